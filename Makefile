@@ -1,0 +1,36 @@
+# Two commands do everything on a fresh machine with Python 3.11+ and make:
+#   make demo   environment, install, a crawl of the bundled demo web, its result as a table
+#   make test   lint, types and the whole test suite
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+
+.PHONY: demo test lint types tests clean help
+.DEFAULT_GOAL := help
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
+
+$(VENV)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@
+
+demo: $(VENV)/.installed ## crawl the bundled demo web with cleaning on and show what came out
+	$(BIN)/python -m demo
+
+test: lint types tests ## lint, types and every test, servers included
+
+lint: $(VENV)/.installed ## ruff: rules and formatting
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.installed ## mypy, strict
+	$(BIN)/mypy
+
+tests: $(VENV)/.installed ## pytest
+	$(BIN)/python -m pytest
+
+clean: ## remove what make has made
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .scrapy .winnow
