@@ -1,0 +1,50 @@
+"""The fixed vocabulary of HTML tag names and the groups of tags that the library tells apart."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+UNKNOWN: Final = 0
+
+_NAMES: Final = """
+    html head body title meta link base style script noscript template
+    div p span a img picture source figure figcaption
+    h1 h2 h3 h4 h5 h6 hgroup header footer nav main article section aside address search
+    ul ol li dl dt dd menu dir
+    table caption colgroup col thead tbody tfoot tr td th
+    form fieldset legend label input button select option optgroup textarea datalist output progress meter
+    br hr wbr pre code kbd samp var blockquote q cite abbr dfn time data mark small sub sup
+    b strong i em u s del ins strike big tt font center
+    details summary dialog iframe frame frameset noframes object embed param video audio track canvas map area
+    svg path g use symbol defs math ruby rt rp bdi bdo slot nobr marquee
+""".split()
+
+TAG_NAMES: Final[tuple[str, ...]] = ("", *_NAMES)
+"""Tag name by tag id; id 0 stands for every name outside the vocabulary."""
+
+TAG_ID: Final[dict[str, int]] = {name: number for number, name in enumerate(TAG_NAMES) if name}
+"""Tag id by tag name."""
+
+
+def tag_set(*names: str) -> NDArray[np.bool_]:
+    """Return a look-up table over tag ids that is true for the given names: ``tag_set("p", "div")[page.tag]``."""
+    table = np.zeros(len(TAG_NAMES), dtype=bool)
+    table[[TAG_ID[name] for name in names]] = True
+    return table
+
+
+BLOCK_LEVEL: Final = frozenset(
+    """
+    html body head title div p figure figcaption h1 h2 h3 h4 h5 h6 hgroup header footer nav main article section aside
+    address search ul ol li dl dt dd menu dir table caption colgroup thead tbody tfoot tr td th form fieldset legend
+    select option optgroup textarea hr br pre blockquote center details summary dialog iframe frame frameset noframes
+    noscript template
+    """.split()
+)
+"""Elements whose borders end a block of text; ``br`` is one of them, since old pages separate paragraphs by it."""
+
+UNSEEN_TEXT: Final = frozenset("script style head template iframe object svg math datalist select textarea canvas".split())
+"""Elements whose text a reader never sees as text of the page."""
