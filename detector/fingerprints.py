@@ -1,0 +1,199 @@
+"""Fingerprints of the units of a page: equal markup with equal content has an equal 64-bit number on every machine."""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from itertools import accumulate, chain
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from detector.hashing import hash_text, inverse_powers, mix, powers
+from detector.tags import BLOCK_LEVEL, TAG_ID, TAG_NAMES, UNKNOWN, tag_set
+from detector.volatile import attribute_tokens
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from detector.page import Page
+
+    Hashes = NDArray[np.uint64]
+    Positions = NDArray[np.int64]
+
+FINGERPRINT_VERSION: Final = 1
+"""Number of the definition below; counts of different versions must never meet, so it is a part of every stored key."""
+
+UNSEEN: Final = tag_set("head", "script", "style", "template", "link", "meta", "base", "title")
+"""Look-up table over tag ids: subtrees that no fingerprint around them takes notice of."""
+
+_BLOCK_LEVEL: Final = tag_set(*BLOCK_LEVEL)
+_TAG_TOKEN: Final = np.array([hash_text(f"<{name}>") for name in TAG_NAMES], np.uint64)
+_CLOSE: Final = np.uint64(hash_text("</>"))
+_BLOCK: Final = np.uint64(hash_text("block"))
+_EMPTY: Final = np.uint64(1)  # stands for a hash that happens to be 0, which means "no text"
+
+_CODES: Final = 1 << 16
+_CHUNK: Final = 1 << 20
+_LABELLED_BY_VALUE: Final = frozenset({"submit", "button", "reset"})
+
+
+def text_fingerprints(page: Page) -> Hashes:
+    """Hash the text of every unit, markup aside.
+
+    Case is folded, white space collapses over the borders of runs, a border of a text block counts as white space, and
+    digits are kept.
+
+    Returns:
+        uint64[n + m], elements first; 0 for units without text.
+    """
+    return _TextHashes(page).of_units(page)
+
+
+def node_fingerprints(page: Page) -> Hashes:
+    """Hash markup with content of every unit: tags, attributes, text and children.
+
+    Attributes are normalised by :mod:`detector.volatile`, links relative to ``page.url``; text as in
+    :func:`text_fingerprints`; comments, white space, and the subtrees of :data:`UNSEEN` leave no trace in the elements
+    around them. A block is the inline markup between two borders of block-level elements, under the name of its
+    element.
+
+    Returns:
+        uint64[n + m], elements first; 0 for elements of :data:`UNSEEN` and inside them.
+    """
+    return _node_fingerprints(page, _TextHashes(page))
+
+
+def both_fingerprints(page: Page) -> tuple[Hashes, Hashes]:
+    """:func:`node_fingerprints` and :func:`text_fingerprints` of one page, with the text hashed once."""
+    text = _TextHashes(page)
+    return _node_fingerprints(page, text), text.of_units(page)
+
+
+def _node_fingerprints(page: Page, text: _TextHashes) -> Hashes:
+    """Lay the page out as one sequence of events (element opens, run, element closes) and hash slices of it."""
+    n, r = page.n, len(page.runs)
+    index = np.arange(n)
+    opens = 2 * index + page.run_begin - page.depth
+    closes = 2 * page.end + page.run_end - page.depth - 1
+    opened_before = np.searchsorted(page.run_begin, np.arange(r), side="right")
+    runs = np.arange(r) + 2 * opened_before - page.depth[page.run_node] - 1
+
+    own = mix(_TAG_TOKEN[page.tag] + _attribute_tokens(page))
+    tokens = np.zeros(2 * n + r, np.uint64)
+    tokens[opens] = own
+    tokens[closes] = _CLOSE
+    run_hashes = text.of_runs()
+    tokens[runs] = run_hashes
+    kept = np.ones(len(tokens), bool)
+    kept[runs[run_hashes == 0]] = False
+    for start in np.flatnonzero(UNSEEN[page.tag]).tolist():
+        kept[opens[start] : closes[start] + 1] = False
+    tokens[~kept] = 0
+
+    exponent = np.zeros(len(tokens) + 1, np.int64)
+    np.cumsum(kept, out=exponent[1:])
+    sums = np.zeros(len(tokens) + 1, np.uint64)
+    np.cumsum(tokens * powers(0, int(exponent[-1]) + 1)[exponent[:-1]], out=sums[1:])
+
+    borders = np.sort(np.concatenate([b[_BLOCK_LEVEL[page.tag]] for b in (opens, closes)] + [opens[:1], closes[:1]]))
+    block_begin = borders[np.searchsorted(borders, runs[page.block_run_begin]) - 1] + 1
+    block_end = borders[np.searchsorted(borders, runs[page.block_run_end - 1])]
+    begin = np.concatenate([opens, block_begin])
+    end = np.concatenate([closes + 1, block_end])
+    hashes = (sums[end] - sums[begin]) * inverse_powers(exponent[begin])
+    hashes[n:] += mix(_TAG_TOKEN[page.tag[page.block_node]] + _BLOCK)
+    return mix(hashes)
+
+
+def _attribute_tokens(page: Page) -> Hashes:
+    """uint64[n]: sum of the tokens of an element's attributes, so that their order says nothing."""
+    pairs = list(chain.from_iterable(page.attributes))
+    begin = np.fromiter(accumulate(map(len, page.attributes), initial=0), np.int64, page.n + 1)
+    tokens = np.fromiter(attribute_tokens(pairs, page.url, _base(page)), np.uint64, len(pairs))
+    for i in np.flatnonzero(page.tag == TAG_ID["input"]).tolist():
+        names = dict(page.attributes[i])
+        if "value" in names and names.get("type", "text").lower() not in _LABELLED_BY_VALUE:
+            tokens[begin[i] + list(names).index("value")] = 0
+    sums = np.zeros(len(pairs) + 1, np.uint64)
+    np.cumsum(tokens, out=sums[1:])
+    own = sums[begin[1:]] - sums[begin[:-1]]
+    for i in np.flatnonzero(page.tag == UNKNOWN).tolist():
+        own[i] ^= np.uint64(hash_text(page.elements[i].tag))
+    return own
+
+
+def _base(page: Page) -> str | None:
+    """Address of the page's first ``<base href>``."""
+    hrefs = [dict(page.attributes[i]).get("href") for i in np.flatnonzero(page.tag == TAG_ID["base"]).tolist()]
+    return next(filter(None, hrefs), None)
+
+
+class _TextHashes:
+    """Prefix sums over the characters of a page that are not white space, kept at the borders of its runs.
+
+    A character's token says whether white space stands before it; a slice's first character is taken as one without.
+    """
+
+    def __init__(self, page: Page) -> None:
+        token, space = _character_tables()
+        runs = page.runs
+        lengths = np.fromiter(map(len, runs), np.int64, len(runs))
+        codes = np.frombuffer(page.text.encode("utf-16-le", "surrogatepass"), np.dtype("<u2"))
+        offset = np.zeros(len(runs) + 1, np.int64)
+        np.cumsum(lengths, out=offset[1:])
+        if len(codes) != offset[-1]:  # characters outside the basic plane count twice
+            np.cumsum([len(run.encode("utf-16-le", "surrogatepass")) // 2 for run in runs], out=offset[1:])
+        if sys.byteorder == "big":
+            codes = codes.astype(np.uint16)
+
+        ink = np.flatnonzero(~space[codes])
+        exponent = np.searchsorted(ink, offset)
+        spaced = np.ones(len(ink), bool)
+        np.not_equal(ink[1:], ink[:-1] + 1, out=spaced[1:])
+        spaced[exponent[page.block_run_begin]] = True
+        rows = codes[ink].astype(np.int32)
+        rows += spaced * np.int32(_CODES)
+        tokens = token[rows]
+        sums = np.zeros(len(ink) + 1, np.uint64)
+        np.cumsum(tokens * powers(0, len(ink)), out=sums[1:])
+        first = rows[np.minimum(exponent, len(ink) - 1)] if len(ink) else np.zeros(len(offset), np.int32)
+        self._correction = token[first & (_CODES - 1)] - token[first]
+        self._exponent = exponent
+        self._sums = sums[exponent]
+        self._shift = inverse_powers(exponent)
+
+    def of(self, begin: NDArray[np.int32], end: NDArray[np.int32]) -> Hashes:
+        """Hash slices of runs; 0 where there is nothing but white space."""
+        hashes = mix((self._sums[end] - self._sums[begin]) * self._shift[begin] + self._correction[begin])
+        hashes[hashes == 0] = _EMPTY
+        hashes[self._exponent[begin] == self._exponent[end]] = 0
+        return hashes
+
+    def of_runs(self) -> Hashes:
+        border = np.arange(len(self._exponent), dtype=np.int32)
+        return self.of(border[:-1], border[1:])
+
+    def of_units(self, page: Page) -> Hashes:
+        return self.of(
+            np.concatenate([page.run_begin, page.block_run_begin]), np.concatenate([page.run_end, page.block_run_end])
+        )
+
+
+@cache
+def _character_tables() -> tuple[Hashes, NDArray[np.bool_]]:
+    """Token by UTF-16 code (65,536 further on: with white space before it), and which codes are white space.
+
+    Case folds only where no later version of Unicode can change it: up to Armenian, the Latin and Greek extensions, and
+    the full-width forms, one character to one character.
+    """
+    folded = np.arange(_CODES, dtype=np.uint64)
+    for begin, end in ((0x41, 0x590), (0x1E00, 0x2000), (0xFF21, 0xFF3B)):
+        for code in range(begin, end):
+            lower = chr(code).casefold()
+            if len(lower) == 1:
+                folded[code] = ord(lower)
+    space = np.zeros(_CODES, bool)
+    space[[*range(0x09, 0x0E), *range(0x1C, 0x21), 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B)]] = True
+    space[[0x2028, 0x2029, 0x202F, 0x205F, 0x3000]] = True
+    return mix(np.concatenate([folded, folded + np.uint64(_CODES)]) * np.uint64(2) + np.uint64(1)), space

@@ -1,0 +1,166 @@
+"""Attributes as a site's template has them: without what changes from page to page or from visit to visit."""
+
+# ruff: noqa: SIM905 - lists of words are read as text
+
+from __future__ import annotations
+
+import re
+from typing import Final
+from urllib.parse import urlsplit
+
+from detector.hashing import hash_text
+
+_LINKS: Final = frozenset("href src action poster data background longdesc cite data-src data-href data-url".split())
+_TEXTS: Final = frozenset("alt title placeholder label value summary aria-label".split())
+_NAMES: Final = frozenset("id name for type role rel".split())
+_SEEN: Final = _LINKS | _TEXTS | _NAMES | {"class"}
+
+_STATES: Final = frozenset(
+    """
+    active current selected open opened closed expanded collapsed on off here first last odd even hover visited
+    is-active is-current is-selected is-open active-trail in-active-trail leaf-active self selflink
+    current-menu-item current_page_item current-menu-parent current_page_parent current-menu-ancestor
+    current_page_ancestor current-page-ancestor current-page-parent current-post-parent current-cat current-cat-parent
+    nav-active menu-active item-active tab-active nav-link-active toctree-current
+    """.split()
+)
+
+_DIGITS: Final = re.compile(r"[0-9]+")
+_RANDOM: Final = re.compile(
+    r"""[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}                             # UUID
+      | [0-9a-f]*[0-9][0-9a-f]*(?:(?<=[0-9a-f]{12})(?![0-9a-f]))                # hexadecimal, 12 digits or more
+      | [0-9]+""",
+    re.VERBOSE,
+)
+_VOLATILE_QUERY: Final = re.compile(
+    r"""(?<=[?&;])                  # a parameter whose value is of one visit, one release or one referring page
+        (?:v|ver|version|rev|t|ts|_|cb|cache|cachebuster|timestamp|rand|random|nocache|nonce|_?wpnonce|token|csrf\w*|
+           s|sid|sess\w*|phpsessid|jsessionid|aspsessionid\w*|cfid|cftoken|utm_\w+|fbclid|gclid|
+           destination|return_?to|redirect(?:_to)?|return|next|continue|ref|referr?er)
+        =[^&;\#]*[&;]?""",
+    re.VERBOSE | re.ASCII | re.IGNORECASE,
+)
+_PATH_SESSION: Final = re.compile(r";(?:jsessionid|sid|phpsessid)=[^?#;/]*", re.ASCII | re.IGNORECASE)
+_SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]*:", re.ASCII | re.IGNORECASE)
+
+_CACHED: Final = 1 << 16
+_CACHED_LENGTH: Final = 500
+_cache: dict[tuple[str, str], int] = {}
+
+
+def attribute_tokens(pairs: list[tuple[str, str]], url: str | None, base: str | None) -> list[int]:
+    """Return one 64-bit token per attribute, 0 for those that do not count.
+
+    Counted are names (``class``, ``id``, ``name``, ``type``...), links, and texts (``alt``, ``title``...); styles,
+    sizes, event handlers, ``data-*``, ``aria-*`` states, nonces and the like are not. In names, numbers and long hexadecimals
+    become ``#``, and class tokens that say a state (``active``, ``current-menu-item``) are left out.
+
+    Args:
+        pairs: names and values.
+        url: address of the page, to which links are relative.
+        base: its ``<base href>``, where there is one.
+    """
+    tokens: list[int | None] = list(map(_cache.get, pairs))
+    links: LinkResolver | None = None
+    for k, token in enumerate(tokens):
+        if token is not None:
+            continue
+        name, value = pair = pairs[k]
+        if name not in _SEEN:
+            tokens[k] = 0
+        elif name in _LINKS:
+            links = links or LinkResolver(url, base)
+            tokens[k] = links.token(value)
+        else:
+            known = _cache.get(pair)  # it may have been met a moment ago on this page
+            if known is None:
+                known = _token(name, value)
+                if len(value) <= _CACHED_LENGTH:
+                    if len(_cache) >= _CACHED:
+                        _cache.clear()
+                    _cache[pair] = known
+            tokens[k] = known
+    return tokens  # type: ignore[return-value]  # no gap is left
+
+
+def _token(name: str, value: str) -> int:
+    if name == "class":
+        names = {token for token in _DIGITS.sub("#", value).split() if token not in _STATES}
+        return hash_text("class=" + " ".join(sorted(names))) if names else 0
+    words = " ".join(value.split())
+    if name in _NAMES:
+        words = _RANDOM.sub("#", words)
+    return hash_text(f"{name}={words}") if words else 0
+
+
+class LinkResolver:
+    """Writes links in one form per target, so that ``../index.html`` and ``/index.html`` are the same.
+
+    Args:
+        url: address of the page; without it links stay relative.
+        base: the page's ``<base href>``, where there is one.
+    """
+
+    def __init__(self, url: str | None, base: str | None = None) -> None:
+        self._tokens: dict[str, int] = {}
+        self._origins: tuple[str, ...] = ()
+        self._folder: list[str] | None = None
+        if url is None:
+            return
+        try:
+            page, named = urlsplit(url), urlsplit(base or "")
+        except ValueError:
+            return
+        host, path = page.netloc, page.path
+        if named.netloc:
+            host, path = named.netloc, named.path
+        elif named.path.startswith("/"):
+            path = named.path
+        elif named.path:
+            path = path.rpartition("/")[0] + "/" + named.path
+        self._origins = (f"https://{host}", f"http://{host}", f"//{host}")
+        self._folder = [part for part in path.split("/")[:-1] if part]
+
+    def token(self, link: str) -> int:
+        """64-bit token of a link's target."""
+        token = self._tokens.get(link)
+        if token is None:
+            token = self._tokens[link] = hash_text(self.resolve(link))
+        return token
+
+    def resolve(self, link: str) -> str:
+        """Return a link as a path on the page's own host, or as it is for other hosts; volatile parameters are cut."""
+        link = link.strip()
+        if "=" in link:
+            link = _VOLATILE_QUERY.sub("", _PATH_SESSION.sub("", link)).rstrip("?&")
+        first = link[:1]
+        if self._folder is None or first in {"", "#", "?"}:
+            return link
+        if first == "/":
+            if link[:2] != "//":
+                return link if "/." not in link else _join([], link[1:])
+        elif link[:4] != "http":
+            return link if ":" in link and _SCHEME.match(link) else _join(self._folder, link)
+        if link.startswith(self._origins):
+            rest = next(link[len(origin) :] for origin in self._origins if link.startswith(origin))
+            if rest[:1] in {"", "/", "?", "#"}:
+                return rest if rest[:1] == "/" else "/" + rest
+        return link if ":" in link or first == "/" else _join(self._folder, link)
+
+
+def _join(folder: list[str], link: str) -> str:
+    """Join a relative link to a folder and take ``.`` and ``..`` out of its path."""
+    if not link.startswith(".") and "/." not in link:
+        return "/" + "".join([part + "/" for part in folder]) + link
+    mark = min((at for at in (link.find("?"), link.find("#")) if at >= 0), default=len(link))
+    *names, last = link[:mark].split("/")
+    if last in {".", ".."}:
+        names.append(last)
+        last = ""
+    parts = list(folder)
+    for name in names:
+        if name == "..":
+            del parts[-1:]
+        elif name != ".":
+            parts.append(name)
+    return "/" + "".join([part + "/" for part in parts]) + last + link[mark:]
