@@ -1,0 +1,107 @@
+"""The way to Redis with a circuit breaker: trouble with Redis is seen here, counted, and never leaves."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from typing import TYPE_CHECKING, TypeVar
+
+from redis.asyncio import Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+T = TypeVar("T")
+
+logger = logging.getLogger(__name__)
+
+
+class Connection:
+    """One Redis client for a crawl, and the breaker in front of it.
+
+    A call that fails, or takes longer than ``timeout``, opens the breaker. While it is open calls return at once; every
+    ``retry_interval`` a single one goes through as a probe, and the first that succeeds closes the breaker. So an
+    outage holds a page up by ``timeout`` when it begins, and after that one page per ``retry_interval`` by as much.
+    There is one warning when Redis goes and one line when it is back.
+
+    Args:
+        url: ``redis://``, ``rediss://`` or ``unix://`` with user and password where needed; it is never logged.
+        timeout: bound on a whole call, connecting included, in seconds.
+        retry_interval: time between probes, in seconds.
+        on_failure: called for each failed call with ``True`` when it begins an outage.
+        revive: called before a probe, to restart a server of one's own; it may raise ``OSError`` or ``RuntimeError``.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        timeout: float = 0.5,
+        retry_interval: float = 5.0,
+        on_failure: Callable[[bool], object] = lambda _: None,
+        revive: Callable[[], Awaitable[object]] | None = None,
+    ) -> None:
+        self._timeout = timeout
+        self._retry_interval = retry_interval
+        self._on_failure = on_failure
+        self._revive = revive
+        self._away = False
+        self._next_probe = 0.0
+        # The library's own ten retries would stall a page for seconds. The scripts may be repeated, but by the breaker.
+        self._client: Redis = Redis.from_url(
+            url,
+            socket_timeout=timeout,
+            socket_connect_timeout=timeout,
+            retry=Retry(NoBackoff(), 0),
+            decode_responses=False,
+        )
+
+    @property
+    def is_away(self) -> bool:
+        """Whether the breaker is open."""
+        return self._away
+
+    async def call(self, work: Callable[[Redis], Awaitable[T]]) -> T | None:
+        """Do some work with the client and return its result, or ``None`` when Redis is away."""
+        if self._away:
+            if time.monotonic() < self._next_probe:
+                return None
+            # Moved on before the first await: whoever else comes meanwhile is turned away.
+            self._next_probe = time.monotonic() + self._retry_interval
+        try:
+            if self._away and self._revive is not None:
+                await self._revive()
+            async with asyncio.timeout(self._timeout):
+                result = await work(self._client)
+        except Exception as error:  # whatever a server answers, the page goes on
+            await self._failed(error)
+            return None
+        if self._away:
+            self._away = False
+            logger.info("Redis is back: pages are counted again")
+        return result
+
+    async def ping(self) -> bool:
+        """Return whether Redis answers; the way to find out at the start of a crawl."""
+        return bool(await self.call(lambda client: client.ping()))
+
+    async def close(self) -> None:
+        """Close the client."""
+        await self._client.aclose()
+
+    async def _failed(self, error: Exception) -> None:
+        self._on_failure(not self._away)
+        if not self._away:
+            self._away = True
+            logger.warning(
+                "Redis is away (%s: %s): the crawl goes on without site evidence and asks again every %g s",
+                type(error).__name__,
+                str(error) or f"no answer in {self._timeout:g} s",
+                self._retry_interval,
+            )
+        self._next_probe = time.monotonic() + self._retry_interval
+        # A connection that was given up in the middle of a reply must not serve the next call.
+        await self._client.connection_pool.disconnect(inuse_connections=False)
