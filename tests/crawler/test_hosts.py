@@ -1,0 +1,33 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.hosts import site_of
+
+
+@pytest.mark.parametrize(
+    ("url", "site"),
+    [
+        ("https://Example.org/a?b#c", "example.org"),
+        ("https://example.org:443/", "example.org"),
+        ("http://example.org:443/", "example.org:443"),
+        ("http://user:secret@127.0.0.1:8080/", "127.0.0.1:8080"),
+        ("http://[::1]:8080/", "::1:8080"),
+        ("http://münchen.example/", "m%c3%bcnchen.example"),
+        ("http://a}b{c.example/", "a%7db%7bc.example"),
+        ("http://a b\r\n.example/", "a%20b.example"),
+        ("file:///etc/hostname", None),
+        ("data:text/html,hello", None),
+        ("http://[broken/", None),
+        ("http://example.org:port/", None),
+        ("", None),
+    ],
+)
+def test_a_site_is_the_host_and_its_unusual_port(url, site):
+    assert site_of(url) == site
+
+
+@given(st.text(max_size=400))
+def test_no_host_name_can_leave_its_key(text):
+    site = site_of(f"http://{text}/")
+    assert site is None or (site.isascii() and len(site) <= 3 * 253 and not set(site) & set("{}* \t\r\n\0"))
