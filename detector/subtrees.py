@@ -32,3 +32,12 @@ def within(page: Page, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
     change[roots] = 1
     np.subtract.at(change, page.end[roots], 1)
     return np.cumsum(change[:-1]) > 0
+
+
+def path_sums(page: Page, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """float64[n], total of one number per element over the path from the root to each element, both ends included."""
+    change = np.zeros(page.n + 1)
+    some = np.flatnonzero(values)
+    change[some] = values[some]
+    change -= np.bincount(page.end[some], values[some], page.n + 1)
+    return np.cumsum(change[:-1])
