@@ -1,0 +1,37 @@
+"""Look-ups from a node to an ancestor of some kind, for all nodes of a tree at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def nearest(parent: NDArray[np.int32], chosen: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """Nearest chosen ancestor-or-self of every node, by pointer jumping: one pass per doubling of the depth.
+
+    Args:
+        parent: int32[k], -1 for a root.
+        chosen: bool[k].
+
+    Returns:
+        int32[k], -1 where neither the node nor an ancestor is chosen.
+    """
+    # One entry more than nodes: index -1, "no ancestor", leads to itself.
+    pointer = np.full(len(parent) + 1, -1, np.int32)
+    pointer[:-1] = np.where(chosen, np.arange(len(parent), dtype=np.int32), parent)
+    while True:
+        further = pointer[pointer]
+        if np.array_equal(further, pointer):
+            return further[:-1]
+        pointer = further
+
+
+def outermost(parent: NDArray[np.int32], chosen: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """int32[k], the chosen ancestor-or-self nearest to the root, -1 where none is chosen."""
+    around = nearest(parent, chosen)
+    above = np.append(around, -1)[parent]  # parent -1 reads the appended entry
+    return nearest(parent, chosen & (above < 0))

@@ -1,0 +1,154 @@
+"""A page in, its content out: the whole way from HTML to clean text, HTML and Markdown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from lxml import etree
+
+from detector.clean_html import document, write_html
+from detector.markdown import to_markdown
+from detector.models import load_model
+from detector.page import DEFAULT_LIMITS, Limits, Page, PageTooLarge
+from detector.parsing import parse_html
+from detector.segments import Segment, segments
+from detector.smoothing import SmoothedScores, penalty_of, smooth_scores, unsmoothed
+from detector.stripping import remains, template_units
+from detector.text import block_texts, join_blocks, visible_text
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from detector.scores import Model
+
+
+@dataclass(eq=False)
+class Cleaned:
+    """A page without its template.
+
+    The text is there from the start. :attr:`html`, :attr:`markdown`, :attr:`segments` and :attr:`removed` are worked
+    out when first asked for, from the page; the page and the lxml tree it came from stay in memory as long as this
+    object does, so take what you need from it and let it go. The tree must not be changed before that.
+
+    Attributes:
+        text: text of the content, blocks separated as in :func:`detector.text.join_blocks`.
+        title: title of the document, "" without one.
+        template_share: characters of text that were cut, as a share of all, 0..1.
+        fallback: every block was template; the least template-like section was kept all the same.
+        passed_through: ``None``, or the cap that the page is above (``"bytes"``, ``"nodes"`` or ``"depth"``). Then
+            nothing was cut: the text is all the visible text, and the HTML that text in paragraphs.
+        model_version: version of the model that decided.
+    """
+
+    text: str
+    title: str
+    template_share: float
+    fallback: bool
+    passed_through: str | None
+    model_version: str
+    _decided: _Decided | None = field(repr=False)
+
+    @cached_property
+    def html(self) -> str:
+        """Clean HTML, a whole document without scripts, styles, frames, comments or handlers."""
+        if self._decided is None:
+            return document(self.title, self.text.splitlines())
+        page, template = self._decided.page, self._decided.template
+        return write_html(page, remains(page, template))
+
+    @cached_property
+    def markdown(self) -> str:
+        """The clean HTML as Markdown."""
+        return to_markdown(self.html)
+
+    @cached_property
+    def segments(self) -> list[Segment]:
+        """The sections of the page with their scores, in document order; none for a page that was passed through."""
+        decided = self._decided
+        return segments(decided.page, decided.smoothed, decided.template, decided.texts) if decided else []
+
+    @property
+    def removed(self) -> list[Segment]:
+        """The sections that were cut, each with its score and what marks it."""
+        return [segment for segment in self.segments if segment.template]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Decided:
+    """What the lazy parts of :class:`Cleaned` are made from."""
+
+    page: Page
+    smoothed: SmoothedScores
+    template: NDArray[np.bool_]
+    texts: list[str]
+
+
+def clean(
+    html: str | bytes | etree._Element | etree._ElementTree | Page,
+    url: str | None = None,
+    *,
+    model: Model | None = None,
+    smooth: bool = True,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Cleaned:
+    """Separate the content of a page from its template.
+
+    Args:
+        html: HTML as text or bytes, an lxml tree (it is not changed), or a :class:`~detector.page.Page`.
+        url: address of the page, where known; links count as in-site or not relative to it.
+        model: page-level model; by default the one that comes with the package.
+        smooth: make the scores agree with the tree; without it every unit is judged alone.
+        limits: caps above which a page is passed through as it is.
+
+    Returns:
+        The content. Any HTML gives one, be it empty or broken.
+    """
+    model = model if model is not None else load_model()
+    if isinstance(html, Page):
+        page = html
+    else:
+        try:
+            page = _page(html, url, limits)
+        except PageTooLarge as too_large:
+            return _passed_through(html, too_large.reason, model)
+    scores = model.score(page)
+    smoothed = smooth_scores(page, scores, penalty_of(model, page)) if smooth else unsmoothed(page, scores)
+    template, fallback = template_units(page, smoothed, model.threshold)
+    texts = block_texts(page)
+    kept = ~template[page.n :]
+    lengths = np.fromiter(map(len, texts), np.int64, page.m)
+    return Cleaned(
+        text=join_blocks(page, texts, kept),
+        title=page.title,
+        template_share=float(lengths[~kept].sum() / max(lengths.sum(), 1)),
+        fallback=fallback,
+        passed_through=None,
+        model_version=model.version,
+        _decided=_Decided(page, smoothed, template, texts),
+    )
+
+
+def _page(html: str | bytes | etree._Element | etree._ElementTree, url: str | None, limits: Limits) -> Page:
+    if isinstance(html, str | bytes):
+        return Page.parse(html, url, limits=limits)
+    return Page.from_tree(_root(html), url, limits=limits)
+
+
+def _root(tree: etree._Element | etree._ElementTree) -> etree._Element:
+    return tree.getroot() if isinstance(tree, etree._ElementTree) else tree
+
+
+def _passed_through(html: str | bytes | etree._Element | etree._ElementTree, reason: str, model: Model) -> Cleaned:
+    root = parse_html(html) if isinstance(html, str | bytes) else _root(html)
+    return Cleaned(
+        text=visible_text(root),
+        title=" ".join((root.findtext(".//title") or "").split()),
+        template_share=0.0,
+        fallback=False,
+        passed_through=reason,
+        model_version=model.version,
+        _decided=None,
+    )
