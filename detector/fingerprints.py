@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-from functools import cache
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from detector.characters import CODES, character_tokens, utf16, white_space
 from detector.hashing import hash_text, inverse_powers, mix, powers
 from detector.tags import BLOCK_LEVEL, TAG_ID, TAG_NAMES, UNKNOWN, tag_set
 from detector.volatile import attribute_tokens
@@ -33,8 +32,6 @@ _CLOSE: Final = np.uint64(hash_text("</>"))
 _BLOCK: Final = np.uint64(hash_text("block"))
 _EMPTY: Final = np.uint64(1)  # stands for a hash that happens to be 0, which means "no text"
 
-_CODES: Final = 1 << 16
-_CHUNK: Final = 1 << 20
 _LABELLED_BY_VALUE: Final = frozenset({"submit", "button", "reset"})
 
 
@@ -136,29 +133,27 @@ class _TextHashes:
     """
 
     def __init__(self, page: Page) -> None:
-        token, space = _character_tables()
+        token = character_tokens()
         runs = page.runs
         lengths = np.fromiter(map(len, runs), np.int64, len(runs))
-        codes = np.frombuffer(page.text.encode("utf-16-le", "surrogatepass"), np.dtype("<u2"))
+        codes = utf16(page.text)
         offset = np.zeros(len(runs) + 1, np.int64)
         np.cumsum(lengths, out=offset[1:])
         if len(codes) != offset[-1]:  # characters outside the basic plane count twice
-            np.cumsum([len(run.encode("utf-16-le", "surrogatepass")) // 2 for run in runs], out=offset[1:])
-        if sys.byteorder == "big":
-            codes = codes.astype(np.uint16)
+            np.cumsum([len(utf16(run)) for run in runs], out=offset[1:])
 
-        ink = np.flatnonzero(~space[codes])
+        ink = np.flatnonzero(~white_space()[codes])
         exponent = np.searchsorted(ink, offset)
         spaced = np.ones(len(ink), bool)
         np.not_equal(ink[1:], ink[:-1] + 1, out=spaced[1:])
         spaced[exponent[page.block_run_begin]] = True
         rows = codes[ink].astype(np.int32)
-        rows += spaced * np.int32(_CODES)
+        rows += spaced * np.int32(CODES)
         tokens = token[rows]
         sums = np.zeros(len(ink) + 1, np.uint64)
         np.cumsum(tokens * powers(0, len(ink)), out=sums[1:])
         first = rows[np.minimum(exponent, len(ink) - 1)] if len(ink) else np.zeros(len(offset), np.int32)
-        self._correction = token[first & (_CODES - 1)] - token[first]
+        self._correction = token[first & (CODES - 1)] - token[first]
         self._exponent = exponent
         self._sums = sums[exponent]
         self._shift = inverse_powers(exponent)
@@ -178,22 +173,3 @@ class _TextHashes:
         return self.of(
             np.concatenate([page.run_begin, page.block_run_begin]), np.concatenate([page.run_end, page.block_run_end])
         )
-
-
-@cache
-def _character_tables() -> tuple[Hashes, NDArray[np.bool_]]:
-    """Token by UTF-16 code (65,536 further on: with white space before it), and which codes are white space.
-
-    Case folds only where no later version of Unicode can change it: up to Armenian, the Latin and Greek extensions, and
-    the full-width forms, one character to one character.
-    """
-    folded = np.arange(_CODES, dtype=np.uint64)
-    for begin, end in ((0x41, 0x590), (0x1E00, 0x2000), (0xFF21, 0xFF3B)):
-        for code in range(begin, end):
-            lower = chr(code).casefold()
-            if len(lower) == 1:
-                folded[code] = ord(lower)
-    space = np.zeros(_CODES, bool)
-    space[[*range(0x09, 0x0E), *range(0x1C, 0x21), 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B)]] = True
-    space[[0x2028, 0x2029, 0x202F, 0x205F, 0x3000]] = True
-    return mix(np.concatenate([folded, folded + np.uint64(_CODES)]) * np.uint64(2) + np.uint64(1)), space

@@ -52,8 +52,9 @@ def attribute_tokens(pairs: list[tuple[str, str]], url: str | None, base: str | 
     """Return one 64-bit token per attribute, 0 for those that do not count.
 
     Counted are names (``class``, ``id``, ``name``, ``type``...), links, and texts (``alt``, ``title``...); styles,
-    sizes, event handlers, ``data-*``, ``aria-*`` states, nonces and the like are not. In names, numbers and long hexadecimals
-    become ``#``, and class tokens that say a state (``active``, ``current-menu-item``) are left out.
+    sizes, event handlers, ``data-*``, ``aria-*`` states, nonces and the like are not. In names, numbers and long
+    hexadecimal tokens become ``#``, and words of a class that say a state (``active``, ``current-menu-item``) are
+    left out.
 
     Args:
         pairs: names and values.

@@ -1,0 +1,106 @@
+"""SiteLevel: labels a page's units by how many pages of the site repeat them.
+
+Chakrabarti, Kumar and Punera, "Page-level Template Detection via Isotonic Smoothing" (WWW 2007), sections 3 and 5.1.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from detector.fingerprints import UNSEEN
+from detector.site.counts import countable
+from detector.subtrees import prefix_sums, subtree_sums, within
+from detector.tags import TAG_NAMES
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from detector.page import Page
+
+THETA: Final = 0.10
+MIN_PAGES: Final = 10
+MIN_DF: Final = 4
+HTML_SHARE: Final = 0.85
+
+_TAG_LENGTH: Final = np.array([len("<></>") + 2 * len(name) for name in TAG_NAMES], np.int64)
+
+
+def site_level_templates(
+    page: Page,
+    df: NDArray[np.int64],
+    pages: int,
+    theta: float = THETA,
+    *,
+    min_pages: int = MIN_PAGES,
+    min_df: int = MIN_DF,
+    html_share: float = HTML_SHARE,
+) -> NDArray[np.bool_]:
+    """Label the units of a page that are template according to its site.
+
+    A unit is template when it is countable and occurs on at least ``theta`` of the pages; so is everything inside it,
+    and so are elements over ``html_share`` of whose HTML lies in such units (section 5.1), but then not what is inside.
+
+    Args:
+        page: the page.
+        df: int64[n + m], pages of the host that contain each unit.
+        pages: pages of the host that were counted.
+        theta: least share of pages (0.10 in section 5.1).
+        min_pages: pages below which nothing is labelled.
+        min_df: pages that have to agree whatever ``theta`` says.
+        html_share: share of an element's HTML (tags, attributes and text, in characters).
+
+    Returns:
+        bool[n + m], elements first.
+    """
+    if pages < min_pages:
+        return np.zeros(page.n + page.m, bool)
+    repeated = countable(page) & (df >= max(theta * pages, min_df))
+    elements = within(page, repeated[: page.n])
+    blocks = repeated[page.n :] | elements[page.block_node]
+    in_block = np.zeros(len(page.runs) + 1, np.int64)
+    in_block[page.block_run_begin[blocks]] += 1
+    in_block[page.block_run_end[blocks]] -= 1
+    repeated_run = elements[page.run_node] | (in_block.cumsum()[:-1] > 0)
+
+    markup, text = html_lengths(page)
+    whole = _html_sums(page, markup, text)
+    shared = _html_sums(page, markup * elements, text * repeated_run)
+    return np.concatenate([elements | (shared > html_share * whole), blocks])
+
+
+def unique_units(page: Page, df: NDArray[np.int64], pages: int, min_pages: int = MIN_PAGES) -> NDArray[np.bool_]:
+    """Label the countable units that no other page of the site has: hardly ever template.
+
+    Args:
+        page: the page, itself among those counted.
+        df: int64[n + m], pages of the host that contain each unit.
+        pages: pages of the host that were counted.
+        min_pages: pages below which nothing is labelled.
+
+    Returns:
+        bool[n + m], elements first.
+    """
+    if pages < min_pages:
+        return np.zeros(page.n + page.m, bool)
+    return countable(page) & (df <= 1)
+
+
+def html_lengths(page: Page) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Characters of HTML: int64[n] of each element's tags and attributes, int64[r] of each run of text.
+
+    Blank runs and the elements that no reader sees count nothing.
+    """
+    attributes = np.fromiter(
+        (sum([len(name) + len(value) + 4 for name, value in pairs]) for pairs in page.attributes), np.int64, page.n
+    )
+    unseen = within(page, UNSEEN[page.tag])
+    text = np.fromiter((0 if run.isspace() else len(run) for run in page.runs), np.int64, len(page.runs))
+    return np.where(unseen, 0, _TAG_LENGTH[page.tag] + attributes), text
+
+
+def _html_sums(page: Page, markup: NDArray[np.int64], text: NDArray[np.int64]) -> NDArray[np.int64]:
+    """int64[n], characters of markup and text in each subtree."""
+    runs = prefix_sums(text)
+    return subtree_sums(page, markup) + runs[page.run_end] - runs[page.run_begin]
