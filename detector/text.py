@@ -29,10 +29,13 @@ def block_texts(page: Page) -> list[str]:
     texts = page.block_texts()
     preformatted = page.tag == TAG_ID["pre"]
     if preformatted.any():
-        inside = nearest(page.parent, preformatted)[page.block_node] >= 0
-        for block in np.flatnonzero(inside).tolist():
-            runs = page.runs[page.block_run_begin[block] : page.block_run_end[block]]
-            texts[block] = "".join(runs).strip("\r\n").rstrip().replace("\r\n", "\n")
+        around = nearest(page.parent, preformatted)[page.block_node]
+        for block in np.flatnonzero(around >= 0).tolist():
+            begin, least = page.block_run_begin[block], page.run_begin[around[block]]
+            while begin > least and page.runs[begin - 1].isspace():  # a first line's indentation before its markup
+                begin -= 1
+            text = "".join(page.runs[begin : page.block_run_end[block]])
+            texts[block] = text.replace("\r\n", "\n").strip("\n").rstrip()
     return texts
 
 
