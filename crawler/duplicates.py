@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from w3lib.url import canonicalize_url
 
 from crawler.scripts import Script
+from detector.shingles import COMMON
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
 
     from crawler.connection import Connection
 
-COMMON: Final = 4
-"""Shingles in common from which on two documents are near-duplicates."""
+INDEX_VERSION: Final = 1
+"""Version of the layout and of the shingles in it; a part of every key."""
 
 BUCKET_CAP: Final = 64
 """Most documents remembered per shingle; a phrase that half the web uses says nothing about a document."""
@@ -33,13 +34,12 @@ class DuplicateIndex:
     Args:
         connection: the way to Redis.
         prefix: first part of every key.
-        version: version of the shingles.
         ttl: life of an entry after the last document that touched it, in seconds.
     """
 
-    def __init__(self, connection: Connection, *, prefix: str, version: int, ttl: int) -> None:
+    def __init__(self, connection: Connection, *, prefix: str, ttl: int) -> None:
         self._connection = connection
-        tagged = f"{prefix}:{version}:{{near-duplicates}}"
+        tagged = f"{prefix}:{INDEX_VERSION}:{{near-duplicates}}"
         self._buckets = f"{tagged}:s:".encode()
         self._records = f"{tagged}:d:".encode()
         self._ttl = ttl
@@ -57,7 +57,7 @@ class DuplicateIndex:
             The address, or ``None`` where there is no such document or Redis is away.
         """
         identity = document_id(url)
-        joined = shingles.tobytes()
+        joined = shingles.astype("<u8", copy=False).tobytes()
         buckets = [self._buckets + joined[at : at + 8] for at in range(0, len(joined), 8)]
         if not buckets:
             return None

@@ -47,12 +47,13 @@ for number = 2, #KEYS do
     end
   end
 end
-local original, most = false, needed - 1
+local few = #joined < 8 * needed -- a short text is only a near-duplicate of one with exactly its shingles
+local original, most = false, few and 0 or needed - 1
 for _, other in ipairs(order) do
   if common[other] > most then
-    local address = redis.call('HGET', records_from .. other, 'u')
-    if address then
-      original, most = address, common[other]
+    local record = redis.call('HMGET', records_from .. other, 's', 'u')
+    if record[2] and (not few or record[1] == joined) then
+      original, most = record[2], common[other]
     end
   end
 end

@@ -1,13 +1,20 @@
-import numpy as np
+import asyncio
+import uuid
 
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawler.connection import Connection
 from crawler.duplicates import BUCKET_CAP, DuplicateIndex
+from detector.shingles import near_duplicates
 
 STORY = np.arange(1, 9, dtype=np.uint64)
 OTHER = np.arange(101, 109, dtype=np.uint64)
 
 
 def _index(connection, prefix, ttl=1000) -> DuplicateIndex:
-    return DuplicateIndex(connection, prefix=prefix, version=1, ttl=ttl)
+    return DuplicateIndex(connection, prefix=prefix, ttl=ttl)
 
 
 async def _size(connection, prefix) -> int:
@@ -82,3 +89,31 @@ async def test_entries_expire_and_a_lost_record_is_passed_over(connection, prefi
     for key in await connection.call(lambda client: client.keys(f"{prefix}:*:d:*")):
         await connection.call(lambda client, key=key: client.delete(key))
     assert await index.find("http://b.example/", STORY) is None
+
+
+async def test_a_short_text_is_only_a_duplicate_of_one_with_exactly_its_shingles(connection, prefix):
+    index = _index(connection, prefix)
+    await index.find("http://long.example/", STORY)
+    assert await index.find("http://a.example/", STORY[:3]) is None
+    assert await index.find("http://b.example/", STORY[:2]) is None
+    assert await index.find("http://c.example/", STORY[:3]) == "http://a.example/"
+    assert await index.find("http://d.example/", STORY[:2]) == "http://b.example/"
+
+
+@given(documents=st.lists(st.frozensets(st.integers(1, 20), max_size=8), min_size=1, max_size=10))
+@settings(deadline=None, max_examples=40)
+def test_the_index_finds_what_comparing_with_every_original_finds(redis_url, documents):
+    async def crawl() -> None:
+        connection = Connection(redis_url, timeout=10)
+        index = _index(connection, f"all-{uuid.uuid4().hex}", ttl=60)
+        originals: dict[str, np.ndarray] = {}
+        for number, document in enumerate(documents):
+            own = np.array(sorted(document), np.uint64)
+            found = await index.find(f"http://{number}.example/", own)
+            near = [url for url, other in originals.items() if near_duplicates(other, own)]
+            assert (found in near) if near else (found is None)
+            if not near:
+                originals[f"http://{number}.example/"] = own
+        await connection.close()
+
+    asyncio.run(crawl())

@@ -1,0 +1,186 @@
+"""The ``WINNOW_*`` settings, read once; ``docs/settings.md`` has the table."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Self
+
+from scrapy.utils.project import data_path
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from scrapy.settings import BaseSettings
+
+DAY: Final = 86_400
+
+WRITTEN_FIELDS: Final = (
+    *("text", "title", "template_share", "label_source", "label_version", "evidence_pages", "status"),
+    *("shingles", "duplicate_of"),
+)
+"""What the pipeline writes on every item, where the item has room for it."""
+
+OPTIONAL_FIELDS: Final = ("clean_html", "markdown", "segments")
+"""What the pipeline writes when ``WINNOW_OUTPUTS`` names it."""
+
+DEFAULTS: Final[Mapping[str, object]] = {
+    "WINNOW_ENABLED": True,
+    "WINNOW_MODEL": None,
+    "WINNOW_HTML_FIELD": "html",
+    "WINNOW_URL_FIELD": "url",
+    "WINNOW_FIELD_NAMES": {},
+    "WINNOW_OUTPUTS": [],
+    "WINNOW_KEEP_HTML": True,
+    "WINNOW_DUPLICATES": True,
+    "WINNOW_DROP_DUPLICATES": False,
+    "WINNOW_DUPLICATES_TTL": 30 * DAY,
+    "WINNOW_SITE_EVIDENCE": True,
+    "WINNOW_READ_ONLY": None,
+    "WINNOW_THREAD_BYTES": 262_144,
+    "WINNOW_MAX_BYTES": 16_000_000,
+    "WINNOW_MAX_NODES": 100_000,
+    "WINNOW_REDIS_URL": None,
+    "WINNOW_REDIS_PREFIX": "winnow",
+    "WINNOW_REDIS_TIMEOUT": 0.5,
+    "WINNOW_REDIS_RETRY_INTERVAL": 5.0,
+    "WINNOW_STATE_DIR": "winnow",
+    "WINNOW_HOST_BUDGET": 20_000,
+    "WINNOW_HOST_PAGES": 10_000,
+    "WINNOW_HOST_TTL": 30 * DAY,
+}
+"""Every setting with its default."""
+
+READ_ONLY_COMMANDS: Final = frozenset({"shell", "fetch", "view", "parse", "check"})
+"""Commands of Scrapy for a look at a page; they read site evidence and write none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """The settings of one crawl; each attribute is the setting of that name in lower case without its prefix."""
+
+    enabled: bool
+    model: str | None
+    html_field: str
+    url_field: str
+    field_names: Mapping[str, str | None]
+    outputs: frozenset[str]
+    keep_html: bool
+    duplicates: bool
+    drop_duplicates: bool
+    duplicates_ttl: int
+    site_evidence: bool
+    read_only: bool
+    thread_bytes: int
+    max_bytes: int
+    max_nodes: int
+    redis_url: str | None
+    redis_prefix: str
+    redis_timeout: float
+    redis_retry_interval: float
+    state_dir: Path
+    host_budget: int
+    host_pages: int
+    host_ttl: int
+
+    @classmethod
+    def from_settings(cls, settings: BaseSettings) -> Self:
+        """Read and check the settings.
+
+        Raises:
+            ValueError: a setting has a value that cannot work; the message names it.
+        """
+        reader = _Reader(settings)
+        return cls(
+            enabled=reader.truth("WINNOW_ENABLED"),
+            model=reader.text("WINNOW_MODEL") or None,
+            html_field=reader.name("WINNOW_HTML_FIELD"),
+            url_field=reader.name("WINNOW_URL_FIELD"),
+            field_names=reader.names("WINNOW_FIELD_NAMES", WRITTEN_FIELDS + OPTIONAL_FIELDS),
+            outputs=reader.choices("WINNOW_OUTPUTS", OPTIONAL_FIELDS),
+            keep_html=reader.truth("WINNOW_KEEP_HTML"),
+            duplicates=reader.truth("WINNOW_DUPLICATES"),
+            drop_duplicates=reader.truth("WINNOW_DROP_DUPLICATES"),
+            duplicates_ttl=reader.whole("WINNOW_DUPLICATES_TTL", least=1),
+            site_evidence=reader.truth("WINNOW_SITE_EVIDENCE"),
+            read_only=_looks_only() if reader.value("WINNOW_READ_ONLY") is None else reader.truth("WINNOW_READ_ONLY"),
+            thread_bytes=reader.whole("WINNOW_THREAD_BYTES"),
+            max_bytes=reader.whole("WINNOW_MAX_BYTES", least=1),
+            max_nodes=reader.whole("WINNOW_MAX_NODES", least=1),
+            redis_url=reader.text("WINNOW_REDIS_URL") or None,
+            redis_prefix=reader.name("WINNOW_REDIS_PREFIX"),
+            redis_timeout=reader.seconds("WINNOW_REDIS_TIMEOUT"),
+            redis_retry_interval=reader.seconds("WINNOW_REDIS_RETRY_INTERVAL"),
+            state_dir=Path(data_path(Path(reader.name("WINNOW_STATE_DIR")).expanduser())),
+            host_budget=reader.whole("WINNOW_HOST_BUDGET", least=100),
+            host_pages=reader.whole("WINNOW_HOST_PAGES", least=1),
+            host_ttl=reader.whole("WINNOW_HOST_TTL", least=1),
+        )
+
+
+class _Reader:
+    """Typed look-ups in Scrapy's settings that fail with the name of the setting."""
+
+    def __init__(self, settings: BaseSettings) -> None:
+        self._settings = settings
+
+    def value(self, name: str) -> object:
+        return self._settings.get(name, DEFAULTS[name])
+
+    def truth(self, name: str) -> bool:
+        try:
+            return self._settings.getbool(name, bool(DEFAULTS[name]))
+        except ValueError as error:
+            raise ValueError(f"{name} must be true or false, not {self.value(name)!r}") from error
+
+    def text(self, name: str) -> str:
+        return str(self.value(name) or "").strip()
+
+    def name(self, name: str) -> str:
+        if not (text := self.text(name)):
+            raise ValueError(f"{name} must not be empty")
+        return text
+
+    def whole(self, name: str, *, least: int = 0) -> int:
+        value = self.value(name)
+        try:
+            number = int(str(value))
+        except ValueError:
+            number = least - 1
+        if number < least:
+            raise ValueError(f"{name} must be a whole number from {least} on, not {value!r}")
+        return number
+
+    def seconds(self, name: str) -> float:
+        value = self.value(name)
+        try:
+            number = float(str(value))
+        except ValueError:
+            number = 0.0
+        if not 0 < number < float("inf"):
+            raise ValueError(f"{name} must be a number of seconds above 0, not {value!r}")
+        return number
+
+    def choices(self, name: str, known: tuple[str, ...]) -> frozenset[str]:
+        chosen = frozenset(part.strip() for part in self._settings.getlist(name) if part.strip())
+        if unknown := chosen - set(known):
+            raise ValueError(f"{name} may hold {', '.join(known)}; not {', '.join(sorted(unknown))}")
+        return chosen
+
+    def names(self, name: str, known: tuple[str, ...]) -> Mapping[str, str | None]:
+        try:
+            names = self._settings.getdict(name)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{name} must map {', '.join(known)} to field names: {error}") from error
+        if unknown := set(names) - set(known):
+            raise ValueError(f"{name} may map {', '.join(known)}; not {', '.join(sorted(map(str, unknown)))}")
+        return {field: names.get(field, field) for field in known}
+
+
+def _looks_only() -> bool:
+    """Whether the running command of Scrapy is one of :data:`READ_ONLY_COMMANDS`; found as Scrapy itself finds it."""
+    program = Path(sys.argv[0])
+    if program.stem != "scrapy" and program.parent.name != "scrapy":
+        return False
+    return next((part for part in sys.argv[1:] if not part.startswith("-")), None) in READ_ONLY_COMMANDS
