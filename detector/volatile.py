@@ -17,13 +17,12 @@ _SEEN: Final = _LINKS | _TEXTS | _NAMES | {"class"}
 
 _STATES: Final = frozenset(
     """
-    active current selected open opened closed expanded collapsed on off here first last odd even hover visited
-    is-active is-current is-selected is-open active-trail in-active-trail leaf-active self selflink
-    current-menu-item current_page_item current-menu-parent current_page_parent current-menu-ancestor
-    current_page_ancestor current-page-ancestor current-page-parent current-post-parent current-cat current-cat-parent
-    nav-active menu-active item-active tab-active nav-link-active toctree-current
+    active current selected open opened closed expanded collapsed on off here first last odd even hover visited self
+    selflink is-open is-expanded
     """.split()
 )
+_STATE_BEGINNINGS: Final = ("current", "active", "is-active", "is-current", "is-selected", "in-active", "leaf-active")
+_STATE_ENDINGS: Final = ("-active", "_active", "-current", "_current", "-selected", "_selected")
 
 _DIGITS: Final = re.compile(r"[0-9]+")
 _RANDOM: Final = re.compile(
@@ -86,7 +85,10 @@ def attribute_tokens(pairs: list[tuple[str, str]], url: str | None, base: str | 
 
 def _token(name: str, value: str) -> int:
     if name == "class":
-        names = {token for token in _DIGITS.sub("#", value).split() if token not in _STATES}
+        names = {word for word in _DIGITS.sub("#", value).split() if word not in _STATES}
+        if "curren" in value or "activ" in value or "select" in value:
+            beginnings, endings = _STATE_BEGINNINGS, _STATE_ENDINGS
+            names = {word for word in names if not word.startswith(beginnings) and not word.endswith(endings)}
         return hash_text("class=" + " ".join(sorted(names))) if names else 0
     words = " ".join(value.split())
     if name in _NAMES:
@@ -106,6 +108,7 @@ class LinkResolver:
         self._tokens: dict[str, int] = {}
         self._origins: tuple[str, ...] = ()
         self._folder: list[str] | None = None
+        self._self: str | None = None
         if url is None:
             return
         try:
@@ -121,12 +124,17 @@ class LinkResolver:
             path = path.rpartition("/")[0] + "/" + named.path
         self._origins = (f"https://{host}", f"http://{host}", f"//{host}")
         self._folder = [part for part in path.split("/")[:-1] if part]
+        self._self = self.resolve(url)
 
     def token(self, link: str) -> int:
         """64-bit token of a link's target."""
         token = self._tokens.get(link)
         if token is None:
-            token = self._tokens[link] = hash_text(self.resolve(link))
+            target = self.resolve(link)
+            if "#" in target:  # ``this-page#content`` is the same template link on every page
+                page, mark, place = target.partition("#")
+                target = mark + place if page == self._self else target
+            token = self._tokens[link] = hash_text(target)
         return token
 
     def resolve(self, link: str) -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     Hashes = NDArray[np.uint64]
 
-_WHOLE_PAGE: Final = tag_set("html", "body")
+WHOLE_PAGE: Final = tag_set("html", "body")
 _BLOCK_LEVEL: Final = tag_set(*BLOCK_LEVEL)
 _MEDIA: Final = tag_set(
     *("img", "picture", "svg", "video", "audio", "canvas", "iframe", "object", "embed", "map"),
@@ -107,5 +107,5 @@ def countable(page: Page) -> NDArray[np.bool_]:
     has_text = ink_before[page.run_end] > ink_before[page.run_begin]
     whole_line = _BLOCK_LEVEL[page.tag] | (starts[first] & ends[last])
 
-    elements = seen & ~_WHOLE_PAGE[page.tag] & np.where(has_text, whole_line, holds_media)
+    elements = seen & ~WHOLE_PAGE[page.tag] & np.where(has_text, whole_line, holds_media)
     return np.concatenate([elements, np.ones(page.m, bool)])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from detector.fingerprints import UNSEEN
-from detector.site.counts import countable
+from detector.site.counts import WHOLE_PAGE, countable
 from detector.subtrees import prefix_sums, subtree_sums, within
 from detector.tags import TAG_NAMES
 
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from detector.page import Page
 
 THETA: Final = 0.10
+
+# Labels from the first k pages of 31 sites against labels from 100, by text: in file order, where neighbours resemble
+# each other, 4 pages that agree give precision 0.97 and recall 0.89 at k = 10 (3 pages: 0.91 and 0.94; 5 pages: 0.99
+# and 0.86); in random order 0.99 and 0.87.
 MIN_PAGES: Final = 10
 MIN_DF: Final = 4
 HTML_SHARE: Final = 0.85
@@ -41,6 +45,8 @@ def site_level_templates(
 
     A unit is template when it is countable and occurs on at least ``theta`` of the pages; so is everything inside it,
     and so are elements over ``html_share`` of whose HTML lies in such units (section 5.1), but then not what is inside.
+    The last rule is ours to narrow: it leaves out ``html`` and ``body`` and elements that much of whose text is not
+    repeated, since on pages of much markup and few words it labels the element around the whole page (122 of 880).
 
     Args:
         page: the page.
@@ -49,7 +55,7 @@ def site_level_templates(
         theta: least share of pages (0.10 in section 5.1).
         min_pages: pages below which nothing is labelled.
         min_df: pages that have to agree whatever ``theta`` says.
-        html_share: share of an element's HTML (tags, attributes and text, in characters).
+        html_share: share of an element's HTML (tags, attributes and text, in characters), and of its text.
 
     Returns:
         bool[n + m], elements first.
@@ -65,9 +71,11 @@ def site_level_templates(
     repeated_run = elements[page.run_node] | (in_block.cumsum()[:-1] > 0)
 
     markup, text = html_lengths(page)
-    whole = _html_sums(page, markup, text)
-    shared = _html_sums(page, markup * elements, text * repeated_run)
-    return np.concatenate([elements | (shared > html_share * whole), blocks])
+    whole, shared = subtree_sums(page, markup), subtree_sums(page, markup * elements)
+    whole_text, shared_text = _run_sums(page, text), _run_sums(page, text * repeated_run)
+    mostly = shared + shared_text > html_share * (whole + whole_text)
+    mostly &= ~WHOLE_PAGE[page.tag] & (shared_text >= html_share * whole_text)
+    return np.concatenate([elements | mostly, blocks])
 
 
 def unique_units(page: Page, df: NDArray[np.int64], pages: int, min_pages: int = MIN_PAGES) -> NDArray[np.bool_]:
@@ -100,7 +108,7 @@ def html_lengths(page: Page) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return np.where(unseen, 0, _TAG_LENGTH[page.tag] + attributes), text
 
 
-def _html_sums(page: Page, markup: NDArray[np.int64], text: NDArray[np.int64]) -> NDArray[np.int64]:
-    """int64[n], characters of markup and text in each subtree."""
-    runs = prefix_sums(text)
-    return subtree_sums(page, markup) + runs[page.run_end] - runs[page.run_begin]
+def _run_sums(page: Page, values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """int64[n], total of one integer per run over each subtree."""
+    sums = prefix_sums(values)
+    return sums[page.run_end] - sums[page.run_begin]
