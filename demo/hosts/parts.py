@@ -1,0 +1,126 @@
+"""What every host needs: dates, tokens, rich text, samples of links, and the odds and ends of the real web."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from demo.nodes import Node, el
+from demo.site import pdf, png
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Callable, Sequence
+
+    from demo.prose import Prose
+    from demo.site import Site
+
+T = TypeVar("T")
+
+DISALLOWED = "/private/"
+MISSING = "/old/archive-2009"
+_EPOCH = datetime(2026, 3, 2, 6, 0, tzinfo=UTC)
+
+
+class Link(NamedTuple):
+    """Where a page is and what its links say."""
+
+    path: str
+    title: str
+
+
+def a(link: Link, *, class_: str | None = None) -> Node:
+    """Return an anchor."""
+    return el("a", link.title, href=link.path, class_=class_)
+
+
+def token(rng: random.Random, length: int = 32) -> str:
+    """Return a nonce, as they stand in forms and attributes."""
+    return f"{rng.getrandbits(4 * length):0{length}x}"
+
+
+def moment(rng: random.Random) -> datetime:
+    """Return some time in the demo web's year."""
+    return _EPOCH + timedelta(seconds=rng.randrange(250 * 86400))
+
+
+def slug(title: str, limit: int = 48) -> str:
+    """Return a title as it stands in a URL."""
+    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:limit].strip("-")
+
+
+def others(rng: random.Random, links: Sequence[T], count: int, but: T | None = None) -> list[T]:
+    """Return a sample of links without the page's own."""
+    rest = [link for link in links if link != but]
+    return rng.sample(rest, min(count, len(rest)))
+
+
+def chunks(items: Sequence[T], size: int) -> list[Sequence[T]]:
+    """Cut a list into pages of a listing."""
+    return [items[begin : begin + size] for begin in range(0, len(items), size)]
+
+
+def unique_titles(count: int, draw: Callable[[], str]) -> list[str]:
+    """Draw titles until there are enough different ones."""
+    titles: dict[str, None] = {}
+    for _ in range(200 * count):
+        if len(titles) == count:
+            break
+        titles[draw()] = None
+    if len(titles) < count:
+        raise ValueError(f"the grammar has no {count} different titles; ask for fewer pages")
+    return list(titles)
+
+
+def paragraph(rng: random.Random, text: str, links: Sequence[Link] = ()) -> Node:
+    """Return a paragraph with now and then an emphasis or a link to another page of the host."""
+    words = text.split(" ")
+    node = el("p")
+    if len(words) < 12 or rng.random() < 0.55:
+        return node.add(text)
+    begin = rng.randrange(3, len(words) - 6)
+    end = begin + rng.randint(1, 3)
+    phrase = " ".join(words[begin:end])
+    if links and rng.random() < 0.6:
+        inner = el("a", phrase, href=rng.choice(links).path)
+    else:
+        inner = el(rng.choice(("em", "strong", "b", "i")), phrase)
+    return node.add(" ".join(words[:begin]) + " ", inner, " " + " ".join(words[end:]))
+
+
+def paragraphs(prose: Prose, rng: random.Random, name: str, count: int, bound: dict[str, str]) -> list[Node]:
+    """Return plain paragraphs of one to four sentences."""
+    return [paragraph(rng, prose.paragraph(name, 1, 4, bound)) for _ in range(count)]
+
+
+def odds_and_ends(site: Site, *, moved: Link, rgb: tuple[int, int, int], hidden: Node, lost: Node) -> list[Link]:
+    """Add the redirect, the empty page, the files, the disallowed page and the 404 to a host; return links to them.
+
+    Args:
+        site: The host.
+        moved: Where ``/latest`` redirects to.
+        rgb: Colour of the pictures.
+        hidden: Body of the page that robots.txt disallows.
+        lost: Body of the page that is served where there is nothing.
+    """
+    site.robots([DISALLOWED, "/login", "/cart"])
+    site.redirect("/latest", moved.path)
+    site.redirect("/home", "/", status=301)
+    site.empty("/print")
+    site.page(f"{DISALLOWED}drafts", "article", "Drafts", hidden)
+    site.page("/404", "error", "Not found", lost, status=404)
+    site.file("/files/annual-report.pdf", "application/pdf", pdf(f"Annual report of {site.name}"))
+    site.file("/files/notes.txt", "text/plain; charset=utf-8", "Notes for the printer: héllo, wörld.\n".encode())
+    site.file("/static/logo.png", "image/png", png(180, 60, rgb))
+    site.file("/static/picture.png", "image/png", png(640, 400, rgb))
+    site.file("/static/site.css", "text/css", b"body { font: 16px/1.5 serif; max-width: 72rem; margin: auto }\n")
+    return [
+        Link("/latest", "Latest"),
+        Link("/print", "Print edition"),
+        Link("/files/annual-report.pdf", "Annual report (PDF)"),
+        Link("/files/notes.txt", "Notes"),
+        Link(f"{DISALLOWED}drafts", "Drafts"),
+        Link(MISSING, "Archive 2009"),
+        Link("/home", "Start"),
+    ]

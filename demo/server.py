@@ -1,0 +1,216 @@
+"""Serves the demo web over real HTTP on loopback, each host on a port of its own.
+
+``python -m demo.server`` generates the web and serves it until it is stopped; `DemoWeb` does so as a context manager.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import json
+import signal
+import subprocess
+import sys
+import tempfile
+from http import HTTPStatus
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+from urllib.parse import urlsplit
+
+from demo.truth import PageTruth, read_truth
+from demo.web import DEFAULT_PAGES, DEFAULT_SEED, generate, read_resources
+
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import TextIO
+
+    from demo.site import Resource
+
+LOOPBACK = "127.0.0.1"
+NOT_FOUND = "/404"
+_ROOT = Path(__file__).resolve().parent.parent
+_MAX_REQUEST_HEAD = 65536
+_STOP_SECONDS = 10
+
+
+class DemoWeb:
+    """The demo web, generated and served by a process of its own for as long as the context lasts.
+
+    Args:
+        folder: Where to generate it; a temporary folder that is removed afterwards where None.
+        seed: Same seed, same pages.
+        pages: Content pages per host.
+
+    Attributes:
+        urls: Base URL by host name, each ending in a slash.
+        folder: Where the pages and their truth lie.
+    """
+
+    def __init__(self, folder: Path | None = None, seed: int = DEFAULT_SEED, pages: int = DEFAULT_PAGES) -> None:
+        self._temporary = tempfile.TemporaryDirectory(prefix="winnow-demo-") if folder is None else None
+        self.folder = Path(self._temporary.name) if self._temporary else Path(folder or ".")
+        self.urls: dict[str, str] = {}
+        self._seed, self._pages = seed, pages
+        self._server: subprocess.Popen[str] | None = None
+        self._truth: dict[str, dict[str, PageTruth]] = {}
+        self._paths: dict[str, set[str]] = {}
+        self._host_by_netloc: dict[str, str] = {}
+
+    def __enter__(self) -> Self:
+        """Generate and serve.
+
+        Raises:
+            RuntimeError: Where the server does not come up.
+        """
+        generate(self.folder, self._seed, self._pages)
+        command = [sys.executable, "-m", "demo.server", "--folder", str(self.folder.resolve()), "--until-stdin-closes"]
+        self._server = subprocess.Popen(  # noqa: S603 - our own module, by the running interpreter
+            command, cwd=_ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        if self._server.stdout is None or not (line := self._server.stdout.readline()):
+            self.close()
+            raise RuntimeError("the demo web's server did not start; its message is above")
+        self.urls = json.loads(line)["urls"]
+        self._host_by_netloc = {urlsplit(url).netloc: name for name, url in self.urls.items()}
+        self._paths = {name: set(resources) for name, resources in read_resources(self.folder).items()}
+        self._truth = {name: read_truth(self.folder / "truth" / f"{name}.jsonl") for name in self.urls}
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Stop the server and remove the temporary folder."""
+        self.close()
+
+    def close(self) -> None:
+        """Stop the server and remove the temporary folder; does nothing the second time."""
+        if self._server is not None:
+            self._server.communicate(timeout=_STOP_SECONDS)
+            self._server = None
+        if self._temporary is not None:
+            self._temporary.cleanup()
+
+    def host(self, url: str) -> str:
+        """Return the name of the host that a URL belongs to.
+
+        Raises:
+            KeyError: Where it belongs to none.
+        """
+        return self._host_by_netloc[urlsplit(url).netloc]
+
+    def truth(self, url: str) -> PageTruth:
+        """Return the truth about the page at a URL; for a path that does not exist, that of the host's 404.
+
+        Raises:
+            KeyError: Where the URL belongs to no host, or to a file or a redirect.
+        """
+        host, path = self.host(url), _target(url)
+        return self._truth[host][path if path in self._paths[host] else NOT_FOUND]
+
+    def pages(self, name: str) -> dict[str, PageTruth]:
+        """Return the truth about every page of a host, by path and query."""
+        return self._truth[name]
+
+    def requests(self, name: str) -> list[str]:
+        """Return the targets asked of a host so far, in order, for example ``/robots.txt``."""
+        log = self.folder / f"{name}.access.log"
+        return log.read_text(encoding="utf-8").splitlines() if log.exists() else []
+
+
+class _Connection(asyncio.Protocol):
+    """One HTTP/1.1 connection: GET and HEAD, kept alive, answers from memory."""
+
+    def __init__(self, answers: dict[str, tuple[bytes, bytes]], log: TextIO) -> None:
+        self._answers = answers
+        self._log = log
+        self._received = b""
+        self._transport: asyncio.Transport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - what asyncio promises of TCP servers
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self._received += data
+        while b"\r\n\r\n" in self._received:
+            head, _, self._received = self._received.partition(b"\r\n\r\n")
+            self._answer(head)
+        if len(self._received) > _MAX_REQUEST_HEAD and self._transport is not None:
+            self._transport.close()
+
+    def _answer(self, request: bytes) -> None:
+        if self._transport is None:
+            return
+        method, _, rest = request.partition(b" ")
+        target = rest.partition(b" ")[0].decode("latin-1") or "/"
+        self._log.write(target + "\n")
+        if method not in {b"GET", b"HEAD"}:
+            self._transport.write(b"HTTP/1.1 405 Method Not Allowed\r\nAllow: GET, HEAD\r\nContent-Length: 0\r\n\r\n")
+            return
+        head, body = self._answers.get(target) or self._answers[NOT_FOUND]
+        self._transport.write(head if method == b"HEAD" else head + body)
+        if b"connection: close" in request.lower():
+            self._transport.close()
+
+
+def _target(url: str) -> str:
+    parts = urlsplit(url)
+    return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+
+
+def _answer(resource: Resource) -> tuple[bytes, bytes]:
+    reason = HTTPStatus(resource.status).phrase
+    headers = [*resource.headers, ("Content-Length", str(len(resource.body))), ("Server", "demo")]
+    lines = [f"HTTP/1.1 {resource.status} {reason}", *(f"{name}: {value}" for name, value in headers)]
+    return "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n", resource.body
+
+
+async def _serve(folder: Path, *, until_stdin_closes: bool) -> None:
+    loop = asyncio.get_running_loop()
+    stopped = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stopped.set)
+    urls: dict[str, str] = {}
+    sites = await asyncio.to_thread(read_resources, folder)
+    async with contextlib.AsyncExitStack() as stack:
+        for name, resources in sites.items():
+            log = (folder / f"{name}.access.log").open("w", buffering=1, encoding="utf-8")
+            stack.callback(log.close)
+            answers = {path: _answer(resource) for path, resource in resources.items()}
+            server = await loop.create_server(_factory(answers, log), LOOPBACK, 0)
+            stack.callback(server.close)
+            urls[name] = f"http://{LOOPBACK}:{server.sockets[0].getsockname()[1]}/"
+        sys.stdout.write(json.dumps({"folder": str(folder), "urls": urls}) + "\n")
+        sys.stdout.flush()
+        if until_stdin_closes:
+            loop.add_reader(sys.stdin, stopped.set)
+        await stopped.wait()
+
+
+def _factory(answers: dict[str, tuple[bytes, bytes]], log: TextIO) -> type[asyncio.Protocol]:
+    return lambda: _Connection(answers, log)  # type: ignore[return-value]
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Serve the demo web until stopped; the first line on stdout is JSON with the hosts' URLs."""
+    parser = argparse.ArgumentParser(prog="python -m demo.server", description=main.__doc__)
+    parser.add_argument(
+        "--folder", type=Path, help="serve what lies there instead of generating into a temporary folder"
+    )
+    parser.add_argument("--seed", type=int, default=DEFAULT_SEED)
+    parser.add_argument("--pages", type=int, default=DEFAULT_PAGES, help="content pages per host (default %(default)s)")
+    parser.add_argument(
+        "--until-stdin-closes", action="store_true", help="stop when the process that started this ends"
+    )
+    options = parser.parse_args(arguments)
+    with contextlib.ExitStack() as stack:
+        folder = options.folder
+        if folder is None:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="winnow-demo-")))
+            generate(folder, options.seed, options.pages)
+        asyncio.run(_serve(folder, until_stdin_closes=options.until_stdin_closes))
+
+
+if __name__ == "__main__":
+    main()

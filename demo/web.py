@@ -1,0 +1,70 @@
+"""Generates the whole demo web into a folder, and reads it back.
+
+A folder holds, per host ``NAME``, ``sites/NAME/`` with the bodies, ``sites/NAME.routes.jsonl`` with the answers to each
+path, and ``truth/NAME.jsonl``.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import TYPE_CHECKING
+
+from demo.hosts import BUILDERS
+from demo.site import Resource, Site
+from demo.truth import write_truth
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DEFAULT_SEED = 1
+DEFAULT_PAGES = 50
+
+
+def build_site(name: str, seed: int = DEFAULT_SEED, pages: int = DEFAULT_PAGES) -> Site:
+    """Build one host in memory.
+
+    Args:
+        name: One of `demo.hosts.BUILDERS`.
+        seed: Same seed, same bytes, on every machine and Python version.
+        pages: Number of content pages; listings, the 404 and so on come on top.
+    """
+    site = Site(name, random.Random(f"{seed}/{name}"))
+    BUILDERS[name](site, pages)
+    return site
+
+
+def generate(folder: Path, seed: int = DEFAULT_SEED, pages: int = DEFAULT_PAGES) -> None:
+    """Write every host and its truth into a folder."""
+    (folder / "truth").mkdir(parents=True, exist_ok=True)
+    for name in BUILDERS:
+        site = build_site(name, seed, pages)
+        bodies = folder / "sites" / name
+        bodies.mkdir(parents=True, exist_ok=True)
+        routes = []
+        for number, resource in enumerate(site.resources.values()):
+            file = f"{number:05}.{_suffix(resource)}"
+            (bodies / file).write_bytes(resource.body)
+            routes.append({"path": resource.path, "status": resource.status, "headers": resource.headers, "file": file})
+        text = "".join(json.dumps(route) + "\n" for route in routes)
+        (folder / "sites" / f"{name}.routes.jsonl").write_text(text, encoding="utf-8")
+        write_truth(folder / "truth" / f"{name}.jsonl", site.truth.values())
+
+
+def read_resources(folder: Path) -> dict[str, dict[str, Resource]]:
+    """Read what `generate` wrote: resources by host name and path."""
+    sites: dict[str, dict[str, Resource]] = {}
+    for listing in sorted((folder / "sites").glob("*.routes.jsonl")):
+        name = listing.name.removesuffix(".routes.jsonl")
+        sites[name] = {}
+        for line in listing.read_text(encoding="utf-8").splitlines():
+            route = json.loads(line)
+            headers = tuple((header, value) for header, value in route["headers"])
+            body = (folder / "sites" / name / route["file"]).read_bytes()
+            sites[name][route["path"]] = Resource(route["path"], route["status"], headers, body)
+    return sites
+
+
+def _suffix(resource: Resource) -> str:
+    mime = dict(resource.headers)["Content-Type"].partition(";")[0]
+    return {"text/html": "html", "text/plain": "txt"}.get(mime, mime.rpartition("/")[2])

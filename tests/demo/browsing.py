@@ -1,0 +1,86 @@
+"""A small client for the tests of the demo web: fetch, decode and parse as a crawler would."""
+
+from __future__ import annotations
+
+import http.client
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin, urlsplit
+
+import lxml.html
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+UNSEEN = {"script", "style", "template", "head"}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    url: str
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    def is_page(self) -> bool:
+        return self.headers["content-type"].startswith("text/html")
+
+    def charset(self) -> str | None:
+        declared = re.search(r"charset=([\w-]+)", self.headers["content-type"])
+        in_meta = re.search(rb"charset=\"?([\w-]+)", self.body[:1024])
+        if declared:
+            return declared[1]
+        return in_meta[1].decode() if in_meta else None
+
+    def tree(self) -> HtmlElement:
+        text = self.body.decode(self.charset() or "utf-8")
+        return lxml.html.document_fromstring(text)
+
+    def links(self) -> list[str]:
+        found = [urljoin(self.url, href) for href in self.tree().xpath("//a/@href")]
+        return [link.partition("#")[0] for link in found if urlsplit(link).netloc == urlsplit(self.url).netloc]
+
+
+def get(url: str) -> Answer:
+    parts = urlsplit(url)
+    connection = http.client.HTTPConnection(parts.netloc, timeout=10)
+    try:
+        connection.request("GET", parts.path + (f"?{parts.query}" if parts.query else ""))
+        response = connection.getresponse()
+        headers = {name.lower(): value for name, value in response.getheaders()}
+        return Answer(url, response.status, headers, response.read())
+    finally:
+        connection.close()
+
+
+def crawl(start: str, disallowed: tuple[str, ...]) -> dict[str, Answer]:
+    """Fetch everything that can be reached, as a polite crawler would."""
+    answers: dict[str, Answer] = {}
+    waiting = [start]
+    while waiting:
+        url = waiting.pop()
+        if url in answers or urlsplit(url).path.startswith(disallowed):
+            continue
+        answer = answers[url] = get(url)
+        if "location" in answer.headers:
+            waiting.append(urljoin(url, answer.headers["location"]))
+        elif answer.is_page() and answer.body:
+            waiting.extend(answer.links())
+    return answers
+
+
+def text_runs(tree: HtmlElement) -> list[str]:
+    """Every non-blank text and tail of the body, in document order, white space normalised."""
+    runs: list[str] = []
+    stack: list[tuple[HtmlElement, bool]] = [(tree.find("body"), False)]
+    while stack:
+        element, leaving = stack.pop()
+        if leaving:
+            runs.append(" ".join((element.tail or "").split()))
+            continue
+        stack.append((element, True))
+        if isinstance(element.tag, str) and element.tag not in UNSEEN:
+            runs.append(" ".join((element.text or "").split()))
+            stack.extend((child, False) for child in reversed(element))
+    return [run for run in runs if run]
