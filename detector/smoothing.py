@@ -12,6 +12,7 @@ import numpy as np
 
 from detector.ancestors import nearest
 from detector.isotonic import smooth
+from detector.penalties import by_area, visible_tree
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,11 +47,10 @@ def penalty_of(model: Model, page: Page) -> NDArray[np.float64]:
     """float64[n + m], the model's own penalties, or 0.01 times the page's characters of text over the unit's."""
     if isinstance(model, OwnPenalty):
         return model.penalty(page)
-    offset = page.run_offset
     begin = np.concatenate([page.run_begin, page.block_run_begin])
     end = np.concatenate([page.run_end, page.block_run_end])
-    mass = offset[end] - offset[begin] + 1
-    return np.asarray(0.01 * (offset[-1] + 1) / mass, np.float64)
+    mass = page.run_offset[end] - page.run_offset[begin] + 1.0  # one more, so that empty elements have a penalty too
+    return by_area(mass, mass[:1])
 
 
 def smooth_scores(page: Page, scores: Scores, penalty: NDArray[np.float64]) -> SmoothedScores:
@@ -67,12 +67,10 @@ def smooth_scores(page: Page, scores: Scores, penalty: NDArray[np.float64]) -> S
     Raises:
         ValueError: a score lies outside 0..1, or a penalty or weight is negative or not a number.
     """
-    units, holder, position = _visible(page, scores.in_tree)
-    above = page.unit_parent[units]
-    parent = np.where(above < 0, -1, position[holder[above]])
+    units, parent, _ = visible_tree(page.unit_parent, ~scores.in_tree)
     weight = np.where(scores.in_tree, scores.weight, 0)[units]
     smoothed = smooth(parent, scores.templateness[units], weight, penalty[units])
-    place = position[holder]
+    place = np.searchsorted(units, _holder(page, scores.in_tree))
     return SmoothedScores(smoothed.value[place], units[smoothed.section[place]].astype(np.int32))
 
 
@@ -82,14 +80,11 @@ def unsmoothed(page: Page, scores: Scores) -> SmoothedScores:
     Units that are hidden or have no opinion take the value of the nearest ancestor that has one, and 0 without one.
     """
     opinionated = scores.in_tree & (scores.weight > 0)
-    _, holder, _ = _visible(page, opinionated)
+    holder = _holder(page, opinionated)
     own = np.where(opinionated, scores.templateness, 0.0)
     return SmoothedScores(own[holder], holder)
 
 
-def _visible(page: Page, in_tree: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.int32], NDArray[np.intp]]:
-    """Units in the tree, the nearest of them at or above each unit, and the place of each unit among them."""
-    visible = in_tree.copy()
-    visible[:1] = True
-    holder = nearest(page.unit_parent, visible)
-    return np.flatnonzero(visible), holder, np.cumsum(visible) - 1
+def _holder(page: Page, visible: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """int32[n + m], the visible unit at or nearest above each unit; the root counts as visible."""
+    return nearest(page.unit_parent, visible | (page.unit_parent < 0))

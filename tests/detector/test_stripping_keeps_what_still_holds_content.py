@@ -41,12 +41,14 @@ def test_a_template_run_beside_content_in_one_element_goes_alone() -> None:
 
 
 def test_inline_markup_stays_with_its_block_and_in_its_place() -> None:
-    story = "<p>One <b>two <i>three</i></b> four<a href=\"x\">five</a></p>"
+    story = '<p>One <b>two <i>three</i></b> four<a href="x">five</a></p>'
     assert body(f"<div><p cut>Menu</p>{story}</div>") == story
 
 
 def test_elements_that_held_only_template_text_leave_nothing_behind() -> None:
-    assert body("<div><ul><li cut>a</li><li cut>b</li></ul><div></div><span> </span></div><p>Story</p>") == "<p>Story</p>"
+    assert (
+        body("<div><ul><li cut>a</li><li cut>b</li></ul><div></div><span> </span></div><p>Story</p>") == "<p>Story</p>"
+    )
 
 
 def test_boxes_in_boxes_collapse_to_one() -> None:
@@ -59,7 +61,9 @@ def test_a_box_with_an_id_is_a_link_target_and_stays() -> None:
 
 
 def test_a_picture_stays_in_content_and_goes_with_the_menu_entry_it_decorates() -> None:
-    page = Page.parse("<ul><li><a href=/><img src=icon.png>Home</a></ul><figure><img src=photo.jpg></figure><p>Story</p>")
+    page = Page.parse(
+        "<ul><li><a href=/><img src=icon.png>Home</a></ul><figure><img src=photo.jpg></figure><p>Story</p>"
+    )
     template = np.zeros(page.n + page.m, bool)
     template[page.n] = True  # the text "Home" alone: the elements around it have no opinion of their own
     written = write_html(page, remains(page, template))
@@ -101,7 +105,9 @@ def test_white_space_inside_pre_is_kept() -> None:
 
 
 def test_the_tree_that_was_given_is_never_changed() -> None:
-    html = "<body><!-- c --><nav cut onclick=x()>Menu</nav><script>1</script>t<p>Story<br>more</p> tail<img src=a></body>"
+    html = (
+        "<body><!-- c --><nav cut onclick=x()>Menu</nav><script>1</script>t<p>Story<br>more</p> tail<img src=a></body>"
+    )
     root = etree.fromstring(html, etree.HTMLParser())
     before = etree.tostring(root)
     page = Page.from_tree(root)
@@ -131,7 +137,9 @@ def test_deep_nesting_is_flattened_without_losing_text() -> None:
     assert "deep" in to_markdown(written)
 
 
-@pytest.mark.parametrize("html", ["", "<html></html>", "plain text", "<frameset><frame src=a></frameset>", "<svg></svg>"])
+@pytest.mark.parametrize(
+    "html", ["", "<html></html>", "plain text", "<frameset><frame src=a></frameset>", "<svg></svg>"]
+)
 def test_pages_with_next_to_nothing_in_them_give_a_document(html: str) -> None:
     page = Page.parse(html)
     written = write_html(page, remains(page, np.zeros(page.n + page.m, bool)))
