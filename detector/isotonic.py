@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from detector.ancestors import nearest
 from detector.isotonic_pieces import Grid, clip, distance_entries, minima_of, pieces_of
-from detector.isotonic_skeleton import contract, heads
+from detector.isotonic_skeleton import contract
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -95,7 +96,7 @@ def smooth(parent: ArrayLike, score: ArrayLike, weight: ArrayLike | None = None,
     starts[skeleton.node[roots:]] = chosen[roots:] != chosen.take(skeleton.parent[roots:])
     return Smoothed(
         value=ordered.take(first.take(chosen)).take(skeleton.member_of),
-        section=heads(tree, ~starts).astype(np.int32),
+        section=nearest(tree, starts),
         starts_section=starts,
         cost=cost / scale,
     )
@@ -104,7 +105,7 @@ def smooth(parent: ArrayLike, score: ArrayLike, weight: ArrayLike | None = None,
 def _solve(skeleton: Skeleton, index: Ints, weight: Ints, penalty: Ints, grid: Grid) -> tuple[Ints, int]:
     """Return the grid index of each skeleton node's value, and the optimum in fixed point."""
     number = np.arange(skeleton.node.size) << grid.key_bits
-    penalty_and_shift = np.stack((penalty, (skeleton.parent << grid.key_bits) - number))
+    penalty_and_shift = np.stack((penalty, (skeleton.parent.astype(np.int64) << grid.key_bits) - number))
     levels = distance_entries(skeleton, index, weight, grid)
     regions: list[Ints] = []
     message = np.empty((3, 0), dtype=np.int64)
@@ -134,8 +135,7 @@ def _solve(skeleton: Skeleton, index: Ints, weight: Ints, penalty: Ints, grid: G
 
 def _least_index(skeleton: Skeleton, index: Ints, roots: int) -> Ints:
     """Return the grid index of the lowest score in each tree: below it lie other trees' scores only."""
-    below_root = np.arange(skeleton.node.size) >= roots
-    root = heads(skeleton.parent, below_root).take(skeleton.member_of)
+    root = nearest(skeleton.parent, skeleton.parent < 0).take(skeleton.member_of)
     least = np.full(roots, index.size, dtype=np.int64)
     np.minimum.at(least, root, index)
     return least
@@ -156,7 +156,7 @@ def _distinct(scores: NDArray[np.float64], scale: float) -> tuple[NDArray[np.flo
 
 def _checked(
     parent: ArrayLike, score: ArrayLike, weight: ArrayLike | None, penalty: ArrayLike
-) -> tuple[Ints, NDArray[np.float64], Ints, NDArray[np.float64]]:
+) -> tuple[NDArray[np.int32], NDArray[np.float64], Ints, NDArray[np.float64]]:
     scores = np.asarray(score, dtype=np.float64) + 0.0  # a copy, and 0.0 for -0.0
     if scores.ndim != 1:
         raise ValueError(f"score: expected one dimension, got shape {scores.shape}")
@@ -177,7 +177,7 @@ def _checked(
             raise ValueError("weight: expected integers from 0 on, with a sum that 64 bits can hold exactly")
         if not penalties.min() >= 0:
             raise ValueError("penalty: expected numbers from 0 to infinity")
-    return tree, scores, weights, penalties
+    return tree.astype(np.int32), scores, weights, penalties
 
 
 def _integers(name: str, numbers: ArrayLike, n: int) -> Ints:

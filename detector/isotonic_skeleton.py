@@ -13,6 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from detector.ancestors import nearest
+
 Ints = NDArray[np.int64]
 
 
@@ -21,22 +23,22 @@ class Skeleton(NamedTuple):
 
     Attributes:
         node: index of each skeleton node in the full forest, int64[m].
-        parent: number of its parent in the skeleton, -1 for roots, int64[m].
+        parent: number of its parent in the skeleton, -1 for roots, int32[m].
         levels: first number of each level, and m at the end.
         member_of: number of the skeleton node that a node of the full forest is merged into, int64[n].
     """
 
     node: Ints
-    parent: Ints
+    parent: NDArray[np.int32]
     levels: list[int]
     member_of: Ints
 
 
-def contract(parent: Ints, opinion: Ints, penalty: Ints) -> Skeleton:
+def contract(parent: NDArray[np.int32], opinion: Ints, penalty: Ints) -> Skeleton:
     """Merge every node into its parent that can never start a section.
 
     Args:
-        parent: index of each node's parent, smaller than its own; -1 for roots, int64[n].
+        parent: index of each node's parent, smaller than its own; -1 for roots, int32[n].
         opinion: ``weight * (score - lowest score)`` in fixed point, int64[n].
         penalty: in fixed point, int64[n].
 
@@ -67,18 +69,8 @@ def contract(parent: Ints, opinion: Ints, penalty: Ints) -> Skeleton:
     return _numbered(parent, merged)
 
 
-def heads(parent: Ints, merged: NDArray[np.bool_]) -> Ints:
-    """Return each node's nearest ancestor-or-self that is not merged into its parent, int64[n]."""
-    head = np.where(merged, parent, np.arange(parent.size))
-    while True:
-        further = head.take(head)  # doubles the distance every time
-        if (head == further).all():
-            return head
-        head = further
-
-
-def _numbered(parent: Ints, merged: NDArray[np.bool_]) -> Skeleton:
-    head = heads(parent, merged)
+def _numbered(parent: NDArray[np.int32], merged: NDArray[np.bool_]) -> Skeleton:
+    head = nearest(parent, ~merged)
     node = (~merged).nonzero()[0]
     number = np.empty(parent.size + 1, dtype=np.int64)
     number[-1] = -1  # the parent of roots
@@ -93,4 +85,5 @@ def _numbered(parent: Ints, merged: NDArray[np.bool_]) -> Skeleton:
     node = node.take(by_depth)
     number[node] = np.arange(node.size)
     levels = [0, *np.bincount(depth).cumsum().tolist()]
-    return Skeleton(node, number.take(head_of_parent.take(by_depth)), levels, number.take(head))
+    above_node = number.take(head_of_parent.take(by_depth)).astype(np.int32)
+    return Skeleton(node, above_node, levels, number.take(head))
