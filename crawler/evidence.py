@@ -1,0 +1,45 @@
+"""From a page to what its site says of it: which units are counted, and how often each has been seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from detector.fingerprints import node_fingerprints
+from detector.site import countable
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from crawler.store import SiteEvidence
+    from detector.page import Page
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HashedPage:
+    """A page with the fingerprints of those of its units that are counted.
+
+    Attributes:
+        page: the page; it keeps its lxml tree alive.
+        units: int64[k], the units that are counted.
+        fingerprints: uint64[k], theirs.
+    """
+
+    page: Page
+    units: NDArray[np.int64]
+    fingerprints: NDArray[np.uint64]
+
+    @classmethod
+    def of(cls, page: Page) -> Self:
+        """Fingerprint a page."""
+        fingerprints = node_fingerprints(page)
+        units = np.flatnonzero(countable(page) & (fingerprints != 0))
+        return cls(page, units, fingerprints[units])
+
+    def frequencies(self, evidence: SiteEvidence) -> NDArray[np.int64]:
+        """int64[n + m], pages of the host that contain each unit; 0 for units that are not counted."""
+        df = np.zeros(self.page.n + self.page.m, np.int64)
+        df[self.units] = evidence.df
+        return df

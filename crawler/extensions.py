@@ -1,0 +1,139 @@
+"""The extension that owns what middleware and pipeline share: settings, model, and the way to Redis."""
+
+from __future__ import annotations
+
+import logging
+from functools import partial
+from typing import TYPE_CHECKING, Self
+
+from scrapy import signals
+from scrapy.exceptions import NotConfigured
+from scrapy.utils.asyncio import is_asyncio_available, run_in_thread
+
+from crawler import stats
+from crawler.config import Config
+from crawler.connection import Connection
+from crawler.duplicates import DuplicateIndex
+from crawler.embedded import EmbeddedServer, EmbeddedServerError
+from crawler.origins import Origins
+from crawler.store import NodeCounts
+from detector.fingerprints import FINGERPRINT_VERSION
+from detector.models import load_model
+from detector.page import Limits
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+logger = logging.getLogger(__name__)
+
+
+class Winnow:
+    """What one crawl needs for cleaning, opened and closed with its spider.
+
+    Attributes:
+        config: the settings.
+        model: the page-level model.
+        limits: caps above which a page is passed through.
+        origins: which page each item came from.
+        counts: the node counts; ``None`` without Redis or when site evidence is off.
+        duplicates: the near-duplicate index; ``None`` without Redis or when it is off.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.config = Config.from_settings(crawler.settings)
+        if not self.config.enabled:
+            raise NotConfigured
+        if not is_asyncio_available():
+            raise NotConfigured("Winnow needs the asyncio reactor, which is Scrapy's default TWISTED_REACTOR")
+        self.model = load_model(self.config.model)
+        self.limits = Limits(max_bytes=self.config.max_bytes, max_nodes=self.config.max_nodes)
+        self.origins = Origins()
+        self.counts: NodeCounts | None = None
+        self.duplicates: DuplicateIndex | None = None
+        self._crawler = crawler
+        self._connection: Connection | None = None
+        self._server: EmbeddedServer | None = None
+        crawler.signals.connect(self.open, signals.spider_opened)
+        crawler.signals.connect(self.close, signals.spider_closed)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Make the extension of a crawl."""
+        return cls(crawler)
+
+    def count(self, stat: str) -> None:
+        """Add one to a stat of :mod:`crawler.stats`."""
+        self._crawler.stats.inc_value(stat)
+
+    async def open(self) -> None:
+        """Connect; without a server the crawl goes on without site evidence and near-duplicates."""
+        config = self.config
+        if not (config.site_evidence or config.duplicates) or (connection := await self._connect()) is None:
+            return
+        self._connection = connection
+        if config.site_evidence:
+            self.counts = NodeCounts(
+                connection,
+                prefix=config.redis_prefix,
+                version=FINGERPRINT_VERSION,
+                budget=config.host_budget,
+                most_pages=config.host_pages,
+                ttl=config.host_ttl,
+            )
+        if config.duplicates:
+            self.duplicates = DuplicateIndex(connection, prefix=config.redis_prefix, ttl=config.duplicates_ttl)
+        await connection.ping()
+
+    async def close(self) -> None:
+        """Disconnect, and stop the embedded server if no other crawl uses it."""
+        self.counts = self.duplicates = None
+        if self._connection is not None:
+            await self._connection.close()
+        if self._server is not None:
+            await run_in_thread(self._server.stop)
+
+    async def _connect(self) -> Connection | None:
+        config = self.config
+        url, revive = config.redis_url, None
+        if url is None:
+            server = EmbeddedServer(config.state_dir)
+            if config.read_only and not server.has_data:
+                return None
+            try:
+                await run_in_thread(server.start)
+            except EmbeddedServerError as error:
+                logger.warning("The crawl goes on without site evidence: %s", error, extra=self._extra)
+                self._redis_failed(begins=True)
+                return None
+            self._server = server
+            url, revive = server.url, partial(run_in_thread, server.start)
+        return Connection(
+            url,
+            timeout=config.redis_timeout,
+            retry_interval=config.redis_retry_interval,
+            on_failure=self._redis_failed,
+            revive=revive,
+        )
+
+    def _redis_failed(self, begins: bool) -> None:
+        self.count(stats.REDIS_FAILURES)
+        if begins:
+            self.count(stats.REDIS_OUTAGES)
+
+    @property
+    def _extra(self) -> dict[str, object]:
+        return {"spider": self._crawler.spider}
+
+
+def winnow_of(crawler: Crawler) -> Winnow:
+    """Return the crawl's extension, for the components that need it.
+
+    Raises:
+        NotConfigured: the extension is not enabled.
+    """
+    winnow = crawler.get_extension(Winnow)
+    if winnow is None:
+        if crawler.settings.getbool("WINNOW_ENABLED", True):
+            raise NotConfigured("it needs crawler.extensions.Winnow in EXTENSIONS")
+        raise NotConfigured
+    return winnow

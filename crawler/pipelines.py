@@ -1,0 +1,164 @@
+"""The item pipeline that cleans the HTML of an item and writes what came out into the item's own fields."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any, Final, ParamSpec, Self, TypeVar
+
+from itemadapter import ItemAdapter
+from scrapy.exceptions import DropItem
+from scrapy.utils.asyncio import run_in_thread
+
+from crawler import stats
+from crawler.cleaning import CleanedItem, clean_item
+from crawler.evidence import HashedPage
+from crawler.extensions import Winnow, winnow_of
+from crawler.hosts import site_of
+from detector.page import Page, PageTooLarge
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy.crawler import Crawler
+
+    from crawler.origins import Origin
+    from crawler.store import SiteEvidence
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+logger = logging.getLogger(__name__)
+
+_STATUS_STATS: Final = {
+    "cleaned": stats.ITEMS_CLEANED,
+    "fallback": stats.ITEMS_FALLBACK,
+    "empty": stats.ITEMS_EMPTY,
+    "too_large": stats.ITEMS_TOO_LARGE,
+}
+
+
+class CleanItems:
+    """Cleans items of any kind that ``itemadapter`` knows, whether the spider middleware has seen their page or not.
+
+    For an item with the whole page of its response the middleware's work is taken over. Any other HTML is parsed here,
+    and what the site's counts say of it is looked up, without counting it.
+    """
+
+    def __init__(self, crawler: Crawler, winnow: Winnow) -> None:
+        self._crawler = crawler
+        self._winnow = winnow
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Make the pipeline of a crawl."""
+        return cls(crawler, winnow_of(crawler))
+
+    async def process_item(self, item: Any) -> Any:
+        """Clean an item; one without HTML, or that cannot be cleaned, goes on as it is.
+
+        Raises:
+            DropItem: the item is a near-duplicate and ``WINNOW_DROP_DUPLICATES`` is on.
+        """
+        winnow, config = self._winnow, self._winnow.config
+        origin = winnow.origins.take(item)
+        if origin is not None and origin.opted_out:
+            winnow.count(stats.ITEMS_OPTED_OUT)
+            return item
+        adapter = ItemAdapter(item) if ItemAdapter.is_item(item) else None
+        html = adapter.get(config.html_field) if adapter is not None else None
+        if adapter is None or html is None:
+            winnow.count(stats.ITEMS_WITHOUT_HTML)
+            return item
+        if not isinstance(html, str | bytes):
+            winnow.count(stats.ITEMS_NOT_HTML)
+            return item
+        url = adapter.get(config.url_field)
+        if not isinstance(url, str):
+            url = origin.url if origin is not None else None
+        try:
+            cleaned = await self._clean(html, url, origin)
+        except Exception:
+            # Whatever is wrong with a page, its item must not be lost.
+            winnow.count(stats.ITEMS_FAILED)
+            logger.exception("Could not clean an item of %s", url, extra={"spider": self._crawler.spider})
+            return item
+        winnow.count(_STATUS_STATS[cleaned.status])
+        if cleaned.with_evidence:
+            winnow.count(stats.ITEMS_WITH_EVIDENCE)
+        original = await self._original(url, cleaned)
+        if original is not None:
+            cleaned.values["duplicate_of"] = original
+        self._write(adapter, cleaned.values)
+        if not config.keep_html:
+            self._remove(adapter, config.html_field)
+        return item
+
+    async def _clean(self, html: str | bytes, url: str | None, origin: Origin | None) -> CleanedItem:
+        winnow = self._winnow
+        hashed: HashedPage | None = None
+        evidence: SiteEvidence | None = None
+        heavy = len(html) > winnow.config.thread_bytes
+        if heavy:
+            winnow.count(stats.ITEMS_IN_THREAD)
+        if origin is not None and origin.hashed is not None and origin.is_of(html):
+            hashed, evidence = origin.hashed, origin.evidence
+        elif winnow.counts is not None and url is not None and (site := site_of(url)) is not None:
+            hashed = await self._do(heavy, self._read, html, url)
+            if hashed is not None:
+                evidence = await winnow.counts.read(site, hashed.fingerprints)
+
+        def work() -> CleanedItem:
+            return clean_item(
+                *(html, url, hashed, evidence),
+                model=winnow.model,
+                limits=winnow.limits,
+                outputs=winnow.config.outputs,
+            )
+
+        return await self._do(heavy, work)
+
+    def _read(self, html: str | bytes, url: str) -> HashedPage | None:
+        try:
+            return HashedPage.of(Page.parse(html, url, limits=self._winnow.limits))
+        except PageTooLarge:
+            return None
+
+    @staticmethod
+    async def _do(heavy: bool, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return await run_in_thread(work, *args, **kwargs) if heavy else work(*args, **kwargs)
+
+    async def _original(self, url: str | None, cleaned: CleanedItem) -> str | None:
+        winnow = self._winnow
+        if winnow.duplicates is None or url is None:
+            return None
+        original = await winnow.duplicates.find(url, cleaned.shingles, enter=not winnow.config.read_only)
+        if original is not None:
+            winnow.count(stats.ITEMS_DUPLICATE)
+            if winnow.config.drop_duplicates:
+                winnow.count(stats.ITEMS_DROPPED)
+                raise DropItem(f"near-duplicate of {original}", log_level="INFO")
+        return original
+
+    def _write(self, adapter: ItemAdapter, values: dict[str, object]) -> None:
+        """Fill the fields that the item has room for; one that holds something already is the user's and stays."""
+        unwritten = False
+        for name, value in values.items():
+            field = self._winnow.config.field_names[name]
+            if field is None:
+                continue
+            if adapter.get(field):
+                unwritten |= name != "title"
+                continue
+            try:
+                adapter[field] = value
+            except (AttributeError, KeyError, TypeError, ValueError):
+                unwritten = True
+        if unwritten:
+            self._winnow.count(stats.ITEMS_WITHOUT_FIELD)
+
+    @staticmethod
+    def _remove(adapter: ItemAdapter, field: str) -> None:
+        try:
+            del adapter[field]
+        except (AttributeError, KeyError, TypeError):
+            adapter[field] = None

@@ -1,0 +1,34 @@
+"""Settings of the project's own spider: polite, with cleaning on; ``docs/settings.md`` has the ``WINNOW_*`` ones."""
+
+BOT_NAME = "winnow"
+SPIDER_MODULES = ["crawler.spiders"]
+NEWSPIDER_MODULE = "crawler.spiders"
+ADDONS = {"crawler.Addon": 500}
+
+USER_AGENT = "scrapy-winnow (+https://pypi.org/project/scrapy-winnow/)"
+ROBOTSTXT_OBEY = True
+COOKIES_ENABLED = False
+
+# AutoThrottle keeps about two requests under way per host and goes as slow as the host answers.
+AUTOTHROTTLE_ENABLED = True
+AUTOTHROTTLE_START_DELAY = 0.25
+AUTOTHROTTLE_MAX_DELAY = 30
+AUTOTHROTTLE_TARGET_CONCURRENCY = 2.0
+CONCURRENT_REQUESTS = 32
+CONCURRENT_REQUESTS_PER_DOMAIN = 4
+DOWNLOAD_TIMEOUT = 60
+DOWNLOAD_MAXSIZE = 32 * 1024 * 1024
+
+# Breadth first: with a budget of pages per host, those nearest to the start come first.
+DEPTH_PRIORITY = 1
+SCHEDULER_MEMORY_QUEUE = "scrapy.squeues.FifoMemoryQueue"
+# With JOBDIR set, queues in SQLite survive even a crawl that is killed.
+SCHEDULER_DISK_QUEUE = "scrapy.squeues.PickleFifoSQLiteQueue"
+SCHEDULER_START_DISK_QUEUE = "scrapy.squeues.PickleFifoSQLiteQueue"
+
+FEED_EXPORT_ENCODING = "utf-8"
+TELNETCONSOLE_ENABLED = False
+REMOTE_CONTROL_ENABLED = False
+LOG_LEVEL = "INFO"
+
+WINNOW_KEEP_HTML = False

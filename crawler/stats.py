@@ -1,0 +1,30 @@
+"""The names of the stats; ``docs/stats.md`` says what each one counts. There are no others."""
+
+from __future__ import annotations
+
+from typing import Final
+
+PAGES_COUNTED: Final = "winnow/pages/counted"
+PAGES_REPEATED: Final = "winnow/pages/repeated"
+PAGES_UNCOUNTED: Final = "winnow/pages/uncounted"
+PAGES_READ: Final = "winnow/pages/read"
+PAGES_SKIPPED: Final = "winnow/pages/skipped"
+PAGES_TOO_LARGE: Final = "winnow/pages/too_large"
+PAGES_FAILED: Final = "winnow/pages/failed"
+
+ITEMS_CLEANED: Final = "winnow/items/cleaned"
+ITEMS_WITH_EVIDENCE: Final = "winnow/items/with_site_evidence"
+ITEMS_FALLBACK: Final = "winnow/items/fallback"
+ITEMS_EMPTY: Final = "winnow/items/empty"
+ITEMS_TOO_LARGE: Final = "winnow/items/too_large"
+ITEMS_IN_THREAD: Final = "winnow/items/in_thread"
+ITEMS_WITHOUT_HTML: Final = "winnow/items/without_html"
+ITEMS_NOT_HTML: Final = "winnow/items/not_html"
+ITEMS_OPTED_OUT: Final = "winnow/items/opted_out"
+ITEMS_FAILED: Final = "winnow/items/failed"
+ITEMS_WITHOUT_FIELD: Final = "winnow/items/without_field"
+ITEMS_DUPLICATE: Final = "winnow/items/duplicate"
+ITEMS_DROPPED: Final = "winnow/items/dropped"
+
+REDIS_FAILURES: Final = "winnow/redis/failures"
+REDIS_OUTAGES: Final = "winnow/redis/outages"
