@@ -34,14 +34,15 @@ class Limits:
     """Caps above which a page is not worked on.
 
     Attributes:
-        max_bytes: size of the HTML, in bytes.
+        max_bytes: size of the HTML, in bytes (in characters where it is a string).
         max_nodes: elements and comments of the tree.
-        max_depth: levels of the tree; libxml2 itself never builds more than 2,047.
+        max_depth: levels of the tree. libxml2 stops at 2,048 without a word and drops the rest of the document, so a
+            tree of so many may be a torso.
     """
 
     max_bytes: int = 16_000_000
     max_nodes: int = 100_000
-    max_depth: int = 2_048
+    max_depth: int = 2_047
 
 
 DEFAULT_LIMITS: Final = Limits()

@@ -46,5 +46,7 @@ BLOCK_LEVEL: Final = frozenset(
 )
 """Elements whose borders end a block of text; ``br`` is one of them, since old pages separate paragraphs by it."""
 
-UNSEEN_TEXT: Final = frozenset("script style head template iframe object svg math datalist select textarea canvas".split())
+UNSEEN_TEXT: Final = frozenset(
+    "script style head template iframe object svg math datalist select textarea canvas noframes".split()
+)
 """Elements whose text a reader never sees as text of the page."""

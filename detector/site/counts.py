@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Hashes = NDArray[np.uint64]
 
 WHOLE_PAGE: Final = tag_set("html", "body")
-_BLOCK_LEVEL: Final = tag_set(*BLOCK_LEVEL)
+BLOCK_LEVEL_TAGS: Final = tag_set(*BLOCK_LEVEL)
 _MEDIA: Final = tag_set(
     *("img", "picture", "svg", "video", "audio", "canvas", "iframe", "object", "embed", "map"),
     *("form", "input", "button", "select", "textarea"),
@@ -105,7 +105,7 @@ def countable(page: Page) -> NDArray[np.bool_]:
     first = where[ink_before[page.run_begin]]
     last = where[ink_before[page.run_end] - 1]
     has_text = ink_before[page.run_end] > ink_before[page.run_begin]
-    whole_line = _BLOCK_LEVEL[page.tag] | (starts[first] & ends[last])
+    whole_line = BLOCK_LEVEL_TAGS[page.tag] | (starts[first] & ends[last])
 
     elements = seen & ~WHOLE_PAGE[page.tag] & np.where(has_text, whole_line, holds_media)
     return np.concatenate([elements, np.ones(page.m, bool)])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from detector.fingerprints import UNSEEN
-from detector.site.counts import WHOLE_PAGE, countable
+from detector.site.counts import BLOCK_LEVEL_TAGS, WHOLE_PAGE, countable
 from detector.subtrees import prefix_sums, subtree_sums, within
 from detector.tags import TAG_NAMES
 
@@ -71,8 +71,9 @@ def site_level_templates(
     repeated_run = elements[page.run_node] | (in_block.cumsum()[:-1] > 0)
 
     markup, text = html_lengths(page)
-    whole, shared = subtree_sums(page, markup), subtree_sums(page, markup * elements)
     whole_text, shared_text = _run_sums(page, text), _run_sums(page, text * repeated_run)
+    elements |= ~BLOCK_LEVEL_TAGS[page.tag] & (whole_text > 0) & (shared_text == whole_text)  # inside a repeated block
+    whole, shared = subtree_sums(page, markup), subtree_sums(page, markup * elements)
     mostly = shared + shared_text > html_share * (whole + whole_text)
     mostly &= ~WHOLE_PAGE[page.tag] & (shared_text >= html_share * whole_text)
     return np.concatenate([elements | mostly, blocks])
