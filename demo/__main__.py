@@ -1,0 +1,112 @@
+"""``make demo``: crawls the demo web with cleaning on and shows what came out."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from demo.crawl import CrawlFiles, crawl
+from demo.report import host_reports, read_items, site_level_labels, table
+from demo.server import DemoWeb
+from demo.web import DEFAULT_PAGES, DEFAULT_SEED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+DEFAULT_FOLDER = Path(".winnow/demo")
+_LISTINGS = 50
+_QUIET_SECONDS = 2.0
+
+
+def main() -> int:
+    """Generate, serve, crawl, report.
+
+    Returns:
+        The exit code: 0, or 1 where the crawl failed.
+    """
+    options = _arguments()
+    folder = options.folder.resolve()
+    if folder.exists() and (folder / "hosts.txt").exists():
+        shutil.rmtree(folder)  # what the last demo left; nothing else has its list of hosts
+    folder.mkdir(parents=True, exist_ok=True)
+    files = CrawlFiles(folder)
+    _say(f"Writing a web of six hosts with {options.pages} content pages each into {_short(folder / 'web')} ...")
+    with DemoWeb(folder / "web", options.seed, options.pages) as web:
+        _say("Serving it on loopback and crawling it with: scrapy crawl site -a urls_file=hosts.txt -O items.jsonl")
+        try:
+            seconds = crawl(web.urls.values(), files, options.pages + _LISTINGS, _progress(web))
+        except RuntimeError as error:
+            sys.stderr.write(f"\nThe crawl failed: {error}\n")
+            return 1
+        items = read_items(files.items)
+        reports = host_reports(web, items, site_level_labels(files.state, web.urls.values()))
+        _say("\n\n" + table(reports) + "\n")
+        _say(
+            "* Share of template words that were cut and of content words that were kept, against what the generator\n"
+            "  knows about its pages, over the second half of each host's pages in the order they were crawled.\n"
+        )
+        _say(f"{len(items)} pages in {seconds:.1f} s: {len(items) / seconds:.0f} pages per second.")
+        _show_twins(items)
+    _say(f"Items: {_short(files.items)}   Log: {_short(files.log)}   Truth: {_short(folder / 'web' / 'truth')}")
+    scrapy = _short(Path(sys.executable).with_name("scrapy"))
+    _say(
+        "\nOn a site of your own:\n"
+        f"  {scrapy} crawl site -a url=https://example.org/ -a pages=50 -O items.jsonl\n"
+        "In a Scrapy project of your own, one setting:\n"
+        '  ADDONS = {"crawler.Addon": 500}\n'
+        "To look at the demo web in a browser:\n"
+        f"  {_short(Path(sys.executable))} -m demo.server"
+    )
+    return 0
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m demo", description=__doc__)
+    parser.add_argument("--folder", type=Path, default=DEFAULT_FOLDER, help="where to leave everything (%(default)s)")
+    parser.add_argument("--pages", type=int, default=DEFAULT_PAGES, help="content pages per host (%(default)s)")
+    parser.add_argument("--seed", type=int, default=DEFAULT_SEED, help="another seed, other pages (%(default)s)")
+    return parser.parse_args()
+
+
+def _progress(web: DemoWeb) -> Callable[[float], None]:
+    """Return what prints how far the crawl is: one line that is rewritten, or now and then a line into a file."""
+    live = sys.stdout.isatty()
+    printed = 0.0
+
+    def show(seconds: float) -> None:
+        nonlocal printed
+        if not live and time.monotonic() - printed < _QUIET_SECONDS:
+            return
+        printed = time.monotonic()
+        asked = {name: len(web.requests(name)) for name in web.urls}
+        hosts = " ".join(f"{name} {count}" for name, count in asked.items())
+        line = f"  {seconds:5.1f} s  {sum(asked.values()):4} requests so far: {hosts}"
+        sys.stdout.write(f"\r{line}" if live else f"{line}\n")
+        sys.stdout.flush()
+
+    return show
+
+
+def _show_twins(items: list[dict[str, Any]]) -> None:
+    twin = next((item for item in items if item.get("duplicate_of") not in {None, item["url"]}), None)
+    if twin is not None:
+        _say(f"One story in two templates, for example:\n  {twin['url']}\n  {twin['duplicate_of']}")
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def _short(path: Path) -> str:
+    """Return a path relative to the current folder where it lies below it."""
+    here = Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
