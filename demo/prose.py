@@ -18,6 +18,7 @@ Grammar: TypeAlias = "Mapping[str, Sequence[str]]"
 _SLOT = re.compile(r"\[([^\[\]]+)\]")
 _RANGE = re.compile(r"(\d+)-(\d+)")
 _INDEFINITE = re.compile(r"\b([Aa]) (?=[aeiouAEIOU])(?!one\b|once\b|us|uni|eu|Uni|EU)")
+_NEXT_SENTENCE = re.compile(r"(?<=[.?!] )[a-z]")
 _TRIES = 40
 
 
@@ -74,6 +75,7 @@ class Prose:
         text = self.raw(pattern, bound)
         if self._english:
             text = _INDEFINITE.sub(r"\1n ", text)
+            text = _NEXT_SENTENCE.sub(lambda match: match[0].upper(), text)
         return text[:1].upper() + text[1:]
 
     def say(self, name: str, bound: Mapping[str, str] | None = None) -> str:

@@ -231,11 +231,12 @@ class Blog:
 
     def _comment(self) -> Node:
         rng, prose = self.rng, self.prose
+        reader = prose.raw("[first]")
         node = el(
             "li",
             el(
                 "div",
-                el("b", prose.raw("[first] [last]"), class_="fn"),
+                el("b", prose.raw(f"{reader} [last]"), class_="fn"),
                 el("span", " says:", class_="says"),
                 class_="comment-author",
             ),
@@ -252,7 +253,8 @@ class Blog:
             id=f"comment-{rng.randrange(99999)}",
         )
         if rng.random() < 0.3:
-            node.add(el("ol", el("li", el("b", "Odile", class_="fn"), el("p", prose.say("reply"))), class_="children"))
+            answer = el("p", prose.say("reply", {"first": reader}))
+            node.add(el("ol", el("li", el("b", "Odile", class_="fn"), answer), class_="children"))
         return node
 
     def _listing(self, path: str, links: Sequence[Link], more: str | None, category: str = "") -> None:
