@@ -1,0 +1,73 @@
+"""Items of every kind, in one process: what each of them gets and what stays as it was."""
+
+import pytest
+
+KINDS = ["dict", "dataclass", "attrs", "pydantic", "item"]
+FIELDS = {
+    *("url", "title", "text", "template_share", "label_source", "label_version", "evidence_pages", "status"),
+    "shingles",
+}
+
+
+@pytest.fixture(scope="module")
+def crawled(shared_web, start_crawls):
+    """One crawl of one page per case."""
+    (url,) = shared_web.add_articles(1)
+    names = {"text": "story", "shingles": None}
+    cases = {
+        **{kind: {"item": kind} for kind in KINDS},
+        **{f"{kind} without html": {"item": kind, "WINNOW_KEEP_HTML": False} for kind in KINDS},
+        "raw": {"item": "raw", "WINNOW_HTML_FIELD": "raw", "WINNOW_FIELD_NAMES": names},
+        **{kind: {"item": kind} for kind in ("bytes", "number", "none", "twice")},
+    }
+    results = start_crawls(*({"urls": [url], "with_html": True, **case} for case in cases.values())).results()
+    return dict(zip(cases, results, strict=True))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_item_gets_the_fields_it_has_room_for(crawled, kind):
+    (item,) = crawled[kind].items
+    assert "Story 0" in item["text"]
+    assert item["title"] == "Story 0"
+    assert item["html"]
+    assert set(item) == (FIELDS if kind == "dict" else {"url", "title", "text", "template_share"}) | {"html"}
+    assert crawled[kind].winnow_stats.get("winnow/items/without_field", 0) == (kind != "dict")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_html_is_taken_off_any_kind_of_item_when_it_is_not_to_be_kept(crawled, kind):
+    (item,) = crawled[f"{kind} without html"].items
+    assert not item.get("html")
+    assert "Story 0" in item["text"]
+
+
+def test_the_html_may_be_bytes(crawled):
+    (item,) = crawled["bytes"].items
+    assert "Story 0" in item["text"]
+
+
+def test_fields_have_the_names_one_wants_and_what_is_in_them_stays(crawled):
+    (item,) = crawled["raw"].items
+    assert "Story 0" in item["story"]
+    assert (item["text"], item["status"]) == ("mine", 200)
+    assert "shingles" not in item
+    assert item["raw"]
+
+
+@pytest.mark.parametrize(("kind", "stat"), [("number", "not_html"), ("none", "without_html")])
+def test_an_item_without_html_goes_on_as_it_is(crawled, kind, stat):
+    assert crawled[kind].winnow_stats == {"winnow/pages/counted": 1, f"winnow/items/{stat}": 1}
+    (item,) = crawled[kind].items
+    assert set(item) <= {"url", "html"}
+
+
+def test_items_of_the_same_page_come_out_alike(crawled):
+    first, second = crawled["twice"].items
+    assert first == second
+
+
+def test_html_that_the_middleware_never_saw_is_cleaned_with_the_same_evidence(web, crawl):
+    urls = web.add_articles(20)
+    seen = crawl(urls=urls, CONCURRENT_REQUESTS=1, WINNOW_DUPLICATES=False)
+    alone = crawl(urls=urls[-1:], item="copy", WINNOW_DUPLICATES=False)
+    assert alone.item(urls[-1]) == seen.item(urls[-1])
