@@ -59,11 +59,11 @@ def _opening(page: Page) -> str:
 
 
 def _body(page: Page, remains: Remains) -> str:
-    """Write elements and runs in document order, with a stack of the elements that are open."""
-    wrapper = _wrappers(page, remains)
-    # A last row for the end of the page has the runs after the last element written.
-    kept = np.flatnonzero(remains.elements & ~wrapper)
-    rows = zip(
+    """Write elements and runs in document order."""
+    kept = np.flatnonzero(remains.elements & ~_wrappers(page, remains))
+    runs = np.flatnonzero(remains.runs)
+    # A last element and a last run stand for the end of the page.
+    elements = zip(
         [*kept.tolist(), page.n],
         [*page.tag[kept].tolist(), UNKNOWN],
         [*page.run_begin[kept].tolist(), len(page.runs)],
@@ -71,31 +71,75 @@ def _body(page: Page, remains: Remains) -> str:
         [*page.run_end[kept].tolist(), len(page.runs)],
         strict=True,
     )
-    runs = iter([*np.flatnonzero(remains.runs).tolist(), len(page.runs)])
-    next_run = next(runs)
+    runs_to_come = zip([*runs.tolist(), len(page.runs)], [*_block_numbers(page, runs).tolist(), 0], strict=True)
+    run, block = next(runs_to_come)
+    body = _Body()
+    for index, tag, run_begin, end, run_end in elements:
+        while run < run_begin:
+            body.close_before_run(run)
+            body.text(page.runs[run], block)
+            run, block = next(runs_to_come)
+        body.close_before_element(index)
+        if name := OUTPUT_NAME[tag]:
+            body.element(name, page.attributes[index], end, run_end)
+    return "".join(body.written)
 
-    written: list[str] = []
-    open_elements: list[tuple[int, int, str]] = []  # end in elements, end in runs, what closes it
-    for index, tag, run_begin, end, run_end in rows:
-        while next_run < run_begin:
-            while open_elements and open_elements[-1][1] <= next_run:
-                written.append(open_elements.pop()[2])
-            written.append(escape(page.runs[next_run], quote=False))
-            next_run = next(runs)
-        while open_elements and open_elements[-1][0] <= index:
-            written.append(open_elements.pop()[2])
-        name = OUTPUT_NAME[tag]
-        if not name:
-            continue
-        line = "\n" if name in BLOCK_LEVEL else ""
+
+class _Body:
+    """The markup written so far, and a stack of the elements that are open."""
+
+    def __init__(self) -> None:
+        self.written: list[str] = []
+        self.open_elements: list[tuple[int, int, str, bool]] = []  # end in elements and in runs, closing tag, border
+        self.block = 0  # of the text written last
+        self.bordered = True  # whether the border of a block-level element has been written since
+
+    def text(self, run: str, block: int) -> None:
+        """Write a run; ``block`` is 0 for white space outside all blocks."""
+        if block:
+            if block != self.block and not self.bordered:
+                self.written.append("<br>\n")  # what kept two blocks apart is not there any more
+            self.block = block
+            self.bordered = False
+        self.written.append(escape(run, quote=False))
+
+    def element(self, name: str, pairs: list[tuple[str, str]], end: int, run_end: int) -> None:
+        """Open an element, or write it whole if it has no end tag."""
+        border = name in BLOCK_LEVEL
+        self.bordered |= border
         if name in VOID:
-            written.append(f"<{name}{attributes(page.attributes[index])}>{line}")
-        elif len(open_elements) < MAX_NESTING:
-            written.append(f"<{name}{attributes(page.attributes[index])}>")
-            open_elements.append((end, run_end, f"</{name}>{line}"))
-        elif line:
-            written.append("<br>\n")
-    return "".join(written)
+            self.written.append(f"<{name}{attributes(pairs)}>{_line(border)}")
+        elif len(self.open_elements) < MAX_NESTING:
+            self.written.append(f"<{name}{attributes(pairs)}>")
+            self.open_elements.append((end, run_end, f"</{name}>{_line(border)}", border))
+        elif border:
+            self.written.append("<br>\n")
+
+    def close_before_element(self, index: int) -> None:
+        """Close what does not hold the element."""
+        while self.open_elements and self.open_elements[-1][0] <= index:
+            self._close()
+
+    def close_before_run(self, run: int) -> None:
+        """Close what does not hold the run."""
+        while self.open_elements and self.open_elements[-1][1] <= run:
+            self._close()
+
+    def _close(self) -> None:
+        _, _, closing, border = self.open_elements.pop()
+        self.written.append(closing)
+        self.bordered |= border
+
+
+def _line(border: bool) -> str:
+    return "\n" if border else ""
+
+
+def _block_numbers(page: Page, runs: NDArray[np.intp]) -> NDArray[np.intp]:
+    """int[k], number of the text block that each of the k runs is in, from 1; 0 for none."""
+    number = np.searchsorted(page.block_run_begin, runs, side="right")
+    end = np.append(0, page.block_run_end)[number]
+    return np.where(runs < end, number, 0)
 
 
 def _wrappers(page: Page, remains: Remains) -> NDArray[np.bool_]:

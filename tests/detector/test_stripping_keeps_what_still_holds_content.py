@@ -161,3 +161,9 @@ def test_a_page_without_text_has_nothing_to_fall_back_to() -> None:
     template, fallback = template_units(page, SmoothedScores(np.ones(page.n), np.zeros(page.n, np.int32)), 0.5)
     assert template.all()
     assert not fallback
+
+
+def test_blocks_stay_apart_when_what_stood_between_them_goes() -> None:
+    assert body("<div><span>One</span><p cut>Menu</p><b>Two</b><hr><i>Three</i></div>") == (
+        "<div><span>One</span><b><br> Two</b><hr> <i>Three</i></div>"
+    )
