@@ -6,18 +6,21 @@ penalties of the nodes where a section starts, which are the roots and every nod
 
 The method is exact. Scores and penalties are rounded to fixed point (2^-26), so that sums are exact, ties are real
 ties, and the answer depends on no order of summation. `detector.isotonic_skeleton` merges the nodes that can never
-start a section; `detector.isotonic_pieces` adds up the costs of the rest, level by level.
+start a section. The costs of the rest are added up from the leaves to the roots, level by level: as affine pieces
+(`detector.isotonic_pieces`) and, on the upper levels, as rows (`detector.isotonic_rows`). Then values go down again.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from detector.ancestors import nearest
 from detector.isotonic_pieces import Grid, clip, distance_entries, minima_of, pieces_of
+from detector.isotonic_rows import levels_in_rows, solve_rows
 from detector.isotonic_skeleton import contract
 
 if TYPE_CHECKING:
@@ -85,7 +88,7 @@ def smooth(parent: ArrayLike, score: ArrayLike, weight: ArrayLike | None = None,
     key_bits = first.size.bit_length()
     X = np.full(1 << key_bits, round(float(ordered[-1]) * scale), dtype=np.int64)
     X[: first.size] = np.rint(ordered.take(first) * scale)
-    grid = Grid(X, key_bits, most.bit_length() + scale_bits)
+    grid = Grid(X, first.size, key_bits, most.bit_length() + scale_bits)
     prices = np.rint(np.minimum(penalties, most) * scale).astype(np.int64)
 
     skeleton = contract(tree, weights * (X.take(index) - X[0]), prices)
@@ -104,41 +107,50 @@ def smooth(parent: ArrayLike, score: ArrayLike, weight: ArrayLike | None = None,
 
 def _solve(skeleton: Skeleton, index: Ints, weight: Ints, penalty: Ints, grid: Grid) -> tuple[Ints, int]:
     """Return the grid index of each skeleton node's value, and the optimum in fixed point."""
+    rows = levels_in_rows(skeleton, grid.size)
+    upper, *levels = distance_entries(skeleton, index, weight, rows, grid)
     number = np.arange(skeleton.node.size) << grid.key_bits
-    penalty_and_shift = np.stack((penalty, (skeleton.parent.astype(np.int64) << grid.key_bits) - number))
-    levels = distance_entries(skeleton, index, weight, grid)
+    penalty_and_shift = np.empty((2, number.size), dtype=np.int64)
+    penalty_and_shift[0] = penalty
+    np.subtract(skeleton.parent << grid.key_bits, number, out=penalty_and_shift[1])
+
     regions: list[Ints] = []
     message = np.empty((3, 0), dtype=np.int64)
-    for entries in levels[:0:-1]:
+    for entries in levels[::-1] if rows else levels[:0:-1]:
         message, found = clip(pieces_of(np.concatenate((entries, message), axis=1)), penalty_and_shift, grid)
         regions.append(found)
-    roots = skeleton.levels[1]
-    lowest, costs = minima_of(pieces_of(np.concatenate((levels[0], message), axis=1)), grid)
-    if roots > 1:
-        lowest = np.maximum(lowest, _least_index(skeleton, index, roots))
 
-    chosen = np.empty(skeleton.node.size, dtype=np.int64)
-    chosen[:roots] = lowest
+    chosen = np.empty(number.size, dtype=np.int64)
+    lowest = _lowest_index(skeleton, index)
+    if rows:
+        entries = np.concatenate((upper, message), axis=1)
+        solved, cost = solve_rows(skeleton, rows, entries, penalty=penalty, lowest=lowest.tolist(), grid=grid)
+        chosen[: len(solved)] = solved
+    else:
+        minima, costs = minima_of(pieces_of(np.concatenate((levels[0], message), axis=1)), grid)
+        chosen[: lowest.size] = np.maximum(minima, lowest)
+        cost = int(costs.sum() + penalty[: lowest.size].sum())
     if regions:
         first, behind, target = np.concatenate(regions[::-1], axis=1)
         borders = np.stack((first, behind), axis=1).ravel()
-        outcome = np.zeros(
-            borders.size + 1, dtype=np.int64
-        )  # 0 outside of regions; inside the target, above parent's value
+        outcome = np.zeros(borders.size + 1, dtype=np.int64)  # 0 outside; inside a region its target, above parent's
         outcome[1::2] = target
-        for begin, end in zip(skeleton.levels[1:-1], skeleton.levels[2:], strict=True):
+        for begin, end in pairwise(skeleton.levels[max(rows, 1) :]):
             inherited = chosen.take(skeleton.parent[begin:end])
             place = borders.searchsorted(number[begin:end] + inherited, side="right")
             np.maximum(outcome.take(place), inherited, out=chosen[begin:end])
-    return chosen, int(costs.sum() + penalty[:roots].sum())
+    return chosen, cost
 
 
-def _least_index(skeleton: Skeleton, index: Ints, roots: int) -> Ints:
-    """Return the grid index of the lowest score in each tree: below it lie other trees' scores only."""
-    root = nearest(skeleton.parent, skeleton.parent < 0).take(skeleton.member_of)
-    least = np.full(roots, index.size, dtype=np.int64)
-    np.minimum.at(least, root, index)
-    return least
+def _lowest_index(skeleton: Skeleton, index: Ints) -> Ints:
+    """Return the grid index of the lowest score in each root's tree; scores below it belong to other trees."""
+    roots = skeleton.levels[1]
+    if roots == 1:
+        return np.zeros(1, dtype=np.int64)
+    root = nearest(skeleton.parent.astype(np.int32), skeleton.parent < 0).take(skeleton.member_of)
+    lowest = np.full(roots, index.size, dtype=np.int64)
+    np.minimum.at(lowest, root, index)
+    return lowest
 
 
 def _distinct(scores: NDArray[np.float64], scale: float) -> tuple[NDArray[np.float64], Ints, Ints]:

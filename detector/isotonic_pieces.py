@@ -31,26 +31,31 @@ class Grid(NamedTuple):
 
     Attributes:
         X: distinct scores in fixed point, ascending, int64[1 << key_bits]; the highest is repeated to fill up.
+        size: number of distinct scores.
         key_bits: bits of a key that hold the index into X.
         lift_bits: every cost is below ``1 << lift_bits``.
     """
 
     X: Ints
+    size: int
     key_bits: int
     lift_bits: int
 
 
-def distance_entries(skeleton: Skeleton, index: Ints, weight: Ints, grid: Grid) -> list[Ints]:
-    """Return the entries of the members' own distances ``weight * |score - X|``, a table for each level.
+def distance_entries(skeleton: Skeleton, index: Ints, weight: Ints, rows: int, grid: Grid) -> list[Ints]:
+    """Return the entries of the members' own distances ``weight * |score - X|``.
 
     Args:
         skeleton: m nodes with n members.
         index: grid index of the members' scores, int64[n].
         weight: int64[n].
+        rows: how many levels are not solved by pieces; their nodes share no running sum.
         grid: see `Grid`.
+
+    Returns:
+        A table for these levels together, then one for each further level.
     """
     n, m = index.size, skeleton.node.size
-    roots = skeleton.levels[1]
     pull = weight * grid.X.take(index)
 
     turns = np.empty((3, n), dtype=np.int64)  # at its own score a member turns from falling to rising
@@ -63,28 +68,36 @@ def distance_entries(skeleton: Skeleton, index: Ints, weight: Ints, grid: Grid) 
     starts[0] = np.arange(m) << grid.key_bits
     np.add.at(starts[1], skeleton.member_of, pull)
     np.subtract.at(starts[2], skeleton.member_of, weight)
+    bounds = [0, *skeleton.levels[rows:]]
+    if bounds[1] < m:
+        _restart(starts, skeleton, bounds[1:], grid)
 
-    # What a node leaves over: at its last piece everything in its subtree rises, -pull + weight * X.
-    pulls, weights = starts[1].tolist(), starts[2].tolist()
-    for i, p in zip(range(m - 1, roots - 1, -1), skeleton.parent[roots:][::-1].tolist(), strict=True):
-        pulls[p] += pulls[i]
-        weights[p] += weights[i]
-    restart = np.zeros((2, m), dtype=np.int64)
+    cuts = turns[0].searchsorted(np.array(bounds) << grid.key_bits).tolist()
+    return [
+        np.concatenate((starts[:, bounds[d] : bounds[d + 1]], turns[:, cuts[d] : cuts[d + 1]]), axis=1)
+        for d in range(len(cuts) - 1)
+    ]
+
+
+def _restart(starts: Ints, skeleton: Skeleton, bounds: list[int], grid: Grid) -> None:
+    """Let the first entries of the nodes in the levels between `bounds` take back what the node before leaves over."""
+    first, m = bounds[0], bounds[-1]
+    parent = skeleton.parent[first:]
+    # At the last piece of a node everything in its subtree rises: -pull + weight * X.
+    pulls, weights = starts[1, first:].tolist(), starts[2, first:].tolist()
+    for i, above in zip(range(m - first - 1, -1, -1), (parent[::-1] - first).tolist(), strict=True):
+        if above >= 0:
+            pulls[above] += pulls[i]
+            weights[above] += weights[i]
+    restart = np.zeros((2, m - first), dtype=np.int64)
     restart[0, 1:] = pulls[:-1]
     restart[0, 1:] += 1 << grid.lift_bits
     restart[1, 1:] = weights[:-1]
-    restart[:, skeleton.levels[:-1]] = 0
-    starts[1:] += restart
-    for row in (0, 1):  # the children's restarts come up with their messages
-        np.subtract.at(starts[1 + row], skeleton.parent[roots:], restart[row, roots:])
-
-    cuts = turns[0].searchsorted(np.array(skeleton.levels) << grid.key_bits).tolist()
-    return [
-        np.concatenate(
-            (starts[:, skeleton.levels[d] : skeleton.levels[d + 1]], turns[:, cuts[d] : cuts[d + 1]]), axis=1
-        )
-        for d in range(len(cuts) - 1)
-    ]
+    restart[:, np.array(bounds[:-1]) - first] = 0
+    starts[1:, first:] += restart
+    below = parent >= 0
+    for row in (0, 1):  # their messages bring the restarts up, so the parents take them back
+        np.subtract.at(starts[1 + row], parent[below], restart[row, below])
 
 
 def pieces_of(entries: Ints) -> Ints:

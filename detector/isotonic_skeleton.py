@@ -23,13 +23,13 @@ class Skeleton(NamedTuple):
 
     Attributes:
         node: index of each skeleton node in the full forest, int64[m].
-        parent: number of its parent in the skeleton, -1 for roots, int32[m].
+        parent: number of its parent in the skeleton, -1 for roots, int64[m].
         levels: first number of each level, and m at the end.
         member_of: number of the skeleton node that a node of the full forest is merged into, int64[n].
     """
 
     node: Ints
-    parent: NDArray[np.int32]
+    parent: Ints
     levels: list[int]
     member_of: Ints
 
@@ -85,5 +85,4 @@ def _numbered(parent: NDArray[np.int32], merged: NDArray[np.bool_]) -> Skeleton:
     node = node.take(by_depth)
     number[node] = np.arange(node.size)
     levels = [0, *np.bincount(depth).cumsum().tolist()]
-    above_node = number.take(head_of_parent.take(by_depth)).astype(np.int32)
-    return Skeleton(node, above_node, levels, number.take(head))
+    return Skeleton(node, number.take(head_of_parent.take(by_depth)), levels, number.take(head))

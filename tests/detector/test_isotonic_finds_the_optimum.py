@@ -9,6 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from detector import isotonic_rows
 from detector.isotonic import Smoothed, smooth
 
 SCALE = 2**26
@@ -76,8 +77,17 @@ def dynamic_program(
 
 
 def check_answer(case: Case, cost: int, value: NDArray[np.int64], starts: NDArray[np.bool_]) -> Smoothed:
+    """Compare with the answer of a reference, with pieces on all levels, with rows on all, and with both."""
     parent, score, weight, penalty = case
     smoothed = smooth(parent, score, weight, penalty)
+    for cells in (0, 4 * len(parent), 1 << 30):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(isotonic_rows, "LEVEL_CELLS", cells)
+            patch.setattr(isotonic_rows, "TOTAL_CELLS", 1 << 30)
+            other = smooth(parent, score, weight, penalty)
+        assert other.value.tobytes() == smoothed.value.tobytes()
+        assert other.section.tobytes() == smoothed.section.tobytes()
+        assert other.cost == smoothed.cost
     assert smoothed.cost == cost / SCALE
     assert in_fixed_point(smoothed.value).tolist() == value.tolist()
     assert smoothed.starts_section.tolist() == starts.tolist()
