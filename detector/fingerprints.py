@@ -142,20 +142,26 @@ class _TextHashes:
         if len(codes) != offset[-1]:  # characters outside the basic plane count twice
             np.cumsum([len(utf16(run)) for run in runs], out=offset[1:])
 
-        ink = np.flatnonzero(~white_space()[codes])
+        ink = np.flatnonzero(~white_space().take(codes))  # take: three times as fast as indexing by uint16
         exponent = np.searchsorted(ink, offset)
         spaced = np.ones(len(ink), bool)
         np.not_equal(ink[1:], ink[:-1] + 1, out=spaced[1:])
         spaced[exponent[page.block_run_begin]] = True
-        rows = codes[ink].astype(np.int32)
+        rows = codes.take(ink).astype(np.int32)
         rows += spaced * np.int32(CODES)
-        tokens = token[rows]
-        sums = np.zeros(len(ink) + 1, np.uint64)
-        np.cumsum(tokens * powers(0, len(ink)), out=sums[1:])
-        first = rows[np.minimum(exponent, len(ink) - 1)] if len(ink) else np.zeros(len(offset), np.int32)
-        self._correction = token[first & (CODES - 1)] - token[first]
+        weighted = token.take(rows)
+        weighted *= powers(0, len(ink))
+        sums = np.zeros(len(offset), np.uint64)
+        if len(ink):
+            inked = exponent[1:] > exponent[:-1]
+            sums[1:][inked] = np.add.reduceat(weighted, exponent[:-1][inked])
+            np.cumsum(sums, out=sums)
+            first = rows.take(np.minimum(exponent, len(ink) - 1))
+            self._correction = token.take(first & (CODES - 1)) - token.take(first)
+        else:
+            self._correction = sums
         self._exponent = exponent
-        self._sums = sums[exponent]
+        self._sums = sums
         self._shift = inverse_powers(exponent)
 
     def of(self, begin: NDArray[np.int32], end: NDArray[np.int32]) -> Hashes:

@@ -49,14 +49,14 @@ def powers(begin: int, end: int) -> Hashes:
     if end <= len(low):
         return low[begin:end]
     exponents = np.arange(begin, end)
-    product: Hashes = low[exponents & (len(low) - 1)] * high[exponents >> _LOW_BITS]
+    product: Hashes = low.take(exponents & (len(low) - 1)) * high.take(exponents >> _LOW_BITS)
     return product
 
 
 def inverse_powers(exponents: NDArray[np.int64]) -> Hashes:
     """``BASE`` to the minus given powers; exponents below 2**32."""
     low, high = _tables(pow(BASE, -1, 2**64))
-    product: Hashes = low[exponents & (len(low) - 1)] * high[exponents >> _LOW_BITS]
+    product: Hashes = low.take(exponents & (len(low) - 1)) * high.take(exponents >> _LOW_BITS)
     return product
 
 

@@ -43,8 +43,11 @@ _PATH_SESSION: Final = re.compile(r";(?:jsessionid|sid|phpsessid)=[^?#;/]*", re.
 _SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]*:", re.ASCII | re.IGNORECASE)
 
 _CACHED: Final = 1 << 16
-_CACHED_LENGTH: Final = 500
+_CACHED_LENGTH: Final = 200
+_CACHED_PLACES: Final = 64
+_CACHED_LINKS: Final = 4_096  # of each place
 _cache: dict[tuple[str, str], int] = {}
+_link_cache: dict[str, dict[str, int]] = {}  # by host, and by folder for links that are relative
 
 
 def attribute_tokens(pairs: list[tuple[str, str]], url: str | None, base: str | None) -> list[int]:
@@ -62,12 +65,12 @@ def attribute_tokens(pairs: list[tuple[str, str]], url: str | None, base: str | 
     """
     tokens: list[int | None] = list(map(_cache.get, pairs))
     links: LinkResolver | None = None
-    for k, token in enumerate(tokens):
-        if token is not None:
-            continue
+    for k in [k for k, token in enumerate(tokens) if token is None]:
         name, value = pair = pairs[k]
         if name not in _SEEN:
             tokens[k] = 0
+            if len(value) <= _CACHED_LENGTH and len(_cache) < _CACHED:
+                _cache[pair] = 0
         elif name in _LINKS:
             links = links or LinkResolver(url, base)
             tokens[k] = links.token(value)
@@ -105,7 +108,7 @@ class LinkResolver:
     """
 
     def __init__(self, url: str | None, base: str | None = None) -> None:
-        self._tokens: dict[str, int] = {}
+        self._of_host = self._of_folder = _cached_links("")
         self._origins: tuple[str, ...] = ()
         self._folder: list[str] | None = None
         self._self: str | None = None
@@ -125,16 +128,21 @@ class LinkResolver:
         self._origins = (f"https://{host}", f"http://{host}", f"//{host}")
         self._folder = [part for part in path.split("/")[:-1] if part]
         self._self = self.resolve(url)
+        self._of_host = _cached_links(host)
+        self._of_folder = _cached_links("/".join([host, *self._folder, ""]))
 
     def token(self, link: str) -> int:
         """64-bit token of a link's target."""
-        token = self._tokens.get(link)
+        tokens = self._of_host if link[:1] == "/" or link[:4] == "http" else self._of_folder
+        token = tokens.get(link)
         if token is None:
             target = self.resolve(link)
-            if "#" in target:  # ``this-page#content`` is the same template link on every page
-                page, mark, place = target.partition("#")
-                target = mark + place if page == self._self else target
-            token = self._tokens[link] = hash_text(target)
+            page, mark, place = target.partition("#")
+            if mark:  # ``this-page#content`` is the same template link on every page
+                return hash_text(mark + place if page == self._self else target)
+            token = hash_text(target)
+            if len(link) <= _CACHED_LENGTH and len(tokens) < _CACHED_LINKS:
+                tokens[link] = token
         return token
 
     def resolve(self, link: str) -> str:
@@ -157,6 +165,13 @@ class LinkResolver:
         return link if ":" in link or first == "/" else _join(self._folder, link)
 
 
+def _cached_links(place: str) -> dict[str, int]:
+    """Tokens of the links met on one host or in one folder; all of them are forgotten when places are too many."""
+    if place not in _link_cache and len(_link_cache) >= _CACHED_PLACES:
+        _link_cache.clear()
+    return _link_cache.setdefault(place, {})
+
+
 def _join(folder: list[str], link: str) -> str:
     """Join a relative link to a folder and take ``.`` and ``..`` out of its path."""
     if not link.startswith(".") and "/." not in link:
@@ -173,3 +188,9 @@ def _join(folder: list[str], link: str) -> str:
         elif name != ".":
             parts.append(name)
     return "/" + "".join([part + "/" for part in parts]) + last + link[mark:]
+
+
+def forget() -> None:
+    """Empty the caches."""
+    _cache.clear()
+    _link_cache.clear()
