@@ -69,7 +69,7 @@ def attribute_tokens(pairs: list[tuple[str, str]], url: str | None, base: str | 
         name, value = pair = pairs[k]
         if name not in _SEEN:
             tokens[k] = 0
-            if len(value) <= _CACHED_LENGTH and len(_cache) < _CACHED:
+            if len(name) + len(value) <= _CACHED_LENGTH and len(_cache) < _CACHED:
                 _cache[pair] = 0
         elif name in _LINKS:
             links = links or LinkResolver(url, base)
@@ -118,13 +118,11 @@ class LinkResolver:
             page, named = urlsplit(url), urlsplit(base or "")
         except ValueError:
             return
-        host, path = page.netloc, page.path
-        if named.netloc:
-            host, path = named.netloc, named.path
-        elif named.path.startswith("/"):
+        host, path = (named if named.netloc else page).netloc, page.path
+        if named.netloc or named.path[:1] == "/":
             path = named.path
         elif named.path:
-            path = path.rpartition("/")[0] + "/" + named.path
+            path = _join(page.path.split("/")[1:-1], named.path)
         self._origins = (f"https://{host}", f"http://{host}", f"//{host}")
         self._folder = [part for part in path.split("/")[:-1] if part]
         self._self = self.resolve(url)
