@@ -179,8 +179,9 @@ class _Reader:
 
 
 def _looks_only() -> bool:
-    """Whether the running command of Scrapy is one of :data:`READ_ONLY_COMMANDS`; found as Scrapy itself finds it."""
-    program = Path(sys.argv[0])
-    if program.stem != "scrapy" and program.parent.name != "scrapy":
+    """Whether the running command of Scrapy is one of :data:`READ_ONLY_COMMANDS`."""
+    # Scrapy takes its command out of sys.argv, hence the line as it was typed, Python's own part included.
+    words = iter(sys.orig_argv)
+    if not any(Path(word).stem == "scrapy" for word in words):
         return False
-    return next((part for part in sys.argv[1:] if not part.startswith("-")), None) in READ_ONLY_COMMANDS
+    return next((word for word in words if not word.startswith("-")), None) in READ_ONLY_COMMANDS

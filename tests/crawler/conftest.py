@@ -82,6 +82,12 @@ class TcpServer:
             self._process.wait()
 
 
+@pytest.fixture(scope="session")
+def new_tcp_server() -> type[TcpServer]:
+    """The class, for fixtures that outlive a test."""
+    return TcpServer
+
+
 @pytest.fixture
 def tcp_server(tmp_path: Path) -> Iterator[Callable[..., TcpServer]]:
     """Starts servers with options of one's own."""
@@ -204,7 +210,8 @@ class CrawlProcess:
     """Crawls in a process of their own, with every warning an error; see ``crawl_process.py`` for the plans."""
 
     def __init__(self, folder: Path, plans: list[dict[str, object]]) -> None:
-        self._out = folder / f"crawled-{uuid.uuid4().hex[:8]}.json"
+        self._folder = folder
+        self._out = folder / "crawled.json"
         script = Path(__file__).with_name("crawl_process.py")
         plan = json.dumps({"out": str(self._out), "crawls": plans})
         self.process = subprocess.Popen(
@@ -215,6 +222,7 @@ class CrawlProcess:
         _, log = self.process.communicate(timeout=60)
         assert self.process.returncode == 0, log
         assert "Warning" not in log, log
+        assert not (self._folder / ".scrapy").exists()  # with a URL or a folder of its own nothing is started here
         return [Crawled(**crawled, log=log) for crawled in json.loads(self._out.read_text())]
 
 

@@ -1,0 +1,129 @@
+"""Redis goes away before, during and after a crawl: no item is lost, and it is said once."""
+
+import os
+import signal
+
+import pytest
+
+PAGES = 30
+
+
+def _after(web, requests, action):
+    """Do something when that many requests have come in."""
+
+    def on_request(path):
+        web.asked.append(path)
+        if len(web.asked) == requests:
+            action()
+
+    web.on_request = on_request
+
+
+def _lines(crawled, text):
+    return [line for line in crawled.log.splitlines() if text in line]
+
+
+def _plan(web, server, **options):
+    return {
+        "urls": web.add_articles(PAGES),
+        "WINNOW_REDIS_URL": server if isinstance(server, str) else server.url,
+        "WINNOW_REDIS_TIMEOUT": 0.2,
+        "WINNOW_REDIS_RETRY_INTERVAL": 0.05,
+        "CONCURRENT_REQUESTS": 2,
+        "DOWNLOAD_DELAY": 0.01,
+        **options,
+    }
+
+
+def _assert_nothing_lost(crawled):
+    assert len(crawled.items) == PAGES
+    assert all("Story" in item["text"] for item in crawled.items)
+    stats = crawled.winnow_stats
+    assert stats["winnow/items/cleaned"] == PAGES
+    assert stats.get("winnow/pages/counted", 0) + stats.get("winnow/pages/uncounted", 0) == PAGES
+    assert not any(name.endswith("failed") for name in stats)
+    assert "Traceback" not in crawled.log
+
+
+@pytest.fixture(scope="module")
+def taking_no_counts(shared_web, start_crawls, tmp_path_factory, new_tcp_server):
+    """One crawl per kind of trouble that lasts, all in one process."""
+    folder = tmp_path_factory.mktemp("servers")
+    (folder / "file").touch()
+    replica = ["--replicaof", "127.0.0.1", "1", "--replica-read-only", "yes"]
+    options = {"password": ["--requirepass", "secret"], "replica": replica, "memory": ["--maxmemory", "1mb"]}
+    servers = {name: new_tcp_server(folder, *option) for name, option in options.items()}
+    for server in servers.values():
+        server.start()
+    plan = _plan(shared_web, "redis://127.0.0.1:1", WINNOW_REDIS_RETRY_INTERVAL=60, WINNOW_REDIS_TIMEOUT=5)
+    crawls = {
+        "refused": plan,
+        **{name: {**plan, "WINNOW_REDIS_URL": server.url} for name, server in servers.items()},
+        "unwritable": {**plan, "WINNOW_REDIS_URL": "", "WINNOW_STATE_DIR": str(folder / "file" / "state")},
+    }
+    results = start_crawls(*crawls.values()).results()
+    for server in servers.values():
+        server.stop()
+    return dict(zip(crawls, results, strict=True))
+
+
+@pytest.mark.parametrize("trouble", ["refused", "password", "replica", "memory", "unwritable"])
+def test_trouble_that_lasts_costs_evidence_and_nothing_else(taking_no_counts, trouble):
+    crawled = taking_no_counts[trouble]
+    _assert_nothing_lost(crawled)
+    stats = crawled.winnow_stats
+    assert stats.pop("winnow/redis/failures") <= 3  # calls that were under way together
+    assert stats == {"winnow/pages/uncounted": PAGES, "winnow/items/cleaned": PAGES, "winnow/redis/outages": 1}
+
+
+def test_each_trouble_is_one_warning_that_names_it_and_no_secret(taking_no_counts):
+    log = taking_no_counts["refused"]
+    reasons = ["Error 111", "AuthenticationError", "ReadOnlyError", "OutOfMemoryError", "cannot use the state folder"]
+    assert len(_lines(log, "] WARNING:")) == len(reasons)
+    assert all(len(_lines(log, reason)) == 1 for reason in reasons)
+    assert "secret" not in log.log
+
+
+def test_redis_is_killed_in_the_middle_and_comes_back(web, start_crawls, tcp_server):
+    server = tcp_server()
+    _after(web, 10, lambda: server.signal(signal.SIGKILL))
+    crawls = start_crawls(_plan(web, server))
+    while len(web.asked) < 25:
+        assert crawls.process.poll() is None
+    server.start()
+    (crawled,) = crawls.results()
+    _assert_nothing_lost(crawled)
+    assert crawled.winnow_stats["winnow/redis/outages"] == 1
+    assert crawled.winnow_stats["winnow/pages/counted"] > 8
+    assert len(_lines(crawled, "] WARNING:")) == 1
+    assert len(_lines(crawled, "Redis is back")) == 1
+
+
+def test_redis_hangs_in_the_middle(web, start_crawls, tcp_server):
+    server = tcp_server()
+    _after(web, 10, lambda: server.signal(signal.SIGSTOP))
+    (crawled,) = start_crawls(_plan(web, server, WINNOW_REDIS_RETRY_INTERVAL=60)).results()
+    server.signal(signal.SIGCONT)
+    _assert_nothing_lost(crawled)
+    assert crawled.winnow_stats["winnow/redis/outages"] == 1
+    assert crawled.winnow_stats["winnow/redis/failures"] < PAGES  # calls that were under way together
+
+
+def test_the_private_server_is_started_stopped_and_remembers(web, start_crawls, tmp_path):
+    plan = _plan(web, "", WINNOW_STATE_DIR=str(tmp_path / "state"), WINNOW_REDIS_PREFIX="same", WINNOW_REDIS_TIMEOUT=10)
+    (first,) = start_crawls(plan).results()
+    assert first.winnow_stats["winnow/pages/counted"] == PAGES
+    assert not (tmp_path / "state" / "server.pid").exists()
+    (second,) = start_crawls(plan).results()
+    assert second.winnow_stats["winnow/pages/repeated"] == PAGES
+    assert second.winnow_stats["winnow/items/with_site_evidence"] == PAGES
+    assert not (tmp_path / "state" / "server.pid").exists()
+
+
+def test_a_private_server_that_is_killed_is_started_again(web, start_crawls, tmp_path):
+    state = tmp_path / "state"
+    _after(web, 10, lambda: os.kill(int((state / "server.pid").read_text()), signal.SIGKILL))
+    (crawled,) = start_crawls(_plan(web, "", WINNOW_STATE_DIR=str(state), WINNOW_REDIS_TIMEOUT=5)).results()
+    _assert_nothing_lost(crawled)
+    assert crawled.winnow_stats["winnow/pages/counted"] > PAGES / 2
+    assert len(_lines(crawled, "Redis is back")) == 1
