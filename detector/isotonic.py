@@ -33,6 +33,10 @@ _LEAST_SCALE_BITS: Final = 16
 _BUDGET_BITS: Final = 62
 """Of an int64: one for the sign, one for a penalty on top of a cost."""
 
+MOST_WORK: Final = 1 << 24
+"""Most sum of the members' depths in the skeleton, some seconds of work, that is solved without coarser scores."""
+_COARSE_STEPS: Final = 1024.0
+
 
 @dataclass(frozen=True, slots=True)
 class Smoothed:
@@ -59,6 +63,10 @@ def smooth(parent: ArrayLike, score: ArrayLike, weight: ArrayLike | None = None,
     takes the lowest value, and so does a root. That makes the answer unique; a forest gets what its trees would get
     alone.
 
+    Trees that are very large and very deep at once (the depths of their nodes sum up to more than `MOST_WORK`, as in
+    50,000 nodes at the end of a chain of 400) would take minutes. There scores that agree when rounded to 1/1024 first
+    become the lowest of them; for these scores the answer is exact.
+
     Args:
         parent: index of each node's parent, smaller than its own; -1 for roots. Integers, [n].
         score: 0 to 1, [n].
@@ -84,14 +92,16 @@ def smooth(parent: ArrayLike, score: ArrayLike, weight: ArrayLike | None = None,
     if scale_bits < _LEAST_SCALE_BITS:
         raise ValueError(f"weight: a sum of {most - 1} over {n} nodes is too large for exact sums in 64 bits")
     scale = float(1 << scale_bits)
-    ordered, first, index = _distinct(scores, scale)
-    key_bits = first.size.bit_length()
-    X = np.full(1 << key_bits, round(float(ordered[-1]) * scale), dtype=np.int64)
-    X[: first.size] = np.rint(ordered.take(first) * scale)
-    grid = Grid(X, first.size, key_bits, most.bit_length() + scale_bits)
     prices = np.rint(np.minimum(penalties, most) * scale).astype(np.int64)
-
-    skeleton = contract(tree, weights * (X.take(index) - X[0]), prices)
+    for steps in (scale, _COARSE_STEPS):
+        ordered, first, index = _distinct(scores, steps)
+        key_bits = first.size.bit_length()
+        X = np.full(1 << key_bits, round(float(ordered[-1]) * scale), dtype=np.int64)
+        X[: first.size] = np.rint(ordered.take(first) * scale)
+        skeleton = contract(tree, weights * (X.take(index) - X[0]), prices)
+        if _work(skeleton) <= MOST_WORK:
+            break
+    grid = Grid(X, first.size, key_bits, most.bit_length() + scale_bits)
     chosen, cost = _solve(skeleton, index, weights, prices.take(skeleton.node), grid)
     roots = skeleton.levels[1]
     starts = np.zeros(n, dtype=bool)
@@ -103,6 +113,14 @@ def smooth(parent: ArrayLike, score: ArrayLike, weight: ArrayLike | None = None,
         starts_section=starts,
         cost=cost / scale,
     )
+
+
+def _work(skeleton: Skeleton) -> int:
+    """Return a bound on the entries of all levels: every member's score may rise to every level above it."""
+    depth = len(skeleton.levels) - 2
+    if depth * skeleton.member_of.size <= MOST_WORK:
+        return 0
+    return int(np.searchsorted(skeleton.levels, skeleton.member_of, side="right").sum())
 
 
 def _solve(skeleton: Skeleton, index: Ints, weight: Ints, penalty: Ints, grid: Grid) -> tuple[Ints, int]:

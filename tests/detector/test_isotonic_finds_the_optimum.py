@@ -113,7 +113,7 @@ def all_parents(n: int) -> Iterator[tuple[int, ...]]:
 def test_no_assignment_is_better_on_any_tree_of_up_to_six_nodes(n: int) -> None:
     random = np.random.default_rng(n)
     for parents in all_parents(n):
-        for steps in (2, 64):
+        for steps in (2, 64) if n < 6 else (3,):
             case = (
                 np.array(parents, dtype=np.int32),
                 random.integers(0, steps + 1, n) / steps,
@@ -161,19 +161,19 @@ def forests(draw: st.DrawFn, most: int) -> Case:
     return parent, random.integers(0, steps + 1, n) / steps, weight.astype(np.int64), penalty
 
 
-@settings(deadline=None, max_examples=700)
+@settings(deadline=None, max_examples=400)
 @given(forests(most=40))
 def test_small_forests_get_the_answer_of_the_dynamic_program(case: Case) -> None:
     check_answer(case, *dynamic_program(*case))
 
 
-@settings(deadline=None, max_examples=250)
+@settings(deadline=None, max_examples=150)
 @given(forests(most=200))
 def test_forests_of_page_size_get_the_answer_of_the_dynamic_program(case: Case) -> None:
     check_answer(case, *dynamic_program(*case))
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=200)
 @given(st.integers(2, 120), st.integers(0, 2**32))
 @example(2, 0)
 def test_dense_integer_grids_with_unequal_weights_are_exact(n: int, seed: int) -> None:

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from detector import isotonic
 from detector.isotonic import Smoothed, smooth
 
 DEEPEST_TREE_OF_LXML = 2047
@@ -97,3 +98,34 @@ def test_heavy_weights_make_the_fixed_point_coarser_and_not_wrong() -> None:
     assert heavy.value.tolist() == light.value.tolist()
     assert heavy.section.tolist() == light.section.tolist()
     assert heavy.cost == pytest.approx(light.cost * 2.0**38, rel=1e-4)
+
+
+def test_trees_both_large_and_deep_are_solved_for_coarser_scores(monkeypatch: pytest.MonkeyPatch) -> None:
+    n = 3000
+    random = np.random.default_rng(11)
+    score = random.random(n)
+    parent = np.maximum(-1, np.arange(n) - 1 - random.integers(0, 30, n))
+    exact = smooth(parent, score)
+    monkeypatch.setattr(isotonic, "MOST_WORK", 10_000)
+    coarse = smooth(parent, score)
+    check_consistency(parent, coarse)
+    assert np.isin(coarse.value, score).all()
+    assert coarse.cost != exact.cost
+    assert coarse.cost == pytest.approx(exact.cost, abs=n / 1024)
+
+    lowest: dict[float, float] = {}
+    for x in sorted(score.tolist()):
+        lowest.setdefault(round(x * 1024), x)
+    monkeypatch.undo()
+    replaced = smooth(parent, [lowest[round(x * 1024)] for x in score.tolist()])
+    assert replaced.value.tobytes() == coarse.value.tobytes()
+    assert replaced.cost == coarse.cost
+
+
+def test_a_long_chain_above_a_hundred_thousand_leaves_ends_in_time() -> None:
+    n = 100_000
+    parent = np.minimum(np.arange(-1, n - 1), DEEPEST_TREE_OF_LXML - 1)
+    score = np.random.default_rng(12).random(n)
+    smoothed = smooth(parent, score)
+    check_consistency(parent, smoothed)
+    assert smoothed.starts_section.sum() > n // 2
