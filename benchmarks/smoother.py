@@ -2,9 +2,9 @@
 
     python benchmarks/smoother.py [--nodes 100 300 750 1500] [--pages 50] [--penalty area|nodes|constant]
 
-Prints a row for each size: nodes, levels of the tree, nodes that can start a section (what is left after contraction),
-milliseconds per page one by one, per page with all pages in one call, and with the dynamic program of the paper with a
-numpy row per node (O(n^2) time and memory; left out above --plain-limit nodes). Times are the best of --repeat rounds.
+Prints a row for each size: nodes, levels of the tree, sections found, milliseconds per page one by one, per page with
+all pages in one call, and with the dynamic program of the paper, a numpy row per node (O(n^2) time and memory; left out
+above --plain-limit nodes; its optimum must be the same). Times are the best of --repeat rounds.
 """
 
 from __future__ import annotations
