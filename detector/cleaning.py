@@ -114,6 +114,8 @@ def clean(
             page = _page(html, url, limits)
         except PageTooLarge as too_large:
             return _passed_through(html, too_large.reason, model)
+    if not page.n:
+        return Cleaned("", "", 0.0, False, None, model.version, None)
     scores = model.score(page)
     smoothed = smooth_scores(page, scores, penalty_of(model, page)) if smooth else unsmoothed(page, scores)
     template, fallback = template_units(page, smoothed, model.threshold)

@@ -6,12 +6,16 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from detector.classifier import LOGISTIC, LogisticModel
+from detector.model_file import ModelError, read_model_file
+
 if TYPE_CHECKING:
     from detector.scores import Model
 
-DEFAULT_MODEL: Final = "logistic"
+DEFAULT_MODEL: Final = LOGISTIC
 """Name of the model that is used when none is named."""
 
+_KINDS: Final = {LOGISTIC: LogisticModel}
 _SHIPPED: Final = Path(__file__).with_name("model")
 
 
@@ -29,7 +33,7 @@ def load_model(name_or_path: str | Path | None = None) -> Model:
 
     Raises:
         FileNotFoundError: there is neither a model of that name nor such a file.
-        ValueError: the file is not a model of this version of the package.
+        ModelError: the file is not a model, is damaged, or is of a kind or version that this package cannot use.
     """
     name = DEFAULT_MODEL if name_or_path is None else str(name_or_path)
     file = _SHIPPED / f"{name}.npz"
@@ -44,6 +48,8 @@ def load_model(name_or_path: str | Path | None = None) -> Model:
 
 @lru_cache(maxsize=8)
 def _load(file: Path, _modified: int, _size: int) -> Model:
-    from detector.classifier import LogisticModel  # noqa: PLC0415  (only when a model is needed)
-
-    return LogisticModel.load(file)
+    header, _ = read_model_file(file)
+    kind = _KINDS.get(str(header.get("name")))
+    if kind is None:
+        raise ModelError(f"{file}: a model of a kind that this version does not know: {header.get('name')!r}")
+    return kind.load(file)

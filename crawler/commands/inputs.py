@@ -46,9 +46,7 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model", metavar="MODEL", help="model file, or name of a model of the package (default: the package's own)"
     )
-    parser.add_argument(
-        "--no-smooth", action="store_true", help="judge every part of a page alone, without smoothing"
-    )
+    parser.add_argument("--no-smooth", action="store_true", help="judge every part of a page alone, without smoothing")
 
 
 def load(options: argparse.Namespace) -> Model:

@@ -4,26 +4,35 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_EVERY = 0.2  # seconds
+_EVERY: Final = 0.2  # seconds
 _Thing = TypeVar("_Thing")
 
 
+class Progress:
+    """A line that says how far one has got; nothing unless standard error is a terminal."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._shown = sys.stderr.isatty()
+        self._last = 0.0
+
+    def __call__(self, done: int, total: int, name: str = "") -> None:
+        """Say that so many of all are done, the last of them with this name."""
+        now = time.monotonic()
+        if self._shown and (now - self._last > _EVERY or done == total):
+            self._last = now
+            end = "\n" if done == total else ""
+            print(f"\r{done:,} of {total:,} {self._what} {name:<40.40}", end=end, file=sys.stderr, flush=True)
+
+
 def shown(things: Sequence[_Thing], what: str) -> Iterator[_Thing]:
-    """Go through things and show how far one has got; silent unless standard error is a terminal."""
-    if not sys.stderr.isatty():
-        yield from things
-        return
-    began = last = time.monotonic()
+    """Go through things and show how far one has got."""
+    progress = Progress(what)
     for done, thing in enumerate(things, 1):
         yield thing
-        now = time.monotonic()
-        if now - last > _EVERY or done == len(things):
-            last = now
-            rate = done / max(now - began, 1e-9)
-            print(f"\r{done:,} of {len(things):,} {what}, {rate:,.0f} a second ", end="", file=sys.stderr, flush=True)
-    print(file=sys.stderr)
+        progress(done, len(things))

@@ -1,0 +1,73 @@
+"""``winnow train``: sites in, the weights of a model out."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from crawler.commands.failures import CommandError, reason
+from crawler.commands.progress import Progress
+
+_EPILOG = """\
+SITES_DIR has one folder a site with its HTML files anywhere below. What repeats on the pages of a site is taken for
+template, what does not for content: nobody has to label anything. The model card, with the data, the command and the
+figures, is written beside the model (MODEL.md). The same pages and seed give the same weights.
+
+examples:
+  winnow train sites/ -o my-model.npz
+  winnow clean --model my-model.npz page.html
+"""
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command and its options."""
+    parser = commands.add_parser(
+        "train",
+        help="train a model from sites",
+        description="Train a page-level model from the pages of many sites.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("sites", type=Path, metavar="SITES_DIR", help="folder with one folder a site")
+    parser.add_argument("-o", "--output", type=Path, required=True, metavar="MODEL", help="file to write, .npz")
+    parser.add_argument("--model", default="logistic", metavar="KIND", help="kind of model (default: logistic)")
+    parser.add_argument("--gold", type=Path, metavar="FILE", help="gold text, for kinds of models that use it")
+    parser.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
+    parser.add_argument(
+        "--processes",
+        type=int,
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="processes that read pages (default: as many as there are processors)",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Train, write model and card, and print the figures."""
+    from detector.training import train  # noqa: PLC0415  (scikit-learn is slow to import)
+
+    if options.processes < 1:
+        raise CommandError("--processes: at least 1")
+    try:
+        trained = train(
+            options.sites,
+            output=options.output,
+            model=options.model,
+            gold=options.gold,
+            seed=options.seed,
+            processes=options.processes,
+            progress=Progress("sites"),
+        )
+    except (OSError, ValueError) as error:
+        raise CommandError(reason(error)) from error
+    figures = trained.figures
+    print(f"{trained.sites:,} sites, {trained.pages:,} pages, {trained.examples:,} examples; on sites held out:")
+    print(f"  area under the ROC curve         {figures.auc:.3f}")
+    print(f"  content: precision, recall       {figures.content_precision:.3f} {figures.content_recall:.3f}")
+    print(f"  template: precision, recall      {figures.template_precision:.3f} {figures.template_recall:.3f}")
+    print(f"  template recall at precision .9  {figures.recall_at_precision_90:.3f}")
+    print(f"winnow: wrote {options.output} and {options.output.with_suffix('.md')}", file=sys.stderr)
+    return 0
