@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -30,6 +31,24 @@ def start_urls(url: str | None, urls_file: str | None) -> list[str]:
     if not found:
         raise ValueError("nothing to crawl: give -a url=https://host/ or -a urls_file=FILE with an address per line")
     return list(dict.fromkeys(found))
+
+
+def shard_of(urls: list[str], shard: str | None) -> list[str]:
+    """Return the addresses of one shard, so that N crawls share a file of addresses; a host is in one shard only.
+
+    Args:
+        urls: all addresses, from :func:`start_urls`.
+        shard: ``K/N``, K from 0 to N - 1; without it all addresses are returned.
+
+    Raises:
+        ValueError: the shard is not of that form.
+    """
+    if shard is None:
+        return urls
+    number, _, count = shard.partition("/")
+    if not (number.isdecimal() and count.isdecimal() and int(number) < int(count)):
+        raise ValueError(f"-a shard must be K/N with K from 0 to N - 1, such as 0/4, not {shard!r}")
+    return [url for url in urls if zlib.crc32(str(site_of(url)).encode()) % int(count) == int(number)]
 
 
 def page_budget(pages: str | int) -> int:

@@ -12,7 +12,7 @@ from scrapy.linkextractors import LinkExtractor
 
 from crawler.hosts import site_of
 from crawler.items import PageItem
-from crawler.spiders.arguments import page_budget, start_urls
+from crawler.spiders.arguments import page_budget, shard_of, start_urls
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -62,16 +62,22 @@ class SiteSpider(Spider):
         url: address to start from; the site is the host it leads to, redirects included.
         urls_file: file with one address per line, to crawl many sites at once.
         pages: most pages to store per host, 200 by default.
+        shard: ``K/N``, to take every N-th host only, so that N crawls share a file.
     """
 
     name = "site"
 
     def __init__(
-        self, url: str | None = None, urls_file: str | None = None, pages: str | int = 200, **kwargs: Any
+        self,
+        url: str | None = None,
+        urls_file: str | None = None,
+        pages: str | int = 200,
+        shard: str | None = None,
+        **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
         self._budget = page_budget(pages)
-        self._starts = start_urls(url, urls_file)
+        self._starts = shard_of(start_urls(url, urls_file), shard)
         self._queues: dict[str, SiteQueue] = {}
         self._links = LinkExtractor()
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crawler.spiders.arguments import page_budget, start_urls
+from crawler.spiders.arguments import page_budget, shard_of, start_urls
 from crawler.spiders.site import SiteQueue
 
 
@@ -104,3 +104,19 @@ def test_a_file_of_addresses_is_checked_line_by_line(tmp_path):
     file.write_text("# nothing\n")
     with pytest.raises(ValueError, match="nothing to crawl"):
         start_urls(None, str(file))
+
+
+def test_shards_part_the_hosts_among_them():
+    urls = [f"https://{host}.example/{path}" for host in range(30) for path in "ab"]
+    shards = [shard_of(urls, f"{number}/4") for number in range(4)]
+    assert sorted(url for shard in shards for url in shard) == sorted(urls)
+    hosts = [{url.split("/")[2] for url in shard} for shard in shards]
+    assert all(hosts)
+    assert sum(map(len, hosts)) == 30
+    assert shard_of(urls, None) == shard_of(urls, "0/1") == urls
+
+
+@pytest.mark.parametrize("shard", ["", "4/4", "1", "a/b", "-1/4", "1/0"])
+def test_a_shard_of_another_form_is_a_clear_error(shard):
+    with pytest.raises(ValueError, match="-a shard must be K/N"):
+        shard_of([], shard)
