@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from detector.models import load_model
 from detector.page import DEFAULT_LIMITS, Limits, Page, PageTooLarge
 from detector.parsing import parse_html
 from detector.segments import Segment, segments
+from detector.site.site_level import site_level_templates
 from detector.smoothing import SmoothedScores, penalty_of, smooth_scores, unsmoothed
 from detector.stripping import remains, template_units
 from detector.text import block_texts, join_blocks, visible_text
@@ -68,7 +69,9 @@ class Cleaned:
     def segments(self) -> list[Segment]:
         """The sections of the page with their scores, in document order; none for a page that was passed through."""
         decided = self._decided
-        return segments(decided.page, decided.smoothed, decided.template, decided.texts) if decided else []
+        if decided is None:
+            return []
+        return segments(decided.page, decided.smoothed, decided.template, decided.texts, decided.site)
 
     @property
     def removed(self) -> list[Segment]:
@@ -84,6 +87,7 @@ class _Decided:
     smoothed: SmoothedScores
     template: NDArray[np.bool_]
     texts: list[str]
+    site: NDArray[np.bool_]
 
 
 def clean(
@@ -93,6 +97,8 @@ def clean(
     model: Model | None = None,
     smooth: bool = True,
     limits: Limits = DEFAULT_LIMITS,
+    df: NDArray[np.int64] | None = None,
+    pages: int = 0,
 ) -> Cleaned:
     """Separate the content of a page from its template.
 
@@ -102,9 +108,15 @@ def clean(
         model: page-level model; by default the one that comes with the package.
         smooth: make the scores agree with the tree; without it every unit is judged alone.
         limits: caps above which a page is passed through as it is.
+        df: int64[n + m], pages of the site that contain each unit, where they have been counted; it takes a
+            :class:`~detector.page.Page` to know the units.
+        pages: pages of the site that were counted.
 
     Returns:
         The content. Any HTML gives one, be it empty or broken.
+
+    Raises:
+        ValueError: ``df`` does not have one count per unit.
     """
     model = model if model is not None else load_model()
     if isinstance(html, Page):
@@ -117,7 +129,10 @@ def clean(
     if not page.n:
         return Cleaned("", "", 0.0, False, None, model.version, None)
     scores = model.score(page)
+    site = _site_labels(page, df, pages)
+    scores = replace(scores, templateness=np.where(site, 1.0, scores.templateness))
     smoothed = smooth_scores(page, scores, penalty_of(model, page)) if smooth else unsmoothed(page, scores)
+    smoothed = _with_certain_blocks(page, smoothed, site, model.threshold)
     template, fallback = template_units(page, smoothed, model.threshold)
     texts = block_texts(page)
     kept = ~template[page.n :]
@@ -129,7 +144,7 @@ def clean(
         fallback=fallback,
         passed_through=None,
         model_version=model.version,
-        _decided=_Decided(page, smoothed, template, texts),
+        _decided=_Decided(page, smoothed, template, texts, site),
     )
 
 
@@ -141,6 +156,30 @@ def _page(html: str | bytes | etree._Element | etree._ElementTree, url: str | No
 
 def _root(tree: etree._Element | etree._ElementTree) -> etree._Element:
     return tree.getroot() if isinstance(tree, etree._ElementTree) else tree
+
+
+def _site_labels(page: Page, df: NDArray[np.int64] | None, pages: int) -> NDArray[np.bool_]:
+    """bool[n + m], units that are template according to the site."""
+    if df is None:
+        return np.zeros(page.n + page.m, bool)
+    if len(df) != page.n + page.m:
+        raise ValueError(f"df has {len(df)} counts, the page has {page.n + page.m} units")
+    return site_level_templates(page, df, pages)
+
+
+def _with_certain_blocks(
+    page: Page, smoothed: SmoothedScores, site: NDArray[np.bool_], threshold: float
+) -> SmoothedScores:
+    """Make blocks that the site repeats sections of their own where smoothing has drawn them into the content.
+
+    They are leaves, so the values still do not fall from parent to child.
+    """
+    certain = site & (smoothed.value < threshold)
+    certain[: page.n] = False
+    return SmoothedScores(
+        np.where(certain, 1.0, smoothed.value),
+        np.where(certain, np.arange(len(certain), dtype=np.int32), smoothed.section),
+    )
 
 
 def _passed_through(html: str | bytes | etree._Element | etree._ElementTree, reason: str, model: Model) -> Cleaned:

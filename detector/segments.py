@@ -35,8 +35,9 @@ class Segment:
         tag: tag name of the root, ``#text`` for a text block.
         score: smoothed templateness, 0..1.
         template: whether the section was cut.
-        reason: what marks a section that was cut: ``"landmark"`` (it lies in ``nav``, ``header``, ``footer`` or
-            ``aside``), ``"links"`` (most of its text is links) or ``"model"`` (its score alone); empty for content.
+        reason: what marks a section that was cut: ``"site"`` (most of its text is on other pages of the site too),
+            ``"landmark"`` (it lies in ``nav``, ``header``, ``footer`` or ``aside``), ``"links"`` (most of its text is
+            links) or ``"model"`` (its score alone); empty for content.
         characters: characters of :attr:`text`.
         text: text of the section without the sections below it, a line per text block.
     """
@@ -50,7 +51,9 @@ class Segment:
     text: str
 
 
-def segments(page: Page, smoothed: SmoothedScores, template: NDArray[np.bool_], texts: list[str]) -> list[Segment]:
+def segments(
+    page: Page, smoothed: SmoothedScores, template: NDArray[np.bool_], texts: list[str], site: NDArray[np.bool_]
+) -> list[Segment]:
     """List the sections of a page, in the order in which they begin.
 
     Args:
@@ -58,12 +61,13 @@ def segments(page: Page, smoothed: SmoothedScores, template: NDArray[np.bool_], 
         smoothed: the smoothed scores of its units.
         template: bool[n + m], the units that are cut.
         texts: text of each of its ``m`` blocks.
+        site: bool[n + m], units that are template according to the site.
     """
     roots = _in_document_order(page, np.unique(smoothed.section))
     own_texts: dict[int, list[str]] = {root: [] for root in roots}
     for section, text in zip(smoothed.section[page.n :].tolist(), texts, strict=True):
         own_texts[section].append(text)
-    reasons = _reasons(page, smoothed.section, roots)
+    reasons = _reasons(page, smoothed.section, site, roots)
     found = []
     for root, path, reason in zip(roots, _paths(page, roots), reasons, strict=True):
         text = "\n".join(own_texts[root])
@@ -86,8 +90,8 @@ def _in_document_order(page: Page, units: NDArray[np.int32]) -> list[int]:
     return units[np.lexsort((units, begin))].tolist()  # type: ignore[no-any-return]
 
 
-def _reasons(page: Page, section: NDArray[np.int32], roots: list[int]) -> list[str]:
-    """What marks each section: where it lies, or what its text is made of."""
+def _reasons(page: Page, section: NDArray[np.int32], site: NDArray[np.bool_], roots: list[int]) -> list[str]:
+    """What marks each section: what the site repeats, where it lies, or what its text is made of."""
     element = np.concatenate([np.arange(page.n), page.block_node])[roots]
     landmark = nearest(page.parent, _LANDMARKS[page.tag])[element] >= 0
     linked_run = nearest(page.parent, page.tag == TAG_ID["a"])[page.run_node] >= 0
@@ -95,10 +99,11 @@ def _reasons(page: Page, section: NDArray[np.int32], roots: list[int]) -> list[s
     all_text, linked = prefix_sums(length), prefix_sums(length * linked_run)
     begin, end, own = page.block_run_begin, page.block_run_end, section[page.n :]
     units = page.n + page.m
-    text_of = np.bincount(own, all_text[end] - all_text[begin], units)[roots]
-    linked_of = np.bincount(own, linked[end] - linked[begin], units)[roots]
-    in_links = (text_of > 0) & (linked_of * 2 >= text_of)
-    return ["landmark" if a else "links" if b else "model" for a, b in zip(landmark, in_links, strict=True)]
+    text = all_text[end] - all_text[begin]
+    text_of = np.bincount(own, text, units)[roots]
+    repeated = np.bincount(own, text * site[page.n :], units)[roots] * 2 > text_of
+    in_links = np.bincount(own, linked[end] - linked[begin], units)[roots] * 2 > text_of
+    return np.select([repeated, landmark, in_links], ["site", "landmark", "links"], "model").tolist()  # type: ignore[no-any-return]
 
 
 def _tag_name(page: Page, element: int) -> str:

@@ -175,6 +175,25 @@ def test_the_tree_is_let_go_with_the_result() -> None:
     assert not [thing for thing in gc.get_objects() if isinstance(thing, Kept)]
 
 
+def test_what_the_site_repeats_is_cut_even_from_the_midst_of_content() -> None:
+    page = Page.parse(f"<main>{STORY}<p>Write to our editors if you see a mistake.</p>{STORY}</main>")
+    df = np.ones(page.n + page.m, np.int64)
+    df[page.n + 2] = 20
+    cleaned = detector.clean(page, model=MODEL, df=df, pages=20)
+    assert "editors" not in cleaned.text
+    assert "editors" not in cleaned.html
+    assert cleaned.text.count("Winds") == 2
+    assert [(segment.text, segment.score, segment.reason) for segment in cleaned.removed] == [
+        ("Write to our editors if you see a mistake.", 1.0, "site")
+    ]
+    assert "editors" in detector.clean(page, model=MODEL, df=df, pages=5).text  # too few pages to say
+
+
+def test_counts_of_another_page_are_refused() -> None:
+    with pytest.raises(ValueError, match="df has 3 counts"):
+        detector.clean(PAGE, model=MODEL, df=np.ones(3, np.int64), pages=20)
+
+
 def test_a_model_that_does_not_exist_is_named_in_the_error(tmp_path: object) -> None:
     with pytest.raises(FileNotFoundError, match="no model named 'nowhere'"):
         detector.load_model("nowhere")
