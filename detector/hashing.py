@@ -25,7 +25,10 @@ if TYPE_CHECKING:
     Hashes = NDArray[np.uint64]
 
 BASE: Final = 0x9E3779B97F4A7C13  # the golden ratio's bits, last three made 011: 3 modulo 8
+_INVERSE: Final = pow(BASE, -1, 2**64)
 _LOW_BITS: Final = 16
+_SHIFTS: Final = (np.uint64(30), np.uint64(27), np.uint64(31))
+_FACTORS: Final = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 
 def hash_text(text: str) -> int:
@@ -35,11 +38,11 @@ def hash_text(text: str) -> int:
 
 def mix(values: Hashes) -> Hashes:
     """The finaliser of splitmix64, element by element: a bijection in which every bit depends on every bit."""
-    mixed = values ^ (values >> np.uint64(30))
-    mixed *= np.uint64(0xBF58476D1CE4E5B9)
-    mixed ^= mixed >> np.uint64(27)
-    mixed *= np.uint64(0x94D049BB133111EB)
-    mixed ^= mixed >> np.uint64(31)
+    mixed = values ^ (values >> _SHIFTS[0])
+    mixed *= _FACTORS[0]
+    mixed ^= mixed >> _SHIFTS[1]
+    mixed *= _FACTORS[1]
+    mixed ^= mixed >> _SHIFTS[2]
     return mixed
 
 
@@ -55,7 +58,7 @@ def powers(begin: int, end: int) -> Hashes:
 
 def inverse_powers(exponents: NDArray[np.int64]) -> Hashes:
     """``BASE`` to the minus given powers; exponents below 2**32."""
-    low, high = _tables(pow(BASE, -1, 2**64))
+    low, high = _tables(_INVERSE)
     product: Hashes = low.take(exponents & (len(low) - 1)) * high.take(exponents >> _LOW_BITS)
     return product
 
