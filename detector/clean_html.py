@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from detector.sanitising import OUTPUT_NAME, VOID, attributes, safe_address
+from detector.sanitising import OUTPUT_NAME, VOID, attributes, safe_address, with_lazy_source
 from detector.tags import BLOCK_LEVEL, TAG_ID, UNKNOWN
 
 if TYPE_CHECKING:
@@ -107,6 +107,8 @@ class _Body:
         """Open an element, or write it whole if it has no end tag."""
         border = name in BLOCK_LEVEL
         self.bordered |= border
+        if name == "img":
+            pairs = with_lazy_source(pairs)
         if name in VOID:
             self.written.append(f"<{name}{attributes(pairs)}>{_line(border)}")
         elif len(self.open_elements) < MAX_NESTING:

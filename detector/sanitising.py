@@ -38,11 +38,22 @@ _PLAIN_ATTRIBUTES: Final = frozenset(
     """.split()  # noqa: SIM905  (eighty quoted names would be no easier to read)
 )
 _ADDRESSES: Final = frozenset({"href", "src", "cite", "poster"})
+_LAZY_SOURCES: Final = ("data-src", "data-lazy-src", "data-original")
 _SCHEMES: Final = frozenset({"http", "https", "mailto", "tel", "ftp"})
 _IMAGE_DATA: Final = re.compile(r"data:image/(?:png|gif|jpeg|webp|avif);", re.IGNORECASE)
 # What browsers skip when they look for a scheme, and more.
 _IGNORED_IN_ADDRESS: Final = re.compile(r"[\x00-\x20\x7f-\xa0\u00ad\u200b-\u200f\u2028-\u202e\u2060\ufeff]+")
 _SCHEME: Final = re.compile(r"([^/?#:]*):")
+
+
+def with_lazy_source(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Give a picture that a script would load the address it is to be loaded from, instead of none or a placeholder."""
+    found = dict(pairs)
+    if found.get("src", "data:").startswith("data:"):
+        for name in _LAZY_SOURCES:
+            if name in found:
+                return [*((other, value) for other, value in pairs if other != "src"), ("src", found[name].strip())]
+    return pairs
 
 
 def attributes(pairs: Iterable[tuple[str, str]]) -> str:

@@ -22,6 +22,7 @@ _MEDIA_PARTS = tag_set("source", "track")
 _BREAKS = tag_set("br", "hr")
 _CELLS = tag_set("td", "th")
 _UNSEEN = tag_set(*UNSEEN_TEXT)
+_NO_MEDIA = tag_set("noscript")  # copies of pictures that scripts load, and counting pixels
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -74,7 +75,7 @@ def remains(page: Page, template: NDArray[np.bool_]) -> Remains:
     kept_here = _sums_over_runs(page, kept_text)
 
     seen = ~within(page, _UNSEEN[page.tag])
-    media = _MEDIA[page.tag] & seen & ~template[: page.n]
+    media = _MEDIA[page.tag] & seen & ~within(page, _NO_MEDIA[page.tag]) & ~template[: page.n]
     around = nearest(page.parent, text_here > 0)
     media &= (around < 0) | (kept_here[around] > 0)
     media_here = prefix_sums(media)

@@ -75,6 +75,12 @@ def test_a_picture_in_a_template_element_goes() -> None:
     assert body("<div cut><img src=banner.png></div><p>Story</p>") == "<p>Story</p>"
 
 
+def test_a_picture_that_a_script_would_load_gets_its_address() -> None:
+    copy = "<noscript><img src=a.jpg></noscript>"
+    html = f'<p>Story</p><img src="data:image/gif;base64,R0" data-src=" a.jpg " alt="A">{copy}<img data-original=b.jpg>'
+    assert body(html) == '<p>Story</p> <img alt="A" src="a.jpg"><img src="b.jpg">'
+
+
 def test_a_page_of_pictures_only_keeps_them() -> None:
     assert body("<div><img src=a.png><video src=b.mp4></video></div>") == (
         '<div><img src="a.png"><video src="b.mp4"></video></div>'

@@ -30,6 +30,7 @@ def cleaned(html: str, url: str | None = None) -> str:
         "<img src=x onerror=alert(1)>",
         "<p onclick=alert(1) style=position:fixed formaction=x>t</p>",
         "<a href=javascript:alert(1)>t</a>",
+        "<img data-src=javascript:alert(1)>",
     ],
 )
 def test_nothing_that_runs_styles_or_embeds_is_written(html: str) -> None:
