@@ -1,0 +1,94 @@
+"""Files of weights: numpy arrays and a JSON header in one ``.npz``. Reading one never executes anything."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+import zlib
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    Arrays = dict[str, NDArray[Any]]
+
+FORMAT: Final = "winnow model 1"
+_HEADER: Final = "header"
+_MOST_BYTES: Final = 64_000_000
+
+
+class ModelError(ValueError):
+    """A file is not a model, is damaged, or is of a kind or version that this package cannot use."""
+
+
+def write_model_file(path: Path, header: Mapping[str, object], arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Write a model; the same contents give the same bytes.
+
+    Args:
+        path: the file, ending in ``.npz``; replaced if it exists.
+        header: what is not an array, as JSON; ``format`` is added.
+        arrays: numbers only, none of them named ``header``.
+    """
+    text = json.dumps({**header, "format": FORMAT}, sort_keys=True, ensure_ascii=False)
+    encoded = np.frombuffer(text.encode(), np.uint8)
+    with path.open("wb") as stream:
+        np.savez_compressed(stream, allow_pickle=False, **{_HEADER: encoded}, **dict(sorted(arrays.items())))
+
+
+def read_model_file(path: Path) -> tuple[dict[str, Any], Arrays]:
+    """Read a model's header and arrays.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ModelError: the file is not a model of this format, or is damaged.
+    """
+    try:
+        arrays = _read_arrays(path)
+        header = json.loads(arrays.pop(_HEADER).tobytes())
+    except FileNotFoundError:
+        raise
+    # a damaged archive fails in as many ways as it has parts
+    except (OSError, ValueError, KeyError, EOFError, AttributeError, zipfile.BadZipFile, zlib.error) as error:
+        raise ModelError(f"{path}: not a model file, or damaged: {error}") from error
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise ModelError(f"{path}: not a model of the format {FORMAT!r}")
+    return header, arrays
+
+
+def _read_arrays(path: Path) -> Arrays:
+    with zipfile.ZipFile(path) as archive:
+        if sum(member.file_size for member in archive.infolist()) > _MOST_BYTES:
+            raise ValueError(f"larger than {_MOST_BYTES:,} bytes")
+    with np.load(path, allow_pickle=False) as stored:
+        return {name: stored[name] for name in stored.files}
+
+
+def required_array(arrays: Arrays, name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Take an array of finite numbers of a given shape out of a model file, as float64.
+
+    Raises:
+        ModelError: it is missing, misshapen, or holds something else.
+    """
+    array = arrays.get(name)
+    if array is None or array.shape != shape or array.dtype.kind not in "fiu":
+        found = "none" if array is None else f"{array.dtype}{list(array.shape)}"
+        raise ModelError(f"model has no numbers {name!r} of shape {list(shape)} but {found}")
+    numbers = array.astype(np.float64)
+    if not np.isfinite(numbers).all():
+        raise ModelError(f"model has numbers in {name!r} that are not finite")
+    return numbers
+
+
+def fingerprint_of(arrays: Mapping[str, NDArray[Any]]) -> str:
+    """Eight hexadecimal digits that tell one set of weights from another."""
+    digest = hashlib.blake2b(digest_size=4)
+    for name, array in sorted(arrays.items()):
+        digest.update(f"{name} {array.dtype} {array.shape} ".encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()

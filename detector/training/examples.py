@@ -1,0 +1,141 @@
+"""Labelled elements of many sites as training examples."""
+
+from __future__ import annotations
+
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from detector.features import node_features
+from detector.measures import Measures
+from detector.training.labels import IGNORED, TEMPLATE, SiteCounts
+from detector.training.tuning import TuningPage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from detector.training.sites import Site
+
+    Progress = Callable[[int, int, str], None]
+
+PAGES_PER_SITE: Final = 30
+EXAMPLES_PER_PAGE: Final = 100
+TUNING_PAGES_PER_SITE: Final = 8
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Examples:
+    """Labelled elements of the pages of some sites (e of them).
+
+    Attributes:
+        values: float32[e, k], features.
+        label: bool[e], true for template, false for content.
+        area: float64[e], px².
+        weight: float64[e]; those of a site add up to 1, its pages have equal parts, and so has an element the more text
+            it holds, by its square root.
+        site: int64[e], number of the site.
+    """
+
+    values: NDArray[np.float32]
+    label: NDArray[np.bool_]
+    area: NDArray[np.float64]
+    weight: NDArray[np.float64]
+    site: NDArray[np.int64]
+
+    def merged(self) -> Examples:
+        """Merge examples of one site with equal features and labels; their weights add up, so fits stay the same."""
+        extra = np.stack([self.label, self.site], axis=1).astype(np.float32)
+        rows = np.ascontiguousarray(np.concatenate([self.values, extra], axis=1))
+        keys = rows.view(f"V{rows.shape[1] * rows.itemsize}").ravel()
+        _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        kept = first[order]
+        weight = np.bincount(group, self.weight).astype(np.float64)[order]
+        return Examples(self.values[kept], self.label[kept], self.area[kept], weight, self.site[kept])
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Collected:
+    """What was read from the sites.
+
+    Attributes:
+        examples: the examples.
+        tuning: pages to choose a threshold by.
+        pages: number of pages that examples were taken from.
+    """
+
+    examples: Examples
+    tuning: list[TuningPage]
+    pages: int
+
+
+def collect(sites: Sequence[Site], *, seed: int, processes: int = 1, progress: Progress | None = None) -> Collected:
+    """Gather examples from up to 30 pages of every site, up to 100 of each page, in the order of the sites.
+
+    Args:
+        sites: the sites.
+        seed: picks pages and elements.
+        processes: worker processes that read pages.
+        progress: called with sites done, sites in all, and the name of the site that was read.
+
+    Raises:
+        ValueError: no site gave any example.
+    """
+    tasks = [(number, site, seed) for number, site in enumerate(sites)]
+    if processes > 1:
+        with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+            parts = _gathered(pool.map(_of_site, tasks), sites, progress)
+    else:
+        parts = _gathered(map(_of_site, tasks), sites, progress)
+    if not parts:
+        raise ValueError("no site has enough pages with text in common and of their own to learn from")
+    columns = (
+        np.concatenate([getattr(part.examples, name) for part in parts]) for name in Examples.__dataclass_fields__
+    )
+    return Collected(
+        Examples(*columns), [page for part in parts for page in part.tuning], sum(part.pages for part in parts)
+    )
+
+
+def _gathered(parts: Iterable[Collected | None], sites: Sequence[Site], progress: Progress | None) -> list[Collected]:
+    done = []
+    for number, part in enumerate(parts):
+        if part is not None:
+            done.append(part)
+        if progress:
+            progress(number + 1, len(sites), sites[number].name)
+    return done
+
+
+def _of_site(task: tuple[int, Site, int]) -> Collected | None:
+    number, site, seed = task
+    counts = SiteCounts(site)
+    random = np.random.default_rng([seed, number])
+    files = random.permutation(counts.files)[:PAGES_PER_SITE].tolist()
+    values, label, area, weight = [], [], [], []
+    tuning: list[TuningPage] = []
+    for file, labelled in counts.labelled(files):
+        measures = Measures.of(labelled.page)
+        n = labelled.page.n
+        rows = np.flatnonzero((labelled.label[:n] != IGNORED) & ~measures.geometry.hidden[:n])
+        rows = np.sort(random.permutation(rows)[:EXAMPLES_PER_PAGE])
+        values.append(node_features(measures)[rows])
+        label.append(labelled.label[rows] == TEMPLATE)
+        area.append(measures.geometry.area[rows])
+        by_text = np.sqrt(1 + measures.words[rows])
+        weight.append(by_text / max(by_text.sum(), 1))
+        if len(tuning) < TUNING_PAGES_PER_SITE:
+            words = measures.statistics.per_unit(measures.statistics.words)[n:]
+            tuning.append(TuningPage(site.files[file], site.url(site.files[file]), number, labelled.label[n:], words))
+    if not any(map(len, label)):
+        return None
+    weights = np.concatenate(weight) / len(values)
+    examples = Examples(
+        np.concatenate(values), np.concatenate(label), np.concatenate(area), weights, np.full(len(weights), number)
+    )
+    return Collected(examples, tuning, len(values))

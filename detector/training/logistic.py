@@ -1,0 +1,96 @@
+"""Fits the four area-bucketed logistic regressions to the site-level labels of a folder of sites."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+
+from detector.classifier import BUCKETS, LogisticModel, bucket_of
+from detector.features import NODE_FEATURES
+from detector.training.examples import collect
+from detector.training.report import Figures, Trained
+from detector.training.tuning import best_threshold, content_f_measure
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from detector.training.examples import Examples
+    from detector.training.sites import Site
+
+FOLDS: Final = 5
+_REGULARISATION: Final = 0.1  # scikit-learn's C, for examples whose weights average 1
+_CLIP: Final = 6.0  # standard deviations
+
+
+def train_logistic(
+    sites: Sequence[Site],
+    gold: Path | None = None,
+    *,
+    seed: int = 0,
+    processes: int = 1,
+    progress: Callable[[int, int, str], None] | None = None,
+) -> Trained:
+    """Train the ``logistic`` model from site-level labels alone.
+
+    The threshold is the one under which most of the text of held-out sites falls where its labels say, after smoothing.
+
+    Args:
+        sites: the sites, at least one for each of 5 folds.
+        gold: not used by this model; must be ``None``.
+        seed: picks pages and folds.
+        processes: worker processes that read pages.
+        progress: called with sites done, sites in all, and the name of the site that was read.
+
+    Raises:
+        ValueError: gold text was given, or the sites are too few or give no examples of both kinds.
+    """
+    if gold is not None:
+        raise ValueError("the logistic model learns from site-level labels only; it takes no gold text")
+    if len(sites) < FOLDS:
+        raise ValueError(f"the logistic model needs {FOLDS} or more sites, there are {len(sites)}")
+    collected = collect(sites, seed=seed, processes=processes, progress=progress)
+    examples = collected.examples.merged()
+    fold = np.random.default_rng(seed).permutation(len(sites)) % FOLDS
+    score = np.zeros(len(examples.label))
+    measured = []
+    for number in range(FOLDS):
+        tested = fold[examples.site] == number
+        model = fit(examples, ~tested)
+        score[tested] = model.probability(examples.values[tested], examples.area[tested])
+        measured += [
+            (page.site, content_f_measure(model, page)) for page in collected.tuning if fold[page.site] == number
+        ]
+    threshold, f_measure = best_threshold(measured)
+    model = fit(examples, np.ones(len(examples.label), bool), threshold)
+    figures = Figures.of(score, examples.label, examples.weight, threshold, f_measure)
+    return Trained(model, sites=len(sites), pages=collected.pages, examples=len(score), figures=figures)
+
+
+def fit(examples: Examples, chosen: NDArray[np.bool_], threshold: float = 0.5) -> LogisticModel:
+    """Fit the four regressions to the chosen examples (bool[e]).
+
+    Raises:
+        ValueError: the chosen examples of some size are all of one kind.
+    """
+    shape = (BUCKETS, len(NODE_FEATURES))
+    low, high, weight, intercept = np.zeros(shape), np.zeros(shape), np.zeros(shape), np.zeros(BUCKETS)
+    bucket = bucket_of(examples.area)
+    for number in range(BUCKETS):
+        rows = np.flatnonzero(chosen & (bucket == number))
+        label = examples.label[rows]
+        if label.all() or not label.any():
+            raise ValueError(f"too few examples: nodes of size {number + 1} of {BUCKETS} are all of one kind")
+        values = examples.values[rows].astype(np.float64)
+        middle, spread = values.mean(axis=0), values.std(axis=0) + 1e-6
+        low[number], high[number] = middle - _CLIP * spread, middle + _CLIP * spread
+        standard = (np.clip(values, low[number], high[number]) - middle) / spread
+        example_weight = examples.weight[rows] / examples.weight[rows].mean()
+        regression = LogisticRegression(C=_REGULARISATION, max_iter=1000).fit(standard, label, example_weight)
+        weight[number] = regression.coef_[0] / spread
+        intercept[number] = regression.intercept_[0] - weight[number] @ middle
+    return LogisticModel.from_arrays(threshold, low, high, weight, intercept)
