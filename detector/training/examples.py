@@ -119,7 +119,7 @@ def _of_site(task: tuple[int, Site, int]) -> Collected | None:
     files = random.permutation(counts.files)[:PAGES_PER_SITE].tolist()
     values, label, area, weight = [], [], [], []
     tuning: list[TuningPage] = []
-    for file, labelled in counts.labelled(files):
+    for labelled in counts.labelled(files):
         measures = Measures.of(labelled.page)
         n = labelled.page.n
         rows = np.flatnonzero((labelled.label[:n] != IGNORED) & ~measures.geometry.hidden[:n])
@@ -131,7 +131,7 @@ def _of_site(task: tuple[int, Site, int]) -> Collected | None:
         weight.append(by_text / max(by_text.sum(), 1))
         if len(tuning) < TUNING_PAGES_PER_SITE:
             words = measures.statistics.per_unit(measures.statistics.words)[n:]
-            tuning.append(TuningPage(site.files[file], site.url(site.files[file]), number, labelled.label[n:], words))
+            tuning.append(TuningPage(labelled.file, site.url(labelled.file), number, labelled.label[n:], words))
     if not any(map(len, label)):
         return None
     weights = np.concatenate(weight) / len(values)

@@ -17,6 +17,7 @@ from detector.site import MemoryCounts, site_level_templates, unique_units
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -34,10 +35,12 @@ class LabelledPage:
     Attributes:
         page: the page.
         label: int8[n + m], :data:`TEMPLATE`, :data:`CONTENT` or :data:`IGNORED`.
+        file: where the page is.
     """
 
     page: Page
     label: NDArray[np.int8]
+    file: Path
 
 
 class SiteCounts:
@@ -57,8 +60,8 @@ class SiteCounts:
                 self._markup.add(page_id, markup)
                 self.files.append(number)
 
-    def labelled(self, files: Sequence[int]) -> Iterator[tuple[int, LabelledPage]]:
-        """Label the units of some pages, given by their numbers in the site's files; yields number and page."""
+    def labelled(self, files: Sequence[int]) -> Iterator[LabelledPage]:
+        """Label the units of some pages, given by their numbers in :attr:`files`."""
         for number in files:
             page = self._page(number)
             if page is None:
@@ -68,7 +71,7 @@ class SiteCounts:
             label = np.full(page.n + page.m, IGNORED, np.int8)
             label[unique_units(page, text_df, self._text.pages)] = CONTENT
             label[site_level_templates(page, np.maximum(markup_df, text_df * (text != 0)), self._text.pages)] = TEMPLATE
-            yield number, LabelledPage(page, label)
+            yield LabelledPage(page, label, self.site.files[number])
 
     def _page(self, number: int) -> Page | None:
         file = self.site.files[number]
