@@ -66,8 +66,10 @@ def test_items_of_the_same_page_come_out_alike(crawled):
     assert first == second
 
 
-def test_html_that_the_middleware_never_saw_is_cleaned_with_the_same_evidence(web, crawl):
+def test_html_that_the_middleware_never_saw_is_cleaned_with_the_same_evidence(web, crawl, start_crawls, prefix):
     urls = web.add_articles(20)
-    seen = crawl(urls=urls, CONCURRENT_REQUESTS=1, WINNOW_DUPLICATES=False)
-    alone = crawl(urls=urls[-1:], item="copy", WINNOW_DUPLICATES=False)
-    assert alone.item(urls[-1]) == seen.item(urls[-1])
+    crawl(urls=urls)
+    plan = {"urls": urls[-1:], "WINNOW_REDIS_PREFIX": prefix, "WINNOW_DUPLICATES": False}
+    seen, alone = start_crawls(plan, {**plan, "item": "copy"}).results()
+    assert seen.items[0]["evidence_pages"] == 20
+    assert alone.items == seen.items
