@@ -62,12 +62,13 @@ def test_pages_that_are_no_pages_of_the_site_are_not_counted(web, crawl):
         web.url + "/gone",
         "data:text/html,<p>words</p>",
     ]
-    crawled = crawl(urls=urls)
-    assert crawled.winnow_stats == {
+    stats = crawl(urls=urls).winnow_stats
+    # A page of two words may be all template to the model.
+    assert stats.pop("winnow/items/cleaned") + stats.pop("winnow/items/fallback", 0) == 4
+    assert stats == {
         "winnow/pages/counted": 2,
         "winnow/pages/repeated": 1,
         "winnow/pages/skipped": 3,
-        "winnow/items/cleaned": 4,
         "winnow/items/empty": 1,
     }
 
