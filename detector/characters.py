@@ -79,7 +79,8 @@ def white_space() -> NDArray[np.bool_]:
 def word_kinds() -> NDArray[np.int8]:
     """int8[CODES]: SEPARATOR, WORD (letters, digits, and marks on them) or UNSPACED (of a script without spaces).
 
-    Letters outside the basic plane other than Han are separators.
+    Letters outside the basic plane other than Han are separators. Only characters that Unicode gained after 14.0 may
+    depend on the version of Python.
     """
     kinds = np.array([unicodedata.category(chr(code))[0] in "LMN" for code in range(CODES)], np.int8)
     for begin, end in _UNSPACED_SCRIPTS:

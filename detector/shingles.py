@@ -37,7 +37,7 @@ def shingles(text: str, size: int = SIZE, keep: int = KEEP) -> Hashes:
         keep: hashes to keep at most.
 
     Returns:
-        uint64[up to keep], distinct and ascending; the same on every machine.
+        uint64[up to keep], distinct and ascending; the same in every process and on every machine.
 
     Raises:
         ValueError: ``size`` or ``keep`` is below 1.

@@ -25,10 +25,9 @@ _STATE_BEGINNINGS: Final = ("current", "active", "is-active", "is-current", "is-
 _STATE_ENDINGS: Final = ("-active", "_active", "-current", "_current", "-selected", "_selected")
 
 _DIGITS: Final = re.compile(r"[0-9]+")
-_RANDOM: Final = re.compile(
-    r"""[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}                             # UUID
-      | [0-9a-f]*[0-9][0-9a-f]*(?:(?<=[0-9a-f]{12})(?![0-9a-f]))                # hexadecimal, 12 digits or more
-      | [0-9]+""",
+_HEXADECIMAL: Final = re.compile(
+    r"""[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}
+      | [0-9a-f]*[0-9][0-9a-f]*(?:(?<=[0-9a-f]{12})(?![0-9a-f]))""",
     re.VERBOSE,
 )
 _VOLATILE_QUERY: Final = re.compile(
@@ -64,39 +63,40 @@ def attribute_tokens(pairs: list[tuple[str, str]], url: str | None, base: str | 
         base: its ``<base href>``, where there is one.
     """
     tokens: list[int | None] = list(map(_cache.get, pairs))
+    missing = [k for k, token in enumerate(tokens) if token is None]
+    if len(_cache) > _CACHED:  # it holds the attributes of one page more at most
+        _cache.clear()
+    fresh: dict[tuple[str, str], int] = {}
     links: LinkResolver | None = None
-    for k in [k for k, token in enumerate(tokens) if token is None]:
-        name, value = pair = pairs[k]
-        if name not in _SEEN:
-            tokens[k] = 0
-            if len(name) + len(value) <= _CACHED_LENGTH and len(_cache) < _CACHED:
-                _cache[pair] = 0
-        elif name in _LINKS:
+    for pair in {pairs[k] for k in missing}:
+        name, value = pair
+        if name in _LINKS:
             links = links or LinkResolver(url, base)
-            tokens[k] = links.token(value)
-        else:
-            known = _cache.get(pair)  # it may have been met a moment ago on this page
-            if known is None:
-                known = _token(name, value)
-                if len(value) <= _CACHED_LENGTH:
-                    if len(_cache) >= _CACHED:
-                        _cache.clear()
-                    _cache[pair] = known
-            tokens[k] = known
+            fresh[pair] = links.token(value)
+            continue
+        fresh[pair] = token = _token(name, value) if name in _SEEN else 0
+        if len(name) + len(value) <= _CACHED_LENGTH:
+            _cache[pair] = token
+    for k in missing:
+        tokens[k] = fresh[pairs[k]]
     return tokens  # type: ignore[return-value]  # no gap is left
 
 
 def _token(name: str, value: str) -> int:
-    if name == "class":
-        names = {word for word in _DIGITS.sub("#", value).split() if word not in _STATES}
-        if "curren" in value or "activ" in value or "select" in value:
-            beginnings, endings = _STATE_BEGINNINGS, _STATE_ENDINGS
-            names = {word for word in names if not word.startswith(beginnings) and not word.endswith(endings)}
-        return hash_text("class=" + " ".join(sorted(names))) if names else 0
-    words = " ".join(value.split())
-    if name in _NAMES:
-        words = _RANDOM.sub("#", words)
-    return hash_text(f"{name}={words}") if words else 0
+    stable = " ".join(value.split()) if name in _TEXTS else _stable_name(value)
+    return hash_text(f"{name}={stable}") if stable else 0
+
+
+def _stable_name(value: str) -> str:
+    """Put ``#`` for numbers and long hexadecimals, and leave out words that say a state."""
+    stable = value if value.isalpha() else _DIGITS.sub("#", value)
+    if stable.count("#") > 2:
+        stable = _DIGITS.sub("#", _HEXADECIMAL.sub("#", value))
+    words = stable.split()
+    if "curren" in value or "activ" in value or "select" in value:
+        beginnings, endings = _STATE_BEGINNINGS, _STATE_ENDINGS
+        words = [word for word in words if not word.startswith(beginnings) and not word.endswith(endings)]
+    return " ".join(words if _STATES.isdisjoint(words) else [word for word in words if word not in _STATES])
 
 
 class LinkResolver:
