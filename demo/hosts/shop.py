@@ -72,7 +72,7 @@ class Shop:
         grouped = dict(zip(DEPARTMENTS, chunks(self.products, size), strict=False))
         self._listing("/", "Welcome to Fernhill Outdoor", self.products[:8], "")
         for department, members in grouped.items():
-            parts = chunks(members, 8)
+            parts = chunks(members, 5)
             for number, part in enumerate(parts):
                 path = self._department_path(department, number)
                 more = self._department_path(department, number + 1) if number + 1 < len(parts) else None
@@ -111,6 +111,7 @@ class Shop:
                 class_="button add_to_cart_button",
                 data_product_sku=nonce,
                 rel="nofollow",
+                template=True,
             ),
             class_=f"product type-product post-{self.rng.randint(100, 999)} instock",
         )

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from demo.hosts import BUILDERS
+from demo.hosts.parts import DISALLOWED
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    folder = tmp_path_factory.mktemp("demo")
+    command = [sys.executable, "-m", "demo", "--folder", str(folder), "--pages", "40"]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    assert (run.returncode, run.stderr) == (0, "")
+    return run.stdout, folder
+
+
+def row(output: str, name: str) -> list[str]:
+    return next(line.split() for line in output.splitlines() if line.startswith(f"{name} "))
+
+
+def test_every_host_has_a_row_with_its_pages_and_what_was_cut(demo: tuple[str, Path]) -> None:
+    for name in BUILDERS:
+        _, url, pages, share, labels, *_ = row(demo[0], name)
+        assert url.startswith("http://127.0.0.1:")
+        assert int(pages) >= 40
+        assert 5 <= int(share.rstrip("%")) <= 80
+        assert int(labels) >= 20
+
+
+def test_the_story_that_several_hosts_carry_is_found(demo: tuple[str, Path]) -> None:
+    assert "One story in two templates" in demo[0]
+    assert sum(int(row(demo[0], name)[5]) for name in ("news", "blog", "forum", "council")) >= 3
+
+
+def test_content_is_kept_and_template_is_cut(demo: tuple[str, Path]) -> None:
+    template, content = map(float, row(demo[0], "all")[-2:])
+    assert template >= 0.8
+    assert content >= 0.95
+
+
+def test_items_lie_where_the_demo_says_and_have_text_and_no_error(demo: tuple[str, Path]) -> None:
+    output, folder = demo
+    assert str(folder / "items.jsonl") in output
+    items = [json.loads(line) for line in (folder / "items.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert len(items) == int(row(output, "all")[1])
+    assert all(item["status"] in {"cleaned", "empty", "fallback"} for item in items)
+    assert sum(item["status"] == "empty" for item in items) == len(BUILDERS), "the empty page of each host"
+    assert " ERROR: " not in (folder / "crawl.log").read_text(encoding="utf-8")
+
+
+def test_robots_txt_is_obeyed(demo: tuple[str, Path]) -> None:
+    for name in BUILDERS:
+        asked = (demo[1] / "web" / f"{name}.access.log").read_text(encoding="utf-8").splitlines()
+        assert "/robots.txt" in asked
+        assert not [path for path in asked if path.startswith((DISALLOWED, "/login", "/cart"))]
+
+
+def test_it_says_how_to_go_on_with_a_site_of_ones_own(demo: tuple[str, Path]) -> None:
+    assert "crawl site -a url=https://example.org/" in demo[0]
+    assert 'ADDONS = {"crawler.Addon": 500}' in demo[0]
+    assert "pages per second" in demo[0]
