@@ -25,11 +25,7 @@ _STATE_BEGINNINGS: Final = ("current", "active", "is-active", "is-current", "is-
 _STATE_ENDINGS: Final = ("-active", "_active", "-current", "_current", "-selected", "_selected")
 
 _DIGITS: Final = re.compile(r"[0-9]+")
-_HEXADECIMAL: Final = re.compile(
-    r"""[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}
-      | [0-9a-f]*[0-9][0-9a-f]*(?:(?<=[0-9a-f]{12})(?![0-9a-f]))""",
-    re.VERBOSE,
-)
+_HEXADECIMAL: Final = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|(?<![0-9a-f])[0-9a-f]{12,}")
 _VOLATILE_QUERY: Final = re.compile(
     r"""(?<=[?&;])                  # a parameter whose value is of one visit, one release or one referring page
         (?:v|ver|version|rev|t|ts|_|cb|cache|cachebuster|timestamp|rand|random|nocache|nonce|_?wpnonce|token|csrf\w*|

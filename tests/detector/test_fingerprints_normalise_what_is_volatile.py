@@ -13,6 +13,7 @@ def fingerprint(html: str, url: str | None = None, base: str = "") -> int:
 SAME = [
     ('<p id="post-123">x', '<p id="post-4567">x'),
     ('<p id="a-0f8fad5b-d9cb-469f-a165-70867728950e">x', '<p id="a-7c9e6679-7425-40de-944b-e07fc1f90ae7">x'),
+    ('<p id="x-9f86d081884c7d65-1">x', '<p id="x-e3b0c44298fc1c149afb-2">x'),
     ('<p class="node-12 promoted">x', '<p class="node-7 promoted">x'),
     ('<li class="menu-item current-menu-item">x', '<li class="menu-item">x'),
     ('<li class="first active is-active nav-active">x', "<li>x"),
@@ -115,6 +116,14 @@ def test_results_do_not_depend_on_what_the_caches_hold() -> None:
     again = [fingerprint(f"<div>{links}</div>", url) for url in urls]
     assert first == again
     assert len(set(first)) == 4
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["1 2 3 " + "a" * 1_000_000, "?csrf" + "a" * 1_000_000, "a&" * 500_000 + "=", "../" * 300_000, "x" * 1_000_000],
+)
+def test_long_attributes_take_no_more_than_their_length(value: str) -> None:
+    assert fingerprint(f'<a href="{value}" id="{value}" class="{value}" title="{value}">x</a>', PAGE)
 
 
 def test_caches_stay_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
