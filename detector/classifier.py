@@ -69,13 +69,11 @@ class LogisticModel:
         measures = Measures.of(page)
         self._area[page] = measures.geometry.area
         n = page.n
-        visible = ~measures.geometry.hidden
-        visible[n:] = False
-        visible[0] = True
-        elements = np.flatnonzero(visible)
+        elements = measures.elements
+        visible = np.zeros(n + page.m, bool)
+        visible[elements] = True
         templateness = np.zeros(n + page.m)
-        values = node_features(measures)[elements]
-        templateness[elements] = self.probability(values, measures.geometry.area[elements])
+        templateness[elements] = self.probability(node_features(measures), measures.geometry.area[elements])
         weight = np.zeros(n + page.m, np.int64)
         weight[:n] = weights_with_hidden(page.parent, ~visible[:n])
         return Scores(templateness, weight, visible)

@@ -1,17 +1,17 @@
-"""Everything that features are computed from, measured once per page."""
+"""Everything that the features of elements are computed from, measured once per page."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from detector.attributes import Attributes
 from detector.geometry import Geometry, layout
 from detector.links import Links
-from detector.subtrees import subtree_sums, within
+from detector.subtrees import prefix_sums, within
 from detector.tags import TAG_ID, TAG_NAMES
 from detector.text_statistics import TextStatistics
 from detector.title_words import TitleWords
@@ -24,12 +24,15 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Counts = NDArray[np.int64]
 
+_NAME_LENGTH: Final = np.array([2 * len(name or "unknown") + 5 for name in TAG_NAMES], np.int64)  # <name></name>
+
 
 @dataclass(frozen=True, eq=False)
 class Measures:
-    """A page with its text statistics, attributes, geometry and links, and their sums over the subtrees of elements.
+    """A page with its text statistics, attributes, geometry and links, and their sums over subtrees.
 
-    Sums are int64[n]; index 0, the root, holds the total of the page.
+    Sums are int64[v], one for each of the page's v elements that are not hidden; the first is the root, whose sums are
+    those of the page.
     """
 
     page: Page
@@ -46,67 +49,90 @@ class Measures:
         return cls(page, statistics, attributes, geometry, Links.of(page, attributes))
 
     @cached_property
-    def run_in_link(self) -> NDArray[np.bool_]:
-        """bool[r], whether each text run is inside an ``a`` element."""
-        return within(self.page, self.page.tag == TAG_ID["a"])[self.page.run_node]
+    def elements(self) -> Counts:
+        """int64[v], indices of the elements that are not hidden, and of the root whatever its size."""
+        visible = ~self.geometry.hidden[: self.page.n]
+        visible[0] = True
+        return np.flatnonzero(visible)
 
     @cached_property
-    def title_words(self) -> TitleWords:
-        """Where the words of the title turn up."""
-        return TitleWords.of(self.page)
+    def title_words(self) -> tuple[Floats, Floats]:
+        """float64[v] occurrences of title words, and float64[v] share of the title's different words that occur."""
+        return TitleWords.of(self.page).between(self._run_begin, self._run_end)
 
     @cached_property
     def characters(self) -> Counts:
-        """Visible characters in each subtree."""
+        """Visible characters."""
         return self.total(self.statistics.characters)
 
     @cached_property
     def words(self) -> Counts:
-        """Words in each subtree."""
+        """Words."""
         return self.total(self.statistics.words)
 
     @cached_property
     def linked_characters(self) -> Counts:
         """Visible characters inside anchors."""
-        return self.total(self.statistics.only(self.statistics.characters, self.run_in_link))
+        anchors = within(self.page, self.page.tag == TAG_ID["a"])
+        return self.total(self.statistics.only(self.statistics.characters, anchors[self.page.run_node]))
 
     @cached_property
     def link_count(self) -> Counts:
-        """Links in each subtree."""
-        return subtree_sums(self.page, self.links.link)
-
-    @cached_property
-    def markup_length(self) -> Counts:
-        """Characters of HTML source of each subtree's tags and attributes, text not included."""
-        return subtree_sums(self.page, self.attributes.markup_length + _NAME_LENGTH[self.page.tag])
+        """Links."""
+        return self.count(self.links.link)
 
     @cached_property
     def in_site_count(self) -> Counts:
-        """Links to the same site in each subtree."""
-        return subtree_sums(self.page, self.links.in_site)
+        """Links to the same site."""
+        return self.count(self.links.in_site)
+
+    @cached_property
+    def markup_length(self) -> Counts:
+        """Characters of HTML source of tags and attributes, text not included."""
+        return self.count(self.attributes.markup_length + _NAME_LENGTH[self.page.tag])
 
     @cached_property
     def block_count(self) -> Counts:
-        """Text blocks in each subtree."""
-        return (self.page.block_end - self.page.block_begin).astype(np.int64)
+        """Text blocks."""
+        return self.page.block_end[self.elements].astype(np.int64) - self.page.block_begin[self.elements]
 
     @cached_property
     def text_before(self) -> Floats:
-        """float64[n], share of the page's characters before each element."""
-        return self.statistics.characters[self.page.run_begin] / max(int(self.statistics.characters[-1]), 1)
+        """float64[v], share of the page's characters before each element."""
+        return self.statistics.characters[self._run_begin] / max(int(self.statistics.characters[-1]), 1)
 
     @cached_property
     def text_after(self) -> Floats:
-        """float64[n], share of the page's characters after each element."""
-        return 1 - self.statistics.characters[self.page.run_end] / max(int(self.statistics.characters[-1]), 1)
+        """float64[v], share of the page's characters after each element."""
+        return 1 - self.statistics.characters[self._run_end] / max(int(self.statistics.characters[-1]), 1)
+
+    @cached_property
+    def sibling_number(self) -> Counts:
+        """int64[v], elements before each one under the same parent."""
+        parent = self.page.parent
+        order = np.argsort(parent, kind="stable")
+        sorted_parent = parent[order]
+        number = np.empty(self.page.n, np.int64)
+        number[order] = np.arange(self.page.n) - sorted_parent.searchsorted(sorted_parent)
+        return number[self.elements]
 
     def total(self, prefix: Counts) -> Counts:
-        """int64[n], share of a running total over text runs that lies in each subtree."""
-        return prefix[self.page.run_end] - prefix[self.page.run_begin]
+        """int64[v], share of a running total over text runs that lies in each subtree."""
+        return prefix[self._run_end] - prefix[self._run_begin]
 
-    def count(self, tags: NDArray[np.bool_]) -> Counts:
-        """int64[n], elements of the tags (a look-up table over tag ids) in each subtree."""
-        return subtree_sums(self.page, tags[self.page.tag])
+    def count(self, per_element: NDArray[np.generic]) -> Counts:
+        """int64[v], sums over each subtree of an integer or boolean per element of the page."""
+        sums = prefix_sums(per_element)
+        return sums[self._end] - sums[self.elements]
 
+    @cached_property
+    def _end(self) -> NDArray[np.int32]:
+        return self.page.end[self.elements]
 
-_NAME_LENGTH = np.array([2 * len(name or "unknown") + 5 for name in TAG_NAMES], np.int64)  # <name></name>
+    @cached_property
+    def _run_begin(self) -> NDArray[np.int32]:
+        return self.page.run_begin[self.elements]
+
+    @cached_property
+    def _run_end(self) -> NDArray[np.int32]:
+        return self.page.run_end[self.elements]

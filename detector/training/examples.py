@@ -122,11 +122,12 @@ def _of_site(task: tuple[int, Site, int]) -> Collected | None:
     for labelled in counts.labelled(files):
         measures = Measures.of(labelled.page)
         n = labelled.page.n
-        rows = np.flatnonzero((labelled.label[:n] != IGNORED) & ~measures.geometry.hidden[:n])
+        elements = measures.elements
+        rows = np.flatnonzero(labelled.label[elements] != IGNORED)
         rows = np.sort(random.permutation(rows)[:EXAMPLES_PER_PAGE])
         values.append(node_features(measures)[rows])
-        label.append(labelled.label[rows] == TEMPLATE)
-        area.append(measures.geometry.area[rows])
+        label.append(labelled.label[elements[rows]] == TEMPLATE)
+        area.append(measures.geometry.area[elements[rows]])
         by_text = np.sqrt(1 + measures.words[rows])
         weight.append(by_text / max(by_text.sum(), 1))
         if len(tuning) < TUNING_PAGES_PER_SITE:
