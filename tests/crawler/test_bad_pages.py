@@ -1,0 +1,48 @@
+"""Pages as bad as they come, over HTTP: every one of them ends as an item, and none as an error."""
+
+import pytest
+
+PAGES = {
+    "nothing": b"",
+    "blank": b" \n\t ",
+    "nul": b"<p>before\x00after, in one and the same paragraph</p>",
+    "only nul": b"\x00" * 1000,
+    "binary": bytes(range(256)) * 400,
+    "no tags": "words without any markup at all".encode("utf-16"),
+    "wrong charset": b'<meta charset="utf-8"><p>na\xefve caf\xe9 owners</p>',
+    "unknown charset": b'<meta charset="klingon-8"><p>some words</p>',
+    "deep": b"<div>" * 10_000 + b"the bottom of it all" + b"</div>" * 10_000,
+    "one tag": b"<p>" + b"word " * 400_000,
+    "siblings": b"<b></b>" * 150_000,
+    "attributes": b"<div " + b"".join(b'a%d="x" ' % number for number in range(5_000)) + b">words</div>",
+    "twice": b'<p class="a" class="b" id=x id=y>the same attribute twice</p>',
+    "frames": b"<html><frameset cols='1,2'><frame src=a><frame src=b><noframes>no frames</noframes></frameset></html>",
+    "xhtml": b'<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><body><p>strict</p></body></html>',
+    "comment": b"<!-- never closed <p>words</p>",
+    "script": b"<script>while(1){}</script>",
+    "entities": b"<p>&#0; &#xD800; &#x110000; &bogus; &amp;</p>",
+}
+
+
+@pytest.fixture(scope="module")
+def crawled(shared_web, start_crawls):
+    urls = [shared_web.add(f"/{name.replace(' ', '-')}", body) for name, body in PAGES.items()]
+    outputs = ["clean_html", "markdown", "segments"]
+    (result,) = start_crawls({"urls": urls, "WINNOW_OUTPUTS": outputs, "WINNOW_THREAD_BYTES": 100_000}).results()
+    return shared_web, result
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_bad_page_is_an_item_with_a_status(crawled, name):
+    web, result = crawled
+    item = result.item(f"{web.url}/{name.replace(' ', '-')}")
+    assert item["status"] in {"cleaned", "fallback", "empty", "too_large"}
+    assert 0 <= item["template_share"] <= 1
+    assert {"clean_html", "markdown", "segments"} <= set(item)
+
+
+def test_no_bad_page_is_an_error(crawled):
+    _, result = crawled
+    assert "Traceback" not in result.log
+    assert not {"winnow/pages/failed", "winnow/items/failed"} & set(result.stats)
+    assert result.stats["item_scraped_count"] == len(PAGES)
