@@ -74,17 +74,17 @@ def train_logistic(
 def fit(examples: Examples, chosen: NDArray[np.bool_], threshold: float = 0.5) -> LogisticModel:
     """Fit the four regressions to the chosen examples (bool[e]).
 
+    Where those of one size are all of one kind, as large ones of few sites may be, the next sizes are taken in.
+
     Raises:
-        ValueError: the chosen examples of some size are all of one kind.
+        ValueError: the chosen examples are all of one kind.
     """
     shape = (BUCKETS, len(NODE_FEATURES))
     low, high, weight, intercept = np.zeros(shape), np.zeros(shape), np.zeros(shape), np.zeros(BUCKETS)
     bucket = bucket_of(examples.area)
     for number in range(BUCKETS):
-        rows = np.flatnonzero(chosen & (bucket == number))
+        rows = _rows_of_both_kinds(examples.label, chosen, abs(bucket - number))
         label = examples.label[rows]
-        if label.all() or not label.any():
-            raise ValueError(f"too few examples: nodes of size {number + 1} of {BUCKETS} are all of one kind")
         values = examples.values[rows].astype(np.float64)
         middle, spread = values.mean(axis=0), values.std(axis=0) + 1e-6
         low[number], high[number] = middle - _CLIP * spread, middle + _CLIP * spread
@@ -94,3 +94,14 @@ def fit(examples: Examples, chosen: NDArray[np.bool_], threshold: float = 0.5) -
         weight[number] = regression.coef_[0] / spread
         intercept[number] = regression.intercept_[0] - weight[number] @ middle
     return LogisticModel.from_arrays(threshold, low, high, weight, intercept)
+
+
+def _rows_of_both_kinds(
+    template: NDArray[np.bool_], chosen: NDArray[np.bool_], distance: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Rows of the chosen examples nearest in size that include template and content."""
+    for reach in range(BUCKETS):
+        rows = np.flatnonzero(chosen & (distance <= reach))
+        if template[rows].any() and not template[rows].all():
+            return rows
+    raise ValueError("the sites give examples of one kind only: all template, or all content")
