@@ -26,7 +26,7 @@ def main() -> int:
     """Generate, serve, crawl, report.
 
     Returns:
-        The exit code: 0, or 1 where the crawl failed.
+        The exit code: 0, 1 where the crawl failed, or 130 where it was interrupted.
     """
     options = _arguments()
     folder = options.folder.resolve()
@@ -42,6 +42,9 @@ def main() -> int:
         except RuntimeError as error:
             sys.stderr.write(f"\nThe crawl failed: {error}\n")
             return 1
+        except KeyboardInterrupt:
+            sys.stderr.write("\nStopped.\n")
+            return 130
         items = read_items(files.items)
         reports = host_reports(web, items, site_level_labels(files.state, web.urls.values()))
         _say("\n\n" + table(reports) + "\n")
@@ -82,9 +85,8 @@ def _progress(web: DemoWeb) -> Callable[[float], None]:
         if not live and time.monotonic() - printed < _QUIET_SECONDS:
             return
         printed = time.monotonic()
-        asked = {name: len(web.requests(name)) for name in web.urls}
-        hosts = " ".join(f"{name} {count}" for name, count in asked.items())
-        line = f"  {seconds:5.1f} s  {sum(asked.values()):4} requests so far: {hosts}"
+        asked = sum(len(web.requests(name)) for name in web.urls)
+        line = f"  {seconds:5.1f} s  {asked:4} requests answered so far"
         sys.stdout.write(f"\r{line}" if live else f"{line}\n")
         sys.stdout.flush()
 
