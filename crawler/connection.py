@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
 T = TypeVar("T")
+
+_STEPS: Final = 5
 
 logger = logging.getLogger(__name__)
 
@@ -50,11 +52,11 @@ class Connection:
         self._revive = revive
         self._away = False
         self._next_probe = 0.0
-        # The library's own ten retries would stall a page for seconds. The scripts may be repeated, but by the breaker.
+        # The library's own ten retries would stall a page for seconds, and its time limits see no busy event loop.
         self._client: Redis = Redis.from_url(
             url,
-            socket_timeout=timeout,
-            socket_connect_timeout=timeout,
+            socket_timeout=None,
+            socket_connect_timeout=None,
             retry=Retry(NoBackoff(), 0),
             decode_responses=False,
         )
@@ -74,8 +76,7 @@ class Connection:
         try:
             if self._away and self._revive is not None:
                 await self._revive()
-            async with asyncio.timeout(self._timeout):
-                result = await work(self._client)
+            result = await self._in_time(work(self._client))
         except Exception as error:  # whatever a server answers, the page goes on
             await self._failed(error)
             return None
@@ -91,6 +92,22 @@ class Connection:
     async def close(self) -> None:
         """Close the client."""
         await self._client.aclose()
+
+    async def _in_time(self, work: Awaitable[T]) -> T:
+        """Wait for some work, but not for longer than the timeout.
+
+        The time is counted in steps, each begun anew: while the event loop is busy with a page, an answer that has long
+        come in cannot be read, and a single timer would take that for an outage.
+        """
+        task = asyncio.ensure_future(work)
+        try:
+            for _ in range(_STEPS):
+                done, _ = await asyncio.wait({task}, timeout=self._timeout / _STEPS)
+                if done:
+                    return task.result()
+        finally:
+            task.cancel()
+        raise TimeoutError
 
     async def _failed(self, error: Exception) -> None:
         self._on_failure(not self._away)

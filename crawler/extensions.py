@@ -134,6 +134,6 @@ def winnow_of(crawler: Crawler) -> Winnow:
     winnow = crawler.get_extension(Winnow)
     if winnow is None:
         if crawler.settings.getbool("WINNOW_ENABLED", True):
-            raise NotConfigured("it needs crawler.extensions.Winnow in EXTENSIONS")
+            raise NotConfigured("it needs the extension crawler.extensions.Winnow, which is not enabled")
         raise NotConfigured
     return winnow

@@ -70,4 +70,5 @@ def _checked(url: str, where: str) -> str:
     if site_of(url) is None:
         hint = "" if urlsplit(url).scheme else f"; did you mean https://{url.lstrip('/')}?"
         raise ValueError(f"{where}: {url!r} is not an http or https address{hint}")
-    return url
+    # Links to a front page have the slash; without it the page would be two.
+    return urlsplit(url)._replace(path=urlsplit(url).path or "/").geturl()

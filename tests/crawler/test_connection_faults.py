@@ -1,6 +1,7 @@
 import asyncio
 import logging
 import signal
+import time
 
 import numpy as np
 import pytest
@@ -195,3 +196,17 @@ async def test_a_revival_that_fails_is_one_more_failure(crawl):
     counting = crawl("redis://127.0.0.1:1/", revive=revive, retry_interval=0)
     assert [await counting.count(page) for page in range(3)] == [None] * 3
     assert counting.failures == [True, False, False]
+
+
+async def test_a_busy_event_loop_is_not_taken_for_an_outage(tcp_server, crawl):
+    counting = crawl(tcp_server().url, timeout=0.1)
+    assert await counting.count(1) == 1
+
+    async def work_on_a_page():
+        for _ in range(3):
+            time.sleep(0.2)  # noqa: ASYNC251 - what parsing a big page does to the loop
+            await asyncio.sleep(0)
+
+    pages, _ = await asyncio.gather(counting.count(2), work_on_a_page())
+    assert pages == 2
+    assert counting.failures == []

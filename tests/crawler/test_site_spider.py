@@ -91,6 +91,11 @@ def test_an_address_that_cannot_be_crawled_is_a_clear_error(url, message):
         start_urls(url, None)
 
 
+def test_the_front_page_of_a_site_is_one_page():
+    assert start_urls("https://a.example", None) == start_urls("https://a.example/", None) == ["https://a.example/"]
+    assert start_urls("https://a.example?page=2", None) == ["https://a.example/?page=2"]
+
+
 def test_a_file_of_addresses_is_checked_line_by_line(tmp_path):
     file = tmp_path / "urls.txt"
     file.write_text("https://a.example/\nb.example\n")
