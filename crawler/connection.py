@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
+from redis.exceptions import RedisError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -78,7 +80,7 @@ class Connection:
                 await self._revive()
             result = await self._in_time(work(self._client))
         except Exception as error:  # whatever a server answers, the page goes on
-            await self._failed(error)
+            self._failed(error)
             return None
         if self._away:
             self._away = False
@@ -90,8 +92,9 @@ class Connection:
         return bool(await self.call(lambda client: client.ping()))
 
     async def close(self) -> None:
-        """Close the client."""
-        await self._client.aclose()
+        """Close the client; a server that hangs does not hold the end of a crawl up."""
+        with suppress(TimeoutError, OSError, RedisError):
+            await asyncio.wait_for(self._client.aclose(), self._timeout)
 
     async def _in_time(self, work: Awaitable[T]) -> T:
         """Wait for some work, but not for longer than the timeout.
@@ -109,7 +112,7 @@ class Connection:
             task.cancel()
         raise TimeoutError
 
-    async def _failed(self, error: Exception) -> None:
+    def _failed(self, error: Exception) -> None:
         self._on_failure(not self._away)
         if not self._away:
             self._away = True
@@ -120,5 +123,3 @@ class Connection:
                 self._retry_interval,
             )
         self._next_probe = time.monotonic() + self._retry_interval
-        # A connection that was given up in the middle of a reply must not serve the next call.
-        await self._client.connection_pool.disconnect(inuse_connections=False)

@@ -72,10 +72,11 @@ class EmbeddedServer:
                 does not come up in time.
         """
         try:
-            self._prepare_folder()
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             with self._starting():
                 self._join()
                 if not self._answers():
+                    self._prepare_socket_folder()
                     self._launch()
         except OSError as error:
             self._leave()
@@ -97,6 +98,8 @@ class EmbeddedServer:
             if last:
                 _wait_for(lambda: not self._pid_file.exists(), self._timeout)
                 self._reap_guard()
+                if (socket_folder := self._socket_path().parent) != self.folder:
+                    socket_folder.rmdir()
         self._leave()
 
     def __enter__(self) -> Self:
@@ -110,18 +113,15 @@ class EmbeddedServer:
     def _pid_file(self) -> Path:
         return self.folder / "server.pid"
 
-    def _prepare_folder(self) -> None:
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        socket_folder = self._socket_path().parent
-        if socket_folder == self.folder:
+    def _prepare_socket_folder(self) -> None:
+        folder = self._socket_path().parent
+        if folder == self.folder:
             return
         with suppress(FileExistsError):
-            socket_folder.mkdir(mode=0o700)
-        status = socket_folder.lstat()
+            folder.mkdir(mode=0o700)
+        status = folder.lstat()
         if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o077:
-            raise EmbeddedServerError(
-                f"{socket_folder} belongs to somebody else; set WINNOW_STATE_DIR to a shorter path"
-            )
+            raise EmbeddedServerError(f"{folder} is not ours alone; set WINNOW_STATE_DIR to a shorter path")
 
     def _socket_path(self) -> Path:
         path = self.folder / "server.sock"

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 import redis
@@ -101,12 +102,33 @@ def test_what_a_crash_left_in_the_folder_is_cleaned_up(tmp_path):
         assert _process_id(server) != 1
 
 
-def test_a_folder_with_spaces_and_a_path_too_long_for_a_socket_work(tmp_path):
-    folder = tmp_path / "long path ü" / ("x" * SOCKET_PATH_LIMIT)
+def test_a_folder_with_spaces_works(tmp_path):
+    with EmbeddedServer(tmp_path / "a b ü") as server, _client(server) as client:
+        client.set("page", 1)
+        assert client.config_get("dir")["dir"] == str(tmp_path / "a b ü")
+
+
+def test_a_path_too_long_for_a_socket_gets_one_elsewhere_that_goes_with_the_server(tmp_path):
+    folder = tmp_path / ("x" * SOCKET_PATH_LIMIT)
     with EmbeddedServer(folder) as server, _client(server) as client:
         client.set("page", 1)
-        assert client.config_get("dir")["dir"] == str(folder)
         assert (folder / "server.pid").exists()
+        socket = Path(unquote(server.url.removeprefix("unix://")))
+        assert len(os.fsencode(socket)) <= SOCKET_PATH_LIMIT
+        assert stat.S_IMODE(socket.parent.stat().st_mode) == 0o700
+    assert not socket.parent.exists()
+
+
+def test_a_place_for_the_socket_that_others_can_write_is_refused(tmp_path):
+    server = EmbeddedServer(tmp_path / ("y" * SOCKET_PATH_LIMIT))
+    planted = Path(unquote(server.url.removeprefix("unix://"))).parent
+    planted.mkdir()
+    planted.chmod(0o777)
+    try:
+        with pytest.raises(EmbeddedServerError, match="is not ours alone"):
+            server.start()
+    finally:
+        planted.rmdir()
 
 
 def test_a_folder_that_cannot_be_written_is_a_clear_error(tmp_path):

@@ -1,8 +1,10 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from redis.crc import key_slot
 
 from crawler.hosts import site_of
+from crawler.store import NodeCounts
 
 
 @pytest.mark.parametrize(
@@ -31,3 +33,11 @@ def test_a_site_is_the_host_and_its_unusual_port(url, site):
 def test_no_host_name_can_leave_its_key(text):
     site = site_of(f"http://{text}/")
     assert site is None or (site.isascii() and len(site) <= 3 * 253 and not set(site) & set("{}* \t\r\n\0"))
+
+
+@given(st.text(max_size=60))
+def test_all_keys_of_a_host_are_in_one_slot_of_a_cluster(text):
+    counts = NodeCounts(None, prefix="winnow", version=1, budget=1, most_pages=1, ttl=1)
+    if site := site_of(f"http://{text}/"):
+        slots = {key_slot(key.encode()) for key in counts.keys(site)}
+        assert slots == {key_slot(site.encode())}
