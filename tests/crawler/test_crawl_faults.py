@@ -87,7 +87,7 @@ def test_each_trouble_is_one_warning_that_names_it_and_no_secret(taking_no_count
 def test_redis_is_killed_in_the_middle_and_comes_back(web, start_crawls, tcp_server):
     server = tcp_server()
     _after(web, 10, lambda: server.signal(signal.SIGKILL))
-    crawls = start_crawls(_plan(web, server))
+    crawls = start_crawls(_plan(web, server, WINNOW_REDIS_TIMEOUT=10))
     while len(web.asked) < 25:
         assert crawls.process.poll() is None
     server.start()
