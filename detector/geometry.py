@@ -36,6 +36,7 @@ HIDDEN_AREA: Final = 2000.0
 
 _CHARACTER_WIDTH: Final = 7.6  # px, average at 16 px
 _LINE_HEIGHT: Final = 24.0  # px at 16 px
+_LOG_SCALES: Final = (-0.7, 1.1)  # half and three times 16 px, however deep headings are nested
 _NARROWEST: Final = 24.0  # px; of columns in columns in columns
 _SHORT_LINE: Final = 200.0  # px; a shorter line in a link list or a page's header is one of several beside each other
 
@@ -99,7 +100,7 @@ def layout(page: Page, statistics: TextStatistics | None = None, attributes: Att
     above = np.maximum(parent, 0)
     block_level = _BLOCK_LEVEL[tag]
 
-    scale = np.exp(path_sums(page, LOG_FONT_SCALE[tag]))
+    scale = np.exp(np.clip(path_sums(page, LOG_FONT_SCALE[tag]), *_LOG_SCALES))
     characters = statistics.characters + statistics.words  # a space follows every word
     run_length = np.diff(characters) * _CHARACTER_WIDTH * scale[page.run_node]
     length = np.concatenate([[0.0], np.cumsum(run_length)])

@@ -86,7 +86,21 @@ def test_distances_tell_the_middle_of_a_page_from_its_edges():
     assert geometry.bottom_distance[at["p10"]] < geometry.bottom_distance[at["p0"]]
 
 
-@pytest.mark.parametrize("html", ["", "<html>", "<!-- nothing -->", "<table><tr><td>" * 300, "<aside>" * 200 + "x"])
+@pytest.mark.parametrize(
+    "html",
+    [
+        "",
+        "<html>",
+        "<!-- nothing -->",
+        "<table><tr><td>" * 300,
+        "<aside>" * 200 + "x",
+        "<h1><div>" * 900 + "x",
+        "<small><div>" * 900 + "x",
+        "<img width=99999 height=99999>" * 50,
+        "<p class=col-md-0>x<p class=col-lg-99>y",
+        "x" * 200_000,
+    ],
+)
 def test_degenerate_pages_have_finite_boxes(html: str):
     geometry = layout(Page.parse(html))
     for values in (geometry.x, geometry.y, geometry.width, geometry.height, geometry.area, geometry.centre_distance):
