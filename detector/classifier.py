@@ -5,14 +5,12 @@ Source: page-level isotonic smoothing, sections 5.2 (four models by area) and 5.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Self
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from detector.features import NODE_FEATURES, node_features
-from detector.geometry import layout
 from detector.measures import Measures
 from detector.model_file import ModelError, fingerprint_of, read_model_file, required_array, write_model_file
 from detector.penalties import by_area, weights_with_hidden
@@ -59,7 +57,6 @@ class LogisticModel:
     intercept: Floats
     version: str
     name: str = LOGISTIC
-    _area: WeakKeyDictionary[Page, Floats] = field(default_factory=WeakKeyDictionary, init=False, repr=False)
 
     def score(self, page: Page) -> Scores:
         """Score the elements of a page that are not hidden; hidden ones count for the nearest visible one around them.
@@ -67,7 +64,6 @@ class LogisticModel:
         Text blocks have no score of their own and take that of the element around them.
         """
         measures = Measures.of(page)
-        self._area[page] = measures.geometry.area
         n = page.n
         elements = measures.elements
         visible = np.zeros(n + page.m, bool)
@@ -76,14 +72,8 @@ class LogisticModel:
         templateness[elements] = self.probability(node_features(measures), measures.geometry.area[elements])
         weight = np.zeros(n + page.m, np.int64)
         weight[:n] = weights_with_hidden(page.parent, ~visible[:n])
-        return Scores(templateness, weight, visible)
-
-    def penalty(self, page: Page) -> Floats:
-        """float64[n + m], cost of starting a section at each unit: the paper's choice, ``0.01 * A / A(i)`` of areas."""
-        area = self._area.pop(page, None)  # of the page that was scored last, as a rule
-        if area is None:
-            area = layout(page).area
-        return by_area(area, float(area[0]))
+        area = measures.geometry.area
+        return Scores(templateness, weight, visible, by_area(area, float(area[0])), self.threshold)
 
     def probability(self, values: NDArray[np.float32], area: Floats) -> Floats:
         """Compute the probability that nodes are template.

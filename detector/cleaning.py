@@ -14,9 +14,10 @@ from detector.markdown import to_markdown
 from detector.models import load_model
 from detector.page import DEFAULT_LIMITS, Limits, Page, PageTooLarge
 from detector.parsing import parse_html
+from detector.repeats import later_copies
 from detector.segments import Segment, segments
 from detector.site.site_level import site_level_templates
-from detector.smoothing import SmoothedScores, penalty_of, smooth_scores, unsmoothed
+from detector.smoothing import SmoothedScores, smooth_scores, unsmoothed
 from detector.stripping import remains, template_units
 from detector.text import block_texts, join_blocks, visible_text
 
@@ -71,7 +72,7 @@ class Cleaned:
         decided = self._decided
         if decided is None:
             return []
-        return segments(decided.page, decided.smoothed, decided.template, decided.texts, decided.site)
+        return segments(decided.page, decided.smoothed, decided.template, decided.texts, decided.site, decided.copies)
 
     @property
     def removed(self) -> list[Segment]:
@@ -88,6 +89,7 @@ class _Decided:
     template: NDArray[np.bool_]
     texts: list[str]
     site: NDArray[np.bool_]
+    copies: NDArray[np.bool_]
 
 
 def clean(
@@ -131,10 +133,13 @@ def clean(
     scores = model.score(page)
     site = _site_labels(page, df, pages)
     scores = replace(scores, templateness=np.where(site, 1.0, scores.templateness))
-    smoothed = smooth_scores(page, scores, penalty_of(model, page)) if smooth else unsmoothed(page, scores)
-    smoothed = _with_certain_blocks(page, smoothed, site, model.threshold)
-    template, fallback = template_units(page, smoothed, model.threshold)
+    smoothed = smooth_scores(page, scores) if smooth else unsmoothed(page, scores)
+    smoothed = _with_certain_blocks(page, smoothed, site, scores.threshold)
+    template, fallback = template_units(page, smoothed, scores.threshold)
     texts = block_texts(page)
+    copies = np.concatenate([np.zeros(page.n, bool), later_copies(texts, ~template[page.n :])])
+    template |= copies
+    smoothed = SmoothedScores(smoothed.value, _sections_of_their_own(smoothed.section, copies))
     kept = ~template[page.n :]
     lengths = np.fromiter(map(len, texts), np.int64, page.m)
     return Cleaned(
@@ -144,7 +149,7 @@ def clean(
         fallback=fallback,
         passed_through=None,
         model_version=model.version,
-        _decided=_Decided(page, smoothed, template, texts, site),
+        _decided=_Decided(page, smoothed, template, texts, site, copies),
     )
 
 
@@ -176,10 +181,12 @@ def _with_certain_blocks(
     """
     certain = site & (smoothed.value < threshold)
     certain[: page.n] = False
-    return SmoothedScores(
-        np.where(certain, 1.0, smoothed.value),
-        np.where(certain, np.arange(len(certain), dtype=np.int32), smoothed.section),
-    )
+    return SmoothedScores(np.where(certain, 1.0, smoothed.value), _sections_of_their_own(smoothed.section, certain))
+
+
+def _sections_of_their_own(section: NDArray[np.int32], blocks: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """int32[n + m], the sections with each of the chosen blocks (bool[n + m]) made one of its own."""
+    return np.where(blocks, np.arange(len(blocks), dtype=np.int32), section)
 
 
 def _passed_through(html: str | bytes | etree._Element | etree._ElementTree, reason: str, model: Model) -> Cleaned:

@@ -6,6 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from detector.blocks.perceptron import BLOCKS, BlockPerceptron
 from detector.classifier import LOGISTIC, LogisticModel
 from detector.model_file import ModelError, read_model_file
 
@@ -15,7 +16,10 @@ if TYPE_CHECKING:
 DEFAULT_MODEL: Final = LOGISTIC
 """Name of the model that is used when none is named."""
 
-_KINDS: Final = {LOGISTIC: LogisticModel}
+_KINDS: Final[dict[str, type[BlockPerceptron] | type[LogisticModel]]] = {
+    BLOCKS: BlockPerceptron,
+    LOGISTIC: LogisticModel,
+}
 _SHIPPED: Final = Path(__file__).with_name("model")
 
 

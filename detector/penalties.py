@@ -14,6 +14,8 @@ from detector.ancestors import nearest
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from detector.page import Page
+
 DEFAULT_SCALE: Final = 0.01
 """The paper's constant c, in units of score times weight."""
 
@@ -36,6 +38,22 @@ def by_area(
         ValueError: if an area is negative or not a number.
     """
     return _ratio(page_area, area, scale)
+
+
+def by_text(page: Page, scale: float = DEFAULT_SCALE) -> NDArray[np.float64]:
+    """Return ``scale * C / C(i)`` with the characters of text of each unit in place of its area.
+
+    Args:
+        page: the page.
+        scale: penalty of a unit that holds all the text.
+
+    Returns:
+        float64[n + m], finite: a unit without text counts as one character.
+    """
+    begin = np.concatenate([page.run_begin, page.block_run_begin])
+    end = np.concatenate([page.run_end, page.block_run_end])
+    mass = page.run_offset[end] - page.run_offset[begin] + 1.0
+    return by_area(mass, mass[:1], scale)
 
 
 def by_nodes(parent: NDArray[np.int32], scale: float = DEFAULT_SCALE) -> NDArray[np.float64]:

@@ -20,11 +20,15 @@ class Scores:
         templateness: float64[n + m] in 0..1, probability that the unit is template.
         weight: int64[n + m], how many nodes the unit speaks for when scores are smoothed; 0 means no opinion.
         in_tree: bool[n + m], false for hidden units, which are not smoothed and take their parent's value.
+        penalty: float64[n + m], cost of starting a section at each unit when scores are smoothed; ``inf`` never does.
+        threshold: smoothed score from which a unit counts as template on this page.
     """
 
     templateness: NDArray[np.float64]
     weight: NDArray[np.int64]
     in_tree: NDArray[np.bool_]
+    penalty: NDArray[np.float64]
+    threshold: float
 
 
 class Model(Protocol):
@@ -33,12 +37,10 @@ class Model(Protocol):
     Attributes:
         name: kind of model, such as ``"logistic"``.
         version: identifies the weights; it is written on every item.
-        threshold: smoothed score from which a unit counts as template.
     """
 
     name: str
     version: str
-    threshold: float
 
     def score(self, page: Page) -> Scores:
         """Score every unit of the page."""

@@ -35,7 +35,8 @@ class Segment:
         tag: tag name of the root, ``#text`` for a text block.
         score: smoothed templateness, 0..1.
         template: whether the section was cut.
-        reason: what marks a section that was cut: ``"site"`` (most of its text is on other pages of the site too),
+        reason: what marks a section that was cut: ``"copy"`` (the page has the same text before it), ``"site"`` (most
+            of its text is on other pages of the site too),
             ``"landmark"`` (it lies in ``nav``, ``header``, ``footer`` or ``aside``), ``"links"`` (most of its text is
             links) or ``"model"`` (its score alone); empty for content.
         characters: characters of :attr:`text`.
@@ -52,7 +53,12 @@ class Segment:
 
 
 def segments(
-    page: Page, smoothed: SmoothedScores, template: NDArray[np.bool_], texts: list[str], site: NDArray[np.bool_]
+    page: Page,
+    smoothed: SmoothedScores,
+    template: NDArray[np.bool_],
+    texts: list[str],
+    site: NDArray[np.bool_],
+    copies: NDArray[np.bool_],
 ) -> list[Segment]:
     """List the sections of a page, in the order in which they begin.
 
@@ -62,12 +68,13 @@ def segments(
         template: bool[n + m], the units that are cut.
         texts: text of each of its ``m`` blocks.
         site: bool[n + m], units that are template according to the site.
+        copies: bool[n + m], blocks that repeat content before them, each a section of its own.
     """
     roots = _in_document_order(page, np.unique(smoothed.section))
     own_texts: dict[int, list[str]] = {root: [] for root in roots}
     for section, text in zip(smoothed.section[page.n :].tolist(), texts, strict=True):
         own_texts[section].append(text)
-    reasons = _reasons(page, smoothed.section, site, roots)
+    reasons = np.where(copies[roots], "copy", _reasons(page, smoothed.section, site, roots)).tolist()
     found = []
     for root, path, reason in zip(roots, _paths(page, roots), reasons, strict=True):
         text = "\n".join(own_texts[root])
@@ -90,7 +97,7 @@ def _in_document_order(page: Page, units: NDArray[np.int32]) -> list[int]:
     return units[np.lexsort((units, begin))].tolist()  # type: ignore[no-any-return]
 
 
-def _reasons(page: Page, section: NDArray[np.int32], site: NDArray[np.bool_], roots: list[int]) -> list[str]:
+def _reasons(page: Page, section: NDArray[np.int32], site: NDArray[np.bool_], roots: list[int]) -> NDArray[np.str_]:
     """What marks each section: what the site repeats, where it lies, or what its text is made of."""
     element = np.concatenate([np.arange(page.n), page.block_node])[roots]
     landmark = nearest(page.parent, _LANDMARKS[page.tag])[element] >= 0
@@ -103,7 +110,7 @@ def _reasons(page: Page, section: NDArray[np.int32], site: NDArray[np.bool_], ro
     text_of = np.bincount(own, text, units)[roots]
     repeated = np.bincount(own, text * site[page.n :], units)[roots] * 2 > text_of
     in_links = np.bincount(own, linked[end] - linked[begin], units)[roots] * 2 > text_of
-    return np.select([repeated, landmark, in_links], ["site", "landmark", "links"], "model").tolist()  # type: ignore[no-any-return]
+    return np.select([repeated, landmark, in_links], ["site", "landmark", "links"], "model")
 
 
 def _tag_name(page: Page, element: int) -> str:

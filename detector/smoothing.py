@@ -6,19 +6,19 @@ Source: page-level isotonic smoothing, sections 4 and 5.3 (very small nodes are 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from detector.ancestors import nearest
 from detector.isotonic import smooth
-from detector.penalties import by_area, visible_tree
+from detector.penalties import visible_tree
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from detector.page import Page
-    from detector.scores import Model, Scores
+    from detector.scores import Scores
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -34,26 +34,7 @@ class SmoothedScores:
     section: NDArray[np.int32]
 
 
-@runtime_checkable
-class OwnPenalty(Protocol):
-    """A model that brings a penalty function fitted to its scores."""
-
-    def penalty(self, page: Page) -> NDArray[np.float64]:
-        """float64[n + m], cost of starting a section at each unit."""
-        ...
-
-
-def penalty_of(model: Model, page: Page) -> NDArray[np.float64]:
-    """float64[n + m], the model's own penalties, or 0.01 times the page's characters of text over the unit's."""
-    if isinstance(model, OwnPenalty):
-        return model.penalty(page)
-    begin = np.concatenate([page.run_begin, page.block_run_begin])
-    end = np.concatenate([page.run_end, page.block_run_end])
-    mass = page.run_offset[end] - page.run_offset[begin] + 1.0  # one more, so that empty elements have a penalty too
-    return by_area(mass, mass[:1])
-
-
-def smooth_scores(page: Page, scores: Scores, penalty: NDArray[np.float64]) -> SmoothedScores:
+def smooth_scores(page: Page, scores: Scores) -> SmoothedScores:
     """Make the scores of a page agree with its tree.
 
     Hidden units are taken out of the tree: their visible descendants hang on the nearest visible ancestor, whose value
@@ -62,14 +43,13 @@ def smooth_scores(page: Page, scores: Scores, penalty: NDArray[np.float64]) -> S
     Args:
         page: the page that was scored.
         scores: what the model says of its units.
-        penalty: float64[n + m], cost of starting a section at a unit; ``inf`` never starts one.
 
     Raises:
         ValueError: a score lies outside 0..1, or a penalty or weight is negative or not a number.
     """
     units, parent, _ = visible_tree(page.unit_parent, ~scores.in_tree)
     weight = np.where(scores.in_tree, scores.weight, 0)[units]
-    smoothed = smooth(parent, scores.templateness[units], weight, penalty[units])
+    smoothed = smooth(parent, scores.templateness[units], weight, scores.penalty[units])
     place = np.searchsorted(units, _holder(page, scores.in_tree))
     return SmoothedScores(smoothed.value[place], units[smoothed.section[place]].astype(np.int32))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from detector.page import Page
-from detector.smoothing import penalty_of, smooth_scores
+from detector.smoothing import smooth_scores
 from detector.training.labels import CONTENT, IGNORED
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class TuningPage:
 def content_f_measure(model: Model, page: TuningPage) -> NDArray[np.float64]:
     """F-measure of the content words that stay after smoothing, for each of :data:`THRESHOLDS`; NaN without content."""
     tree = Page.parse(page.file.read_bytes(), page.url)
-    value = smooth_scores(tree, model.score(tree), penalty_of(model, tree)).value[tree.n :]
+    value = smooth_scores(tree, model.score(tree)).value[tree.n :]
     kept = value[:, None] < THRESHOLDS
     content = page.words * (page.label == CONTENT)
     labelled = page.words * (page.label != IGNORED)

@@ -8,6 +8,7 @@ from lxml import etree, html
 import detector
 from detector.ancestors import nearest
 from detector.page import Limits, Page
+from detector.penalties import by_text
 from detector.scores import Scores
 from detector.subtrees import prefix_sums
 from detector.tags import TAG_ID
@@ -16,7 +17,7 @@ from detector.tags import TAG_ID
 class LinkDensity:
     """Share of a text block's characters that lie in links: the oldest page-level model there is."""
 
-    name, version, threshold = "link-density", "link-density-1", 0.5
+    name, version = "link-density", "link-density-1"
 
     def score(self, page: Page) -> Scores:
         length = np.diff(page.run_offset)
@@ -26,11 +27,12 @@ class LinkDensity:
         mass = all_text[end] - all_text[begin]
         templateness = np.concatenate([np.zeros(page.n), (link_text[end] - link_text[begin]) / mass])
         weight = np.concatenate([np.zeros(page.n, np.int64), mass])
-        return Scores(templateness, weight, np.ones(page.n + page.m, bool))
+        return Scores(templateness, weight, np.ones(page.n + page.m, bool), by_text(page), 0.5)
 
 
 MODEL = LinkDensity()
 STORY = "<h1>Storm warning</h1><p>Winds of up to 130 km/h are expected <a href=/c>on the coast</a> tonight.</p>"
+LATER = STORY.replace("Winds", "Gusts")
 MENU = "<nav><ul><li><a href=/>Home page</a><li><a href=/w>All the weather</a></ul></nav>"
 PAGE = f"<html><head><title> Storm \n warning </title></head><body>{MENU}<main>{STORY}</main></body></html>"
 
@@ -176,17 +178,27 @@ def test_the_tree_is_let_go_with_the_result() -> None:
 
 
 def test_what_the_site_repeats_is_cut_even_from_the_midst_of_content() -> None:
-    page = Page.parse(f"<main>{STORY}<p>Write to our editors if you see a mistake.</p>{STORY}</main>")
+    page = Page.parse(f"<main>{STORY}<p>Write to our editors if you see a mistake.</p>{LATER}</main>")
     df = np.ones(page.n + page.m, np.int64)
     df[page.n + 2] = 20
     cleaned = detector.clean(page, model=MODEL, df=df, pages=20)
     assert "editors" not in cleaned.text
     assert "editors" not in cleaned.html
-    assert cleaned.text.count("Winds") == 2
+    assert cleaned.text.count("Winds") == cleaned.text.count("Gusts") == 1
     assert [(segment.text, segment.score, segment.reason) for segment in cleaned.removed] == [
         ("Write to our editors if you see a mistake.", 1.0, "site")
     ]
     assert "editors" in detector.clean(page, model=MODEL, df=df, pages=5).text  # too few pages to say
+
+
+def test_what_a_page_says_twice_is_kept_once() -> None:
+    cleaned = detector.clean(
+        f"<main>{STORY}<p>Stay in.</p></main><div class=mobile>{STORY}<p>Stay in.</p></div>", model=MODEL
+    )
+    assert cleaned.text.count("Winds") == 1
+    assert cleaned.html.count("Winds") == 1
+    assert cleaned.text.count("Stay in.") == 2, "short texts may well stand on a page twice"
+    assert [segment.reason for segment in cleaned.removed] == ["copy"]
 
 
 def test_counts_of_another_page_are_refused() -> None:

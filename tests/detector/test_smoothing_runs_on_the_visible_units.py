@@ -4,16 +4,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from detector.page import Page
+from detector.penalties import by_text
 from detector.scores import Scores
-from detector.smoothing import penalty_of, smooth_scores, unsmoothed
+from detector.smoothing import smooth_scores, unsmoothed
 
 HTML = "<div><ul><li>a<li>b<li>c</ul><p>story</p></div><p>more</p>"
 
 
-def scores(page: Page, templateness: list[float], visible: list[bool] | None = None) -> Scores:
+def scores(page: Page, templateness: list[float], visible: list[bool] | None = None, penalty: float = 0.01) -> Scores:
     count = page.n + page.m
     shown = np.ones(count, bool) if visible is None else np.array(visible)
-    return Scores(np.array(templateness), np.ones(count, np.int64), shown)
+    return Scores(np.array(templateness), np.ones(count, np.int64), shown, np.full(count, penalty), 0.5)
 
 
 def test_values_never_fall_from_parent_to_child_and_sections_are_connected() -> None:
@@ -26,8 +27,8 @@ def test_values_never_fall_from_parent_to_child_and_sections_are_connected() -> 
         st.sampled_from([0.0, 0.1, 1.0]),
     )
     def check(templateness: list[float], visible: list[bool], gamma: float) -> None:
-        given_scores = scores(page, templateness, visible)
-        smoothed = smooth_scores(page, given_scores, np.full(page.n + page.m, gamma))
+        given_scores = scores(page, templateness, visible, gamma)
+        smoothed = smooth_scores(page, given_scores)
         parent = page.unit_parent
         child = np.arange(1, page.n + page.m)
         assert (smoothed.value[child] >= smoothed.value[parent[child]]).all()
@@ -42,16 +43,14 @@ def test_values_never_fall_from_parent_to_child_and_sections_are_connected() -> 
 
 def test_hidden_units_hand_their_descendants_to_the_nearest_visible_ancestor() -> None:
     page = Page.parse("<div><p>a</p></div>")  # html, body, div, p; one block
-    smoothed = smooth_scores(
-        page, scores(page, [0.1, 0.1, 0.9, 0.9, 0.8], [True, True, False, False, True]), np.zeros(page.n + page.m)
-    )
+    smoothed = smooth_scores(page, scores(page, [0.1, 0.1, 0.9, 0.9, 0.8], [True, True, False, False, True], 0.0))
     assert smoothed.value.tolist() == [0.1, 0.1, 0.1, 0.1, 0.8]
     assert smoothed.section.tolist() == [0, 0, 0, 0, 4]
 
 
 def test_a_hidden_root_has_no_opinion() -> None:
     page = Page.parse("<p>a</p>")
-    smoothed = smooth_scores(page, scores(page, [1.0, 0.3, 0.3, 0.3], [False, True, True, True]), np.full(4, 0.01))
+    smoothed = smooth_scores(page, scores(page, [1.0, 0.3, 0.3, 0.3], [False, True, True, True]))
     assert smoothed.value.tolist() == [0.3] * 4
     assert smoothed.section.tolist() == [0] * 4
 
@@ -59,40 +58,27 @@ def test_a_hidden_root_has_no_opinion() -> None:
 def test_an_infinite_penalty_gives_one_section() -> None:
     page = Page.parse(HTML)
     rng = np.random.default_rng(1)
-    smoothed = smooth_scores(page, scores(page, rng.random(page.n + page.m).tolist()), np.full(page.n + page.m, np.inf))
+    smoothed = smooth_scores(page, scores(page, rng.random(page.n + page.m).tolist(), penalty=np.inf))
     assert set(smoothed.section.tolist()) == {0}
 
 
 def test_without_smoothing_every_unit_keeps_its_own_score() -> None:
     page = Page.parse("<div><p>a</p></div>")
     given_scores = Scores(
-        np.array([0.5, 0.2, 0.9, 0.9, 0.8]), np.array([0, 1, 0, 1, 1]), np.array([True, True, True, False, True])
+        np.array([0.5, 0.2, 0.9, 0.9, 0.8]),
+        np.array([0, 1, 0, 1, 1]),
+        np.array([True, True, True, False, True]),
+        np.zeros(5),
+        0.5,
     )
     raw = unsmoothed(page, given_scores)
     assert raw.value.tolist() == [0.0, 0.2, 0.2, 0.2, 0.8]
     assert raw.section.tolist() == [0, 1, 1, 1, 4]
 
 
-class _Plain:
-    name, version, threshold = "plain", "1", 0.5
-
-    def score(self, page: Page) -> Scores:
-        return scores(page, [0.0] * (page.n + page.m))
-
-
-class _WithPenalty(_Plain):
-    def penalty(self, page: Page) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-        return np.full(page.n + page.m, 7.0)
-
-
-def test_a_model_may_bring_its_own_penalties() -> None:
-    page = Page.parse(HTML)
-    assert (penalty_of(_WithPenalty(), page) == 7.0).all()
-
-
-def test_without_penalties_of_its_own_small_units_cost_more_than_large_ones() -> None:
+def test_small_units_cost_more_than_large_ones() -> None:
     page = Page.parse("<div><p>" + "long " * 100 + "</p><p>short</p></div>")
-    penalty = penalty_of(_Plain(), page)
+    penalty = by_text(page)
     assert penalty[0] == pytest.approx(0.01)
     assert penalty[page.n] < penalty[page.n + 1]
     assert np.isfinite(penalty).all()

@@ -1,0 +1,119 @@
+"""The containers around a block: its ancestors, wrappers that add nothing skipped, and features of each level."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from detector.blocks.measures import (
+    CHARACTERS,
+    COMMAS,
+    GROUP,
+    GROUP_NAMES,
+    LINKED,
+    SENTENCE_ENDS,
+    WORDS,
+    BlockMeasures,
+)
+from detector.subtrees import prefix_sums
+from detector.tags import tag_set
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from detector.page import Page
+
+    Floats = NDArray[np.float64]
+    Indices = NDArray[np.int64]
+
+LEVELS: Final = 6
+"""Containers looked at, from the innermost outwards."""
+
+_TAGGED_LEVELS: Final = 3
+_TAG_GROUPS: Final = tuple(GROUP[name] for name in ("p", "div", "list", "li", "table"))
+_COUNTED_TAGS: Final = {
+    "links": tag_set("a"),
+    "images": tag_set("img", "picture", "video", "svg"),
+    "paragraphs": tag_set("p"),
+    "headings": tag_set("h1", "h2", "h3", "h4", "h5", "h6"),
+    "controls": tag_set("form", "input", "button", "select"),
+}
+_PER_LEVEL: Final = (
+    "log characters", "share of page", "link share", "sentence ends per word", "commas per word", "log blocks",
+    "log words per block", "log alike siblings", "log children", "log depth", *(f"log {name}" for name in _COUNTED_TAGS),
+)  # fmt: skip
+
+NAMES: Final = (
+    *(f"container {level}: {name}" for level in range(LEVELS) for name in _PER_LEVEL),
+    *(f"container {level}: rank of block" for level in range(LEVELS)),
+    *(f"container {level}: is {GROUP_NAMES[group]}" for level in range(_TAGGED_LEVELS) for group in _TAG_GROUPS),
+)
+
+
+def containers(page: Page) -> Indices:
+    """int64[LEVELS, m], the containers of each block, innermost first.
+
+    A container is the outermost of the elements that hold exactly the same blocks, so a stack of wrapper ``div``s is one
+    container, and every next level holds more blocks than the one before; beyond the root, the root repeats.
+    """
+    held = page.block_end - page.block_begin
+    parent = np.maximum(page.parent, 0)
+    outermost = np.where(held[parent] == held, parent, np.arange(page.n))
+    while True:
+        further = outermost[outermost]
+        if np.array_equal(further, outermost):
+            break
+        outermost = further
+    above = outermost[parent[outermost]]
+    levels = np.empty((LEVELS, page.m), np.int64)
+    level = outermost[page.block_node]
+    for number in range(LEVELS):
+        levels[number] = level
+        level = above[level]
+    return levels
+
+
+def container_features(measures: BlockMeasures, levels: Indices, alike: Floats) -> Floats:
+    """float64[m, len(NAMES)].
+
+    Args:
+        measures: of the page.
+        levels: int64[LEVELS, m] of :func:`containers`.
+        alike: float64[n], number of siblings of the same tag and classes, the element included.
+    """
+    page = measures.page
+    held = (page.block_end - page.block_begin).astype(np.float64)
+    subtree = measures.subtree
+    characters, words = np.maximum(subtree[:, CHARACTERS], 1), np.maximum(subtree[:, WORDS], 1)
+    children = np.bincount(page.parent[1:], minlength=page.n)
+    counted = [(sums := prefix_sums(tags[page.tag]))[page.end] - sums[:-1] for tags in _COUNTED_TAGS.values()]
+    logs = np.log1p(
+        np.column_stack(
+            [
+                subtree[:, CHARACTERS],
+                held,
+                subtree[:, WORDS] / np.maximum(held, 1),
+                alike,
+                children,
+                page.depth,
+                *counted,
+            ]
+        )
+    )
+    of_element = np.column_stack(
+        [
+            logs[:, 0],
+            subtree[:, CHARACTERS] / measures.total[CHARACTERS],
+            subtree[:, LINKED] / characters,
+            np.minimum(subtree[:, SENTENCE_ENDS] / words, 1),
+            np.minimum(subtree[:, COMMAS] / words, 1),
+            logs[:, 1:],
+        ]
+    )
+    rank = (np.arange(page.m) - page.block_begin[levels]) / np.maximum(held[levels], 1)
+    is_group = measures.group[levels[:_TAGGED_LEVELS]][:, None, :] == np.array(_TAG_GROUPS)[None, :, None]
+    flags = is_group.transpose(2, 0, 1).reshape(page.m, _TAGGED_LEVELS * len(_TAG_GROUPS))
+    return np.column_stack(
+        [of_element[levels].transpose(1, 0, 2).reshape(page.m, LEVELS * of_element.shape[1]), rank.T, flags]
+    )

@@ -1,0 +1,144 @@
+"""What the features of text blocks are computed from, measured once per page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from detector.subtrees import within
+from detector.tags import TAG_ID, TAG_NAMES, tag_set
+from detector.text_statistics import TextStatistics
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from detector.page import Page
+
+    Floats = NDArray[np.float64]
+    Indices = NDArray[np.int32]
+
+COUNTS: Final = (
+    "characters", "words", "linked", "emphasised", "upper_case", "digits", "commas", "sentence_ends", "symbols", "letters",
+)  # fmt: skip
+"""Columns of the count matrices."""
+
+CHARACTERS, WORDS, LINKED, EMPHASISED, UPPER_CASE, DIGITS, COMMAS, SENTENCE_ENDS, SYMBOLS, LETTERS = range(len(COUNTS))
+
+TAG_GROUPS: Final[dict[str, tuple[str, ...]]] = {
+    "link": ("a",),
+    "h1": ("h1",),
+    "h2": ("h2",),
+    "h3-h6": ("h3", "h4", "h5", "h6"),
+    "p": ("p",),
+    "li": ("li", "dd", "dt"),
+    "list": ("ul", "ol", "dl", "menu"),
+    "table": ("table",),
+    "cell": ("td", "th"),
+    "nav": ("nav",),
+    "header": ("header",),
+    "footer": ("footer",),
+    "aside": ("aside",),
+    "main": ("main",),
+    "article": ("article",),
+    "section": ("section",),
+    "form": ("form", "fieldset"),
+    "control": ("button", "label", "legend", "select", "input"),
+    "quote": ("blockquote", "q"),
+    "code": ("pre", "code"),
+    "figure": ("figure", "figcaption", "picture"),
+    "details": ("details", "summary"),
+    "noscript": ("noscript",),
+    "bold": ("b", "strong", "em", "i"),
+    "small": ("small", "time", "cite", "sub", "sup"),
+    "address": ("address",),
+    "dialog": ("dialog",),
+    "span": ("span", "font"),
+    "div": ("div",),
+    "center": ("center",),
+}
+"""Groups of tags that are told apart; every tag is in one of them at most."""
+
+GROUP_NAMES: Final = tuple(TAG_GROUPS)
+GROUP: Final = {name: number for number, name in enumerate(GROUP_NAMES)}
+HEADINGS: Final = (GROUP["h1"], GROUP["h2"], GROUP["h3-h6"])
+
+_GROUP_OF_TAG: Final = np.full(len(TAG_NAMES), len(GROUP_NAMES), np.int64)
+for _number, _tags in enumerate(TAG_GROUPS.values()):
+    _GROUP_OF_TAG[[TAG_ID[tag] for tag in _tags]] = _number
+
+_EMPHASIS: Final = tag_set("b", "strong", "em", "i")
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class BlockMeasures:
+    """Counts of a page's blocks and elements, and where its blocks stand.
+
+    Attributes:
+        page: the page.
+        block: float64[m, 10], counts of each block; the columns are :data:`COUNTS`.
+        subtree: float64[n, 10], the same counts of each element's subtree.
+        total: float64[10], the same counts of the page, at least 1 each where something is divided by them.
+        owner: int32[m], the element that the first run of each block belongs to.
+        enclosing: float64[m, G + 1], how many elements of each tag group enclose the block's first run.
+        group: int64[n], tag group of each element; ``G`` for tags of no group.
+        texts: text of each block, white space normalised, lower-cased.
+        first, last: first and last character of each block, as they are.
+    """
+
+    page: Page
+    block: Floats
+    subtree: Floats
+    total: Floats
+    owner: Indices
+    enclosing: Floats
+    group: NDArray[np.int64]
+    texts: list[str]
+    first: list[str]
+    last: list[str]
+
+    @classmethod
+    def of(cls, page: Page) -> BlockMeasures:
+        """Measure a page."""
+        statistics = TextStatistics.of(page)
+        linked = within(page, page.tag == TAG_ID["a"])[page.run_node]
+        emphasised = within(page, _EMPHASIS[page.tag])[page.run_node]
+        totals = np.column_stack(
+            [
+                statistics.characters,
+                statistics.words,
+                statistics.only(statistics.characters, linked),
+                statistics.only(statistics.characters, emphasised),
+                statistics.upper_case,
+                statistics.digits,
+                statistics.commas,
+                statistics.sentence_ends,
+                statistics.symbols,
+                statistics.letters,
+            ]
+        ).astype(np.float64)
+        owner = page.run_node[page.block_run_begin]
+        group = _GROUP_OF_TAG[page.tag]
+        texts = page.block_texts()
+        return cls(
+            page=page,
+            block=totals[page.block_run_end] - totals[page.block_run_begin],
+            subtree=totals[page.run_end] - totals[page.run_begin],
+            total=np.maximum(totals[-1], 1.0),
+            owner=owner,
+            enclosing=_enclosing(page, group)[owner],
+            group=group,
+            texts=[text.lower() for text in texts],
+            first=[text[0] for text in texts],
+            last=[text[-1] for text in texts],
+        )
+
+
+def _enclosing(page: Page, group: NDArray[np.int64]) -> Floats:
+    """float64[n, G + 1], number of ancestors-or-self of each tag group."""
+    groups = len(GROUP_NAMES) + 1
+    change = np.zeros(((page.n + 1) * groups), np.int32)
+    change[np.arange(page.n) * groups + group] = 1
+    change -= np.bincount(page.end * np.int64(groups) + group, minlength=len(change)).astype(np.int32)
+    return np.cumsum(change.reshape(-1, groups), axis=0)[:-1].astype(np.float64)

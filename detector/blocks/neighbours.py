@@ -1,0 +1,63 @@
+"""Features of the blocks around a block in reading order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from detector.blocks.measures import CHARACTERS, GROUP, HEADINGS, LINKED, SENTENCE_ENDS, WORDS, BlockMeasures
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+_OFFSETS: Final = (-1, 1)
+_WINDOWS: Final = (5, 15, 40)
+_TOLD: Final = ("log words", "link share", "sentence ends per word", "heading", "p", "li")
+
+NAMES: Final = (
+    *(f"neighbour {offset:+d}: {name}" for offset in _OFFSETS for name in _TOLD),
+    *(
+        f"{window} blocks around: {name}"
+        for window in _WINDOWS
+        for name in ("log words per block", "link share", "sentence ends per word")
+    ),
+)
+
+_OUTSIDE: Final = -1.0
+
+
+def neighbour_features(measures: BlockMeasures) -> Floats:
+    """float64[m, len(NAMES)]; neighbours beyond the ends of the page read -1."""
+    block, m = measures.block, measures.page.m
+    words, characters = block[:, WORDS], block[:, CHARACTERS]
+    told = np.column_stack(
+        [
+            np.log1p(words),
+            block[:, LINKED] / np.maximum(characters, 1),
+            np.minimum(block[:, SENTENCE_ENDS] / np.maximum(words, 0.5), 2),
+            measures.enclosing[:, HEADINGS].any(axis=1),
+            measures.enclosing[:, GROUP["p"]] > 0,
+            measures.enclosing[:, GROUP["li"]] > 0,
+        ]
+    )
+    reach = max(_OFFSETS)
+    padded = np.full((m + 2 * reach, told.shape[1]), _OUTSIDE)
+    padded[reach : reach + m] = told
+    around = [padded[reach + offset : reach + offset + m] for offset in _OFFSETS]
+
+    totals = np.zeros((m + 1, 4))
+    np.cumsum(block[:, [WORDS, LINKED, SENTENCE_ENDS, CHARACTERS]], axis=0, out=totals[1:])
+    number = np.arange(m)
+    windows = []
+    for window in _WINDOWS:
+        begin, end = np.maximum(number - window, 0), np.minimum(number + window + 1, m)
+        inside = totals[end] - totals[begin]
+        windows += [
+            np.log1p(inside[:, 0] / np.maximum(end - begin, 1)),
+            inside[:, 1] / np.maximum(inside[:, 3], 1),
+            inside[:, 2] / np.maximum(inside[:, 0], 1),
+        ]
+    return np.column_stack([*around, *windows])

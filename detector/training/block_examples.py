@@ -1,0 +1,136 @@
+"""Labelled text blocks: of sites, by what repeats on their pages, and of single pages, by their gold text."""
+
+from __future__ import annotations
+
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from detector.blocks.features import BlockFeatures
+from detector.page import Page, PageTooLarge
+from detector.training.gold import content_shares
+from detector.training.labels import CONTENT, IGNORED, SiteCounts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from detector.blocks.tokens import Tokens
+    from detector.training.evaluation import GoldPage
+    from detector.training.sites import Site
+
+PAGES_PER_SITE: Final = 20
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class BlockPage:
+    """The blocks of one page as examples (m of them).
+
+    Attributes:
+        source: site or domain; pages of one source are never on both sides of a fold.
+        static: float32[m, k], features that need nothing learned.
+        tokens: hashed names and words.
+        words: float64[m].
+        content: float32[m], 1 for content, 0 for template, shares in between; NaN where there is no label.
+    """
+
+    source: str
+    static: NDArray[np.float32]
+    tokens: Tokens
+    words: NDArray[np.float64]
+    content: NDArray[np.float32]
+
+    @property
+    def labelled(self) -> NDArray[np.bool_]:
+        """bool[m], which blocks have a label."""
+        return ~np.isnan(self.content)
+
+    @property
+    def mass(self) -> NDArray[np.float64]:
+        """float64[m], part of each block in its page: half by its words, half by their root; adds up to 1."""
+        parts = [np.sqrt(self.words), self.words]
+        return np.sum([part / max(part.sum(), 1e-9) for part in parts], axis=0) / len(parts)
+
+
+def block_page(page: Page, content: NDArray[np.float32], source: str) -> BlockPage:
+    """Take a page as examples; the lxml tree is let go."""
+    features = BlockFeatures.of(page)
+    return BlockPage(source, features.static, features.tokens, features.words, content)
+
+
+def of_sites(
+    sites: Sequence[Site],
+    *,
+    seed: int,
+    processes: int = 1,
+    progress: Callable[[int, int, str], None] | None = None,
+) -> list[BlockPage]:
+    """Label the blocks of up to 20 pages of every site by SiteLevel, blocks of one page only as content."""
+    return _collect(_of_site, [(site, seed) for site in sites], [site.name for site in sites], processes, progress)
+
+
+def of_gold(
+    pages: Sequence[GoldPage],
+    folder: Path,
+    *,
+    processes: int = 1,
+    progress: Callable[[int, int, str], None] | None = None,
+) -> list[BlockPage]:
+    """Label the blocks of gold pages; the HTML of page ``ID`` is ``folder/ID.html``.
+
+    Raises:
+        FileNotFoundError: a page's HTML is not there.
+    """
+    tasks = [(page, folder / f"{page.page_id}.html") for page in pages]
+    return _collect(_of_gold_page, tasks, [page.page_id for page in pages], processes, progress)
+
+
+def _of_site(task: tuple[Site, int]) -> list[BlockPage]:
+    site, seed = task
+    counts = SiteCounts(site)
+    chosen = np.random.default_rng(seed).permutation(len(counts.files))[:PAGES_PER_SITE]
+    found = []
+    for labelled in counts.labelled([counts.files[number] for number in sorted(chosen)]):
+        label = labelled.label[labelled.page.n :]
+        content = np.where(label == IGNORED, np.nan, label == CONTENT).astype(np.float32)
+        found.append(block_page(labelled.page, content, site.name))
+    return found
+
+
+def _of_gold_page(task: tuple[GoldPage, Path]) -> list[BlockPage]:
+    gold, file = task
+    try:
+        page = Page.parse(file.read_bytes())
+    except PageTooLarge:
+        return []
+    source = (gold.url or gold.page_id).partition("//")[2].partition("/")[0] or gold.page_id
+    return [block_page(page, content_shares(page.block_texts(), gold.text).astype(np.float32), source)]
+
+
+def _collect(
+    work: Callable[[Any], list[BlockPage]],
+    tasks: Sequence[object],
+    names: Sequence[str],
+    processes: int,
+    progress: Callable[[int, int, str], None] | None,
+) -> list[BlockPage]:
+    if processes > 1:
+        with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+            return _gather(pool.map(work, tasks, chunksize=1), names, progress)
+    return _gather(map(work, tasks), names, progress)
+
+
+def _gather(
+    parts: Iterable[list[BlockPage]], names: Sequence[str], progress: Callable[[int, int, str], None] | None
+) -> list[BlockPage]:
+    pages: list[BlockPage] = []
+    for done, (name, part) in enumerate(zip(names, parts, strict=True), start=1):
+        pages += part
+        if progress:
+            progress(done, len(names), name)
+    return pages
