@@ -54,12 +54,13 @@ class Connection:
         self._revive = revive
         self._away = False
         self._next_probe = 0.0
-        # The library's own ten retries would stall a page for seconds, and its time limits see no busy event loop.
+        # The library's own ten retries would stall a page for seconds, and its time limits see no busy event loop. One
+        # retry, at once, is for connections that were cut while they were idle; all that is sent may be sent twice.
         self._client: Redis = Redis.from_url(
             url,
             socket_timeout=None,
             socket_connect_timeout=None,
-            retry=Retry(NoBackoff(), 0),
+            retry=Retry(NoBackoff(), 1),
             decode_responses=False,
         )
 
