@@ -10,10 +10,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from detector import load_model
 from detector.training.evaluation import GoldPage, read_gold
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+    from detector.scores import Model
 
 _EVERY: Final = 2.0  # seconds
 _SUFFIXES: Final = {".html", ".htm", ".xhtml"}
@@ -47,6 +50,32 @@ def gold_pages(options: argparse.Namespace) -> list[tuple[GoldPage, bytes]]:
     except (OSError, ValueError) as error:
         sys.exit(f"{options.gold}: {error}")
     return read or sys.exit(f"{options.gold}: no page of fold {options.fold}")
+
+
+class Models:
+    """A model for each gold page: the same one, or with ``{fold}`` in its name one per fold.
+
+    Args:
+        name: name or file of a model; ``None`` for the package's own.
+    """
+
+    def __init__(self, name: str | None) -> None:
+        self._name = name
+        if name is None or "{fold}" not in name:
+            self.label = load_model(name).name
+        else:
+            self.label = f"{load_model(name.format(fold=0)).name}, by folds"
+
+    def of(self, page: GoldPage) -> Model:
+        """Return the model for a page."""
+        return load_model(self._name.format(fold=page.fold) if self._name is not None else None)
+
+
+def add_model_argument(parser: argparse.ArgumentParser) -> None:
+    """Add ``--model``."""
+    parser.add_argument(
+        "--model", metavar="MODEL", help="model, {fold} in its name is the page's fold (default: the package's)"
+    )
 
 
 def _html_of(page: GoldPage, folder: Path) -> bytes:

@@ -3,8 +3,10 @@
     python -m benchmarks.extraction GOLD PAGES_DIR [--model NAME|FILE ...] [--no-smooth] [--no-peers]
 
 The figure is the word F1 of the WCXB benchmark: lower-cased words as multisets, averaged over pages. Every extractor
-gets the HTML and its own default options; milliseconds are processor time, the parse included. A model that was trained
-on some of the pages must be measured on the others: --fold K takes those of one fold only.
+gets the HTML and its own default options; milliseconds are processor time, the parse included.
+
+A model that has been trained on gold pages must be measured on others. `--model 'without-{fold}.npz'` takes for each
+page the model with the page's fold in its name, the one that was trained without that fold.
 """
 
 from __future__ import annotations
@@ -15,9 +17,9 @@ from functools import partial
 from time import thread_time
 from typing import TYPE_CHECKING
 
-from benchmarks.common import add_gold_arguments, gold_pages, parser_of, say, shown, table, write_json
+from benchmarks.common import Models, add_gold_arguments, gold_pages, parser_of, say, shown, table, write_json
 from benchmarks.peers import peers
-from detector import Page, clean, load_model
+from detector import Page, clean
 from detector.page import PageTooLarge
 from detector.text import block_texts
 from detector.training.evaluation import by_page_type, page_accuracy
@@ -25,7 +27,6 @@ from detector.training.evaluation import by_page_type, page_accuracy
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from detector.scores import Model
     from detector.training.evaluation import Accuracy, GoldPage
 
 
@@ -39,14 +40,14 @@ def main() -> None:
     parser.add_argument("--unit", choices=("word", "char"), default="word", help="char where words have no spaces")
     options = parser.parse_args()
 
-    extractors: dict[str, Callable[[bytes, str | None], str]] = {}
+    extractors: dict[str, Callable[[bytes, GoldPage], str]] = {}
     for name in options.model:
-        model = load_model(name)
-        extractors[f"winnow {model.name}"] = partial(_winnow, model=model, smooth=True)
+        models = Models(name)
+        extractors[f"winnow {models.label}"] = partial(_winnow, models=models, smooth=True)
         if options.no_smooth:
-            extractors[f"winnow {model.name}, basic"] = partial(_winnow, model=model, smooth=False)
+            extractors[f"winnow {models.label}, basic"] = partial(_winnow, models=models, smooth=False)
     if not options.no_peers:
-        extractors |= {name: _without_url(extract) for name, extract in peers().items()}
+        extractors |= {name: _without_gold(extract) for name, extract in peers().items()}
         extractors["all text"] = _all_text
 
     accuracies: dict[str, list[tuple[GoldPage, Accuracy]]] = defaultdict(list)
@@ -55,7 +56,7 @@ def main() -> None:
     for gold, html in shown(pages, "pages"):
         for name, extract in extractors.items():
             start = thread_time()
-            text = extract(html, gold.url)
+            text = extract(html, gold)
             seconds[name] += thread_time() - start
             accuracies[name].append((gold, page_accuracy(text, gold, options.unit)))
     figures = {name: by_page_type(results) for name, results in accuracies.items()}
@@ -71,15 +72,15 @@ def main() -> None:
     write_json(options, {name: {kind: asdict(row[kind]) for kind in kinds} for name, row in figures.items()})
 
 
-def _winnow(html: bytes, url: str | None, *, model: Model, smooth: bool) -> str:
-    return clean(html, url, model=model, smooth=smooth).text
+def _winnow(html: bytes, gold: GoldPage, *, models: Models, smooth: bool) -> str:
+    return clean(html, gold.url, model=models.of(gold), smooth=smooth).text
 
 
-def _without_url(extract: Callable[[bytes], str]) -> Callable[[bytes, str | None], str]:
-    return lambda html, _url: extract(html)
+def _without_gold(extract: Callable[[bytes], str]) -> Callable[[bytes, GoldPage], str]:
+    return lambda html, _gold: extract(html)
 
 
-def _all_text(html: bytes, _url: str | None) -> str:
+def _all_text(html: bytes, _gold: GoldPage) -> str:
     try:
         return "\n".join(block_texts(Page.parse(html)))
     except PageTooLarge:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from benchmarks.common import gold_pages, say, shown
+from benchmarks.common import Models, gold_pages, say, shown
 from detector import Page, PageTooLarge
 from detector.repeats import later_copies
 from detector.smoothing import smooth_scores, unsmoothed
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from detector.scores import Model, Scores
+    from detector.scores import Scores
     from detector.smoothing import SmoothedScores
     from detector.training.evaluation import GoldPage
 
@@ -75,7 +75,7 @@ class LabelledPage:
         return np.where(self.template, np.where(pure[page.block_node], top[page.block_node], own), -1)
 
 
-def labelled_pages(options: argparse.Namespace, model: Model) -> Iterator[LabelledPage]:
+def labelled_pages(options: argparse.Namespace, models: Models) -> Iterator[LabelledPage]:
     """Read, score and label the gold pages; those above the caps and those without text are left out."""
     for gold, html in shown(gold_pages(options), "pages"):
         try:
@@ -86,4 +86,4 @@ def labelled_pages(options: argparse.Namespace, model: Model) -> Iterator[Labell
         if page.m:
             texts = block_texts(page)
             template = content_shares(texts, gold.text) < CONTENT_SHARE
-            yield LabelledPage(gold, page, texts, model.score(page), template)
+            yield LabelledPage(gold, page, texts, models.of(gold).score(page), template)

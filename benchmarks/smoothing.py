@@ -22,10 +22,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
-from benchmarks.common import add_gold_arguments, parser_of, table, write_json
+from benchmarks.common import Models, add_gold_arguments, add_model_argument, parser_of, table, write_json
 from benchmarks.gold_labels import labelled_pages
 from benchmarks.template_measures import block_masses
-from detector import load_model
 from detector.text import join_blocks
 from detector.training.evaluation import page_accuracy
 
@@ -42,16 +41,16 @@ def main() -> None:
     """Measure every page with every setting and print the three tables."""
     parser = parser_of(__doc__)
     add_gold_arguments(parser)
-    parser.add_argument("--model", metavar="MODEL", help="model (default: the package's)")
+    add_model_argument(parser)
     parser.add_argument("--factors", type=float, nargs="+", default=FACTORS, metavar="X", help="on the penalty")
     options = parser.parse_args()
-    model = load_model(options.model)
+    models = Models(options.model)
     factors = sorted({*options.factors, 1.0})
 
     f1: dict[str, Sums] = defaultdict(lambda: defaultdict(list))
     rand: dict[str, Sums] = defaultdict(lambda: defaultdict(list))
     template: dict[float | None, list[float]] = {factor: [0.0, 0.0] for factor in (None, *factors)}
-    for labelled in labelled_pages(options, model):
+    for labelled in labelled_pages(options, models):
         words = block_masses(labelled.page)[0]
         gold_segments = labelled.gold_segments()
         several = len(np.unique(gold_segments)) > 1
@@ -75,7 +74,7 @@ def main() -> None:
                 _add(rand, labelled, f"merge {delta}", adjusted_rand_score(gold_segments, merged))
     figures = _figures(f1, rand, template)
     _print(figures, factors)
-    write_json(options, {"model": model.version, **figures})
+    write_json(options, {"model": models.label, **figures})
 
 
 def _name(factor: float | None) -> str:

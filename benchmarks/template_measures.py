@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from benchmarks.common import add_gold_arguments, parser_of, table, write_json
+from benchmarks.common import Models, add_gold_arguments, add_model_argument, parser_of, table, write_json
 from benchmarks.gold_labels import labelled_pages
-from detector import load_model
 from detector.subtrees import prefix_sums, within
 from detector.tags import TAG_ID
 
@@ -32,13 +31,13 @@ def main() -> None:
     """Score every page with and without smoothing and print a row per page type."""
     parser = parser_of(__doc__)
     add_gold_arguments(parser)
-    parser.add_argument("--model", metavar="MODEL", help="model (default: the package's)")
+    add_model_argument(parser)
     options = parser.parse_args()
-    model = load_model(options.model)
+    models = Models(options.model)
     # by page type and method: true positives, predicted and actual template, in each of the three masses
     sums: dict[str, dict[str, NDArray[np.float64]]] = defaultdict(lambda: defaultdict(lambda: np.zeros((3, 3))))
     pages: dict[str, int] = defaultdict(int)
-    for labelled in labelled_pages(options, model):
+    for labelled in labelled_pages(options, models):
         masses = block_masses(labelled.page)
         kinds = ("all", labelled.gold.page_type)
         for method, factor in (("basic", None), ("smooth", 1.0)):
@@ -62,7 +61,7 @@ def main() -> None:
         for kind, methods in figures.items()
     ]
     print(table(headings, rows))
-    write_json(options, {"model": model.version, **figures})
+    write_json(options, {"model": models.label, **figures})
 
 
 def block_masses(page: Page) -> NDArray[np.float64]:
