@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from charset_normalizer import from_bytes
 from lxml import etree
@@ -11,13 +11,15 @@ from w3lib.encoding import html_to_unicode
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_CONVINCING: Final = 12  # continuation bytes; fewer can be two or three characters of another charset by chance
+
 
 def parse_html(html: str | bytes, encoding: str | None = None) -> etree._Element:
     """Return the root element of a document; a document without any element gives an empty ``html``.
 
     Args:
         html: the document. NUL characters are dropped, as parsel does.
-        encoding: charset named by the HTTP header; without it the BOM, ``meta`` and then the bytes themselves decide.
+        encoding: charset named by the HTTP header; without it :func:`decode` says what decides.
     """
     text = html if isinstance(html, str) else decode(html, encoding)
     body = text.strip().replace("\x00", "").encode("utf-8", "replace")
@@ -27,7 +29,19 @@ def parse_html(html: str | bytes, encoding: str | None = None) -> etree._Element
 
 
 def decode(html: bytes, encoding: str | None = None) -> str:
-    """Decode a document by BOM, HTTP charset, ``meta`` charset, or what its bytes look like."""
+    """Decode a document by its HTTP charset, BOM, what its bytes can only be, ``meta`` charset, or what they look like.
+
+    Long text that is valid UTF-8 is UTF-8, whatever its ``meta`` says: saved pages and mirrors are often converted and
+    keep the declaration they came with. An HTTP charset is believed all the same.
+    """
+    if encoding is None:
+        try:
+            text = html.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            pass
+        else:
+            if len(html) - len(text) >= _CONVINCING:
+                return text
     content_type = f"text/html; charset={encoding}" if encoding else None
     return html_to_unicode(content_type, html, auto_detect_fun=_guess_encoding)[1]
 

@@ -46,3 +46,16 @@ def test_bytes_that_are_wrong_for_the_charset_become_replacement_characters() ->
 
 def test_latin_1_means_windows_1252_as_in_browsers() -> None:
     assert decode(b"\x93x\x94", "iso-8859-1") == "“x”"
+
+
+def test_pages_converted_to_utf8_are_read_so_whatever_their_meta_still_says() -> None:
+    text = "人民网北京九月九日电：共享单车这门生意还能做多久"
+    html = f"<html><head><meta charset='gb2312'></head><body><p>{text}</p></body></html>"
+    assert Page.parse(html.encode("utf-8")).block_texts() == [text]
+    assert Page.parse(html.encode("gb18030")).block_texts() == [text]
+
+
+def test_a_few_bytes_that_happen_to_be_utf8_do_not_outweigh_the_meta() -> None:
+    html = "<html><head><meta charset='gbk'></head><body><p>联通</p></body></html>".encode("gbk")
+    assert html.decode("utf-8"), "two characters of GBK that are two of UTF-8 as well"
+    assert Page.parse(html).block_texts() == ["联通"]
