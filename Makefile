@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint types tests clean help
+.PHONY: demo test lint types tests benchmarks clean help
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -31,6 +31,17 @@ types: $(VENV)/.installed ## mypy, strict
 
 tests: $(VENV)/.installed ## pytest
 	$(BIN)/python -m pytest
+
+benchmarks: $(VENV)/.installed ## published figures; PAGES=folder of HTML and GOLD=file of gold text for those that need data
+	$(BIN)/python -m pip install --quiet --editable '.[dev,peers]'
+	$(BIN)/python -m benchmarks.smoother
+	$(BIN)/python -m benchmarks.fingerprints $(PAGES)
+	$(BIN)/python -m benchmarks.crash_resume
+	$(BIN)/python -m benchmarks.crawl_speed
+	$(if $(PAGES),$(BIN)/python -m benchmarks.page_stages $(PAGES))
+	$(if $(GOLD),$(BIN)/python -m benchmarks.extraction $(GOLD) $(PAGES))
+	$(if $(GOLD),$(BIN)/python -m benchmarks.template_measures $(GOLD) $(PAGES))
+	$(if $(GOLD),$(BIN)/python -m benchmarks.smoothing $(GOLD) $(PAGES))
 
 clean: ## remove what make has made
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .scrapy .winnow

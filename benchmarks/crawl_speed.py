@@ -20,10 +20,10 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urljoin
 
-import trafilatura
 from itemadapter import ItemAdapter
 
 from benchmarks.common import parser_of, say, table, write_json
+from benchmarks.peers import trafilatura_text
 from demo.hosts import BUILDERS
 from demo.server import DemoWeb
 from demo.web import read_resources
@@ -46,7 +46,7 @@ class TrafilaturaPipeline:
     def process_item(self, item: Any) -> Any:
         """Fill the text."""
         adapter = ItemAdapter(item)
-        adapter["text"] = trafilatura.extract(adapter.pop("html")) or ""
+        adapter["text"] = trafilatura_text(adapter.pop("html"))
         return item
 
 

@@ -24,11 +24,11 @@ def peers() -> dict[str, Extractor]:
     return {name: known[name] for name in installed(*known)}
 
 
-def trafilatura_text(html: bytes) -> str:
+def trafilatura_text(html: bytes | str) -> str:
     """Extract with trafilatura."""
     import trafilatura  # noqa: PLC0415  (optional)
 
-    return trafilatura.extract(decode(html)) or ""
+    return trafilatura.extract(html if isinstance(html, str) else decode(html)) or ""
 
 
 def resiliparse_text(html: bytes) -> str:

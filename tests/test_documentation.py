@@ -1,0 +1,157 @@
+"""The documentation says what the code does: names, tables, commands, links and examples."""
+
+import ast
+import importlib
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import crawler.config
+import crawler.stats
+from crawler.commands import main as winnow
+from crawler.config import OPTIONAL_FIELDS, WRITTEN_FIELDS
+from crawler.spiders.site import SiteSpider
+from detector.models import shipped_models
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("*/README.md")])
+BENCHMARKS = sorted((ROOT / "benchmarks").glob("*.py"))
+
+
+def _first_cells(page):
+    """Names in backquotes in the first column of the tables of a page of docs/."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    return re.findall(r"^\| `([^`]+)` \|", text, re.MULTILINE)
+
+
+def _code_lines(text):
+    """Lines of code: those in fences and those that are indented by four."""
+    fenced = re.findall(r"^```(?:sh|console)?\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    indented = re.findall(r"^ {4}(\S.*)$", text, re.MULTILINE)
+    return [*(line.strip() for block in fenced for line in block.splitlines()), *indented]
+
+
+def test_every_setting_is_documented_with_its_default_and_no_other():
+    text = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+    table = dict(re.findall(r"^\| `(WINNOW_\w+)` \| `([^`]+)` \|", text, re.MULTILINE))
+    assert table.keys() == crawler.config.DEFAULTS.keys()
+    for name, written in table.items():
+        default = crawler.config.DEFAULTS[name]
+        assert written in {repr(default), str(default)}, name
+
+
+def test_settings_named_anywhere_exist():
+    for page in PAGES:
+        named = set(re.findall(r"\bWINNOW_[A-Z]\w+", page.read_text(encoding="utf-8")))
+        assert named <= crawler.config.DEFAULTS.keys(), page.name
+
+
+def test_every_stat_is_documented_and_no_other():
+    stats = {value for value in vars(crawler.stats).values() if isinstance(value, str) and value.startswith("winnow/")}
+    documented = _first_cells("stats.md")
+    assert set(documented) == stats
+    assert len(documented) == len(stats)
+
+
+def test_every_field_is_documented_and_no_other():
+    assert set(_first_cells("fields.md")) == {*WRITTEN_FIELDS, *OPTIONAL_FIELDS}
+
+
+def test_every_shipped_model_is_documented():
+    text = (ROOT / "docs" / "choosing.md").read_text(encoding="utf-8")
+    for name in shipped_models():
+        assert f"| `{name}`" in text
+
+
+def test_the_python_examples_of_the_readme_run(capsys):
+    examples = re.findall(r"^```python\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+    assert examples
+    for example in examples:
+        exec(compile(example, "README.md", "exec"), {})  # noqa: S102 - our own README
+    printed = capsys.readouterr().out
+    assert "Winds of up to 130 km/h" in printed
+    assert "nav" in printed
+
+
+def test_the_addon_line_of_the_readme_names_the_addon():
+    (line,) = {line for line in _code_lines(README) if line.startswith("ADDONS")}
+    (path,) = ast.literal_eval(line.partition("=")[2].strip())
+    module, _, name = path.rpartition(".")
+    assert getattr(importlib.import_module(module), name) is crawler.addon.Addon
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_winnow_commands_in_the_documentation_exist(page, capsys):
+    commands = set()
+    lines = _code_lines(page.read_text(encoding="utf-8"))
+    for line in lines:
+        if found := re.search(r"(?:^|\| |\$ )winnow (\w+)", line):
+            commands.add(found[1])
+    for command in commands - {"COMMAND"}:
+        with pytest.raises(SystemExit) as ended:
+            winnow([command, "--help"])
+        assert ended.value.code == 0, command
+        known = capsys.readouterr().out
+        for line in lines:
+            if re.search(rf"(?:^|\| |\$ )winnow {command}\b", line):
+                assert all(option in known for option in re.findall(r"(?<= )--[a-z-]+", line)), line
+
+
+def test_crawl_commands_of_the_readme_name_the_spider_and_its_arguments():
+    lines = [line for line in _code_lines(README) if line.startswith("scrapy ")]
+    assert lines
+    for line in lines:
+        words = shlex.split(line)
+        assert words[:3] == ["scrapy", "crawl", SiteSpider.name]
+        arguments = dict(words[at + 1].split("=", 1) for at, word in enumerate(words) if word == "-a")
+        SiteSpider(**arguments)
+
+
+def test_make_targets_named_in_the_documentation_exist():
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    for page in PAGES:
+        lines = [line.split() for line in _code_lines(page.read_text(encoding="utf-8"))]
+        named = {words[1] for words in lines if words[:1] == ["make"]}
+        assert named <= targets, page.name
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_of_the_documentation_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        assert file.exists(), target
+        if anchor:
+            headings = re.findall(r"^#+ (.*)$", file.read_text(encoding="utf-8"), re.MULTILINE)
+            assert anchor in {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}, target
+
+
+def test_every_page_of_the_documentation_is_in_its_index():
+    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    for page in (ROOT / "docs").glob("*.md"):
+        assert page.name == "index.md" or f"({page.name}" in index, page.name
+
+
+def test_every_benchmark_is_in_their_table_and_has_help():
+    table = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
+    commands = [file.stem for file in BENCHMARKS if 'if __name__ == "__main__"' in file.read_text(encoding="utf-8")]
+    assert set(re.findall(r"python -m benchmarks\.(\w+)", table)) == set(commands)
+    script = (
+        "import runpy, sys; sys.argv[:] = [sys.argv[1], '--help']; runpy.run_module(sys.argv[0], run_name='__main__')"
+    )
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-W", "error", "-c", script, f"benchmarks.{command}"], cwd=ROOT, stdout=subprocess.PIPE
+        )
+        for command in commands
+    ]
+    for process in running:
+        assert b"usage:" in process.communicate(timeout=60)[0]
+        assert process.returncode == 0
