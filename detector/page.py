@@ -8,18 +8,19 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from lxml import etree
 
+from detector.flattening import flatten, no_garbage_collection
 from detector.parsing import parse_html
-from detector.tags import BLOCK_LEVEL, TAG_ID, UNKNOWN, UNSEEN_TEXT
+from detector.tags import TAG_ID
 
 if TYPE_CHECKING:
+    from lxml import etree
     from numpy.typing import NDArray
 
     Indices = NDArray[np.int32]
 
 
-class PageTooLarge(ValueError):
+class PageTooLarge(ValueError):  # noqa: N818  what happened, as its callers read it; most of them expect it
     """The page is above one of the caps of :class:`Limits`; ``reason`` is ``"bytes"``, ``"nodes"`` or ``"depth"``."""
 
     def __init__(self, reason: str, size: int, limit: int) -> None:
@@ -54,15 +55,15 @@ class Page:
 
     Three kinds of things, each in arrays of its own:
 
-    * **elements** in preorder (``n`` of them, comments left out). Subtree ``i`` is the slice ``[i, end[i])``, so the sum
-      of any quantity over a subtree is a difference of two prefix sums.
+    * **elements** in preorder (``n`` of them, comments left out). Subtree ``i`` is the slice ``[i, end[i])``, so the
+      sum of any quantity over a subtree is a difference of two prefix sums.
     * **text runs** (``r``): every non-empty stretch of text between two pieces of markup, white space included, each
       belonging to its element. The contents of ``script``, ``style`` and the like are not text.
-    * **text blocks** (``m``): maximal stretches of runs that no border of a block-level element and no ``br`` cuts, blank
-      ones left out. Mixed content (a paragraph and a share bar in one ``div``) falls into several blocks.
+    * **text blocks** (``m``): maximal stretches of runs that no border of a block-level element and no ``br`` cuts,
+      blank ones left out. Mixed content (a paragraph and a share bar in one ``div``) falls into several blocks.
 
-    *Units* are what gets a score: the ``n`` elements followed by the ``m`` blocks. In the tree of units a block is a leaf
-    below its ``block_node``; see :attr:`unit_parent`.
+    *Units* are what gets a score: the ``n`` elements followed by the ``m`` blocks. In the tree of units a block is a
+    leaf below its ``block_node``; see :attr:`unit_parent`.
 
     Attributes:
         url: address of the page, where known.
@@ -123,10 +124,15 @@ class Page:
         Raises:
             PageTooLarge: the tree is above one of the caps.
         """
-        nodes = list(root.iter())
-        if len(nodes) > limits.max_nodes:
-            raise PageTooLarge("nodes", len(nodes), limits.max_nodes)
-        return _flatten(nodes, url, limits)
+        with no_garbage_collection():
+            nodes = list(root.iter())
+            if len(nodes) > limits.max_nodes:
+                raise PageTooLarge("nodes", len(nodes), limits.max_nodes)
+            flat = flatten(nodes)
+        deepest = int(flat.depth.max(initial=-1)) + 1
+        if deepest > limits.max_depth:
+            raise PageTooLarge("depth", deepest, limits.max_depth)
+        return cls(url, *flat)
 
     @property
     def n(self) -> int:
@@ -170,109 +176,3 @@ class Page:
     def attribute(self, name: str) -> dict[int, str]:
         """Value of one attribute by element index, for the elements that carry it."""
         return {i: value for i, pairs in enumerate(self.attributes) for key, value in pairs if key == name}
-
-
-def _flatten(nodes: list[etree._Element], url: str | None, limits: Limits) -> Page:  # noqa: PLR0915, C901
-    """Walk the preorder list once, opening and closing elements with an explicit stack."""
-    elements: list[etree._Element] = []
-    tag: list[int] = []
-    parent: list[int] = []
-    end: list[int] = []
-    depth: list[int] = []
-    container: list[int] = []  # nearest block-level ancestor-or-self
-    run_begin: list[int] = []
-    run_end: list[int] = []
-    runs: list[str] = []
-    run_node: list[int] = []
-    run_border: list[int] = []  # block-level borders passed before the run: equal numbers are one block
-
-    stack: list[tuple[int, int, str, str | None]] = []  # open elements: index, children to come, name, tail
-    border = unseen = 0
-    current, children_left = -1, 1
-    name: str
-    for node in nodes:
-        children_left -= 1
-        raw_name = node.tag
-        tail = node.tail
-        if isinstance(raw_name, str):
-            name = raw_name if raw_name in TAG_ID else _local_name(raw_name)
-            stack.append((current, children_left, name, tail))
-            index = len(elements)
-            elements.append(node)
-            tag.append(TAG_ID.get(name, UNKNOWN))
-            parent.append(current)
-            depth.append(len(stack) - 1)
-            end.append(0)
-            run_begin.append(len(runs))
-            run_end.append(0)
-            if name in BLOCK_LEVEL or current < 0:
-                container.append(index)
-                border += 1
-            else:
-                container.append(container[current])
-            if name in UNSEEN_TEXT:
-                unseen += 1
-            text = node.text
-            if text and not unseen:
-                runs.append(text)
-                run_node.append(index)
-                run_border.append(border)
-            current, children_left = index, len(node)
-        elif tail and not unseen and current >= 0:  # a comment: only its tail is text
-            runs.append(tail)
-            run_node.append(current)
-            run_border.append(border)
-        while children_left == 0 and current >= 0:
-            end[current] = len(elements)
-            run_end[current] = len(runs)
-            current, children_left, name, tail = stack.pop()
-            if name in BLOCK_LEVEL:
-                border += 1
-            if name in UNSEEN_TEXT:
-                unseen -= 1
-            if tail and not unseen and current >= 0:
-                runs.append(tail)
-                run_node.append(current)
-                run_border.append(border)
-
-    deepest = max(depth, default=-1) + 1
-    if deepest > limits.max_depth:
-        raise PageTooLarge("depth", deepest, limits.max_depth)
-
-    run_nodes = np.array(run_node, np.int32)
-    block_run_begin, block_run_end = _blocks(runs, np.array(run_border, np.int64))
-    begin, close = np.array(run_begin, np.int32), np.array(run_end, np.int32)
-    return Page(
-        url=url,
-        elements=elements,
-        attributes=[element.items() for element in elements],
-        tag=np.array(tag, np.int16),
-        parent=np.array(parent, np.int32),
-        end=np.array(end, np.int32),
-        depth=np.array(depth, np.int32),
-        runs=runs,
-        run_node=run_nodes,
-        run_begin=begin,
-        run_end=close,
-        block_node=np.array(container, np.int32)[run_nodes[block_run_begin]],
-        block_run_begin=block_run_begin,
-        block_run_end=block_run_end,
-        block_begin=np.searchsorted(block_run_begin, begin).astype(np.int32),
-        block_end=np.searchsorted(block_run_begin, close).astype(np.int32),
-    )
-
-
-def _local_name(name: str) -> str:
-    """``{http://www.w3.org/1999/xhtml}DIV`` -> ``div``."""
-    return name.rpartition("}")[2].lower()
-
-
-def _blocks(runs: list[str], border: NDArray[np.int64]) -> tuple[Indices, Indices]:
-    """Slices of runs with equal border number, from the first to the last run that is not blank."""
-    inked = np.flatnonzero(np.fromiter((not run.isspace() for run in runs), bool, len(runs)))
-    borders = border[inked]
-    starts = np.ones(len(inked), bool)
-    starts[1:] = borders[1:] != borders[:-1]
-    ends = np.ones(len(inked), bool)
-    ends[:-1] = starts[1:]
-    return inked[starts].astype(np.int32), inked[ends].astype(np.int32) + np.int32(1)

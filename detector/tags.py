@@ -1,11 +1,15 @@
 """The fixed vocabulary of HTML tag names and the groups of tags that the library tells apart."""
 
+# ruff: noqa: SIM905 - lists of names are read as text
+
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 UNKNOWN: Final = 0
 
