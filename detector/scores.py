@@ -32,15 +32,17 @@ class Scores:
 
 
 class Model(Protocol):
-    """A page-level model; loading one never executes anything.
+    """A page-level model; loading one never executes anything."""
 
-    Attributes:
-        name: kind of model, such as ``"logistic"``.
-        version: identifies the weights; it is written on every item.
-    """
+    @property
+    def name(self) -> str:
+        """Kind of model, such as ``"logistic"``."""
+        ...
 
-    name: str
-    version: str
+    @property
+    def version(self) -> str:
+        """Identifies the weights; it is written on every item."""
+        ...
 
     def score(self, page: Page) -> Scores:
         """Score every unit of the page."""

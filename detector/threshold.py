@@ -34,10 +34,7 @@ def expected_f1_threshold(templateness: Floats, words: Floats) -> float:
     expected = 2 * np.cumsum(content[order]) / (np.cumsum(mass[order]) + content.sum())
     best = int(np.argmax(expected))
     last_kept = float(templateness[order[best]])
+    just_above = float(np.nextafter(last_kept, 2.0))
     if best + 1 == len(order):
-        return float(np.nextafter(last_kept, 2.0))
-    return (
-        (last_kept + float(templateness[order[best + 1]])) / 2
-        if templateness[order[best + 1]] > last_kept
-        else float(np.nextafter(last_kept, 2.0))
-    )
+        return just_above
+    return max((last_kept + float(templateness[order[best + 1]])) / 2, just_above)

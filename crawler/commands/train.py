@@ -12,11 +12,18 @@ from crawler.commands.progress import Progress
 
 _EPILOG = """\
 SITES_DIR has one folder a site with its HTML files anywhere below. What repeats on the pages of a site is taken for
-template, what does not for content: nobody has to label anything. The model card, with the data, the command and the
-figures, is written beside the model (MODEL.md). The same pages and seed give the same weights.
+template, what does not for content: nobody has to label anything. Where there is gold text, the kind "blocks" learns
+from it, too: --gold names a file as for "winnow evaluate", and the HTML of its page ID is html/ID.html beside it. The
+model card, with the data, the command and the figures, is written beside the model (MODEL.md). The same pages and seed
+give the same weights.
+
+kinds of models:
+  blocks    scores text blocks in their context
+  logistic  scores elements, with a logistic regression for each of four sizes
 
 examples:
   winnow train sites/ -o my-model.npz
+  winnow train sites/ --gold gold/pages.jsonl -o my-model.npz
   winnow clean --model my-model.npz page.html
 """
 
@@ -32,8 +39,16 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     parser.add_argument("sites", type=Path, metavar="SITES_DIR", help="folder with one folder a site")
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="MODEL", help="file to write, .npz")
-    parser.add_argument("--model", default="logistic", metavar="KIND", help="kind of model (default: logistic)")
-    parser.add_argument("--gold", type=Path, metavar="FILE", help="gold text, for kinds of models that use it")
+    parser.add_argument("--model", metavar="KIND", help="blocks or logistic (default: the kind of the package's own)")
+    parser.add_argument("--gold", type=Path, metavar="FILE", help="gold pages, .jsonl or .jsonl.xz, for --model blocks")
+    parser.add_argument(
+        "--sources",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="Markdown that says whom the pages are from, for the model card; may be given more than once",
+    )
     parser.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
     parser.add_argument(
         "--processes",
@@ -47,6 +62,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run(options: argparse.Namespace) -> int:
     """Train, write model and card, and print the figures."""
+    from detector.models import DEFAULT_MODEL  # noqa: PLC0415  (help and usage errors need not wait for numpy)
     from detector.training import train  # noqa: PLC0415  (scikit-learn is slow to import)
 
     if options.processes < 1:
@@ -55,19 +71,25 @@ def run(options: argparse.Namespace) -> int:
         trained = train(
             options.sites,
             output=options.output,
-            model=options.model,
+            model=options.model or DEFAULT_MODEL,
             gold=options.gold,
+            sources="\n".join(file.read_text(encoding="utf-8").strip() for file in options.sources),
             seed=options.seed,
             processes=options.processes,
-            progress=Progress("sites"),
+            progress=Progress(),
         )
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, ImportError) as error:
         raise CommandError(reason(error)) from error
-    figures = trained.figures
-    print(f"{trained.sites:,} sites, {trained.pages:,} pages, {trained.examples:,} examples; on sites held out:")
-    print(f"  area under the ROC curve         {figures.auc:.3f}")
-    print(f"  content: precision, recall       {figures.content_precision:.3f} {figures.content_recall:.3f}")
-    print(f"  template: precision, recall      {figures.template_precision:.3f} {figures.template_recall:.3f}")
-    print(f"  template recall at precision .9  {figures.recall_at_precision_90:.3f}")
+    gold = f"{trained.gold_pages:,} gold pages, " if trained.gold_pages else ""
+    units = trained.method.units
+    print(f"{trained.sites:,} sites, {trained.pages:,} pages, {gold}{trained.examples:,} {units}")
+    for labels, figures in trained.figures.items():
+        print(f"on sources held out, by {labels}:")
+        if figures.text_f1 is not None:
+            print(f"  text after cleaning: word F1     {figures.text_f1:.3f}")
+        print(f"  area under the ROC curve         {figures.auc:.3f}")
+        print(f"  content: precision, recall       {figures.content_precision:.3f} {figures.content_recall:.3f}")
+        print(f"  template: precision, recall      {figures.template_precision:.3f} {figures.template_recall:.3f}")
+        print(f"  template recall at precision .9  {figures.recall_at_precision_90:.3f}")
     print(f"winnow: wrote {options.output} and {options.output.with_suffix('.md')}", file=sys.stderr)
     return 0

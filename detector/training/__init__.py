@@ -5,20 +5,26 @@ from __future__ import annotations
 import datetime
 from typing import TYPE_CHECKING, Final, Protocol
 
+from detector.blocks.perceptron import BLOCKS
+from detector.classifier import LOGISTIC
+from detector.models import DEFAULT_MODEL
+from detector.training.blocks import train_blocks
 from detector.training.logistic import train_logistic
 from detector.training.model_card import model_card
 from detector.training.report import Figures, Trained
 from detector.training.sites import Site, find_sites
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
+
+    from detector.training.progress import Progress
 
 __all__ = ["TRAINERS", "Figures", "Site", "Trained", "Trainer", "find_sites", "train"]
 
 
 class Trainer(Protocol):
-    """Makes one kind of model; raises ``ValueError`` where sites or gold text do not do."""
+    """Makes one kind of model; raises as :func:`train` does where sites or gold text do not do."""
 
     def __call__(
         self,
@@ -27,13 +33,13 @@ class Trainer(Protocol):
         *,
         seed: int = 0,
         processes: int = 1,
-        progress: Callable[[int, int, str], None] | None = None,
+        progress: Progress | None = None,
     ) -> Trained:
         """Train from sites and, if the kind of model uses it, gold text."""
         ...
 
 
-TRAINERS: Final[dict[str, Trainer]] = {"logistic": train_logistic}
+TRAINERS: Final[dict[str, Trainer]] = {BLOCKS: train_blocks, LOGISTIC: train_logistic}
 """How each kind of model is made, by its name."""
 
 
@@ -41,12 +47,13 @@ def train(
     sites_dir: Path,
     *,
     output: Path,
-    model: str = "logistic",
+    model: str = DEFAULT_MODEL,
     gold: Path | None = None,
+    sources: str = "",
     seed: int = 0,
     processes: int = 1,
     date: datetime.date | None = None,
-    progress: Callable[[int, int, str], None] | None = None,
+    progress: Progress | None = None,
 ) -> Trained:
     """Train a model, and write it with its model card (``.md``) beside it.
 
@@ -54,14 +61,16 @@ def train(
         sites_dir: folder of sites, one folder a site.
         output: file to write, ending in ``.npz``.
         model: kind of model, one of :data:`TRAINERS`.
-        gold: gold text, for kinds of models that use it.
+        gold: gold pages, for kinds of models that learn from them too.
+        sources: whom the pages are from, as Markdown for the model card.
         seed: the same seed and the same pages give the same weights.
         processes: worker processes that read pages.
         date: date on the model card; today's by default.
-        progress: called with sites done, sites in all, and the name of the site that was read.
+        progress: called with how many things are done, of how many, and the name of the last one or of the next step.
 
     Raises:
-        FileNotFoundError: there is no such folder.
+        FileNotFoundError: there is no such folder, or the HTML of a gold page is missing.
+        ImportError: the gold text needs a package that is not installed.
         ValueError: the kind of model or the file name will not do, or sites or gold text are not what it needs.
     """
     if model not in TRAINERS:
@@ -72,7 +81,10 @@ def train(
     trained = TRAINERS[model](sites, gold, seed=seed, processes=processes, progress=progress)
     output.parent.mkdir(parents=True, exist_ok=True)
     trained.model.save(output)
-    command = f"winnow train {sites_dir.name} -o {output.name} --model {model} --seed {seed}"
-    card = model_card(trained, data=sites_dir.name, command=command, date=date or datetime.date.today())
+    with_gold = f" --gold {gold.name}" if gold else ""
+    command = f"winnow train {sites_dir.name}{with_gold} -o {output.name} --model {model} --seed {seed}"
+    card = model_card(
+        trained, data=sites_dir.name, command=command, date=date or datetime.date.today(), sources=sources
+    )
     output.with_suffix(".md").write_text(card, encoding="utf-8")
     return trained

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any, Final
@@ -15,13 +16,14 @@ from detector.training.gold import content_shares
 from detector.training.labels import CONTENT, IGNORED, SiteCounts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
     from detector.blocks.tokens import Tokens
     from detector.training.evaluation import GoldPage
+    from detector.training.progress import Progress
     from detector.training.sites import Site
 
 PAGES_PER_SITE: Final = 20
@@ -54,7 +56,8 @@ class BlockPage:
     def mass(self) -> NDArray[np.float64]:
         """float64[m], part of each block in its page: half by its words, half by their root; adds up to 1."""
         parts = [np.sqrt(self.words), self.words]
-        return np.sum([part / max(part.sum(), 1e-9) for part in parts], axis=0) / len(parts)
+        mass: NDArray[np.float64] = np.sum([part / max(part.sum(), 1e-9) for part in parts], axis=0) / len(parts)
+        return mass
 
 
 def block_page(page: Page, content: NDArray[np.float32], source: str) -> BlockPage:
@@ -68,10 +71,11 @@ def of_sites(
     *,
     seed: int,
     processes: int = 1,
-    progress: Callable[[int, int, str], None] | None = None,
+    progress: Progress | None = None,
 ) -> list[BlockPage]:
     """Label the blocks of up to 20 pages of every site by SiteLevel, blocks of one page only as content."""
-    return _collect(_of_site, [(site, seed) for site in sites], [site.name for site in sites], processes, progress)
+    names = [f"site {site.name}" for site in sites]
+    return _collect(_of_site, [(site, seed) for site in sites], names, processes, progress)
 
 
 def of_gold(
@@ -79,15 +83,26 @@ def of_gold(
     folder: Path,
     *,
     processes: int = 1,
-    progress: Callable[[int, int, str], None] | None = None,
+    progress: Progress | None = None,
 ) -> list[BlockPage]:
     """Label the blocks of gold pages; the HTML of page ``ID`` is ``folder/ID.html``.
 
     Raises:
         FileNotFoundError: a page's HTML is not there.
+        ImportError: rapidfuzz is not installed.
     """
-    tasks = [(page, folder / f"{page.page_id}.html") for page in pages]
-    return _collect(_of_gold_page, tasks, [page.page_id for page in pages], processes, progress)
+    names = [f"gold page {page.page_id}" for page in pages]
+    return _collect(_of_gold_page, [(page, html_file(page, folder)) for page in pages], names, processes, progress)
+
+
+def html_file(page: GoldPage, folder: Path) -> Path:
+    """Return the file with the HTML of a gold page."""
+    return folder / f"{page.page_id}.html"
+
+
+def source_of(page: GoldPage) -> str:
+    """Return the domain of a gold page, its id where the address is not known."""
+    return (page.url or "").partition("//")[2].partition("/")[0] or page.page_id
 
 
 def _of_site(task: tuple[Site, int]) -> list[BlockPage]:
@@ -108,8 +123,8 @@ def _of_gold_page(task: tuple[GoldPage, Path]) -> list[BlockPage]:
         page = Page.parse(file.read_bytes())
     except PageTooLarge:
         return []
-    source = (gold.url or gold.page_id).partition("//")[2].partition("/")[0] or gold.page_id
-    return [block_page(page, content_shares(page.block_texts(), gold.text).astype(np.float32), source)]
+    content = content_shares(page.block_texts(), gold.text).astype(np.float32)
+    return [block_page(page, content, source_of(gold))]
 
 
 def _collect(
@@ -117,20 +132,23 @@ def _collect(
     tasks: Sequence[object],
     names: Sequence[str],
     processes: int,
-    progress: Callable[[int, int, str], None] | None,
+    progress: Progress | None,
 ) -> list[BlockPage]:
-    if processes > 1:
-        with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-            return _gather(pool.map(work, tasks, chunksize=1), names, progress)
-    return _gather(map(work, tasks), names, progress)
+    with _mapped(work, tasks, processes) as parts:
+        pages: list[BlockPage] = []
+        for done, (name, part) in enumerate(zip(names, parts, strict=True), start=1):
+            pages += part
+            if progress:
+                progress(done, len(names), name)
+        return pages
 
 
-def _gather(
-    parts: Iterable[list[BlockPage]], names: Sequence[str], progress: Callable[[int, int, str], None] | None
-) -> list[BlockPage]:
-    pages: list[BlockPage] = []
-    for done, (name, part) in enumerate(zip(names, parts, strict=True), start=1):
-        pages += part
-        if progress:
-            progress(done, len(names), name)
-    return pages
+@contextmanager
+def _mapped(
+    work: Callable[[Any], list[BlockPage]], tasks: Sequence[object], processes: int
+) -> Iterator[Iterable[list[BlockPage]]]:
+    if processes == 1:
+        yield map(work, tasks)
+        return
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+        yield pool.map(work, tasks, chunksize=1)

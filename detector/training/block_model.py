@@ -8,12 +8,14 @@ trees are the better judge and the perceptron the faster one, by far: it is what
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from scipy.linalg import block_diag
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
@@ -22,7 +24,7 @@ from detector.blocks.perceptron import BlockPerceptron, standardised
 from detector.blocks.tokens import TABLE_SIZE, TokenTables
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -31,8 +33,12 @@ if TYPE_CHECKING:
     Matrix = NDArray[np.float32]
     Floats = NDArray[np.float64]
 
+STEPS: Final = ("token tables", "boosted trees", "perceptrons")
+"""What training goes through, in this order."""
+
 FOLDS: Final = 5
 _SMOOTHING: Final = 2.0  # pages that say what the prior says, added to every table entry
+_BATCH: Final = 1_024
 _SPREAD: Final = 20.0  # a token votes for a page in full from a twentieth of its mass on
 
 
@@ -46,7 +52,9 @@ class Recipe:
         trees: boosting rounds.
         hidden: units of the perceptron's hidden layers.
         epochs: passes of the perceptron over the examples.
+        least_steps: steps of the perceptron; where examples are few it passes over them more often.
         decay: L2 penalty on its weights.
+        perceptrons: how many are trained, from different starts, and averaged.
     """
 
     site_share: float = 0.3
@@ -54,11 +62,18 @@ class Recipe:
     trees: int = 200
     hidden: tuple[int, ...] = (64, 32)
     epochs: int = 5
+    least_steps: int = 500
     decay: float = 0.01
+    perceptrons: int = 3
 
 
 def train_block_model(
-    gold: Sequence[BlockPage], sites: Sequence[BlockPage], *, seed: int = 0, recipe: Recipe | None = None
+    gold: Sequence[BlockPage],
+    sites: Sequence[BlockPage],
+    *,
+    seed: int = 0,
+    recipe: Recipe | None = None,
+    begins: Callable[[str], None] | None = None,
 ) -> BlockPerceptron:
     """Train on labelled pages.
 
@@ -67,11 +82,14 @@ def train_block_model(
         sites: pages with site-level labels; every site counts the same.
         seed: the same seed and pages give the same weights.
         recipe: how.
+        begins: called with the name of each of :data:`STEPS` as it begins.
 
     Raises:
         ValueError: there are no labels of both kinds.
     """
     recipe = recipe or Recipe()
+    begins = begins or (lambda _step: None)
+    begins(STEPS[0])
     pages = [*gold, *sites]
     weight = _page_weights(len(gold), sites, recipe.site_share)
     matrix = np.concatenate(stacked(pages, weight, seed=seed))
@@ -81,31 +99,55 @@ def train_block_model(
     is_content = content > 0.5
     if is_content[labelled].all() or not is_content[labelled].any():
         raise ValueError("the pages give no labels of both kinds: content and template")
+    begins(STEPS[1])
     trees = _trees(matrix[labelled], is_content[labelled], mass[labelled], recipe, seed)
 
+    begins(STEPS[2])
     of_gold = np.arange(len(content)) < sum(len(page.words) for page in gold)
     own, taught = np.flatnonzero(of_gold & (mass > 0)), np.flatnonzero(~of_gold & (mass > 0))
     probability = trees.predict_proba(matrix[taught])[:, 1] if len(taught) else np.zeros(0)
     share = recipe.taught_share * mass[own].sum() / mass[taught].sum() if len(own) and len(taught) else 1.0
-    rows = np.concatenate([own, taught, taught])
-    target = np.concatenate([is_content[own], np.ones(len(taught), bool), np.zeros(len(taught), bool)])
-    row_mass = np.concatenate([mass[own], *(share * mass[taught] * part for part in (probability, 1 - probability))])
+    rows = np.concatenate([own, taught])
+    row_mass = np.concatenate([mass[own], share * mass[taught]])
     examples = matrix[own if len(own) else taught]
     mean, scale = examples.mean(axis=0), (1 / (examples.std(axis=0) + 1e-3)).astype(np.float32)
+    inputs = standardised(matrix[rows], mean, scale)
+    perceptrons = []
+    for number in range(recipe.perceptrons):
+        # Blocks taught by the trees get a label drawn by their probability: on average, that is a soft label.
+        drawn = np.random.default_rng([seed, number]).random(len(taught)) < probability
+        target = np.concatenate([is_content[own], drawn])
+        perceptrons.append(_perceptron(inputs, target, row_mass, recipe, seed + number))
+    weights, biases = side_by_side(perceptrons)
+    return BlockPerceptron.from_arrays(learn_tables(pages, weight), mean, scale, weights, biases)
+
+
+def side_by_side(perceptrons: Sequence[MLPClassifier]) -> tuple[list[Matrix], list[Matrix]]:
+    """Put fitted perceptrons of one shape into one that gives the mean of their logits: weights and biases by layer."""
+    weights, biases = [], []
+    for number in range(len(perceptrons[0].coefs_)):
+        layers = [perceptron.coefs_[number] for perceptron in perceptrons]
+        if number == 0:
+            weights.append(np.concatenate(layers, axis=1))
+        elif number + 1 < len(perceptrons[0].coefs_):
+            weights.append(block_diag(*layers))
+        else:
+            weights.append(np.concatenate(layers) / len(layers))
+        bias = [perceptron.intercepts_[number] for perceptron in perceptrons]
+        biases.append(np.concatenate(bias) if number + 1 < len(perceptrons[0].coefs_) else np.mean(bias, axis=0))
+    return [layer.astype(np.float32) for layer in weights], [layer.astype(np.float32) for layer in biases]
+
+
+def _perceptron(inputs: Matrix, target: NDArray[np.bool_], mass: Floats, recipe: Recipe, seed: int) -> MLPClassifier:
+    batch = min(_BATCH, len(inputs))
+    epochs = max(recipe.epochs, math.ceil(recipe.least_steps * batch / len(inputs)))
     perceptron = MLPClassifier(
-        recipe.hidden, alpha=recipe.decay, batch_size=512, max_iter=recipe.epochs, n_iter_no_change=recipe.epochs + 1,
-        random_state=seed,
+        recipe.hidden, alpha=recipe.decay, batch_size=batch, learning_rate_init=0.002, max_iter=epochs,
+        n_iter_no_change=epochs + 1, random_state=seed,
     )  # fmt: skip
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # a few passes over so many examples are enough
-        perceptron.fit(standardised(matrix[rows], mean, scale), target, sample_weight=row_mass / row_mass.mean())
-    return BlockPerceptron.from_arrays(
-        learn_tables(pages, weight),
-        mean,
-        scale,
-        [layer.astype(np.float32) for layer in perceptron.coefs_],
-        [layer.astype(np.float32) for layer in perceptron.intercepts_],
-    )
+        return perceptron.fit(inputs, target, sample_weight=mass / mass.mean())
 
 
 def _page_weights(gold: int, sites: Sequence[BlockPage], site_share: float) -> Floats:

@@ -15,13 +15,12 @@ from detector.training.labels import IGNORED, TEMPLATE, SiteCounts
 from detector.training.tuning import TuningPage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
+    from detector.training.progress import Progress
     from detector.training.sites import Site
-
-    Progress = Callable[[int, int, str], None]
 
 PAGES_PER_SITE: Final = 30
 EXAMPLES_PER_PAGE: Final = 100
@@ -81,7 +80,7 @@ def collect(sites: Sequence[Site], *, seed: int, processes: int = 1, progress: P
         sites: the sites.
         seed: picks pages and elements.
         processes: worker processes that read pages.
-        progress: called with sites done, sites in all, and the name of the site that was read.
+        progress: called with sites done, sites in all, and the site that was read.
 
     Raises:
         ValueError: no site gave any example.
@@ -108,7 +107,7 @@ def _gathered(parts: Iterable[Collected | None], sites: Sequence[Site], progress
         if part is not None:
             done.append(part)
         if progress:
-            progress(number + 1, len(sites), sites[number].name)
+            progress(number + 1, len(sites), f"site {sites[number].name}")
     return done
 
 

@@ -6,10 +6,10 @@ import re
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from rapidfuzz.distance import LCSseq
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from types import ModuleType
 
     from numpy.typing import NDArray
 
@@ -28,7 +28,11 @@ def content_shares(block_texts: Sequence[str], gold_text: str) -> NDArray[np.flo
 
     Returns:
         float64[m] in 0..1; 0 for blocks without words.
+
+    Raises:
+        ImportError: rapidfuzz is not installed.
     """
+    longest_common = aligner()
     words = [_UNIT.findall(text.lower()) for text in block_texts]
     lengths = np.fromiter(map(len, words), np.int64, len(words))
     numbers: dict[str, int] = {}
@@ -36,9 +40,23 @@ def content_shares(block_texts: Sequence[str], gold_text: str) -> NDArray[np.flo
     gold = [numbers.setdefault(word, len(numbers)) for word in _UNIT.findall(gold_text.lower())]
     matched = np.zeros(len(page) + 1, np.int64)
     if page and gold:
-        for operation in LCSseq.opcodes(page, gold):
+        for operation in longest_common.opcodes(page, gold):
             if operation.tag == "equal":
                 matched[operation.src_start + 1 : operation.src_end + 1] = 1
     ends = np.cumsum(lengths)
     sums = np.cumsum(matched)
-    return (sums[ends] - sums[ends - lengths]) / np.maximum(lengths, 1)
+    shares: NDArray[np.float64] = (sums[ends] - sums[ends - lengths]) / np.maximum(lengths, 1)
+    return shares
+
+
+def aligner() -> ModuleType:
+    """Return the module that finds longest common subsequences.
+
+    Raises:
+        ImportError: rapidfuzz is not installed; it is needed for labels from gold text only.
+    """
+    try:
+        from rapidfuzz.distance import LCSseq  # noqa: PLC0415
+    except ImportError as error:
+        raise ImportError("training with gold text needs rapidfuzz: pip install 'scrapy-winnow[train]'") from error
+    return LCSseq

@@ -27,6 +27,15 @@ TEMPLATE: Final = 1
 CONTENT: Final = 0
 IGNORED: Final = -1
 
+SITE_LEVEL: Final = (
+    "site-level, no human ones: template is what at least 10% of a site's pages share, content what one page has"
+)
+"""What model cards say of these labels."""
+
+SITE_LEVEL_LIMITS: Final = """\
+Site-level labels call every list that differs from page to page content, "related articles" included. They know
+nothing of comments, advertisements or cookie notices that a crawler's copy of a page lacks."""
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class LabelledPage:

@@ -10,16 +10,18 @@ from sklearn.linear_model import LogisticRegression
 from detector.classifier import BUCKETS, LogisticModel, bucket_of
 from detector.features import NODE_FEATURES
 from detector.training.examples import collect
-from detector.training.report import Figures, Trained
+from detector.training.labels import SITE_LEVEL, SITE_LEVEL_LIMITS
+from detector.training.report import SITE_LABELS, Figures, Method, Trained
 from detector.training.tuning import best_threshold, content_f_measure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
     from detector.training.examples import Examples
+    from detector.training.progress import Progress
     from detector.training.sites import Site
 
 FOLDS: Final = 5
@@ -33,7 +35,7 @@ def train_logistic(
     *,
     seed: int = 0,
     processes: int = 1,
-    progress: Callable[[int, int, str], None] | None = None,
+    progress: Progress | None = None,
 ) -> Trained:
     """Train the ``logistic`` model from site-level labels alone.
 
@@ -44,7 +46,7 @@ def train_logistic(
         gold: not used by this model; must be ``None``.
         seed: picks pages and folds.
         processes: worker processes that read pages.
-        progress: called with sites done, sites in all, and the name of the site that was read.
+        progress: called with sites done, sites in all, and the site that was read.
 
     Raises:
         ValueError: gold text was given, or the sites are too few or give no examples of both kinds.
@@ -67,8 +69,24 @@ def train_logistic(
         ]
     threshold, f_measure = best_threshold(measured)
     model = fit(examples, np.ones(len(examples.label), bool), threshold)
-    figures = Figures.of(score, examples.label, examples.weight, threshold, f_measure)
-    return Trained(model, sites=len(sites), pages=collected.pages, examples=len(score), figures=figures)
+    figures = Figures.of(score, examples.label, examples.weight, score >= threshold, f_measure)
+    method = Method(
+        units="elements",
+        labels=SITE_LEVEL,
+        threshold=f"{threshold:.2f}, chosen on held-out sites",
+        held_out="Five folds over the sites; every site has the same weight.",
+        f_measure="after smoothing",
+        limits=SITE_LEVEL_LIMITS,
+    )
+    return Trained(
+        model,
+        sites=len(sites),
+        pages=collected.pages,
+        gold_pages=0,
+        examples=len(score),
+        method=method,
+        figures={SITE_LABELS: figures},
+    )
 
 
 def fit(examples: Examples, chosen: NDArray[np.bool_], threshold: float = 0.5) -> LogisticModel:

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from detector.training.report import GOLD_LABELS, SITE_LABELS
 
 if TYPE_CHECKING:
     import datetime
 
-    from detector.training.report import Trained
+    from detector.training.report import Figures, Trained
+
+_WHAT: Final = """\
+Scores the units of a web page by templateness, the probability that they belong to the site's template rather than to
+the page's content."""
+
+_MEASURED: Final = {
+    SITE_LABELS: "Against site-level labels of held-out sites",
+    GOLD_LABELS: "Against the gold text of pages of held-out domains",
+}
 
 
-def model_card(trained: Trained, *, data: str, command: str, date: datetime.date) -> str:
+def model_card(trained: Trained, *, data: str, command: str, date: datetime.date, sources: str = "") -> str:
     """Write a model card as Markdown.
 
     Args:
@@ -19,48 +30,65 @@ def model_card(trained: Trained, *, data: str, command: str, date: datetime.date
         data: name of the folder of sites.
         command: the command that makes the model again.
         date: when it was made.
+        sources: whom the training data is from, as Markdown; left out if empty.
     """
-    model, figures = trained.model, trained.figures
-    reliability = "\n".join(
+    method = trained.method
+    gold = f", {trained.gold_pages:,} gold pages" if trained.gold_pages else ""
+    rows = [
+        ("version", f"`{trained.model.version}`"),
+        ("made on", date.isoformat()),
+        ("made by", f"`{command}`"),
+        ("data", f"{trained.sites} sites of `{data}`, {trained.pages:,} pages{gold}"),
+        ("examples", f"{trained.examples:,} {method.units}"),
+        ("labels", method.labels),
+        ("threshold", method.threshold),
+    ]
+    parts = [
+        f"# Model `{trained.model.name}`",
+        _WHAT,
+        "\n".join(["| | |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows)]),
+        "## On sources that it was not fitted to",
+        method.held_out,
+        *(_figures(figures, _MEASURED[labels], trained) for labels, figures in trained.figures.items()),
+        "## Limits",
+        method.limits,
+    ]
+    if sources.strip():
+        parts += ["## Sources of the training data", sources.strip()]
+    return "\n\n".join(parts) + "\n"
+
+
+def _figures(figures: Figures, heading: str, trained: Trained) -> str:
+    units = trained.method.units
+    rows = [
+        (
+            f"words of content that stay, {trained.method.f_measure}: f-measure",
+            f"{figures.content_f_measure:.3f}",
+        ),
+        (f"{units}: area under the ROC curve", f"{figures.auc:.3f}"),
+        (f"{units} of content: precision, recall", f"{figures.content_precision:.3f}, {figures.content_recall:.3f}"),
+        (f"{units} of template: precision, recall", f"{figures.template_precision:.3f}, {figures.template_recall:.3f}"),
+        (f"{units}: recall of template at precision 0.90", f"{figures.recall_at_precision_90:.3f}"),
+    ]
+    if figures.text_f1 is not None:
+        rows.insert(0, ("text after cleaning: word F1", f"{figures.text_f1:.3f}"))
+    reliability = [
         f"| {number / 10:.1f} to {(number + 1) / 10:.1f} | {_two(score)} | {_two(share)} |"
         for number, (score, share) in enumerate(figures.reliability)
+    ]
+    return "\n".join(
+        [
+            f"### {heading}",
+            "",
+            "| figure | value |",
+            "|---|---|",
+            *(f"| {name} | {value.replace('nan', '-')} |" for name, value in rows),
+            "",
+            "| score | mean score | share of template |",
+            "|---|---|---|",
+            *reliability,
+        ]
     )
-    return f"""\
-# Model `{model.name}`
-
-Scores the units of a web page by templateness, the probability that they belong to the site's template rather than to
-the page's content.
-
-| | |
-|---|---|
-| version | `{model.version}` |
-| made on | {date.isoformat()} |
-| made by | `{command}` |
-| data | {trained.sites} sites of `{data}`, {trained.pages:,} pages, {trained.examples:,} different examples |
-| labels | site-level, no human ones: template is what at least 10% of a site's pages share, content what one page has |
-| threshold | {model.threshold:.2f}, chosen on held-out sites |
-
-## On sites that it was not fitted to
-
-Five folds over the sites, against the same kind of labels; every site has the same weight.
-
-| figure | value |
-|---|---|
-| words of content that stay after smoothing: f-measure | {figures.content_f_measure:.3f} |
-| elements: area under the ROC curve | {figures.auc:.3f} |
-| elements of content: precision, recall | {figures.content_precision:.3f}, {figures.content_recall:.3f} |
-| elements of template: precision, recall | {figures.template_precision:.3f}, {figures.template_recall:.3f} |
-| elements: recall of template at precision 0.90 | {figures.recall_at_precision_90:.3f} |
-
-| score | mean score | share of template |
-|---|---|---|
-{reliability}
-
-## Limits
-
-Site-level labels call every list that differs from page to page content, "related articles" included. They know
-nothing of comments, advertisements or cookie notices that a crawler's copy of a page lacks.
-"""
 
 
 def _two(number: float) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 from sklearn.metrics import roc_auc_score
@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_BINS = 10
+SITE_LABELS: Final = "site-level labels"
+GOLD_LABELS: Final = "gold text"
+
+_BINS: Final = 10
 
 
 class TrainedModel(Model, Protocol):
@@ -28,15 +31,16 @@ class TrainedModel(Model, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Quality of scores on held-out sites, by the site-level labels; every site has the same weight.
+    """Quality of scores on sources (sites, or domains of gold pages) that the weights were not fitted to.
 
     Attributes:
-        content_f_measure: of the words that stay of a page, smoothed and cut at the threshold.
-        auc: area under the ROC curve.
-        content_precision, content_recall: of content elements, not smoothed, at the threshold.
-        template_precision, template_recall: of template elements, likewise.
+        content_f_measure: of the words that stay of a page; whether after smoothing, the method says.
+        auc: area under the ROC curve; NaN where all labels are of one kind.
+        content_precision, content_recall: of units of content, not smoothed, at the threshold.
+        template_precision, template_recall: of units of template, likewise.
         recall_at_precision_90: recall of template at the threshold where its precision is 0.90.
         reliability: for ten equal ranges of scores, the mean score and the share of template; NaN where there is none.
+        text_f1: word F1 of the cleaned text against gold text, mean over pages; ``None`` without gold text.
     """
 
     content_f_measure: float
@@ -47,6 +51,7 @@ class Figures:
     template_recall: float
     recall_at_precision_90: float
     reliability: tuple[tuple[float, float], ...]
+    text_f1: float | None = None
 
     @classmethod
     def of(
@@ -54,11 +59,14 @@ class Figures:
         score: NDArray[np.float64],
         template: NDArray[np.bool_],
         weight: NDArray[np.float64],
-        threshold: float,
+        cut: NDArray[np.bool_],
         content_f_measure: float,
+        text_f1: float | None = None,
     ) -> Figures:
-        """Compare scores (float64[e]) with labels (bool[e], true for template), weighted (float64[e])."""
-        cut = score >= threshold
+        """Compare scores (float64[e]) and what is cut (bool[e]) with labels (bool[e], true for template).
+
+        ``weight`` is that of each unit, float64[e].
+        """
 
         def share(of: NDArray[np.bool_], within: NDArray[np.bool_]) -> float:
             return float(weight[of & within].sum() / max(weight[within].sum(), 1e-12))
@@ -69,14 +77,36 @@ class Figures:
         means = [np.divide(each, there, out=np.full(_BINS, np.nan), where=there > 0).tolist() for each in sums]
         return cls(
             content_f_measure=content_f_measure,
-            auc=float(roc_auc_score(template, score, sample_weight=weight)),
+            auc=float(roc_auc_score(template, score, sample_weight=weight)) if len(set(template)) > 1 else float("nan"),
             content_precision=share(~template, ~cut),
             content_recall=share(~cut, ~template),
             template_precision=share(template, cut),
             template_recall=share(cut, template),
             recall_at_precision_90=_recall_at_precision(score, template, weight, 0.90),
             reliability=tuple(zip(*means, strict=True)),
+            text_f1=text_f1,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """What a model card says of how a model was made, as phrases.
+
+    Attributes:
+        units: what is scored: ``"elements"`` or ``"text blocks"``.
+        labels: where the labels are from.
+        threshold: how the threshold is chosen.
+        held_out: how the figures were measured.
+        f_measure: what the f-measure of the content's words includes.
+        limits: what the labels do not know.
+    """
+
+    units: str
+    labels: str
+    threshold: str
+    held_out: str
+    f_measure: str
+    limits: str
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -85,15 +115,18 @@ class Trained:
 
     Attributes:
         model: the model.
-        sites, pages, examples: how many it was trained on.
-        figures: quality on held-out sites.
+        sites, pages, gold_pages, examples: how many it was trained on; ``pages`` are those of the sites.
+        method: how it was made.
+        figures: quality on held-out sources, by the kind of labels it was measured with.
     """
 
     model: TrainedModel
     sites: int
     pages: int
+    gold_pages: int
     examples: int
-    figures: Figures
+    method: Method
+    figures: dict[str, Figures]
 
 
 def _recall_at_precision(

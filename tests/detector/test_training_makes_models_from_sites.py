@@ -8,10 +8,11 @@ import pytest
 
 from demo.web import generate
 from detector.classifier import LogisticModel
-from detector.models import load_model
+from detector.models import DEFAULT_MODEL, load_model
 from detector.page import Page
 from detector.training import TRAINERS, Site, Trained, find_sites, train
 from detector.training.labels import CONTENT, IGNORED, TEMPLATE, SiteCounts
+from detector.training.report import SITE_LABELS
 
 DATE = datetime.date(2024, 2, 29)
 
@@ -26,15 +27,17 @@ def sites(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def trained(sites: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Trained, Path]:
     output = tmp_path_factory.mktemp("models") / "own" / "logistic.npz"
-    return train(sites, output=output, seed=1, date=DATE), output
+    return train(sites, output=output, model="logistic", seed=1, date=DATE), output
 
 
 def test_training_tells_content_from_template_on_held_out_sites(trained: tuple[Trained, Path]):
     report, _ = trained
     assert report.sites == 6
     assert report.pages >= 6 * 20
-    assert report.figures.auc > 0.8
-    assert report.figures.content_f_measure > 0.7
+    figures = report.figures[SITE_LABELS]
+    assert figures.auc > 0.8
+    assert figures.content_f_measure > 0.7
+    assert isinstance(report.model, LogisticModel)
     assert 0 < report.model.threshold < 1
 
 
@@ -42,6 +45,7 @@ def test_the_file_holds_the_model_that_was_trained(trained: tuple[Trained, Path]
     report, output = trained
     loaded = load_model(output)
     assert isinstance(loaded, LogisticModel)
+    assert isinstance(report.model, LogisticModel)
     assert (loaded.version, loaded.threshold) == (report.model.version, report.model.threshold)
     page = Page.parse("<body><nav><a href=/>Home</a></nav><p>Some words of a page</p></body>")
     assert np.array_equal(loaded.score(page).templateness, report.model.score(page).templateness)
@@ -64,6 +68,7 @@ def test_the_same_pages_and_seed_give_the_same_bytes_in_one_process_or_two(
     train(
         sites,
         output=tmp_path / "logistic.npz",
+        model="logistic",
         seed=1,
         processes=2,
         date=DATE,
@@ -71,7 +76,12 @@ def test_the_same_pages_and_seed_give_the_same_bytes_in_one_process_or_two(
     )
     for suffix in (".npz", ".md"):
         assert (tmp_path / "logistic").with_suffix(suffix).read_bytes() == trained[1].with_suffix(suffix).read_bytes()
-    assert steps == [(number + 1, 6, site.name) for number, site in enumerate(find_sites(sites))]
+    assert steps == [(number + 1, 6, f"site {site.name}") for number, site in enumerate(find_sites(sites))]
+
+
+def test_the_default_kind_is_that_of_the_packages_own_model():
+    assert load_model().name == DEFAULT_MODEL
+    assert DEFAULT_MODEL in TRAINERS
 
 
 def test_labels_come_from_what_the_pages_of_a_site_share(tmp_path: Path):
@@ -122,7 +132,7 @@ def test_folders_without_sites_are_refused_with_a_reason(tmp_path: Path):
     [
         ({"model": "oracle"}, "no such kind of model"),
         ({"output": Path("model.bin")}, r"must end in \.npz"),
-        ({"gold": Path("gold.jsonl")}, "no gold text"),
+        ({"model": "logistic", "gold": Path("gold.jsonl")}, "no gold text"),
     ],
 )
 def test_what_cannot_be_trained_is_refused_before_any_work(options: dict[str, str | Path], reason: str, sites: Path):

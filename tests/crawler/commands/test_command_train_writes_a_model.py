@@ -1,3 +1,4 @@
+import sys
 from pathlib import Path
 
 import pytest
@@ -33,12 +34,19 @@ def test_a_model_and_its_card_are_written_and_the_model_cleans(
     sites: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     model = tmp_path / "model.npz"
-    assert main(["train", str(sites), "-o", str(model), "--processes", "1"]) == 0
+    sources = [tmp_path / "sites.md", tmp_path / "more.md"]
+    for file in sources:
+        file.write_text(f"- Pages by {file.stem}.\n")
+    arguments = ["train", str(sites), "-o", str(model), "--model", "logistic", "--processes", "1"]
+    assert main([*arguments, "--sources", str(sources[0]), "--sources", str(sources[1])]) == 0
     out, err = capsys.readouterr()
     assert "6 sites, 84 pages" in out
+    assert "on sources held out, by site-level labels:" in out
     assert "area under the ROC curve" in out
     assert f"wrote {model}" in err
-    assert model.with_suffix(".md").read_text().startswith("# Model `logistic`")
+    card = model.with_suffix(".md").read_text()
+    assert card.startswith("# Model `logistic`")
+    assert card.endswith("## Sources of the training data\n\n- Pages by sites.\n- Pages by more.\n")
 
     page = str(sites / "site-0" / "3.html")
     assert main(["clean", "--model", str(model), page]) == 0
@@ -55,6 +63,7 @@ def test_a_model_and_its_card_are_written_and_the_model_cleans(
         (["{tmp}", "-o", "{tmp}/m.pickle"], "must end in .npz"),
         (["{tmp}", "-o", "{tmp}/m.npz", "--model", "nonsense"], "no such kind of model: 'nonsense'"),
         (["{tmp}", "-o", "{tmp}/m.npz", "--processes", "0"], "--processes: at least 1"),
+        (["{tmp}", "-o", "{tmp}/m.npz", "--sources", "{tmp}/gone.md"], "no such file"),
     ],
 )
 def test_what_training_cannot_use_is_explained(
@@ -62,3 +71,29 @@ def test_what_training_cannot_use_is_explained(
 ) -> None:
     assert main(["train", *(argument.format(tmp=tmp_path) for argument in arguments)]) == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("kind", "line", "message"),
+    [
+        ("blocks", '{"id": "7", "gold_text": "x"}', "html/7.html"),
+        ("blocks", "{}", "gold.jsonl: line 1"),
+        ("logistic", "{}", "takes no gold text"),
+    ],
+)
+def test_gold_pages_that_cannot_be_used_are_refused(
+    kind: str, line: str, message: str, sites: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text(line)
+    assert main(["train", str(sites), "--gold", str(gold), "-o", str(tmp_path / "m.npz"), "--model", kind]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_missing_package_is_named(
+    sites: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "rapidfuzz.distance", None)
+    arguments = ["train", str(sites), "--gold", str(tmp_path / "gold.jsonl"), "-o", str(tmp_path / "m.npz")]
+    assert main([*arguments, "--model", "blocks"]) == 2
+    assert "pip install 'scrapy-winnow[train]'" in capsys.readouterr().err
