@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gc
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -56,7 +56,7 @@ def flatten(nodes: list[etree._Element]) -> Flat:
     tag = _tags([node.tag for node in nodes])
     is_element = tag >= 0
     elements = [node for node, wanted in zip(nodes, is_element.tolist(), strict=True) if wanted]
-    attributes = [element.items() for element in elements]
+    attributes: list[Any] = [element.items() for element in elements]
     parent, end, depth = _structure(nodes)
 
     before = prefix_sums(is_element).astype(np.int32)  # number of elements before each node: the index of an element
@@ -147,7 +147,7 @@ def _runs(
     nodes: list[etree._Element], opens: Indices, closes: Indices, tag: NDArray[np.int16]
 ) -> tuple[list[str], NDArray[np.bool_]]:
     """Return the runs in document order, and bool[2 * k]: events with a run behind them."""
-    texts = [node.text for node in nodes]
+    texts: list[Any] = [node.text for node in nodes]
     texts += [node.tail for node in nodes]
     place = np.concatenate([opens, closes])
     kept, source = np.empty(len(texts), bool), np.empty(len(texts), np.int32)

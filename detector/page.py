@@ -164,7 +164,7 @@ class Page:
         """Text of the first ``title`` element outside an image, white space normalised; empty when there is none."""
         for index in np.flatnonzero(self.tag == TAG_ID["title"]):
             if self.tag[self.parent[index]] != TAG_ID["svg"]:
-                return " ".join("".join(self.elements[index].itertext()).split())
+                return " ".join("".join(map(str, self.elements[index].itertext())).split())
         return ""
 
     def block_texts(self) -> list[str]:

@@ -41,7 +41,8 @@ _COUNTED_TAGS: Final = {
 }
 _PER_LEVEL: Final = (
     "log characters", "share of page", "link share", "sentence ends per word", "commas per word", "log blocks",
-    "log words per block", "log alike siblings", "log children", "log depth", *(f"log {name}" for name in _COUNTED_TAGS),
+    "log words per block", "log alike siblings", "log children", "log depth",
+    *(f"log {name}" for name in _COUNTED_TAGS),
 )  # fmt: skip
 
 NAMES: Final = (
@@ -54,8 +55,8 @@ NAMES: Final = (
 def containers(page: Page) -> Indices:
     """int64[LEVELS, m], the containers of each block, innermost first.
 
-    A container is the outermost of the elements that hold exactly the same blocks, so a stack of wrapper ``div``s is one
-    container, and every next level holds more blocks than the one before; beyond the root, the root repeats.
+    A container is the outermost of the elements that hold exactly the same blocks, so a stack of wrapper ``div``s is
+    one container, and every next level holds more blocks than the one before; beyond the root, the root repeats.
     """
     held = page.block_end - page.block_begin
     parent = np.maximum(page.parent, 0)
@@ -83,37 +84,44 @@ def container_features(measures: BlockMeasures, levels: Indices, alike: Floats) 
         alike: float64[n], number of siblings of the same tag and classes, the element included.
     """
     page = measures.page
-    held = (page.block_end - page.block_begin).astype(np.float64)
-    subtree = measures.subtree
-    characters, words = np.maximum(subtree[:, CHARACTERS], 1), np.maximum(subtree[:, WORDS], 1)
-    children = np.bincount(page.parent[1:], minlength=page.n)
-    counted = [(sums := prefix_sums(tags[page.tag]))[page.end] - sums[:-1] for tags in _COUNTED_TAGS.values()]
-    logs = np.log1p(
-        np.column_stack(
-            [
-                subtree[:, CHARACTERS],
-                held,
-                subtree[:, WORDS] / np.maximum(held, 1),
-                alike,
-                children,
-                page.depth,
-                *counted,
-            ]
-        )
-    )
-    of_element = np.column_stack(
-        [
-            logs[:, 0],
-            subtree[:, CHARACTERS] / measures.total[CHARACTERS],
-            subtree[:, LINKED] / characters,
-            np.minimum(subtree[:, SENTENCE_ENDS] / words, 1),
-            np.minimum(subtree[:, COMMAS] / words, 1),
-            logs[:, 1:],
-        ]
-    )
-    rank = (np.arange(page.m) - page.block_begin[levels]) / np.maximum(held[levels], 1)
+    row_of = np.zeros(page.n, np.int64)
+    row_of[levels] = 1
+    chosen = np.flatnonzero(row_of)
+    row_of[chosen] = np.arange(len(chosen))
+    of_container = _of_containers(measures, chosen, alike)
+    held = np.maximum(page.block_end - page.block_begin, 1)
+    rank = (np.arange(page.m) - page.block_begin[levels]) / held[levels]
     is_group = measures.group[levels[:_TAGGED_LEVELS]][:, None, :] == np.array(_TAG_GROUPS)[None, :, None]
-    flags = is_group.transpose(2, 0, 1).reshape(page.m, _TAGGED_LEVELS * len(_TAG_GROUPS))
-    return np.column_stack(
-        [of_element[levels].transpose(1, 0, 2).reshape(page.m, LEVELS * of_element.shape[1]), rank.T, flags]
-    )
+    features = np.empty((page.m, len(NAMES)))
+    width = len(_PER_LEVEL)
+    for level in range(LEVELS):
+        features[:, level * width : (level + 1) * width] = of_container[row_of[levels[level]]]
+    features[:, LEVELS * width : LEVELS * (width + 1)] = rank.T
+    features[:, LEVELS * (width + 1) :] = is_group.reshape(_TAGGED_LEVELS * len(_TAG_GROUPS), page.m).T
+    return features
+
+
+def _of_containers(measures: BlockMeasures, chosen: Indices, alike: Floats) -> Floats:
+    """float64[k, len(_PER_LEVEL)], features of the k elements that are the container of some block."""
+    page, total = measures.page, measures.total
+    begin, end = chosen, page.end[chosen]
+    held = (page.block_end - page.block_begin)[chosen].astype(np.float64)
+    subtree = measures.subtree[chosen]
+    characters, words = np.maximum(subtree[:, CHARACTERS], 1), np.maximum(subtree[:, WORDS], 1)
+    features = np.empty((len(chosen), len(_PER_LEVEL)))
+    features[:, 0] = subtree[:, CHARACTERS]
+    features[:, 1] = subtree[:, CHARACTERS] / total[CHARACTERS]
+    features[:, 2] = subtree[:, LINKED] / characters
+    features[:, 3] = np.minimum(subtree[:, SENTENCE_ENDS] / words, 1)
+    features[:, 4] = np.minimum(subtree[:, COMMAS] / words, 1)
+    features[:, 5] = held
+    features[:, 6] = subtree[:, WORDS] / np.maximum(held, 1)
+    features[:, 7] = alike[chosen]
+    features[:, 8] = np.bincount(page.parent[1:], minlength=page.n)[chosen]
+    features[:, 9] = page.depth[chosen]
+    for column, tags in enumerate(_COUNTED_TAGS.values(), 10):
+        sums = prefix_sums(tags[page.tag])
+        features[:, column] = sums[end] - sums[begin]
+    features[:, 0] = np.log1p(features[:, 0])
+    features[:, 5:] = np.log1p(features[:, 5:])
+    return features

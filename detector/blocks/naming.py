@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 from zlib import crc32
 
 import numpy as np
 
+from detector.memo import Memo
 from detector.subtrees import within
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from detector.page import Page
 
 _NAMING: Final = frozenset({"id", "role", "itemprop", "aria-label", "itemtype", "data-testid", "rel"})
+_TELLING: Final = _NAMING | {"class", "style", "hidden", "aria-hidden"}
 _NUMBER: Final = re.compile(r"\d+")
 
 
@@ -41,22 +42,31 @@ class Naming:
         names: list[tuple[int, str]] = []
         classes = [0] * page.n
         hidden = np.zeros(page.n, bool)
-        for index, pairs in enumerate(page.attributes):
-            for name, value in pairs:
-                if name == "class":
-                    names.append((index, value))
-                    classes[index] = _class_signature(value)
-                elif name in _NAMING:
-                    names.append((index, value))
-                elif (
-                    (name == "style" and "none" in value and "display:none" in value.replace(" ", ""))
-                    or name == "hidden"
-                    or (name == "aria-hidden" and value == "true")
-                ):
-                    hidden[index] = True
+        telling = [
+            (index, name, value)
+            for index, pairs in enumerate(page.attributes)
+            for name, value in pairs
+            if name in _TELLING
+        ]
+        for index, name, value in telling:
+            if name == "class":
+                names.append((index, value))
+                classes[index] = _CLASS_SIGNATURES[value]
+            elif name in _NAMING:
+                names.append((index, value))
+            elif _hides(name, value):
+                hidden[index] = True
         return cls(names, np.array(classes, np.int64) * 257 + page.tag, within(page, hidden))
 
 
-@lru_cache(maxsize=16_384)
+def _hides(name: str, value: str) -> bool:
+    if name == "style":
+        return "none" in value and "display:none" in value.replace(" ", "")
+    return name == "hidden" or value == "true"
+
+
 def _class_signature(value: str) -> int:
     return crc32(_NUMBER.sub("#", value).encode("utf-8", "surrogatepass")) + 1
+
+
+_CLASS_SIGNATURES: Final = Memo(_class_signature, 16_384)

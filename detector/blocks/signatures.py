@@ -28,16 +28,18 @@ def alike_siblings(page: Page, signatures: NDArray[np.int64]) -> Floats:
     """float64[n], number of children of the same parent with the element's signature, itself included."""
     key = (page.parent.astype(np.int64) + 1) * (1 << 41) + signatures
     _, number, count = np.unique(key, return_inverse=True, return_counts=True)
-    return count[number].astype(np.float64)
+    alike: Floats = count[number].astype(np.float64)
+    return alike
 
 
 def places(measures: BlockMeasures, signatures: NDArray[np.int64]) -> NDArray[np.int64]:
-    """int64[m], group number of each block: equal for blocks at the same depth under elements of the same signatures."""
+    """int64[m], group number of each block: equal at the same depth under elements of the same signatures."""
     page = measures.page
     parent = np.maximum(page.parent, 0)
     around = signatures * 31 + signatures[parent] * 7 + signatures[parent[parent]] * 3 + page.depth
+    place: NDArray[np.int64]
     _, place = np.unique(around[measures.owner] * 17 + page.tag[page.block_node], return_inverse=True)
-    return place.astype(np.int64)
+    return place.astype(np.int64, copy=False)
 
 
 def place_features(measures: BlockMeasures, place: NDArray[np.int64], twins: Floats) -> Floats:

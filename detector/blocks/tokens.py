@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 from zlib import crc32
 
 import numpy as np
+
+from detector.memo import Memo
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,14 +78,14 @@ class Tokens:
             levels: int64[LEVELS, m] of :func:`detector.blocks.containers.containers`.
         """
         page = measures.page
-        parts = [_name_entries(value) for _, value in names]
+        parts = [_NAME_ENTRIES[value] for _, value in names]
         elements = np.fromiter((index for index, _ in names), np.int64, len(names))
-        words = [_word_entries(text[:_LEADING_CHARACTERS]) for text in measures.texts]
+        words = [text[:_LEADING_CHARACTERS].split(None, _LEADING_WORDS)[:_LEADING_WORDS] for text in measures.texts]
         return cls(
             name_element=elements.repeat(list(map(len, parts))),
             name=np.fromiter(chain.from_iterable(parts), np.int64),
             word_block=np.arange(page.m).repeat(list(map(len, words))),
-            word=np.fromiter(chain.from_iterable(words), np.int64),
+            word=np.fromiter(map(_WORD_ENTRIES.__getitem__, chain.from_iterable(words)), np.int64),
             parent=page.parent,
             end=page.end,
             block_begin=page.block_begin,
@@ -94,24 +95,24 @@ class Tokens:
         )
 
 
-@lru_cache(maxsize=32_768)
-def _name_entries(value: str) -> tuple[int, ...]:
-    """Table entries of the parts of a name: ``"postMeta_12"`` -> post, meta, #."""
-    parts = {"#" if part.isdigit() else part.lower() for part in _NAME_PART.findall(value)[:_MOST_NAME_PARTS]}
-    return tuple(_entry(f"name:{part}") for part in parts)
-
-
-def _word_entries(text: str) -> list[int]:
-    return [_word_entry(word) for word in text.split(None, _LEADING_WORDS)[:_LEADING_WORDS]]
-
-
-@lru_cache(maxsize=65_536)
-def _word_entry(word: str) -> int:
-    return _entry("word:#" if word.isdigit() else f"word:{word}")
-
-
 def _entry(token: str) -> int:
     return crc32(token.encode("utf-8", "surrogatepass")) % TABLE_SIZE
+
+
+def _name_entries(value: str) -> tuple[int, ...]:
+    """Table entries of the different parts of a name: ``"postMeta_12"`` -> post, meta, #."""
+    parts = list(chain.from_iterable(map(_NAME_PARTS.__getitem__, value.split())))  # values share most of their words
+    return tuple(map(_PART_ENTRIES.__getitem__, dict.fromkeys(parts[:_MOST_NAME_PARTS])))
+
+
+def _name_parts(word: str) -> list[str]:
+    return ["#" if part.isdigit() else part.lower() for part in _NAME_PART.findall(word)]
+
+
+_NAME_PARTS: Final = Memo[str, list[str]](_name_parts, 16_384)
+_PART_ENTRIES: Final = Memo[str, int](lambda part: _entry(f"name:{part}"), 16_384)
+_NAME_ENTRIES: Final = Memo[str, tuple[int, ...]](_name_entries, 16_384)
+_WORD_ENTRIES: Final = Memo[str, int](lambda word: _entry("word:#" if word.isdigit() else f"word:{word}"), 65_536)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -21,6 +21,7 @@ from detector.blocks.measures import (
     WORDS,
     BlockMeasures,
 )
+from detector.memo import Memo
 from detector.subtrees import prefix_sums
 from detector.tags import TAG_ID
 
@@ -33,7 +34,8 @@ NAMES: Final = (
     "log characters", "log words", "characters per word",
     "link share", "emphasised share", "upper-case share", "digit share", "symbol share", "letter share",
     "commas per word", "sentence ends per word", "log commas", "log sentence ends",
-    "begins in upper case", "begins with a digit", "begins with a symbol", "ends a sentence", "ends with a comma or colon",
+    "begins in upper case", "begins with a digit", "begins with a symbol",
+    "ends a sentence", "ends with a comma or colon",
     *(f"enclosed by {name}" for name in GROUP_NAMES),
     "hidden by markup", "log depth", "log links of its container", "log twins",
     "share of the title's words", "title's words per word",
@@ -80,17 +82,14 @@ def wording_features(measures: BlockMeasures, twins: Floats, hidden: NDArray[np.
 
 def _edges(measures: BlockMeasures) -> Floats:
     """float64[m, 5], kinds of the first and last character."""
-    rows = [
-        (
-            first.isupper(),
-            first.isdigit(),
-            not first.isalnum(),
-            last in _SENTENCE_ENDS,
-            last in _COMMAS,
-        )
-        for first, last in zip(measures.first, measures.last, strict=True)
-    ]
-    return np.array(rows, np.float64).reshape(len(rows), 5)
+    codes = np.array([list(map(_FIRST.__getitem__, measures.first)), list(map(_LAST.__getitem__, measures.last))])
+    bits = codes.astype(np.int64).repeat([3, 2], axis=0) >> np.array([[0], [1], [2], [0], [1]]) & 1
+    edges: Floats = bits.T.astype(np.float64)
+    return edges
+
+
+_FIRST: Final = Memo[str, int](lambda c: c.isupper() | c.isdigit() << 1 | (not c.isalnum()) << 2, 4_096)
+_LAST: Final = Memo[str, int](lambda c: (c in _SENTENCE_ENDS) | (c in _COMMAS) << 1, 4_096)
 
 
 def _title_words(title: str, texts: list[str]) -> tuple[Floats, Floats]:
