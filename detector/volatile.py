@@ -38,7 +38,7 @@ _PATH_SESSION: Final = re.compile(r";(?:jsessionid|sid|phpsessid)=[^?#;/]*", re.
 _SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]*:", re.ASCII | re.IGNORECASE)
 
 _CACHED: Final = 1 << 16
-_CACHED_LENGTH: Final = 200
+_CACHED_LENGTH: Final = 400
 _CACHED_PLACES: Final = 64
 _CACHED_LINKS: Final = 4_096  # of each place
 _cache: dict[tuple[str, str], int] = {}
@@ -58,24 +58,25 @@ def attribute_tokens(pairs: list[tuple[str, str]], url: str | None, base: str | 
         url: address of the page, to which links are relative.
         base: its ``<base href>``, where there is one.
     """
-    tokens: list[int | None] = list(map(_cache.get, pairs))
-    missing = [k for k, token in enumerate(tokens) if token is None]
+    tokens = [0] * len(pairs)
     if len(_cache) > _CACHED:  # it holds the attributes of one page more at most
         _cache.clear()
-    fresh: dict[tuple[str, str], int] = {}
-    links: LinkResolver | None = None
-    for pair in {pairs[k] for k in missing}:
-        name, value = pair
+    links = LinkResolver(url, base)
+    targets: dict[str, int] = {}
+    for k in [k for k, (name, _) in enumerate(pairs) if name in _SEEN]:  # most attributes do not count
+        name, value = pair = pairs[k]
         if name in _LINKS:
-            links = links or LinkResolver(url, base)
-            fresh[pair] = links.token(value)
-            continue
-        fresh[pair] = token = _token(name, value) if name in _SEEN else 0
-        if len(name) + len(value) <= _CACHED_LENGTH:
-            _cache[pair] = token
-    for k in missing:
-        tokens[k] = fresh[pairs[k]]
-    return tokens  # type: ignore[return-value]  # no gap is left
+            token = targets.get(value)
+            if token is None:
+                token = targets[value] = links.token(value)
+        else:
+            token = _cache.get(pair)
+            if token is None:
+                token = _token(name, value)
+                if len(value) <= _CACHED_LENGTH:
+                    _cache[pair] = token
+        tokens[k] = token
+    return tokens
 
 
 def _token(name: str, value: str) -> int:
