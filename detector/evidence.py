@@ -102,4 +102,5 @@ def _log_beta_binomial(trials: int, a: float, b: float) -> Floats:
     """float64[trials + 1], log-probability of each number of successes, without the binomial coefficient."""
     steps = np.arange(trials)
     successes, failures = (np.append(0.0, np.cumsum(np.log(parameter + steps))) for parameter in (a, b))
-    return successes + failures[::-1] - np.log(a + b + steps).sum()
+    likelihood: Floats = successes + failures[::-1] - np.log(a + b + steps).sum()
+    return likelihood

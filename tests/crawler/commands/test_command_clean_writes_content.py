@@ -100,7 +100,7 @@ def test_a_file_is_never_overwritten_by_another_of_its_name(
         (bytes(range(256)) * 20, "is a binary file"),
     ],
 )
-def test_what_is_no_page_is_refused_and_the_others_are_still_cleaned(  # noqa: PLR0917
+def test_what_is_no_page_is_refused_and_the_others_are_still_cleaned(
     content: bytes, message: str, model: str, page: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     bad = tmp_path / "bad.html"
