@@ -1,0 +1,20 @@
+from detector.memo import Memo
+
+
+def test_a_function_is_called_once_for_an_argument():
+    calls = []
+    memo = Memo(lambda text: calls.append(text) or text.upper(), 10)
+    assert list(map(memo.__getitem__, ["a", "b", "a"])) == ["A", "B", "A"]
+    assert calls == ["a", "b"]
+
+
+def test_no_more_results_are_kept_than_allowed():
+    memo = Memo(str, 3)
+    assert [memo[number] for number in range(8)] == [str(number) for number in range(8)]
+    assert len(memo) <= 3
+
+
+def test_very_long_strings_are_not_kept():
+    memo = Memo(len, 3)
+    assert memo["x" * 1_000] == 1_000
+    assert not memo
