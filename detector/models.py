@@ -13,7 +13,7 @@ from detector.model_file import ModelError, read_model_file
 if TYPE_CHECKING:
     from detector.scores import Model
 
-DEFAULT_MODEL: Final = LOGISTIC
+DEFAULT_MODEL: Final = BLOCKS
 """Name of the model that is used when none is named."""
 
 _KINDS: Final[dict[str, type[BlockPerceptron] | type[LogisticModel]]] = {
