@@ -10,7 +10,7 @@ import numpy as np
 from lxml import etree
 
 from detector.clean_html import document, write_html
-from detector.evidence import with_site_evidence
+from detector.evidence import contradicted, with_site_evidence
 from detector.markdown import to_markdown
 from detector.models import load_model
 from detector.page import DEFAULT_LIMITS, Limits, Page, PageTooLarge
@@ -134,8 +134,12 @@ def clean(
     scores = model.score(page)
     site = _site_labels(page, df, pages)
     if df is not None:
-        scores = with_site_evidence(page, scores, df, pages)
-        scores = replace(scores, templateness=np.where(site, 1.0, scores.templateness))
+        moved = with_site_evidence(page, scores, df, pages)
+        moved = replace(moved, templateness=np.where(site, 1.0, moved.templateness))
+        if contradicted(scores, moved):
+            site = np.zeros_like(site)
+        else:
+            scores = moved
     smoothed = smooth_scores(page, scores) if smooth else unsmoothed(page, scores)
     smoothed = _with_certain_blocks(page, smoothed, site, scores.threshold)
     template, fallback = template_units(page, smoothed, scores.threshold)

@@ -46,6 +46,7 @@ class Evidence:
 LEARNED: Final = Evidence(template=(0.505, 0.130), content=(0.168, 30.5), repeated=0.233, unique=0.0)
 
 _LARGEST_LOGIT: Final = 30.0
+_NEARLY_ALL: Final = 0.9  # by weight of the units
 
 
 def log_likelihood_ratios(pages: int, evidence: Evidence = LEARNED) -> Floats:
@@ -91,6 +92,20 @@ def with_site_evidence(
     logit = np.log(score / (1 - score)) + weight * ratio
     moved = 1 / (1 + np.exp(-np.clip(logit, -_LARGEST_LOGIT, _LARGEST_LOGIT)))
     return replace(scores, templateness=np.where(weight * ratio == 0, scores.templateness, moved))
+
+
+def contradicted(before: Scores, after: Scores) -> bool:
+    """Whether the evidence would cut nearly all that the page-level model keeps.
+
+    Then the page is most likely one of several addresses of the same page, all of them counted, and its counts say
+    nothing of template.
+
+    Args:
+        before: scores of the page-level model.
+        after: the same with the site's evidence.
+    """
+    mass = np.where(before.in_tree & (before.templateness < before.threshold), before.weight, 0)
+    return bool(mass[after.templateness >= before.threshold].sum() > _NEARLY_ALL * mass.sum())
 
 
 @lru_cache(maxsize=512)

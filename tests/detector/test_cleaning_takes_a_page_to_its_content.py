@@ -191,6 +191,14 @@ def test_what_the_site_repeats_is_cut_even_from_the_midst_of_content() -> None:
     assert "editors" in detector.clean(page, model=MODEL, df=df, pages=5).text  # too few pages to say
 
 
+def test_a_page_that_was_counted_at_many_addresses_keeps_its_content() -> None:
+    page = Page.parse(PAGE)
+    cleaned = detector.clean(page, model=MODEL, df=np.full(page.n + page.m, 12), pages=40)
+    assert "Winds" in cleaned.text
+    assert "All the weather" not in cleaned.text
+    assert not cleaned.fallback
+
+
 def test_what_a_page_says_twice_is_kept_once() -> None:
     cleaned = detector.clean(
         f"<main>{STORY}<p>Stay in.</p></main><div class=mobile>{STORY}<p>Stay in.</p></div>", model=MODEL

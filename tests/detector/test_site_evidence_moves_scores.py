@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import betabinom
 
-from detector.evidence import Evidence, log_likelihood_ratios, with_site_evidence
+from detector.evidence import Evidence, contradicted, log_likelihood_ratios, with_site_evidence
 from detector.page import Page
 from detector.penalties import by_text
 from detector.scores import Scores
@@ -66,6 +66,13 @@ def test_what_is_shipped_pulls_apart_what_thirty_pages_share_and_what_one_has() 
     alone = with_site_evidence(PAGE, scores(), np.full(PAGE.n + PAGE.m, 1), 30)
     assert shared.templateness[-1] > 0.95
     assert alone.templateness[-1] <= 0.4
+
+
+def test_evidence_that_would_cut_all_a_page_has_is_known_for_what_it_is() -> None:
+    assert contradicted(scores(), moved(30, 30)), "every address of a page that has many was counted"
+    only_the_footer = np.ones(PAGE.n + PAGE.m, np.int64)
+    only_the_footer[-1] = 30
+    assert not contradicted(scores(), with_site_evidence(PAGE, scores(), only_the_footer, 30, BOTH_WAYS))
 
 
 def test_counts_above_the_number_of_pages_do_not_break_anything() -> None:
