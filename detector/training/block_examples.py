@@ -70,12 +70,13 @@ def of_sites(
     sites: Sequence[Site],
     *,
     seed: int,
+    pages_per_site: int = PAGES_PER_SITE,
     processes: int = 1,
     progress: Progress | None = None,
 ) -> list[BlockPage]:
-    """Label the blocks of up to 20 pages of every site by SiteLevel, blocks of one page only as content."""
+    """Label the blocks of some pages of every site by SiteLevel, blocks of one page only as content."""
     names = [f"site {site.name}" for site in sites]
-    return _collect(_of_site, [(site, seed) for site in sites], names, processes, progress)
+    return _collect(_of_site, [(site, seed, pages_per_site) for site in sites], names, processes, progress)
 
 
 def of_gold(
@@ -105,10 +106,10 @@ def source_of(page: GoldPage) -> str:
     return (page.url or "").partition("//")[2].partition("/")[0] or page.page_id
 
 
-def _of_site(task: tuple[Site, int]) -> list[BlockPage]:
-    site, seed = task
+def _of_site(task: tuple[Site, int, int]) -> list[BlockPage]:
+    site, seed, pages = task
     counts = SiteCounts(site)
-    chosen = np.random.default_rng(seed).permutation(len(counts.files))[:PAGES_PER_SITE]
+    chosen = np.random.default_rng(seed).permutation(len(counts.files))[:pages]
     found = []
     for labelled in counts.labelled([counts.files[number] for number in sorted(chosen)]):
         label = labelled.label[labelled.page.n :]

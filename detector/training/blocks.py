@@ -188,5 +188,5 @@ def _method(gold: Path | None) -> Method:
         threshold="none: each page is cut where its own scores expect the best F1",
         held_out="A model trained in the same way on four fifths of the sources; each source left has the same weight.",
         f_measure="before smoothing",
-        limits=SITE_LEVEL_LIMITS if gold is None else f"{_GOLD_LIMITS} {SITE_LEVEL_LIMITS}",
+        limits=SITE_LEVEL_LIMITS if gold is None else f"{_GOLD_LIMITS}\n{SITE_LEVEL_LIMITS}",
     )
