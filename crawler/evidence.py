@@ -25,18 +25,20 @@ class HashedPage:
         page: the page; it keeps its lxml tree alive.
         units: int64[k], the units that are counted.
         fingerprints: uint64[k], theirs.
+        contents_id: fingerprint of the whole page, 8 bytes.
     """
 
     page: Page
     units: NDArray[np.int64]
     fingerprints: NDArray[np.uint64]
+    contents_id: bytes
 
     @classmethod
     def of(cls, page: Page) -> Self:
         """Fingerprint a page."""
         fingerprints = node_fingerprints(page)
         units = np.flatnonzero(countable(page) & (fingerprints != 0))
-        return cls(page, units, fingerprints[units])
+        return cls(page, units, fingerprints[units], fingerprints[:1].astype("<u8").tobytes())
 
     def frequencies(self, evidence: SiteEvidence) -> NDArray[np.int64]:
         """int64[n + m], pages of the host that contain each unit; 0 for units that are not counted."""

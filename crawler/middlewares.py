@@ -81,7 +81,7 @@ class CountNodes:
             evidence = await winnow.counts.read(site, hashed.fingerprints)
             winnow.count(stats.PAGES_UNCOUNTED if evidence is None else stats.PAGES_READ)
         else:
-            evidence = await winnow.counts.count(site, self._page_id(response), hashed.fingerprints)
+            evidence = await winnow.counts.count(site, self._page_id(response), hashed.fingerprints, hashed.contents_id)
             if evidence is None:
                 winnow.count(stats.PAGES_UNCOUNTED)
             else:

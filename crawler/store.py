@@ -39,9 +39,10 @@ class SiteEvidence:
 class NodeCounts:
     """The node counts of all hosts on one Redis.
 
-    Per host there are two keys with the host as their hash tag: a hash from fingerprint to number of pages, and the
+    Per host there are three keys with the host as their hash tag: a hash from fingerprint to number of pages, and the
     set of the page ids that were counted, which makes a retried, replayed or twice fetched page count once. A page is
-    what its id says: when its body has changed by the time it is fetched again, the first version stays counted.
+    what its id says: when its body has changed by the time it is fetched again, the first version stays counted. And
+    a page that is found at several addresses counts once, by the ids of contents in a set of their own.
 
     Memory per host is bounded: a new node is not taken in beyond ``budget`` fields, nodes seen rarely are swept out
     from three quarters of it on, and no page is counted after the first ``most_pages``.
@@ -63,17 +64,21 @@ class NodeCounts:
         self._limits = (budget, most_pages, ttl)
         self._script = Script("count_page")
 
-    def keys(self, host: str) -> tuple[str, str]:
-        """Return the names of a host's hash of counts and set of counted pages."""
-        return f"{self._prefix}:{{{host}}}:n", f"{self._prefix}:{{{host}}}:p"
+    def keys(self, host: str) -> tuple[str, str, str]:
+        """Return the names of a host's hash of counts, set of counted pages and set of their contents."""
+        key = f"{self._prefix}:{{{host}}}"
+        return f"{key}:n", f"{key}:p", f"{key}:c"
 
-    async def count(self, host: str, page_id: bytes, fingerprints: NDArray[np.uint64]) -> SiteEvidence | None:
+    async def count(
+        self, host: str, page_id: bytes, fingerprints: NDArray[np.uint64], contents_id: bytes | None = None
+    ) -> SiteEvidence | None:
         """Count a page, unless it was counted before, and return the evidence with the page in it.
 
         Args:
             host: from :func:`crawler.hosts.site_of`.
-            page_id: 8 bytes that stand for the page.
+            page_id: 8 bytes that stand for the page's address.
             fingerprints: uint64, of the nodes in any order; repeated ones count once.
+            contents_id: 8 bytes that stand for what is on it; without, the address stands for that too.
 
         Returns:
             The evidence, or ``None`` while Redis is away.
@@ -83,7 +88,7 @@ class NodeCounts:
 
         async def send(client: Redis) -> list[list[Any]]:
             calls = [
-                (keys, (page_id, number, distinct[at : at + CHUNK].tobytes(), *self._limits))
+                (keys, (page_id, number, distinct[at : at + CHUNK].tobytes(), *self._limits, contents_id or page_id))
                 for number, at in enumerate(range(0, max(1, len(distinct)), CHUNK))
             ]
             return await self._script.run(client, calls)
@@ -98,7 +103,7 @@ class NodeCounts:
     async def read(self, host: str, fingerprints: NDArray[np.uint64]) -> SiteEvidence | None:
         """Return the evidence without writing anything; ``None`` while Redis is away."""
         distinct, place = _distinct(fingerprints)
-        key, _ = self.keys(host)
+        key, *_ = self.keys(host)
 
         async def ask(client: Redis) -> list[list[bytes | None]]:
             pipeline = client.pipeline(transaction=False)

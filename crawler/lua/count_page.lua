@@ -3,20 +3,22 @@
 -- KEYS[1]  hash: node fingerprint (8 bytes) -> number of pages that contain it; one-letter fields are the host's own:
 --          p pages counted, u most that any node can be undercounted by, c cursor and f floor of a running sweep
 -- KEYS[2]  set: what has been counted: page ids (8 bytes), and page id .. chunk number for further chunks
+-- KEYS[3]  set: ids of the contents that have been counted (8 bytes)
 -- ARGV     page id; chunk number, from 0; distinct fingerprints, 8 bytes each, joined; budget of fields;
---          most pages to count; time to live of the host in seconds
+--          most pages to count; time to live of the host in seconds; id of the page's contents
 -- Returns  {1 if counted now, pages, undercount, counts in the order of the fingerprints joined by spaces}
-local nodes, counted = KEYS[1], KEYS[2]
+local nodes, counted, contents = KEYS[1], KEYS[2], KEYS[3]
 local page_id, chunk, joined = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local budget, most_pages, ttl = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+local contents_id = ARGV[7]
 
 local BATCH = 2000 -- fields per command; Lua's unpack gives up near 8,000 values
 local SWEEP_AT = 0.75 -- share of the budget from which on rare nodes are swept out
 local SWEEP_STEP = 1024 -- fields looked at per call, at least
 
--- The two keys live and die together: with one evicted, the other one would make counts and guard disagree.
+-- Counts and guard live and die together: with one of the two keys evicted, they would disagree.
 if redis.call('EXISTS', nodes, counted) == 1 then
-  redis.call('DEL', nodes, counted)
+  redis.call('DEL', nodes, counted, contents)
 end
 
 local fields, counts = {}, {}
@@ -31,11 +33,17 @@ for from = 1, #fields, BATCH do
   end
 end
 
--- A further chunk counts only if the page itself did, and each chunk has a guard of its own.
+-- A page is new by its address and by its contents: one page at many addresses would look like template. A further
+-- chunk counts only if the page itself did, and each chunk has a guard of its own.
 local pages = tonumber(redis.call('HGET', nodes, 'p') or 0)
 local is_new
 if chunk == 0 then
-  is_new = pages < most_pages and redis.call('SADD', counted, page_id) == 1
+  is_new = pages < most_pages
+    and redis.call('SISMEMBER', counted, page_id) == 0
+    and redis.call('SADD', contents, contents_id) == 1
+  if is_new then
+    redis.call('SADD', counted, page_id)
+  end
 else
   is_new = redis.call('SISMEMBER', counted, page_id) == 1 and redis.call('SADD', counted, page_id .. chunk) == 1
 end
@@ -93,6 +101,7 @@ if is_new then
   end
   redis.call('EXPIRE', nodes, ttl)
   redis.call('EXPIRE', counted, ttl)
+  redis.call('EXPIRE', contents, ttl)
 end
 
 return { is_new and 1 or 0, pages, tonumber(redis.call('HGET', nodes, 'u') or 0), table.concat(counts, ' ') }

@@ -69,6 +69,25 @@ async def test_a_big_page_goes_in_chunks_and_what_was_lost_half_way_is_made_up_f
     assert ((await counts.count("a.example", _id(2), nodes)).df == 2).all()
 
 
+async def test_a_page_found_at_many_addresses_counts_once(connection, prefix):
+    counts = _counts(connection, prefix)
+    for address in range(5):
+        evidence = await counts.count("a.example", _id(address), _nodes(1, 2), contents_id=_id(77))
+        assert (evidence.df.tolist(), evidence.pages, evidence.counted) == ([1, 1], 1, address == 0)
+    changed = await counts.count("a.example", _id(0), _nodes(1, 3), contents_id=_id(78))
+    assert (changed.df.tolist(), changed.pages, changed.counted) == ([1, 0], 1, False)
+    other = await counts.count("a.example", _id(9), _nodes(1, 3), contents_id=_id(78))
+    assert (other.df.tolist(), other.pages, other.counted) == ([2, 1], 2, True)
+
+
+async def test_chunks_of_a_big_page_at_another_address_do_not_count_either(connection, prefix):
+    counts = _counts(connection, prefix)
+    nodes = np.arange(CHUNK + 5, dtype=np.uint64)
+    for address in range(2):
+        evidence = await counts.count("a.example", _id(address), nodes, contents_id=_id(77))
+        assert (evidence.df == 1).all()
+
+
 async def test_reading_writes_nothing(connection, prefix):
     counts = _counts(connection, prefix)
     empty = await counts.read("a.example", _nodes(1, 2))
