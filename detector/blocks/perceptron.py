@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar, Final, Self
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from detector.blocks.features import FEATURE_NAMES, BlockFeatures
 from detector.blocks.tokens import TABLE_SIZE, TokenTables
@@ -71,9 +73,10 @@ class BlockPerceptron:
     def content_probability(self, matrix: Matrix) -> NDArray[np.float64]:
         """float64[m], probability of content from float32[m, k] features."""
         layer = standardised(matrix, self.mean, self.scale)
-        for weights, biases in zip(self.weights[:-1], self.biases[:-1], strict=True):
-            layer = np.maximum(layer @ weights + biases, 0)
-        logit = (layer @ self.weights[-1] + self.biases[-1])[:, 0].astype(np.float64)
+        with _libraries().limit(limits=1, user_api="blas"):  # for one page, more threads cost five times the time
+            for weights, biases in zip(self.weights[:-1], self.biases[:-1], strict=True):
+                layer = np.maximum(layer @ weights + biases, 0)
+            logit = (layer @ self.weights[-1] + self.biases[-1])[:, 0].astype(np.float64)
         return 1 / (1 + np.exp(-np.clip(logit, -30, 30)))
 
     @classmethod
@@ -119,6 +122,12 @@ class BlockPerceptron:
             inputs = outputs
         tables = TokenTables(array("names", TABLE_SIZE), array("words", TABLE_SIZE))
         return cls.from_arrays(tables, mean, scale, weights, biases)
+
+
+@lru_cache(maxsize=1)
+def _libraries() -> ThreadpoolController:
+    """Find the linear algebra libraries of the process, once: that takes a millisecond, limiting them nothing."""
+    return ThreadpoolController()
 
 
 def standardised(matrix: Matrix, mean: Matrix, scale: Matrix) -> Matrix:
