@@ -18,6 +18,8 @@ from pathlib import Path
 from time import thread_time
 from typing import TYPE_CHECKING, Any, Final
 
+from threadpoolctl import threadpool_limits
+
 from benchmarks.common import html_files, parser_of, say, shown, table, write_json
 from benchmarks.peers import peers
 from detector import Page, PageTooLarge, clean, load_model, volatile
@@ -48,7 +50,8 @@ def main() -> None:
     parser.add_argument("--no-peers", action="store_true", help="Winnow alone")
     options = parser.parse_args()
     model = load_model(options.model)
-    times = _times(options, model)
+    with threadpool_limits(1):  # one core is one thread of the matrix library, too
+        times = _times(options, model)
     parse = times[PARSE]
     figures: dict[str, Any] = {"model": model.version, "pages": len(parse), "stages": {}}
     rows = []
