@@ -9,8 +9,9 @@ import pytest
 from crawler.commands import main
 
 MENU = "".join(f"<li><a href=/{name}>{name} and all about it</a>" for name in ("Weather", "Sport", "Culture", "Travel"))
-STORY = (
-    "<h1>Storm warning</h1>" + "<p>Winds of up to 130 km/h are expected on the coast tonight, says the office.</p>" * 9
+STORY = "<h1>Storm warning</h1>" + "".join(
+    f"<p>Winds of up to {speed} km/h are expected on the coast tonight, says the office.</p>"
+    for speed in range(130, 139)
 )
 PAGE = f"<html><title>Storm</title><body><nav><ul>{MENU}</ul></nav><main>{STORY}</main></body></html>"
 

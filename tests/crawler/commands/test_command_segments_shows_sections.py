@@ -9,7 +9,10 @@ PAGE = (
     "<body><nav><ul>"
     + "<li><a href=/x>Some link with a long enough text in it</a>" * 6
     + "</ul></nav><main>"
-    + "<p>Winds of up to 130 km/h are expected on the coast tonight, says the office.</p>" * 9
+    + "".join(
+        f"<p>Winds of up to {speed} km/h are expected on the coast tonight, says the office.</p>"
+        for speed in range(130, 139)
+    )
     + "</main></body>"
 )
 
