@@ -78,6 +78,8 @@ class Tokens:
             levels: int64[LEVELS, m] of :func:`detector.blocks.containers.containers`.
         """
         page = measures.page
+        holding = (page.block_end > page.block_begin).tolist()  # other elements enclose nothing that is scored
+        names = [named for named in names if holding[named[0]]]
         parts = [_NAME_ENTRIES[value] for _, value in names]
         elements = np.fromiter((index for index, _ in names), np.int64, len(names))
         words = [text[:_LEADING_CHARACTERS].split(None, _LEADING_WORDS)[:_LEADING_WORDS] for text in measures.texts]
