@@ -22,7 +22,8 @@ DOWNLOAD_MAXSIZE = 32 * 1024 * 1024
 # Breadth first: with a budget of pages per host, those nearest to the start come first.
 DEPTH_PRIORITY = 1
 SCHEDULER_MEMORY_QUEUE = "scrapy.squeues.FifoMemoryQueue"
-# With JOBDIR set, queues in SQLite survive even a crawl that is killed.
+# With JOBDIR set, a crawl that is stopped goes on where it was. After kill -9 Scrapy does not find the waiting
+# requests again, since it notes at the end which queues there are; the counts stay exact all the same.
 SCHEDULER_DISK_QUEUE = "scrapy.squeues.PickleFifoSQLiteQueue"
 SCHEDULER_START_DISK_QUEUE = "scrapy.squeues.PickleFifoSQLiteQueue"
 
