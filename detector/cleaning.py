@@ -17,7 +17,7 @@ from detector.page import DEFAULT_LIMITS, Limits, Page, PageTooLarge
 from detector.parsing import parse_html
 from detector.repeats import later_copies
 from detector.segments import Segment, segments
-from detector.site.site_level import site_level_templates
+from detector.site.site_level import HTML_SHARE, site_level_templates
 from detector.smoothing import SmoothedScores, smooth_scores, unsmoothed
 from detector.stripping import remains, template_units
 from detector.text import block_texts, join_blocks, visible_text
@@ -132,7 +132,7 @@ def clean(
     if not page.n:
         return Cleaned("", "", 0.0, False, None, model.version, None)
     scores = model.score(page)
-    site = _site_labels(page, df, pages)
+    site = _site_labels(page, df, pages, elements=bool(scores.weight[: page.n].any()))
     if df is not None:
         moved = with_site_evidence(page, scores, df, pages)
         moved = replace(moved, templateness=np.where(site, 1.0, moved.templateness))
@@ -170,13 +170,17 @@ def _root(tree: etree._Element | etree._ElementTree) -> etree._Element:
     return tree.getroot() if isinstance(tree, etree._ElementTree) else tree
 
 
-def _site_labels(page: Page, df: NDArray[np.int64] | None, pages: int) -> NDArray[np.bool_]:
-    """bool[n + m], units that are template according to the site."""
+def _site_labels(page: Page, df: NDArray[np.int64] | None, pages: int, *, elements: bool) -> NDArray[np.bool_]:
+    """bool[n + m], units that are template according to the site.
+
+    Without ``elements``, those that only section 5.1's share of HTML makes template are left out: a model that has no
+    opinion of elements does not need them.
+    """
     if df is None:
         return np.zeros(page.n + page.m, bool)
     if len(df) != page.n + page.m:
         raise ValueError(f"df has {len(df)} counts, the page has {page.n + page.m} units")
-    return site_level_templates(page, df, pages)
+    return site_level_templates(page, df, pages, html_share=HTML_SHARE if elements else None)
 
 
 def _with_certain_blocks(

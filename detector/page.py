@@ -169,6 +169,10 @@ class Page:
 
     def block_texts(self) -> list[str]:
         """Text of each block (``m`` strings), white space normalised."""
+        return list(self._block_texts)
+
+    @cached_property
+    def _block_texts(self) -> list[str]:
         runs = self.runs
         bounds = zip(self.block_run_begin.tolist(), self.block_run_end.tolist(), strict=True)
         return [" ".join("".join(runs[begin:end]).split()) for begin, end in bounds]

@@ -39,7 +39,7 @@ def site_level_templates(
     *,
     min_pages: int = MIN_PAGES,
     min_df: int = MIN_DF,
-    html_share: float = HTML_SHARE,
+    html_share: float | None = HTML_SHARE,
 ) -> NDArray[np.bool_]:
     """Label the units of a page that are template according to its site.
 
@@ -55,7 +55,8 @@ def site_level_templates(
         theta: least share of pages (0.10 in section 5.1).
         min_pages: pages below which nothing is labelled.
         min_df: pages that have to agree whatever ``theta`` says.
-        html_share: share of an element's HTML (tags, attributes and text, in characters), and of its text.
+        html_share: share of an element's HTML (tags, attributes and text, in characters), and of its text; ``None``
+            leaves out the rule of section 5.1, which is most of the work and labels no block.
 
     Returns:
         bool[n + m], elements first.
@@ -65,6 +66,8 @@ def site_level_templates(
     repeated = countable(page) & (df >= max(theta * pages, min_df))
     elements = within(page, repeated[: page.n])
     blocks = repeated[page.n :] | elements[page.block_node]
+    if html_share is None:
+        return np.concatenate([elements, blocks])
     in_block = np.zeros(len(page.runs) + 1, np.int64)
     in_block[page.block_run_begin[blocks]] += 1
     in_block[page.block_run_end[blocks]] -= 1
