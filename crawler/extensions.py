@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import is_asyncio_available, run_in_thread
+from threadpoolctl import threadpool_limits
 
 from crawler import stats
 from crawler.config import Config
@@ -53,6 +54,7 @@ class Winnow:
         self._crawler = crawler
         self._connection: Connection | None = None
         self._server: EmbeddedServer | None = None
+        self._one_thread: threadpool_limits | None = None
         crawler.signals.connect(self.open, signals.spider_opened)
         crawler.signals.connect(self.close, signals.spider_closed)
 
@@ -67,6 +69,8 @@ class Winnow:
 
     async def open(self) -> None:
         """Connect; without a server the crawl goes on without site evidence and near-duplicates."""
+        # A page's matrices are small: further threads of the linear algebra would only wait, using up the other cores.
+        self._one_thread = threadpool_limits(limits=1, user_api="blas")
         config = self.config
         if not (config.site_evidence or config.duplicates) or (connection := await self._connect()) is None:
             return
@@ -86,6 +90,8 @@ class Winnow:
 
     async def close(self) -> None:
         """Disconnect, and stop the embedded server if no other crawl uses it."""
+        if self._one_thread is not None:
+            self._one_thread.restore_original_limits()
         self.counts = self.duplicates = None
         if self._connection is not None:
             await self._connection.close()
