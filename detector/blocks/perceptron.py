@@ -12,6 +12,7 @@ from threadpoolctl import ThreadpoolController
 from detector.blocks.features import FEATURE_NAMES, BlockFeatures
 from detector.blocks.tokens import TABLE_SIZE, TokenTables
 from detector.model_file import ModelError, fingerprint_of, read_model_file, required_array, write_model_file
+from detector.penalties import constant
 from detector.scores import Scores
 from detector.threshold import expected_f1_threshold
 
@@ -66,7 +67,7 @@ class BlockPerceptron:
             templateness=np.concatenate([np.full(page.n, 0.5), templateness]),
             weight=np.concatenate([np.zeros(page.n, np.int64), _weight(features.words)]),
             in_tree=np.concatenate([branches, np.ones(page.m, bool)]),
-            penalty=np.full(page.n + page.m, PENALTY),
+            penalty=constant(page.n + page.m, PENALTY),
             threshold=expected_f1_threshold(templateness, features.words),
         )
 
