@@ -24,16 +24,21 @@ class SiteEvidence:
     """What the counts of a host say about the nodes of one page.
 
     Attributes:
-        df: int64, pages of the host that contain each node, in the order of the fingerprints that were asked for.
+        df: int64, pages of the host that contain each node, in the order of the fingerprints that were asked for; on a
+            settled host the share of pages that was frozen, times ``pages``, and at most 1 for all other nodes.
         pages: pages of the host counted so far.
         undercount: most that any value of ``df`` can be too small by, because rare nodes were swept out.
         counted: whether this call counted the page.
+        settled: whether the labels of the host are frozen, and its pages no longer counted.
+        label_version: how often the labels of the host have been frozen; 0 before the first time.
     """
 
     df: NDArray[np.int64]
     pages: int
     undercount: int
     counted: bool
+    settled: bool = False
+    label_version: int = 0
 
 
 class NodeCounts:
