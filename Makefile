@@ -29,8 +29,8 @@ lint: $(VENV)/.installed ## ruff: rules and formatting
 types: $(VENV)/.installed ## mypy, strict
 	$(BIN)/mypy
 
-tests: $(VENV)/.installed ## pytest
-	$(BIN)/python -m pytest
+tests: $(VENV)/.installed ## pytest, a process per core
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadscope
 
 benchmarks: $(VENV)/.installed ## published figures; PAGES=folder of HTML and GOLD=file of gold text for those that need data
 	$(BIN)/python -m pip install --quiet --editable '.[dev,peers]'
