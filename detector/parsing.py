@@ -34,6 +34,11 @@ def decode(html: bytes, encoding: str | None = None) -> str:
     Long text that is valid UTF-8 is UTF-8, whatever its ``meta`` says: saved pages and mirrors are often converted and
     keep the declaration they came with. An HTTP charset is believed all the same.
     """
+    return decoded(html, encoding)[1]
+
+
+def decoded(html: bytes, encoding: str | None = None) -> tuple[str, str]:
+    """Return the name of the codec that :func:`decode` chooses, and the text; a BOM is no part of it."""
     if encoding is None:
         try:
             text = html.decode("utf-8-sig")
@@ -41,9 +46,9 @@ def decode(html: bytes, encoding: str | None = None) -> str:
             pass
         else:
             if len(html) - len(text) >= _CONVINCING:
-                return text
+                return "utf-8", text
     content_type = f"text/html; charset={encoding}" if encoding else None
-    return html_to_unicode(content_type, html, auto_detect_fun=_guess_encoding)[1]
+    return html_to_unicode(content_type, html, auto_detect_fun=_guess_encoding)
 
 
 def _guess_encoding(html: bytes, preferred: Sequence[str] = ("ascii", "utf-8")) -> str:
