@@ -20,11 +20,12 @@ class Script:
     """One Lua script; every call of it must be safe to repeat.
 
     Args:
-        name: file in ``crawler/lua`` without its ending.
+        names: files in ``crawler/lua`` without their ending, which are joined in this order.
     """
 
-    def __init__(self, name: str) -> None:
-        self._source = resources.files("crawler").joinpath("lua", f"{name}.lua").read_text(encoding="utf-8")
+    def __init__(self, *names: str) -> None:
+        files = [resources.files("crawler").joinpath("lua", f"{name}.lua") for name in names]
+        self._source = "".join(file.read_text(encoding="utf-8") for file in files)
         self._sha = hashlib.sha1(self._source.encode(), usedforsecurity=False).hexdigest()
 
     async def run(self, client: Redis, calls: Sequence[Call]) -> list[Any]:
