@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 DAY: Final = 86_400
 
+LEARNED: Final = "learned"
+"""What ``WINNOW_MODEL`` says for the model that ``winnow learn`` has published."""
+
 WRITTEN_FIELDS: Final = (
     *("text", "title", "template_share", "label_source", "label_version", "evidence_pages", "status"),
     *("shingles", "duplicate_of"),
@@ -49,6 +52,11 @@ DEFAULTS: Final[Mapping[str, object]] = {
     "WINNOW_HOST_BUDGET": 20_000,
     "WINNOW_HOST_PAGES": 10_000,
     "WINNOW_HOST_TTL": 30 * DAY,
+    "WINNOW_LEARN": False,
+    "WINNOW_LEARN_BYTES": 64_000_000,
+    "WINNOW_LEARN_HOSTS": 500,
+    "WINNOW_LEARN_PAGES": 10,
+    "WINNOW_MODEL_REFRESH": 30.0,
 }
 """Every setting with its default."""
 
@@ -83,6 +91,26 @@ class Config:
     host_budget: int
     host_pages: int
     host_ttl: int
+    learn: bool
+    learn_bytes: int
+    learn_hosts: int
+    learn_pages: int
+    model_refresh: float
+
+    @property
+    def own_model(self) -> str | None:
+        """Name or path of the model that the crawl begins with; ``None`` for the package's own."""
+        return None if self.model == LEARNED else self.model
+
+    @property
+    def follows(self) -> bool:
+        """Whether learned models are taken over: a model that is named is kept."""
+        return self.model == LEARNED or (self.learn and self.model is None)
+
+    @property
+    def teaches(self) -> bool:
+        """Whether pages become examples; their labels are from the counts."""
+        return self.learn and self.site_evidence and not self.read_only
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> Self:
@@ -116,6 +144,11 @@ class Config:
             host_budget=reader.whole("WINNOW_HOST_BUDGET", least=100),
             host_pages=reader.whole("WINNOW_HOST_PAGES", least=1),
             host_ttl=reader.whole("WINNOW_HOST_TTL", least=1),
+            learn=reader.truth("WINNOW_LEARN"),
+            learn_bytes=reader.whole("WINNOW_LEARN_BYTES", least=1_000_000),
+            learn_hosts=reader.whole("WINNOW_LEARN_HOSTS", least=1),
+            learn_pages=reader.whole("WINNOW_LEARN_PAGES", least=1),
+            model_refresh=reader.seconds("WINNOW_MODEL_REFRESH"),
         )
 
 

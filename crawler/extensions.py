@@ -16,6 +16,7 @@ from crawler.config import Config
 from crawler.connection import Connection
 from crawler.duplicates import DuplicateIndex
 from crawler.embedded import EmbeddedServer, EmbeddedServerError
+from crawler.learning.crawling import CrawlLearning
 from crawler.origins import Origins
 from crawler.store import NodeCounts
 from detector.fingerprints import FINGERPRINT_VERSION
@@ -25,6 +26,8 @@ from detector.page import Limits
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
+    from detector.scores import Model
+
 logger = logging.getLogger(__name__)
 
 
@@ -33,11 +36,12 @@ class Winnow:
 
     Attributes:
         config: the settings.
-        model: the page-level model.
+        model: the page-level model; another one from some page on, where learned models are taken over.
         limits: caps above which a page is passed through.
         origins: which page each item came from.
         counts: the node counts; ``None`` without Redis or when site evidence is off.
         duplicates: the near-duplicate index; ``None`` without Redis or when it is off.
+        learning: gives examples and takes models over; ``None`` without Redis or when both are off.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -46,11 +50,12 @@ class Winnow:
             raise NotConfigured
         if not is_asyncio_available():
             raise NotConfigured("Winnow needs the asyncio reactor, which is Scrapy's default TWISTED_REACTOR")
-        self.model = load_model(self.config.model)
+        self.model: Model = load_model(self.config.own_model)
         self.limits = Limits(max_bytes=self.config.max_bytes, max_nodes=self.config.max_nodes)
         self.origins = Origins()
         self.counts: NodeCounts | None = None
         self.duplicates: DuplicateIndex | None = None
+        self.learning: CrawlLearning | None = None
         self._crawler = crawler
         self._connection: Connection | None = None
         self._server: EmbeddedServer | None = None
@@ -72,7 +77,8 @@ class Winnow:
         # A page's matrices are small: further threads of the linear algebra would only wait, using up the other cores.
         self._one_thread = threadpool_limits(limits=1, user_api="blas")
         config = self.config
-        if not (config.site_evidence or config.duplicates) or (connection := await self._connect()) is None:
+        wanted = config.site_evidence or config.duplicates or config.follows
+        if not wanted or (connection := await self._connect()) is None:
             return
         self._connection = connection
         if config.site_evidence:
@@ -86,13 +92,21 @@ class Winnow:
             )
         if config.duplicates:
             self.duplicates = DuplicateIndex(connection, prefix=config.redis_prefix, ttl=config.duplicates_ttl)
+        if config.teaches or config.follows:
+            self.learning = CrawlLearning(connection, config, self.model, use=self._use, count=self.count)
+            await self.learning.start()
         await connection.ping()
+
+    def _use(self, model: Model) -> None:
+        self.model = model
 
     async def close(self) -> None:
         """Disconnect, and stop the embedded server if no other crawl uses it."""
         if self._one_thread is not None:
             self._one_thread.restore_original_limits()
-        self.counts = self.duplicates = None
+        if self.learning is not None:
+            await self.learning.stop()
+        self.counts = self.duplicates = self.learning = None
         if self._connection is not None:
             await self._connection.close()
         if self._server is not None:

@@ -86,6 +86,8 @@ class CountNodes:
                 winnow.count(stats.PAGES_UNCOUNTED)
             else:
                 winnow.count(stats.PAGES_COUNTED if evidence.counted else stats.PAGES_REPEATED)
+        if evidence is not None and winnow.learning is not None:
+            winnow.learning.offer(site, hashed, evidence)
         return Origin(response.url, html=(response.text, response.body), hashed=hashed, evidence=evidence)
 
     def _page_id(self, response: Response) -> bytes:

@@ -26,5 +26,10 @@ ITEMS_WITHOUT_FIELD: Final = "winnow/items/without_field"
 ITEMS_DUPLICATE: Final = "winnow/items/duplicate"
 ITEMS_DROPPED: Final = "winnow/items/dropped"
 
+LEARNING_EXAMPLES: Final = "winnow/learning/examples"
+LEARNING_LEFT_OUT: Final = "winnow/learning/left_out"
+LEARNING_MODELS: Final = "winnow/learning/models"
+LEARNING_REFUSED: Final = "winnow/learning/refused"
+
 REDIS_FAILURES: Final = "winnow/redis/failures"
 REDIS_OUTAGES: Final = "winnow/redis/outages"

@@ -1,0 +1,138 @@
+"""The models that were published, in Redis: the one in use, those before it, and what is known of each."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal, cast
+
+from crawler.learning.handover import PACKAGE, checked_model
+from crawler.learning.scripts import sync_script
+
+if TYPE_CHECKING:
+    from redis import Redis
+
+    from crawler.learning.keys import Keys
+    from detector.blocks.perceptron import BlockPerceptron
+
+VERSIONS_KEPT: Final = 10
+
+Outcome = Literal["published", "lost", "held", "changed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What is known of a published model, the facts of a model card.
+
+    Attributes:
+        version: the model's version.
+        parent: version of the model that it was refitted from and compared with.
+        made: when, as ISO 8601 in UTC.
+        hosts, pages, blocks: how many it was fitted to.
+        held_out_hosts: hosts that it was measured on.
+        auc, parent_auc: area under the ROC curve on their site-level labels, its own and its parent's.
+        f_measure, parent_f_measure: of the words of content that stay, likewise.
+        recall, parent_recall: recall of template at precision 0.90, likewise.
+    """
+
+    version: str
+    parent: str
+    made: str
+    hosts: int
+    pages: int
+    blocks: int
+    held_out_hosts: int
+    auc: float
+    parent_auc: float
+    f_measure: float
+    parent_f_measure: float
+    recall: float
+    parent_recall: float
+
+
+@dataclass(frozen=True, slots=True)
+class InUse:
+    """Which model is in use.
+
+    Attributes:
+        version: its version; :data:`PACKAGE` for the crawls' own.
+        serial: number of changes so far.
+        held: whether learners may not publish, after a rollback.
+        tried: examples that had ever come in at the last refit.
+    """
+
+    version: str
+    serial: int
+    held: bool
+    tried: int
+
+
+class Published:
+    """The published models of one feature version."""
+
+    def __init__(self, client: Redis, keys: Keys) -> None:
+        self._client = client
+        self._keys = keys
+        self._publish = sync_script(client, "publish_model")
+        self._switch = sync_script(client, "switch_model")
+
+    def in_use(self) -> InUse:
+        """Return which model is in use."""
+        names = ("version", "serial", "held", "tried")
+        version, serial, held, tried = cast("list[bytes | None]", self._client.hmget(self._keys.current, names))
+        return InUse((version or b"").decode(), int(serial or 0), held == b"1", int(tried or 0))
+
+    def model(self, version: str) -> BlockPerceptron:
+        """Read a model.
+
+        Raises:
+            ModelError: it is not there, or not what it should be.
+        """
+        model = cast("bytes | None", self._client.hget(self._keys.models, version))
+        return checked_model(model or b"", version)
+
+    def publish(self, model: BlockPerceptron, card: Card, *, token: str, compared: str) -> Outcome:
+        """Make a model the one in use.
+
+        Args:
+            model: the model.
+            card: what is known of it.
+            token: that of the learner's lease.
+            compared: version that was in use when the two were compared.
+
+        Returns:
+            ``"published"``, or why not: the lease was ``"lost"``, a rollback is ``"held"``, or the model in use was
+            ``"changed"`` meanwhile.
+        """
+        keys = self._keys
+        names = [keys.lease, keys.current, keys.models, keys.cards, keys.order]
+        facts = json.dumps(asdict(card))
+        reply = self._publish(names, [token, model.version, _bytes_of(model), facts, compared, VERSIONS_KEPT])
+        return cast("Outcome", cast("bytes", reply).decode())
+
+    def tried(self, examples: int) -> None:
+        """Note how many examples had ever come in when a refit was tried."""
+        self._client.hset(self._keys.current, "tried", examples)
+
+    def roll_back(self, version: str) -> bool:
+        """Use an earlier model, or with :data:`PACKAGE` the crawls' own, and hold it; false if there is none such."""
+        return bool(self._switch([self._keys.current, self._keys.models], ["hold", version]))
+
+    def resume(self) -> None:
+        """Let learners publish again."""
+        self._switch([self._keys.current, self._keys.models], ["resume", PACKAGE])
+
+    def history(self) -> list[Card]:
+        """Return the cards of the models kept, the latest last."""
+        versions = cast("list[bytes]", self._client.zrange(self._keys.order, 0, -1))
+        cards = self._client.hmget(self._keys.cards, versions) if versions else []
+        return [Card(**json.loads(card)) for card in cards if card]
+
+
+def _bytes_of(model: BlockPerceptron) -> bytes:
+    with tempfile.TemporaryDirectory(prefix="winnow-model-") as folder:
+        file = Path(folder, "model.npz")
+        model.save(file)
+        return file.read_bytes()
