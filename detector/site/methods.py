@@ -113,6 +113,9 @@ METHODS: Final[dict[str, Entry]] = {
     "site-level": Entry(
         "detector.site.site_level_method", "SiteLevel", "units on a tenth of the pages, by normalised markup or by text"
     ),
+    "node-hashes": Entry(
+        "detector.site.node_hashes", "NodeHashes", "topmost DOM nodes that occur often, to the letter, and small gaps"
+    ),
 }
 """Every site-level method by its name."""
 
