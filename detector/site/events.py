@@ -55,6 +55,14 @@ def mostly(page: Page, runs: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return mostly_characters(page, np.fromiter((len("".join(run.split())) for run in page.runs), np.int64), runs)
 
 
+def of_blocks(page: Page, blocks: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """bool[n], elements that hold text, and none but that of the chosen blocks (bool[m])."""
+    chosen = prefix_sums(blocks)
+    held = page.block_end - page.block_begin
+    elements: NDArray[np.bool_] = (held > 0) & (chosen[page.block_end] - chosen[page.block_begin] == held)
+    return elements
+
+
 def mostly_characters(page: Page, length: Positions, share: NDArray[np.float64 | np.bool_]) -> NDArray[np.bool_]:
     """bool[m], blocks more than half of whose characters are chosen.
 

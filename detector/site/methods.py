@@ -116,6 +116,12 @@ METHODS: Final[dict[str, Entry]] = {
     "node-hashes": Entry(
         "detector.site.node_hashes", "NodeHashes", "topmost DOM nodes that occur often, to the letter, and small gaps"
     ),
+    "text-windows": Entry(
+        "detector.site.text_windows", "TextWindows", "stretches of text that occur often, whatever their markup"
+    ),
+    "clusters": Entry(
+        "detector.site.clustering.method", "Clusters", "pages clustered by template, and what most of a cluster share"
+    ),
 }
 """Every site-level method by its name."""
 
