@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from detector.cleaning import clean
-from detector.shingles import shingles
+from detector.shingles import KEEP, shingles
 from detector.site.site_level import MIN_PAGES
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ def clean_item(
     model: Model,
     limits: Limits,
     outputs: Collection[str],
+    sketch: int = KEEP,
 ) -> CleanedItem:
     """Clean a page for an item.
 
@@ -62,6 +63,7 @@ def clean_item(
         model: page-level model.
         limits: caps above which the page is passed through.
         outputs: optional values to work out as well.
+        sketch: shingles of the clean text to work out.
     """
     with_evidence = hashed is not None and evidence is not None and evidence.pages >= MIN_PAGES
     cleaned = clean(
@@ -72,7 +74,7 @@ def clean_item(
         df=hashed.frequencies(evidence) if hashed is not None and evidence is not None else None,
         pages=evidence.pages if evidence is not None else 0,
     )
-    own = shingles(cleaned.text)
+    own = shingles(cleaned.text, keep=sketch)
     values: dict[str, object] = {
         "text": cleaned.text,
         "title": cleaned.title,
@@ -80,8 +82,9 @@ def clean_item(
         "label_source": "site" if with_evidence else "page",
         "label_version": cleaned.model_version,
         "evidence_pages": evidence.pages if evidence is not None else 0,
+        "site_label_version": evidence.label_version if evidence is not None else 0,
         "status": _status(cleaned),
-        "shingles": [f"{shingle:016x}" for shingle in own.tolist()],
+        "shingles": [f"{shingle:016x}" for shingle in own[:KEEP].tolist()],
     }
     if "clean_html" in outputs:
         values["clean_html"] = cleaned.html

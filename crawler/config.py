@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Final, Self
 
 from scrapy.utils.project import data_path
 
+from crawler.store import MOST_PAGES
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -20,8 +22,8 @@ LEARNED: Final = "learned"
 """What ``WINNOW_MODEL`` says for the model that ``winnow learn`` has published."""
 
 WRITTEN_FIELDS: Final = (
-    *("text", "title", "template_share", "label_source", "label_version", "evidence_pages", "status"),
-    *("shingles", "duplicate_of"),
+    *("text", "title", "template_share", "label_source", "label_version", "evidence_pages", "site_label_version"),
+    *("status", "shingles", "duplicate_of"),
 )
 """What the pipeline writes on every item, where the item has room for it."""
 
@@ -39,6 +41,10 @@ DEFAULTS: Final[Mapping[str, object]] = {
     "WINNOW_DUPLICATES": True,
     "WINNOW_DROP_DUPLICATES": False,
     "WINNOW_DUPLICATES_TTL": 30 * DAY,
+    "WINNOW_DUPLICATES_CAP": 1_000_000,
+    "WINNOW_DUPLICATES_SKETCH": 8,
+    "WINNOW_DUPLICATES_STREAM": False,
+    "WINNOW_DUPLICATES_STREAM_LENGTH": 100_000,
     "WINNOW_SITE_EVIDENCE": True,
     "WINNOW_READ_ONLY": None,
     "WINNOW_THREAD_BYTES": 262_144,
@@ -49,8 +55,10 @@ DEFAULTS: Final[Mapping[str, object]] = {
     "WINNOW_REDIS_TIMEOUT": 0.5,
     "WINNOW_REDIS_RETRY_INTERVAL": 5.0,
     "WINNOW_STATE_DIR": "winnow",
-    "WINNOW_HOST_BUDGET": 20_000,
-    "WINNOW_HOST_PAGES": 10_000,
+    "WINNOW_STATE_BYTES": 1 << 30,
+    "WINNOW_HOST_BUDGET": 4_000,
+    "WINNOW_HOST_PAGES": 1_024,
+    "WINNOW_SETTLE_PAGES": 32,
     "WINNOW_HOST_TTL": 30 * DAY,
     "WINNOW_LEARN": False,
     "WINNOW_LEARN_BYTES": 64_000_000,
@@ -78,6 +86,10 @@ class Config:
     duplicates: bool
     drop_duplicates: bool
     duplicates_ttl: int
+    duplicates_cap: int
+    duplicates_sketch: int
+    duplicates_stream: bool
+    duplicates_stream_length: int
     site_evidence: bool
     read_only: bool
     thread_bytes: int
@@ -88,8 +100,10 @@ class Config:
     redis_timeout: float
     redis_retry_interval: float
     state_dir: Path
+    state_bytes: int
     host_budget: int
     host_pages: int
+    settle_pages: int
     host_ttl: int
     learn: bool
     learn_bytes: int
@@ -131,6 +145,10 @@ class Config:
             duplicates=reader.truth("WINNOW_DUPLICATES"),
             drop_duplicates=reader.truth("WINNOW_DROP_DUPLICATES"),
             duplicates_ttl=reader.whole("WINNOW_DUPLICATES_TTL", least=1),
+            duplicates_cap=reader.whole("WINNOW_DUPLICATES_CAP", least=1),
+            duplicates_sketch=reader.whole("WINNOW_DUPLICATES_SKETCH", least=8, most=1024),
+            duplicates_stream=reader.truth("WINNOW_DUPLICATES_STREAM"),
+            duplicates_stream_length=reader.whole("WINNOW_DUPLICATES_STREAM_LENGTH", least=1),
             site_evidence=reader.truth("WINNOW_SITE_EVIDENCE"),
             read_only=_looks_only() if reader.value("WINNOW_READ_ONLY") is None else reader.truth("WINNOW_READ_ONLY"),
             thread_bytes=reader.whole("WINNOW_THREAD_BYTES"),
@@ -141,8 +159,10 @@ class Config:
             redis_timeout=reader.seconds("WINNOW_REDIS_TIMEOUT"),
             redis_retry_interval=reader.seconds("WINNOW_REDIS_RETRY_INTERVAL"),
             state_dir=Path(data_path(Path(reader.name("WINNOW_STATE_DIR")).expanduser())),
+            state_bytes=reader.whole("WINNOW_STATE_BYTES", least=4 << 20),
             host_budget=reader.whole("WINNOW_HOST_BUDGET", least=100),
-            host_pages=reader.whole("WINNOW_HOST_PAGES", least=1),
+            host_pages=reader.whole("WINNOW_HOST_PAGES", least=1, most=MOST_PAGES),
+            settle_pages=reader.whole("WINNOW_SETTLE_PAGES"),
             host_ttl=reader.whole("WINNOW_HOST_TTL", least=1),
             learn=reader.truth("WINNOW_LEARN"),
             learn_bytes=reader.whole("WINNOW_LEARN_BYTES", least=1_000_000),
@@ -175,7 +195,7 @@ class _Reader:
             raise ValueError(f"{name} must not be empty")
         return text
 
-    def whole(self, name: str, *, least: int = 0) -> int:
+    def whole(self, name: str, *, least: int = 0, most: int | None = None) -> int:
         value = self.value(name)
         try:
             number = int(str(value))
@@ -183,6 +203,8 @@ class _Reader:
             number = least - 1
         if number < least:
             raise ValueError(f"{name} must be a whole number from {least} on, not {value!r}")
+        if most is not None and number > most:
+            raise ValueError(f"{name} must be a whole number up to {most}, not {value!r}")
         return number
 
     def seconds(self, name: str) -> float:

@@ -1,80 +1,129 @@
-"""The index of near-duplicates: which earlier document, of any host, has the same story."""
+"""The index of near-duplicates in Redis: which earlier document, of any host, has the same story."""
 
 from __future__ import annotations
 
-import hashlib
-from typing import TYPE_CHECKING, Final
-
-from w3lib.url import canonicalize_url
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from crawler.scripts import Script
-from detector.shingles import COMMON
+from detector.near_duplicates import CANDIDATES, CAP, FORGOTTEN, HOT, TTL, Verdict, document_id, packed_keys
+from detector.shingles import COMMON, KEEP
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     from numpy.typing import NDArray
     from redis.asyncio import Redis
 
+    from crawler.config import Config
     from crawler.connection import Connection
 
-INDEX_VERSION: Final = 1
+    Document = tuple[str, NDArray[np.uint64]]
+
+INDEX_VERSION: Final = 2
 """Version of the layout and of the shingles in it; a part of every key."""
 
-BUCKET_CAP: Final = 64
-"""Most documents remembered per shingle; a phrase that half the web uses says nothing about a document."""
+FIELDS_PER_SHARD: Final = 70
+"""Entries of a hash of buckets when the index is full; Redis and Valkey pack hashes of up to 128 and more."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexOptions:
+    """Where the index is, and its bounds; for one index they have to be the same everywhere.
+
+    Attributes:
+        prefix: first part of every key.
+        ttl: how long a document is remembered after it was last met, in seconds.
+        cap: most documents remembered.
+        hot: most originals that a shingle leads to.
+        keep: shingles kept of a document, from 8 on.
+    """
+
+    prefix: str
+    ttl: int = TTL
+    cap: int = CAP
+    hot: int = HOT
+    keep: int = KEEP
+
+    @classmethod
+    def of(cls, config: Config) -> Self:
+        """Return what the settings of a crawl say."""
+        return cls(
+            prefix=config.redis_prefix,
+            ttl=config.duplicates_ttl,
+            cap=config.duplicates_cap,
+            keep=config.duplicates_sketch,
+        )
+
+    def key(self, name: str) -> str:
+        """Return the name of a key; all of them share one hash tag, so in a cluster they are on one node."""
+        return f"{self.prefix}:{INDEX_VERSION}:{{near-duplicates}}:{name}"
+
+    def arguments(self, now: float, *, enter: bool) -> list[str | int]:
+        """Return what every script of the index begins its arguments with."""
+        shards = 16
+        while shards * FIELDS_PER_SHARD < self.cap * (KEEP + 1):
+            shards *= 2
+        bounds = (self.ttl, self.cap, shards, self.hot)
+        return [self.key(""), int(now), *bounds, KEEP, COMMON, CANDIDATES, FORGOTTEN, int(enter)]
 
 
 class DuplicateIndex:
-    """Documents by their shingles, in Redis, one script call per document.
+    """The index of :class:`detector.near_duplicates.MemoryIndex` in Redis: the same rules, the same verdicts.
 
-    The first document with a story represents it: later near-duplicates are not entered, so each story has one entry,
-    and the address that is reported is the one that came first. Fetching a page again replaces its own entry. All keys
-    share one hash tag, so in a cluster the index lives on one of the nodes; an entry takes about 1 KB.
+    One script call per batch of documents, in one piece; nobody sees a document half entered. A call may be repeated,
+    since a document that comes again with the same shingles keeps its verdict.
 
     Args:
         connection: the way to Redis.
-        prefix: first part of every key.
-        ttl: life of an entry after the last document that touched it, in seconds.
+        options: where the index is, and its bounds.
     """
 
-    def __init__(self, connection: Connection, *, prefix: str, ttl: int) -> None:
+    def __init__(self, connection: Connection, options: IndexOptions) -> None:
         self._connection = connection
-        tagged = f"{prefix}:{INDEX_VERSION}:{{near-duplicates}}"
-        self._buckets = f"{tagged}:s:".encode()
-        self._records = f"{tagged}:d:".encode()
-        self._ttl = ttl
-        self._script = Script("near_duplicate")
+        self._options = options
+        self._script = Script("duplicate_index", "find_duplicates")
 
-    async def find(self, url: str, shingles: NDArray[np.uint64], *, enter: bool = True) -> str | None:
-        """Return the address of the earlier document that this one nearly duplicates.
+    async def find(self, url: str, shingles: NDArray[np.uint64], *, enter: bool = True) -> Verdict | None:
+        """Return the verdict on a document, and remember it; ``None`` when Redis is away.
 
         Args:
             url: address of the document.
             shingles: uint64, the shingles of its clean text.
-            enter: take the document in if it is not a near-duplicate; otherwise nothing is written.
-
-        Returns:
-            The address, or ``None`` where there is no such document or Redis is away.
+            enter: ``False`` only looks, and writes nothing.
         """
-        identity = document_id(url)
-        joined = shingles.astype("<u8", copy=False).tobytes()
-        buckets = [self._buckets + joined[at : at + 8] for at in range(0, len(joined), 8)]
-        if not buckets:
-            return None
-        keys = [self._records + identity, *buckets]
-        arguments = (
-            *(identity, joined, url, COMMON, BUCKET_CAP, self._ttl, int(enter)),
-            *(self._buckets, self._records),
-        )
+        verdicts = await self.find_all([(url, shingles)], enter=enter)
+        return None if verdicts is None else verdicts[0]
 
-        async def ask(client: Redis) -> bytes | None:
-            reply: bytes | None = (await self._script.run(client, [(keys, arguments)]))[0]
+    async def find_all(
+        self, documents: Sequence[Document], *, now: float | None = None, enter: bool = True
+    ) -> list[Verdict] | None:
+        """Return the verdicts on documents, decided in their order; ``None`` when Redis is away.
+
+        Args:
+            documents: addresses with their shingles.
+            now: time in seconds; by default the clock's.
+            enter: ``False`` only looks, and writes nothing.
+        """
+        arguments: list[Any] = self._options.arguments(time.time() if now is None else now, enter=enter)
+        for url, shingles in documents:
+            complete = int(len(shingles) < self._options.keep)
+            arguments += [document_id(url), url.encode("utf-8", "surrogatepass"), packed_keys(shingles), complete]
+
+        async def ask(client: Redis) -> list[list[Any]]:
+            reply: list[list[Any]] = (await self._script.run(client, [([self._options.key("m")], arguments)]))[0]
             return reply
 
-        original = await self._connection.call(ask)
-        return original.decode("utf-8", "replace") if original else None
+        replies = await self._connection.call(ask)
+        return None if replies is None else [_verdict(*reply) for reply in replies]
 
 
-def document_id(url: str) -> bytes:
-    """Return the 8 bytes that stand for a document: a hash of its canonical address."""
-    return hashlib.blake2b(canonicalize_url(url).encode("utf-8", "surrogatepass"), digest_size=8).digest()
+def _verdict(url: bytes, share: bytes, cluster: bytes, hot: int) -> Verdict:
+    return Verdict(
+        url.decode("utf-8", "surrogatepass") if url else None,
+        float(share) if share else None,
+        cluster.hex() or None,
+        hot,
+    )

@@ -14,7 +14,8 @@ from threadpoolctl import threadpool_limits
 from crawler import stats
 from crawler.config import Config
 from crawler.connection import Connection
-from crawler.duplicates import DuplicateIndex
+from crawler.dedup.documents import DocumentStream
+from crawler.duplicates import DuplicateIndex, IndexOptions
 from crawler.embedded import EmbeddedServer, EmbeddedServerError
 from crawler.learning.crawling import CrawlLearning
 from crawler.origins import Origins
@@ -41,6 +42,7 @@ class Winnow:
         origins: which page each item came from.
         counts: the node counts; ``None`` without Redis or when site evidence is off.
         duplicates: the near-duplicate index; ``None`` without Redis or when it is off.
+        documents: the stream that ``winnow dedup`` reads; ``None`` without Redis or when it is off.
         learning: gives examples and takes models over; ``None`` without Redis or when both are off.
     """
 
@@ -55,6 +57,7 @@ class Winnow:
         self.origins = Origins()
         self.counts: NodeCounts | None = None
         self.duplicates: DuplicateIndex | None = None
+        self.documents: DocumentStream | None = None
         self.learning: CrawlLearning | None = None
         self._crawler = crawler
         self._connection: Connection | None = None
@@ -77,8 +80,8 @@ class Winnow:
         # A page's matrices are small: further threads of the linear algebra would only wait, using up the other cores.
         self._one_thread = threadpool_limits(limits=1, user_api="blas")
         config = self.config
-        wanted = config.site_evidence or config.duplicates or config.follows
-        if not wanted or (connection := await self._connect()) is None:
+        wanted = (config.site_evidence, config.duplicates, config.duplicates_stream, config.follows)
+        if not any(wanted) or (connection := await self._connect()) is None:
             return
         self._connection = connection
         if config.site_evidence:
@@ -89,9 +92,15 @@ class Winnow:
                 budget=config.host_budget,
                 most_pages=config.host_pages,
                 ttl=config.host_ttl,
+                settle_after=config.settle_pages,
+                notice=self.count,
             )
         if config.duplicates:
-            self.duplicates = DuplicateIndex(connection, prefix=config.redis_prefix, ttl=config.duplicates_ttl)
+            self.duplicates = DuplicateIndex(connection, IndexOptions.of(config))
+        if config.duplicates_stream and not config.read_only:
+            self.documents = DocumentStream(
+                connection, IndexOptions.of(config), length=config.duplicates_stream_length
+            )
         if config.teaches or config.follows:
             self.learning = CrawlLearning(connection, config, self.model, use=self._use, count=self.count)
             await self.learning.start()
@@ -106,7 +115,7 @@ class Winnow:
             self._one_thread.restore_original_limits()
         if self.learning is not None:
             await self.learning.stop()
-        self.counts = self.duplicates = self.learning = None
+        self.counts = self.duplicates = self.documents = self.learning = None
         if self._connection is not None:
             await self._connection.close()
         if self._server is not None:
@@ -116,7 +125,7 @@ class Winnow:
         config = self.config
         url, revive = config.redis_url, None
         if url is None:
-            server = EmbeddedServer(config.state_dir)
+            server = EmbeddedServer(config.state_dir, memory=config.state_bytes)
             if config.read_only and not server.has_data:
                 return None
             try:

@@ -85,9 +85,10 @@ class CleanItems:
         winnow.count(_STATUS_STATS[cleaned.status])
         if cleaned.with_evidence:
             winnow.count(stats.ITEMS_WITH_EVIDENCE)
-        original = await self._original(url, cleaned)
-        if original is not None:
-            cleaned.values["duplicate_of"] = original
+        if url is not None:
+            original = await self._original(url, cleaned)
+            if original is not None:
+                cleaned.values["duplicate_of"] = original
         self._write(adapter, cleaned.values)
         if not config.keep_html:
             self._remove(adapter, config.html_field)
@@ -113,6 +114,7 @@ class CleanItems:
                 model=winnow.model,
                 limits=winnow.limits,
                 outputs=winnow.config.outputs,
+                sketch=winnow.config.duplicates_sketch,
             )
 
         return await self._do(heavy, work)
@@ -127,17 +129,24 @@ class CleanItems:
     async def _do(heavy: bool, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return await run_in_thread(work, *args, **kwargs) if heavy else work(*args, **kwargs)
 
-    async def _original(self, url: str | None, cleaned: CleanedItem) -> str | None:
+    async def _original(self, url: str, cleaned: CleanedItem) -> str | None:
         winnow = self._winnow
-        if winnow.duplicates is None or url is None:
+        if winnow.documents is not None:
+            fed = await winnow.documents.add(url, cleaned.shingles, str(cleaned.values["label_version"]))
+            winnow.count(stats.ITEMS_STREAMED if fed else stats.ITEMS_NOT_STREAMED)
+        if winnow.duplicates is None:
             return None
-        original = await winnow.duplicates.find(url, cleaned.shingles, enter=not winnow.config.read_only)
-        if original is not None:
+        verdict = await winnow.duplicates.find(url, cleaned.shingles, enter=not winnow.config.read_only)
+        if verdict is None:
+            return None
+        if verdict.hot:
+            winnow.count(stats.ITEMS_WITH_HOT_SHINGLES)
+        if verdict.duplicate_of is not None:
             winnow.count(stats.ITEMS_DUPLICATE)
             if winnow.config.drop_duplicates:
                 winnow.count(stats.ITEMS_DROPPED)
-                raise DropItem(f"near-duplicate of {original}", log_level="INFO")
-        return original
+                raise DropItem(f"near-duplicate of {verdict.duplicate_of}", log_level="INFO")
+        return verdict.duplicate_of
 
     def _write(self, adapter: ItemAdapter, values: dict[str, object]) -> None:
         """Fill the fields that the item has room for; one that holds something already is the user's and stays."""

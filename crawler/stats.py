@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import Final
 
 PAGES_COUNTED: Final = "winnow/pages/counted"
+PAGES_SETTLED: Final = "winnow/pages/settled"
 PAGES_REPEATED: Final = "winnow/pages/repeated"
 PAGES_UNCOUNTED: Final = "winnow/pages/uncounted"
 PAGES_READ: Final = "winnow/pages/read"
 PAGES_SKIPPED: Final = "winnow/pages/skipped"
 PAGES_TOO_LARGE: Final = "winnow/pages/too_large"
 PAGES_FAILED: Final = "winnow/pages/failed"
+
+HOSTS_SETTLED: Final = "winnow/hosts/settled"
+HOSTS_REOPENED: Final = "winnow/hosts/reopened"
 
 ITEMS_CLEANED: Final = "winnow/items/cleaned"
 ITEMS_WITH_EVIDENCE: Final = "winnow/items/with_site_evidence"
@@ -25,6 +29,9 @@ ITEMS_FAILED: Final = "winnow/items/failed"
 ITEMS_WITHOUT_FIELD: Final = "winnow/items/without_field"
 ITEMS_DUPLICATE: Final = "winnow/items/duplicate"
 ITEMS_DROPPED: Final = "winnow/items/dropped"
+ITEMS_WITH_HOT_SHINGLES: Final = "winnow/items/with_hot_shingles"
+ITEMS_STREAMED: Final = "winnow/items/streamed"
+ITEMS_NOT_STREAMED: Final = "winnow/items/not_streamed"
 
 LEARNING_EXAMPLES: Final = "winnow/learning/examples"
 LEARNING_LEFT_OUT: Final = "winnow/learning/left_out"

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from crawler.connection import Connection
-from crawler.duplicates import DuplicateIndex
+from crawler.dedup.documents import DocumentStream
+from crawler.duplicates import DuplicateIndex, IndexOptions
 from crawler.store import NodeCounts
 
 NODES = np.arange(50, dtype=np.uint64)
@@ -153,10 +154,12 @@ async def test_the_rights_in_the_documentation_are_enough_and_no_more(tcp_server
     assert await counting.count(1) == 1
     for page in range(2, 8):
         assert await counting.count(page, np.arange(page * 1000, page * 1000 + 600)) == page
-    index = DuplicateIndex(counting.connection, prefix="winnow", ttl=60)
-    assert await index.find("http://a.example/", NODES[:8]) is None
-    assert await index.find("http://b.example/", NODES[:8]) == "http://a.example/"
-    assert await index.find("http://a.example/", NODES[4:12]) is None
+    options = IndexOptions("winnow", ttl=60, cap=1)
+    index, stream = DuplicateIndex(counting.connection, options), DocumentStream(counting.connection, options)
+    shingles = NODES.astype(np.uint64) << np.uint64(32)
+    for name, begin in (("a", 0), ("b", 0), ("a", 4), ("c", 20)):
+        assert await index.find(f"http://{name}.example/", shingles[begin : begin + 8])
+        assert await stream.add(f"http://{name}.example/", shingles[begin : begin + 8], "model")
     assert counting.failures == []
     assert await counting.connection.call(lambda client: client.keys("*")) is None
     assert await crawl(server.url.replace("//", "//winnow:password@"), prefix="other").count(1) is None

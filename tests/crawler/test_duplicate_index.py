@@ -1,119 +1,316 @@
+"""The index in Redis and the one in memory: one contract, the same verdicts."""
+
 import asyncio
 import uuid
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.connection import Connection
-from crawler.duplicates import BUCKET_CAP, DuplicateIndex
+from crawler.duplicates import DuplicateIndex, IndexOptions
+from detector.near_duplicates import CANDIDATES, HOT, MemoryIndex, Verdict, document_id
 from detector.shingles import near_duplicates
 
-STORY = np.arange(1, 9, dtype=np.uint64)
-OTHER = np.arange(101, 109, dtype=np.uint64)
+
+def made(*numbers: int) -> np.ndarray:
+    """Shingles; different numbers differ in the bits that the index goes by."""
+    return np.array(sorted(set(numbers)), np.uint64) << np.uint64(20)
 
 
-def _index(connection, prefix, ttl=1000) -> DuplicateIndex:
-    return DuplicateIndex(connection, prefix=prefix, ttl=ttl)
+STORY = made(*range(1, 9))
+OTHER = made(*range(101, 109))
 
 
-async def _size(connection, prefix) -> int:
-    return len(await connection.call(lambda client: client.keys(f"{prefix}:*")))
+class InMemory:
+    def __init__(self, **options) -> None:
+        self.memory = MemoryIndex(**options)
+
+    async def decide(self, url, shingles, *, now=1000.0, enter=True) -> Verdict:
+        return self.memory.decide(url, shingles, now=now, enter=enter)
+
+    async def size(self) -> int:
+        return len(self.memory)
 
 
-async def test_four_shingles_in_common_make_a_near_duplicate_of_the_first(connection, prefix):
-    index = _index(connection, prefix)
-    assert await index.find("http://a.example/", STORY) is None
-    assert await index.find("http://b.example/", np.concatenate([STORY[:4], OTHER[:4]])) == "http://a.example/"
-    assert await index.find("http://c.example/", np.concatenate([STORY[:3], OTHER[:5]])) is None
+class InRedis:
+    def __init__(self, connection, prefix, **options) -> None:
+        self.connection = connection
+        self.options = IndexOptions(prefix, **options)
+        self.index = DuplicateIndex(connection, self.options)
+
+    async def decide(self, url, shingles, *, now=1000.0, enter=True) -> Verdict:
+        (verdict,) = await self.index.find_all([(url, shingles)], now=now, enter=enter)
+        return verdict
+
+    async def size(self) -> int:
+        return await self.connection.call(lambda client: client.llen(self.options.key("q")))
 
 
-async def test_the_first_document_represents_its_story(connection, prefix):
-    index = _index(connection, prefix)
-    for name in "abcd":
-        found = await index.find(f"http://{name}.example/", STORY)
-        assert found == (None if name == "a" else "http://a.example/")
-    assert await _size(connection, prefix) == 1 + len(STORY)
+@pytest.fixture(params=["memory", "redis"])
+def new_index(request, connection, prefix):
+    def make(**options):
+        return InMemory(**options) if request.param == "memory" else InRedis(connection, prefix, **options)
+
+    return make
 
 
-async def test_a_page_fetched_again_is_no_duplicate_of_itself(connection, prefix):
-    index = _index(connection, prefix)
+def _url(name) -> str:
+    return f"http://{name}.example/"
+
+
+def _id(name) -> str:
+    return document_id(_url(name)).hex()
+
+
+async def test_four_shingles_in_common_make_a_near_duplicate_of_the_first(new_index):
+    index = new_index()
+    assert await index.decide(_url("a"), STORY) == Verdict(None, None, _id("a"))
+    four = np.concatenate([STORY[:4], OTHER[:4]])
+    assert await index.decide(_url("b"), four) == Verdict(_url("a"), 0.5, _id("a"))
+    assert (await index.decide(_url("c"), np.concatenate([STORY[:3], OTHER[4:]]))).duplicate_of is None
+
+
+async def test_the_first_document_represents_its_story_and_copies_keep_their_verdict(new_index):
+    index = new_index()
+    for _ in range(2):
+        for name in "abcd":
+            verdict = await index.decide(_url(name), STORY)
+            assert verdict == (Verdict(cluster=_id("a")) if name == "a" else Verdict(_url("a"), 1.0, _id("a")))
+
+
+async def test_of_several_originals_the_most_similar_counts_and_then_the_earliest(new_index):
+    index = new_index()
+    await index.decide(_url("a"), made(1, 2, 3, 4, 11, 12, 13, 14))
+    await index.decide(_url("b"), made(5, 6, 7, 8, 21, 22, 23, 24))
+    await index.decide(_url("c"), made(4, 31, 32, 33, 34, 6, 7, 8))
+    assert (await index.decide(_url("d"), STORY)).duplicate_of == _url("a")
+    assert (await index.decide(_url("e"), made(4, 5, 6, 7, 8, 41, 42, 43))).duplicate_of == _url("b")
+
+
+async def test_a_page_fetched_again_is_no_duplicate_of_itself(new_index):
+    index = new_index()
     for url in ("http://a.example/?x=1&y=2", "http://a.example/?y=2&x=1"):
-        assert await index.find(url, STORY) is None
+        assert (await index.decide(url, STORY)).duplicate_of is None
+    assert await index.size() == 1
 
 
-async def test_a_changed_page_replaces_its_own_entry(connection, prefix):
-    index = _index(connection, prefix)
-    await index.find("http://a.example/", STORY)
-    await index.find("http://a.example/", np.concatenate([STORY[6:], OTHER[:6]]))
-    assert await index.find("http://b.example/", STORY) is None
-    assert await index.find("http://c.example/", OTHER) == "http://a.example/"
+async def test_a_changed_page_replaces_its_own_entry(new_index):
+    index = new_index()
+    await index.decide(_url("a"), STORY)
+    await index.decide(_url("b"), STORY)
+    await index.decide(_url("a"), OTHER)
+    assert (await index.decide(_url("c"), OTHER)).duplicate_of == _url("a")
+    # The copy's original has another story now, so the copy is the first to tell this one.
+    assert (await index.decide(_url("b"), STORY)).duplicate_of is None
+    assert (await index.decide(_url("d"), STORY)).duplicate_of == _url("b")
+    assert await index.size() == 4
 
 
-async def test_a_page_that_has_become_a_duplicate_gives_its_entry_up(connection, prefix):
-    index = _index(connection, prefix)
-    await index.find("http://a.example/", STORY)
-    await index.find("http://b.example/", OTHER)
-    assert await index.find("http://b.example/", STORY) == "http://a.example/"
-    assert await _size(connection, prefix) == 1 + len(STORY)
+async def test_a_page_that_has_become_a_duplicate_gives_its_entry_up(new_index):
+    index = new_index()
+    await index.decide(_url("a"), STORY)
+    await index.decide(_url("b"), OTHER)
+    assert (await index.decide(_url("b"), STORY)).duplicate_of == _url("a")
+    assert (await index.decide(_url("c"), OTHER)).duplicate_of is None
 
 
-async def test_looking_without_entering_writes_nothing(connection, prefix):
-    index = _index(connection, prefix)
-    assert await index.find("http://a.example/", STORY, enter=False) is None
-    assert await _size(connection, prefix) == 0
-    await index.find("http://a.example/", STORY)
-    assert await index.find("http://b.example/", STORY, enter=False) == "http://a.example/"
+async def test_looking_without_entering_changes_nothing(new_index):
+    index = new_index()
+    assert (await index.decide(_url("a"), STORY, enter=False)).duplicate_of is None
+    assert await index.size() == 0
+    await index.decide(_url("a"), STORY)
+    assert (await index.decide(_url("b"), STORY, enter=False)).duplicate_of == _url("a")
+    assert (await index.decide(_url("a"), OTHER, enter=False)).duplicate_of is None
+    assert (await index.decide(_url("c"), STORY)).duplicate_of == _url("a")
+    assert await index.size() == 2
 
 
-async def test_a_document_without_shingles_is_never_a_duplicate(connection, prefix):
-    index = _index(connection, prefix)
+async def test_a_page_without_words_is_nobodys_duplicate_and_not_remembered(new_index):
+    index = new_index()
     for name in "ab":
-        assert await index.find(f"http://{name}.example/", STORY[:0]) is None
+        assert await index.decide(_url(name), STORY[:0]) == Verdict()
+    assert await index.size() == 0
+    await index.decide(_url("a"), STORY)
+    assert await index.decide(_url("a"), STORY[:0]) == Verdict()
+    assert (await index.decide(_url("c"), STORY)).duplicate_of is None
 
 
-async def test_a_phrase_that_everybody_uses_keeps_a_bounded_bucket(connection, prefix):
-    index = _index(connection, prefix)
-    for number in range(BUCKET_CAP + 10):
-        own = np.array([1, *(1000 * (number + 1) + np.arange(7))], np.uint64)
-        assert await index.find(f"http://{number}.example/", own) is None
-    bucket = f"{prefix}:1:{{near-duplicates}}:s:".encode() + np.uint64(1).tobytes()
-    assert await connection.call(lambda client: client.strlen(bucket)) == 8 * BUCKET_CAP
+async def test_a_short_text_is_only_a_duplicate_of_one_with_exactly_its_shingles(new_index):
+    index = new_index()
+    await index.decide(_url("long"), STORY)
+    assert (await index.decide(_url("a"), STORY[:3])).duplicate_of is None
+    assert (await index.decide(_url("b"), STORY[:2])).duplicate_of is None
+    assert await index.decide(_url("c"), STORY[:3]) == Verdict(_url("a"), 1.0, _id("a"))
+    assert (await index.decide(_url("d"), STORY[:2])).duplicate_of == _url("b")
 
 
-async def test_entries_expire_and_a_lost_record_is_passed_over(connection, prefix):
-    index = _index(connection, prefix)
-    await index.find("http://a.example/", STORY)
-    for key in await connection.call(lambda client: client.keys(f"{prefix}:*")):
-        assert 0 < await connection.call(lambda client, key=key: client.ttl(key)) <= 1000
-    for key in await connection.call(lambda client: client.keys(f"{prefix}:*:d:*")):
-        await connection.call(lambda client, key=key: client.delete(key))
-    assert await index.find("http://b.example/", STORY) is None
+async def test_template_text_as_shingles_leads_to_nobody_once_too_many_documents_have_it(new_index):
+    index = new_index()
+    template = [1, 2, 3]
+    pages = [made(*template, *(100 * number + k for k in range(5))) for number in range(1, HOT + 3)]
+    for number, page in enumerate(pages):
+        verdict = await index.decide(_url(number), page)
+        assert verdict.duplicate_of is None
+        assert verdict.hot == (3 if number > HOT else 0)
+    # A hot shingle is in common all the same: one other leads to the document, and the paper's rule decides.
+    assert (await index.decide(_url("near"), made(*template, 100, *range(9001, 9005)))).duplicate_of == _url(0)
+    assert (await index.decide(_url("far"), made(1, 2, 101, *range(9011, 9016)))).duplicate_of is None
+    # Exact copies are found when all they have is hot.
+    for number in range(HOT + 1):
+        for first in (1001, 1003, 1005, 1007):
+            page = made(first, first + 1, *(first * 100 + number * 8 + k for k in range(6)))
+            await index.decide(_url(f"{number}-{first}"), page)
+    all_hot = made(*range(1001, 1009))
+    assert await index.decide(_url("all-hot"), all_hot) == Verdict(cluster=_id("all-hot"), hot=8)
+    assert await index.decide(_url("hot-copy"), all_hot) == Verdict(_url("all-hot"), 1.0, _id("all-hot"))
+    assert (await index.decide(_url("hot-near"), made(*range(1001, 1008), 5))).duplicate_of is None
 
 
-async def test_a_short_text_is_only_a_duplicate_of_one_with_exactly_its_shingles(connection, prefix):
-    index = _index(connection, prefix)
-    await index.find("http://long.example/", STORY)
-    assert await index.find("http://a.example/", STORY[:3]) is None
-    assert await index.find("http://b.example/", STORY[:2]) is None
-    assert await index.find("http://c.example/", STORY[:3]) == "http://a.example/"
-    assert await index.find("http://d.example/", STORY[:2]) == "http://b.example/"
+async def test_a_hot_shingle_is_looked_up_again_when_all_that_had_it_are_gone(new_index):
+    index = new_index(hot=2)
+    for number in range(3):
+        await index.decide(_url(number), made(1, 2, 3, *(100 * number + k for k in range(20, 25))))
+    assert (await index.decide(_url("x"), made(1, 2, 3, 9, 10, 11, 12, 13), enter=False)).hot == 3
+    for number in range(3):
+        await index.decide(_url(number), made(*(1000 * (number + 1) + k for k in range(8))))
+    assert (await index.decide(_url("x"), made(1, 2, 3, 9, 10, 11, 12, 13))).hot == 0
+    assert (await index.decide(_url("y"), made(1, 2, 3, 9, 14, 15, 16, 17))).duplicate_of == _url("x")
+
+
+async def test_no_more_than_the_cap_is_remembered_and_what_was_met_stays_longest(new_index):
+    index = new_index(cap=3)
+    for number in range(3):
+        await index.decide(_url(number), made(*range(100 * number, 100 * number + 8)))
+    assert (await index.decide(_url(0), made(*range(8)))).duplicate_of is None  # met again
+    await index.decide(_url(3), made(*range(300, 308)))
+    assert await index.size() == 3
+    assert (await index.decide(_url("x"), made(*range(8)), enter=False)).duplicate_of == _url(0)
+    assert (await index.decide(_url("x"), made(*range(100, 108)), enter=False)).duplicate_of is None
+    assert (await index.decide(_url("x"), made(*range(200, 208)), enter=False)).duplicate_of == _url(2)
+
+
+async def test_a_document_is_forgotten_after_its_time_unless_it_was_met(new_index):
+    index = new_index(ttl=100)
+    await index.decide(_url("a"), STORY, now=1000)
+    await index.decide(_url("b"), OTHER, now=1000)
+    await index.decide(_url("c"), STORY, now=1050)
+    await index.decide(_url("z"), made(500), now=1100)  # b is due, a and c have been met or are not
+    assert (await index.decide(_url("x"), OTHER, now=1100, enter=False)).duplicate_of is None
+    assert (await index.decide(_url("x"), STORY, now=1100, enter=False)).duplicate_of == _url("a")
+    assert await index.size() == 3
+    await index.decide(_url("z"), made(500), now=1200)
+    assert await index.size() == 1
+
+
+async def test_a_larger_sketch_estimates_the_resemblance_better_and_never_changes_a_verdict(new_index):
+    index = new_index(keep=64)
+    long = made(*range(1, 65))
+    await index.decide(_url("a"), long)
+    verdict = await index.decide(_url("b"), np.concatenate([long[:32], made(*range(200, 232))]))
+    assert verdict == Verdict(_url("a"), 0.5, _id("a"))
+    assert (await index.decide(_url("c"), made(1, 2, 3, *range(20, 80)))).duplicate_of is None
+    # Of texts with fewer windows than are kept, all is known: the resemblance is exact.
+    await index.decide(_url("d"), made(*range(1001, 1011)))
+    verdict = await index.decide(_url("e"), made(*range(1001, 1006), 2000))
+    assert verdict.resemblance == pytest.approx(5 / 11, abs=1e-4)
+
+
+async def test_no_more_candidates_are_compared_than_are_bounded(new_index):
+    index = new_index(hot=3)
+    many = [made(*range(2000, 2003), *(100_000 + 10 * k + j for j in range(5))) for k in range(6)]
+    for number, page in enumerate(many):
+        await index.decide(_url(number), page)
+    # Three shingles are hot, so one more in common is enough to be compared, and every one of these is.
+    for number in range(6):
+        probe = made(*range(2000, 2003), 100_000 + 10 * number, *range(7000, 7004))
+        assert (await index.decide(_url("x"), probe, enter=False)).duplicate_of == _url(number)
+    assert CANDIDATES >= 8 * 3
+
+
+OPERATIONS = st.lists(
+    st.tuples(
+        st.integers(0, 6),
+        st.frozensets(st.integers(1, 14), max_size=11),
+        st.sampled_from([0, 0, 0, 1, 4, 9]),
+        st.sampled_from([True, True, True, True, False]),
+    ),
+    min_size=1,
+    max_size=30,
+)
+
+
+@given(OPERATIONS, st.integers(1, 3), st.sampled_from([3, 6, 100]), st.sampled_from([8, 10]))
+@settings(deadline=None, max_examples=80)
+def test_memory_and_redis_say_the_same_of_any_sequence(redis_url, operations, hot, cap, keep):
+    options = {"ttl": 8, "cap": cap, "hot": hot, "keep": keep}
+    memory = MemoryIndex(**options)
+
+    async def compare() -> None:
+        connection = Connection(redis_url, timeout=10)
+        redis = InRedis(connection, f"same-{uuid.uuid4().hex}", **options)
+        now = 1_000_000_000
+        try:
+            for document, numbers, later, enter in operations:
+                now += later
+                shingles = made(*numbers)[:keep]
+                expected = memory.decide(_url(document), shingles, now=now, enter=enter)
+                assert await redis.decide(_url(document), shingles, now=now, enter=enter) == expected
+                assert await redis.size() == len(memory) <= cap + 1
+            hot_now = await connection.call(lambda client: client.hget(redis.options.key("m"), "hot"))
+            assert int(hot_now or 0) == memory.hot_shingles
+        finally:
+            await connection.close()
+
+    asyncio.run(compare())
 
 
 @given(documents=st.lists(st.frozensets(st.integers(1, 20), max_size=8), min_size=1, max_size=10))
-@settings(deadline=None, max_examples=40)
-def test_the_index_finds_what_comparing_with_every_original_finds(redis_url, documents):
-    async def crawl() -> None:
-        connection = Connection(redis_url, timeout=10)
-        index = _index(connection, f"all-{uuid.uuid4().hex}", ttl=60)
-        originals: dict[str, np.ndarray] = {}
-        for number, document in enumerate(documents):
-            own = np.array(sorted(document), np.uint64)
-            found = await index.find(f"http://{number}.example/", own)
-            near = [url for url, other in originals.items() if near_duplicates(other, own)]
-            assert (found in near) if near else (found is None)
-            if not near:
-                originals[f"http://{number}.example/"] = own
-        await connection.close()
+def test_the_index_finds_what_comparing_with_every_original_finds(documents):
+    index = MemoryIndex(hot=100)
+    originals: dict[str, np.ndarray] = {}
+    for number, document in enumerate(documents):
+        own = made(*document)
+        found = index.decide(_url(number), own).duplicate_of
+        near = [url for url, other in originals.items() if near_duplicates(other, own)]
+        assert (found in near) if near else (found is None)
+        if not near:
+            originals[_url(number)] = own
 
-    asyncio.run(crawl())
+
+async def test_a_batch_is_decided_in_its_order(connection, prefix):
+    index = DuplicateIndex(connection, IndexOptions(prefix))
+    verdicts = await index.find_all([(_url("a"), STORY), (_url("b"), OTHER), (_url("c"), STORY), (_url("d"), OTHER)])
+    assert [verdict.duplicate_of for verdict in verdicts] == [None, None, _url("a"), _url("b")]
+
+
+async def test_every_key_goes_by_itself_when_nobody_uses_the_index_any_more(connection, prefix):
+    index = DuplicateIndex(connection, IndexOptions(prefix, ttl=1000, cap=100))
+    for number in range(60):
+        await index.find(_url(number), made(*range(8 * number, 8 * number + 8)))
+    keys = await connection.call(lambda client: client.keys(f"{prefix}:*"))
+    assert len(keys) > 10
+    for key in keys:
+        assert 0 < await connection.call(lambda client, key=key: client.ttl(key)) <= 3000
+
+
+@pytest.mark.parametrize("lost", ["d", "s", "m", "q"])
+async def test_keys_that_a_server_has_evicted_cost_no_more_than_what_they_held(connection, prefix, lost):
+    options = IndexOptions(prefix, cap=10)
+    index = DuplicateIndex(connection, options)
+    for name in ("a", "b"):
+        await index.find(_url(name), STORY)
+    for key in await connection.call(lambda client: client.keys(options.key(f"{lost}*"))):
+        await connection.call(lambda client, key=key: client.delete(key))
+    assert (await index.find(_url("b"), STORY)).duplicate_of in {None, _url("a")}
+    for number in range(30):
+        shingles = made(*range(8 * number, 8 * number + 8))
+        assert (await index.find(_url(number), shingles)).duplicate_of in {None, _url("a"), _url("b")}
+        assert (await index.find(_url("copy"), shingles)).duplicate_of is not None
+
+
+def test_bounds_that_cannot_work_are_refused():
+    for options in ({"ttl": 0}, {"cap": 0}, {"keep": 7}):
+        with pytest.raises(ValueError, match="at least"):
+            MemoryIndex(**options)
