@@ -25,6 +25,7 @@ from scrapy.utils.request import RequestFingerprinter
 from benchmarks.common import parser_of, say, table, write_json
 from crawler.embedded import EmbeddedServer
 from crawler.hosts import site_of
+from crawler.store import host_keys
 from demo.server import DemoWeb
 from detector.fingerprints import FINGERPRINT_VERSION
 
@@ -87,6 +88,7 @@ def _scrapy(*what: str, urls: Path, state: Path) -> list[str]:
     settings = [
         f"WINNOW_STATE_DIR={state}",
         "WINNOW_REDIS_URL=",
+        "WINNOW_SETTLE_PAGES=0",
         f"LOG_FILE={state}.log",
         "AUTOTHROTTLE_ENABLED=0",
         "CONCURRENT_REQUESTS_PER_DOMAIN=8",
@@ -114,10 +116,10 @@ def _read(state: Path, urls: Collection[str]) -> dict[str, Counts]:
     found: dict[str, Counts] = {}
     with EmbeddedServer(state) as server, redis.Redis.from_url(server.url) as client:
         for url in urls:
-            key = f"winnow:{FINGERPRINT_VERSION}:{{{site_of(url)}}}"
-            nodes: Any = client.hgetall(f"{key}:n")
-            pages: Any = client.smembers(f"{key}:p")
-            found[url] = nodes, pages
+            _, nodes, guard = host_keys("winnow", FINGERPRINT_VERSION, str(site_of(url)))
+            counts: Any = client.hgetall(nodes)
+            ids: Any = client.get(guard) or b""
+            found[url] = counts, {ids[at : at + 8] for at in range(0, len(ids), 16)}
     return found
 
 

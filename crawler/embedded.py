@@ -46,11 +46,14 @@ class EmbeddedServer:
     Args:
         folder: State folder; created if it is missing, readable by its owner only.
         timeout: Longest time to wait for the server to answer, in seconds. Loading the data counts.
+        memory: Most bytes that its data may take; beyond that, what has not been used for longest goes. It is decided
+            by the crawl that starts the server.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], *, timeout: float = 30.0) -> None:
+    def __init__(self, folder: str | os.PathLike[str], *, timeout: float = 30.0, memory: int = 1 << 30) -> None:
         self.folder = Path(folder).expanduser().resolve()
         self._timeout = timeout
+        self._memory = memory
         self._users: int | None = None
         self._guard: int | None = None
 
@@ -191,6 +194,8 @@ class EmbeddedServer:
             "appendonly": "yes",
             "appendfsync": "everysec",
             "save": "",
+            "maxmemory": str(self._memory),
+            "maxmemory-policy": "volatile-lru",
             "daemonize": "no",
         }
         return [str(server_binary()), *(part for name, value in options.items() for part in (f"--{name}", value))]

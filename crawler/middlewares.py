@@ -81,9 +81,13 @@ class CountNodes:
             evidence = await winnow.counts.read(site, hashed.fingerprints)
             winnow.count(stats.PAGES_UNCOUNTED if evidence is None else stats.PAGES_READ)
         else:
-            evidence = await winnow.counts.count(site, self._page_id(response), hashed.fingerprints, hashed.contents_id)
+            evidence = await winnow.counts.count(
+                site, self._page_id(response), hashed.fingerprints, hashed.contents_id, hashed.masses
+            )
             if evidence is None:
                 winnow.count(stats.PAGES_UNCOUNTED)
+            elif evidence.settled:
+                winnow.count(stats.PAGES_SETTLED)
             else:
                 winnow.count(stats.PAGES_COUNTED if evidence.counted else stats.PAGES_REPEATED)
         if evidence is not None and winnow.learning is not None:

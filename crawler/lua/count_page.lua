@@ -1,107 +1,104 @@
--- Count the nodes of one page (or of one chunk of a big page) for its host, once, and return the counts.
+-- Count the nodes of one page for its host, once, and return their entries; settle the host when it is time.
 --
--- KEYS[1]  hash: node fingerprint (8 bytes) -> number of pages that contain it; one-letter fields are the host's own:
---          p pages counted, u most that any node can be undercounted by, c cursor and f floor of a running sweep
--- KEYS[2]  set: what has been counted: page ids (8 bytes), and page id .. chunk number for further chunks
--- KEYS[3]  set: ids of the contents that have been counted (8 bytes)
--- ARGV     page id; chunk number, from 0; distinct fingerprints, 8 bytes each, joined; budget of fields;
---          most pages to count; time to live of the host in seconds; id of the page's contents
--- Returns  {1 if counted now, pages, undercount, counts in the order of the fingerprints joined by spaces}
-local nodes, counted, contents = KEYS[1], KEYS[2], KEYS[3]
-local page_id, chunk, joined = ARGV[1], tonumber(ARGV[2]), ARGV[3]
-local budget, most_pages, ttl = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
-local contents_id = ARGV[7]
+-- KEYS[1]  hash, the state of the host: pages counted, undercount (most that any node can be undercounted by), entries
+--          (number of nodes held), checked (pages at the last checkpoint), used (time of the last page, in seconds),
+--          version (how often its labels were frozen). While it is settled also labels (per node its fingerprint and
+--          one byte for its share of pages, 255 for all), stamp (hash of them), expected (matched text per page).
+-- KEYS[2]  hash: node fingerprint -> entry, see entries.lua; gone while the host is settled
+-- KEYS[3]  string: the 8-byte ids of the pages counted and of their contents, joined; gone while the host is settled
+-- ARGV     id of the page; id of its contents; distinct fingerprints, 8 bytes each, joined; characters of the text of
+--          each, one byte each; budget of nodes; most pages to count; time to live of the host in seconds; least pages
+--          to settle after, 0 for never; share of pages of a template
+-- Returns  {1 if counted now, 0 if it had been, pages, undercount, version, entries in the order of the fingerprints,
+--          1 if the host has settled now} or, of a settled host, {2, pages, stamp, version, labels, expected}
+local host, nodes, guard = KEYS[1], KEYS[2], KEYS[3]
+local page_id, contents_id, joined, masses = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local budget, most_pages, ttl = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
+local settle_after, theta = tonumber(ARGV[8]), tonumber(ARGV[9])
+local NONE = string.char(0, 0, 0, 0, 0)
 
-local BATCH = 2000 -- fields per command; Lua's unpack gives up near 8,000 values
-local SWEEP_AT = 0.75 -- share of the budget from which on rare nodes are swept out
-local SWEEP_STEP = 1024 -- fields looked at per call, at least
-
--- Counts and guard live and die together: with one of the two keys evicted, they would disagree.
-if redis.call('EXISTS', nodes, counted) == 1 then
-  redis.call('DEL', nodes, counted, contents)
+local function is_among(ids, id)
+  local at = string.find(ids, id, 1, true)
+  while at and at % 8 ~= 1 do
+    at = string.find(ids, id, at + 1, true)
+  end
+  return at ~= nil
 end
 
-local fields, counts = {}, {}
+local state = redis.call('HMGET', host, 'stamp', 'pages', 'undercount', 'entries', 'checked', 'version', 'labels', 'expected')
+local stamp, version = state[1], tonumber(state[6] or 0)
+local pages, undercount, entries = tonumber(state[2] or 0), tonumber(state[3] or 0), tonumber(state[4] or 0)
+if stamp then
+  redis.call('HSET', host, 'used', redis.call('TIME')[1])
+  redis.call('EXPIRE', host, ttl)
+  return { 2, pages, stamp, version, state[7], state[8] }
+end
+
+-- The keys live and die together: with one of them evicted, counts and guard would disagree.
+local ids = redis.call('GET', guard) or ''
+local held = redis.call('HLEN', nodes)
+if held ~= entries or #ids ~= 16 * pages then
+  redis.call('DEL', nodes, guard)
+  redis.call('HDEL', host, 'pages', 'undercount', 'entries', 'checked')
+  pages, undercount, entries, ids, state[5] = 0, 0, 0, '', false
+end
+
+-- A page is new by its address and by its contents: one page at many addresses would look like template.
+local is_new = pages < most_pages and not is_among(ids, page_id) and not is_among(ids, contents_id)
+local fields = {}
 for at = 1, #joined, 8 do
   fields[#fields + 1] = string.sub(joined, at, at + 7)
 end
-for from = 1, #fields, BATCH do
-  local to = math.min(from + BATCH - 1, #fields)
-  local values = redis.call('HMGET', nodes, unpack(fields, from, to))
-  for i = 1, to - from + 1 do
-    counts[from + i - 1] = tonumber(values[i] or 0)
-  end
-end
+local found = look_up(nodes, fields)
 
--- A page is new by its address and by its contents: one page at many addresses would look like template. A further
--- chunk counts only if the page itself did, and each chunk has a guard of its own.
-local pages = tonumber(redis.call('HGET', nodes, 'p') or 0)
-local is_new
-if chunk == 0 then
-  is_new = pages < most_pages
-    and redis.call('SISMEMBER', counted, page_id) == 0
-    and redis.call('SADD', contents, contents_id) == 1
-  if is_new then
-    redis.call('SADD', counted, page_id)
-  end
-else
-  is_new = redis.call('SISMEMBER', counted, page_id) == 1 and redis.call('SADD', counted, page_id .. chunk) == 1
-end
-
+local has_settled = false
 if is_new then
-  if chunk == 0 then
-    pages = redis.call('HINCRBY', nodes, 'p', 1)
-  end
-  local room = budget - redis.call('HLEN', nodes)
-  local refused = false
-  local written = {}
+  pages = pages + 1
+  local written, fresh = {}, {}
   for i, field in ipairs(fields) do
-    local known = counts[i] > 0
-    counts[i] = counts[i] + 1
-    if known or room > 0 then
+    if found[i] then
+      local seen, missed, mass, was_template = decode(found[i])
+      found[i] = encode(seen + 1, missed, mass, was_template)
       written[#written + 1] = field
-      written[#written + 1] = counts[i]
-      room = known and room or room - 1
+      written[#written + 1] = found[i]
     else
-      refused = true
+      fresh[#fresh + 1] = i
     end
   end
-  for from = 1, #written, 2 * BATCH do
-    redis.call('HSET', nodes, unpack(written, from, math.min(from + 2 * BATCH - 1, #written)))
+  in_batches('HSET', nodes, written)
+  if entries + #fresh > budget then
+    undercount = drop_rare(nodes, undercount, budget)
+    entries = redis.call('HLEN', nodes)
   end
-  if refused then
-    redis.call('HINCRBY', nodes, 'u', 1)
+  local taken = {}
+  for k, i in ipairs(fresh) do
+    found[i] = encode(1, undercount, string.byte(masses, i), false)
+    if k <= budget - entries then
+      taken[#taken + 1] = fields[i]
+      taken[#taken + 1] = found[i]
+    end
   end
+  in_batches('HSET', nodes, taken)
+  if #fresh > budget - entries then
+    undercount = math.min(undercount + 1, pages)
+  end
+  entries = entries + #taken / 2
+  redis.call('APPEND', guard, page_id .. contents_id)
+  redis.call('HSET', host, 'pages', pages, 'undercount', undercount, 'entries', entries, 'used', redis.call('TIME')[1])
 
-  -- Sweep rare nodes out, a bounded step per call; nodes of more than 5 % of the pages are always left in.
-  local cursor = redis.call('HGET', nodes, 'c')
-  local floor = tonumber(redis.call('HGET', nodes, 'f') or 1)
-  if not cursor and redis.call('HLEN', nodes) > SWEEP_AT * budget then
-    cursor = '0'
-    redis.call('HINCRBY', nodes, 'u', floor)
+  -- Checkpoints are at half of the least pages to settle after, then whenever the pages have doubled.
+  local due = state[5] and 2 * state[5] or settle_after * 2 ^ (math.min(version, 4) - 1)
+  local must = pages >= most_pages
+  if settle_after > 0 and (pages >= due or must) then
+    has_settled = checkpoint(host, nodes, guard, pages, version, theta, must)
   end
-  if cursor then
-    local step = redis.call('HSCAN', nodes, cursor, 'COUNT', math.max(SWEEP_STEP, 2 * #fields))
-    local rare = {}
-    for i = 1, #step[2], 2 do
-      if #step[2][i] == 8 and tonumber(step[2][i + 1]) <= floor then
-        rare[#rare + 1] = step[2][i]
-      end
-    end
-    for from = 1, #rare, BATCH do
-      redis.call('HDEL', nodes, unpack(rare, from, math.min(from + BATCH - 1, #rare)))
-    end
-    if step[1] ~= '0' then
-      redis.call('HSET', nodes, 'c', step[1])
-    else
-      redis.call('HDEL', nodes, 'c')
-      local still_full = redis.call('HLEN', nodes) > SWEEP_AT * budget
-      redis.call('HSET', nodes, 'f', still_full and math.max(1, math.min(floor + 1, math.floor(pages / 20))) or 1)
-    end
-  end
+  version = has_settled and version + 1 or version
+  redis.call('EXPIRE', host, ttl)
   redis.call('EXPIRE', nodes, ttl)
-  redis.call('EXPIRE', counted, ttl)
-  redis.call('EXPIRE', contents, ttl)
+  redis.call('EXPIRE', guard, ttl)
 end
 
-return { is_new and 1 or 0, pages, tonumber(redis.call('HGET', nodes, 'u') or 0), table.concat(counts, ' ') }
+for i = 1, #fields do
+  found[i] = found[i] or NONE
+end
+return { is_new and 1 or 0, pages, undercount, version, table.concat(found), has_settled and 1 or 0 }

@@ -96,7 +96,8 @@ def unique_units(page: Page, df: NDArray[np.int64], pages: int, min_pages: int =
     """
     if pages < min_pages:
         return np.zeros(page.n + page.m, bool)
-    return countable(page) & (df <= 1)
+    unique: NDArray[np.bool_] = countable(page) & (df == 1)
+    return unique
 
 
 def html_lengths(page: Page) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

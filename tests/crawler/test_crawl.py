@@ -7,7 +7,7 @@ from detector.fingerprints import FINGERPRINT_VERSION
 
 async def _pages_counted(connection: Connection, prefix: str, host: str) -> int:
     counts = NodeCounts(connection, prefix=prefix, version=FINGERPRINT_VERSION, budget=1000, most_pages=1000, ttl=1000)
-    return await connection.call(lambda client: client.scard(counts.keys(host)[1]))
+    return int(await connection.call(lambda client: client.hget(counts.keys(host)[0], "pages")) or 0)
 
 
 async def test_every_page_is_counted_once_and_every_item_cleaned(web, crawl, connection, prefix):
@@ -29,6 +29,7 @@ def test_what_is_written_on_an_item(web, crawl):
     item = crawled.item(urls[19])
     assert set(item) == {
         *("url", "text", "title", "template_share", "label_source", "label_version", "evidence_pages", "status"),
+        "site_label_version",
         *("shingles", "clean_html", "markdown", "segments"),
     }
     assert item["title"] == "Story 19"

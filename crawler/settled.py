@@ -1,0 +1,124 @@
+"""Settled hosts as a worker holds them: the labels that were frozen, and whether the pages still look like them."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, Self
+
+import numpy as np
+
+from detector.site.site_level import MIN_DF, THETA
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Hashes = NDArray[np.uint64]
+
+REFRESH: Final = 60.0
+"""Seconds after which a worker asks whether the labels it holds are still those of the host."""
+
+HOSTS_HELD: Final = 1_000
+"""Settled hosts that a worker holds; beyond that, the one not met for longest is forgotten."""
+
+REOPEN_BELOW: Final = 1 / 3
+"""A host opens again when the recent pages have less than this share of the template text that is expected."""
+
+RECENT: Final = 16
+"""Pages that the running mean of that share goes back over: a redesign of all pages is noticed after 18."""
+
+_LABEL: Final = np.dtype([("fingerprint", "<u8"), ("share", "u1")])
+
+
+@dataclass(slots=True, eq=False)
+class SettledHost:
+    """The frozen labels of one host.
+
+    Attributes:
+        stamp: what Redis knows these labels by.
+        version: how often the labels of the host have been frozen.
+        pages: pages that had been counted by then.
+        expected: characters of template text per page by then, each weighted with its share of pages.
+        fingerprints: uint64[k], the nodes that are template, sorted.
+        shares: float64[k], share of the pages that has each, to 1/255.
+        recent: running mean over the pages met here of the share of ``expected`` that they have, each at most 1.
+        confirmed: time of the last word from Redis, monotonic, in seconds.
+    """
+
+    stamp: bytes
+    version: int
+    pages: int
+    expected: float
+    fingerprints: Hashes
+    shares: NDArray[np.float64]
+    recent: float = 1.0
+    confirmed: float = field(default_factory=time.monotonic)
+
+    @classmethod
+    def unpack(cls, stamp: bytes, version: int, pages: int, labels: bytes, expected: float) -> Self:
+        """Read labels as ``crawler/lua/settling.lua`` packs them: 8 bytes of fingerprint and one for the share each."""
+        packed = np.sort(np.frombuffer(labels, _LABEL), order="fingerprint")
+        return cls(
+            *(stamp, version, pages, expected),
+            packed["fingerprint"].astype(np.uint64),
+            packed["share"] / 255,
+        )
+
+    @property
+    def has_drifted(self) -> bool:
+        """Whether the recent pages lack most of the template."""
+        return self.recent < REOPEN_BELOW
+
+    def frequencies(self, fingerprints: Hashes) -> NDArray[np.int64]:
+        """Estimate on how many of the ``pages`` each node was: by its share for template, 1 for all others."""
+        shares = self._shares_of(fingerprints)
+        least = max(int(np.ceil(THETA * self.pages)), MIN_DF)  # the share is rounded, the label is not
+        return np.where(shares > 0, np.maximum(np.rint(shares * self.pages), least), 1).astype(np.int64)
+
+    def observe(self, fingerprints: Hashes, masses: NDArray[np.uint8]) -> None:
+        """Take a page into the running mean.
+
+        Args:
+            fingerprints: uint64[k], distinct, of its nodes.
+            masses: uint8[k], characters of text of each.
+        """
+        if self.expected > 0 and len(fingerprints):
+            matched = float(self._shares_of(fingerprints) @ masses)
+            self.recent += (min(matched / self.expected, 1.0) - self.recent) / RECENT
+
+    def _shares_of(self, fingerprints: Hashes) -> NDArray[np.float64]:
+        """float64, the frozen share of each node, 0 for those that are not template."""
+        if not len(self.fingerprints):
+            return np.zeros(len(fingerprints))
+        place = np.searchsorted(self.fingerprints, fingerprints).clip(max=len(self.fingerprints) - 1)
+        return np.where(self.fingerprints[place] == fingerprints, self.shares[place], 0.0)
+
+
+class SettledHosts:
+    """The settled hosts that a worker has met last.
+
+    Args:
+        held: most hosts.
+    """
+
+    def __init__(self, held: int = HOSTS_HELD) -> None:
+        self._held = held
+        self._hosts: OrderedDict[str, SettledHost] = OrderedDict()
+
+    def get(self, name: str) -> SettledHost | None:
+        """Return a host, which is then the one met last."""
+        if name in self._hosts:
+            self._hosts.move_to_end(name)
+        return self._hosts.get(name)
+
+    def put(self, name: str, host: SettledHost) -> None:
+        """Hold a host."""
+        self._hosts[name] = host
+        self._hosts.move_to_end(name)
+        if len(self._hosts) > self._held:
+            self._hosts.popitem(last=False)
+
+    def drop(self, name: str) -> None:
+        """Forget a host."""
+        self._hosts.pop(name, None)
