@@ -119,6 +119,11 @@ METHODS: Final[dict[str, Entry]] = {
     "text-windows": Entry(
         "detector.site.text_windows", "TextWindows", "stretches of text that occur often, whatever their markup"
     ),
+    "site-independent-blocks": Entry(
+        "detector.site.site_independent_blocks",
+        "SiteIndependentBlocks",
+        "elements of block tags whose text is on a tenth of the pages; content only where no other page has it",
+    ),
     "clusters": Entry(
         "detector.site.clustering.method", "Clusters", "pages clustered by template, and what most of a cluster share"
     ),
