@@ -35,6 +35,7 @@ class Card:
         auc, parent_auc: area under the ROC curve on their site-level labels, its own and its parent's.
         f_measure, parent_f_measure: of the words of content that stay, likewise.
         recall, parent_recall: recall of template at precision 0.90, likewise.
+        gain, error: mean over the hosts held out of how much the area under the ROC curve grew, and its standard error.
     """
 
     version: str
@@ -50,6 +51,8 @@ class Card:
     parent_f_measure: float
     recall: float
     parent_recall: float
+    gain: float
+    error: float
 
 
 @dataclass(frozen=True, slots=True)
