@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
-from detector.characters import CODES, white_space
 from detector.hashing import inverse_powers, mix, powers
 from detector.parsing import decoded
+from detector.site.detagged import Detagged
 from detector.site.events import covered, mostly_characters, of_blocks
 from detector.site.hash_counter import HashCounter, among
 from detector.site.methods import Labels, parameter
@@ -20,7 +20,6 @@ from detector.site.source_map import NOWHERE, source_map
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from detector.page import Page
     from detector.site.pages import SitePage, SitePages
     from detector.training.progress import Progress
 
@@ -77,7 +76,7 @@ class TextWindows:
         counter = HashCounter()
         distinct = 0
         for read in chosen.distinct(progress):
-            fragments = _Detagged(read.page).fragments(self.window)
+            fragments = _fragments(Detagged(read.page).codes, self.window)
             counter.add(fragments[_sampled(fragments, self.density)])
             distinct += 1
         pages.skipped.update(chosen.skipped)
@@ -114,7 +113,7 @@ class TextWindowTemplate:
     def label(self, read: SitePage) -> Labels:
         """Label blocks most of whose characters lie in frequent fragments, and elements of nothing but such blocks."""
         page = read.page
-        detagged = _Detagged(page)
+        detagged = Detagged(page)
         inked = self._covered(detagged)[detagged.place]
         length = np.bincount(detagged.run, minlength=len(page.runs))
         inside = np.bincount(detagged.run, inked, minlength=len(page.runs))
@@ -124,7 +123,7 @@ class TextWindowTemplate:
     def templates(self, read: SitePage) -> list[TextTemplate]:
         """Return the coalesced fragments of a page and their places in its source, in order."""
         page = read.page
-        detagged = _Detagged(page)
+        detagged = Detagged(page)
         change = np.flatnonzero(np.diff(self._covered(detagged).astype(np.int8), prepend=0, append=0))
         first = np.searchsorted(detagged.place, change[::2])
         last = np.searchsorted(detagged.place, change[1::2]) - 1
@@ -132,49 +131,16 @@ class TextWindowTemplate:
         found = []
         for begin, end, inked, until in zip(change[::2], change[1::2], first, last, strict=True):
             if inked <= until:
-                text = detagged.codes[begin:end].tobytes().decode("utf-32-le", "surrogatepass").strip()
+                text = detagged.text[begin:end].strip()
                 at = where.byte(detagged.run[inked], detagged.character[inked], after=False)
                 to = where.byte(detagged.run[until], detagged.character[until], after=True)
                 found.append(TextTemplate(text, at, to))
         return found
 
-    def _covered(self, detagged: _Detagged) -> NDArray[np.bool_]:
+    def _covered(self, detagged: Detagged) -> NDArray[np.bool_]:
         """bool[length of the text], characters in any of the frequent fragments."""
-        frequent = np.flatnonzero(among(detagged.fragments(self._window), self._fragments))
+        frequent = np.flatnonzero(among(_fragments(detagged.codes, self._window), self._fragments))
         return covered(frequent, frequent + self._window, len(detagged.codes))
-
-
-class _Detagged:
-    """The text of a page without its markup, white space collapsed, borders of blocks counting as white space.
-
-    Attributes:
-        codes: uint32, code points of the text.
-        place: int64[k], places in the text of the characters that are not white space.
-        character: int64[k], where these are in `Page.text`.
-        run: int64[k], the run each is in.
-    """
-
-    def __init__(self, page: Page) -> None:
-        codes = np.frombuffer(page.text.encode("utf-32-le", "surrogatepass"), np.dtype("<u4"))
-        ink = ~white_space()[np.minimum(codes, CODES - 1)]
-        self.character = np.flatnonzero(ink)
-        self.run = np.searchsorted(page.run_offset, self.character, side="right") - 1
-        spaced = np.diff(self.character, prepend=-1) > 1
-        spaced[np.searchsorted(self.character, page.run_offset[page.block_run_begin])] = True
-        spaced[:1] = False
-        self.place = np.arange(len(self.character)) + np.cumsum(spaced)
-        self.codes = np.full(int(self.place[-1]) + 1 if len(self.place) else 0, ord(" "), np.dtype("<u4"))
-        self.codes[self.place] = codes[self.character]
-
-    def fragments(self, window: int) -> Hashes:
-        """uint64, hash of the fragment that begins at each place; none for a text that is shorter than the window."""
-        length = len(self.codes)
-        if length < window:
-            return np.zeros(0, np.uint64)
-        sums = np.zeros(length + 1, np.uint64)
-        np.cumsum(mix(self.codes.astype(np.uint64) + np.uint64(1)) * powers(0, length), out=sums[1:])
-        begin = np.arange(length - window + 1)
-        return mix((sums[begin + window] - sums[begin]) * inverse_powers(begin))
 
 
 class _Located:
@@ -198,6 +164,17 @@ class _Located:
         if offsets is None:
             return int(end if after else begin)
         return int(begin + offsets[character - int(self._read.page.run_offset[run]) + after])
+
+
+def _fragments(codes: NDArray[np.uint32], window: int) -> Hashes:
+    """uint64, hash of the fragment that begins at each place; none for a text that is shorter than the window."""
+    length = len(codes)
+    if length < window:
+        return np.zeros(0, np.uint64)
+    sums = np.zeros(length + 1, np.uint64)
+    np.cumsum(mix(codes.astype(np.uint64) + np.uint64(1)) * powers(0, length), out=sums[1:])
+    begin = np.arange(length - window + 1)
+    return mix((sums[begin + window] - sums[begin]) * inverse_powers(begin))
 
 
 def _sampled(hashes: Hashes, density: int) -> NDArray[np.bool_]:
