@@ -19,6 +19,7 @@ _SIDE: Final = re.compile(
 )
 _COLUMN: Final = re.compile(r"\bcol-(?:lg|md)-(\d{1,2})\b")
 _COLUMNS_OF_A_ROW: Final = 12  # the grid that class names such as col-md-4 count in
+_NO_DISPLAY: Final = re.compile(r"\bdisplay\s*:\s*none\b", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"\s*(\d{1,5})(?:\.\d*)?\s*(?:px)?\s*$")
 
 
@@ -31,6 +32,7 @@ class Attributes:
         side: bool[n], class or id names a side column.
         column_share: float64[n], share of its row's width that a grid class gives an element; NaN where none does.
         width, height: pixels by element index, where an attribute declares a plain number of them.
+        hidden: bool[n], has the attribute ``hidden`` or an inline style without display.
         href: address by element index.
         input_type: type of form controls by element index.
     """
@@ -40,6 +42,7 @@ class Attributes:
     column_share: NDArray[np.float64]
     width: dict[int, int]
     height: dict[int, int]
+    hidden: NDArray[np.bool_]
     href: dict[int, str]
     input_type: dict[int, str]
 
@@ -48,7 +51,8 @@ class Attributes:
         """Gather the attributes of a page."""
         classes: list[tuple[int, str]] = []
         href: dict[int, str] = {}
-        found: dict[str, dict[int, str]] = {"href": href, "width": {}, "height": {}, "type": {}}
+        found: dict[str, dict[int, str]] = {name: {} for name in ("width", "height", "type", "hidden", "style")}
+        found["href"] = href
         lengths = [0] * page.n
         for index, pairs in enumerate(page.attributes):
             length = 0
@@ -68,12 +72,16 @@ class Attributes:
                 side[index] = True
             if share:
                 column_share[index] = share
+        hidden = np.zeros(page.n, bool)
+        hidden[list(found["hidden"])] = True
+        hidden[[index for index, style in found["style"].items() if _NO_DISPLAY.search(style)]] = True
         return cls(
             markup_length=np.array(lengths, np.int64),
             side=side,
             column_share=column_share,
             width=_pixels(found["width"]),
             height=_pixels(found["height"]),
+            hidden=hidden,
             href=href,
             input_type=found["type"],
         )

@@ -37,19 +37,25 @@ LOG_FONT_SCALE: Final = np.log(
 """Logarithm of the size of an element's letters relative to its parent's, by tag id."""
 
 _MARGIN: Final = _by_tag(0, p=16, h1=21, h2=20, h3=19, h4=21, h5=22, h6=25, ul=16, ol=16, dl=16, blockquote=16, pre=13,
-                         figure=16, fieldset=16, td=2, th=2, legend=4)  # fmt: skip
+                         figure=16, fieldset=16, hr=16, td=2, th=2, legend=4)  # fmt: skip
 _DEFAULT_WIDTH: Final = _by_tag(0, img=200, video=640, iframe=300, embed=300, object=300, canvas=300, svg=24, input=170,
                                 textarea=180, select=120, audio=300, button=16, progress=160, meter=80)  # fmt: skip
 _DEFAULT_HEIGHT: Final = _by_tag(0, img=150, video=360, iframe=150, embed=150, object=150, canvas=150, svg=24, input=24,
                                  textarea=40, select=24, audio=54, button=24, progress=16, meter=16)  # fmt: skip
-_RULE_HEIGHT: Final = _by_tag(0, hr=18)  # of its container's width
+_RULE_HEIGHT: Final = _by_tag(0, hr=2)  # of its container's width
 _SMALL_INPUT: Final = {"hidden": 0, "checkbox": 20, "radio": 20, "submit": 80, "button": 80, "image": 80, "reset": 80}
 
 
-def own_areas(page: Page, attributes: Attributes, width: Floats, has_text: NDArray[np.bool_]) -> Floats:
-    """float64[n], area of each element by itself: margins around text, rules, images, and form controls."""
+def margin_areas(page: Page, width: Floats, has_text: NDArray[np.bool_]) -> Floats:
+    """float64[n], area of the margins above and below each element, which are no part of its own box."""
+    area: Floats = _MARGIN[page.tag] * (has_text | (page.tag == TAG_ID["hr"])) * width
+    return area
+
+
+def own_areas(page: Page, attributes: Attributes, width: Floats) -> Floats:
+    """float64[n], area of each element by itself: rules, images, and form controls."""
     tag = page.tag
-    area: Floats = (_MARGIN[tag] * has_text + _RULE_HEIGHT[tag]) * width
+    area: Floats = _RULE_HEIGHT[tag] * width
     wide, high = _DEFAULT_WIDTH[tag], _DEFAULT_HEIGHT[tag]
     for index in np.flatnonzero(_SIZED[tag]).tolist():
         declared_width, declared_height = attributes.width.get(index), attributes.height.get(index)

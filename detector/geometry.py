@@ -2,10 +2,12 @@
 
 The layout conserves area: text, images and form controls take up an area, a box is as high as the areas inside it need
 at its width, and boxes are stacked in reading order. All quantities are then sums over subtrees or over paths to the
-root, and a few array operations lay out a whole page. Menus and hidden parts are laid out as if they were shown.
+root, and a few array operations lay out a whole page. What markup hides takes up nothing; what style sheets hide is
+laid out as if it were shown.
 
-Sizes are those of the usual browser defaults. The paper this serves annotates nodes with a real browser's positions
-and areas (Chakrabarti, Kumar, Punera: Page-level template detection via isotonic smoothing, section 5.2).
+Sizes are the browsers' defaults; letters are a little smaller, as most style sheets make them. The paper this serves
+annotates nodes with a real browser's positions and areas (Chakrabarti, Kumar, Punera: Page-level template detection via
+isotonic smoothing, section 5.2). How near the estimate comes to a browser: ``benchmarks/geometry.py``.
 """
 
 from __future__ import annotations
@@ -17,11 +19,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from detector.attributes import Attributes
-from detector.box_sizes import BANNERS, LOG_FONT_SCALE, own_areas
+from detector.box_sizes import BANNERS, LOG_FONT_SCALE, margin_areas, own_areas
 from detector.columns import columns
 from detector.subtrees import path_sums, subtree_sums, within
 from detector.tags import BLOCK_LEVEL, TAG_ID, tag_set
 from detector.text_statistics import TextStatistics
+from detector.visibility import off_screen
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,11 +37,13 @@ PAGE_WIDTH: Final = 1024.0
 HIDDEN_AREA: Final = 2000.0
 """Area in px² below which a node is hidden: neither classified nor smoothed (section 5.3)."""
 
-_CHARACTER_WIDTH: Final = 7.6  # px, average at 16 px
-_LINE_HEIGHT: Final = 24.0  # px at 16 px
-_LOG_SCALES: Final = (-0.7, 1.1)  # half and three times 16 px, however deep headings are nested
+_CHARACTER_WIDTH: Final = 7.2  # px, average
+_LINE_HEIGHT: Final = 24.0  # px
+_LETTER_HEIGHT: Final = 16.0  # px; boxes of inline elements leave out the space between lines
+_LOG_SCALES: Final = (-0.7, 1.1)  # half and three times the usual size, however deep headings are nested
 _NARROWEST: Final = 24.0  # px; of columns in columns in columns
 _SHORT_LINE: Final = 200.0  # px; a shorter line in a link list or a page's header is one of several beside each other
+_PADDING: Final = 60.0  # px, on both sides of such a line
 
 _BLOCK_LEVEL: Final = tag_set(*BLOCK_LEVEL)
 
@@ -103,7 +108,8 @@ def layout(page: Page, statistics: TextStatistics | None = None, attributes: Att
     scale = np.exp(np.clip(path_sums(page, LOG_FONT_SCALE[tag]), *_LOG_SCALES))
     characters = statistics.characters + statistics.words  # a space follows every word
     run_length = np.diff(characters) * _CHARACTER_WIDTH * scale[page.run_node]
-    length = np.concatenate([[0.0], np.cumsum(run_length)])
+    seen = ~off_screen(page, attributes)
+    length = np.concatenate([[0.0], np.cumsum(run_length * seen[page.run_node])])
     text_length = length[statistics.unit_run_end] - length[statistics.unit_run_begin]
 
     share, x_share, beside = columns(page, attributes, text_length[:n])
@@ -112,20 +118,19 @@ def layout(page: Page, statistics: TextStatistics | None = None, attributes: Att
     line_height = _LINE_HEIGHT * scale
     block_width = width[page.block_node]
     block_length = text_length[n:]
-    flowing = within(page, BANNERS[tag])[page.block_node] | _linked(page)
-    full_lines = np.where(
-        flowing & (block_length < _SHORT_LINE), block_length, np.ceil(block_length / block_width) * block_width
-    )
-    block_area = full_lines * line_height[page.block_node]
-    own_area = own_areas(page, attributes, width, text_length[:n] > 0)
+    short = (within(page, BANNERS[tag])[page.block_node] | _linked(page)) & (block_length < _SHORT_LINE)
+    full_lines = np.where(short, block_length + _PADDING, np.ceil(block_length / block_width) * block_width)
+    block_area = full_lines * line_height[page.block_node] * (block_length > 0)
+    margin = margin_areas(page, width, text_length[:n] > 0) * seen
+    own_area = own_areas(page, attributes, width) * seen + margin
 
     before_block = np.concatenate([[0.0], np.cumsum(block_area)])
     before_element = np.concatenate([[0.0], np.cumsum(own_area)])
     start = before_block[page.block_begin] + before_element[:-1]
-    area = before_block[page.block_end] + before_element[page.end] - start
+    own_in_subtree = before_element[page.end] - before_element[:-1] - margin
+    area = np.maximum(before_block[page.block_end] - before_block[page.block_begin] + own_in_subtree, 0)
     inline = subtree_sums(page, block_level) == 0
-    own_in_subtree = before_element[page.end] - before_element[:-1]
-    area[inline] = (text_length[:n] * line_height + own_in_subtree)[inline]
+    area[inline] = (text_length[:n] * _LETTER_HEIGHT * scale + np.maximum(own_in_subtree, 0))[inline]
 
     height = np.divide(area, width, out=np.zeros(n), where=width > 0)
     y_offset = np.where(beside, 0.0, (start - start[above]) / width[above])
