@@ -23,6 +23,7 @@ kinds of models:
 
 examples:
   winnow train sites/ -o my-model.npz
+  winnow train sites/ --labels site-independent-blocks -o my-model.npz
   winnow train sites/ --gold gold/pages.jsonl -o my-model.npz
   winnow clean --model my-model.npz page.html
 """
@@ -41,6 +42,12 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="MODEL", help="file to write, .npz")
     parser.add_argument("--model", metavar="KIND", help="blocks or logistic (default: the kind of the package's own)")
     parser.add_argument("--gold", type=Path, metavar="FILE", help="gold pages, .jsonl or .jsonl.xz, for --model blocks")
+    parser.add_argument(
+        "--labels",
+        metavar="METHOD",
+        default="site-level",
+        help="site-level method that labels the sites, see winnow site --list (default: %(default)s)",
+    )
     parser.add_argument(
         "--sources",
         type=Path,
@@ -73,6 +80,7 @@ def run(options: argparse.Namespace) -> int:
             output=options.output,
             model=options.model or DEFAULT_MODEL,
             gold=options.gold,
+            labels=options.labels,
             sources="\n".join(file.read_text(encoding="utf-8").strip() for file in options.sources),
             seed=options.seed,
             processes=options.processes,

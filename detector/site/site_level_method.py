@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
-from detector.fingerprints import both_fingerprints
+from detector.fingerprints import both_fingerprints, text_fingerprints
 from detector.site.counts import MemoryCounts
 from detector.site.methods import Labels, parameter
 from detector.site.pages import check_enough
 from detector.site.site_level import MIN_DF, MIN_PAGES, THETA, site_level_templates, unique_units
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from detector.page import Page
     from detector.site.pages import SitePage, SitePages
     from detector.training.progress import Progress
@@ -103,3 +105,7 @@ class SiteLevelTemplate:
             min_df=method.min_df,
         )
         return Labels(template, unique_units(page, text_df, self.pages, method.min_pages) & ~template)
+
+    def unique(self, page: Page) -> NDArray[np.bool_]:
+        """bool[n + m], the units whose text no other page has."""
+        return unique_units(page, self._text.df(text_fingerprints(page)), self.pages, self._method.min_pages)

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Final, Protocol
 from detector.blocks.perceptron import BLOCKS
 from detector.classifier import LOGISTIC
 from detector.models import DEFAULT_MODEL
+from detector.site.methods import METHODS
 from detector.training.blocks import train_blocks
+from detector.training.labels import SITE_LEVEL_METHOD
 from detector.training.logistic import train_logistic
 from detector.training.model_card import model_card
 from detector.training.report import Figures, Trained
@@ -31,6 +33,7 @@ class Trainer(Protocol):
         sites: Sequence[Site],
         gold: Path | None = None,
         *,
+        labels: str = SITE_LEVEL_METHOD,
         seed: int = 0,
         processes: int = 1,
         progress: Progress | None = None,
@@ -49,6 +52,7 @@ def train(
     output: Path,
     model: str = DEFAULT_MODEL,
     gold: Path | None = None,
+    labels: str = SITE_LEVEL_METHOD,
     sources: str = "",
     seed: int = 0,
     processes: int = 1,
@@ -62,6 +66,7 @@ def train(
         output: file to write, ending in ``.npz``.
         model: kind of model, one of :data:`TRAINERS`.
         gold: gold pages, for kinds of models that learn from them too.
+        labels: the site-level method that labels the sites, one of :data:`detector.site.methods.METHODS`.
         sources: whom the pages are from, as Markdown for the model card.
         seed: the same seed and the same pages give the same weights.
         processes: worker processes that read pages.
@@ -75,14 +80,17 @@ def train(
     """
     if model not in TRAINERS:
         raise ValueError(f"no such kind of model: {model!r}; there are {', '.join(sorted(TRAINERS))}")
+    if labels not in METHODS:
+        raise ValueError(f"no such method: {labels!r}; there are {', '.join(METHODS)}")
     if output.suffix != ".npz":
         raise ValueError(f"the model's file must end in .npz: {output}")
     sites = find_sites(sites_dir)
-    trained = TRAINERS[model](sites, gold, seed=seed, processes=processes, progress=progress)
+    trained = TRAINERS[model](sites, gold, labels=labels, seed=seed, processes=processes, progress=progress)
     output.parent.mkdir(parents=True, exist_ok=True)
     trained.model.save(output)
     with_gold = f" --gold {gold.name}" if gold else ""
-    command = f"winnow train {sites_dir.name}{with_gold} -o {output.name} --model {model} --seed {seed}"
+    with_labels = f" --labels {labels}" if labels != SITE_LEVEL_METHOD else ""
+    command = f"winnow train {sites_dir.name}{with_gold}{with_labels} -o {output.name} --model {model} --seed {seed}"
     card = model_card(
         trained, data=sites_dir.name, command=command, date=date or datetime.date.today(), sources=sources
     )

@@ -13,7 +13,7 @@ import numpy as np
 from detector.blocks.features import BlockFeatures
 from detector.page import Page, PageTooLarge
 from detector.training.gold import content_shares
-from detector.training.labels import CONTENT, IGNORED, SiteCounts
+from detector.training.labels import CONTENT, IGNORED, SITE_LEVEL_METHOD, SiteCounts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -71,12 +71,13 @@ def of_sites(
     *,
     seed: int,
     pages_per_site: int = PAGES_PER_SITE,
+    labels: str = SITE_LEVEL_METHOD,
     processes: int = 1,
     progress: Progress | None = None,
 ) -> list[BlockPage]:
-    """Label the blocks of some pages of every site by SiteLevel, blocks of one page only as content."""
+    """Label the blocks of some pages of every site by a site-level method, blocks of one page only as content."""
     names = [f"site {site.name}" for site in sites]
-    return _collect(_of_site, [(site, seed, pages_per_site) for site in sites], names, processes, progress)
+    return _collect(_of_site, [(site, labels, seed, pages_per_site) for site in sites], names, processes, progress)
 
 
 def of_gold(
@@ -106,9 +107,9 @@ def source_of(page: GoldPage) -> str:
     return (page.url or "").partition("//")[2].partition("/")[0] or page.page_id
 
 
-def _of_site(task: tuple[Site, int, int]) -> list[BlockPage]:
-    site, seed, pages = task
-    counts = SiteCounts(site)
+def _of_site(task: tuple[Site, str, int, int]) -> list[BlockPage]:
+    site, labels, seed, pages = task
+    counts = SiteCounts(site, labels)
     chosen = np.random.default_rng(seed).permutation(len(counts.files))[:pages]
     found = []
     for labelled in counts.labelled([counts.files[number] for number in sorted(chosen)]):

@@ -13,7 +13,7 @@ from detector.training.block_examples import html_file, of_gold, of_sites, sourc
 from detector.training.block_model import STEPS, Recipe, train_block_model
 from detector.training.evaluation import page_accuracy, read_gold
 from detector.training.gold import aligner
-from detector.training.labels import SITE_LEVEL, SITE_LEVEL_LIMITS
+from detector.training.labels import SITE_LEVEL_LIMITS, SITE_LEVEL_METHOD, described
 from detector.training.report import GOLD_LABELS, SITE_LABELS, Figures, Method, Trained
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ def train_blocks(
     sites: Sequence[Site],
     gold: Path | None = None,
     *,
+    labels: str = SITE_LEVEL_METHOD,
     seed: int = 0,
     processes: int = 1,
     progress: Progress | None = None,
@@ -48,6 +49,7 @@ def train_blocks(
     Args:
         sites: the sites.
         gold: gold pages, for :func:`detector.training.evaluation.read_gold`; their HTML is ``html/ID.html`` beside it.
+        labels: the site-level method that labels the sites.
         seed: picks pages and held-out sources, and starts the perceptron.
         processes: worker processes that read pages.
         progress: called for each site and gold page that was read, then for each step that begins.
@@ -60,7 +62,7 @@ def train_blocks(
     """
     gold_pages = _gold_pages(gold)  # first: what is wrong with it shows before the long work
     folder = gold.parent / "html" if gold else None
-    of_site = of_sites(sites, seed=seed, processes=processes, progress=progress)
+    of_site = of_sites(sites, labels=labels, seed=seed, processes=processes, progress=progress)
     of_page = of_gold(gold_pages, folder, processes=processes, progress=progress) if folder else []
     held_out = _held_out(of_site, of_page, seed)
 
@@ -82,8 +84,8 @@ def train_blocks(
         pages=len(of_site),
         gold_pages=len(of_page),
         examples=int(sum(page.labelled.sum() for page in [*of_site, *of_page])),
-        method=_method(gold),
-        figures={labels: row for labels, row in figures.items() if row is not None},
+        method=_method(gold, labels),
+        figures={of: row for of, row in figures.items() if row is not None},
     )
 
 
@@ -178,10 +180,10 @@ def _text_f1(model: BlockPerceptron, pages: Sequence[GoldPage], folder: Path) ->
     return float(np.mean(accuracies)) if accuracies else None
 
 
-def _method(gold: Path | None) -> Method:
-    labels = SITE_LEVEL
+def _method(gold: Path | None, site_method: str) -> Method:
+    labels = described(site_method)
     if gold is not None:
-        labels = f"gold text of `{gold.name}`, which people wrote down, and {SITE_LEVEL.replace(', no human ones', '')}"
+        labels = f"gold text of `{gold.name}`, which people wrote down, and {labels.replace(', no human ones', '')}"
     return Method(
         units="text blocks",
         labels=labels,

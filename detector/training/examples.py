@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, Final
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from detector.features import node_features
 from detector.measures import Measures
-from detector.training.labels import IGNORED, TEMPLATE, SiteCounts
+from detector.training.labels import IGNORED, SITE_LEVEL_METHOD, TEMPLATE, SiteCounts
 from detector.training.tuning import TuningPage
 
 if TYPE_CHECKING:
@@ -58,6 +58,41 @@ class Examples:
         return Examples(self.values[kept], self.label[kept], self.area[kept], weight, self.site[kept])
 
 
+def page_examples(measures: Measures, label: NDArray[np.int8], site: int, random: np.random.Generator) -> Examples:
+    """Pick up to 100 labelled elements of a page; their weights add up to 1.
+
+    Args:
+        measures: the page, measured.
+        label: int8[n + m], labels of its units.
+        site: number of its site.
+        random: picks the elements.
+    """
+    elements = measures.elements
+    rows = np.flatnonzero(label[elements] != IGNORED)
+    rows = np.sort(random.permutation(rows)[:EXAMPLES_PER_PAGE])
+    by_text = np.sqrt(1 + measures.words[rows])
+    return Examples(
+        values=node_features(measures)[rows],
+        label=label[elements[rows]] == TEMPLATE,
+        area=measures.geometry.area[elements[rows]],
+        weight=by_text / max(by_text.sum(), 1),
+        site=np.full(len(rows), site),
+    )
+
+
+def of_one_site(pages: Sequence[Examples]) -> Examples:
+    """Join the examples of a site's pages; every page has an equal part of the site's weight, which is 1."""
+    joined = joined_examples(pages)
+    return replace(joined, weight=joined.weight / len(pages))
+
+
+def joined_examples(parts: Sequence[Examples]) -> Examples:
+    """Join examples, weights as they are."""
+    return Examples(
+        *(np.concatenate([getattr(part, name) for part in parts]) for name in Examples.__dataclass_fields__)
+    )
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Collected:
     """What was read from the sites.
@@ -73,11 +108,19 @@ class Collected:
     pages: int
 
 
-def collect(sites: Sequence[Site], *, seed: int, processes: int = 1, progress: Progress | None = None) -> Collected:
+def collect(
+    sites: Sequence[Site],
+    *,
+    labels: str = SITE_LEVEL_METHOD,
+    seed: int,
+    processes: int = 1,
+    progress: Progress | None = None,
+) -> Collected:
     """Gather examples from up to 30 pages of every site, up to 100 of each page, in the order of the sites.
 
     Args:
         sites: the sites.
+        labels: the site-level method that labels them.
         seed: picks pages and elements.
         processes: worker processes that read pages.
         progress: called with sites done, sites in all, and the site that was read.
@@ -85,7 +128,7 @@ def collect(sites: Sequence[Site], *, seed: int, processes: int = 1, progress: P
     Raises:
         ValueError: no site gave any example.
     """
-    tasks = [(number, site, seed) for number, site in enumerate(sites)]
+    tasks = [(number, site, labels, seed) for number, site in enumerate(sites)]
     if processes > 1:
         with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
             parts = _gathered(pool.map(_of_site, tasks), sites, progress)
@@ -93,11 +136,10 @@ def collect(sites: Sequence[Site], *, seed: int, processes: int = 1, progress: P
         parts = _gathered(map(_of_site, tasks), sites, progress)
     if not parts:
         raise ValueError("no site has enough pages with text in common and of their own to learn from")
-    columns = (
-        np.concatenate([getattr(part.examples, name) for part in parts]) for name in Examples.__dataclass_fields__
-    )
     return Collected(
-        Examples(*columns), [page for part in parts for page in part.tuning], sum(part.pages for part in parts)
+        joined_examples([part.examples for part in parts]),
+        [page for part in parts for page in part.tuning],
+        sum(part.pages for part in parts),
     )
 
 
@@ -111,31 +153,20 @@ def _gathered(parts: Iterable[Collected | None], sites: Sequence[Site], progress
     return done
 
 
-def _of_site(task: tuple[int, Site, int]) -> Collected | None:
-    number, site, seed = task
-    counts = SiteCounts(site)
+def _of_site(task: tuple[int, Site, str, int]) -> Collected | None:
+    number, site, labels, seed = task
+    counts = SiteCounts(site, labels)
     random = np.random.default_rng([seed, number])
     files = random.permutation(counts.files)[:PAGES_PER_SITE].tolist()
-    values, label, area, weight = [], [], [], []
+    parts: list[Examples] = []
     tuning: list[TuningPage] = []
     for labelled in counts.labelled(files):
         measures = Measures.of(labelled.page)
         n = labelled.page.n
-        elements = measures.elements
-        rows = np.flatnonzero(labelled.label[elements] != IGNORED)
-        rows = np.sort(random.permutation(rows)[:EXAMPLES_PER_PAGE])
-        values.append(node_features(measures)[rows])
-        label.append(labelled.label[elements[rows]] == TEMPLATE)
-        area.append(measures.geometry.area[elements[rows]])
-        by_text = np.sqrt(1 + measures.words[rows])
-        weight.append(by_text / max(by_text.sum(), 1))
+        parts.append(page_examples(measures, labelled.label, number, random))
         if len(tuning) < TUNING_PAGES_PER_SITE:
             words = measures.statistics.per_unit(measures.statistics.words)[n:]
             tuning.append(TuningPage(labelled.file, site.url(labelled.file), number, labelled.label[n:], words))
-    if not any(map(len, label)):
+    if not any(len(part.label) for part in parts):
         return None
-    weights = np.concatenate(weight) / len(values)
-    examples = Examples(
-        np.concatenate(values), np.concatenate(label), np.concatenate(area), weights, np.full(len(weights), number)
-    )
-    return Collected(examples, tuning, len(values))
+    return Collected(of_one_site(parts), tuning, len(parts))

@@ -1,19 +1,23 @@
 """Labels without a human: what repeats on the pages of a site is template, what occurs once is content.
 
-Template units are those of SiteLevel with the 85% rule (page-level isotonic smoothing, sections 3 and 5.1); content is
-what no other page of the site has, and what lies in between is ignored (site-independent template blocks, section 3).
+Template units are those of SiteLevel with the 85% rule (page-level isotonic smoothing, sections 3 and 5.1), or of
+another site-level method; content is what no other page of the site has, unless the method has a rule of its own, and
+what lies in between is ignored (site-independent template blocks, section 3).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from detector.fingerprints import both_fingerprints
 from detector.page import Page, PageTooLarge
-from detector.site import MemoryCounts, site_level_templates, unique_units
+from detector.site.methods import METHODS
+from detector.site.methods import method as method_named
+from detector.site.pages import SiteError, SitePage, SitePages
+from detector.site.site_level_method import SiteLevel, SiteLevelTemplate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,11 +25,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from detector.site.methods import SiteTemplate
     from detector.training.sites import Site
 
 TEMPLATE: Final = 1
 CONTENT: Final = 0
 IGNORED: Final = -1
+
+SITE_LEVEL_METHOD: Final = SiteLevel.name
+"""The method whose labels the package's own model learns from."""
 
 SITE_LEVEL: Final = (
     "site-level, no human ones: template is what at least 10% of a site's pages share, content what one page has"
@@ -53,38 +61,64 @@ class LabelledPage:
 
 
 class SiteCounts:
-    """On how many pages of one site each unit occurs, by its markup and by its text alone."""
+    """Which units of the pages of one site are template, which are content, and which are left out.
 
-    def __init__(self, site: Site) -> None:
+    Args:
+        site: the site.
+        method: the site-level method that says what is template, by its name in
+            :data:`detector.site.methods.METHODS`, with its default parameters.
+
+    Attributes:
+        files: numbers of the pages that can be learned from: readable, not too large, no copies of others; none where
+            the method cannot work on the site.
+
+    Raises:
+        ValueError: there is no such method.
+    """
+
+    def __init__(self, site: Site, method: str = SITE_LEVEL_METHOD) -> None:
         self.site = site
-        self.files: list[int] = []  # of the pages that were counted: readable, not too large, no copies of others
-        self._markup, self._text = MemoryCounts(), MemoryCounts()
+        self.files: list[int] = []
+        self._counts = SiteLevelTemplate(SiteLevel())
         for number in range(len(site.files)):
-            page = self._page(number)
-            if page is None or not page.m:
-                continue
-            markup, text = both_fingerprints(page)
-            page_id = int(text[0])
-            if self._text.add(page_id, text):
-                self._markup.add(page_id, markup)
+            read = self._read(number)
+            if read is not None and self._counts.add(read.page):
                 self.files.append(number)
+        self._template: SiteTemplate = self._counts
+        if method != SITE_LEVEL_METHOD:
+            try:
+                self._template = method_named(method).learn(self._pages)
+            except SiteError:
+                self.files = []
 
     def labelled(self, files: Sequence[int]) -> Iterator[LabelledPage]:
         """Label the units of some pages, given by their numbers in :attr:`files`."""
         for number in files:
-            page = self._page(number)
-            if page is None:
+            read = self._read(number)
+            if read is None:
                 continue
-            markup, text = both_fingerprints(page)
-            markup_df, text_df = self._markup.df(markup), self._text.df(text)
-            label = np.full(page.n + page.m, IGNORED, np.int8)
-            label[unique_units(page, text_df, self._text.pages)] = CONTENT
-            label[site_level_templates(page, np.maximum(markup_df, text_df * (text != 0)), self._text.pages)] = TEMPLATE
-            yield LabelledPage(page, label, self.site.files[number])
+            labels = self._template.label(read)
+            content = self._counts.unique(read.page) if labels.content is None else labels.content
+            label = np.full(read.page.n + read.page.m, IGNORED, np.int8)
+            label[content] = CONTENT
+            label[labels.template] = TEMPLATE
+            yield LabelledPage(read.page, label, self.site.files[number])
 
-    def _page(self, number: int) -> Page | None:
-        file = self.site.files[number]
+    @cached_property
+    def _pages(self) -> SitePages:
+        files = self.site.files
+        return SitePages([file.name for file in files], [self.site.url(file) for file in files], files)
+
+    def _read(self, number: int) -> SitePage | None:
         try:
-            return Page.parse(file.read_bytes(), self.site.url(file))
+            return self._pages.read(number)
         except PageTooLarge:
             return None
+
+
+def described(method: str) -> str:
+    """What model cards say of the labels of a method."""
+    if method == SITE_LEVEL_METHOD:
+        return SITE_LEVEL
+    finds = METHODS[method].says
+    return f"`{method}`, no human ones: template is what the method finds ({finds}), content what one page has"

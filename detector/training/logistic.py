@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from detector.classifier import BUCKETS, LogisticModel, bucket_of
 from detector.features import NODE_FEATURES
 from detector.training.examples import collect
-from detector.training.labels import SITE_LEVEL, SITE_LEVEL_LIMITS
+from detector.training.labels import SITE_LEVEL_LIMITS, SITE_LEVEL_METHOD, described
 from detector.training.report import SITE_LABELS, Figures, Method, Trained
 from detector.training.tuning import best_threshold, content_f_measure
 
@@ -33,6 +33,7 @@ def train_logistic(
     sites: Sequence[Site],
     gold: Path | None = None,
     *,
+    labels: str = SITE_LEVEL_METHOD,
     seed: int = 0,
     processes: int = 1,
     progress: Progress | None = None,
@@ -44,6 +45,7 @@ def train_logistic(
     Args:
         sites: the sites, at least one for each of 5 folds.
         gold: not used by this model; must be ``None``.
+        labels: the site-level method that labels the sites.
         seed: picks pages and folds.
         processes: worker processes that read pages.
         progress: called with sites done, sites in all, and the site that was read.
@@ -55,7 +57,7 @@ def train_logistic(
         raise ValueError("the logistic model learns from site-level labels only; it takes no gold text")
     if len(sites) < FOLDS:
         raise ValueError(f"the logistic model needs {FOLDS} or more sites, there are {len(sites)}")
-    collected = collect(sites, seed=seed, processes=processes, progress=progress)
+    collected = collect(sites, labels=labels, seed=seed, processes=processes, progress=progress)
     examples = collected.examples.merged()
     fold = np.random.default_rng(seed).permutation(len(sites)) % FOLDS
     score = np.zeros(len(examples.label))
@@ -72,7 +74,7 @@ def train_logistic(
     figures = Figures.of(score, examples.label, examples.weight, score >= threshold, f_measure)
     method = Method(
         units="elements",
-        labels=SITE_LEVEL,
+        labels=described(labels),
         threshold=f"{threshold:.2f}, chosen on held-out sites",
         held_out="Five folds over the sites; every site has the same weight.",
         f_measure="after smoothing",

@@ -149,3 +149,36 @@ def test_too_few_sites_or_sites_without_text_in_common_are_refused(tmp_path: Pat
         TRAINERS["logistic"](find_sites(tmp_path))
     with pytest.raises(ValueError, match="5 or more sites"):
         TRAINERS["logistic"](find_sites(tmp_path)[:4])
+
+
+@pytest.mark.parametrize("method", ["node-hashes", "text-windows", "site-independent-blocks"])
+def test_other_methods_label_too(method: str, tmp_path: Path):
+    links = "".join(f"<li><a href={number}.html>Section number {number} of the paper</a></li>" for number in range(12))
+    for number in range(12):
+        menu = f"<div id=m><ul>{links}</ul></div>"
+        text = f"<div><p>{' '.join(str((number + 2) ** power) for power in range(9, 25))}</p></div>"
+        (tmp_path / f"{number}.html").write_text(f"<html><body>{menu}{text}</body></html>")
+    site = Site("site", tmp_path, tuple(sorted(tmp_path.iterdir())))
+    counts = SiteCounts(site, method)
+    assert len(counts.files) == 12
+    for labelled in counts.labelled(counts.files[:3]):
+        blocks = labelled.label[labelled.page.n :].tolist()
+        assert blocks == [TEMPLATE] * 12 + [CONTENT], labelled.file
+
+
+def test_a_site_that_a_method_cannot_work_on_teaches_nothing(tmp_path: Path):
+    (tmp_path / "one.html").write_text("<p>The only page</p>")
+    counts = SiteCounts(Site("site", tmp_path, (tmp_path / "one.html",)), "node-hashes")
+    assert counts.files == []
+
+
+def test_the_method_that_labelled_is_on_the_card(sites: Path, tmp_path: Path):
+    train(sites, output=tmp_path / "m.npz", model="logistic", labels="text-windows", date=DATE)
+    card = (tmp_path / "m.md").read_text()
+    assert "--labels text-windows" in card
+    assert "| labels | `text-windows`, no human ones" in card
+
+
+def test_unknown_methods_are_named(sites: Path, tmp_path: Path):
+    with pytest.raises(ValueError, match="no such method: 'guess'; there are site-level, node-hashes"):
+        train(sites, output=tmp_path / "m.npz", model="logistic", labels="guess", date=DATE)
