@@ -63,7 +63,11 @@ class LogisticModel:
 
         Text blocks have no score of their own and take that of the element around them.
         """
-        measures = Measures.of(page)
+        return self.score_measured(Measures.of(page))
+
+    def score_measured(self, measures: Measures) -> Scores:
+        """Score the elements of a page that is measured already, with boxes of whatever origin."""
+        page = measures.page
         n = page.n
         elements = measures.elements
         visible = np.zeros(n + page.m, bool)
