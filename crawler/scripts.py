@@ -21,12 +21,15 @@ class Script:
 
     Args:
         names: files in ``crawler/lua`` without their ending, which are joined in this order.
+
+    Attributes:
+        source: the text of the script.
     """
 
     def __init__(self, *names: str) -> None:
         files = [resources.files("crawler").joinpath("lua", f"{name}.lua") for name in names]
-        self._source = "".join(file.read_text(encoding="utf-8") for file in files)
-        self._sha = hashlib.sha1(self._source.encode(), usedforsecurity=False).hexdigest()
+        self.source = "".join(file.read_text(encoding="utf-8") for file in files)
+        self._sha = hashlib.sha1(self.source.encode(), usedforsecurity=False).hexdigest()
 
     async def run(self, client: Redis, calls: Sequence[Call]) -> list[Any]:
         """Run the script once per pair of keys and arguments, in one round trip, and return the replies in order.
@@ -37,7 +40,7 @@ class Script:
         try:
             return await self._send(client, calls)
         except NoScriptError:
-            await client.script_load(self._source)
+            await client.script_load(self.source)
             return await self._send(client, calls)
 
     async def _send(self, client: Redis, calls: Sequence[Call]) -> list[Any]:

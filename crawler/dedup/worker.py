@@ -12,7 +12,7 @@ from crawler.dedup.documents import DOCUMENTS
 from crawler.scripts import Script
 
 if TYPE_CHECKING:
-    from redis.asyncio import Redis
+    from redis import Redis
 
     from crawler.duplicates import IndexOptions
 
@@ -37,7 +37,6 @@ class Batch:
         refused: entries that are no documents; they are passed over.
         claimed: entries that had been delivered before and never acknowledged.
         hot: shingles that are hot now.
-        last: id of the last entry taken; empty without one.
     """
 
     taken: int
@@ -45,7 +44,6 @@ class Batch:
     refused: int
     claimed: int
     hot: int
-    last: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,18 +97,17 @@ class Worker:
         self._documents = options.key(DOCUMENTS)
         self.verdicts = options.key(VERDICTS) if verdicts is None else verdicts
         self._arguments = (group, name, batch, round(1000 * claim_after), kept)
-        self._script = Script("duplicate_index", "decide_documents")
-        self._last = "0-0"
+        self._script = client.register_script(Script("duplicate_index", "decide_documents").source)
 
-    async def join(self) -> None:
+    def join(self) -> None:
         """Make the group, unless it is there; a new one begins with the oldest document of the stream."""
         try:
-            await self._client.xgroup_create(self._documents, self._group, "0", mkstream=True)
+            self._client.xgroup_create(self._documents, self._group, "0", mkstream=True)
         except ResponseError as error:
             if "BUSYGROUP" not in str(error):
                 raise
 
-    async def decide(self) -> Batch:
+    def decide(self) -> Batch:
         """Decide the next documents; none are taken when none are there.
 
         Raises:
@@ -118,22 +115,20 @@ class Worker:
         """
         keys = [self._options.key("m"), self._documents, self.verdicts]
         arguments = [*self._options.arguments(time.time(), enter=True), *self._arguments]
-        ((taken, near, refused, claimed, hot, last),) = await self._script.run(self._client, [(keys, arguments)])
-        batch = Batch(taken, near, refused, claimed, hot, last.decode())
-        self._last = batch.last or self._last
-        return batch
+        taken, near, refused, claimed, hot = self._script(keys, arguments)
+        return Batch(taken, near, refused, claimed, hot)
 
-    async def wait(self, seconds: float) -> None:
-        """Wait for a document that comes after those decided, but not for longer than some seconds."""
-        await self._client.xread({self._documents: self._last}, count=1, block=max(1, round(1000 * seconds)))
+    def wait(self, seconds: float) -> None:
+        """Wait for another document, but not for longer than some seconds."""
+        self._client.xread({self._documents: "$"}, count=1, block=max(1, round(1000 * seconds)))
 
-    async def backlog(self) -> Backlog:
+    def backlog(self) -> Backlog:
         """Return what is left to do."""
         pipeline = self._client.pipeline(transaction=True)
         pipeline.xinfo_stream(self._documents)
         pipeline.xinfo_groups(self._documents)
         pipeline.hget(self._options.key("m"), f"decided:{self._group}")
-        stream, groups, decided = await pipeline.execute()
+        stream, groups, decided = pipeline.execute()
         group = next(about for about in groups if about["name"] == self._group.encode())
         waiting, added = group.get("lag"), stream.get("entries-added")
         lost = None

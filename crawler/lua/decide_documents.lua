@@ -6,7 +6,7 @@
 -- ARGV 12 on             group; consumer; most documents to take; milliseconds after which an entry that was delivered
 --                        and never acknowledged is taken over; about how many verdicts to keep
 -- Returns                entries taken, near-duplicates, entries that are no documents, entries taken over, hot
---                        shingles now, id of the last new entry taken or ''
+--                        shingles now
 local documents, verdicts = KEYS[2], KEYS[3]
 local group, consumer, most, idle, kept = ARGV[12], ARGV[13], tonumber(ARGV[14]), ARGV[15], ARGV[16]
 
@@ -43,6 +43,8 @@ local function read_document(fields)
   }
 end
 
+-- A server that is out of memory refuses this, and so nothing is taken that could not be decided.
+call('HSET', meta, 'shards', shards)
 local claimed = call('XAUTOCLAIM', documents, group, consumer, idle, '0-0', 'COUNT', most)
 local entries = {}
 for _, entry in ipairs(claimed[2]) do
@@ -50,12 +52,11 @@ for _, entry in ipairs(claimed[2]) do
     entries[#entries + 1] = entry
   end
 end
-local taken_over, last = #entries, ''
+local taken_over = #entries
 if taken_over < most then
   local read = call('XREADGROUP', 'GROUP', group, consumer, 'COUNT', most - taken_over, 'STREAMS', documents, '>')
   for _, entry in ipairs(read and read[1][2] or {}) do
     entries[#entries + 1] = entry
-    last = entry[1]
   end
 end
 
@@ -82,4 +83,4 @@ if #entries > 0 then
   call('HINCRBY', meta, 'decided:' .. group, #entries)
   save()
 end
-return {#entries, near, refused, taken_over, hot_shingles, last}
+return {#entries, near, refused, taken_over, hot_shingles}
