@@ -1,10 +1,10 @@
 """How many sites a self-taught model needs: word F1 on gold pages against the number of training sites.
 
-    python -m benchmarks.learning_curve SITES_DIR GOLD PAGES_DIR [--numbers 10 20 40 80] [--pages-per-site 5]
+    python -m benchmarks.learning_curve SITES_DIR GOLD PAGES_DIR [--numbers 10 20 40 80] [--sample 400]
 
 The package's own kind of model is trained on site-level labels of so many sites, picked at random, the smaller
 selections parts of the larger ones, and of all of them; no gold text is used in training. Every model then cleans the
-gold pages, with smoothing.
+gold pages, with smoothing. `--plot` draws the curve.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from benchmarks.common import add_gold_arguments, gold_pages, parser_of, say, shown, table, write_json
+from benchmarks.plots import Panel, add_plot_argument, draw
 from benchmarks.site_examples import add_site_arguments, site_examples
 from detector import clean
 from detector.training.block_model import train_block_model
@@ -32,6 +33,7 @@ def main() -> None:
     add_site_arguments(parser)
     add_gold_arguments(parser)
     parser.add_argument("--numbers", type=int, nargs="+", default=NUMBERS, metavar="N", help="of sites, besides all")
+    add_plot_argument(parser)
     options = parser.parse_args()
     gold = gold_pages(options)
     sites = site_examples(options)
@@ -49,6 +51,9 @@ def main() -> None:
     rows = [[number, *(row[kind].f1 for kind in kinds)] for number, row in results.items()]
     print(table(["sites", *kinds], rows))
     write_json(options, {str(number): {kind: row[kind].f1 for kind in kinds} for number, row in results.items()})
+    if options.plot:
+        lines = {kind: [(number, row[kind].f1) for number, row in results.items()] for kind in kinds}
+        draw(options.plot, [Panel("training sites", "word F1", lines, {}, log_x=True, at=tuple(results))])
 
 
 def _announce(number: int, step: str) -> None:

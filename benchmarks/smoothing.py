@@ -1,6 +1,6 @@
 """What smoothing does to text and to segmentation, and how the penalty matters (Figures 1 to 3 of the paper).
 
-    python -m benchmarks.smoothing GOLD PAGES_DIR [--model NAME|FILE] [--factors 0.01 0.1 1 10 100]
+    python -m benchmarks.smoothing GOLD PAGES_DIR [--model NAME|FILE] [--factors 0.01 0.1 1 10 100] [--plot FILE]
 
 Three tables:
 
@@ -9,7 +9,8 @@ Three tables:
    unit that is scored is a segment; Basic+Merge puts neighbouring blocks together whose scores differ by less than
    delta, with the delta that is best for these pages; in Smooth the sections of the smoother are the segments. The gold
    text of a page is one segment, and so is every largest subtree without any of it. Pages of one segment are left out.
-3. A factor on the penalty against word F1, template f-measure by words, and Rand index (Figures 2 and 3).
+3. A factor on the penalty against word F1, template f-measure by words, and Rand index (Figures 2 and 3). `--plot`
+   draws it.
 
 Chakrabarti, Kumar and Punera: Page-level Template Detection via Isotonic Smoothing (WWW 2007), section 6.1.
 """
@@ -24,6 +25,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from benchmarks.common import Models, add_gold_arguments, add_model_argument, parser_of, table, write_json
 from benchmarks.gold_labels import labelled_pages
+from benchmarks.plots import Panel, add_plot_argument, draw
 from benchmarks.template_measures import block_masses
 from detector.text import join_blocks
 from detector.training.evaluation import page_accuracy
@@ -43,6 +45,7 @@ def main() -> None:
     add_gold_arguments(parser)
     add_model_argument(parser)
     parser.add_argument("--factors", type=float, nargs="+", default=FACTORS, metavar="X", help="on the penalty")
+    add_plot_argument(parser)
     options = parser.parse_args()
     models = Models(options.model)
     factors = sorted({*options.factors, 1.0})
@@ -75,6 +78,8 @@ def main() -> None:
     figures = _figures(f1, rand, template)
     _print(figures, factors)
     write_json(options, {"model": models.label, **figures})
+    if options.plot:
+        draw(options.plot, _panels(figures, factors))
 
 
 def _name(factor: float | None) -> str:
@@ -124,6 +129,33 @@ def _print(figures: dict[str, Any], factors: list[float]) -> None:
         for name in (_name(factor),)
     ]
     print(table(["factor on the penalty", "word F1", "template f-measure", "adjusted Rand index"], rows))
+
+
+def _panels(figures: dict[str, Any], factors: list[float]) -> list[Panel]:
+    """Figure 2, f-measure, and Figure 3, adjusted Rand index, by the factor on the penalty."""
+    f1, template, rand = figures["text_f1"]["all"], figures["template_f"], figures["adjusted_rand_index"]["all"]
+
+    def smoothed(values: dict[str, float]) -> list[tuple[float, float]]:
+        return [(factor, values[_name(factor)]) for factor in factors]
+
+    label = "factor on the penalty"
+    delta = figures["best_merge"].removeprefix("merge ")
+    return [
+        Panel(
+            label,
+            "f-measure",
+            {"text, Smooth": smoothed(f1), "template, Smooth": smoothed(template)},
+            {"text, Basic": f1["basic"], "template, Basic": template["basic"]},
+            log_x=True,
+        ),
+        Panel(
+            label,
+            "adjusted Rand index",
+            {"Smooth": smoothed(rand)},
+            {f"Basic+Merge ({delta})": rand[figures["best_merge"]], "Basic": rand["basic"]},
+            log_x=True,
+        ),
+    ]
 
 
 if __name__ == "__main__":
