@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from detector import load_model
+from detector.model_file import ModelError
 from detector.training.evaluation import GoldPage, read_gold
 
 if TYPE_CHECKING:
@@ -62,13 +63,21 @@ class Models:
     def __init__(self, name: str | None) -> None:
         self._name = name
         if name is None or "{fold}" not in name:
-            self.label = load_model(name).name
+            self.label = model_or_exit(name).name
         else:
-            self.label = f"{load_model(name.format(fold=0)).name}, by folds"
+            self.label = f"{model_or_exit(name.format(fold=0)).name}, by folds"
 
     def of(self, page: GoldPage) -> Model:
         """Return the model for a page."""
-        return load_model(self._name.format(fold=page.fold) if self._name is not None else None)
+        return model_or_exit(self._name.format(fold=page.fold) if self._name is not None else None)
+
+
+def model_or_exit(name: str | None) -> Model:
+    """Load a model by name or file; end the program where there is none, or a damaged one."""
+    try:
+        return load_model(name)
+    except (OSError, ModelError) as error:
+        sys.exit(f"--model: {error}")
 
 
 def add_model_argument(parser: argparse.ArgumentParser) -> None:
