@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, Self
 from scrapy.utils.project import data_path
 
 from crawler.store import MOST_PAGES
+from detector.site.site_level import MIN_PAGES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -162,7 +163,7 @@ class Config:
             state_bytes=reader.whole("WINNOW_STATE_BYTES", least=4 << 20),
             host_budget=reader.whole("WINNOW_HOST_BUDGET", least=100),
             host_pages=reader.whole("WINNOW_HOST_PAGES", least=1, most=MOST_PAGES),
-            settle_pages=reader.whole("WINNOW_SETTLE_PAGES"),
+            settle_pages=reader.whole_or_none("WINNOW_SETTLE_PAGES", least=MIN_PAGES),
             host_ttl=reader.whole("WINNOW_HOST_TTL", least=1),
             learn=reader.truth("WINNOW_LEARN"),
             learn_bytes=reader.whole("WINNOW_LEARN_BYTES", least=1_000_000),
@@ -205,6 +206,12 @@ class _Reader:
             raise ValueError(f"{name} must be a whole number from {least} on, not {value!r}")
         if most is not None and number > most:
             raise ValueError(f"{name} must be a whole number up to {most}, not {value!r}")
+        return number
+
+    def whole_or_none(self, name: str, *, least: int) -> int:
+        number = self.whole(name)
+        if 0 < number < least:
+            raise ValueError(f"{name} must be 0 or a whole number from {least} on, not {self.value(name)!r}")
         return number
 
     def seconds(self, name: str) -> float:
