@@ -104,7 +104,7 @@ def main() -> None:
                     found[method][site, text] = shingles(content)
             say(f"{done} of {len(placed)} sites cleaned")
         for method, of_pages in found.items():
-            label = f"{method}, {model.name}" if method in _OF_MODEL else method
+            label = f"{method}, {name or model.name}" if method in _OF_MODEL else method
             figures[label] = rates = _rates(of_pages, *pairs)
             rows.append([label, *_row(rates)])
     print(table(["text compared", "duplicates found, %", "non-duplicates parted, %"], rows))
