@@ -32,7 +32,7 @@ types: $(VENV)/.installed ## mypy, strict
 tests: $(VENV)/.installed ## pytest, a process per core
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadscope
 
-benchmarks: $(VENV)/.installed ## published figures; PAGES=folder of HTML and GOLD=file of gold text for those that need data
+benchmarks: $(VENV)/.installed ## published figures; PAGES=folder of HTML, GOLD=file of gold text, SITES=folder of sites for those that need data
 	$(BIN)/python -m pip install --quiet --editable '.[dev,peers]'
 	$(BIN)/python -m benchmarks.smoother
 	$(BIN)/python -m benchmarks.fingerprints $(PAGES)
@@ -42,6 +42,10 @@ benchmarks: $(VENV)/.installed ## published figures; PAGES=folder of HTML and GO
 	$(if $(GOLD),$(BIN)/python -m benchmarks.extraction $(GOLD) $(PAGES))
 	$(if $(GOLD),$(BIN)/python -m benchmarks.template_measures $(GOLD) $(PAGES))
 	$(if $(GOLD),$(BIN)/python -m benchmarks.smoothing $(GOLD) $(PAGES))
+	$(if $(SITES),$(BIN)/python -m benchmarks.cross_site $(SITES) --pages-per-site 3)
+	$(if $(and $(SITES),$(GOLD)),$(BIN)/python -m benchmarks.learning_curve $(SITES) $(GOLD) $(PAGES))
+	$(if $(and $(SITES),$(shell command -v chromium)),$(BIN)/python -m benchmarks.geometry $(SITES) --boxes .winnow/boxes)
+	$(if $(and $(SITES),$(shell command -v chromium)),$(BIN)/python -m benchmarks.real_geometry $(SITES) --boxes .winnow/boxes)
 
 clean: ## remove what make has made
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .scrapy .winnow
