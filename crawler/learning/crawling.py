@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from crawler.store import SiteEvidence
     from detector.scores import Model
 
-_MOST_UNDER_WAY: Final = 4
+_MOST_UNDER_WAY: Final = 8
 """Examples being made at a time; each holds a page in memory, so further ones are left out."""
 
 logger = logging.getLogger(__name__)

@@ -1,0 +1,33 @@
+"""A learner in a process of its own: a plan in JSON as its argument, what it does on standard error."""
+
+import json
+import logging
+import sys
+from pathlib import Path
+
+from redis import Redis
+
+from crawler.learning.keys import Keys
+from crawler.learning.learner import Learner, Terms, keep_learning
+from crawler.learning.lease import Lease
+from detector.blocks.perceptron import BlockPerceptron
+from detector.training.block_model import Recipe
+
+
+def main(plan):
+    logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(message)s")
+    client = Redis.from_url(plan["url"])
+    keys = Keys.of(plan["prefix"])
+    lease = Lease(client, keys, plan["lease"])
+    recipe = Recipe(trees=plan["trees"], hidden=(8, 4), epochs=2, least_steps=150, perceptrons=1)
+    terms = Terms(min_hosts=3, margin=0.0, seed=1, recipe=recipe)
+
+    def progress(_done, _total, name=""):
+        print(name, file=sys.stderr, flush=True)
+
+    learner = Learner(client, keys, lease, BlockPerceptron.load(Path(plan["model"])), terms, progress)
+    keep_learning(learner, lease, interval=60, patience=0.05)
+
+
+if __name__ == "__main__":
+    main(json.loads(sys.argv[1]))

@@ -1,0 +1,199 @@
+"""A refit is published if it is better on hosts that did not teach; a rollback takes it back."""
+
+import logging
+
+import numpy as np
+import pytest
+
+from crawler.commands import main
+from crawler.learning.collection import Collector, is_held_out
+from crawler.learning.handover import PACKAGE
+from crawler.learning.learner import Learner, LeaseLost, Terms
+from crawler.learning.lease import Lease
+from crawler.learning.published import VERSIONS_KEPT, Card, Published
+from detector.blocks.perceptron import BlockPerceptron
+from detector.training.block_model import Recipe
+
+TINY = Recipe(trees=40, hidden=(8, 4), epochs=2, least_steps=150, perceptrons=1)
+
+
+@pytest.fixture
+def learner_of(client, keys, ignorant):
+    """Makes learners that begin with a model that knows nothing; their leases are given back."""
+    leases = []
+
+    def make(lease_seconds: float = 5, **terms: object) -> Learner:
+        lease = Lease(client, keys, lease_seconds)
+        assert lease.take()
+        leases.append(lease)
+        chosen = Terms(**{"min_hosts": 3, "margin": 0.002, "seed": 1, "recipe": TINY, **terms})
+        return Learner(client, keys, lease, ignorant, chosen, lambda *_: None)
+
+    yield make
+    for lease in leases:
+        lease.leave()
+
+
+def _winnow(redis_url: str, prefix: str, *arguments: str) -> int:
+    return main(["learn", "--redis-url", redis_url, "--prefix", prefix, *arguments])
+
+
+def test_hosts_are_split_for_good_and_all_examples_are_read(client, keys, fill, examples):
+    fill()
+    collection = Collector(client, keys).read()
+    assert len(collection.fitted) + len(collection.held_out) == sum(map(len, examples.values()))
+    fitted, held_out = ({page.source for page in pages} for pages in (collection.fitted, collection.held_out))
+    assert fitted | held_out == set(examples)
+    assert held_out == {host for host in examples if is_held_out(host.encode())}
+    assert len(held_out) >= 2
+    assert 100 < sum(is_held_out(b"host%d" % number) for number in range(1000)) < 300
+
+
+def test_damaged_examples_are_left_out_and_hosts_without_any_taken_off(client, keys, fill, examples, caplog):
+    fill()
+    (first, second, *_) = examples
+    client.delete(keys.examples + first)
+    client.hset(keys.examples + second, "damaged", b"no example")
+    collector = Collector(client, keys)
+    collection = collector.read()
+    assert len(collection.fitted) + len(collection.held_out) == sum(map(len, examples.values())) - 4
+    assert "1 examples are damaged" in caplog.text
+    assert collector.extent().hosts == len(examples) - 1
+    assert int(client.hget(keys.state, "bytes")) == sum(map(int, client.hvals(keys.sizes)))
+    assert client.zscore(keys.hosts, first) is None
+
+
+def test_a_better_model_is_published_with_its_facts_and_an_equal_one_is_not(
+    client, keys, fill, learner_of, ignorant, redis_url, prefix, capsys, caplog
+):
+    caplog.set_level(logging.INFO, "crawler")
+    fill()
+    learner = learner_of()
+    assert learner.learn() == "published"
+    published = Published(client, keys)
+    in_use = published.in_use()
+    model, (card,) = published.model(in_use.version), published.history()
+    assert (card.version, card.parent, in_use.serial) == (model.version, ignorant.version, 1)
+    assert card.parent_auc == 0.5
+    assert 0.8 < card.auc <= 1
+    assert card.hosts + card.held_out_hosts == 10
+    assert f"Published {model.version} in place of {ignorant.version}" in caplog.text
+    assert f"{card.auc:.4f} (was 0.5000)" in caplog.text
+
+    assert learner.learn() == "nothing new"
+    client.hset(keys.current, "tried", 1)
+    assert learner_of_same(learner).learn() == "not better"
+    assert published.in_use().version == model.version
+
+    assert _winnow(redis_url, prefix, "--status") == 0
+    status = capsys.readouterr().out
+    assert "learner   in charge" in status
+    assert "10 hosts" in status
+    assert f"* {model.version}" in status
+
+
+def learner_of_same(learner: Learner) -> Learner:
+    """The learner with a margin that no refit reaches."""
+    learner._terms = Terms(min_hosts=3, margin=0.9, seed=1, recipe=TINY)
+    return learner
+
+
+def test_too_few_hosts_are_waited_for(client, keys, fill, learner_of):
+    assert learner_of(min_hosts=3).learn() == "few hosts"
+    fill()
+    assert learner_of_more(learner_of, client, keys) == "few hosts"
+
+
+def learner_of_more(learner_of, client, keys) -> str:
+    client.delete(keys.lease)
+    return learner_of(min_hosts=11).learn()
+
+
+def _publish(client, keys, model: BlockPerceptron, bias: float) -> str:
+    """Publish a model with a bias of its own; return its version."""
+    other = BlockPerceptron.from_arrays(
+        model.tables, model.mean, model.scale, model.weights, [np.full(1, bias, np.float32)]
+    )
+    published, lease = Published(client, keys), Lease(client, keys, 5)
+    parent = published.in_use().version
+    card = Card(other.version, parent or "own", "", 1, 1, 1, 1, *[0.0] * 8)
+    assert lease.take()
+    assert published.publish(other, card, token=lease.token, compared=parent) == "published"
+    lease.leave()
+    return other.version
+
+
+def test_a_rollback_is_one_command_and_holds_until_it_is_resumed(
+    client, keys, fill, learner_of, ignorant, redis_url, prefix, capsys
+):
+    first, second = (_publish(client, keys, ignorant, bias) for bias in (1.0, 2.0))
+    published = Published(client, keys)
+    assert _winnow(redis_url, prefix, "--rollback") == 0
+    assert f"In use now: {first}" in capsys.readouterr().out
+    assert (published.in_use().version, published.in_use().held) == (first, True)
+    fill()
+    learner = learner_of()
+    assert learner.learn() == "held"
+    assert _winnow(redis_url, prefix, "--rollback", "own") == 0
+    assert published.in_use().version == PACKAGE
+    assert _winnow(redis_url, prefix, "--rollback") == 1
+    assert "no learned model is in use" in capsys.readouterr().err
+    assert _winnow(redis_url, prefix, "--rollback", "blocks-gone") == 2
+    assert second in capsys.readouterr().err
+    assert _winnow(redis_url, prefix, "--rollback", second) == 0
+    assert _winnow(redis_url, prefix, "--resume") == 0
+    assert not published.in_use().held
+    assert published.in_use().version == second
+    assert published.in_use().serial == 5
+
+
+def test_only_the_latest_versions_are_kept(client, keys, ignorant):
+    versions = [_publish(client, keys, ignorant, float(bias)) for bias in range(VERSIONS_KEPT + 3)]
+    assert [card.version for card in Published(client, keys).history()] == versions[3:]
+    assert {version.decode() for version in client.hkeys(keys.models)} == set(versions[3:])
+    assert client.hlen(keys.cards) == VERSIONS_KEPT
+
+
+def test_what_was_compared_with_another_model_than_the_one_in_use_is_not_published(client, keys, ignorant):
+    first = _publish(client, keys, ignorant, 1.0)
+    published, lease = Published(client, keys), Lease(client, keys, 5)
+    assert lease.take()
+    card = Card(ignorant.version, "", "", 1, 1, 1, 1, *[0.0] * 8)
+    assert published.publish(ignorant, card, token=lease.token, compared="blocks-before") == "changed"
+    assert published.publish(ignorant, card, token="1-other", compared=first) == "lost"
+    assert published.in_use().version == first
+    lease.leave()
+
+
+def test_a_learner_without_its_lease_stops_between_the_steps(client, keys, fill, learner_of):
+    fill()
+    learner = learner_of(lease_seconds=0.2)
+    client.set(keys.lease, "another's")
+    while learner._lease.token:
+        pass
+    with pytest.raises(LeaseLost):
+        learner.learn()
+    assert Published(client, keys).in_use().serial == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--once", "--model", "logistic"], "cannot be refitted"),
+        (["--once", "--lease", "0"], "--lease: at least 1"),
+        (["--once", "--min-hosts", "1"], "--min-hosts: at least 2"),
+        (["--once", "--model", "absent"], "--model: no model named"),
+    ],
+)
+def test_wrong_options_are_explained(arguments, message, redis_url, prefix, capsys):
+    assert _winnow(redis_url, prefix, *arguments) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_server_that_is_not_there_is_explained(tmp_path, capsys):
+    assert main(["learn", "--redis-url", "redis://127.0.0.1:1/0", "--status"]) == 2
+    assert "Redis: " in capsys.readouterr().err
+    assert main(["learn", "--redis-url", "nonsense", "--status"]) == 2
+    assert "--redis-url: " in capsys.readouterr().err
+    assert main(["learn", "--state-dir", str(tmp_path), "--status"]) == 2
+    assert "no private server" in capsys.readouterr().err
