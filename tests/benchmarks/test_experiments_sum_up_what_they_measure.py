@@ -7,9 +7,10 @@ import pytest
 
 from benchmarks.cross_site import _figures as cross_site_figures
 from benchmarks.plots import Panel, draw
-from benchmarks.real_geometry import real_geometry
+from benchmarks.real_geometry import completed, real_geometry
 from benchmarks.smoothing import _panels as smoothing_panels
 from detector.blocks.features import BlockFeatures
+from detector.geometry import layout
 from detector.page import Page
 from detector.training.block_examples import BlockPage
 
@@ -77,14 +78,18 @@ def test_the_same_figures_give_the_same_plot_byte_for_byte(tmp_path):
 
 
 def test_a_browsers_boxes_become_a_geometry():
-    page = Page.parse("<body><p>text</p><div></div></body>")
+    page = Page.parse("<body><p>text</p><div>more text</div></body>")
     at = {element.tag: index for index, element in enumerate(page.elements)}
     boxes = np.zeros((page.n, 4))
     boxes[at["html"]] = boxes[at["body"]] = [0, 0, 1024, 500]
     boxes[at["p"]] = [-5, 10, 100, 40]
     boxes[at["div"]] = np.nan  # the browser does not have it
     geometry = real_geometry(page, boxes)
+    assert layout(page).area[at["div"]] > 0
     assert geometry.page_height == 500
     assert geometry.area[[at["p"], at["div"], page.n]].tolist() == [4000, 0, 4000]
     assert geometry.x[at["p"]] == 0
+    filled = completed(geometry, layout(page))
+    assert filled.area[at["p"]] == 4000
+    assert filled.area[at["div"]] == layout(page).area[at["div"]]
     assert geometry.hidden.tolist() == [area < 2000 for area in geometry.area]
