@@ -2,7 +2,7 @@
 
 GOLD names its pages ``site/file``, as in ``news/12.html``, and SITES_DIR has them below ``site``. For every gold page
 so many pages of its site are counted, the page itself and others drawn at random, and the page is cleaned with their
-counts. "Site level" cuts what SiteLevel(0.10) labels and nothing else.
+counts, those of its leaves as in a crawl. "Site level" cuts what SiteLevel(0.10) labels and nothing else.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import detector
 from benchmarks.common import parser_of, say, table, write_json
 from detector.fingerprints import node_fingerprints
 from detector.page import Page
-from detector.site import MemoryCounts, countable, site_level_templates
+from detector.site import MemoryCounts, frequencies_from_leaves, leaves, site_level_templates
 from detector.text import block_texts, join_blocks
 from detector.training.evaluation import GoldPage, page_accuracy, read_gold
 from detector.training.sites import Site, find_sites
@@ -63,20 +63,22 @@ def measure(
     model = detector.load_model(options.model)
     random = np.random.default_rng(options.seed)
     pages = [Page.parse(file.read_bytes(), site.url(file)) for file in site.files]
-    units = [np.flatnonzero(countable(page)) for page in pages]
+    units = [np.flatnonzero(leaves(page)) for page in pages]
     fingerprints = [node_fingerprints(page) for page in pages]
     order = random.permutation(len(pages)).tolist()
     names = [file.relative_to(site.folder).as_posix() for file in site.files]
     for index in [index for index in order if names[index] in wanted][: options.sample]:
         page, company = pages[index], [index, *(other for other in order if other != index)]
+        page_level = detector.clean(page, model=model).text
         for seen in SEEN:
             counts = MemoryCounts()
             for other in company[:seen]:
                 counts.add(other, np.unique(fingerprints[other][units[other]]))
             df = np.zeros(page.n + page.m, np.int64)
             df[units[index]] = counts.df(fingerprints[index][units[index]])
+            df = frequencies_from_leaves(page, df)
             texts = {
-                "page level": detector.clean(page, model=model).text,
+                "page level": page_level,
                 "site level": join_blocks(
                     page, block_texts(page), ~site_level_templates(page, df, counts.pages)[page.n :]
                 ),

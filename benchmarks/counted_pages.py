@@ -1,0 +1,96 @@
+"""What the benchmarks of counting send: the leaves of real pages, or made-up ones with as many."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from benchmarks.common import say
+from crawler.evidence import HashedPage
+from detector.fingerprints import node_fingerprints
+from detector.page import Page, PageTooLarge
+from detector.site import MemoryCounts, countable, frequencies_from_leaves, site_level_templates
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from detector.training.sites import Site
+
+    Hashes = NDArray[np.uint64]
+
+LEAVES: Final = 140
+"""Leaves of a page of 500 elements, the mean of `benchmarks.site_counts` over 25 sites."""
+
+TEMPLATE: Final = 60
+"""How many of them other pages of the site have, too."""
+
+
+@dataclass(frozen=True, eq=False)
+class CountedPage:
+    """A page with its leaves, and how SiteLevel labels its blocks with exact counts of all units of all pages.
+
+    Attributes:
+        hashed: the page; its tree is kept.
+        exact: bool[m], blocks that are template.
+        exact_by_leaves: the same from exact counts of the leaves alone.
+        characters: int64[m], length of each block.
+    """
+
+    hashed: HashedPage
+    exact: NDArray[np.bool_]
+    exact_by_leaves: NDArray[np.bool_]
+    characters: NDArray[np.int64]
+
+    @property
+    def page_id(self) -> bytes:
+        """What the page is counted by."""
+        return self.hashed.contents_id
+
+
+def read_site(site: Site) -> list[CountedPage]:
+    """Read the pages of a site, each content once, and label them with exact counts of all."""
+    pages: dict[bytes, HashedPage] = {}
+    every, leaves = MemoryCounts(), MemoryCounts()
+    fingerprints: dict[bytes, Hashes] = {}
+    for file in site.files:
+        try:
+            hashed = HashedPage.of(Page.parse(file.read_bytes(), site.url(file)))
+        except PageTooLarge:
+            say(f"{file} is above the caps and left out")
+            continue
+        if hashed.contents_id in pages or not hashed.page.m:
+            continue
+        pages[hashed.contents_id] = hashed
+        fingerprints[hashed.contents_id] = np.where(
+            countable(hashed.page), node_fingerprints(hashed.page), np.uint64(0)
+        )
+        every.add(len(pages), fingerprints[hashed.contents_id])
+        leaves.add(len(pages), hashed.fingerprints)
+    counted = []
+    for name, hashed in pages.items():
+        page = hashed.page
+        df = np.zeros(page.n + page.m, np.int64)
+        df[hashed.units] = leaves.df(hashed.fingerprints)
+        counted.append(
+            CountedPage(
+                hashed,
+                site_level_templates(page, every.df(fingerprints[name]), every.pages)[page.n :],
+                site_level_templates(page, frequencies_from_leaves(page, df), leaves.pages)[page.n :],
+                np.array([len(text) for text in page.block_texts()], np.int64),
+            )
+        )
+    return counted
+
+
+def made_up_pages(
+    seed: int, unique: int = LEAVES - TEMPLATE, template: int = TEMPLATE
+) -> Iterator[tuple[bytes, Hashes]]:
+    """Endless pages with a template in common: the id of each and its leaves."""
+    rng = np.random.default_rng(seed)
+    common = rng.integers(1, 2**64, template, np.uint64)
+    while True:
+        yield rng.bytes(8), np.concatenate([common, rng.integers(1, 2**64, unique, np.uint64)])
