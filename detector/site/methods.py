@@ -127,6 +127,7 @@ METHODS: Final[dict[str, Entry]] = {
     "clusters": Entry(
         "detector.site.clustering.method", "Clusters", "pages clustered by template, and what most of a cluster share"
     ),
+    "menus": Entry("detector.site.menus.method", "Menus", "what a page has in common with the few pages of its menu"),
 }
 """Every site-level method by its name."""
 

@@ -1,0 +1,153 @@
+"""What mapping needs to know of a page, in arrays, so that its tree need not be kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate, chain
+from typing import TYPE_CHECKING, Final, Self
+
+import numpy as np
+
+from detector.fingerprints import text_fingerprints
+from detector.hashing import hash_text, mix
+from detector.subtrees import prefix_sums
+from detector.tags import TAG_ID, TAG_NAMES, UNKNOWN, tag_set
+from detector.volatile import attribute_tokens
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from detector.page import Page
+
+    Hashes = NDArray[np.uint64]
+    Indices = NDArray[np.int32]
+
+WIDTH: Final = 8  # classes and other attributes of an element that are looked at
+_TAG_TOKEN: Final = np.array([hash_text(f"<{name}>") for name in TAG_NAMES], np.uint64)
+_WITH_TEXT: Final = tag_set("title", "script", "style")
+_FRAME: Final = tag_set("html", "head", "body")
+_NAMED: Final = frozenset({"id", "class"})
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Profile:
+    """The nodes of a page as far as they are compared.
+
+    Attributes:
+        parent: int32[n], -1 for the root.
+        depth: int32[n], 0 for the root.
+        tag: uint64[n], hash of each element's tag; of its text, too, for ``title``, ``script`` and ``style``, since
+            that is no text of the page.
+        frame: bool[n], ``html``, ``head`` and ``body``, of which a page has one each. Their attributes name the page or
+            its kind more often than not, and are taken as none.
+        attributes: uint64[n], hash of each element's attributes as :mod:`detector.volatile` normalises them.
+        identifier: uint64[n], hash of the normalised ``id``, 0 for none.
+        classes: uint64[n, 8], hashes of the words of ``class``, 0 for none.
+        others: uint64[n, 8], hashes of the other attributes that count, 0 for none.
+        children: int32[n], number of child elements.
+        position: float32[n], place among the siblings, 0 for the first to 1 for the last.
+        child: int32[n - 1], elements by parent; :attr:`child_begin`, int64[n + 1], has each parent's slice.
+        block_node: int32[m], element of each block of text.
+        text: uint64[m], hash of each block's text.
+    """
+
+    parent: Indices
+    depth: Indices
+    tag: Hashes
+    frame: NDArray[np.bool_]
+    attributes: Hashes
+    identifier: Hashes
+    classes: Hashes
+    others: Hashes
+    children: Indices
+    position: NDArray[np.float32]
+    child: Indices
+    child_begin: NDArray[np.int64]
+    block_node: Indices
+    text: Hashes
+
+    @classmethod
+    def of(cls, page: Page) -> Self:
+        """Take from a page what is compared; links are relative to ``page.url``."""
+        child = (np.argsort(page.parent[1:], kind="stable") + 1).astype(np.int32)
+        children = np.bincount(page.parent[1:], minlength=page.n)
+        begin = prefix_sums(children)
+        place = np.zeros(page.n)
+        place[child] = np.arange(len(child)) - begin[page.parent[child]]
+        siblings = np.ones(page.n, np.int64)
+        siblings[1:] = children[page.parent[1:]]
+        frame = _FRAME[page.tag]
+        attributes, identifier, others = _attributes(page)
+        attributes[frame] = 0
+        return cls(
+            parent=page.parent,
+            depth=page.depth,
+            tag=_tags(page),
+            frame=frame,
+            attributes=attributes,
+            identifier=identifier,
+            classes=_classes(page),
+            others=others,
+            children=children.astype(np.int32),
+            position=(place / np.maximum(1, siblings - 1)).astype(np.float32),
+            child=child,
+            child_begin=begin,
+            block_node=page.block_node,
+            text=text_fingerprints(page)[page.n :],
+        )
+
+    @property
+    def n(self) -> int:
+        """Number of elements."""
+        return len(self.parent)
+
+    @property
+    def m(self) -> int:
+        """Number of blocks."""
+        return len(self.block_node)
+
+
+def _tags(page: Page) -> Hashes:
+    tokens = _TAG_TOKEN[page.tag]
+    for index in np.flatnonzero(page.tag == UNKNOWN).tolist():
+        tokens[index] ^= np.uint64(hash_text(page.elements[index].tag))
+    for index in np.flatnonzero(_WITH_TEXT[page.tag]).tolist():
+        tokens[index] ^= np.uint64(hash_text(" ".join((page.elements[index].text or "").split())))
+    return tokens
+
+
+def _attributes(page: Page) -> tuple[Hashes, Hashes, Hashes]:
+    """Hashes of all attributes, of the ``id``, and of each of the others."""
+    base = next((dict(page.attributes[i]).get("href") for i in np.flatnonzero(page.tag == TAG_ID["base"])), None)
+    pairs = list(chain.from_iterable(page.attributes))
+    tokens = np.array(attribute_tokens(pairs, page.url, base), np.uint64)
+    begin = np.fromiter(accumulate(map(len, page.attributes), initial=0), np.int64, page.n + 1)
+    sums = np.zeros(len(pairs) + 1, np.uint64)
+    np.cumsum(tokens, out=sums[1:])
+    node = np.repeat(np.arange(page.n), np.diff(begin))
+    names = [name for name, _ in pairs]
+    identifier = np.zeros(page.n, np.uint64)
+    is_id = np.array([name == "id" for name in names], bool)
+    identifier[node[is_id]] = tokens[is_id]
+    rest = np.flatnonzero(np.array([name not in _NAMED for name in names], bool) & (tokens != 0))
+    others = np.zeros((page.n, WIDTH), np.uint64)
+    place = np.arange(len(rest)) - np.searchsorted(node[rest], node[rest])
+    kept = place < WIDTH
+    others[node[rest[kept]], place[kept]] = tokens[rest[kept]]
+    return mix(sums[begin[1:]] - sums[begin[:-1]]), identifier, others
+
+
+def _classes(page: Page) -> Hashes:
+    classes = np.zeros((page.n, WIDTH), np.uint64)
+    for index, pairs in enumerate(page.attributes):
+        for name, value in pairs:
+            if name == "class":
+                words = _words(value)
+                classes[index, : len(words)] = words
+    return classes
+
+
+@lru_cache(maxsize=8_192)
+def _words(value: str) -> list[int]:
+    return [hash_text(word) for word in list(dict.fromkeys(value.split()))[:WIDTH]]
