@@ -37,9 +37,10 @@ class NodeHashes:
     thresholds, and joins siblings across small gaps of changing content.
 
     Parameters: ``least_share``, occurrences per page from which a node is template (0.10); ``least``, occurrences that
-    it needs in any case (4); ``most_per_page``, occurrences per page above which it is too common to say anything
-    (20.0, and 0 for no limit); ``gap``, characters of HTML that may change between two sibling templates (40). With
-    ``least`` 1 and ``least_share`` 0 a whole page is one template, as the paper says.
+    it needs in any case (4); ``gap``, characters of HTML that may change between two sibling templates (20);
+    ``once_per_page``, count pages that have a node (on) or, as the paper does, all its occurrences (off); then
+    ``most_per_page``, occurrences per page above which a node is too common to say anything (20.0, and 0 for no limit).
+    With ``least`` 1 and ``least_share`` 0 a whole page is one template, as the paper says.
 
     Cost: two parses of each page and 8 bytes of memory for each different node of the site; three more parses of a page
     whose templates are located in its source.
@@ -53,9 +54,10 @@ class NodeHashes:
     least_share: float = parameter(0.10, "least occurrences of a template node, for each page", "occurrences per page")
     least: int = parameter(4, "least occurrences of a template node, however few pages there are", "occurrences")
     most_per_page: float = parameter(
-        20.0, "most occurrences of a template node, for each page; 0 for no limit", "occurrences per page"
+        20.0, "most occurrences of a template node, for each page, if all count; 0: no limit", "occurrences per page"
     )
-    gap: int = parameter(40, "changing HTML that is allowed between two sibling templates", "characters")
+    gap: int = parameter(20, "changing HTML that is allowed between two sibling templates", "characters")
+    once_per_page: bool = parameter(True, "count a node once on a page, not at each of its places")
 
     def __post_init__(self) -> None:
         if self.least < 1 or self.least_share < 0 or self.most_per_page < 0 or self.gap < 0:
@@ -73,11 +75,13 @@ class NodeHashes:
         distinct = 0
         for read in pages.distinct(progress):
             hashes = template_hashes(read.page, Events.of(read.page))
-            counter.add(hashes[hashes != 0])
+            hashes = hashes[hashes != 0]
+            counter.add(np.unique(hashes) if self.once_per_page else hashes)
             distinct += 1
         check_enough(pages, distinct)
         least = max(self.least, self.least_share * distinct)
-        most = max(self.most_per_page * distinct, least) if self.most_per_page else np.inf
+        limited = self.most_per_page and not self.once_per_page
+        most = max(self.most_per_page * distinct, least) if limited else np.inf
         return NodeHashTemplate(self, counter.between(least, most), distinct)
 
 

@@ -36,10 +36,11 @@ class TextWindows:
     modulo a density, so that one counted on a page is counted on all. The second finds the frequent fragments on a page
     and joins those that overlap or touch.
 
-    Parameters: ``window``, W, length of a fragment (32 characters, white space collapsed); ``share`` and ``least``, F,
+    Parameters: ``window``, W, length of a fragment (48 characters, white space collapsed); ``share`` and ``least``, F,
     the occurrences that make a fragment frequent (0.10 for each sampled page, and 4 in any case); ``density``, D, one
-    fragment in so many is looked at (1, all of them; so is 0); ``sample``, P, pages of the first pass, uniformly at
-    random (100, 0 for all); ``seed`` of that choice (0).
+    fragment in so many is looked at (4; 0 and 1 for all); ``sample``, P, pages of the first pass, uniformly at random
+    (100, 0 for all); ``seed`` of that choice (0); ``once_per_page``, count pages that have a fragment (on) or, as the
+    paper does, all its places (off).
 
     Cost: one parse of each sampled page and one of each labelled page; 16 bytes of memory for each different fragment
     of the sample, of which there are nearly as many as characters, divided by the density.
@@ -50,12 +51,13 @@ class TextWindows:
 
     name: ClassVar[str] = "text-windows"
 
-    window: int = parameter(32, "length of a fragment", "characters")
+    window: int = parameter(48, "length of a fragment", "characters")
     share: float = parameter(0.10, "least occurrences of a template fragment, for each sampled page", "share, 0 to 1")
     least: int = parameter(4, "least occurrences of a template fragment, however few pages there are", "occurrences")
-    density: int = parameter(1, "look at one fragment in so many, chosen by hash", "fragments")
+    density: int = parameter(4, "look at one fragment in so many, chosen by hash", "fragments")
     sample: int = parameter(100, "pages to learn from, chosen at random; 0 for all", "pages")
     seed: int = parameter(0, "seed of that choice")
+    once_per_page: bool = parameter(True, "count a fragment once on a page, not at each of its places")
 
     def __post_init__(self) -> None:
         if self.window < 1 or self.least < 1:
@@ -77,7 +79,8 @@ class TextWindows:
         distinct = 0
         for read in chosen.distinct(progress):
             fragments = _fragments(Detagged(read.page).codes, self.window)
-            counter.add(fragments[_sampled(fragments, self.density)])
+            fragments = fragments[_sampled(fragments, self.density)]
+            counter.add(np.unique(fragments) if self.once_per_page else fragments)
             distinct += 1
         pages.skipped.update(chosen.skipped)
         check_enough(chosen, distinct)

@@ -60,11 +60,18 @@ def test_a_lower_threshold_of_one_takes_the_whole_page() -> None:
 
 def test_the_upper_threshold_leaves_out_what_is_everywhere() -> None:
     pages = site(*(document(k, menu="<p>one</p><p>two</p>" + f"<i>-</i> {k} " * 30) for k in range(6)))
-    dashes = [("-" in text) for text in template_texts(pages, NodeHashes(most_per_page=20, gap=0))]
+    dashes = [("-" in text) for text in template_texts(pages, NodeHashes(once_per_page=False, most_per_page=20, gap=0))]
     assert not any(dashes)
     read = pages.read(0)
-    label = NodeHashes(most_per_page=0, gap=0).learn(pages).label(read).template
+    label = NodeHashes(once_per_page=False, most_per_page=0, gap=0).learn(pages).label(read).template
     assert all(label[number] for number, element in enumerate(read.page.elements) if element.tag == "i")
+
+
+def test_all_occurrences_count_or_one_a_page() -> None:
+    pages = site(*(document(k, menu="<p>twice</p><p>twice</p>" if k < 3 else "") for k in range(8)))
+    assert "twice" in template_texts(pages, NodeHashes(least=6, once_per_page=False))
+    assert "twice" not in template_texts(pages, NodeHashes(least=6))
+    assert "twice" in template_texts(pages, NodeHashes(least=3))
 
 
 def test_only_topmost_nodes_are_templates() -> None:
