@@ -196,6 +196,8 @@ class EmbeddedServer:
             "save": "",
             "maxmemory": str(self._memory),
             "maxmemory-policy": "volatile-lru",
+            # Freed in the background, memory is still in use when the next key is chosen, and all of them go.
+            "lazyfree-lazy-eviction": "no",
             "daemonize": "no",
         }
         return [str(server_binary()), *(part for name, value in options.items() for part in (f"--{name}", value))]

@@ -82,16 +82,11 @@ class HostRecords:
         found: list[Any] = pipeline.execute()
         sizes = self._sizes(hosts)
         for host, values, labels, size in zip(hosts, found[::2], found[1::2], sizes, strict=True):
-            pages, entries, version, used, stamp = values
-            if used is not None:
-                yield HostRecord(
-                    host,
-                    "counting" if stamp is None else "settled",
-                    *(int(value or 0) for value in (pages, entries)),
-                    int(labels) // _LABEL_BYTES,
-                    *(int(value or 0) for value in (version, used)),
-                    size,
-                )
+            *numbers, stamp = values
+            pages, entries, version, used = (int(value or 0) for value in numbers)
+            if used:
+                state = "counting" if stamp is None else "settled"
+                yield HostRecord(host, state, pages, entries, int(labels) // _LABEL_BYTES, version, used, size)
 
     def forget(self, host: str) -> bool:
         """Delete all that is known of a host; return whether something was."""
@@ -104,7 +99,7 @@ class HostRecords:
         if stamp is None:
             return False
         script = self._client.register_script(Script("settled_host").source)
-        return bool(script(keys=[state], args=[stamp, int(ttl), 1]))  # type: ignore[arg-type]
+        return bool(script(keys=[state], args=[stamp, int(ttl), 1]))
 
     def _sizes(self, hosts: list[str]) -> list[int | None]:
         if not self._sizes_known:

@@ -1,3 +1,4 @@
+import asyncio
 import os
 import signal
 import stat
@@ -7,10 +8,13 @@ import time
 from pathlib import Path
 from urllib.parse import unquote
 
+import numpy as np
 import pytest
 import redis
 
+from crawler.connection import Connection
 from crawler.embedded import SOCKET_PATH_LIMIT, EmbeddedServer, EmbeddedServerError
+from crawler.store import NodeCounts
 
 
 def _client(server: EmbeddedServer) -> redis.Redis:
@@ -146,3 +150,32 @@ def test_a_server_that_cannot_read_its_data_is_a_clear_error_and_leaves_nothing_
     with pytest.raises(EmbeddedServerError, match=r"did not start; its log ends:\n.*"):
         server.start()
     server.stop()
+
+
+def test_data_beyond_the_memory_goes_by_the_time_it_was_last_used(tmp_path):
+    async def crawl(url: str) -> tuple[list[int], list[int], list[bool]]:
+        failures: list[bool] = []
+        connection = Connection(url, timeout=20, on_failure=failures.append)
+        counts = NodeCounts(connection, prefix="winnow", version=1, budget=4000, most_pages=100, ttl=1000)
+        seen = []
+        hosts = [f"h{number}.example" for number in range(300)]
+        for number, host in enumerate(hosts):
+            for page in range(2):
+                nodes = np.arange(600, dtype=np.uint64) + np.uint64(1000 * page)
+                evidence = await counts.count(host, page.to_bytes(8, "big"), nodes)
+                seen.append(evidence.pages)
+            if number % 10 == 9:
+                await asyncio.sleep(0.01)  # the clock that tells the old from the new is a coarse one
+        left = [(await counts.read(host, nodes)).pages for host in hosts]
+        await connection.close()
+        return seen, left, failures
+
+    with EmbeddedServer(tmp_path, memory=8 << 20) as server, _client(server) as client:
+        seen, left, failures = asyncio.run(crawl(server.url))
+        assert client.info("memory")["used_memory"] < 9 << 20
+        assert client.config_get("maxmemory-policy")["maxmemory-policy"] == "volatile-lru"
+    assert failures == []
+    assert seen[-2:] == [1, 2]
+    assert left[-1] == 2
+    assert sum(left[:100]) < sum(left[-100:])
+    assert sum(left[:100]) < 100

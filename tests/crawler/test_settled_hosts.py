@@ -1,6 +1,8 @@
 """A host settles when its labels have stopped changing, needs no Redis then, and opens again after a redesign."""
 
 import asyncio
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -187,6 +189,19 @@ async def test_the_life_of_a_settled_host_begins_anew_when_its_labels_are_confir
     await one.connection.call(lambda client: client.expire(key, 5))
     await one.page(50)
     assert await one.connection.call(lambda client: client.ttl(key)) > 900
+
+
+async def test_the_rights_in_the_documentation_are_enough_to_settle_and_to_open_again(tcp_server):
+    text = (Path(__file__).parents[2] / "docs" / "settings.md").read_text()
+    words = re.search(r"ACL SETUSER winnow ([^`|]*?)\n\n|ACL SETUSER winnow ([^`]*)\Z", text + "\n\n")[0].split()[3:]
+    server = tcp_server("--user", "winnow", *words)
+    connection = Connection(server.url.replace("//", "//winnow:password@"), timeout=5)
+    one = Worker(connection, "winnow", refresh=0.0, budget=100)
+    await one.pages(range(40))
+    await one.pages(range(100, 120), template=np.arange(501, 541, dtype=np.uint64))
+    assert one.noted == [stats.HOSTS_SETTLED, stats.HOSTS_REOPENED]
+    assert not connection.is_away
+    await connection.close()
 
 
 async def test_reading_sees_the_labels_of_a_settled_host_and_writes_nothing(worker, connection, prefix):
