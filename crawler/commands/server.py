@@ -30,8 +30,8 @@ def add_server_options(parser: argparse.ArgumentParser) -> None:
 
 
 @contextmanager
-def connected(options: argparse.Namespace) -> Iterator[Redis]:
-    """Connect to the server that the options name, starting a private one if need be.
+def connected(url: str | None, state_dir: Path | None = None) -> Iterator[Redis]:
+    """Connect to the server of an address, or to the private one of a folder, which is started if need be.
 
     Raises:
         CommandError: there is no such server.
@@ -41,14 +41,14 @@ def connected(options: argparse.Namespace) -> Iterator[Redis]:
     from crawler.embedded import EmbeddedServer, EmbeddedServerError  # noqa: PLC0415
 
     server = None
-    if options.state_dir is not None:
-        server = EmbeddedServer(options.state_dir)
+    if state_dir is not None:
+        server = EmbeddedServer(state_dir)
         if not server.has_data:
-            raise CommandError(f"--state-dir: no private server has kept its data in {options.state_dir}")
+            raise CommandError(f"--state-dir: no private server has kept its data in {state_dir}")
     try:
         if server is not None:
             server.start()
-        with _client(options.redis_url if server is None else server.url) as client:
+        with _client(str(url) if server is None else server.url) as client:
             client.ping()
             yield client
     except RedisError as error:
@@ -66,4 +66,4 @@ def _client(url: str) -> Redis:
     try:
         return Redis.from_url(url, socket_timeout=_TIMEOUT, socket_connect_timeout=_TIMEOUT)
     except ValueError as error:
-        raise CommandError(f"--redis-url: {error}") from error
+        raise CommandError(f"not the address of a Redis: {error}") from error

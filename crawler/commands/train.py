@@ -6,9 +6,14 @@ import argparse
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from crawler.commands.failures import CommandError, reason
 from crawler.commands.progress import Progress
+from crawler.commands.server import connected
+
+if TYPE_CHECKING:
+    from detector.training.block_examples import BlockPage
 
 _EPILOG = """\
 SITES_DIR has one folder a site with its HTML files anywhere below. What repeats on the pages of a site is taken for
@@ -25,6 +30,7 @@ examples:
   winnow train sites/ -o my-model.npz
   winnow train sites/ --labels site-independent-blocks -o my-model.npz
   winnow train sites/ --gold gold/pages.jsonl -o my-model.npz
+  winnow train --from-redis redis://localhost:6379/0 -o my-model.npz
   winnow clean --model my-model.npz page.html
 """
 
@@ -38,7 +44,13 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("sites", type=Path, metavar="SITES_DIR", help="folder with one folder a site")
+    parser.add_argument("sites", type=Path, nargs="?", metavar="SITES_DIR", help="folder with one folder a site")
+    parser.add_argument(
+        "--from-redis",
+        metavar="URL",
+        help="learn from the examples, too, that crawls with WINNOW_LEARN have put into this Redis, for --model blocks",
+    )
+    parser.add_argument("--prefix", default="winnow", help="first part of every key there (default: %(default)s)")
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="MODEL", help="file to write, .npz")
     parser.add_argument("--model", metavar="KIND", help="blocks or logistic (default: the kind of the package's own)")
     parser.add_argument("--gold", type=Path, metavar="FILE", help="gold pages, .jsonl or .jsonl.xz, for --model blocks")
@@ -74,10 +86,14 @@ def run(options: argparse.Namespace) -> int:
 
     if options.processes < 1:
         raise CommandError("--processes: at least 1")
+    if options.sites is None and options.from_redis is None:
+        raise CommandError("nothing to learn from: SITES_DIR or --from-redis is needed, or both")
+    examples = _examples(options) if options.from_redis is not None else []
     try:
         trained = train(
             options.sites,
             output=options.output,
+            examples=examples,
             model=options.model or DEFAULT_MODEL,
             gold=options.gold,
             labels=options.labels,
@@ -101,3 +117,14 @@ def run(options: argparse.Namespace) -> int:
         print(f"  template recall at precision .9  {figures.recall_at_precision_90:.3f}")
     print(f"winnow: wrote {options.output} and {options.output.with_suffix('.md')}", file=sys.stderr)
     return 0
+
+
+def _examples(options: argparse.Namespace) -> list[BlockPage]:
+    from crawler.learning.collection import Collector  # noqa: PLC0415
+    from crawler.learning.keys import Keys  # noqa: PLC0415
+
+    with connected(options.from_redis) as client:
+        collection = Collector(client, Keys.of(options.prefix)).read()
+    if pages := [*collection.fitted, *collection.held_out]:
+        return pages
+    raise CommandError("--from-redis: no examples there; crawls with WINNOW_LEARN = True collect them")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol
 
 from detector.blocks.perceptron import BLOCKS
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from detector.training.block_examples import BlockPage
     from detector.training.progress import Progress
 
 __all__ = ["TRAINERS", "Figures", "Site", "Trained", "Trainer", "find_sites", "train"]
@@ -47,9 +49,10 @@ TRAINERS: Final[dict[str, Trainer]] = {BLOCKS: train_blocks, LOGISTIC: train_log
 
 
 def train(
-    sites_dir: Path,
+    sites_dir: Path | None,
     *,
     output: Path,
+    examples: Sequence[BlockPage] = (),
     model: str = DEFAULT_MODEL,
     gold: Path | None = None,
     labels: str = SITE_LEVEL_METHOD,
@@ -62,8 +65,9 @@ def train(
     """Train a model, and write it with its model card (``.md``) beside it.
 
     Args:
-        sites_dir: folder of sites, one folder a site.
+        sites_dir: folder of sites, one folder a site; ``None`` to train from ``examples`` alone.
         output: file to write, ending in ``.npz``.
+        examples: labelled pages of further sites, as crawls collect them in Redis; for the kind ``blocks``.
         model: kind of model, one of :data:`TRAINERS`.
         gold: gold pages, for kinds of models that learn from them too.
         labels: the site-level method that labels the sites, one of :data:`detector.site.methods.METHODS`.
@@ -84,15 +88,19 @@ def train(
         raise ValueError(f"no such method: {labels!r}; there are {', '.join(METHODS)}")
     if output.suffix != ".npz":
         raise ValueError(f"the model's file must end in .npz: {output}")
-    sites = find_sites(sites_dir)
-    trained = TRAINERS[model](sites, gold, labels=labels, seed=seed, processes=processes, progress=progress)
+    if examples and model != BLOCKS:
+        raise ValueError(f"the examples of crawls are for the kind {BLOCKS!r}, not {model!r}")
+    sites = find_sites(sites_dir) if sites_dir is not None else []
+    trainer = partial(train_blocks, examples=examples) if examples else TRAINERS[model]
+    trained = trainer(sites, gold, labels=labels, seed=seed, processes=processes, progress=progress)
     output.parent.mkdir(parents=True, exist_ok=True)
     trained.model.save(output)
     with_gold = f" --gold {gold.name}" if gold else ""
     with_labels = f" --labels {labels}" if labels != SITE_LEVEL_METHOD else ""
-    command = f"winnow train {sites_dir.name}{with_gold}{with_labels} -o {output.name} --model {model} --seed {seed}"
-    card = model_card(
-        trained, data=sites_dir.name, command=command, date=date or datetime.date.today(), sources=sources
-    )
+    from_sites = [sites_dir.name] if sites_dir is not None else []
+    arguments = " ".join([*from_sites, *(["--from-redis URL"] if examples else [])])
+    command = f"winnow train {arguments}{with_gold}{with_labels} -o {output.name} --model {model} --seed {seed}"
+    data = " and ".join([*from_sites, *(["examples of crawls"] if examples else [])])
+    card = model_card(trained, data=data, command=command, date=date or datetime.date.today(), sources=sources)
     output.with_suffix(".md").write_text(card, encoding="utf-8")
     return trained

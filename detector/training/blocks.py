@@ -38,6 +38,7 @@ def train_blocks(
     sites: Sequence[Site],
     gold: Path | None = None,
     *,
+    examples: Sequence[BlockPage] = (),
     labels: str = SITE_LEVEL_METHOD,
     seed: int = 0,
     processes: int = 1,
@@ -49,6 +50,7 @@ def train_blocks(
     Args:
         sites: the sites.
         gold: gold pages, for :func:`detector.training.evaluation.read_gold`; their HTML is ``html/ID.html`` beside it.
+        examples: labelled pages of further sites, as crawls collect them.
         labels: the site-level method that labels the sites.
         seed: picks pages and held-out sources, and starts the perceptron.
         processes: worker processes that read pages.
@@ -62,7 +64,8 @@ def train_blocks(
     """
     gold_pages = _gold_pages(gold)  # first: what is wrong with it shows before the long work
     folder = gold.parent / "html" if gold else None
-    of_site = of_sites(sites, labels=labels, seed=seed, processes=processes, progress=progress)
+    of_site = of_sites(sites, labels=labels, seed=seed, processes=processes, progress=progress) if sites else []
+    of_site += examples
     of_page = of_gold(gold_pages, folder, processes=processes, progress=progress) if folder else []
     held_out = _held_out(of_site, of_page, seed)
 
@@ -80,7 +83,7 @@ def train_blocks(
     steps.finish()
     return Trained(
         model,
-        sites=len(sites),
+        sites=len(sites) + len({page.source for page in examples}),
         pages=len(of_site),
         gold_pages=len(of_page),
         examples=int(sum(page.labelled.sum() for page in [*of_site, *of_page])),

@@ -13,6 +13,7 @@ from crawler.learning.lease import Lease
 from crawler.learning.published import VERSIONS_KEPT, Card, Published
 from detector.blocks.perceptron import BlockPerceptron
 from detector.training.block_model import Recipe
+from detector.training.blocks import train_blocks
 
 TINY = Recipe(trees=40, hidden=(8, 4), epochs=2, least_steps=150, perceptrons=1)
 
@@ -194,6 +195,32 @@ def test_a_server_that_is_not_there_is_explained(tmp_path, capsys):
     assert main(["learn", "--redis-url", "redis://127.0.0.1:1/0", "--status"]) == 2
     assert "Redis: " in capsys.readouterr().err
     assert main(["learn", "--redis-url", "nonsense", "--status"]) == 2
-    assert "--redis-url: " in capsys.readouterr().err
+    assert "not the address of a Redis" in capsys.readouterr().err
     assert main(["learn", "--state-dir", str(tmp_path), "--status"]) == 2
     assert "no private server" in capsys.readouterr().err
+
+
+def test_examples_alone_make_a_model(client, keys, fill, examples):
+    fill()
+    collection = Collector(client, keys).read()
+    pages = [*collection.fitted, *collection.held_out]
+    trained = train_blocks([], examples=pages, seed=1, recipe=TINY)
+    assert (trained.sites, trained.pages) == (len(examples), len(pages))
+    (figures,) = trained.figures.values()
+    assert figures.auc > 0.8
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "SITES_DIR or --from-redis"),
+        (["--from-redis", "{url}", "--prefix", "empty"], "no examples there"),
+        (["--from-redis", "{url}", "--prefix", "{prefix}", "--model", "logistic"], "for the kind 'blocks'"),
+        (["--from-redis", "redis://127.0.0.1:1"], "Redis: "),
+    ],
+)
+def test_what_cannot_be_trained_from_is_explained(arguments, message, fill, redis_url, prefix, tmp_path, capsys):
+    fill()
+    given = [argument.format(url=redis_url, prefix=prefix) for argument in arguments]
+    assert main(["train", *given, "-o", str(tmp_path / "m.npz")]) == 2
+    assert message in capsys.readouterr().err
