@@ -85,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
         or not options.margin >= 0
     ):
         raise CommandError("--interval: above 0; --lease: at least 1; --min-hosts: at least 2; --margin: at least 0")
-    with connected(options.redis_url, options.state_dir) as client:
+    with connected(options) as client:
         return _run(options, client)
 
 

@@ -11,6 +11,7 @@ from crawler.commands.failures import CommandError
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
     from redis import Redis
 
@@ -29,8 +30,13 @@ def add_server_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def connected(options: argparse.Namespace) -> AbstractContextManager[Redis]:
+    """Connect to the server that the options of :func:`add_server_options` name."""
+    return connected_to(options.redis_url, options.state_dir)
+
+
 @contextmanager
-def connected(url: str | None, state_dir: Path | None = None) -> Iterator[Redis]:
+def connected_to(url: str | None, state_dir: Path | None = None) -> Iterator[Redis]:
     """Connect to the server of an address, or to the private one of a folder, which is started if need be.
 
     Raises:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from crawler.commands.failures import CommandError, reason
 from crawler.commands.progress import Progress
-from crawler.commands.server import connected
+from crawler.commands.server import connected_to
 
 if TYPE_CHECKING:
     from detector.training.block_examples import BlockPage
@@ -123,7 +123,7 @@ def _examples(options: argparse.Namespace) -> list[BlockPage]:
     from crawler.learning.collection import Collector  # noqa: PLC0415
     from crawler.learning.keys import Keys  # noqa: PLC0415
 
-    with connected(options.from_redis) as client:
+    with connected_to(options.from_redis) as client:
         collection = Collector(client, Keys.of(options.prefix)).read()
     if pages := [*collection.fitted, *collection.held_out]:
         return pages
