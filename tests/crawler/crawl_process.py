@@ -13,7 +13,9 @@ from scrapy.crawler import AsyncCrawlerProcess, Crawler
 from scrapy.utils.trackref import live_refs
 
 from crawler.spiders.site import SiteSpider
+from crawler.spiders.template import TemplateSpider
 
+SPIDERS = {spider.name: spider for spider in (SiteSpider, TemplateSpider)}
 PLAIN = {"LOG_LEVEL": "INFO", "TELNETCONSOLE_ENABLED": False, "REMOTE_CONTROL_ENABLED": False}
 
 MANUAL = {
@@ -91,8 +93,8 @@ class PlannedSpider(scrapy.Spider):
 def prepare(process, plan):
     """Make the crawl of a plan; return its crawler and the list that its items will be in."""
     settings = {**({"ADDONS": {"crawler.Addon": 500}} if plan.get("addon", True) else MANUAL), **plan["settings"]}
-    if plan.get("spider") == "site":
-        spider, arguments = SiteSpider, plan["arguments"]
+    if plan.get("spider") in SPIDERS:
+        spider, arguments = SPIDERS[plan["spider"]], plan["arguments"]
     else:
         spider = type("Planned", (PlannedSpider,), {"custom_settings": plan.get("custom_settings")})
         arguments = {"urls": plan["urls"], "meta": plan.get("meta", {}), "item": plan.get("item", "dict")}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
-from urllib.parse import SplitResult, unquote, urljoin, urlsplit
+from urllib.parse import unquote, urljoin, urlsplit
 
 import numpy as np
 
@@ -37,7 +37,7 @@ def site_links(page: Page) -> dict[str, str]:
         address by key; see :func:`page_key`.
     """
     base = page.url or ""
-    own, itself = _domain(urlsplit(base)), page_key(base)
+    own, itself = domain(base), page_key(base)
     for index in np.flatnonzero(page.tag == TAG_ID["base"]).tolist():
         if href := dict(page.attributes[index]).get("href"):
             base = _joined(base, href)
@@ -47,7 +47,7 @@ def site_links(page: Page) -> dict[str, str]:
         href = dict(page.attributes[index]).get("href")
         address = _joined(base, href).partition("#")[0] if href else ""
         key = page_key(address)
-        if key and key != itself and _domain(urlsplit(address)) == own:
+        if key and key != itself and domain(address) == own:
             found.setdefault(key, address)
     return found
 
@@ -77,5 +77,9 @@ def _joined(base: str, href: str) -> str:
         return ""
 
 
-def _domain(parts: SplitResult) -> str:
-    return (parts.hostname or "").lower().removeprefix("www.")
+def domain(address: str) -> str:
+    """Host of an address in lower case, without ``www.`` and port; empty where there is none."""
+    try:
+        return (urlsplit(address).hostname or "").lower().removeprefix("www.")
+    except ValueError:
+        return ""

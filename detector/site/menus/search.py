@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detector.site.menus.links import page_key, site_links
+from detector.site.menus.links import domain, page_key, site_links
 from detector.site.menus.profile import Profile
 from detector.site.menus.subdigraph import SIZE, SubdigraphSearch
 
@@ -25,6 +25,9 @@ class MenuSearch:
         size: pages of the subdigraph, the key page not counted.
         most_pages: pages to load at most, the key page included.
         known: keys of the pages that can be loaded, where that is known beforehand; links to others are left alone.
+
+    Attributes:
+        addresses: addresses that the key page links to, by key.
     """
 
     def __init__(
@@ -35,26 +38,27 @@ class MenuSearch:
         known: Container[str] | None = None,
     ) -> None:
         links = site_links(key_page)
-        self._links = {key: address for key, address in links.items() if known is None or key in known}
-        self._search = SubdigraphSearch(self._links, size, None if most_pages is None else most_pages - 1)
+        self.addresses = {key: address for key, address in links.items() if known is None or key in known}
+        self._search = SubdigraphSearch(self.addresses, size, None if most_pages is None else most_pages - 1)
+        self._domain = domain(key_page.url or "")
         self._seen = {page_key(key_page.url or "")}
         self._profiles: dict[str, Profile] = {}
 
     def wanted(self) -> str | None:
         """Address of the page to load next, ``None`` when the search has come to its end."""
         key = self._search.wanted()
-        return None if key is None else self._links[key]
+        return None if key is None else self.addresses[key]
 
     def add(self, page: Page | None) -> None:
         """Take note of the page at the address that :meth:`wanted` gave.
 
         Args:
             page: the page, its ``url`` where it was found at last; ``None`` for what is no page or cannot be had. A
-                page that another address has led to before is none.
+                page that another address has led to before is none, nor is one of another domain.
         """
         key = self._search.wanted()
         address = page_key(page.url or "") if page is not None else ""
-        if page is None or key is None or address in self._seen:
+        if page is None or key is None or address in self._seen or domain(page.url or "") != self._domain:
             self._search.add(None)
             return
         self._seen.add(address)
