@@ -83,7 +83,7 @@ if is_new then
     undercount = math.min(undercount + 1, pages)
   end
   entries = entries + #taken / 2
-  redis.call('APPEND', guard, page_id .. contents_id)
+  redis.call('SET', guard, ids .. page_id .. contents_id) -- APPEND would keep room for more
   redis.call('HSET', host, 'pages', pages, 'undercount', undercount, 'entries', entries, 'used', redis.call('TIME')[1])
 
   -- Checkpoints are at half of the least pages to settle after, then whenever the pages have doubled.

@@ -4,7 +4,7 @@
 --   1  characters of its text, at most 255
 -- detector/site/lossy.py says what seen and missed mean, and why the table may drop its rarest entries.
 local BATCH = 2000 -- fields per command; Lua's unpack gives up near 8,000 values
-local KEPT = 0.75 -- share of the budget that is left in use when rare entries are dropped
+local KEPT = 0.9 -- share of the budget that is left in use when rare entries are dropped
 
 local function decode(entry)
   local a, b, c, d, mass = string.byte(entry, 1, 5)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Hashes = NDArray[np.uint64]
     Integers = NDArray[np.int64]
 
-KEPT: Final = 0.75
+KEPT: Final = 0.9
 """Share of the budget that is left in use when rare entries are dropped."""
 
 
@@ -50,7 +50,7 @@ def frequency_estimates(seen: Integers, missed: Integers, pages: int, theta: flo
 class LossyCounts:
     """Counts of at most ``budget`` fingerprints, each too small by at most :attr:`undercount`.
 
-    With ``U`` distinct fingerprints a page on average, ``undercount <= 4/3 * U / budget * pages``, in whatever order
+    With ``U`` distinct fingerprints a page on average, ``undercount <= U / (0.9 * budget) * pages``, in whatever order
     the pages come. As long as that is at most half of ``theta * pages``, every fingerprint on ``theta`` of the pages
     is reported by :meth:`df` with at least so many, and none on less than ``theta * pages - undercount`` is.
 
@@ -61,7 +61,7 @@ class LossyCounts:
         theta: share of the pages from which on a fingerprint must be reported.
     """
 
-    def __init__(self, budget: int = 4_000, theta: float = THETA) -> None:
+    def __init__(self, budget: int = 2_900, theta: float = THETA) -> None:
         if budget < 1:
             raise ValueError(f"a budget of {budget} fingerprints holds none")
         self._budget = budget
