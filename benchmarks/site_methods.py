@@ -9,11 +9,12 @@ The truth is, without arguments, that of the generator of the demo web (exact); 
 of pages ``site/file`` leaves out; with --reference, labels of the method site-level from all pages of a site, which are
 no truth and only tell how far the others agree with it.
 
-Each method learns from at most --pages pages of a site and labels --tested of them. "Text" is precision, recall and F1
-of template by characters of blocks, "node" by elements that hold text; they are summed over the pages of a site, and
-averaged over sites. "Pages needed" is the least of 2, 5, 10, 20, 40 and --pages pages learned from with at least 0.95
-of the text F1 of the last. Time is learning and labelling, for each page, in parses of the same pages; memory is
-what the largest site needs at most while learning, above what was in use before.
+Each method learns from at most --pages pages of a site (menus from those it finds by links), and --tested pages are
+labelled. "Text" is precision, recall and F1 of template by characters of blocks, "node" by elements that hold text;
+they are summed over the pages of a site, and averaged over sites. "Pages needed" is the least of 2, 5, 10, 20, 40 and
+--pages pages to learn from that give new pages at least 0.95 of the text F1 of the last, the median of sites; for
+menus, the pages loaded. Time is learning and labelling, for each page, in milliseconds and in parses of the same pages;
+memory is what a site needs at most, above what was in use before.
 
 With --teach, a page-level model is trained by each method's labels on --taught-sites sites, and cleans gold pages.
 """
@@ -25,7 +26,7 @@ import multiprocessing
 import sys
 import time
 from collections import defaultdict
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -34,16 +35,17 @@ import numpy as np
 
 from benchmarks.common import parser_of, say, table, write_json
 from benchmarks.site_teachers import add_teaching_arguments, taught
-from benchmarks.site_truth import KnownSite, Overlap, demo_sites, gold_sites, reference_sites
+from benchmarks.site_truth import KeptPages, KnownSite, Overlap, demo_sites, gold_sites, reference_sites
 from detector.site.labelling import labelled_pages
 from detector.site.methods import METHODS, method
 from detector.site.pages import SiteError, SitePages
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
 PER_CLUSTER: Final = ", per cluster"
+MENUS: Final = "menus"
 STEPS: Final = (2, 5, 10, 20, 40)
 ENOUGH: Final = 0.95
 _UNKNOWN: Final = -1  # number of a page that was not learned from
@@ -55,7 +57,7 @@ def main() -> None:
     if options.teach:
         write_json(options, taught(options, [name for name in options.methods if PER_CLUSTER not in name]))
         return
-    sites = [site.bounded(options.pages, options.seed) for site in _sites(options)]
+    sites = _sites(options)
     if not sites:
         sys.exit("no site with a known truth")
     rows = [_row(name, sites, options) for name in options.methods]
@@ -88,7 +90,7 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _sites(options: argparse.Namespace) -> Iterable[KnownSite]:
+def _sites(options: argparse.Namespace) -> list[KnownSite]:
     if options.gold:
         found = gold_sites(*options.gold)
     elif options.reference:
@@ -111,19 +113,23 @@ def _row(name: str, sites: Sequence[KnownSite], options: argparse.Namespace) -> 
     figures, needed, seconds, parses = [], [], [], []
     for site in sites:
         say(f"{name}: {site.name}")
-        begin = time.perf_counter()
+        part = site if name == MENUS else site.bounded(options.pages, options.seed)
         try:
-            overlap, labelled = _overlap(name, site, options)
+            measured = _measured(name, part, options)
         except SiteError as error:
             say(f"{name}: {site.name}: {error}")
             continue
-        seconds.append((time.perf_counter() - begin - labelled["truth"]) / len(site.pages))
-        parses.append(seconds[-1] / labelled["parse"])
-        figures.append([*overlap.figures("text"), *overlap.figures("node")])
+        seconds.append(measured.seconds)
+        parses.append(measured.seconds / measured.parse)
+        figures.append([*measured.overlap.figures("text"), *measured.overlap.figures("node")])
         by_genre[site.genre].append(figures[-1][2])
-        if PER_CLUSTER not in name:
-            needed.append(_needed(name, site, options))
+        if name == MENUS:
+            needed.append(measured.learned_from)
+        elif PER_CLUSTER not in name:
+            needed.append(_needed(name, part, options))
     largest = max(sites, key=lambda site: len(site.pages))
+    if name != MENUS:
+        largest = largest.bounded(options.pages, options.seed)
     return {
         "method": name,
         "figures": np.mean(figures, axis=0).tolist() if figures else [None] * 6,
@@ -144,44 +150,65 @@ def _cells(row: dict[str, Any]) -> list[object]:
     ]
 
 
-def _overlap(name: str, site: KnownSite, options: argparse.Namespace) -> tuple[Overlap, dict[str, float]]:
-    """Label all pages of a site and compare some; what the comparison and a parse took, in seconds, comes with it."""
-    chosen = method(name.removesuffix(PER_CLUSTER))
-    tested = set(site.pages.names[:: max(len(site.pages) // options.tested, 1)])
-    overlap, truth_seconds = Overlap(), 0.0
-    for each in labelled_pages(site.pages, chosen, per_cluster=PER_CLUSTER in name):
-        begin = time.perf_counter()
-        if each.read.name in tested and (truth := site.truth(each.read)) is not None:
-            overlap.update(Overlap.of(each.read.page, each.template, truth))
-        truth_seconds += time.perf_counter() - begin
+@dataclass
+class _Measured:
+    """What one method did on one site; seconds are for one page."""
+
+    overlap: Overlap
+    seconds: float
+    parse: float
+    learned_from: int | None
+
+
+def _measured(name: str, site: KnownSite, options: argparse.Namespace) -> _Measured:
+    pages = site.pages
+    tested = range(0, len(pages), max(len(pages) // options.tested, 1))
+    truths = {number: site.truth(read) for number, read in ((number, pages.read(number)) for number in tested)}
     begin = time.perf_counter()
-    some = range(0, len(site.pages), max(len(site.pages) // 10, 1))
-    for number in some:
-        site.pages.read(number)
-    return overlap, {"truth": truth_seconds, "parse": (time.perf_counter() - begin) / len(some)}
+    for number in tested:
+        pages.read(number)
+    parse = (time.perf_counter() - begin) / len(tested)
+
+    begin = time.perf_counter()
+    overlap, learned_from = Overlap(), None
+    if PER_CLUSTER in name:
+        chosen = method(name.removesuffix(PER_CLUSTER))
+        labelled = {pages.names[number]: number for number in tested}
+        for each in labelled_pages(pages, chosen, per_cluster=True):
+            if each.read.name in labelled:
+                overlap.add(each.read.page, each.template, truths[labelled[each.read.name]])
+        seconds = (time.perf_counter() - begin) / len(pages)
+    else:
+        learned = method(name).learn(pages)
+        seconds = (time.perf_counter() - begin) / len(pages)
+        learned_from = learned.pages
+        begin = time.perf_counter()
+        for number in tested:
+            read = pages.read(number)
+            overlap.add(read.page, learned.label(read).template, truths[number])
+        seconds += (time.perf_counter() - begin) / len(tested)
+    return _Measured(overlap, seconds, parse, learned_from)
 
 
 def _needed(name: str, site: KnownSite, options: argparse.Namespace) -> int | None:
     """Pages that a method has to learn from, to find nearly what it finds with all of them."""
-    order = np.random.default_rng(options.seed).permutation(len(site.pages)).tolist()
+    kept = KeptPages.of(site.pages)
+    order = np.random.default_rng(options.seed).permutation(len(kept)).tolist()
+    new = [replace(kept.read(number), number=_UNKNOWN) for number in order[-options.tested :]]
+    truths = [site.truth(read) for read in new]
     steps = [*(step for step in STEPS if step < len(order)), len(order)]
-    found = {step: _f1_of_new_pages(name, site, order[:step], order[-options.tested :]) for step in steps}
-    last = found[steps[-1]]
-    return next((step for step in steps if last and (found[step] or 0) >= ENOUGH * last), None)
-
-
-def _f1_of_new_pages(name: str, site: KnownSite, learned_from: list[int], tested: list[int]) -> float | None:
-    try:
-        learned = method(name).learn(site.pages.subset(sorted(learned_from)))
-    except SiteError:
-        return None
-    overlap = Overlap()
-    for number in tested:
-        read = replace(site.pages.read(number), number=_UNKNOWN)
-        truth = site.truth(read)
-        if truth is not None:
-            overlap.update(Overlap.of(read.page, learned.label(read).template, truth))
-    return overlap.figures("text")[2]
+    found: dict[int, float] = {}
+    for step in steps:
+        try:
+            learned = method(name).learn(kept.subset(sorted(order[:step])))
+        except SiteError:
+            continue
+        overlap = Overlap()
+        for read, truth in zip(new, truths, strict=True):
+            overlap.add(read.page, learned.label(read).template, truth)
+        found[step] = overlap.figures("text")[2]
+    last = found.get(steps[-1])
+    return next((step for step, f1 in found.items() if last and f1 >= ENOUGH * last), None)
 
 
 def _memory(name: str, site: KnownSite) -> float | None:

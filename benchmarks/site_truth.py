@@ -19,7 +19,7 @@ from detector.training.gold import content_shares
 from detector.training.sites import find_sites
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -131,6 +131,27 @@ def reference_sites(folder: Path, genres: dict[str, str]) -> Iterator[KnownSite]
         )
 
 
+@dataclass(eq=False)
+class KeptPages(SitePages):
+    """Pages of a site that stay in memory with their trees, to learn from them again and again."""
+
+    kept: Sequence[SitePage] = ()
+
+    @classmethod
+    def of(cls, pages: SitePages) -> KeptPages:
+        """Read all pages."""
+        return cls(pages.names, pages.urls, pages.sources, kept=[pages.read(number) for number in range(len(pages))])
+
+    def read(self, number: int) -> SitePage:
+        """One of the pages."""
+        return replace(self.kept[number], number=number)
+
+    def subset(self, numbers: Sequence[int]) -> KeptPages:
+        """Some of the pages, with numbers of their own."""
+        part = super().subset(numbers)
+        return KeptPages(part.names, part.urls, part.sources, kept=[self.kept[number] for number in numbers])
+
+
 def pages_of(site: Site) -> SitePages:
     """The pages of a site of a folder of sites."""
     names = [file.relative_to(site.folder).as_posix() for file in site.files]
@@ -144,19 +165,20 @@ def _with_elements(page: Page, blocks: NDArray[np.bool_]) -> Units:
 class Overlap(Counter[str]):
     """Template found and template there, by characters of text and by elements that hold text; they add up."""
 
-    @classmethod
-    def of(cls, page: Page, found: Units, there: Units) -> Overlap:
-        """Compare the labels of one page."""
+    def add(self, page: Page, found: Units, there: Units | None) -> None:
+        """Count the labels of one page; nothing where there is no truth about it."""
+        if there is None:
+            return
         n = page.n
         length = np.fromiter(map(len, page.block_texts()), np.int64, page.m)
-        holding = page.block_end > page.block_begin
-        parts = {"text": (found[n:], there[n:], length), "node": (found[:n], there[:n], holding.astype(np.int64))}
-        sums = cls()
-        for kind, (yes, true, weight) in parts.items():
-            sums[f"{kind} both"] += int(weight[yes & true].sum())
-            sums[f"{kind} found"] += int(weight[yes].sum())
-            sums[f"{kind} there"] += int(weight[true].sum())
-        return sums
+        holding = (page.block_end > page.block_begin).astype(np.int64)
+        for kind, yes, true, weight in (
+            ("text", found[n:], there[n:], length),
+            ("node", found[:n], there[:n], holding),
+        ):
+            self[f"{kind} both"] += int(weight[yes & true].sum())
+            self[f"{kind} found"] += int(weight[yes].sum())
+            self[f"{kind} there"] += int(weight[true].sum())
 
     def figures(self, kind: str) -> tuple[float, float, float]:
         """Precision, recall and F1 of ``text`` or of ``node``; 1 where there is nothing to find and nothing found."""
