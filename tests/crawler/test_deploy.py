@@ -1,5 +1,6 @@
 """The recipes in ``deploy/`` name what exists."""
 
+import argparse
 import configparser
 import importlib
 import json
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 from scrapy.settings import default_settings
 
+from crawler.commands import dedup, learn
 from crawler.config import DEFAULTS
 from crawler.spiders.site import SiteSpider
 
@@ -35,6 +37,17 @@ def test_the_crawls_of_a_recipe_have_arguments_and_settings_that_exist(name, cra
         arguments["shard"] = arguments["shard"].replace("$(JOB_COMPLETION_INDEX)", "0")
         SiteSpider(**arguments)
         assert {value.split("=")[0] for flag, value in pairs if flag == "-s"} <= {*DEFAULTS, *default_settings.__all__}
+
+
+def test_the_workers_of_a_recipe_have_options_that_exist():
+    lines = re.findall(r'command: (\["(?:dedup|learn)".*\])$', (DEPLOY / "compose.yaml").read_text(), re.MULTILINE)
+    parser = argparse.ArgumentParser()
+    commands = parser.add_subparsers()
+    for command in (dedup, learn):
+        command.add_parser(commands)
+    of_dedup, of_learn = (parser.parse_args(json.loads(line)) for line in lines)
+    assert of_dedup.redis_url == of_learn.redis_url
+    assert of_dedup.out == Path("/data/verdicts.jsonl")
 
 
 def test_the_shards_of_a_recipe_are_all_there():
