@@ -106,6 +106,8 @@ async def measure(url: str, probability: NDArray[np.float64], options: argparse.
             kinds.append(np.mean(found, axis=0))
         left, peak, counted = kinds[0] * (1 - options.unsettled) + kinds[1] * options.unsettled
         mean = float((among * sizes).sum() / among.sum())
+        if after <= int(str(DEFAULTS["WINNOW_SETTLE_PAGES"])):
+            counted = mean
         strata.append(Stratum(least, int(sizes[-1]), float(among.sum()), mean, left, peak, min(counted, mean)))
         say(f"{least} to {sizes[-1]} pages: {2 * len(drawn)} hosts")
     client.close()
