@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
+from detector.ancestors import outermost
 from detector.site.detagged import Detagged
 from detector.site.events import mostly
 from detector.site.hash_counter import HashCounter, among
@@ -138,12 +139,28 @@ class SiteIndependentTemplate:
     def label(self, read: SitePage) -> Labels:
         """Label template blocks, and topmost blocks of which no other page has anything, with all they hold."""
         page = read.page
+        template, unique = self._marked(page)
+        return Labels(_with_text(page, within(page, template)), _with_text(page, within(page, unique)))
+
+    def examples(self, page: Page) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Return the blocks that a classifier learns from: all that are template, and the topmost ones that are not.
+
+        Returns:
+            int64[b], the elements in document order, and bool[b], which of them are template.
+        """
+        template, unique = self._marked(page)
+        topmost = unique & (outermost(page.parent, unique) == np.arange(page.n))
+        chosen = np.flatnonzero(template | topmost)
+        return chosen, template[chosen]
+
+    def _marked(self, page: Page) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """bool[n] twice: blocks that are template, and blocks of which no other page has anything."""
         elements, digest = self._method.blocks(page)
         template, repeated, unique = np.zeros((3, page.n), bool)
         template[elements] = among(digest, self._template)
         repeated[elements] = among(digest, self._repeated)
         unique[elements] = subtree_sums(page, repeated)[elements] == 0
-        return Labels(_with_text(page, within(page, template)), _with_text(page, within(page, unique)))
+        return template, unique
 
 
 def _with_text(page: Page, elements: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -43,6 +43,14 @@ def test_repeated_blocks_are_template_and_unique_ones_content() -> None:
     assert labels.content[blocks].tolist() == [False, True, True]
 
 
+def test_examples_are_template_blocks_and_the_topmost_content() -> None:
+    pages = site(*(document(k) for k in range(10)))
+    page = pages.read(3).page
+    elements, template = SiteIndependentBlocks().learn(pages).examples(page)
+    names = [page.elements[number].get("id") or page.elements[number].tag for number in elements.tolist()]
+    assert list(zip(names, template.tolist(), strict=True)) == [("foot", True), ("small", True), ("around", False)]
+
+
 def test_a_block_that_holds_template_is_no_content() -> None:
     pages = site(*(document(k, f"<div>{NOTICE}</div>") for k in range(10)))
     read = pages.read(0)
