@@ -41,7 +41,7 @@ class SettledHost:
         pages: pages that had been counted by then.
         expected: characters of template text per page by then, each weighted with its share of pages.
         fingerprints: uint64[k], the nodes that are template, sorted.
-        shares: float64[k], share of the pages that has each, to 1/255.
+        shares: uint8[k], share of the pages that has each, 255 for all.
         recent: running mean over the pages met here of the share of ``expected`` that they have, each at most 1.
         confirmed: time of the last word from Redis, monotonic, in seconds.
     """
@@ -51,7 +51,7 @@ class SettledHost:
     pages: int
     expected: float
     fingerprints: Hashes
-    shares: NDArray[np.float64]
+    shares: NDArray[np.uint8]
     recent: float = 1.0
     confirmed: float = field(default_factory=time.monotonic)
 
@@ -62,7 +62,7 @@ class SettledHost:
         return cls(
             *(stamp, version, pages, expected),
             packed["fingerprint"].astype(np.uint64),
-            packed["share"] / 255,
+            packed["share"].copy(),
         )
 
     @property
@@ -92,7 +92,7 @@ class SettledHost:
         if not len(self.fingerprints):
             return np.zeros(len(fingerprints))
         place = np.searchsorted(self.fingerprints, fingerprints).clip(max=len(self.fingerprints) - 1)
-        return np.where(self.fingerprints[place] == fingerprints, self.shares[place], 0.0)
+        return np.where(self.fingerprints[place] == fingerprints, self.shares[place] / 255, 0.0)
 
 
 class SettledHosts:
