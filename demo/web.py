@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 DEFAULT_SEED = 1
 DEFAULT_PAGES = 50
+LEAST_PAGES = 11
 
 
 def build_site(name: str, seed: int = DEFAULT_SEED, pages: int = DEFAULT_PAGES) -> Site:
@@ -28,7 +29,12 @@ def build_site(name: str, seed: int = DEFAULT_SEED, pages: int = DEFAULT_PAGES) 
         name: One of `demo.hosts.BUILDERS`.
         seed: Same seed, same bytes, on every machine and Python version.
         pages: Number of content pages; listings, the 404 and so on come on top.
+
+    Raises:
+        ValueError: The pages are too few for all that a host has to show.
     """
+    if pages < LEAST_PAGES:
+        raise ValueError(f"a demo host needs {LEAST_PAGES} content pages at least, not {pages}")
     site = Site(name, random.Random(f"{seed}/{name}"))
     BUILDERS[name](site, pages)
     return site

@@ -7,6 +7,7 @@ import pytest
 
 from demo.corpora.story import STORY_ID, STORY_PARAGRAPHS
 from demo.hosts import BUILDERS
+from demo.web import LEAST_PAGES, build_site
 from tests.demo.browsing import Answer, get
 
 if TYPE_CHECKING:
@@ -112,3 +113,10 @@ def test_no_content_is_repeated_from_page_to_page(web: DemoWeb) -> None:
         pages = [set(re.findall(r"[^\n]{80,}", truth.content_text)) for truth in articles(web, name) if not truth.story]
         total = sum(map(len, pages))
         assert len(set().union(*pages)) >= 0.99 * total
+
+
+@pytest.mark.parametrize("name", sorted(BUILDERS))
+def test_a_host_has_a_least_number_of_pages_and_says_so(name):
+    assert build_site(name, pages=LEAST_PAGES).truth
+    with pytest.raises(ValueError, match=f"{LEAST_PAGES} content pages"):
+        build_site(name, pages=LEAST_PAGES - 1)
