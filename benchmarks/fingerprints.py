@@ -16,8 +16,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from detector import volatile
 from detector.fingerprints import UNSEEN, both_fingerprints, node_fingerprints, text_fingerprints
+from detector.memo import forget
 from detector.page import Limits, Page, PageTooLarge
 from detector.parsing import decode, parse_html
 from detector.subtrees import within
@@ -85,7 +85,7 @@ def _timed(text: str, url: str, task: Callable[[Page], object], cold: bool) -> t
     parsed = time.process_time() - start
     page = Page.from_tree(root, url, limits=Limits(max_nodes=10**9))
     if cold:
-        volatile.forget()
+        forget()
     else:
         task(Page.from_tree(root, url, limits=Limits(max_nodes=10**9)))
     start = time.process_time()

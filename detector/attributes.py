@@ -49,41 +49,26 @@ class Attributes:
     @classmethod
     def of(cls, page: Page) -> Attributes:
         """Gather the attributes of a page."""
-        classes: list[tuple[int, str]] = []
-        href: dict[int, str] = {}
-        found: dict[str, dict[int, str]] = {name: {} for name in ("width", "height", "type", "hidden", "style")}
-        found["href"] = href
-        lengths = [0] * page.n
-        for index, pairs in enumerate(page.attributes):
-            length = 0
-            for name, value in pairs:
-                length += len(name) + len(value) + 4  # a space, an equals sign and two quotes
-                if name == "class" or name == "id":  # noqa: PLR1714  faster than a set in the hottest loop
-                    classes.append((index, value))
-                elif name in found:
-                    found[name][index] = value
-            lengths[index] = length
-
-        side = np.zeros(page.n, bool)
+        table = page.attributes
+        hints = {place: _column_hint(value) for name in ("class", "id") for value, place in table.named(name).items()}
+        side, hidden = np.zeros((2, len(table.first)), np.int64)
+        share = np.zeros(len(table.first))
+        side[list(hints)] = [is_side for is_side, _ in hints.values()]
+        share[list(hints)] = [of_row for _, of_row in hints.values()]
+        sharing = np.flatnonzero(share[table.first])
         column_share = np.full(page.n, np.nan)
-        for index, value in classes:
-            is_side, share = _column_hint(value)
-            if is_side:
-                side[index] = True
-            if share:
-                column_share[index] = share
-        hidden = np.zeros(page.n, bool)
-        hidden[list(found["hidden"])] = True
-        hidden[[index for index, style in found["style"].items() if _NO_DISPLAY.search(style)]] = True
+        column_share[table.element[sharing]] = share[table.first[sharing]]
+        hidden[list(table.named("hidden").values())] = 1
+        hidden[[place for style, place in table.named("style").items() if _NO_DISPLAY.search(style)]] = 1
         return cls(
-            markup_length=np.array(lengths, np.int64),
-            side=side,
+            markup_length=table.markup_length(),
+            side=table.sums(side) > 0,
             column_share=column_share,
-            width=_pixels(found["width"]),
-            height=_pixels(found["height"]),
-            hidden=hidden,
-            href=href,
-            input_type=found["type"],
+            width=_pixels(page.attribute("width")),
+            height=_pixels(page.attribute("height")),
+            hidden=table.sums(hidden) > 0,
+            href=page.attribute("href"),
+            input_type=page.attribute("type"),
         )
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from detector.characters import CODES, character_tokens, utf16, white_space
 from detector.hashing import hash_text, inverse_powers, mix, powers
+from detector.link_targets import LinkTargets
+from detector.subtrees import prefix_sums, within
 from detector.tags import BLOCK_LEVEL, TAG_ID, TAG_NAMES, UNKNOWN, tag_set
 from detector.volatile import attribute_tokens
 
@@ -76,20 +77,19 @@ def _node_fingerprints(page: Page, text: _TextHashes) -> Hashes:
     opened_before = np.searchsorted(page.run_begin, np.arange(r), side="right")
     runs = np.arange(r) + 2 * opened_before - page.depth[page.run_node] - 1
 
-    own = mix(_TAG_TOKEN[page.tag] + _attribute_tokens(page))
+    seen = ~within(page, UNSEEN[page.tag])
+    own = mix(_TAG_TOKEN[page.tag] + _attribute_tokens(page, seen))
     tokens = np.zeros(2 * n + r, np.uint64)
     tokens[opens] = own
     tokens[closes] = _CLOSE
     run_hashes = text.of_runs()
     tokens[runs] = run_hashes
-    kept = np.ones(len(tokens), bool)
-    kept[runs[run_hashes == 0]] = False
-    for start in np.flatnonzero(UNSEEN[page.tag]).tolist():
-        kept[opens[start] : closes[start] + 1] = False
+    kept = np.empty(len(tokens), bool)
+    kept[opens] = kept[closes] = seen
+    kept[runs] = (run_hashes != 0) & seen[page.run_node]
     tokens[~kept] = 0
 
-    exponent = np.zeros(len(tokens) + 1, np.int64)
-    np.cumsum(kept, out=exponent[1:])
+    exponent = prefix_sums(kept)
     sums = np.zeros(len(tokens) + 1, np.uint64)
     np.cumsum(tokens * powers(0, int(exponent[-1]) + 1)[exponent[:-1]], out=sums[1:])
 
@@ -103,26 +103,33 @@ def _node_fingerprints(page: Page, text: _TextHashes) -> Hashes:
     return mix(hashes)
 
 
-def _attribute_tokens(page: Page) -> Hashes:
+def _attribute_tokens(page: Page, seen: NDArray[np.bool_]) -> Hashes:
     """uint64[n]: sum of the tokens of an element's attributes, so that their order says nothing."""
-    pairs = list(chain.from_iterable(page.attributes))
-    begin = np.fromiter(accumulate(map(len, page.attributes), initial=0), np.int64, page.n + 1)
-    tokens = np.fromiter(attribute_tokens(pairs, page.url, _base(page)), np.uint64, len(pairs))
-    for i in np.flatnonzero(page.tag == TAG_ID["input"]).tolist():
-        names = dict(page.attributes[i])
-        if "value" in names and names.get("type", "text").lower() not in _LABELLED_BY_VALUE:
-            tokens[begin[i] + list(names).index("value")] = 0
-    sums = np.zeros(len(pairs) + 1, np.uint64)
-    np.cumsum(tokens, out=sums[1:])
-    own = sums[begin[1:]] - sums[begin[:-1]]
+    table = page.attributes
+    tokens = attribute_tokens(table, LinkTargets(page.url, _base(page)), table.firsts(seen))
+    own = table.sums(tokens)
+    controls, values = _typed_values(page)
+    own[controls] -= tokens[values]
     for i in np.flatnonzero(page.tag == UNKNOWN).tolist():
         own[i] ^= np.uint64(hash_text(page.elements[i].tag))
     return own
 
 
+def _typed_values(page: Page) -> tuple[list[int], list[int]]:
+    """Form controls whose value is no label, and the place of each one's value in the page's table."""
+    table = page.attributes
+    controls, values = [], []
+    for i in np.flatnonzero(page.tag == TAG_ID["input"]).tolist():
+        names = dict(table[i])
+        if "value" in names and names.get("type", "text").lower() not in _LABELLED_BY_VALUE:
+            controls.append(i)
+            values.append(table.named("value")[names["value"]])
+    return controls, values
+
+
 def _base(page: Page) -> str | None:
     """Address of the page's first ``<base href>``."""
-    hrefs = [dict(page.attributes[i]).get("href") for i in np.flatnonzero(page.tag == TAG_ID["base"]).tolist()]
+    hrefs = (dict(page.attributes[i]).get("href") for i in np.flatnonzero(page.tag == TAG_ID["base"]).tolist())
     return next(filter(None, hrefs), None)
 
 
@@ -134,13 +141,10 @@ class _TextHashes:
 
     def __init__(self, page: Page) -> None:
         token = character_tokens()
-        runs = page.runs
-        lengths = np.fromiter(map(len, runs), np.int64, len(runs))
         codes = utf16(page.text)
-        offset = np.zeros(len(runs) + 1, np.int64)
-        np.cumsum(lengths, out=offset[1:])
-        if len(codes) != offset[-1]:  # characters outside the basic plane count twice
-            np.cumsum([len(utf16(run)) for run in runs], out=offset[1:])
+        offset = page.run_offset
+        if len(codes) != len(page.text):  # characters outside the basic plane are two codes
+            offset = offset + prefix_sums(page.code_points >= CODES)[offset]
 
         ink = np.flatnonzero(~white_space().take(codes))  # take: three times as fast as indexing by uint16
         exponent = np.searchsorted(ink, offset)

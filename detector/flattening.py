@@ -9,11 +9,15 @@ from __future__ import annotations
 
 import gc
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from dataclasses import dataclass
+from itertools import compress
+from operator import attrgetter
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from detector.ancestors import nearest
+from detector.attribute_table import AttributeTable
 from detector.memo import Memo
 from detector.subtrees import prefix_sums
 from detector.tags import BLOCK_LEVEL, TAG_ID, UNKNOWN, UNSEEN_TEXT, tag_set
@@ -28,19 +32,49 @@ if TYPE_CHECKING:
 
 _BLOCK_LEVEL: Final = tag_set(*BLOCK_LEVEL)
 _UNSEEN_TEXT: Final = tag_set(*UNSEEN_TEXT)
+_TAG: Final = attrgetter("tag")
+_TEXT: Final = attrgetter("text")
+_TAIL: Final = attrgetter("tail")
 _NO_ELEMENT: Final = -1  # comments and processing instructions: only their tails count
 
 
-class Flat(NamedTuple):
-    """Elements, runs and blocks of a page; see :class:`detector.page.Page`."""
+@dataclass(eq=False)
+class FlatTree:
+    """The elements, text runs and text blocks of a tree in document order.
+
+    Three kinds of things, each in arrays of its own:
+
+    * **elements** in preorder (``n`` of them, comments left out). Subtree ``i`` is the slice ``[i, end[i])``, so the
+      sum of any quantity over a subtree is a difference of two prefix sums.
+    * **text runs** (``r``): every non-empty stretch of text between two pieces of markup, white space included, each
+      belonging to its element. The contents of ``script``, ``style`` and the like are not text.
+    * **text blocks** (``m``): maximal stretches of runs that no border of a block-level element and no ``br`` cuts,
+      blank ones left out. Mixed content (a paragraph and a share bar in one ``div``) falls into several blocks.
+
+    Attributes:
+        elements: the lxml elements; they keep the whole tree alive, so a page must not outlive its processing.
+        attributes: name-value pairs of each element.
+        tag: int16[n], ids of :data:`detector.tags.TAG_NAMES`.
+        parent: int32[n], -1 for the root.
+        end: int32[n], end of the subtree's slice.
+        depth: int32[n], 0 for the root.
+        runs: str[r].
+        inked: bool[r], the runs that are not blank.
+        run_node: int32[r], the element a run belongs to.
+        run_begin, run_end: int32[n], slice of the runs inside each subtree.
+        block_node: int32[m], nearest block-level element around each block.
+        block_run_begin, block_run_end: int32[m], slice of the runs of each block.
+        block_begin, block_end: int32[n], slice of the blocks inside each subtree.
+    """
 
     elements: list[etree._Element]
-    attributes: list[list[tuple[str, str]]]
+    attributes: AttributeTable
     tag: NDArray[np.int16]
     parent: Indices
     end: Indices
     depth: Indices
     runs: list[str]
+    inked: NDArray[np.bool_]
     run_node: Indices
     run_begin: Indices
     run_end: Indices
@@ -51,12 +85,11 @@ class Flat(NamedTuple):
     block_end: Indices
 
 
-def flatten(nodes: list[etree._Element]) -> Flat:
+def flatten(nodes: list[etree._Element]) -> FlatTree:
     """Flatten a tree, given all its nodes in document order; it is not changed."""
-    tag = _tags([node.tag for node in nodes])
-    is_element = tag >= 0
-    elements = [node for node, wanted in zip(nodes, is_element.tolist(), strict=True) if wanted]
-    attributes: list[Any] = [element.items() for element in elements]
+    tag = np.fromiter(map(_TAG_IDS.__getitem__, map(_TAG, nodes)), np.int16, len(nodes))
+    is_element = tag != _NO_ELEMENT
+    elements = list(compress(nodes, is_element.tolist()))
     parent, end, depth = _structure(nodes)
 
     before = prefix_sums(is_element).astype(np.int32)  # number of elements before each node: the index of an element
@@ -67,22 +100,24 @@ def flatten(nodes: list[etree._Element]) -> Flat:
     border = _running_sums(opens, closes, in_block | (above < 0), in_block)
 
     runs, kept = _runs(nodes, opens, closes, tag)
+    inked = ~np.fromiter(map(str.isspace, runs), bool, len(runs))
     owner = np.empty(len(kept), np.int32)
     owner[opens], owner[closes] = before[:-1], above
     run_node = owner[kept]
     runs_before = prefix_sums(kept).astype(np.int32)
     run_begin, run_end = runs_before[opens[is_element]], runs_before[closes[is_element]]
-    block_run_begin, block_run_end = _blocks(runs, border[kept])
+    block_run_begin, block_run_end = _blocks(inked, border[kept])
     parent_of, tag_of = above[is_element], tag[is_element]
     container = nearest(parent_of, _BLOCK_LEVEL[tag_of] | (parent_of < 0))
-    return Flat(
+    return FlatTree(
         elements=elements,
-        attributes=attributes,
+        attributes=AttributeTable.of(elements),
         tag=tag_of,
         parent=parent_of,
         end=before[end[is_element]],
         depth=depth[is_element],
         runs=runs,
+        inked=inked,
         run_node=run_node,
         run_begin=run_begin,
         run_end=run_end,
@@ -105,11 +140,6 @@ def no_garbage_collection() -> Iterator[None]:
         yield
     finally:
         gc.enable()
-
-
-def _tags(names: list[object]) -> NDArray[np.int16]:
-    """int16[k], tag id of each node; -1 where the name is a function, which lxml has for all that is not an element."""
-    return np.fromiter(map(_TAG_IDS.__getitem__, names), np.int16, len(names))
 
 
 def _tag_id(name: object) -> int:
@@ -147,17 +177,15 @@ def _runs(
     nodes: list[etree._Element], opens: Indices, closes: Indices, tag: NDArray[np.int16]
 ) -> tuple[list[str], NDArray[np.bool_]]:
     """Return the runs in document order, and bool[2 * k]: events with a run behind them."""
-    texts: list[Any] = [node.text for node in nodes]
-    texts += [node.tail for node in nodes]
-    place = np.concatenate([opens, closes])
-    kept, source = np.empty(len(texts), bool), np.empty(len(texts), np.int32)
-    kept[place] = np.fromiter(map(bool, texts), bool, len(texts))
+    texts = np.empty(2 * len(nodes), object)
+    texts[opens] = list(map(_TEXT, nodes))
+    texts[closes] = list(map(_TAIL, nodes))
+    kept = texts.astype(bool)
     kept[opens[tag < 0]] = False  # what a comment says
     kept[closes[:1]] = False  # what follows the root
     unseen = (tag >= 0) & _UNSEEN_TEXT[tag]
     kept &= _running_sums(opens, closes, unseen, -unseen.astype(np.int32)) == 0
-    source[place] = np.arange(len(texts), dtype=np.int32)
-    return list(map(texts.__getitem__, source[kept].tolist())), kept
+    return texts[kept].tolist(), kept
 
 
 def _running_sums(
@@ -169,12 +197,12 @@ def _running_sums(
     return np.cumsum(change, dtype=np.int32)
 
 
-def _blocks(runs: list[str], border: Indices) -> tuple[Indices, Indices]:
+def _blocks(inked: NDArray[np.bool_], border: Indices) -> tuple[Indices, Indices]:
     """Slices of runs with equal border number, from the first to the last run that is not blank."""
-    inked = np.flatnonzero(~np.fromiter(map(str.isspace, runs), bool, len(runs)))
-    borders = border[inked]
-    starts = np.ones(len(inked), bool)
+    runs = np.flatnonzero(inked)
+    borders = border[runs]
+    starts = np.ones(len(runs), bool)
     starts[1:] = borders[1:] != borders[:-1]
-    ends = np.ones(len(inked), bool)
+    ends = np.ones(len(runs), bool)
     ends[:-1] = starts[1:]
-    return inked[starts].astype(np.int32), inked[ends].astype(np.int32) + np.int32(1)
+    return runs[starts].astype(np.int32), runs[ends].astype(np.int32) + np.int32(1)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from detector.flattening import flatten, no_garbage_collection
+from detector.flattening import FlatTree, flatten, no_garbage_collection
 from detector.parsing import parse_html
+from detector.subtrees import prefix_sums
 from detector.tags import TAG_ID
 
 if TYPE_CHECKING:
@@ -50,53 +50,17 @@ DEFAULT_LIMITS: Final = Limits()
 
 
 @dataclass(eq=False)
-class Page:
-    """The elements, text runs and text blocks of one page in document order.
-
-    Three kinds of things, each in arrays of its own:
-
-    * **elements** in preorder (``n`` of them, comments left out). Subtree ``i`` is the slice ``[i, end[i])``, so the
-      sum of any quantity over a subtree is a difference of two prefix sums.
-    * **text runs** (``r``): every non-empty stretch of text between two pieces of markup, white space included, each
-      belonging to its element. The contents of ``script``, ``style`` and the like are not text.
-    * **text blocks** (``m``): maximal stretches of runs that no border of a block-level element and no ``br`` cuts,
-      blank ones left out. Mixed content (a paragraph and a share bar in one ``div``) falls into several blocks.
+class Page(FlatTree):
+    """A page: its tree in flat arrays, its address, and what follows from them.
 
     *Units* are what gets a score: the ``n`` elements followed by the ``m`` blocks. In the tree of units a block is a
     leaf below its ``block_node``; see :attr:`unit_parent`.
 
     Attributes:
         url: address of the page, where known.
-        elements: the lxml elements; they keep the whole tree alive, so a page must not outlive its processing.
-        attributes: name-value pairs of each element.
-        tag: int16[n], ids of :data:`detector.tags.TAG_NAMES`.
-        parent: int32[n], -1 for the root.
-        end: int32[n], end of the subtree's slice.
-        depth: int32[n], 0 for the root.
-        runs: str[r].
-        run_node: int32[r], the element a run belongs to.
-        run_begin, run_end: int32[n], slice of the runs inside each subtree.
-        block_node: int32[m], nearest block-level element around each block.
-        block_run_begin, block_run_end: int32[m], slice of the runs of each block.
-        block_begin, block_end: int32[n], slice of the blocks inside each subtree.
     """
 
-    url: str | None
-    elements: list[etree._Element]
-    attributes: list[list[tuple[str, str]]]
-    tag: NDArray[np.int16]
-    parent: Indices
-    end: Indices
-    depth: Indices
-    runs: list[str]
-    run_node: Indices
-    run_begin: Indices
-    run_end: Indices
-    block_node: Indices
-    block_run_begin: Indices
-    block_run_end: Indices
-    block_begin: Indices
-    block_end: Indices
+    url: str | None = None
 
     @classmethod
     def parse(
@@ -132,7 +96,7 @@ class Page:
         deepest = int(flat.depth.max(initial=-1)) + 1
         if deepest > limits.max_depth:
             raise PageTooLarge("depth", deepest, limits.max_depth)
-        return cls(url, *flat)
+        return cls(**vars(flat), url=url)
 
     @property
     def n(self) -> int:
@@ -157,7 +121,12 @@ class Page:
     @cached_property
     def run_offset(self) -> NDArray[np.int64]:
         """int64[r + 1], where each run begins in :attr:`text`, in characters."""
-        return np.fromiter(accumulate(map(len, self.runs), initial=0), np.int64, len(self.runs) + 1)
+        return prefix_sums(np.fromiter(map(len, self.runs), np.int64, len(self.runs)))
+
+    @cached_property
+    def code_points(self) -> NDArray[np.uint32]:
+        """uint32, Unicode code point of each character of :attr:`text`."""
+        return np.frombuffer(self.text.encode("utf-32-le", "surrogatepass"), "<u4").astype(np.uint32, copy=False)
 
     @cached_property
     def title(self) -> str:
@@ -173,10 +142,15 @@ class Page:
 
     @cached_property
     def _block_texts(self) -> list[str]:
-        runs = self.runs
-        bounds = zip(self.block_run_begin.tolist(), self.block_run_end.tolist(), strict=True)
-        return [" ".join("".join(runs[begin:end]).split()) for begin, end in bounds]
+        text, offset = self.text, self.run_offset
+        bounds = zip(offset[self.block_run_begin].tolist(), offset[self.block_run_end].tolist(), strict=True)
+        return [" ".join(text[begin:end].split()) for begin, end in bounds]
 
     def attribute(self, name: str) -> dict[int, str]:
         """Value of one attribute by element index, for the elements that carry it."""
-        return {i: value for i, pairs in enumerate(self.attributes) for key, value in pairs if key == name}
+        value_of = {place: value for value, place in self.attributes.named(name).items()}
+        return {
+            element: value_of[first]
+            for element, first in zip(self.attributes.element.tolist(), self.attributes.first.tolist(), strict=True)
+            if first in value_of
+        }

@@ -14,8 +14,6 @@ from detector.ancestors import nearest
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from detector.page import Page
-
 DEFAULT_SCALE: Final = 0.01
 """The paper's constant c, in units of score times weight."""
 
@@ -38,22 +36,6 @@ def by_area(
         ValueError: if an area is negative or not a number.
     """
     return _ratio(page_area, area, scale)
-
-
-def by_text(page: Page, scale: float = DEFAULT_SCALE) -> NDArray[np.float64]:
-    """Return ``scale * C / C(i)`` with the characters of text of each unit in place of its area.
-
-    Args:
-        page: the page.
-        scale: penalty of a unit that holds all the text.
-
-    Returns:
-        float64[n + m], finite: a unit without text counts as one character.
-    """
-    begin = np.concatenate([page.run_begin, page.block_run_begin])
-    end = np.concatenate([page.run_end, page.block_run_end])
-    mass = page.run_offset[end] - page.run_offset[begin] + 1.0
-    return by_area(mass, mass[:1], scale)
 
 
 def by_nodes(parent: NDArray[np.int32], scale: float = DEFAULT_SCALE) -> NDArray[np.float64]:
@@ -119,7 +101,7 @@ def weights_with_hidden(parent: NDArray[np.int32], hidden: NDArray[np.bool_]) ->
 
 def visible_tree(
     parent: NDArray[np.int32], hidden: NDArray[np.bool_]
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
     """Take the hidden nodes out of a tree or forest; visible nodes below them move up to the nearest visible ancestor.
 
     Args:
@@ -127,18 +109,14 @@ def visible_tree(
         hidden: bool[n].
 
     Returns:
-        For the v visible nodes: their indices int64[v], their parents among themselves int32[v], and their weights as
-        in `weights_with_hidden`, int64[v].
+        The indices of the v visible nodes, int64[v]; the parent of each among them, -1 for roots, int32[v]; and which
+        of them every node is or hangs below, int32[n].
     """
     holder = nearest(parent, ~hidden | (parent < 0))
     visible = np.flatnonzero(holder == np.arange(parent.size))
     number = np.full(parent.size + 1, -1, dtype=np.int32)  # the last element is read for the parent -1
     number[visible] = np.arange(visible.size)
-    return (
-        visible,
-        number[np.append(holder, -1)[parent[visible]]],
-        np.bincount(holder, minlength=parent.size)[visible],
-    )
+    return visible, number[np.append(holder, -1)[parent[visible]]], number[holder]
 
 
 def _ratio(

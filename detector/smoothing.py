@@ -47,10 +47,9 @@ def smooth_scores(page: Page, scores: Scores) -> SmoothedScores:
     Raises:
         ValueError: a score lies outside 0..1, or a penalty or weight is negative or not a number.
     """
-    units, parent, _ = visible_tree(page.unit_parent, ~scores.in_tree)
+    units, parent, place = visible_tree(page.unit_parent, ~scores.in_tree)
     weight = np.where(scores.in_tree, scores.weight, 0)[units]
     smoothed = smooth(parent, scores.templateness[units], weight, scores.penalty[units])
-    place = np.searchsorted(units, _holder(page, scores.in_tree))
     return SmoothedScores(smoothed.value[place], units[smoothed.section[place]].astype(np.int32))
 
 
@@ -60,11 +59,6 @@ def unsmoothed(page: Page, scores: Scores) -> SmoothedScores:
     Units that are hidden or have no opinion take the value of the nearest ancestor that has one, and 0 without one.
     """
     opinionated = scores.in_tree & (scores.weight > 0)
-    holder = _holder(page, opinionated)
+    holder = nearest(page.unit_parent, opinionated | (page.unit_parent < 0))
     own = np.where(opinionated, scores.templateness, 0.0)
     return SmoothedScores(own[holder], holder)
-
-
-def _holder(page: Page, visible: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """int32[n + m], the visible unit at or nearest above each unit; the root counts as visible."""
-    return nearest(page.unit_parent, visible | (page.unit_parent < 0))

@@ -27,11 +27,8 @@ def subtree_sums(page: Page, values: NDArray[np.generic]) -> NDArray[np.int64]:
 
 def within(page: Page, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """bool[n], whether each element is one of the chosen ones or below one."""
-    roots = np.flatnonzero(chosen)
-    change = np.zeros(page.n + 1, np.int64)
-    change[roots] = 1
-    np.subtract.at(change, page.end[roots], 1)
-    return np.cumsum(change[:-1]) > 0
+    closed = np.bincount(page.end[chosen], minlength=page.n + 1)[:-1]
+    return np.cumsum(chosen - closed) > 0
 
 
 def path_sums(page: Page, values: NDArray[np.float64]) -> NDArray[np.float64]:

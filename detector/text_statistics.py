@@ -107,16 +107,15 @@ class TextStatistics:
 
 def _counts_by_kind(page: Page) -> NDArray[np.int64]:
     """int64[r, 16]: characters of each run by kind, those that begin a word counted apart, 8 columns further on."""
-    points = np.frombuffer(page.text.encode("utf-32-le", "surrogatepass"), np.uint32)
-    kind = _kinds().take(points)
-    spaced = kind >= _LETTER
-    word_start = spaced.copy()
-    word_start[1:] &= kind[:-1] == _SPACE
+    kind = _kinds().take(page.code_points)
     begins = page.run_offset[:-1]
-    word_start[begins] = spaced[begins]
-    column = kind + word_start.view(np.uint8) * np.uint8(_WORD_START)
-    run = np.repeat(np.arange(len(begins), dtype=np.int64) * 16, np.diff(page.run_offset))
-    return np.bincount(run + column, minlength=16 * len(begins)).reshape(-1, 16)
+    word_start = kind >= _LETTER
+    word_start[1:] &= kind[:-1] == _SPACE
+    word_start[begins] = kind[begins] >= _LETTER
+    kind += word_start.view(np.uint8) * np.uint8(_WORD_START)
+    place = np.arange(0, 16 * len(begins), 16).repeat(np.diff(page.run_offset))
+    place += kind
+    return np.bincount(place, minlength=16 * len(begins)).reshape(-1, 16)
 
 
 @lru_cache(maxsize=1)

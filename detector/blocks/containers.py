@@ -16,7 +16,6 @@ from detector.blocks.measures import (
     WORDS,
     BlockMeasures,
 )
-from detector.subtrees import prefix_sums
 from detector.tags import tag_set
 
 if TYPE_CHECKING:
@@ -39,6 +38,7 @@ _COUNTED_TAGS: Final = {
     "headings": tag_set("h1", "h2", "h3", "h4", "h5", "h6"),
     "controls": tag_set("form", "input", "button", "select"),
 }
+_COUNTED: Final = np.stack(list(_COUNTED_TAGS.values())).astype(np.int32)
 _PER_LEVEL: Final = (
     "log characters", "share of page", "link share", "sentence ends per word", "commas per word", "log blocks",
     "log words per block", "log alike siblings", "log children", "log depth",
@@ -92,13 +92,8 @@ def container_features(measures: BlockMeasures, levels: Indices, alike: Floats) 
     held = np.maximum(page.block_end - page.block_begin, 1)
     rank = (np.arange(page.m) - page.block_begin[levels]) / held[levels]
     is_group = measures.group[levels[:_TAGGED_LEVELS]][:, None, :] == np.array(_TAG_GROUPS)[None, :, None]
-    features = np.empty((page.m, len(NAMES)))
-    width = len(_PER_LEVEL)
-    for level in range(LEVELS):
-        features[:, level * width : (level + 1) * width] = of_container[row_of[levels[level]]]
-    features[:, LEVELS * width : LEVELS * (width + 1)] = rank.T
-    features[:, LEVELS * (width + 1) :] = is_group.reshape(_TAGGED_LEVELS * len(_TAG_GROUPS), page.m).T
-    return features
+    per_level = of_container[row_of[levels.T]].reshape(page.m, LEVELS * len(_PER_LEVEL))
+    return np.concatenate([per_level, rank.T, is_group.reshape(_TAGGED_LEVELS * len(_TAG_GROUPS), page.m).T], axis=1)
 
 
 def _of_containers(measures: BlockMeasures, chosen: Indices, alike: Floats) -> Floats:
@@ -119,9 +114,9 @@ def _of_containers(measures: BlockMeasures, chosen: Indices, alike: Floats) -> F
     features[:, 7] = alike[chosen]
     features[:, 8] = np.bincount(page.parent[1:], minlength=page.n)[chosen]
     features[:, 9] = page.depth[chosen]
-    for column, tags in enumerate(_COUNTED_TAGS.values(), 10):
-        sums = prefix_sums(tags[page.tag])
-        features[:, column] = sums[end] - sums[begin]
+    sums = np.zeros((len(_COUNTED), page.n + 1), np.int32)
+    np.cumsum(_COUNTED[:, page.tag], axis=1, out=sums[:, 1:])
+    features[:, 10:] = (sums[:, end] - sums[:, begin]).T
     features[:, 0] = np.log1p(features[:, 0])
     features[:, 5:] = np.log1p(features[:, 5:])
     return features

@@ -71,6 +71,9 @@ for _number, _tags in enumerate(TAG_GROUPS.values()):
 
 _EMPHASIS: Final = tag_set("b", "strong", "em", "i")
 
+LEADING_CHARACTERS: Final = 400
+"""Characters of a block whose words are told apart."""
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class BlockMeasures:
@@ -85,6 +88,7 @@ class BlockMeasures:
         enclosing: float64[m, G + 1], how many elements of each tag group enclose the block's first run.
         group: int64[n], tag group of each element; ``G`` for tags of no group.
         texts: text of each block, white space normalised, lower-cased.
+        words: the words at the beginning of each block, lower-cased: of its first 400 characters.
         first, last: first and last character of each block, as they are.
     """
 
@@ -96,6 +100,7 @@ class BlockMeasures:
     enclosing: Floats
     group: NDArray[np.int64]
     texts: list[str]
+    words: list[list[str]]
     first: list[str]
     last: list[str]
 
@@ -122,25 +127,29 @@ class BlockMeasures:
         owner = page.run_node[page.block_run_begin]
         group = _GROUP_OF_TAG[page.tag]
         texts = page.block_texts()
+        lowered = [text.lower() for text in texts]
         return cls(
             page=page,
             block=totals[page.block_run_end] - totals[page.block_run_begin],
             subtree=totals[page.run_end] - totals[page.run_begin],
             total=np.maximum(totals[-1], 1.0),
             owner=owner,
-            enclosing=_enclosing(page, group, owner),
+            enclosing=_enclosing(page, group),
             group=group,
-            texts=[text.lower() for text in texts],
+            texts=lowered,
+            words=[text[:LEADING_CHARACTERS].split() for text in lowered],
             first=[text[0] for text in texts],
             last=[text[-1] for text in texts],
         )
 
 
-def _enclosing(page: Page, group: NDArray[np.int64], owner: Indices) -> Floats:
-    """float64[k, G + 1], number of ancestors-or-self of each tag group for k elements."""
-    groups, columns = len(GROUP_NAMES) + 1, page.n + 1
-    change = np.zeros((groups, columns), np.int16)  # a row for each group: running along rows is fastest
-    change[group, np.arange(page.n)] = 1
-    ends = np.bincount(group * columns + page.end, minlength=groups * columns)
-    change -= ends.reshape(groups, columns).astype(np.int16)
-    return np.cumsum(change, axis=1, dtype=np.int16).take(owner, axis=1).T.astype(np.float64)
+def _enclosing(page: Page, group: NDArray[np.int64]) -> Floats:
+    """float64[m, G + 1], number of elements of each tag group around the first run of each block."""
+    groups, m = len(GROUP_NAMES) + 1, page.m
+    holding = np.flatnonzero(page.block_end > page.block_begin)
+    column = group[holding]
+    opened, closed = (
+        np.bincount(border[holding] * np.int64(groups) + column, minlength=(m + 1) * groups)
+        for border in (page.block_begin, page.block_end)
+    )
+    return np.cumsum((opened - closed).reshape(m + 1, groups)[:m], axis=0).astype(np.float64)

@@ -1,4 +1,4 @@
-"""What features need of attributes, gathered in one pass: names of elements, signatures, and what markup hides."""
+"""What features need of attributes: names of elements, signatures, and what markup hides."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from detector.subtrees import within
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from detector.attribute_table import AttributeTable
     from detector.page import Page
 
-_NAMING: Final = frozenset({"id", "role", "itemprop", "aria-label", "itemtype", "data-testid", "rel"})
-_TELLING: Final = _NAMING | {"class", "style", "hidden", "aria-hidden"}
+_NAMING: Final = ("class", "id", "role", "itemprop", "aria-label", "itemtype", "data-testid", "rel")
 _NUMBER: Final = re.compile(r"\d+")
 
 
@@ -27,42 +27,39 @@ class Naming:
     """Names that attributes give to the elements of a page.
 
     Attributes:
-        names: element and value of every attribute that names what an element is for, ``class`` among them.
+        names: values of the attributes that name what an element is for, by their places in the page's table.
         signature: int64[n], equal for elements of the same tag and classes, numbers apart (``post-12``, ``post-13``).
         hidden: bool[n], inside an element that markup hides: ``hidden``, ``aria-hidden``, inline ``display: none``.
     """
 
-    names: list[tuple[int, str]]
+    names: dict[int, str]
     signature: NDArray[np.int64]
     hidden: NDArray[np.bool_]
 
     @classmethod
     def of(cls, page: Page) -> Naming:
         """Gather the names of a page."""
-        names: list[tuple[int, str]] = []
-        classes = [0] * page.n
-        hidden = np.zeros(page.n, bool)
-        telling = [
-            (index, name, value)
-            for index, pairs in enumerate(page.attributes)
-            for name, value in pairs
-            if name in _TELLING
-        ]
-        for index, name, value in telling:
-            if name == "class":
-                names.append((index, value))
-                classes[index] = _CLASS_SIGNATURES[value]
-            elif name in _NAMING:
-                names.append((index, value))
-            elif _hides(name, value):
-                hidden[index] = True
-        return cls(names, np.array(classes, np.int64) * 257 + page.tag, within(page, hidden))
+        table = page.attributes
+        classes, hiding = np.zeros((2, len(table.first)), np.int64)
+        named = table.named("class")
+        classes[list(named.values())] = list(map(_CLASS_SIGNATURES.__getitem__, named))
+        hiding[_hiding(table)] = 1
+        return cls(
+            names={place: value for name in _NAMING for value, place in table.named(name).items()},
+            signature=table.sums(classes) * 257 + page.tag,
+            hidden=within(page, table.sums(hiding) > 0),
+        )
 
 
-def _hides(name: str, value: str) -> bool:
-    if name == "style":
-        return "none" in value and "display:none" in value.replace(" ", "")
-    return name == "hidden" or value == "true"
+def _hiding(table: AttributeTable) -> list[int]:
+    """Places of the attributes that hide the element that has one of them."""
+    states = (place for value, place in table.named("aria-hidden").items() if value == "true")
+    styles = (
+        place
+        for style, place in table.named("style").items()
+        if "none" in style and "display:none" in style.replace(" ", "")
+    )
+    return [*table.named("hidden").values(), *states, *styles]
 
 
 def _class_signature(value: str) -> int:

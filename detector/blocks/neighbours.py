@@ -50,14 +50,12 @@ def neighbour_features(measures: BlockMeasures) -> Floats:
 
     totals = np.zeros((m + 1, 4))
     np.cumsum(block[:, [WORDS, LINKED, SENTENCE_ENDS, CHARACTERS]], axis=0, out=totals[1:])
-    number = np.arange(m)
-    windows = []
-    for window in _WINDOWS:
-        begin, end = np.maximum(number - window, 0), np.minimum(number + window + 1, m)
-        inside = totals[end] - totals[begin]
-        windows += [
-            np.log1p(inside[:, 0] / np.maximum(end - begin, 1)),
-            inside[:, 1] / np.maximum(inside[:, 3], 1),
-            inside[:, 2] / np.maximum(inside[:, 0], 1),
-        ]
-    return np.column_stack([*around, *windows])
+    number, window = np.arange(m)[:, None], np.array(_WINDOWS)
+    begin, end = np.maximum(number - window, 0), np.minimum(number + window + 1, m)
+    words_in, linked_in, ends_in, characters_in = np.moveaxis(totals[end] - totals[begin], 2, 0)
+    windows = [
+        np.log1p(words_in / np.maximum(end - begin, 1)),
+        linked_in / np.maximum(characters_in, 1),
+        ends_in / np.maximum(words_in, 1),
+    ]
+    return np.concatenate([*around, np.stack(windows, axis=2).reshape(m, 3 * len(_WINDOWS))], axis=1)

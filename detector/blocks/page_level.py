@@ -27,6 +27,7 @@ _COUNTED: Final = {
     "articles": tag_set("article"),
     "mains": tag_set("main"),
 }
+_COUNTED_TAGS: Final = np.stack(list(_COUNTED.values())).astype(np.int64)
 _HOLDERS: Final = ("article", "main", "noscript")
 
 NAMES: Final = tuple(
@@ -44,9 +45,9 @@ def page_features(measures: BlockMeasures, alike: Floats) -> Floats:
     """float64[m, len(NAMES)]; ``alike``: float64[n], siblings of the same tag and classes."""
     page, total, words = measures.page, measures.total, measures.block[:, WORDS]
     long = long_blocks(measures)
-    tags = np.bincount(page.tag, minlength=max(TAG_ID.values()) + 1)
+    tags = np.bincount(page.tag, minlength=_COUNTED_TAGS.shape[1])
     counts = [words.sum(), page.m, page.n, words.max(initial=0), alike.max(initial=0), long.sum()]
-    counts += [tags[counted].sum() for counted in _COUNTED.values()]
+    counts += (_COUNTED_TAGS @ tags).tolist()
     shares = [
         total[LINKED] / total[CHARACTERS],
         total[SENTENCE_ENDS] / total[WORDS],

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Final
 from zlib import crc32
 
@@ -17,11 +17,10 @@ import numpy as np
 from detector.memo import Memo
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from detector.blocks.measures import BlockMeasures
+    from detector.page import Page
 
     Floats = NDArray[np.float64]
     Indices = NDArray[np.int64]
@@ -69,25 +68,27 @@ class Tokens:
     levels: Indices
 
     @classmethod
-    def of(cls, measures: BlockMeasures, names: Sequence[tuple[int, str]], levels: Indices) -> Tokens:
+    def of(cls, measures: BlockMeasures, names: dict[int, str], levels: Indices) -> Tokens:
         """Hash the names of the elements and the first words of the blocks.
 
         Args:
             measures: of the page.
-            names: element and value of every naming attribute.
+            names: values of naming attributes, of :class:`detector.blocks.naming.Naming`.
             levels: int64[LEVELS, m] of :func:`detector.blocks.containers.containers`.
         """
         page = measures.page
-        holding = (page.block_end > page.block_begin).tolist()  # other elements enclose nothing that is scored
-        names = [named for named in names if holding[named[0]]]
-        parts = [_NAME_ENTRIES[value] for _, value in names]
-        elements = np.fromiter((index for index, _ in names), np.int64, len(names))
-        words = [text[:_LEADING_CHARACTERS].split(None, _LEADING_WORDS)[:_LEADING_WORDS] for text in measures.texts]
+        words = [
+            words[:_LEADING_WORDS]
+            if len(text) <= _LEADING_CHARACTERS
+            else text[:_LEADING_CHARACTERS].split()[:_LEADING_WORDS]
+            for text, words in zip(measures.texts, measures.words, strict=True)
+        ]
+        name_element, name = _names(page, names)
         return cls(
-            name_element=elements.repeat(list(map(len, parts))),
-            name=np.fromiter(chain.from_iterable(parts), np.int64),
+            name_element=name_element,
+            name=name,
             word_block=np.arange(page.m).repeat(list(map(len, words))),
-            word=np.fromiter(map(_WORD_ENTRIES.__getitem__, chain.from_iterable(words)), np.int64),
+            word=_word_entries(list(chain.from_iterable(words))),
             parent=page.parent,
             end=page.end,
             block_begin=page.block_begin,
@@ -97,8 +98,38 @@ class Tokens:
         )
 
 
+def _names(page: Page, names: dict[int, str]) -> tuple[Indices, Indices]:
+    """Element and table entry of each part of the names, int64[...] each, in document order."""
+    table = page.attributes
+    naming = np.zeros(len(table.first), bool)
+    naming[list(names)] = True
+    holding = page.block_end > page.block_begin  # other elements enclose nothing that is scored
+    chosen = np.flatnonzero(naming[table.first] & holding[table.element])
+    first, element = table.first[chosen], table.element[chosen]
+    places = np.flatnonzero(np.bincount(first))
+    parts = [_NAME_ENTRIES[names[place]] for place in places.tolist()]
+    begins, lengths = np.zeros((2, len(table.first)), np.int64)
+    lengths[places] = list(map(len, parts))
+    begins[places] = np.cumsum(lengths[places]) - lengths[places]
+    repeats = lengths[first]
+    part = np.arange(repeats.sum()) + (begins[first] - np.cumsum(repeats) + repeats).repeat(repeats)
+    return element.astype(np.int64).repeat(repeats), np.fromiter(chain.from_iterable(parts), np.int64)[part]
+
+
+_WORD: Final = crc32(b"word:")
+_NUMBER: Final = crc32(b"#", _WORD) % TABLE_SIZE
+
+
 def _entry(token: str) -> int:
     return crc32(token.encode("utf-8", "surrogatepass")) % TABLE_SIZE
+
+
+def _word_entries(words: list[str]) -> Indices:
+    """int64[k], table entry of each word; all numbers are one."""
+    encoded = " ".join(words).encode("utf-8", "surrogatepass").split(b" ")
+    entries = np.fromiter(map(crc32, encoded, repeat(_WORD)), np.int64, len(words)) % TABLE_SIZE
+    entries[np.fromiter(map(str.isdigit, words), bool, len(words))] = _NUMBER
+    return entries
 
 
 def _name_entries(value: str) -> tuple[int, ...]:
@@ -114,7 +145,6 @@ def _name_parts(word: str) -> list[str]:
 _NAME_PARTS: Final = Memo[str, list[str]](_name_parts, 16_384)
 _PART_ENTRIES: Final = Memo[str, int](lambda part: _entry(f"name:{part}"), 16_384)
 _NAME_ENTRIES: Final = Memo[str, tuple[int, ...]](_name_entries, 16_384)
-_WORD_ENTRIES: Final = Memo[str, int](lambda word: _entry("word:#" if word.isdigit() else f"word:{word}"), 65_536)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

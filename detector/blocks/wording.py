@@ -44,7 +44,6 @@ NAMES: Final = (
 _SENTENCE_ENDS: Final = frozenset('.!?…。！？؟۔।"”»’)')
 _COMMAS: Final = frozenset(",;:、،；：，")
 _WORD: Final = re.compile(r"\w+")
-_LONGEST_COMPARED: Final = 400  # characters: what repeats the title is short
 _MOST_ENCLOSING: Final = 3
 
 
@@ -62,7 +61,7 @@ def wording_features(measures: BlockMeasures, twins: Floats, hidden: NDArray[np.
     per_word = np.minimum(block[:, [COMMAS, SENTENCE_ENDS]] / words[:, None], 2)
     links = prefix_sums(page.tag == TAG_ID["a"])
     container_links = links[page.end[page.block_node]] - links[page.block_node]
-    covered = _title_words(page.title, measures.texts)
+    covered = _title_words(page.title, measures.words)
     return np.column_stack(
         [
             np.log1p(block[:, [CHARACTERS, WORDS]]),
@@ -92,10 +91,8 @@ _FIRST: Final = Memo[str, int](lambda c: c.isupper() | c.isdigit() << 1 | (not c
 _LAST: Final = Memo[str, int](lambda c: (c in _SENTENCE_ENDS) | (c in _COMMAS) << 1, 4_096)
 
 
-def _title_words(title: str, texts: list[str]) -> tuple[Floats, Floats]:
-    """Share of the title's different words that each block has, and their number."""
+def _title_words(title: str, words: list[list[str]]) -> tuple[Floats, Floats]:
+    """Share of the title's different words that each block begins with, and their number."""
     wanted = set(_WORD.findall(title.lower()))
-    found = np.fromiter(
-        (len(wanted.intersection(text[:_LONGEST_COMPARED].split())) for text in texts), np.float64, len(texts)
-    )
+    found = np.fromiter(map(len, map(wanted.intersection, words)), np.float64, len(words))
     return found / max(len(wanted), 1), found

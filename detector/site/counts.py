@@ -97,7 +97,7 @@ def countable(page: Page) -> NDArray[np.bool_]:
     holds_media = subtree_sums(page, _MEDIA[page.tag] & seen) > 0
 
     inked, starts, ends = np.zeros((3, len(page.runs) + 1), bool)
-    inked[:-1] = [not run.isspace() for run in page.runs]
+    inked[:-1] = page.inked
     starts[page.block_run_begin] = True
     ends[page.block_run_end - 1] = True
     where = np.append(np.flatnonzero(inked), len(page.runs))

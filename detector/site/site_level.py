@@ -105,12 +105,9 @@ def html_lengths(page: Page) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
     Blank runs and the elements that no reader sees count nothing.
     """
-    attributes = np.fromiter(
-        (sum([len(name) + len(value) + 4 for name, value in pairs]) for pairs in page.attributes), np.int64, page.n
-    )
     unseen = within(page, UNSEEN[page.tag])
-    text = np.fromiter((0 if run.isspace() else len(run) for run in page.runs), np.int64, len(page.runs))
-    return np.where(unseen, 0, _TAG_LENGTH[page.tag] + attributes), text
+    text = np.diff(page.run_offset) * page.inked
+    return np.where(unseen, 0, _TAG_LENGTH[page.tag] + page.attributes.markup_length()), text
 
 
 def _run_sums(page: Page, values: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -2,9 +2,9 @@ import itertools
 
 import numpy as np
 
-from detector import volatile
 from detector.blocks.containers import LEVELS, containers
 from detector.blocks.features import STATIC_NAMES, BlockFeatures
+from detector.memo import forget
 from detector.page import Page
 
 PAGE = """<body><nav><a href=/a>A</a><p>menu</p></nav>
@@ -55,7 +55,7 @@ def test_features_do_not_depend_on_the_pages_seen_before():
     first = BlockFeatures.of(Page.parse(PLAIN))
     for number in range(50):
         BlockFeatures.of(Page.parse(f"<div class='c{number} post-{number}' id=x{number}>word{number} a</div>" * 5))
-    volatile.forget()
+    forget()
     again = BlockFeatures.of(Page.parse(PLAIN))
     assert np.array_equal(first.static, again.static)
     assert np.array_equal(first.tokens.name, again.tokens.name)

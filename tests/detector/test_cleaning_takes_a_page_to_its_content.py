@@ -8,7 +8,7 @@ from lxml import etree, html
 import detector
 from detector.ancestors import nearest
 from detector.page import Limits, Page
-from detector.penalties import by_text
+from detector.penalties import constant
 from detector.scores import Scores
 from detector.subtrees import prefix_sums
 from detector.tags import TAG_ID
@@ -27,7 +27,7 @@ class LinkDensity:
         mass = all_text[end] - all_text[begin]
         templateness = np.concatenate([np.zeros(page.n), (link_text[end] - link_text[begin]) / mass])
         weight = np.concatenate([np.zeros(page.n, np.int64), mass])
-        return Scores(templateness, weight, np.ones(page.n + page.m, bool), by_text(page), 0.5)
+        return Scores(templateness, weight, np.ones(page.n + page.m, bool), constant(page.n + page.m), 0.5)
 
 
 MODEL = LinkDensity()

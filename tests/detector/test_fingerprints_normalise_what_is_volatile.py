@@ -1,7 +1,9 @@
 import pytest
 
-from detector import volatile
+from detector import link_targets
 from detector.fingerprints import node_fingerprints
+from detector.link_targets import LinkTargets
+from detector.memo import forget
 from detector.page import Page
 
 
@@ -84,7 +86,7 @@ def test_forms_of_one_link_are_the_same_when_the_address_of_the_page_is_known(hr
     ],
 )
 def test_links_are_resolved_to_paths_on_the_own_host(link: str, resolved: str) -> None:
-    assert volatile.LinkResolver(PAGE).resolve(link) == resolved
+    assert LinkTargets(PAGE).resolve(link) == resolved
 
 
 def test_links_into_the_page_itself_are_the_same_on_every_page() -> None:
@@ -111,7 +113,7 @@ def test_addresses_that_are_none_do_no_harm(url: str) -> None:
 def test_results_do_not_depend_on_what_the_caches_hold() -> None:
     links = "".join(f'<a class="c{k} active" href="x{k}.html#y" title="{k}">{k}</a>' for k in range(50))
     urls = [f"https://example.org/{place}" for place in ("a/", "b/", "a/x3.html", "a/x4.html")]
-    volatile.forget()
+    forget()
     first = [fingerprint(f"<div>{links}</div>", url) for url in urls]
     again = [fingerprint(f"<div>{links}</div>", url) for url in urls]
     assert first == again
@@ -126,14 +128,18 @@ def test_long_attributes_take_no_more_than_their_length(value: str) -> None:
     assert fingerprint(f'<a href="{value}" id="{value}" class="{value}" title="{value}">x</a>', PAGE)
 
 
-def test_caches_stay_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, limit in (("_CACHED", 100), ("_CACHED_PLACES", 8), ("_CACHED_LINKS", 5)):
-        monkeypatch.setattr(volatile, name, limit)
-    volatile.forget()
+def test_no_more_places_and_links_are_remembered_than_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(link_targets, "_PLACES", 8)
+    monkeypatch.setattr(link_targets, "_LINKS_OF_A_PLACE", 5)
+    link_targets._tokens.clear()
     for site in range(30):
         html = "".join(f'<a href="/{site}/{k}" id="{site} {"x" * k}" data-x="{k}">x</a>' for k in range(20))
         fingerprint(html, f"https://site{site}.org/")
-    assert len(volatile._cache) <= 100 + 2 * 20
-    assert len(volatile._link_cache) <= 8
-    assert max(map(len, volatile._link_cache.values())) <= 5
-    volatile.forget()
+    assert len(link_targets._tokens) <= 8
+    assert max(map(len, link_targets._tokens.values())) <= 5
+    link_targets._tokens.clear()
+
+
+def test_a_relative_link_that_begins_like_an_address_depends_on_its_folder() -> None:
+    one, other = (fingerprint('<a href="httpd.html">x', f"https://example.org/{place}/") for place in "ab")
+    assert one != other

@@ -1,4 +1,4 @@
-from detector.memo import Memo
+from detector.memo import Memo, forget
 
 
 def test_a_function_is_called_once_for_an_argument():
@@ -18,3 +18,10 @@ def test_very_long_strings_are_not_kept():
     memo = Memo(len, 3)
     assert memo["x" * 1_000] == 1_000
     assert not memo
+
+
+def test_all_memos_can_be_emptied_at_once():
+    memos = [Memo(len, 3), Memo(str, 3)]
+    assert [memo["x"] for memo in memos] == [1, "x"]
+    forget()
+    assert memos == [{}, {}]

@@ -78,6 +78,7 @@ def test_arrays_of_a_random_tree_equal_those_of_a_recursive_walk(root: etree._El
         [*row] for row in zip(page.parent, page.end, page.depth, page.run_begin, page.run_end, strict=True)
     ] == walk.rows
     assert page.runs == [text for text, _, _ in walk.runs]
+    assert page.inked.tolist() == [not text.isspace() for text, _, _ in walk.runs]
     assert page.run_node.tolist() == [owner for _, owner, _ in walk.runs]
     blocks = list(
         zip(page.block_node.tolist(), page.block_run_begin.tolist(), page.block_run_end.tolist(), strict=True)
@@ -89,7 +90,7 @@ def test_arrays_of_a_random_tree_equal_those_of_a_recursive_walk(root: etree._El
         assert len(inside) == page.block_end[i] - page.block_begin[i]
 
     assert page.elements == [element for element in root.iter() if isinstance(element.tag, str)]
-    assert page.attributes == [element.items() for element in page.elements]
+    assert list(page.attributes) == [element.items() for element in page.elements]
     assert page.tag.tolist() == [TAG_ID.get(element.tag.lower(), 0) for element in page.elements]
     assert page.block_texts() == [" ".join("".join(page.runs[b:e]).split()) for _, b, e in blocks]
 
@@ -107,6 +108,7 @@ def test_a_unit_comes_after_its_parent_and_shapes_and_types_are_as_documented(ro
     for array in (page.block_node, page.block_run_begin, page.block_run_end):
         assert array.dtype == np.int32
         assert array.shape == (page.m,)
+    assert page.code_points.tolist() == list(map(ord, page.text))
     assert [page.text[a:b] for a, b in zip(page.run_offset, page.run_offset[1:], strict=False)] == page.runs
 
 

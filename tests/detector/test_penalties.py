@@ -79,21 +79,21 @@ def test_a_hidden_node_counts_for_its_nearest_visible_ancestor() -> None:
 
 
 def test_visible_nodes_below_hidden_ones_move_up() -> None:
-    nodes, parent, weight = visible_tree(TREE, np.array([False, True, True, False, True]))
+    nodes, parent, place = visible_tree(TREE, np.array([False, True, True, False, True]))
     assert nodes.tolist() == [0, 3]
     assert parent.tolist() == [-1, 0]
-    assert weight.tolist() == [4, 1]
+    assert place.tolist() == [0, 0, 0, 1, 0]
 
 
 def test_a_root_is_always_visible() -> None:
-    nodes, parent, weight = visible_tree(TREE, np.ones(5, dtype=bool))
-    assert (nodes.tolist(), parent.tolist(), weight.tolist()) == ([0], [-1], [5])
+    nodes, parent, place = visible_tree(TREE, np.ones(5, dtype=bool))
+    assert (nodes.tolist(), parent.tolist(), place.tolist()) == ([0], [-1], [0] * 5)
 
 
 def test_an_empty_tree_has_nothing_visible() -> None:
     nothing = np.empty(0, dtype=np.int32)
-    nodes, parent, weight = visible_tree(nothing, nothing.astype(bool))
-    assert nodes.shape == parent.shape == weight.shape == (0,)
+    nodes, parent, place = visible_tree(nothing, nothing.astype(bool))
+    assert nodes.shape == parent.shape == place.shape == (0,)
     assert by_nodes(nothing).shape == (0,)
 
 
@@ -112,11 +112,10 @@ def test_trees_of_visible_nodes_agree_with_walking_up(n: int, seed: int) -> None
             sizes[parent[i]] += sizes[i]
     assert subtree_nodes(parent).tolist() == sizes
 
-    nodes, above, weight = visible_tree(parent, hidden)
+    nodes, above, place = visible_tree(parent, hidden)
     assert nodes.tolist() == [i for i in range(n) if holder[i] == i]
     assert [int(nodes[a]) if a >= 0 else -1 for a in above] == [
         holder[parent[i]] if parent[i] >= 0 else -1 for i in nodes
     ]
-    assert weight.tolist() == [holder.count(i) for i in nodes]
-    assert weight.tolist() == weights_with_hidden(parent, hidden)[nodes].tolist()
-    assert weight.sum() == n
+    assert nodes[place].tolist() == holder
+    assert np.bincount(place).tolist() == weights_with_hidden(parent, hidden)[nodes].tolist()

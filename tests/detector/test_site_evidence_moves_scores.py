@@ -8,7 +8,7 @@ from scipy.stats import betabinom
 
 from detector.evidence import Evidence, contradicted, log_likelihood_ratios, with_site_evidence
 from detector.page import Page
-from detector.penalties import by_text
+from detector.penalties import constant
 from detector.scores import Scores
 
 BOTH_WAYS = Evidence(template=(2.0, 1.0), content=(0.2, 8.0), repeated=0.8, unique=0.3)
@@ -17,7 +17,7 @@ PAGE = Page.parse("<main><p>A story that one page tells.</p></main><footer>All r
 
 def scores(templateness: float = 0.4) -> Scores:
     units = PAGE.n + PAGE.m
-    return Scores(np.full(units, templateness), np.ones(units, np.int64), np.ones(units, bool), by_text(PAGE), 0.5)
+    return Scores(np.full(units, templateness), np.ones(units, np.int64), np.ones(units, bool), constant(units), 0.5)
 
 
 def moved(df: int, pages: int, evidence: Evidence = BOTH_WAYS) -> Scores:

@@ -1,10 +1,8 @@
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from detector.page import Page
-from detector.penalties import by_text
 from detector.scores import Scores
 from detector.smoothing import smooth_scores, unsmoothed
 
@@ -74,11 +72,3 @@ def test_without_smoothing_every_unit_keeps_its_own_score() -> None:
     raw = unsmoothed(page, given_scores)
     assert raw.value.tolist() == [0.0, 0.2, 0.2, 0.2, 0.8]
     assert raw.section.tolist() == [0, 1, 1, 1, 4]
-
-
-def test_small_units_cost_more_than_large_ones() -> None:
-    page = Page.parse("<div><p>" + "long " * 100 + "</p><p>short</p></div>")
-    penalty = by_text(page)
-    assert penalty[0] == pytest.approx(0.01)
-    assert penalty[page.n] < penalty[page.n + 1]
-    assert np.isfinite(penalty).all()

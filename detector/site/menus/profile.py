@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 
 from detector.fingerprints import text_fingerprints
 from detector.hashing import hash_text, mix
+from detector.link_targets import LinkTargets
 from detector.subtrees import prefix_sums
 from detector.tags import TAG_ID, TAG_NAMES, UNKNOWN, tag_set
 from detector.volatile import attribute_tokens
@@ -27,7 +27,6 @@ WIDTH: Final = 8  # classes and other attributes of an element that are looked a
 _TAG_TOKEN: Final = np.array([hash_text(f"<{name}>") for name in TAG_NAMES], np.uint64)
 _WITH_TEXT: Final = tag_set("title", "script", "style")
 _FRAME: Final = tag_set("html", "head", "body")
-_NAMED: Final = frozenset({"id", "class"})
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -119,23 +118,24 @@ def _tags(page: Page) -> Hashes:
 
 def _attributes(page: Page) -> tuple[Hashes, Hashes, Hashes]:
     """Hashes of all attributes, of the ``id``, and of each of the others."""
-    base = next((dict(page.attributes[i]).get("href") for i in np.flatnonzero(page.tag == TAG_ID["base"])), None)
-    pairs = list(chain.from_iterable(page.attributes))
-    tokens = np.array(attribute_tokens(pairs, page.url, base), np.uint64)
-    begin = np.fromiter(accumulate(map(len, page.attributes), initial=0), np.int64, page.n + 1)
-    sums = np.zeros(len(pairs) + 1, np.uint64)
-    np.cumsum(tokens, out=sums[1:])
-    node = np.repeat(np.arange(page.n), np.diff(begin))
-    names = [name for name, _ in pairs]
+    base = next(
+        (dict(page.attributes[i]).get("href") for i in np.flatnonzero(page.tag == TAG_ID["base"]).tolist()), None
+    )
+    table = page.attributes
+    tokens = attribute_tokens(table, LinkTargets(page.url, base))
+    is_id, is_class = np.zeros((2, len(tokens)), bool)
+    is_id[list(table.named("id").values())] = True
+    is_class[list(table.named("class").values())] = True
     identifier = np.zeros(page.n, np.uint64)
-    is_id = np.array([name == "id" for name in names], bool)
-    identifier[node[is_id]] = tokens[is_id]
-    rest = np.flatnonzero(np.array([name not in _NAMED for name in names], bool) & (tokens != 0))
+    identified = is_id[table.first]
+    identifier[table.element[identified]] = tokens[table.first[identified]]
+    rest = np.flatnonzero((~(is_id | is_class) & (tokens != 0))[table.first])
+    node, token = table.element[rest], tokens[table.first[rest]]
     others = np.zeros((page.n, WIDTH), np.uint64)
-    place = np.arange(len(rest)) - np.searchsorted(node[rest], node[rest])
+    place = np.arange(len(rest)) - np.searchsorted(node, node)
     kept = place < WIDTH
-    others[node[rest[kept]], place[kept]] = tokens[rest[kept]]
-    return mix(sums[begin[1:]] - sums[begin[:-1]]), identifier, others
+    others[node[kept], place[kept]] = token[kept]
+    return mix(table.sums(tokens)), identifier, others
 
 
 def _classes(page: Page) -> Hashes:
