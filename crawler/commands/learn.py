@@ -6,9 +6,10 @@ import argparse
 import logging
 import signal
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn
 
-from crawler.commands.failures import FAILED, CommandError
+from crawler.commands.failures import FAILED, CommandError, reason
 from crawler.commands.inputs import load
 from crawler.commands.progress import Progress
 from crawler.commands.server import add_server_options, connected
@@ -61,6 +62,12 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         metavar="VERSION",
         help="use the model before the one in use, or VERSION, or the package's own (own), and publish no other",
     )
+    what.add_argument(
+        "--export",
+        type=Path,
+        metavar="FILE",
+        help="write the learned model in use, .npz, and its card beside it",
+    )
     what.add_argument("--resume", action="store_true", help="publish again after a rollback")
     for name, kind, default, metavar, meaning in (
         ("--interval", float, 600.0, "S", "seconds between looks"),
@@ -98,6 +105,8 @@ def _run(options: argparse.Namespace, client: Redis) -> int:
     if options.status:
         print("\n".join(status_lines(client, keys, published)))
         return 0
+    if options.export is not None:
+        return _export(options.export, published)
     if options.resume:
         published.resume()
         print("Learners publish again.")
@@ -150,6 +159,26 @@ def _roll_back(wanted: str, published: Published) -> int:
     if not published.roll_back(version):
         raise CommandError(f"no such version: {version}; there are {', '.join([OWN, *kept])}")
     print(f"In use now: {version or 'the model that the crawls begin with'}. No other is published until --resume.")
+    return 0
+
+
+def _export(file: Path, published: Published) -> int:
+    from crawler.learning.handover import PACKAGE  # noqa: PLC0415
+    from detector.model_file import ModelError  # noqa: PLC0415
+
+    if file.suffix != ".npz":
+        raise CommandError(f"--export: the model's file must end in .npz: {file}")
+    version = published.in_use().version
+    if version == PACKAGE:
+        raise CommandError("no learned model is in use", FAILED)
+    card = next((card for card in published.history() if card.version == version), None)
+    try:
+        published.model(version).save(file)
+        if card is not None:
+            file.with_suffix(".md").write_text(card.text, encoding="utf-8")
+    except (OSError, ModelError) as error:
+        raise CommandError(f"--export: {reason(error)}", FAILED) from error
+    print(f"winnow: wrote {file}", file=sys.stderr)
     return 0
 
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from redis.exceptions import RedisError
 
+from crawler.learning.cards import Card
 from crawler.learning.collection import Collector
 from crawler.learning.handover import PACKAGE
-from crawler.learning.published import Card, Published
+from crawler.learning.published import Published
 from detector.model_file import ModelError
 from detector.training.block_model import STEPS
 from detector.training.refitting import Comparison, compared, refit
@@ -139,7 +140,7 @@ class Learner:
             logger.info("No refit: the hosts held out have no labels of both kinds")
             return "few hosts"
         card = _card(candidate, parent, collection, comparison)
-        logger.info("In %.0f s; on the hosts held out: %s", time.monotonic() - begun, figures(card))
+        logger.info("In %.0f s; on the hosts held out: %s", time.monotonic() - begun, card.figures)
         if not comparison.is_better(self._terms.margin):
             logger.info(
                 "%s stays: a refit must gain %.4f and more than its standard error", parent.version, self._terms.margin
@@ -212,17 +213,6 @@ def keep_learning(
         until = time.monotonic() + interval
         while lease.token and (left := until - time.monotonic()) > 0:
             wait(min(left, patience))
-
-
-def figures(card: Card) -> str:
-    """Figures of a model and of its parent on the hosts held out, in a line."""
-    pairs = (
-        ("area under the curve", card.auc, card.parent_auc),
-        ("f-measure of content", card.f_measure, card.parent_f_measure),
-        ("recall of template at precision 0.90", card.recall, card.parent_recall),
-    )
-    written = ", ".join(f"{name} {new:.4f} (was {old:.4f})" for name, new, old in pairs)
-    return f"{written}; mean gain by host {card.gain:+.4f}, standard error {card.error:.4f}"
 
 
 def _card(candidate: BlockPerceptron, parent: BlockPerceptron, collection: Collection, comparison: Comparison) -> Card:

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, cast
 
+from crawler.learning.cards import Card
 from crawler.learning.handover import PACKAGE, checked_model
 from crawler.learning.scripts import sync_script
 
@@ -20,39 +21,6 @@ if TYPE_CHECKING:
 VERSIONS_KEPT: Final = 10
 
 Outcome = Literal["published", "lost", "held", "changed"]
-
-
-@dataclass(frozen=True, slots=True)
-class Card:
-    """What is known of a published model, the facts of a model card.
-
-    Attributes:
-        version: the model's version.
-        parent: version of the model that it was refitted from and compared with.
-        made: when, as ISO 8601 in UTC.
-        hosts, pages, blocks: how many it was fitted to.
-        held_out_hosts: hosts that it was measured on.
-        auc, parent_auc: area under the ROC curve on their site-level labels, its own and its parent's.
-        f_measure, parent_f_measure: of the words of content that stay, likewise.
-        recall, parent_recall: recall of template at precision 0.90, likewise.
-        gain, error: mean over the hosts held out of how much the area under the ROC curve grew, and its standard error.
-    """
-
-    version: str
-    parent: str
-    made: str
-    hosts: int
-    pages: int
-    blocks: int
-    held_out_hosts: int
-    auc: float
-    parent_auc: float
-    f_measure: float
-    parent_f_measure: float
-    recall: float
-    parent_recall: float
-    gain: float
-    error: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 from crawler.commands import main
+from crawler.learning.cards import Card
 from crawler.learning.collection import Collector, is_held_out
 from crawler.learning.handover import PACKAGE
 from crawler.learning.learner import Learner, LeaseLost, Terms
 from crawler.learning.lease import Lease
-from crawler.learning.published import VERSIONS_KEPT, Card, Published
+from crawler.learning.published import VERSIONS_KEPT, Published
 from detector.blocks.perceptron import BlockPerceptron
+from detector.models import load_model
 from detector.training.block_model import Recipe
 from detector.training.blocks import train_blocks
 
@@ -65,7 +67,7 @@ def test_damaged_examples_are_left_out_and_hosts_without_any_taken_off(client, k
 
 
 def test_a_better_model_is_published_with_its_facts_and_an_equal_one_is_not(
-    client, keys, fill, learner_of, ignorant, redis_url, prefix, capsys, caplog
+    client, keys, fill, learner_of, ignorant, redis_url, prefix, capsys, caplog, tmp_path
 ):
     caplog.set_level(logging.INFO, "crawler")
     fill()
@@ -91,6 +93,11 @@ def test_a_better_model_is_published_with_its_facts_and_an_equal_one_is_not(
     assert "learner   in charge" in status
     assert "10 hosts" in status
     assert f"* {model.version}" in status
+
+    file = tmp_path / "learned.npz"
+    assert _winnow(redis_url, prefix, "--export", str(file)) == 0
+    assert load_model(file).version == model.version
+    assert f"{card.auc:.4f}, before 0.5000" in file.with_suffix(".md").read_text()
 
 
 def learner_of_same(learner: Learner) -> Learner:
@@ -184,6 +191,7 @@ def test_a_learner_without_its_lease_stops_between_the_steps(client, keys, fill,
         (["--once", "--lease", "0"], "--lease: at least 1"),
         (["--once", "--min-hosts", "1"], "--min-hosts: at least 2"),
         (["--once", "--model", "absent"], "--model: no model named"),
+        (["--export", "model.pickle"], "must end in .npz"),
     ],
 )
 def test_wrong_options_are_explained(arguments, message, redis_url, prefix, capsys):

@@ -7,11 +7,12 @@ import pytest
 from redis import Redis
 
 from crawler.commands import main
+from crawler.learning.cards import Card
 from crawler.learning.keys import Keys
 from crawler.learning.learner import Learner, Terms
 from crawler.learning.lease import Lease
 from crawler.learning.priorities import host_priority, page_priority
-from crawler.learning.published import Card, Published
+from crawler.learning.published import Published
 from crawler.learning.scripts import sync_script
 from crawler.learning.teaching import TEACHING_PAGES
 from detector.training.block_model import Recipe

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from crawler.connection import Connection
+from crawler.learning.cards import Card
 from crawler.learning.handover import MOST_BYTES, PACKAGE, Current, ModelWatch, checked_model
 from crawler.learning.lease import Lease
-from crawler.learning.published import Card, Published, _bytes_of
+from crawler.learning.published import Published, _bytes_of
 from detector.blocks.perceptron import BlockPerceptron
 from detector.model_file import ModelError
 

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from crawler.learning.cards import Card
 from crawler.learning.lease import Lease
-from crawler.learning.published import Card, Published
+from crawler.learning.published import Published
 
 
 class Process:
