@@ -245,9 +245,7 @@ class MemoryIndex:
                 bucket.remove(document)
             if not bucket:
                 del self._buckets[shingle]
-        digest = digest_of(record.compared)
-        if self._exact.get(digest) == document:
-            del self._exact[digest]
+        del self._exact[digest_of(record.compared)]
 
     def _forget(self, now: int) -> None:
         """Forget documents that are due; one that was met since it was queued gets another turn."""
