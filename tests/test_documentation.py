@@ -86,19 +86,16 @@ def test_the_addon_line_of_the_readme_names_the_addon():
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_winnow_commands_in_the_documentation_exist(page, capsys):
-    commands = set()
     lines = _code_lines(page.read_text(encoding="utf-8"))
-    for line in lines:
-        if found := re.search(r"(?:^|\| |\$ )winnow (\w+)", line):
-            commands.add(found[1])
-    for command in commands - {"COMMAND"}:
+    command_of = re.compile(r"(?:^|\| |\$ )winnow (site [a-z]\S+|\w+)")
+    named = [(found[1], line) for line in lines if (found := command_of.search(line))]
+    for command in {command for command, _ in named} - {"COMMAND"}:
         with pytest.raises(SystemExit) as ended:
-            winnow([command, "--help"])
+            winnow([*command.split(), "--help"])
         assert ended.value.code == 0, command
         known = capsys.readouterr().out
-        for line in lines:
-            if re.search(rf"(?:^|\| |\$ )winnow {command}\b", line):
-                assert all(option in known for option in re.findall(r"(?<= )--[a-z-]+", line)), line
+        for line in [line for of, line in named if of == command]:
+            assert all(option in known for option in re.findall(r"(?<= )--[a-z-]+", line)), line
 
 
 def test_crawl_commands_of_the_readme_name_the_spider_and_its_arguments():
