@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-RECIPE: Final = Recipe(trees=60, perceptrons=1)
+RECIPE: Final = Recipe(networks=1)
 """Smaller than the package's own, and the same for all methods."""
 
 
