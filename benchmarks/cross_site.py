@@ -106,7 +106,7 @@ def blocks(fold: Fold) -> Floats:
     scores = []
     for page in fold.test:
         matrix = np.concatenate([page.static, model.tables.features(page.tokens)], axis=1, dtype=np.float32)
-        scores.append(1 - model.content_probability(matrix)[page.labelled])
+        scores.append(1 - model.content_probability(matrix, page.surroundings)[page.labelled])
     return np.concatenate(scores)
 
 

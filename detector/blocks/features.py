@@ -14,6 +14,7 @@ import numpy as np
 from detector.blocks import containers, neighbours, page_level, position, signatures, tokens, wording
 from detector.blocks.measures import WORDS, BlockMeasures
 from detector.blocks.naming import Naming
+from detector.blocks.surroundings import Surroundings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -68,6 +69,11 @@ class BlockFeatures:
             static=np.concatenate(columns, axis=1, dtype=np.float32),
             tokens=tokens.Tokens.of(measures, naming.names, levels),
         )
+
+    @property
+    def surroundings(self) -> Surroundings:
+        """Stretches of blocks around each block."""
+        return Surroundings.of(self.tokens, self.words)
 
     def matrix(self, tables: TokenTables) -> NDArray[np.float32]:
         """float32[m, len(FEATURE_NAMES)], all features."""

@@ -1,4 +1,4 @@
-"""The default page-level model: a small perceptron over the features of text blocks."""
+"""The default page-level model: a few small networks over the features of text blocks, whose logits are averaged."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from detector.blocks.features import FEATURE_NAMES, BlockFeatures
+from detector.blocks.network import ARRAY_NAMES, Network
 from detector.blocks.tokens import TABLE_SIZE, TokenTables
 from detector.model_file import ModelError, fingerprint_of, read_model_file, required_array, write_model_file
 from detector.penalties import constant
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from detector.blocks.surroundings import Surroundings
     from detector.page import Page
 
     Matrix = NDArray[np.float32]
@@ -33,7 +35,8 @@ PENALTY: Final = 0.2
 """Cost of a section anywhere, chosen on held-out folds; penalties by area, the paper's choice, lose short blocks."""
 
 _CLIP: Final = 4.0  # standard deviations
-_MOST_LAYERS: Final = 4
+_MOST_NETWORKS: Final = 16
+_MOST_UNITS: Final = 1_024
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +46,7 @@ class BlockPerceptron:
     Attributes:
         tables: log-odds of names and words.
         mean, scale: float32[k], what features are standardised by.
-        weights: float32[inputs, outputs] of each layer, the last with one output.
-        biases: float32[outputs] of each layer.
+        networks: of one shape.
         version: identifies the weights.
     """
 
@@ -52,14 +54,13 @@ class BlockPerceptron:
     tables: TokenTables
     mean: Matrix
     scale: Matrix
-    weights: tuple[Matrix, ...]
-    biases: tuple[Matrix, ...]
+    networks: tuple[Network, ...]
     version: str
 
     def score(self, page: Page) -> Scores:
         """Score every unit of the page; the threshold is the one of its highest expected F1."""
         features = BlockFeatures.of(page)
-        templateness = 1.0 - self.content_probability(features.matrix(self.tables))
+        templateness = 1.0 - self.content_probability(features.matrix(self.tables), features.surroundings)
         held = page.block_end - page.block_begin
         branches = held > 1
         branches[1:] &= held[1:] != held[page.parent[1:]]
@@ -71,28 +72,24 @@ class BlockPerceptron:
             threshold=expected_f1_threshold(templateness, features.words),
         )
 
-    def content_probability(self, matrix: Matrix) -> NDArray[np.float64]:
-        """float64[m], probability of content from float32[m, k] features."""
-        layer = standardised(matrix, self.mean, self.scale)
+    def content_probability(self, matrix: Matrix, surroundings: Surroundings) -> NDArray[np.float64]:
+        """float64[m], probability of content from float32[m, k] features and the stretches around the blocks."""
+        inputs = standardised(matrix, self.mean, self.scale)
         with _libraries().limit(limits=1, user_api="blas"):  # for one page, more threads cost five times the time
-            for weights, biases in zip(self.weights[:-1], self.biases[:-1], strict=True):
-                layer = np.maximum(layer @ weights + biases, 0)
-            logit = (layer @ self.weights[-1] + self.biases[-1])[:, 0].astype(np.float64)
+            logits = [network.logits(inputs, surroundings) for network in self.networks]
+        logit = np.mean(logits, axis=0, dtype=np.float64)
         return 1 / (1 + np.exp(-np.clip(logit, -30, 30)))
 
     @classmethod
-    def from_arrays(
-        cls, tables: TokenTables, mean: Matrix, scale: Matrix, weights: Sequence[Matrix], biases: Sequence[Matrix]
-    ) -> Self:
-        """Make a model of its arrays; equal arrays give the same version."""
-        arrays = _arrays(tables, mean, scale, weights, biases)
-        version = f"{BLOCKS}-{fingerprint_of(arrays)}"
-        return cls(tables, mean, scale, tuple(weights), tuple(biases), version)
+    def of(cls, tables: TokenTables, mean: Matrix, scale: Matrix, networks: Sequence[Network]) -> Self:
+        """Make a model of its parts; equal weights give the same version."""
+        version = f"{BLOCKS}-{fingerprint_of(_arrays(tables, mean, scale, networks))}"
+        return cls(tables, mean, scale, tuple(networks), version)
 
     def save(self, path: Path) -> None:
         """Write the model to an ``.npz`` file."""
-        header = {"name": self.name, "version": self.version, "features": FEATURE_NAMES, "layers": len(self.weights)}
-        write_model_file(path, header, _arrays(self.tables, self.mean, self.scale, self.weights, self.biases))
+        header = {"name": self.name, "version": self.version, "features": FEATURE_NAMES, "networks": len(self.networks)}
+        write_model_file(path, header, _arrays(self.tables, self.mean, self.scale, self.networks))
 
     @classmethod
     def load(cls, path: Path) -> Self:
@@ -103,9 +100,9 @@ class BlockPerceptron:
             ModelError: the file is damaged, of another kind, or made for other features.
         """
         header, arrays = read_model_file(path)
-        layers = header.get("layers")
-        if header.get("name") != BLOCKS or not isinstance(layers, int) or not 1 <= layers <= _MOST_LAYERS:
-            raise ModelError(f"{path}: not a model of the kind {BLOCKS!r}")
+        number = header.get("networks")
+        if header.get("name") != BLOCKS or not isinstance(number, int) or not 1 <= number <= _MOST_NETWORKS:
+            raise ModelError(f"{path}: not a model of the kind {BLOCKS!r}, or one of another version; train it again")
         if header.get("features") != list(FEATURE_NAMES):
             raise ModelError(f"{path}: made for other features than this version computes; train it again")
         inputs = len(FEATURE_NAMES)
@@ -113,16 +110,14 @@ class BlockPerceptron:
         def array(name: str, *shape: int) -> Matrix:
             return required_array(arrays, name, shape).astype(np.float32)
 
-        mean, scale = array("mean", inputs), array("scale", inputs)
-        weights, biases = [], []
-        for number in range(layers):
-            bias = arrays.get(f"bias{number}")
-            outputs = 1 if number + 1 == layers else (len(bias) if bias is not None and bias.ndim == 1 else 0)
-            weights.append(array(f"weight{number}", inputs, outputs))
-            biases.append(array(f"bias{number}", outputs))
-            inputs = outputs
+        def units(name: str) -> int:
+            bias = arrays.get(name)
+            return bias.shape[1] if bias is not None and bias.ndim == 2 and 0 < bias.shape[1] <= _MOST_UNITS else 1
+
+        shapes = Network.shapes(inputs, units("block_bias"), units("context_bias"))
+        together = Network(*(array(name, number, *shape) for name, shape in zip(ARRAY_NAMES, shapes, strict=True)))
         tables = TokenTables(array("names", TABLE_SIZE), array("words", TABLE_SIZE))
-        return cls.from_arrays(tables, mean, scale, weights, biases)
+        return cls.of(tables, array("mean", inputs), array("scale", inputs), together.unstacked())
 
 
 @lru_cache(maxsize=1)
@@ -143,15 +138,13 @@ def _weight(words: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def _arrays(
-    tables: TokenTables, mean: Matrix, scale: Matrix, weights: Sequence[Matrix], biases: Sequence[Matrix]
+    tables: TokenTables, mean: Matrix, scale: Matrix, networks: Sequence[Network]
 ) -> dict[str, Matrix | NDArray[np.float16]]:
-    """The arrays as they are stored: the tables in half precision."""
+    """The arrays as they are stored: the tables in half precision, the networks behind each other."""
     stored: dict[str, Matrix | NDArray[np.float16]] = {
         "names": tables.names.astype(np.float16),
         "words": tables.words.astype(np.float16),
         "mean": mean,
         "scale": scale,
     }
-    for number, (weight, bias) in enumerate(zip(weights, biases, strict=True)):
-        stored[f"weight{number}"], stored[f"bias{number}"] = weight, bias
-    return stored
+    return stored | dict(zip(ARRAY_NAMES, Network.stacked(networks).arrays, strict=True))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from detector.blocks.features import BlockFeatures
+from detector.blocks.surroundings import Surroundings
 from detector.page import Page, PageTooLarge
 from detector.training.gold import content_shares
 from detector.training.labels import CONTENT, IGNORED, SITE_LEVEL_METHOD, SiteCounts
@@ -51,6 +52,11 @@ class BlockPage:
     def labelled(self) -> NDArray[np.bool_]:
         """bool[m], which blocks have a label."""
         return ~np.isnan(self.content)
+
+    @property
+    def surroundings(self) -> Surroundings:
+        """Stretches of blocks around each block."""
+        return Surroundings.of(self.tokens, self.words)
 
     @property
     def mass(self) -> NDArray[np.float64]:

@@ -1,44 +1,40 @@
-"""Trains the perceptron of text blocks: token tables, a forest of boosted trees, and a perceptron that learns from it.
+"""Trains the networks of text blocks: token tables, networks that teach, and networks that learn from them.
 
-Three steps, each scikit-learn's: (1) log-odds of names and words, for the training rows from the other folds only, as
-in the stacked model of the site-independent template blocks paper, section 4.1; (2) gradient-boosted trees on all the
-labels; (3) a small perceptron on the labels and, for the blocks that have none, on what the trees say of them. The
-trees are the better judge and the perceptron the faster one, by far: it is what is shipped.
+Three steps: (1) log-odds of names and words, for the training rows from the other folds only, as in the stacked model
+of the site-independent template blocks paper, section 4.1; (2) networks on all the labels; (3) networks on the labels
+of gold text and, for the blocks of sites, on what the first ones say of them. Site-level labels leave out what some
+pages share, and call every teaser that changes content; the second hearing knows better.
 """
 
 from __future__ import annotations
 
-import math
-import warnings
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from scipy.linalg import block_diag
-from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.neural_network import MLPClassifier
 
 from detector.blocks.perceptron import BlockPerceptron, standardised
 from detector.blocks.tokens import TABLE_SIZE, TokenTables
+from detector.training.fitting import Lesson, fit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
+    from detector.blocks.network import Network
     from detector.training.block_examples import BlockPage
 
     Matrix = NDArray[np.float32]
     Floats = NDArray[np.float64]
 
-STEPS: Final = ("token tables", "boosted trees", "perceptrons")
+STEPS: Final = ("token tables", "teachers", "networks")
 """What training goes through, in this order."""
 
 FOLDS: Final = 5
+_TEACHERS: Final = 1_000  # their seeds begin there
 _SMOOTHING: Final = 2.0  # pages that say what the prior says, added to every table entry
-_BATCH: Final = 1_024
 _SPREAD: Final = 20.0  # a token votes for a page in full from a twentieth of its mass on
 
 
@@ -47,24 +43,23 @@ class Recipe:
     """What a block model is trained with.
 
     Attributes:
-        site_share: weight of all site labels together, all gold labels being 1.
-        taught_share: weight of the sites' blocks for the perceptron, as the trees judge them, all gold labels being 1.
-        trees: boosting rounds.
-        hidden: units of the perceptron's hidden layers.
-        epochs: passes of the perceptron over the examples.
-        least_steps: steps of the perceptron; where examples are few it passes over them more often.
-        decay: L2 penalty on its weights.
-        perceptrons: how many are trained, from different starts, and averaged.
+        site_share: weight of all site labels together, all gold labels being 1, for the tables and the teachers.
+        taught_share: weight of the sites' blocks, as the teachers judge them, all gold labels being 1.
+        hidden: units of the two hidden layers of a network.
+        teachers, networks: how many are trained, from different starts, and averaged.
+        epochs: passes of a network over the pages.
+        least_steps: steps of a network; where pages are few it passes over them more often.
+        decay: share of each weight that a step takes, in units of the learning rate.
     """
 
     site_share: float = 0.3
     taught_share: float = 3.0
-    trees: int = 200
-    hidden: tuple[int, ...] = (64, 32)
-    epochs: int = 5
+    hidden: tuple[int, int] = (64, 32)
+    teachers: int = 1
+    networks: int = 3
+    epochs: int = 8
     least_steps: int = 500
     decay: float = 0.01
-    perceptrons: int = 3
 
 
 def train_block_model(
@@ -95,59 +90,58 @@ def train_block_model(
     matrix = np.concatenate(stacked(pages, weight, seed=seed))
     content = np.concatenate([page.content for page in pages])
     mass = np.concatenate([page.mass * share for page, share in zip(pages, weight, strict=True)])
-    labelled = np.flatnonzero(~np.isnan(content) & (mass > 0))
+    labelled = ~np.isnan(content) & (mass > 0)
     is_content = content > 0.5
     if is_content[labelled].all() or not is_content[labelled].any():
         raise ValueError("the pages give no labels of both kinds: content and template")
+    begin = np.append(0, np.cumsum([len(page.words) for page in pages]))
+    of_sites = np.arange(len(content)) >= begin[len(gold)]
+    examples = matrix[~of_sites] if begin[len(gold)] else matrix
+    mean, scale = examples.mean(axis=0), (1 / (examples.std(axis=0) + 1e-3)).astype(np.float32)
+    lesson = Lesson(
+        inputs=standardised(matrix, mean, scale),
+        target=is_content.astype(np.float32),
+        weight=np.where(labelled, mass, 0).astype(np.float32),
+        begin=begin,
+        surroundings=[page.surroundings for page in pages],
+    )
+    del matrix, examples  # gigabytes
     begins(STEPS[1])
-    trees = _trees(matrix[labelled], is_content[labelled], mass[labelled], recipe, seed)
+    teachers = _networks(lesson, recipe.teachers, recipe, seed=seed + _TEACHERS)
 
     begins(STEPS[2])
-    of_gold = np.arange(len(content)) < sum(len(page.words) for page in gold)
-    own, taught = np.flatnonzero(of_gold & (mass > 0)), np.flatnonzero(~of_gold & (mass > 0))
-    probability = trees.predict_proba(matrix[taught])[:, 1] if len(taught) else np.zeros(0)
-    share = recipe.taught_share * mass[own].sum() / mass[taught].sum() if len(own) and len(taught) else 1.0
-    rows = np.concatenate([own, taught])
-    row_mass = np.concatenate([mass[own], share * mass[taught]])
-    examples = matrix[own if len(own) else taught]
-    mean, scale = examples.mean(axis=0), (1 / (examples.std(axis=0) + 1e-3)).astype(np.float32)
-    inputs = standardised(matrix[rows], mean, scale)
-    perceptrons = []
-    for number in range(recipe.perceptrons):
-        # Blocks taught by the trees get a label drawn by their probability: on average, that is a soft label.
-        drawn = np.random.default_rng([seed, number]).random(len(taught)) < probability
-        target = np.concatenate([is_content[own], drawn])
-        perceptrons.append(_perceptron(inputs, target, row_mass, recipe, seed + number))
-    weights, biases = side_by_side(perceptrons)
-    return BlockPerceptron.from_arrays(learn_tables(pages, weight), mean, scale, weights, biases)
+    share = recipe.taught_share * mass[~of_sites].sum() / max(mass[of_sites].sum(), 1e-12) if len(gold) else 1.0
+    taught = replace(
+        lesson,
+        target=np.where(of_sites, opinions(teachers, lesson), lesson.target),
+        weight=(mass * np.where(of_sites, share, 1.0)).astype(np.float32),
+    )
+    networks = _networks(taught, recipe.networks, recipe, seed=seed)
+    return BlockPerceptron.of(learn_tables(pages, weight), mean, scale, networks)
 
 
-def side_by_side(perceptrons: Sequence[MLPClassifier]) -> tuple[list[Matrix], list[Matrix]]:
-    """Put fitted perceptrons of one shape into one that gives the mean of their logits: weights and biases by layer."""
-    weights, biases = [], []
-    for number in range(len(perceptrons[0].coefs_)):
-        layers = [perceptron.coefs_[number] for perceptron in perceptrons]
-        if number == 0:
-            weights.append(np.concatenate(layers, axis=1))
-        elif number + 1 < len(perceptrons[0].coefs_):
-            weights.append(block_diag(*layers))
-        else:
-            weights.append(np.concatenate(layers) / len(layers))
-        bias = [perceptron.intercepts_[number] for perceptron in perceptrons]
-        biases.append(np.concatenate(bias) if number + 1 < len(perceptrons[0].coefs_) else np.mean(bias, axis=0))
-    return [layer.astype(np.float32) for layer in weights], [layer.astype(np.float32) for layer in biases]
+def opinions(networks: Sequence[Network], lesson: Lesson) -> Matrix:
+    """float32[r], probability of content that networks give to every block of a lesson."""
+    probability = np.zeros(len(lesson.target), np.float32)
+    for page, around in enumerate(lesson.surroundings):
+        rows = slice(lesson.begin[page], lesson.begin[page + 1])
+        logit = np.mean([network.logits(lesson.inputs[rows], around) for network in networks], axis=0)
+        probability[rows] = 1 / (1 + np.exp(-np.clip(logit, -30, 30)))
+    return probability
 
 
-def _perceptron(inputs: Matrix, target: NDArray[np.bool_], mass: Floats, recipe: Recipe, seed: int) -> MLPClassifier:
-    batch = min(_BATCH, len(inputs))
-    epochs = max(recipe.epochs, math.ceil(recipe.least_steps * batch / len(inputs)))
-    perceptron = MLPClassifier(
-        recipe.hidden, alpha=recipe.decay, batch_size=batch, learning_rate_init=0.002, max_iter=epochs,
-        n_iter_no_change=epochs + 1, random_state=seed,
-    )  # fmt: skip
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # a few passes over so many examples are enough
-        return perceptron.fit(inputs, target, sample_weight=mass / mass.mean())
+def _networks(lesson: Lesson, number: int, recipe: Recipe, *, seed: int) -> list[Network]:
+    return [
+        fit(
+            lesson,
+            hidden=recipe.hidden,
+            epochs=recipe.epochs,
+            least_steps=recipe.least_steps,
+            decay=recipe.decay,
+            seed=seed + start,
+        )
+        for start in range(number)
+    ]
 
 
 def _page_weights(gold: int, sites: Sequence[BlockPage], site_share: float) -> Floats:
@@ -212,13 +206,3 @@ def _log_odds(votes: Floats) -> Matrix:
     odds = (votes[0] + _SMOOTHING * prior + 1e-9) / (votes[1] + _SMOOTHING * (1 - prior) + 1e-9)
     relative = np.log(odds) - np.log((prior + 1e-9) / (1 - prior + 1e-9))
     return np.where(votes.sum(axis=0) > 0, relative, 0.0).astype(np.float16).astype(np.float32)
-
-
-def _trees(
-    matrix: Matrix, content: NDArray[np.bool_], mass: Floats, recipe: Recipe, seed: int
-) -> HistGradientBoostingClassifier:
-    trees = HistGradientBoostingClassifier(
-        max_iter=recipe.trees, learning_rate=0.1, max_leaf_nodes=31, min_samples_leaf=60, l2_regularization=5.0,
-        max_features=0.3, early_stopping=False, random_state=seed,
-    )  # fmt: skip
-    return trees.fit(matrix, content, sample_weight=mass / mass.mean())

@@ -96,7 +96,7 @@ def compared(candidate: BlockPerceptron, parent: BlockPerceptron, held_out: Sequ
 def _with_opinion(parent: BlockPerceptron, page: BlockPage, random: np.random.Generator) -> BlockPage:
     """The page with a label for every block, drawn by its probability: on average, that is a soft label."""
     matrix = np.concatenate([page.static, parent.tables.features(page.tokens)], axis=1, dtype=np.float32)
-    opinion = parent.content_probability(matrix)
+    opinion = parent.content_probability(matrix, page.surroundings)
     of_unique = UNIQUE + (1 - UNIQUE) * opinion
     probability = np.where(page.labelled, np.where(page.content > 0.5, of_unique, 0.0), opinion)
     return replace(page, content=(random.random(len(probability)) < probability).astype(np.float32))

@@ -2,7 +2,6 @@
 
 import io
 import pickle
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -10,35 +9,38 @@ import numpy as np
 import pytest
 
 from detector.blocks.features import FEATURE_NAMES
+from detector.blocks.network import ARRAY_NAMES, Network
 from detector.blocks.perceptron import BlockPerceptron
+from detector.blocks.surroundings import NAMES, Surroundings
 from detector.blocks.tokens import TABLE_SIZE, TokenTables
 from detector.model_file import ModelError, write_model_file
 from detector.models import load_model, shipped_models
 
 K = len(FEATURE_NAMES)
 HIDDEN = (6, 3)
+NETWORKS = 2
 
 
 def arrays_of(seed: int = 3) -> dict[str, np.ndarray]:
     random = np.random.default_rng(seed)
-    sizes = (K, *HIDDEN, 1)
     tables = random.normal(size=(2, TABLE_SIZE)).astype(np.float16)
     arrays = {"names": tables[0], "words": tables[1], "mean": random.normal(size=K), "scale": random.random(K)}
-    for number, (inputs, outputs) in enumerate(pairwise(sizes)):
-        arrays[f"weight{number}"] = random.normal(size=(inputs, outputs))
-        arrays[f"bias{number}"] = random.normal(size=outputs)
+    for name, shape in zip(ARRAY_NAMES, Network.shapes(K, *HIDDEN), strict=True):
+        arrays[name] = random.normal(size=(NETWORKS, *shape))
     return {name: array.astype(np.float32) for name, array in arrays.items()}
 
 
 def model_of(arrays: dict[str, np.ndarray]) -> BlockPerceptron:
-    layers = range(len(HIDDEN) + 1)
-    return BlockPerceptron.from_arrays(
-        TokenTables(arrays["names"], arrays["words"]),
-        arrays["mean"],
-        arrays["scale"],
-        [arrays[f"weight{number}"] for number in layers],
-        [arrays[f"bias{number}"] for number in layers],
-    )
+    tables = TokenTables(arrays["names"], arrays["words"])
+    together = Network(*(arrays[name] for name in ARRAY_NAMES))
+    return BlockPerceptron.of(tables, arrays["mean"], arrays["scale"], together.unstacked())
+
+
+def surroundings(m: int) -> Surroundings:
+    """Every stretch is the whole page."""
+    edges = np.zeros((len(NAMES), m), np.int64)
+    scale = np.full((len(NAMES), m, 1), 1 / m, np.float32)
+    return Surroundings(edges, edges + m, np.ones(m, np.float32), scale)
 
 
 @pytest.fixture
@@ -54,12 +56,29 @@ def test_a_model_comes_back_as_it_was(model: BlockPerceptron, tmp_path: Path):
     assert (loaded.name, loaded.version) == ("blocks", model.version)
     for name in ("mean", "scale"):
         assert np.array_equal(getattr(loaded, name), getattr(model, name))
-    for name in ("weights", "biases"):
-        for ours, theirs in zip(getattr(loaded, name), getattr(model, name), strict=True):
-            assert ours.dtype == np.float32
-            assert np.array_equal(ours, theirs)
+    assert len(loaded.networks) == NETWORKS
+    for ours, theirs in zip(loaded.networks, model.networks, strict=True):
+        for name in ARRAY_NAMES:
+            assert getattr(ours, name).dtype == np.float32
+            assert np.array_equal(getattr(ours, name), getattr(theirs, name))
     matrix = np.random.default_rng(1).normal(size=(9, K)).astype(np.float32)
-    assert np.array_equal(loaded.content_probability(matrix), model.content_probability(matrix))
+    around = surroundings(9)
+    probability = model.content_probability(matrix, around)
+    assert len(set(probability.tolist())) == 9
+    assert np.array_equal(loaded.content_probability(matrix, around), probability)
+
+
+def test_networks_have_the_same_say(model: BlockPerceptron):
+    matrix, around = np.random.default_rng(1).normal(size=(9, K)).astype(np.float32), surroundings(9)
+    alone = [
+        BlockPerceptron.of(model.tables, model.mean, model.scale, [network]).content_probability(matrix, around)
+        for network in model.networks
+    ]
+    logits = [np.log(each / (1 - each)) for each in alone]
+    both = model.content_probability(matrix, around)
+    inner = (both > 1e-4) & (both < 1 - 1e-4)
+    assert inner.any()
+    assert np.allclose(np.log(both / (1 - both))[inner], np.mean(logits, axis=0)[inner], rtol=1e-3, atol=1e-3)
 
 
 def test_the_same_weights_give_the_same_bytes(model: BlockPerceptron, tmp_path: Path):
@@ -86,7 +105,7 @@ def test_nothing_is_executed_while_a_file_is_read(tmp_path: Path):
     model_of(arrays_of()).save(tmp_path / "whole.npz")
     with np.load(tmp_path / "whole.npz") as stored:
         stream = io.BytesIO()
-        np.savez(stream, **{**stored, "weight0": np.array([Trap()], object)})
+        np.savez(stream, **{**stored, "block_weight": np.array([Trap()], object)})
         contents.append(stream.getvalue())
     for content in contents:
         (tmp_path / "trap.npz").write_bytes(content)
@@ -115,7 +134,7 @@ def test_a_changed_byte_is_noticed(model: BlockPerceptron, tmp_path: Path):
         BlockPerceptron.load(file)
 
 
-HEADER = {"name": "blocks", "features": FEATURE_NAMES, "layers": len(HIDDEN) + 1}
+HEADER = {"name": "blocks", "features": FEATURE_NAMES, "networks": NETWORKS}
 
 
 @pytest.mark.parametrize(
@@ -125,21 +144,23 @@ HEADER = {"name": "blocks", "features": FEATURE_NAMES, "layers": len(HIDDEN) + 1
         {"name": "other"},
         {"features": FEATURE_NAMES[:-1]},
         {"features": FEATURE_NAMES[::-1]},
-        {"layers": 0},
-        {"layers": 2},
-        {"layers": 4},
-        {"layers": 99},
-        {"layers": "three"},
+        {"networks": 0},
+        {"networks": 1},
+        {"networks": 3},
+        {"networks": 99},
+        {"networks": "three"},
         {"names": np.zeros(TABLE_SIZE - 1)},
         {"words": None},
         {"mean": np.zeros(K + 1)},
         {"scale": np.full(K, np.inf)},
-        {"weight0": np.zeros((K - 1, HIDDEN[0]))},
-        {"weight1": np.zeros(HIDDEN[::-1])},
-        {"weight2": np.zeros((HIDDEN[-1], 2))},
-        {"bias0": np.zeros((HIDDEN[0], 1))},
-        {"bias1": None},
-        {"bias2": np.array(["a"])},
+        {"block_weight": np.zeros((NETWORKS, K - 1, HIDDEN[0]))},
+        {"block_bias": np.zeros((NETWORKS, HIDDEN[0], 1))},
+        {"block_bias": np.zeros((NETWORKS, 0))},
+        {"block_bias": None},
+        {"context_weight": np.zeros((NETWORKS, HIDDEN[0], HIDDEN[1]))},
+        {"context_bias": np.zeros((NETWORKS, HIDDEN[1] + 1))},
+        {"output_weight": np.zeros((NETWORKS, HIDDEN[1], 2))},
+        {"output_bias": np.array(["a"])},
     ],
     ids=" ".join,
 )

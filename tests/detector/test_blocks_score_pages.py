@@ -1,11 +1,10 @@
 """The perceptron scores the text blocks of a page; elements have a say only through the blocks inside them."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 
 from detector.blocks.features import FEATURE_NAMES
+from detector.blocks.network import Network
 from detector.blocks.perceptron import BlockPerceptron
 from detector.blocks.tokens import TABLE_SIZE, TokenTables
 from detector.cleaning import clean
@@ -24,11 +23,9 @@ STORY = f"""
 @pytest.fixture
 def model() -> BlockPerceptron:
     random = np.random.default_rng(5)
-    sizes = (K, 8, 4, 1)
-    weights = [random.normal(size=shape).astype(np.float32) / 4 for shape in pairwise(sizes)]
-    biases = [random.normal(size=size).astype(np.float32) / 4 for size in sizes[1:]]
+    arrays = [random.normal(size=shape).astype(np.float32) / 4 for shape in Network.shapes(K, 8, 4)]
     tables = TokenTables(*random.normal(size=(2, TABLE_SIZE)).astype(np.float16).astype(np.float32))
-    return BlockPerceptron.from_arrays(tables, np.zeros(K, np.float32), np.ones(K, np.float32), weights, biases)
+    return BlockPerceptron.of(tables, np.zeros(K, np.float32), np.ones(K, np.float32), [Network(*arrays)])
 
 
 def test_blocks_are_scored_and_elements_have_no_opinion(model: BlockPerceptron):

@@ -20,8 +20,8 @@ from detector.training.evaluation import GoldPage, read_gold
 from detector.training.model_card import model_card
 from detector.training.report import GOLD_LABELS, SITE_LABELS
 
-RECIPE = Recipe(trees=3, hidden=(8, 4), epochs=2, least_steps=150, perceptrons=2)
-TINY = Recipe(trees=1, hidden=(4, 2), epochs=1, least_steps=10, perceptrons=2)
+RECIPE = Recipe(hidden=(8, 4), networks=2, epochs=2, least_steps=150)
+TINY = Recipe(hidden=(4, 2), networks=2, epochs=1, least_steps=10)
 HOSTS = ("news", "docs", "blog")
 
 
@@ -162,7 +162,7 @@ def test_sites_alone_are_enough_every_step_is_announced_and_the_same_seed_gives_
     assert (report.gold_pages, report.method.labels.startswith("site-level, no human ones")) == (0, True)
     assert [step[0] for step in steps] == [1, 2, 3, 0, 1, 2, 3, 4, 5, 6]
     assert [step[2] for step in steps[:4]] == ["site blog", "site docs", "site news", "token tables for the figures"]
-    assert steps[-2][2] == "perceptrons for the weights"
+    assert steps[-2][2] == "networks for the weights"
 
     report.model.save(tmp_path / "first.npz")
     train_block_model([], site_pages, seed=1, recipe=TINY).save(tmp_path / "again.npz")
