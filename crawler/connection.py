@@ -8,13 +8,16 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
+from crawler.clients import asynchronous_client
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+
+    from redis.asyncio import Redis
 
 T = TypeVar("T")
 
@@ -32,7 +35,7 @@ class Connection:
     There is one warning when Redis goes and one line when it is back.
 
     Args:
-        url: ``redis://``, ``rediss://`` or ``unix://`` with user and password where needed; it is never logged.
+        url: see :func:`crawler.clients.asynchronous_client`, with user and password where needed; it is never logged.
         timeout: bound on a whole call, connecting included, in seconds.
         retry_interval: time between probes, in seconds.
         on_failure: called for each failed call with ``True`` when it begins an outage.
@@ -56,7 +59,7 @@ class Connection:
         self._next_probe = 0.0
         # The library's own ten retries would stall a page for seconds, and its time limits see no busy event loop. One
         # retry, at once, is for connections that were cut while they were idle; all that is sent may be sent twice.
-        self._client: Redis = Redis.from_url(
+        self._client = asynchronous_client(
             url,
             socket_timeout=None,
             socket_connect_timeout=None,

@@ -21,7 +21,9 @@ _TIMEOUT = 30.0  # seconds; a command may wait longer than a page
 def add_server_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that say where the data of the crawls is."""
     where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument("--redis-url", metavar="URL", help="redis://, rediss:// or unix://, as WINNOW_REDIS_URL")
+    where.add_argument(
+        "--redis-url", metavar="URL", help="redis://, rediss://, unix:// or redis+cluster://, as WINNOW_REDIS_URL"
+    )
     where.add_argument(
         "--state-dir", type=Path, metavar="DIR", help="folder of the private server, .scrapy/winnow in a project"
     )
@@ -67,9 +69,9 @@ def connected_to(url: str | None, state_dir: Path | None = None) -> Iterator[Red
 
 
 def _client(url: str) -> Redis:
-    from redis import Redis  # noqa: PLC0415
+    from crawler.clients import blocking_client  # noqa: PLC0415
 
     try:
-        return Redis.from_url(url, socket_timeout=_TIMEOUT, socket_connect_timeout=_TIMEOUT)
+        return blocking_client(url, socket_timeout=_TIMEOUT, socket_connect_timeout=_TIMEOUT)
     except ValueError as error:
         raise CommandError(f"not the address of a Redis: {error}") from error

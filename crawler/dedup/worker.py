@@ -124,11 +124,10 @@ class Worker:
 
     def backlog(self) -> Backlog:
         """Return what is left to do."""
-        pipeline = self._client.pipeline(transaction=True)
-        pipeline.xinfo_stream(self._documents)
-        pipeline.xinfo_groups(self._documents)
-        pipeline.hget(self._options.key("m"), f"decided:{self._group}")
-        stream, groups, decided = pipeline.execute()
+        # In this order, what other workers decide meanwhile is never taken for lost.
+        stream = self._client.xinfo_stream(self._documents)
+        groups = self._client.xinfo_groups(self._documents)
+        decided = self._client.hget(self._options.key("m"), f"decided:{self._group}")
         group = next(about for about in groups if about["name"] == self._group.encode())
         waiting, added = group.get("lag"), stream.get("entries-added")
         lost = None
