@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urldefrag, urljoin
 
 import numpy as np
 
@@ -14,7 +16,7 @@ from detector.page import Page, PageTooLarge
 from detector.site import MemoryCounts, countable, frequencies_from_leaves, site_level_templates
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -84,6 +86,34 @@ def read_site(site: Site) -> list[CountedPage]:
             )
         )
     return counted
+
+
+def by_links(pages: Sequence[CountedPage]) -> list[int]:
+    """Order the pages of a site as a crawl finds them: breadth first, by links, from the one nearest to the root."""
+    urls = [str(page.hashed.page.url) for page in pages]
+    number = {name: at for at, url in enumerate(urls) for name in (url, url.removesuffix("index.html"))}
+    order: list[int] = []
+    waiting: deque[int] = deque()
+    found: set[int] = set()
+    for start in sorted(
+        range(len(pages)), key=lambda at: (urls[at].count("/"), "index" not in urls[at], len(urls[at]))
+    ):
+        waiting.append(start)
+        while waiting:
+            at = waiting.popleft()
+            if at not in found:
+                found.add(at)
+                order.append(at)
+                links = pages[at].hashed.page.attribute("href").values()
+                waiting.extend(number[to] for to in (_target(urls[at], link) for link in links) if to in number)
+    return order
+
+
+def _target(url: str, link: str) -> str:
+    try:
+        return urldefrag(urljoin(url, link.strip())).url
+    except ValueError:
+        return ""
 
 
 def made_up_pages(

@@ -4,9 +4,10 @@ Without SITES_DIR: bytes of a host that never settles, page after page; round tr
 second that several writer processes get through. The pages are made up: 60 leaves of a template and 80 of their own,
 which is what 500 elements have, and as a worst case 500 leaves of their own.
 
-With SITES_DIR, a folder with one folder a site: each site is counted page by page. The labels that it settles with, and
-those that are still frozen after its last page, are compared on all its pages with the labels of exact counts of all
-units of all pages, by characters of text.
+With SITES_DIR, a folder with one folder a site: each site is counted page by page, in the order in which a crawl finds
+them, in random order, and in the order of their paths, where neighbours resemble each other. The labels that it settles
+with, and those that are still frozen after its last page, are compared on all its pages with the labels of exact counts
+of all units of all pages, by characters of text.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import numpy as np
 import redis
 
 from benchmarks.common import parser_of, say, shown, table, write_json
-from benchmarks.counted_pages import CountedPage, made_up_pages, read_site
+from benchmarks.counted_pages import CountedPage, by_links, made_up_pages, read_site
 from crawler.config import DEFAULTS
 from crawler.connection import Connection
 from crawler.embedded import EmbeddedServer
@@ -188,8 +189,8 @@ def _write(url: str, number: int, pages: int) -> None:
 
 
 def labels(url: str, client: redis.Redis, options: argparse.Namespace) -> Figures:
-    """Settle real sites, their pages in random order and as listed, and compare labels and sizes."""
-    orders = ("random order", "as listed")
+    """Settle real sites, their pages by links, at random and as listed, and compare labels and sizes."""
+    orders = ("as linked", "random order", "as listed")
     kinds = ("labels when settled first", "labels after the last page")
     rows: dict[tuple[str, str], list[tuple[int, ...]]] = {(order, kind): [] for order in orders for kind in kinds}
     agree = whole = elements = leaves = 0
@@ -200,9 +201,9 @@ def labels(url: str, client: redis.Redis, options: argparse.Namespace) -> Figure
         elements += sum(page.hashed.page.n for page in pages)
         leaves += sum(len(np.unique(page.hashed.fingerprints)) for page in pages)
         for order in orders:
-            numbers = range(len(pages))
-            if order == orders[0]:
-                numbers = np.random.default_rng(options.seed).permutation(len(pages))
+            numbers = by_links(pages) if order == "as linked" else list(range(len(pages)))
+            if order == "random order":
+                np.random.default_rng(options.seed).shuffle(numbers)
             found = asyncio.run(settle(url, client, f"{order}-{site.name}", [pages[n] for n in numbers]))
             for kind, state in zip(kinds, found, strict=True):
                 if state is not None:
