@@ -1,0 +1,55 @@
+import numpy as np
+
+from benchmarks.site_truth import KeptPages, Overlap, demo_sites, gold_sites
+from detector.page import Page
+
+
+def test_the_demo_web_tells_the_template_of_nearly_all_its_pages():
+    sites = {site.name: site for site in demo_sites(12, seed=1)}
+    assert set(sites) == {"news", "shop", "docs", "forum", "blog", "council"}
+    news = sites["news"]
+    known = [(read, truth) for read in news.pages.read_all() if (truth := news.truth(read)) is not None]
+    assert len(known) > 0.7 * len(news.pages)
+    for read, truth in known:
+        page = read.page
+        assert truth.shape == (page.n + page.m,)
+        navigation = [number for number, element in enumerate(page.elements) if element.tag in {"nav", "footer"}]
+        assert truth[navigation].all()
+        assert not truth[page.n :].all()
+
+
+def test_gold_text_tells_the_template_of_the_pages_that_have_it(tmp_path):
+    site = tmp_path / "sites" / "paper.example"
+    site.mkdir(parents=True)
+    for number in range(12):
+        (site / f"{number}.html").write_text(f"<ul><li>Menu entry</ul><p>A story of its own, number {number}</p>")
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text('{"page": "paper.example/3.html", "gold_text": "A story of its own, number 3"}\n')
+    (known,) = gold_sites(gold, tmp_path / "sites")
+    truths = {read.name: known.truth(read) for read in known.pages.read_all()}
+    assert [name for name, truth in truths.items() if truth is not None] == ["3.html"]
+    assert truths["3.html"][-2:].tolist() == [True, False]
+
+
+def test_overlap_is_by_characters_of_blocks_and_by_elements_with_text():
+    page = Page.parse("<div><p>four</p><p>twelve chars</p><img></div>")
+    tags = [element.tag for element in page.elements]
+    found, there = np.zeros((2, page.n + page.m), bool)
+    found[[tags.index("p"), tags.index("img"), page.n]] = True
+    there[page.n :] = True
+    there[[number for number, tag in enumerate(tags) if tag == "p"]] = True
+    overlap = Overlap()
+    overlap.add(page, found, there)
+    overlap.add(page, found, None)
+    assert overlap.figures("text") == (1.0, 0.25, 0.4)
+    assert overlap.figures("node") == (1.0, 0.5, 2 / 3)
+    assert Overlap().figures("text") == (1.0, 1.0, 1.0)
+
+
+def test_kept_pages_have_the_numbers_of_their_selection():
+    news = next(iter(demo_sites(12, seed=1)))
+    kept = KeptPages.of(news.pages)
+    part = kept.subset([5, 2])
+    assert [read.number for read in part.read_all()] == [0, 1]
+    assert part.read(1).page is kept.read(2).page
+    assert part.names[0] == kept.names[5]
