@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -51,13 +51,20 @@ class KnownSite:
     Attributes:
         name, genre: what it is called, and what kind of site it is.
         pages: its pages.
-        truth: the truth.
+        tell: tells the truth about a page; :meth:`truth` does so, too, and remembers.
     """
 
     name: str
     genre: str
     pages: SitePages
-    truth: Truth
+    tell: Truth
+    _known: dict[str, Units | None] = field(default_factory=dict, repr=False)
+
+    def truth(self, read: SitePage) -> Units | None:
+        """The truth about a page; worked out once."""
+        if read.name not in self._known:
+            self._known[read.name] = self.tell(read)
+        return self._known[read.name]
 
     def bounded(self, most: int, seed: int) -> KnownSite:
         """The site with at most so many pages, picked at random."""
