@@ -47,6 +47,8 @@ class HashedPage:
 
     def frequencies(self, evidence: SiteEvidence) -> NDArray[np.int64]:
         """int64[n + m], pages of the host that contain each unit; 0 for units whose leaves are not counted."""
-        df = np.zeros(self.page.n + self.page.m, np.int64)
+        leaf = np.zeros(self.page.n + self.page.m, bool)
+        leaf[self.units] = True
+        df = np.zeros(len(leaf), np.int64)
         df[self.units] = evidence.df
-        return frequencies_from_leaves(self.page, df)
+        return frequencies_from_leaves(self.page, df, leaf)

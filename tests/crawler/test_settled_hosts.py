@@ -108,6 +108,30 @@ async def test_nothing_settles_when_it_is_switched_off_and_counting_stops_at_the
     assert (evidence.settled, evidence.label_version, evidence.pages, evidence.counted) == (False, 0, 40, False)
 
 
+async def test_a_host_of_several_templates_settles_with_all_of_them(worker):
+    one = worker()
+    templates = [np.arange(1, 21, dtype=np.uint64) + np.uint64(100 * kind) for kind in range(4)]
+    for number in range(33):
+        evidence = await one.page(number, templates[number % 4])
+    assert (evidence.settled, evidence.pages) == (True, 32)
+    for template in templates:
+        assert (await one.counts.read(HOST, template)).df.tolist() == [8] * 20
+
+
+async def test_pages_of_several_templates_by_turns_open_nothing(worker):
+    one = worker()
+    templates = [np.arange(1, 21, dtype=np.uint64) + np.uint64(100 * kind) for kind in range(4)]
+    for number in range(160):
+        await one.page(number, templates[number % 4])
+    assert one.noted == [stats.HOSTS_SETTLED]
+
+
+async def test_pages_of_few_words_settle_like_others(worker):
+    one = worker()
+    evidence = await one.pages(range(33), template=TEMPLATE[:2], content=1)
+    assert (evidence.settled, evidence.df.tolist()) == (True, [32, 32, 1])
+
+
 async def test_a_redesign_opens_the_host_again_and_its_labels_get_a_new_version(worker):
     one = worker()
     await one.pages(range(40))
