@@ -150,7 +150,7 @@ class _Table:
         """Add one page."""
         template, characters = page.characters
         units = float(page.template[: page.read.page.n].mean()) if page.read.page.n else 0.0
-        row = self._rows.setdefault(page.group, [0, page.learned_from, 0, 0, 0.0])
+        row = self._rows.setdefault(page.group, [0, page.learned.pages, 0, 0, 0.0])
         row[0] += 1
         row[2] += template
         row[3] += characters

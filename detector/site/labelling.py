@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from detector.clean_html import write_html
-from detector.site.methods import method
+from detector.site.methods import LocatingTemplate, method
 from detector.site.pages import SiteError
 from detector.stripping import remains
 from detector.text import block_texts, join_blocks
@@ -36,13 +36,13 @@ class LabelledSitePage:
         read: the page.
         labels: what the method says of its units.
         group: number of the cluster that it was labelled in; 0 without clusters.
-        learned_from: different pages that the method learned from.
+        learned: what the method has learned, of the site or of the cluster.
     """
 
     read: SitePage
     labels: Labels
     group: int
-    learned_from: int
+    learned: SiteTemplate
 
     @property
     def template(self) -> NDArray[np.bool_]:
@@ -70,7 +70,8 @@ class LabelledSitePage:
 
         Its fields: ``file``, ``url``, ``cluster`` (from 1), ``template_share`` (of the characters), ``elements`` (the
         XPaths of the topmost elements that are template), ``blocks`` (XPath of the element, text, ``template``, and
-        ``content``: whether the method takes it for content for sure, ``null`` where it has no rule for that).
+        ``content``: whether the method takes it for content for sure, ``null`` where it has no rule for that), and
+        ``places`` (begin and end of each template in the bytes of the file; ``null`` for methods that know of none).
         """
         page, template = self.read.page, self.template
         path = page.elements[0].getroottree().getpath
@@ -94,8 +95,16 @@ class LabelledSitePage:
             "template_share": round(cut / max(characters, 1), 4),
             "elements": [path(page.elements[number]) for number in topmost],
             "blocks": blocks,
+            "places": self.places,
         }
         return json.dumps(row, ensure_ascii=False, indent=1) + "\n"
+
+    @property
+    def places(self) -> list[tuple[int, int]] | None:
+        """Begin and end of each template in the bytes of the page, ``None`` for methods that do not know."""
+        if not isinstance(self.learned, LocatingTemplate):
+            return None
+        return [(place.begin, place.end) for place in self.learned.templates(self.read)]
 
     @property
     def characters(self) -> tuple[int, int]:
@@ -136,7 +145,7 @@ def labelled_pages(
         else:
             reads = part.read_all(progress)
         for read in reads:
-            yield LabelledSitePage(read, learned.label(read), group, learned.pages)
+            yield LabelledSitePage(read, learned.label(read), group, learned)
             del read
 
 

@@ -17,9 +17,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Protocol, cast, runtime_checkable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -51,6 +53,29 @@ class SiteTemplate(Protocol):
 
     def label(self, read: SitePage) -> Labels:
         """Label the units of a page of the site, one of those learned from (by its ``number``) or a new one."""
+        ...
+
+
+class Place(Protocol):
+    """A template in the original source of a page."""
+
+    @property
+    def begin(self) -> int:
+        """Its first byte, -1 where the source could not be followed."""
+        ...
+
+    @property
+    def end(self) -> int:
+        """The byte behind its last one."""
+        ...
+
+
+@runtime_checkable
+class LocatingTemplate(Protocol):
+    """What a method has learned that knows where in the source of a page its templates are."""
+
+    def templates(self, read: SitePage) -> Sequence[Place]:
+        """Return the templates of a page by their places in its source, in order."""
         ...
 
 

@@ -99,7 +99,7 @@ def test_clusters_too_small_to_learn_from_use_the_whole_site() -> None:
     last = next(page for page in labelled if "An odd one" in page.text)
     assert "Section" not in last.text
     assert len({page.group for page in labelled}) == 2
-    assert last.learned_from == 10
+    assert last.learned.pages == 10
 
 
 @pytest.mark.parametrize("name", METHODS)
