@@ -28,6 +28,12 @@ REOPEN_BELOW: Final = 1 / 3
 RECENT: Final = 16
 """Pages that the running mean of that share goes back over: a redesign of all pages is noticed after 18."""
 
+WINDOW: Final = 32
+"""Pages after which a worker looks what they have in common that is not among the labels."""
+
+_COMMON: Final = max(int(np.ceil(THETA * WINDOW)), MIN_DF)
+_KEPT: Final = 256  # unlabelled nodes of a page that are looked at: those of most text
+
 _LABEL: Final = np.dtype([("fingerprint", "<u8"), ("share", "u1")])
 
 
@@ -43,6 +49,7 @@ class SettledHost:
         fingerprints: uint64[k], the nodes that are template, sorted.
         shares: uint8[k], share of the pages that has each, 255 for all.
         recent: running mean over the pages met here of the share of ``expected`` that they have, each at most 1.
+        outgrown: whether ``WINDOW`` pages met here had more template text in common that is not labelled than is.
         confirmed: time of the last word from Redis, monotonic, in seconds.
     """
 
@@ -53,7 +60,10 @@ class SettledHost:
     fingerprints: Hashes
     shares: NDArray[np.uint8]
     recent: float = 1.0
+    outgrown: bool = False
     confirmed: float = field(default_factory=time.monotonic)
+    _window: dict[bytes, tuple[Hashes, NDArray[np.uint8]]] = field(default_factory=dict)
+    _labelled: int = 0
 
     @classmethod
     def unpack(cls, stamp: bytes, version: int, pages: int, labels: bytes, expected: float) -> Self:
@@ -67,8 +77,8 @@ class SettledHost:
 
     @property
     def has_drifted(self) -> bool:
-        """Whether the recent pages lack most of the template."""
-        return self.recent < REOPEN_BELOW
+        """Whether the recent pages lack most of the template, or have more of another one."""
+        return self.recent < REOPEN_BELOW or self.outgrown
 
     def frequencies(self, fingerprints: Hashes) -> NDArray[np.int64]:
         """Estimate on how many of the ``pages`` each node was: by its share for template, 1 for all others."""
@@ -76,16 +86,34 @@ class SettledHost:
         least = max(int(np.ceil(THETA * self.pages)), MIN_DF)  # the share is rounded, the label is not
         return np.where(shares > 0, np.maximum(np.rint(shares * self.pages), least), 1).astype(np.int64)
 
-    def observe(self, fingerprints: Hashes, masses: NDArray[np.uint8]) -> None:
-        """Take a page into the running mean.
+    def observe(self, contents_id: bytes, fingerprints: Hashes, masses: NDArray[np.uint8]) -> None:
+        """Look at a page for signs that the labels are no longer those of the host.
 
         Args:
+            contents_id: stands for what is on the page; one that was met a few pages ago says nothing new.
             fingerprints: uint64[k], distinct, of its nodes.
             masses: uint8[k], characters of text of each.
         """
-        if self.expected > 0 and len(fingerprints):
-            matched = float(self._shares_of(fingerprints) @ masses)
+        if not len(fingerprints) or contents_id in self._window:
+            return
+        shares = self._shares_of(fingerprints)
+        if self.expected > 0:
+            matched = float(shares @ masses)
             self.recent += (min(matched / self.expected, 1.0) - self.recent) / RECENT
+        unlabelled = np.flatnonzero(shares == 0)
+        self._labelled += int(masses.sum(dtype=np.int64) - masses[unlabelled].sum(dtype=np.int64))
+        longest = unlabelled[np.argsort(masses[unlabelled], kind="stable")[-_KEPT:]]
+        self._window[contents_id] = fingerprints[longest], masses[longest]
+        if len(self._window) == WINDOW:
+            self.outgrown = self._unlabelled_template() > self._labelled
+            self._window, self._labelled = {}, 0
+
+    def _unlabelled_template(self) -> int:
+        """Characters of text on the pages of the window that several of them have, and that are not labelled."""
+        fingerprints = np.concatenate([nodes for nodes, _ in self._window.values()])
+        masses = np.concatenate([masses for _, masses in self._window.values()])
+        _, first, pages = np.unique(fingerprints, return_index=True, return_counts=True)
+        return int((pages * masses[first].astype(np.int64))[pages >= _COMMON].sum())
 
     def _shares_of(self, fingerprints: Hashes) -> NDArray[np.float64]:
         """float64, the frozen share of each node, 0 for those that are not template."""

@@ -79,7 +79,7 @@ class NodeCounts:
     Memory per host is bounded by the budget of nodes and the most pages; what that costs in accuracy is known, see
     :class:`detector.site.lossy.LossyCounts`. Once the labels of a host have stopped changing, or after ``most_pages``,
     they are frozen: nodes and guard go, workers hold the labels, and a page needs no round trip any more. A host whose
-    pages lack most of its template opens again (:mod:`crawler.settled`).
+    pages lack most of its template, or have more of another, opens again (:mod:`crawler.settled`).
 
     Args:
         connection: the way to Redis.
@@ -144,9 +144,10 @@ class NodeCounts:
             The evidence, or ``None`` while Redis is away.
         """
         nodes = _Distinct(fingerprints, masses)
-        if (settled := await self._held(host, nodes)) is not None:
+        contents_id = contents_id or page_id
+        if (settled := await self._held(host, contents_id, nodes)) is not None:
             return nodes.evidence_of(settled)
-        arguments = (page_id, contents_id or page_id, nodes.joined, nodes.masses.tobytes(), *self._limits)
+        arguments = (page_id, contents_id, nodes.joined, nodes.masses.tobytes(), *self._limits)
 
         async def send(client: Redis) -> list[Any]:
             return await self._count_page.run(client, [(self.keys(host), arguments)])
@@ -158,7 +159,7 @@ class NodeCounts:
             _, pages, stamp, version, labels, expected = replies[0]
             settled = SettledHost.unpack(stamp, version, pages, labels, float(expected))
             self._settled.put(host, settled)
-            settled.observe(nodes.distinct, nodes.masses)
+            settled.observe(contents_id, nodes.distinct, nodes.masses)
             return nodes.evidence_of(settled)
         counted, pages, undercount, version, entries, has_settled = replies[0]
         if has_settled:
@@ -193,7 +194,7 @@ class NodeCounts:
         df = nodes.in_place(_frequencies(entries, int(pages or 0)))
         return SiteEvidence(df, int(pages or 0), int(undercount or 0), counted=False, label_version=int(version or 0))
 
-    async def _held(self, host: str, nodes: _Distinct) -> SettledHost | None:
+    async def _held(self, host: str, contents_id: bytes, nodes: _Distinct) -> SettledHost | None:
         """The labels of a settled host that this worker holds, confirmed when it is time.
 
         While Redis is away they are used as they are: a settled host needs no Redis.
@@ -201,7 +202,7 @@ class NodeCounts:
         settled = self._settled.get(host)
         if settled is None:
             return None
-        settled.observe(nodes.distinct, nodes.masses)
+        settled.observe(contents_id, nodes.distinct, nodes.masses)
         drifted = settled.has_drifted
         if not drifted and not self._is_due(settled):
             return settled

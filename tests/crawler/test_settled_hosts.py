@@ -167,6 +167,33 @@ async def test_long_content_is_no_redesign(worker):
     assert one.noted == [stats.HOSTS_SETTLED]
 
 
+async def test_a_host_that_has_outgrown_its_labels_opens_again(worker):
+    one = worker()
+    await one.pages(range(33))  # with the first page that found it settled
+    section = np.arange(501, 541, dtype=np.uint64)
+    evidence = await one.pages(range(100, 130), template=np.append(TEMPLATE, section))
+    assert (evidence.settled, one.noted) == (True, [stats.HOSTS_SETTLED])
+    evidence = await one.page(130, np.append(TEMPLATE, section))
+    assert (evidence.settled, one.noted) == (False, [stats.HOSTS_SETTLED, stats.HOSTS_REOPENED])
+
+
+async def test_a_box_that_is_new_on_all_pages_opens_nothing(worker):
+    one = worker()
+    await one.pages(range(40))
+    await one.pages(range(100, 200), template=np.append(TEMPLATE, np.arange(501, 516, dtype=np.uint64)))
+    assert one.noted == [stats.HOSTS_SETTLED]
+
+
+async def test_one_page_met_again_and_again_opens_nothing(worker):
+    one = worker()
+    await one.pages(range(40))
+    for _ in range(20):
+        await one.pages([70, 71], content=300)
+    assert one.noted == [stats.HOSTS_SETTLED]
+    await one.pages(range(72, 104))
+    assert one.noted == [stats.HOSTS_SETTLED]
+
+
 async def test_several_workers_settle_a_host_once_and_open_it_once(redis_url, prefix):
     connections = [Connection(redis_url, timeout=10) for _ in range(4)]
     workers = [Worker(connection, prefix) for connection in connections]
@@ -253,21 +280,21 @@ def test_shares_become_frequencies_and_template_stays_template():
 def test_drift_is_the_running_mean_of_the_template_text_that_pages_have():
     host = settled({1: 255, 2: 255})
     mass = np.full(2, 50, np.uint8)
-    host.observe(np.array([1, 2], np.uint64), mass)
+    host.observe(b"first", np.array([1, 2], np.uint64), mass)
     assert host.recent == 1
     for page in range(1, 18):
-        host.observe(np.array([7, 8], np.uint64), mass)
+        host.observe(bytes([page]), np.array([7, 8], np.uint64), mass)
         assert host.recent == pytest.approx((15 / 16) ** page)
         assert not host.has_drifted
-    host.observe(np.array([7, 8], np.uint64), mass)
+    host.observe(b"17", np.array([7, 8], np.uint64), mass)
     assert host.recent < REOPEN_BELOW
     assert host.has_drifted
 
 
 def test_a_host_without_template_text_and_a_page_without_nodes_say_nothing_of_drift():
     for host, nodes in ((settled({1: 255}, expected=0.0), [7]), (settled({1: 255}), [])):
-        for _ in range(50):
-            host.observe(np.array(nodes, np.uint64), np.full(len(nodes), 9, np.uint8))
+        for page in range(31):
+            host.observe(bytes([page]), np.array(nodes, np.uint64), np.full(len(nodes), 9, np.uint8))
         assert not host.has_drifted
 
 
