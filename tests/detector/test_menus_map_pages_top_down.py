@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from detector.page import Page
 from detector.site.menus import Profile, Weighted, equality_of, mapped_units, template_of
-from detector.site.menus.equality import EQUALITIES
+from detector.site.menus.equality import EQUALITIES, Likeness
 
 ATTRIBUTES = st.sampled_from(["", " id=a", " id=b", " class='x y'", " class=x", " class='y z' title=t", " title=t"])
 TREES = st.recursive(
@@ -43,7 +43,7 @@ def _recursive_etdm(one, other, equal):
     profiles = Profile.of(one), Profile.of(other)
 
     def same(node, partner):
-        return bool(equal.equal(profiles[0], np.array([node]), profiles[1], np.array([partner]))[0])
+        return bool(equal.between(*profiles)(np.array([node]), np.array([partner]))[0])
 
     def etdm(node, partner):
         said = set(_texts(other, partner).values())
@@ -103,7 +103,7 @@ def test_states_in_class_names_make_no_difference():
 
 def _likeness(one, other):
     profiles = [Profile.of(Page.parse(f"<body>{html}</body>", "http://a.example/")) for html in (one, other)]
-    return Weighted().likeness(profiles[0], np.array([2]), profiles[1], np.array([2]))[0]
+    return Likeness(Weighted(), *profiles)(np.array([2]), np.array([2]))[0]
 
 
 def test_the_weighted_likeness_is_a_mean_of_what_either_has():
@@ -117,7 +117,7 @@ def test_the_weighted_likeness_is_a_mean_of_what_either_has():
 
 def test_the_place_among_siblings_counts():
     page = Profile.of(Page.parse("<body><p>a<p>b<p>c</body>"))
-    likeness = Weighted().likeness(page, np.array([2, 2, 2]), page, np.array([2, 3, 4]))
+    likeness = Likeness(Weighted(), page, page)(np.array([2, 2, 2]), np.array([2, 3, 4]))
     assert likeness.tolist() == [1, 0.5, 0]
 
 

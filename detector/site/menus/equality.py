@@ -26,11 +26,19 @@ EQUALITIES: Final = (TAG, ATTRIBUTES, WEIGHTED)
 THRESHOLD: Final = 0.5
 
 
-class Equality(Protocol):
-    """A relation between elements of two pages."""
+class Comparison(Protocol):
+    """An equality between the elements of two pages."""
 
-    def equal(self, one: Profile, nodes: Numbers, other: Profile, others: Numbers) -> NDArray[np.bool_]:
-        """bool[k]: whether element ``nodes[i]`` of one page equals ``others[i]`` of the other, k pairs."""
+    def __call__(self, nodes: Numbers, others: Numbers, /) -> NDArray[np.bool_]:
+        """bool[k]: whether element ``nodes[i]`` of the one page equals ``others[i]`` of the other, k pairs."""
+        ...
+
+
+class Equality(Protocol):
+    """A relation between elements of pages."""
+
+    def between(self, one: Profile, other: Profile) -> Comparison:
+        """Return what compares elements of two pages."""
         ...
 
 
@@ -48,10 +56,15 @@ class ByKey:
         """uint64[n]: equal for equal elements, and only for them."""
         return page.tag ^ page.attributes if self.with_attributes else page.tag
 
-    def equal(self, one: Profile, nodes: Numbers, other: Profile, others: Numbers) -> NDArray[np.bool_]:
-        """Compare pairs; see :meth:`Equality.equal`."""
-        same: NDArray[np.bool_] = self.keys(one)[nodes] == self.keys(other)[others]
-        return same
+    def between(self, one: Profile, other: Profile) -> Comparison:
+        """Return what compares elements of two pages."""
+        keys, other_keys = self.keys(one), self.keys(other)
+
+        def equal(nodes: Numbers, others: Numbers) -> NDArray[np.bool_]:
+            same: NDArray[np.bool_] = keys[nodes] == other_keys[others]
+            return same
+
+        return equal
 
 
 @dataclass(frozen=True)
@@ -76,30 +89,48 @@ class Weighted:
     position: float = 0.5
     others: float = 2.0
 
-    def equal(self, one: Profile, nodes: Numbers, other: Profile, others: Numbers) -> NDArray[np.bool_]:
-        """Compare pairs; see :meth:`Equality.equal`."""
-        same: NDArray[np.bool_] = one.tag[nodes] == other.tag[others]
-        where = np.flatnonzero(same & ~one.frame[nodes])
-        same[where] = self.likeness(one, nodes[where], other, others[where]) >= self.threshold
-        return same
+    def between(self, one: Profile, other: Profile) -> Comparison:
+        """Return what compares elements of two pages; the likenesses of their classes and attributes are tabled."""
+        likeness = Likeness(self, one, other)
 
-    def likeness(self, one: Profile, nodes: Numbers, other: Profile, others: Numbers) -> NDArray[np.float64]:
-        """float64[k], weighted mean of the likenesses of pairs of elements, whatever their tags."""
-        total: NDArray[np.float64] = np.zeros(len(nodes))
-        weight: NDArray[np.float64] = np.zeros(len(nodes))
+        def equal(nodes: Numbers, others: Numbers) -> NDArray[np.bool_]:
+            same: NDArray[np.bool_] = one.tag[nodes] == other.tag[others]
+            where = np.flatnonzero(same & ~one.frame[nodes])
+            same[where] = likeness(nodes[where], others[where]) >= self.threshold
+            return same
+
+        return equal
+
+
+class Likeness:
+    """Weighted means of the likenesses of elements of two pages, whatever their tags."""
+
+    def __init__(self, weights: Weighted, one: Profile, other: Profile) -> None:
+        self._weights = weights
+        self._one, self._other = one, other
+        self._classes = _jaccard(one.classes.rows, other.classes.rows)
+        self._others = _jaccard(one.others.rows, other.others.rows)
+
+    def __call__(self, nodes: Numbers, others: Numbers) -> NDArray[np.float64]:
+        """float64[k], likeness of each of k pairs."""
+        one, other, weights = self._one, self._other, self._weights
+        near = 1 - np.abs(one.position[nodes] - other.position[others]).astype(np.float64)
+        total, weight = weights.position * near, np.full(len(nodes), weights.position)
 
         def add(own: float, likeness: NDArray[np.float64], counts: NDArray[np.bool_]) -> None:
-            total[counts] += np.multiply(likeness[counts], own)
-            weight[counts] += own
+            np.add(total, np.multiply(likeness, own), out=total, where=counts)
+            np.add(weight, own, out=weight, where=counts)
 
         first, second = one.identifier[nodes], other.identifier[others]
-        add(self.identifier, (first == second).astype(np.float64), (first | second) != 0)
-        add(self.classes, *_jaccard(one.classes[nodes], other.classes[others]))
-        add(self.others, *_jaccard(one.others[nodes], other.others[others]))
+        add(weights.identifier, (first == second).astype(np.float64), (first | second) != 0)
+        for own, table, mine, its in (
+            (weights.classes, self._classes, one.classes, other.classes),
+            (weights.others, self._others, one.others, other.others),
+        ):
+            likeness = table[mine.index[nodes], its.index[others]]
+            add(own, likeness, likeness >= 0)
         few, many = (f(one.children[nodes], other.children[others]) for f in (np.minimum, np.maximum))
-        add(self.children, few / np.maximum(1, many), many > 0)
-        near = 1 - np.abs(one.position[nodes] - other.position[others]).astype(np.float64)
-        add(self.position, near, np.ones(len(nodes), bool))
+        add(weights.children, few / np.maximum(1, many), many > 0)
         mean: NDArray[np.float64] = total / weight
         return mean
 
@@ -121,13 +152,11 @@ def equality_of(name: str, threshold: float = THRESHOLD) -> Equality:
     return Weighted(threshold) if name == WEIGHTED else ByKey(with_attributes=name == ATTRIBUTES)
 
 
-def _jaccard(one: Hashes, other: Hashes) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Jaccard coefficients of pairs of sets, each a row of hashes without repetition and zeros, and which have any."""
-    shared = np.zeros(len(one), np.int64)
-    for column in range(other.shape[1]):
-        hashes = other[:, column : column + 1]
-        if not hashes.any():
-            break
-        shared += ((one == hashes) & (hashes != 0)).any(axis=1)
-    union = (one != 0).sum(axis=1) + (other != 0).sum(axis=1) - shared
-    return shared / np.maximum(1, union), union > 0
+def _jaccard(one: Hashes, other: Hashes) -> NDArray[np.float64]:
+    """float64[u, v], Jaccard coefficient of each two sets, rows of hashes filled up with 0; -1 where both are empty."""
+    shared = np.zeros((len(one), len(other)), np.int64)
+    for mine in one.T:
+        for its in other.T:
+            shared += (mine[:, None] == its) & (mine != 0)[:, None]
+    union = (one != 0).sum(axis=1)[:, None] + (other != 0).sum(axis=1) - shared
+    return np.where(union > 0, shared / np.maximum(1, union), -1.0)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from detector.site.menus.equality import Equality
+    from detector.site.menus.equality import Comparison, Equality
     from detector.site.menus.profile import Profile
 
     Hashes = NDArray[np.uint64]
@@ -40,7 +40,7 @@ def template_of(key_page: Profile, pages: Sequence[Profile], equality: Equality)
         bool[n + m], elements first; nothing where no page is left.
     """
     root = np.zeros(1, np.int64)
-    comparable = [page for page in pages if equality.equal(key_page, root, page, root)[0]]
+    comparable = [page for page in pages if equality.between(key_page, page)(root, root)[0]]
     template = np.full(key_page.n + key_page.m, bool(comparable))
     for page in comparable:
         template &= mapped_units(key_page, page, equality)
@@ -77,18 +77,19 @@ def mapped_pairs(one: Profile, other: Profile, equality: Equality) -> tuple[Numb
     Cost: a comparison for each pair of children of mapped elements; a list of a thousand items against another of as
     many takes a million.
     """
+    equal = equality.between(one, other)
     root = np.zeros(1, np.int64)
-    kept = equality.equal(one, root, other, root)
+    kept = equal(root, root)
     nodes, others = root[kept], root[kept]
     levels = [(nodes, others)]
     while len(nodes):
-        nodes, others = _equal_children(one, nodes, other, others, equality)
+        nodes, others = _equal_children(one, nodes, other, others, equal)
         levels.append((nodes, others))
     return np.concatenate([pair[0] for pair in levels]), np.concatenate([pair[1] for pair in levels])
 
 
 def _equal_children(
-    one: Profile, nodes: Numbers, other: Profile, others: Numbers, equality: Equality
+    one: Profile, nodes: Numbers, other: Profile, others: Numbers, equal: Comparison
 ) -> tuple[Numbers, Numbers]:
     width = other.children[others].astype(np.int64)
     number = one.children[nodes] * width
@@ -100,20 +101,25 @@ def _equal_children(
         row, column = np.divmod(np.arange(len(each)) - first[each - begin], width[each])
         left = one.child[one.child_begin[nodes[each]] + row].astype(np.int64)
         right = other.child[other.child_begin[others[each]] + column].astype(np.int64)
-        kept = equality.equal(one, left, other, right)
+        kept = equal(left, right)
         found.append((left[kept], right[kept]))
     return np.concatenate([pair[0] for pair in found]), np.concatenate([pair[1] for pair in found])
 
 
 def _mapped_texts(one: Profile, other: Profile, nodes: Numbers, others: Numbers) -> NDArray[np.bool_]:
     """bool[m], blocks of one page whose text a block has that belongs to an element mapped to theirs."""
-    order = np.argsort(nodes, kind="stable")
-    begin = np.searchsorted(nodes[order], one.block_node)
-    number = np.searchsorted(nodes[order], one.block_node, side="right") - begin
+    order = np.argsort(other.text, kind="stable")
+    begin = np.searchsorted(other.text[order], one.text)
+    number = np.searchsorted(other.text[order], one.text, side="right") - begin
     block = np.repeat(np.arange(one.m), number)
-    place = np.arange(len(block)) - np.repeat(np.cumsum(number) - number, number)
-    to = others[order[begin[block] + place]].astype(np.uint64)
-    found = np.isin(mix(to * _STEP + one.text[block]), mix(other.block_node.astype(np.uint64) * _STEP + other.text))
+    partner = order[np.arange(len(block)) + np.repeat(begin - np.cumsum(number) + number, number)]
+    wanted = one.block_node[block].astype(np.int64) * other.n + other.block_node[partner]
     mapped = np.zeros(one.m, bool)
-    mapped[block[found]] = True
+    if len(wanted):  # few, and the mapped pairs can be millions: these are not to be sorted
+        sought = np.unique(wanted)
+        pairs = nodes * other.n + others
+        there = np.zeros(len(sought), bool)
+        place = np.minimum(np.searchsorted(sought, pairs), len(sought) - 1)
+        there[place[sought[place] == pairs]] = True
+        mapped[block[there[np.searchsorted(sought, wanted)]]] = True
     return mapped

@@ -30,6 +30,26 @@ _FRAME: Final = tag_set("html", "head", "body")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class Sets:
+    """A small set of hashes for each element; equal sets are kept once, since most elements share theirs.
+
+    Attributes:
+        index: int64[n], row of :attr:`rows` that is an element's set.
+        rows: uint64[u, w], the different sets, filled up with 0.
+    """
+
+    index: NDArray[np.int64]
+    rows: Hashes
+
+    @classmethod
+    def of(cls, rows: Hashes) -> Self:
+        """Make the sets of rows, uint64[n, k], each without repetition, its zeros last."""
+        _, first, index = np.unique(mix(rows).sum(axis=1, dtype=np.uint64), return_index=True, return_inverse=True)
+        different = rows[first]
+        return cls(index.astype(np.int64), different[:, : max(1, int((different != 0).sum(axis=1).max(initial=0)))])
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class Profile:
     """The nodes of a page as far as they are compared.
 
@@ -42,8 +62,8 @@ class Profile:
             its kind more often than not, and are taken as none.
         attributes: uint64[n], hash of each element's attributes as :mod:`detector.volatile` normalises them.
         identifier: uint64[n], hash of the normalised ``id``, 0 for none.
-        classes: uint64[n, 8], hashes of the words of ``class``, 0 for none.
-        others: uint64[n, 8], hashes of the other attributes that count, 0 for none.
+        classes: hashes of the words of ``class``, at most 8.
+        others: hashes of the other attributes that count, at most 8.
         children: int32[n], number of child elements.
         position: float32[n], place among the siblings, 0 for the first to 1 for the last.
         child: int32[n - 1], elements by parent; :attr:`child_begin`, int64[n + 1], has each parent's slice.
@@ -57,8 +77,8 @@ class Profile:
     frame: NDArray[np.bool_]
     attributes: Hashes
     identifier: Hashes
-    classes: Hashes
-    others: Hashes
+    classes: Sets
+    others: Sets
     children: Indices
     position: NDArray[np.float32]
     child: Indices
@@ -86,8 +106,8 @@ class Profile:
             frame=frame,
             attributes=attributes,
             identifier=identifier,
-            classes=_classes(page),
-            others=others,
+            classes=Sets.of(_classes(page)),
+            others=Sets.of(others),
             children=children.astype(np.int32),
             position=(place / np.maximum(1, siblings - 1)).astype(np.float32),
             child=child,
