@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _PANEL: Final = (4.6, 3.4)  # inches
+_FEW, _SMALL = 4, 7  # lines of a legend, and points of its letters where there are more
 _STYLES: Final = ("-o", "-s", "-^", "-D", "-v", "-P")
 _SETTINGS: Final[Any] = {
     "svg.hashsalt": "winnow",
@@ -76,9 +77,10 @@ def draw(file: Path, panels: Sequence[Panel]) -> None:
 
 
 def _draw_panel(axes: Any, panel: Panel) -> None:
-    for style, (name, points) in zip(_STYLES, panel.lines.items(), strict=False):
+    for number, (name, points) in enumerate(panel.lines.items()):
         x, y = zip(*points, strict=True)
-        axes.plot(x, y, style if panel.marked else "-", label=name, linewidth=1.4)
+        style = _STYLES[number % len(_STYLES)] if panel.marked else "-"
+        axes.plot(x, y, style, label=name, linewidth=1.4)
     for number, (name, value) in enumerate(panel.levels.items()):
         axes.axhline(value, linestyle=("--", ":", "-.")[number % 3], color="#666666", linewidth=1.1, label=name)
     if panel.log_x:
@@ -88,4 +90,4 @@ def _draw_panel(axes: Any, panel: Panel) -> None:
         axes.minorticks_off()
     axes.set_xlabel(panel.x_label)
     axes.set_ylabel(panel.y_label)
-    axes.legend(frameon=False)
+    axes.legend(frameon=False, fontsize=_SMALL if len(panel.lines) > _FEW else None)

@@ -77,6 +77,14 @@ def test_the_same_figures_give_the_same_plot_byte_for_byte(tmp_path):
         assert re.search(rf">{word}</text>", text), word
 
 
+def test_every_line_of_a_plot_is_drawn(tmp_path):
+    pytest.importorskip("matplotlib")
+    lines = {f"kind {number}": [(1, number), (2, number)] for number in range(9)}
+    draw(tmp_path / "many.svg", [Panel("x", "y", lines, {})])
+    text = (tmp_path / "many.svg").read_text()
+    assert all(f"{name}</text>" in text for name in lines)
+
+
 def test_a_browsers_boxes_become_a_geometry():
     page = Page.parse("<body><p>text</p><div>more text</div></body>")
     at = {element.tag: index for index, element in enumerate(page.elements)}
