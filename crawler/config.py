@@ -44,6 +44,7 @@ DEFAULTS: Final[Mapping[str, object]] = {
     "WINNOW_DUPLICATES_TTL": 30 * DAY,
     "WINNOW_DUPLICATES_CAP": 1_000_000,
     "WINNOW_DUPLICATES_SKETCH": 8,
+    "WINNOW_DUPLICATES_RESEMBLANCE": None,
     "WINNOW_DUPLICATES_STREAM": False,
     "WINNOW_DUPLICATES_STREAM_LENGTH": 100_000,
     "WINNOW_SITE_EVIDENCE": True,
@@ -61,6 +62,8 @@ DEFAULTS: Final[Mapping[str, object]] = {
     "WINNOW_HOST_PAGES": 1_024,
     "WINNOW_SETTLE_PAGES": 64,
     "WINNOW_HOST_TTL": 30 * DAY,
+    "WINNOW_CORRECTIONS": False,
+    "WINNOW_SPOOL_BYTES": 1 << 28,
     "WINNOW_LEARN": False,
     "WINNOW_LEARN_BYTES": 64_000_000,
     "WINNOW_LEARN_HOSTS": 500,
@@ -89,6 +92,7 @@ class Config:
     duplicates_ttl: int
     duplicates_cap: int
     duplicates_sketch: int
+    duplicates_resemblance: float | None
     duplicates_stream: bool
     duplicates_stream_length: int
     site_evidence: bool
@@ -106,6 +110,8 @@ class Config:
     host_pages: int
     settle_pages: int
     host_ttl: int
+    corrections: bool
+    spool_bytes: int
     learn: bool
     learn_bytes: int
     learn_hosts: int
@@ -121,6 +127,11 @@ class Config:
     def follows(self) -> bool:
         """Whether learned models are taken over: a model that is named is kept."""
         return self.model == LEARNED or (self.learn and self.model is None)
+
+    @property
+    def corrects(self) -> bool:
+        """Whether early pages are cleaned again; a host settles only where it is counted."""
+        return self.corrections and self.site_evidence and not self.read_only
 
     @property
     def teaches(self) -> bool:
@@ -148,6 +159,7 @@ class Config:
             duplicates_ttl=reader.whole("WINNOW_DUPLICATES_TTL", least=1),
             duplicates_cap=reader.whole("WINNOW_DUPLICATES_CAP", least=1),
             duplicates_sketch=reader.whole("WINNOW_DUPLICATES_SKETCH", least=8, most=1024),
+            duplicates_resemblance=reader.share("WINNOW_DUPLICATES_RESEMBLANCE"),
             duplicates_stream=reader.truth("WINNOW_DUPLICATES_STREAM"),
             duplicates_stream_length=reader.whole("WINNOW_DUPLICATES_STREAM_LENGTH", least=1),
             site_evidence=reader.truth("WINNOW_SITE_EVIDENCE"),
@@ -165,6 +177,8 @@ class Config:
             host_pages=reader.whole("WINNOW_HOST_PAGES", least=1, most=MOST_PAGES),
             settle_pages=reader.whole_or_none("WINNOW_SETTLE_PAGES", least=MIN_PAGES),
             host_ttl=reader.whole("WINNOW_HOST_TTL", least=1),
+            corrections=reader.truth("WINNOW_CORRECTIONS"),
+            spool_bytes=reader.whole("WINNOW_SPOOL_BYTES", least=1),
             learn=reader.truth("WINNOW_LEARN"),
             learn_bytes=reader.whole("WINNOW_LEARN_BYTES", least=1_000_000),
             learn_hosts=reader.whole("WINNOW_LEARN_HOSTS", least=1),
@@ -222,6 +236,18 @@ class _Reader:
             number = 0.0
         if not 0 < number < float("inf"):
             raise ValueError(f"{name} must be a number of seconds above 0, not {value!r}")
+        return number
+
+    def share(self, name: str) -> float | None:
+        value = self.value(name)
+        if value is None or value == "":
+            return None
+        try:
+            number = float(str(value))
+        except ValueError:
+            number = 0.0
+        if not 0 < number <= 1:
+            raise ValueError(f"{name} must be above 0 and at most 1, or None, not {value!r}")
         return number
 
     def choices(self, name: str, known: tuple[str, ...]) -> frozenset[str]:

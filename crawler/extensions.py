@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from functools import partial
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from scrapy import signals
-from scrapy.exceptions import NotConfigured
+from scrapy.exceptions import DontCloseSpider, NotConfigured
 from scrapy.utils.asyncio import is_asyncio_available, run_in_thread
 from threadpoolctl import threadpool_limits
 
 from crawler import stats
 from crawler.config import Config
 from crawler.connection import Connection
+from crawler.corrections import Corrections
 from crawler.dedup.documents import DocumentStream
 from crawler.duplicates import DuplicateIndex, IndexOptions
 from crawler.embedded import EmbeddedServer, EmbeddedServerError
@@ -44,6 +46,7 @@ class Winnow:
         duplicates: the near-duplicate index; ``None`` without Redis or when it is off.
         documents: the stream that ``winnow dedup`` reads; ``None`` without Redis or when it is off.
         learning: gives examples and takes models over; ``None`` without Redis or when both are off.
+        corrections: cleans early pages again; ``None`` without Redis or when it is off.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -59,11 +62,14 @@ class Winnow:
         self.duplicates: DuplicateIndex | None = None
         self.documents: DocumentStream | None = None
         self.learning: CrawlLearning | None = None
+        self.corrections: Corrections | None = None
         self._crawler = crawler
         self._connection: Connection | None = None
         self._server: EmbeddedServer | None = None
         self._one_thread: threadpool_limits | None = None
+        self._finishing: asyncio.Task[None] | None = None
         crawler.signals.connect(self.open, signals.spider_opened)
+        crawler.signals.connect(self.idle, signals.spider_idle)
         crawler.signals.connect(self.close, signals.spider_closed)
 
     @classmethod
@@ -98,13 +104,37 @@ class Winnow:
         if config.duplicates:
             self.duplicates = DuplicateIndex(connection, IndexOptions.of(config))
         if config.duplicates_stream and not config.read_only:
-            self.documents = DocumentStream(
-                connection, IndexOptions.of(config), length=config.duplicates_stream_length
-            )
+            self.documents = DocumentStream(connection, IndexOptions.of(config), length=config.duplicates_stream_length)
         if config.teaches or config.follows:
             self.learning = CrawlLearning(connection, config, self.model, use=self._use, count=self.count)
             await self.learning.start()
+        if config.corrects and self.counts is not None:
+            self.corrections = self._corrections(self.counts)
         await connection.ping()
+
+    def _corrections(self, counts: NodeCounts) -> Corrections | None:
+        async def send(item: Any) -> None:
+            if self._crawler.engine is not None:
+                await self._crawler.engine.scraper.start_itemproc_async(item, response=None)
+
+        try:
+            return Corrections(self.config, counts, send=send, count=self.count)
+        except OSError as error:
+            logger.warning("The crawl goes on without corrections: %s", error, extra=self._extra)
+            return None
+
+    def idle(self) -> None:
+        """Correct what is left before the spider is closed.
+
+        Raises:
+            DontCloseSpider: there is something left.
+        """
+        if self.corrections is None:
+            return
+        if self._finishing is None:
+            self._finishing = asyncio.create_task(self.corrections.finish())
+        if not self._finishing.done():
+            raise DontCloseSpider
 
     def _use(self, model: Model) -> None:
         self.model = model
@@ -115,7 +145,9 @@ class Winnow:
             self._one_thread.restore_original_limits()
         if self.learning is not None:
             await self.learning.stop()
-        self.counts = self.duplicates = self.documents = self.learning = None
+        if self.corrections is not None:
+            await self.corrections.close()
+        self.counts = self.duplicates = self.documents = self.learning = self.corrections = None
         if self._connection is not None:
             await self._connection.close()
         if self._server is not None:

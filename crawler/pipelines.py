@@ -11,6 +11,7 @@ from scrapy.utils.asyncio import run_in_thread
 
 from crawler import stats
 from crawler.cleaning import CleanedItem, clean_item
+from crawler.corrections import Correction, text_hash
 from crawler.evidence import HashedPage
 from crawler.extensions import Winnow, winnow_of
 from crawler.hosts import site_of
@@ -57,31 +58,27 @@ class CleanItems:
         """Clean an item; one without HTML, or that cannot be cleaned, goes on as it is.
 
         Raises:
-            DropItem: the item is a near-duplicate and ``WINNOW_DROP_DUPLICATES`` is on.
+            DropItem: the item is a near-duplicate and ``WINNOW_DROP_DUPLICATES`` is on, or a correction that corrects
+                nothing.
         """
         winnow, config = self._winnow, self._winnow.config
         origin = winnow.origins.take(item)
-        if origin is not None and origin.opted_out:
-            winnow.count(stats.ITEMS_OPTED_OUT)
+        found = self._html_of(item, origin)
+        if found is None:
             return item
-        adapter = ItemAdapter(item) if ItemAdapter.is_item(item) else None
-        html = adapter.get(config.html_field) if adapter is not None else None
-        if adapter is None or html is None:
-            winnow.count(stats.ITEMS_WITHOUT_HTML)
-            return item
-        if not isinstance(html, str | bytes):
-            winnow.count(stats.ITEMS_NOT_HTML)
-            return item
+        adapter, html = found
         url = adapter.get(config.url_field)
         if not isinstance(url, str):
             url = origin.url if origin is not None else None
         try:
-            cleaned = await self._clean(html, url, origin)
+            cleaned, evidence = await self._clean(html, url, origin)
         except Exception:
             # Whatever is wrong with a page, its item must not be lost.
             winnow.count(stats.ITEMS_FAILED)
             logger.exception("Could not clean an item of %s", url, extra={"spider": self._crawler.spider})
             return item
+        if winnow.corrections is not None and evidence is not None and url is not None:
+            await self._correct(item, url, html, cleaned, evidence)
         winnow.count(_STATUS_STATS[cleaned.status])
         if cleaned.with_evidence:
             winnow.count(stats.ITEMS_WITH_EVIDENCE)
@@ -94,7 +91,43 @@ class CleanItems:
             self._remove(adapter, config.html_field)
         return item
 
-    async def _clean(self, html: str | bytes, url: str | None, origin: Origin | None) -> CleanedItem:
+    def _html_of(self, item: Any, origin: Origin | None) -> tuple[ItemAdapter, str | bytes] | None:
+        """The item and its HTML; ``None`` for one that goes on as it is, which is counted."""
+        winnow = self._winnow
+        if origin is not None and origin.opted_out:
+            winnow.count(stats.ITEMS_OPTED_OUT)
+            return None
+        adapter = ItemAdapter(item) if ItemAdapter.is_item(item) else None
+        html = adapter.get(winnow.config.html_field) if adapter is not None else None
+        if adapter is None or html is None:
+            winnow.count(stats.ITEMS_WITHOUT_HTML)
+            return None
+        if not isinstance(html, str | bytes):
+            winnow.count(stats.ITEMS_NOT_HTML)
+            return None
+        return adapter, html
+
+    async def _correct(
+        self, item: Any, url: str, html: str | bytes, cleaned: CleanedItem, evidence: SiteEvidence
+    ) -> None:
+        """Let a correction through if it corrects something, and have any other item corrected later.
+
+        Raises:
+            DropItem: the correction has the text that there was.
+        """
+        winnow, text = self._winnow, str(cleaned.values["text"])
+        if not isinstance(item, Correction):
+            if winnow.corrections is not None:
+                await winnow.corrections.note(str(site_of(url)), url, html, text, evidence)
+        elif not evidence.settled or text_hash(text) == item.text_hash:
+            winnow.count(stats.CORRECTIONS_UNCHANGED)
+            raise DropItem("its text stays as it was", log_level="DEBUG")
+        else:
+            winnow.count(stats.CORRECTIONS_SENT)
+
+    async def _clean(
+        self, html: str | bytes, url: str | None, origin: Origin | None
+    ) -> tuple[CleanedItem, SiteEvidence | None]:
         winnow = self._winnow
         hashed: HashedPage | None = None
         evidence: SiteEvidence | None = None
@@ -117,7 +150,7 @@ class CleanItems:
                 sketch=winnow.config.duplicates_sketch,
             )
 
-        return await self._do(heavy, work)
+        return await self._do(heavy, work), evidence
 
     def _read(self, html: str | bytes, url: str) -> HashedPage | None:
         try:

@@ -33,6 +33,10 @@ ITEMS_WITH_HOT_SHINGLES: Final = "winnow/items/with_hot_shingles"
 ITEMS_STREAMED: Final = "winnow/items/streamed"
 ITEMS_NOT_STREAMED: Final = "winnow/items/not_streamed"
 
+CORRECTIONS_SENT: Final = "winnow/corrections/sent"
+CORRECTIONS_UNCHANGED: Final = "winnow/corrections/unchanged"
+CORRECTIONS_NO_ROOM: Final = "winnow/corrections/no_room"
+
 LEARNING_EXAMPLES: Final = "winnow/learning/examples"
 LEARNING_LEFT_OUT: Final = "winnow/learning/left_out"
 LEARNING_MODELS: Final = "winnow/learning/models"
