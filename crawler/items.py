@@ -16,6 +16,7 @@ class PageItem(Item):
     label_source = Field()
     label_version = Field()
     evidence_pages = Field()
+    site_label_version = Field()
     status = Field()
     shingles = Field()
     duplicate_of = Field()

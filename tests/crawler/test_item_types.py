@@ -4,8 +4,8 @@ import pytest
 
 KINDS = ["dict", "dataclass", "attrs", "pydantic", "item"]
 FIELDS = {
-    *("url", "title", "text", "template_share", "label_source", "label_version", "evidence_pages", "status"),
-    "shingles",
+    *("url", "title", "text", "template_share", "label_source", "label_version", "evidence_pages", "site_label_version", "status"),
+    *("site_label_version", "shingles"),
 }
 
 
