@@ -2,27 +2,18 @@
 local MIN_DF = 4 -- pages that have to agree on template, as in detector/site/site_level.py
 local TOLERANCE = 0.05 -- share of the template's text that may have changed its label since the last checkpoint
 
--- Whether a node is on a share of theta of the pages, as far as its entry says: detector.site.frequency_estimates.
-local function estimate(seen, missed, pages, theta)
-  local most = math.min(seen + missed, pages)
-  if most >= theta * pages and seen >= theta * pages / 2 then
-    return most
-  end
-  return seen
-end
-
 -- Label all nodes and compare with the labels of the last checkpoint. Where nearly all text has kept its label, or
--- `must` says so, the host settles. Returns whether it did.
+-- `must` says so, the host settles. Returns whether it did. Pages that may have been missed do not count here: a label
+-- that is frozen should be right.
 local function checkpoint(host, nodes, guard, pages, version, theta, must)
   local all = redis.call('HGETALL', nodes)
   local labels, relabelled = {}, {}
   local either, changed, expected, is_first = 0, 0, 0, redis.call('HEXISTS', host, 'checked') == 0
   for i = 1, #all, 2 do
     local seen, missed, mass, was_template = decode(all[i + 1])
-    local df = estimate(seen, missed, pages, theta)
-    local is_template = df >= math.max(theta * pages, MIN_DF)
+    local is_template = seen >= math.max(theta * pages, MIN_DF)
     if is_template then
-      local share = math.max(1, math.floor(255 * df / pages + 0.5))
+      local share = math.max(1, math.floor(255 * seen / pages + 0.5))
       labels[#labels + 1] = all[i] .. string.char(share)
       expected = expected + mass * (share / 255) ^ 2
     end

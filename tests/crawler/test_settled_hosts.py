@@ -63,6 +63,17 @@ async def test_labels_that_have_not_changed_while_the_pages_doubled_are_frozen(w
     assert after.df.tolist() == [32] * 20 + [1] * 30
 
 
+async def test_what_only_may_have_been_on_a_tenth_of_the_pages_is_reported_but_not_frozen(worker):
+    one = worker(settle_after=64, budget=60)
+    await one.pages(range(59))
+    late = np.append(TEMPLATE, np.uint64(9000))
+    counting = await one.pages(range(59, 64), template=late)
+    assert counting.label_version == 1
+    assert 7 <= counting.df[20] <= 5 + counting.undercount, "seen five times, at most"
+    settled = await one.page(64, late)
+    assert settled.df[:21].tolist() == [64] * 20 + [1]
+
+
 async def test_a_settled_host_costs_no_call_and_takes_no_write(worker):
     one = worker()
     await one.pages(range(33))
