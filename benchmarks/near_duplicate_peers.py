@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Protocol
 from urllib.parse import urlsplit
@@ -15,7 +16,7 @@ from crawler.dedup.documents import DOCUMENTS, DocumentStream
 from crawler.dedup.worker import VERDICTS, Worker
 from crawler.duplicates import DuplicateIndex, IndexOptions
 from detector.near_duplicates import MemoryIndex
-from detector.shingles import shingles
+from detector.shingles import KEEP, shingles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     Maker = Callable[[], "Finder"]
 
 PERMUTATIONS: Final = 128
+
+SKETCH: Final = 64
+"""Shingles of a document where it goes by the resemblance."""
 
 _STREAM: Final = IndexOptions("stream")
 
@@ -51,16 +55,21 @@ class Finder(Protocol):
         """Return for each document, in this order, the addresses it was found to repeat."""
 
 
-def finders(url: str, client: Redis, thresholds: Sequence[float], distances: Sequence[int]) -> list[Maker]:
+def finders(
+    url: str, client: Redis, least: float, thresholds: Sequence[float], distances: Sequence[int]
+) -> list[Maker]:
     """Return what makes each way, for what is installed.
 
     Args:
         url: address of a server on TCP.
         client: a client of it.
+        least: resemblance that Winnow goes by in a second round; in the first it is the paper's rule.
         thresholds: of datasketch, least Jaccard similarity of near-duplicates.
         distances: of simhash, most bits that near-duplicates differ in.
     """
-    makers: list[Maker] = [_Memory, partial(_LookUps, url), partial(_Stream, client, url)]
+    makers: list[Maker] = []
+    for rule in (None, least):
+        makers += [partial(_Memory, rule), partial(_LookUps, rule, url), partial(_Stream, rule, client, url)]
     there = installed("datasketch", "simhash")
     if "datasketch" in there:
         makers += [partial(_Datasketch, threshold) for threshold in thresholds]
@@ -70,37 +79,41 @@ def finders(url: str, client: Redis, thresholds: Sequence[float], distances: Seq
     return makers
 
 
-class _Memory:
-    """The index in memory."""
+class _Winnow:
+    """What Winnow's ways share: the rule they go by, and so the shingles they need."""
 
-    label = "Winnow, in memory"
-
-    def __init__(self) -> None:
-        self._index = MemoryIndex()
+    def __init__(self, what: str, least: float | None) -> None:
+        self.label = f"Winnow, {what}" + ("" if least is None else f", resemblance {least:g}")
+        self.keep = KEEP if least is None else SKETCH
 
     def hashed(self, text: str) -> Any:
-        return shingles(text)
+        return shingles(text, keep=self.keep)
+
+
+class _Memory(_Winnow):
+    """The index in memory."""
+
+    def __init__(self, least: float | None) -> None:
+        super().__init__("in memory", least)
+        self._index = MemoryIndex(keep=self.keep, least=least)
 
     def decide(self, documents: Sequence[tuple[Document, Any]]) -> list[list[str]]:
         found = [self._index.decide(document.url, own).duplicate_of for document, own in documents]
         return [[url] if url else [] for url in found]
 
 
-class _LookUps:
+class _LookUps(_Winnow):
     """The index in Redis, a call per document, as in a crawl."""
 
-    label = "Winnow, Redis, a look-up per document"
-
-    def __init__(self, url: str) -> None:
+    def __init__(self, least: float | None, url: str) -> None:
+        super().__init__("Redis, a look-up per document", least)
         self._url = url
-
-    def hashed(self, text: str) -> Any:
-        return shingles(text)
+        self._options = IndexOptions("look-up", keep=self.keep, least=least)
 
     def decide(self, documents: Sequence[tuple[Document, Any]]) -> list[list[str]]:
         async def look_up() -> list[list[str]]:
             connection = Connection(self._url, timeout=60)
-            index = DuplicateIndex(connection, IndexOptions("look-up"))
+            index = DuplicateIndex(connection, self._options)
             found = []
             for document, own in documents:
                 verdict = await index.find(document.url, own)
@@ -112,28 +125,25 @@ class _LookUps:
         return asyncio.run(look_up())
 
 
-class _Stream:
+class _Stream(_Winnow):
     """The stream and a worker on it; feeding it is part of the time."""
 
-    label = "Winnow, Redis, stream and worker"
-
-    def __init__(self, client: Redis, url: str) -> None:
+    def __init__(self, least: float | None, client: Redis, url: str) -> None:
+        super().__init__("Redis, stream and worker", least)
         self._client = client
         self._url = url
-
-    def hashed(self, text: str) -> Any:
-        return shingles(text)
+        self._options = replace(_STREAM, keep=self.keep, least=least)
 
     def decide(self, documents: Sequence[tuple[Document, Any]]) -> list[list[str]]:
         async def feed() -> None:
             connection = Connection(self._url, timeout=60)
-            stream = DocumentStream(connection, _STREAM, length=10_000_000)
+            stream = DocumentStream(connection, self._options, length=10_000_000)
             for document, own in documents:
                 assert await stream.add(document.url, own, "")
             await connection.close()
 
         asyncio.run(feed())
-        worker = Worker(self._client, _STREAM, kept=10_000_000)
+        worker = Worker(self._client, self._options, kept=10_000_000)
         worker.join()
         while worker.decide().taken:
             pass

@@ -9,8 +9,9 @@ peers: every way is given the same documents in the same order and says of each 
 document that repeats none is entered. Right is an address of the same story. The documents are made
 (benchmarks/near_duplicate_texts.py) or given: JSON objects, one a line, with "url", "text" and "story". Times are those
 from text to verdict, and of the index alone, without the hashing of texts. The server is a Valkey on loopback that
-keeps nothing on disk. datasketch hashes the same windows of 6 words with 128 permutations, a batch a text; several
-thresholds are tried. simhash likewise, with several distances.
+keeps nothing on disk. Winnow goes by the paper's rule, and in a second round by the resemblance estimated from 64
+hashes. datasketch hashes the same windows of 6 words with 128 permutations, a batch a text; several thresholds are
+tried. simhash likewise, with several distances.
 
 workers: documents a second of so many processes of `winnow dedup` on one stream, from the first verdict to the last.
 kill: one of two workers is killed with 9 in the middle, then the other; another ends their work. Verdicts must be those
@@ -51,8 +52,9 @@ def main() -> int:
     parser.add_argument("--given", type=Path, metavar="FILE", help="documents for peers")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4], metavar="N", help="numbers of workers")
     parser.add_argument(
-        "--thresholds", type=float, nargs="+", default=[0.3, 0.4, 0.5], metavar="T", help="of datasketch"
+        "--thresholds", type=float, nargs="+", default=[0.2, 0.3, 0.5], metavar="T", help="of datasketch"
     )
+    parser.add_argument("--resemblance", type=float, default=0.2, metavar="X", help="of Winnow's second round")
     parser.add_argument("--distances", type=int, nargs="+", default=[3, 6, 9], metavar="K", help="of simhash")
     parser.add_argument("--seed", type=int, default=1, help="another seed, other documents (%(default)s)")
     options = parser.parse_args()
@@ -78,7 +80,7 @@ def _peers(options: argparse.Namespace, server: LocalServer) -> int:
     documents = given_documents(options.given) if options.given else made_documents(options.number, options.seed)
     say(f"{len(documents):,} documents of {len({document.story for document in documents}):,} stories")
     rows, figures = [], {}
-    for maker in finders(server.url, server.client, options.thresholds, options.distances):
+    for maker in finders(server.url, server.client, options.resemblance, options.thresholds, options.distances):
         label, row = _measured(maker, documents, server)
         say(label)
         rows.append([label, *row.values()])

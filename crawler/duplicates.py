@@ -39,6 +39,7 @@ class IndexOptions:
         cap: most documents remembered.
         hot: most originals that a shingle leads to.
         keep: shingles kept of a document, from 8 on.
+        least: resemblance from which on documents are near-duplicates; ``None`` goes by the shingles in common.
     """
 
     prefix: str
@@ -46,6 +47,7 @@ class IndexOptions:
     cap: int = CAP
     hot: int = HOT
     keep: int = KEEP
+    least: float | None = None
 
     @classmethod
     def of(cls, config: Config) -> Self:
@@ -55,19 +57,20 @@ class IndexOptions:
             ttl=config.duplicates_ttl,
             cap=config.duplicates_cap,
             keep=config.duplicates_sketch,
+            least=config.duplicates_resemblance,
         )
 
     def key(self, name: str) -> str:
         """Return the name of a key; all of them share one hash tag, so in a cluster they are on one node."""
         return f"{self.prefix}:{INDEX_VERSION}:{{near-duplicates}}:{name}"
 
-    def arguments(self, now: float, *, enter: bool) -> list[str | int]:
+    def arguments(self, now: float, *, enter: bool) -> list[str | int | float]:
         """Return what every script of the index begins its arguments with."""
         shards = 16
         while shards * FIELDS_PER_SHARD < self.cap * (KEEP + 1):
             shards *= 2
         bounds = (self.ttl, self.cap, shards, self.hot)
-        return [self.key(""), int(now), *bounds, KEEP, COMMON, CANDIDATES, FORGOTTEN, int(enter)]
+        return [self.key(""), int(now), *bounds, KEEP, COMMON, self.least or 0, CANDIDATES, FORGOTTEN, int(enter)]
 
 
 class DuplicateIndex:

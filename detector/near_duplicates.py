@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from w3lib.url import canonicalize_url
 
-from detector.shingles import COMMON, KEEP, near_duplicates, resemblance
+from detector.shingles import COMMON, KEEP, common_shingles, resemblance
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -100,18 +100,25 @@ class MemoryIndex:
         cap: most documents remembered.
         hot: most originals that a shingle leads to.
         keep: shingles that documents are given with, from 8 on; the more, the better the estimate of resemblance.
+        least: resemblance from which on documents are near-duplicates; they are compared when they share one of their 8
+            smallest shingles. ``None`` is the paper's rule of 4 shingles in common.
 
     Raises:
-        ValueError: ``cap`` or ``ttl`` is below 1, or ``keep`` below 8.
+        ValueError: ``cap`` or ``ttl`` is below 1, ``keep`` below 8, or ``least`` not in 0 to 1.
     """
 
-    def __init__(self, *, ttl: int = TTL, cap: int = CAP, hot: int = HOT, keep: int = KEEP) -> None:
+    def __init__(
+        self, *, ttl: int = TTL, cap: int = CAP, hot: int = HOT, keep: int = KEEP, least: float | None = None
+    ) -> None:
         if ttl < 1 or cap < 1 or keep < KEEP:
             raise ValueError(f"ttl and cap must be at least 1 and keep at least {KEEP}, got {ttl}, {cap} and {keep}")
+        if least is not None and not 0 < least <= 1:
+            raise ValueError(f"least must be above 0 and at most 1, got {least}")
         self._ttl = ttl
         self._cap = cap
         self._hot = hot
         self._keep = keep
+        self._least = least
         self._records: dict[bytes, _Record] = {}
         self._queue: deque[bytes] = deque()
         self._buckets: dict[int, list[bytes] | int] = {}
@@ -155,7 +162,7 @@ class MemoryIndex:
                 known.met, known.sketch, known.complete = True, new.sketch, new.complete
             return Verdict(cluster=document.hex())
         digest = digest_of(new.compared)
-        original, hot = self._earlier_original(known, digest, new.compared), 0
+        original, hot = self._earlier_original(known, digest, new), 0
         if original is None:
             original, hot = self._decide_anew(document, known, new, digest, enter)
         elif enter:
@@ -171,7 +178,7 @@ class MemoryIndex:
         """The original that a version repeats which has not been met before, and how many of its shingles are hot."""
         if known is not None and enter:
             self._take_out(document, known)
-        original, hot = self._search(document, new.compared, digest)
+        original, hot = self._search(document, new, digest)
         if not enter:
             return original, hot
         if known is None:
@@ -188,23 +195,35 @@ class MemoryIndex:
             self._records[original].met = True
         return original, hot
 
-    def _earlier_original(self, known: _Record | None, digest: bytes, compared: Hashes) -> bytes | None:
+    def _earlier_original(self, known: _Record | None, digest: bytes, new: _Record) -> bytes | None:
         """The original that this very version of a document was found to repeat, if it still does."""
         if known is None or known.digest != digest:
             return None
         record = self._records.get(known.original)
-        if record is None or record.sketch is None or not near_duplicates(compared, record.compared):
+        if record is None or record.sketch is None or self._closeness(new, record) is None:
             return None
         return known.original
 
-    def _search(self, document: bytes, compared: Hashes, digest: bytes) -> tuple[bytes | None, int]:
+    def _closeness(self, new: _Record, other: _Record) -> float | None:
+        """How much a document has in common with an original; ``None`` unless it is enough for a near-duplicate."""
+        if np.array_equal(new.compared, other.compared):
+            return np.inf
+        if min(len(new.compared), len(other.compared)) < COMMON:
+            return None
+        if self._least is not None:
+            share = _resemblance(new, other)
+            return share if share >= self._least else None
+        common = common_shingles(new.compared, other.compared)
+        return common if common >= COMMON else None
+
+    def _search(self, document: bytes, new: _Record, digest: bytes) -> tuple[bytes | None, int]:
         """The original that a document repeats, and how many of its shingles are hot."""
         same = self._exact.get(digest)
         if same is not None and same != document:
             return same, 0
         counts: dict[bytes, int] = {}
         hot = 0
-        for shingle in _looked_up(compared):
+        for shingle in _looked_up(new.compared):
             bucket = self._buckets.get(shingle, [])
             if isinstance(bucket, int):
                 hot += 1
@@ -212,16 +231,15 @@ class MemoryIndex:
             for other in bucket:
                 if other != document:
                     counts[other] = counts.get(other, 0) + 1
-        least = max(1, COMMON - hot)
+        least = max(1, COMMON - hot) if self._least is None else 1
         candidates = sorted((other for other in counts if counts[other] >= least), key=lambda other: -counts[other])
-        own = set(compared.tolist())
-        best: tuple[int, int, bytes] | None = None
+        best: tuple[float, int, bytes | None] = (0, 0, None)
         for other in candidates[:CANDIDATES]:
             record = self._records[other]
-            common = len(own.intersection(record.compared.tolist()))
-            if common >= COMMON:
-                best = max(best or (0, 0, b""), (common, -record.number, other))
-        return (best[2] if best else None), hot
+            close = self._closeness(new, record)
+            if close is not None:
+                best = max(best, (close, -record.number, other))
+        return best[2], hot
 
     def _enter(self, document: bytes, compared: Hashes, digest: bytes) -> None:
         for shingle in _looked_up(compared):

@@ -47,6 +47,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--group", default="dedup", help="workers of one group share the documents (default: %(default)s)"
     )
     parser.add_argument("--name", help="name of this worker in the group (default: made of host and process)")
+    parser.add_argument(
+        "--resemblance", type=float, metavar="X", help="least resemblance, as WINNOW_DUPLICATES_RESEMBLANCE"
+    )
     for name, kind, default, metavar, meaning in (
         ("--ttl", int, 2_592_000, "S", "seconds that a document is remembered, as WINNOW_DUPLICATES_TTL"),
         ("--cap", int, 1_000_000, "N", "most documents remembered, as WINNOW_DUPLICATES_CAP"),
@@ -62,6 +65,8 @@ def run(options: argparse.Namespace) -> int:
     """Decide documents until none is left, or until a signal comes."""
     if min(options.ttl, options.cap, options.kept, options.batch) < 1 or not options.claim_after >= 0:
         raise CommandError("--ttl, --cap, --kept, --batch: at least 1; --claim-after: at least 0")
+    if options.resemblance is not None and not 0 < options.resemblance <= 1:
+        raise CommandError("--resemblance: above 0 and at most 1")
     from crawler.dedup.session import Session  # noqa: PLC0415  (help and usage errors need not wait for Redis)
     from crawler.dedup.verdict_file import VerdictFile, VerdictFileError  # noqa: PLC0415
     from crawler.dedup.worker import Worker  # noqa: PLC0415
@@ -77,7 +82,7 @@ def run(options: argparse.Namespace) -> int:
                 raise CommandError(f"--out {options.out}: {reason(error)}") from error
         worker = Worker(
             client,
-            IndexOptions(options.prefix, ttl=options.ttl, cap=options.cap),
+            IndexOptions(options.prefix, ttl=options.ttl, cap=options.cap, least=options.resemblance),
             group=options.group,
             name=options.name or f"{socket.gethostname()}-{os.getpid()}",
             verdicts=options.to_stream,

@@ -1,14 +1,14 @@
 -- Take the next documents off the stream in their order, decide each, and write the verdicts: all in one piece, so that
 -- nothing lies between taking a document, deciding it, and saying so.
 --
--- KEYS[1], ARGV 1 to 11  as in duplicate_index.lua
+-- KEYS[1], ARGV 1 to 12  as in duplicate_index.lua
 -- KEYS[2], KEYS[3]       the streams of documents and of verdicts
--- ARGV 12 on             group; consumer; most documents to take; milliseconds after which an entry that was delivered
+-- ARGV 13 on             group; consumer; most documents to take; milliseconds after which an entry that was delivered
 --                        and never acknowledged is taken over; about how many verdicts to keep
 -- Returns                entries taken, near-duplicates, entries that are no documents, entries taken over, hot
 --                        shingles now
 local documents, verdicts = KEYS[2], KEYS[3]
-local group, consumer, most, idle, kept = ARGV[12], ARGV[13], tonumber(ARGV[14]), ARGV[15], ARGV[16]
+local group, consumer, most, idle, kept = ARGV[13], ARGV[14], tonumber(ARGV[15]), ARGV[16], ARGV[17]
 
 local function hexadecimal(id)
   return id and (string.gsub(id, '.', function(character)

@@ -4,7 +4,8 @@
 -- KEYS[1]  hash: seq (originals entered so far), shards (number of hashes of buckets), hot (shingles that are hot now)
 -- ARGV     1 what the names of further keys begin with; 2 the time and 3 the time to live, in seconds; 4 most documents;
 --          5 shards for a new index; 6 most originals per shingle; 7 shingles that are compared; 8 shingles in common that
---          make a near-duplicate; 9 most candidates compared; 10 most documents forgotten per document; 11 1 to write
+--          make a near-duplicate; 9 least resemblance that makes one instead, 0 for none; 10 most candidates compared;
+--          11 most documents forgotten per document; 12 1 to write
 --
 -- Further keys: PREFIX s<number>, hashes of buckets: field, 6 bytes of a shingle (or of the digest of all of a
 -- document's); value, the ids (8 bytes each) of the originals that have it, in the order in which they came, or 4 bytes
@@ -14,7 +15,8 @@ local call, byte, sub = redis.call, string.byte, string.sub
 local pack, unpack_fields = struct.pack, struct.unpack
 local prefix, now, ttl, cap = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local most_ids, compared, needed = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
-local most_candidates, most_forgotten, writing = tonumber(ARGV[9]), tonumber(ARGV[10]), ARGV[11] == '1'
+local least_resemblance, most_candidates = tonumber(ARGV[9]), tonumber(ARGV[10])
+local most_forgotten, writing = tonumber(ARGV[11]), ARGV[12] == '1'
 local meta, queue = KEYS[1], prefix .. 'q'
 -- The hashes are given another life by the first write in each period of the time to live, which their field e notes: so
 -- they outlive all that is in them, and go by themselves when nobody uses the index any more.
@@ -110,31 +112,6 @@ local function looked_up_shingles(part)
   return #part < SHINGLE * needed and {} or shingles_of(part)
 end
 
-local function common_shingles(own, part)
-  local common = 0
-  for at = 1, #part, SHINGLE do
-    if own[sub(part, at, at + SHINGLE - 1)] then
-      common = common + 1
-    end
-  end
-  return common
-end
-
-local function near_duplicates(part, other)
-  if part == other then
-    return true
-  end
-  local least = SHINGLE * needed
-  if #part < least or #other < least then
-    return false
-  end
-  local own = {}
-  for _, shingle in ipairs(shingles_of(part)) do
-    own[shingle] = true
-  end
-  return common_shingles(own, other) >= needed
-end
-
 -- Of the smallest shingles of both documents together, so many as are known of both: the share that both have.
 local function resemblance(a, a_complete, b, b_complete)
   local most = math.huge
@@ -160,6 +137,36 @@ local function resemblance(a, a_complete, b, b_complete)
     seen = seen + 1
   end
   return string.format('%.4f', common / seen)
+end
+
+local function common_shingles(part, other)
+  local own, common = {}, 0
+  for _, shingle in ipairs(shingles_of(part)) do
+    own[shingle] = true
+  end
+  for _, shingle in ipairs(shingles_of(other)) do
+    if own[shingle] then
+      common = common + 1
+    end
+  end
+  return common
+end
+
+-- How much a document has in common with an original; nil unless it is enough for a near-duplicate.
+local function closeness(document, part, record)
+  local other = compared_part(record.sketch)
+  if part == other then
+    return math.huge
+  end
+  if math.min(#part, #other) < SHINGLE * needed then
+    return nil
+  end
+  if least_resemblance > 0 then
+    local share = tonumber(resemblance(document.sketch, document.complete, record.sketch, record.complete))
+    return share >= least_resemblance and share or nil
+  end
+  local common = common_shingles(part, other)
+  return common >= needed and common or nil
 end
 
 -- A bucket as the scripts pass it on: its key, its field, the ids in it, and when its hash was last renewed.
@@ -270,7 +277,8 @@ end
 
 -- The original that a document repeats: its id and record, how many of the document's shingles are hot, and where there
 -- is no original the document's buckets, that of its digest last.
-local function search(id, part, digest)
+local function search(document, part, digest)
+  local id = document.id
   local exact = read_bucket(digest)
   local other = exact.ids
   if other and other ~= id then
@@ -279,9 +287,8 @@ local function search(id, part, digest)
       return other, record, 0
     end
   end
-  local own, counts, order, buckets, hot = {}, {}, {}, {}, 0
+  local counts, order, buckets, hot = {}, {}, {}, 0
   for place, shingle in ipairs(looked_up_shingles(part)) do
-    own[shingle] = true
     local bucket = read_bucket(shingle)
     local ids = bucket.ids
     buckets[place] = bucket
@@ -300,7 +307,7 @@ local function search(id, part, digest)
       end
     end
   end
-  local least, candidates = math.max(1, needed - hot), {}
+  local least, candidates = least_resemblance > 0 and 1 or math.max(1, needed - hot), {}
   for place, candidate in ipairs(order) do
     if counts[candidate] >= least then
       candidates[#candidates + 1] = {id = candidate, count = counts[candidate], place = place}
@@ -317,9 +324,9 @@ local function search(id, part, digest)
     local candidate = candidates[place].id
     local record = read_record(candidate)
     if record and record.kind == ORIGINAL then
-      local common = common_shingles(own, compared_part(record.sketch))
-      if common >= needed and (common > most or common == most and record.seq < best_record.seq) then
-        best, best_record, most = candidate, record, common
+      local close = closeness(document, part, record)
+      if close and (close > most or close == most and record.seq < best_record.seq) then
+        best, best_record, most = candidate, record, close
       end
     end
   end
@@ -378,7 +385,7 @@ local function verdict_on(document)
   local original, record, hot = nil, nil, 0
   if known and known.kind == COPY and known.digest == digest then
     record = read_record(known.original)
-    if record and record.kind == ORIGINAL and near_duplicates(part, compared_part(record.sketch)) then
+    if record and record.kind == ORIGINAL and closeness(document, part, record) then
       original = known.original
       if writing then
         mark_met(id, known)
@@ -391,7 +398,7 @@ local function verdict_on(document)
     if known and writing then
       take_out_shingles(id, known)
     end
-    original, record, hot, buckets = search(id, part, digest)
+    original, record, hot, buckets = search(document, part, digest)
     if writing then
       write_verdict(document, known, digest, original, record, buckets, renewed)
     end

@@ -121,6 +121,15 @@ async def test_the_entries_of_a_worker_that_died_are_taken_over_and_decided_once
     assert run(worker) == run(patient) == worker.backlog().pending == 0
 
 
+async def test_entries_taken_over_count_in_the_batch(client, stream, options):
+    worker = Worker(client, options, batch=5, claim_after=0.0)
+    worker.join()
+    for number in range(12):
+        await stream.add(url(number), story(number), "model-1")
+    client.xreadgroup("dedup", "dead", {options.key("documents"): ">"}, count=3)
+    assert [worker.decide().taken for _ in range(4)] == [5, 5, 2, 0]
+
+
 async def test_an_entry_that_is_streamed_twice_gets_the_same_verdict(client, stream, options):
     worker = Worker(client, options)
     worker.join()
@@ -288,5 +297,6 @@ def test_the_bounds_of_index_settings_and_command_are_the_same():
     parser = argparse.ArgumentParser()
     dedup.add_parser(parser.add_subparsers())
     command = parser.parse_args(["dedup", "--redis-url", "redis://x"])
+    assert command.resemblance is options.least is DEFAULTS["WINNOW_DUPLICATES_RESEMBLANCE"]
     assert (command.ttl, command.cap, command.prefix) == (options.ttl, options.cap, DEFAULTS["WINNOW_REDIS_PREFIX"])
     assert (command.group, command.kept, command.batch, command.claim_after) == (GROUP, KEPT, BATCH, CLAIM_AFTER)

@@ -193,6 +193,15 @@ async def test_no_more_than_the_cap_is_remembered_and_what_was_met_stays_longest
     assert (await index.decide(_url("x"), made(*range(200, 208)), enter=False)).duplicate_of == _url(2)
 
 
+async def test_a_page_that_has_become_empty_is_forgotten_like_others(new_index):
+    index = new_index(ttl=100)
+    await index.decide(_url("a"), STORY, now=1000)
+    await index.decide(_url("a"), STORY[:0], now=1060)
+    for now, size in ((1099, 1), (1100, 1), (1199, 1), (1200, 0)):
+        await index.decide(_url("x"), STORY[:0], now=now)
+        assert await index.size() == size
+
+
 async def test_the_cap_holds_when_all_that_is_remembered_was_met(new_index):
     index = new_index(cap=6)
     for _ in range(2):
@@ -231,6 +240,27 @@ async def test_a_larger_sketch_estimates_the_resemblance_better_and_never_change
     assert verdict.resemblance == pytest.approx(5 / 11, abs=1e-4)
 
 
+async def test_with_a_least_resemblance_one_shingle_leads_and_the_sketch_decides(new_index):
+    index = new_index(keep=64, least=0.4)
+    rest = range(100, 156)
+    await index.decide(_url("a"), made(*range(1, 9), *rest))
+    # One of the eight smallest in common is less than the paper asks for; of all that is kept it is most.
+    near = made(*range(8, 16), *rest)[:64]
+    verdict = await index.decide(_url("b"), near)
+    assert (verdict.duplicate_of, verdict.resemblance) == (_url("a"), pytest.approx(50 / 64, abs=1e-4))
+    assert (await index.decide(_url("b"), near)).duplicate_of == _url("a")
+    # All but one of the eight smallest are more than enough for the paper; of all that is kept they are little.
+    assert (await index.decide(_url("c"), made(*range(2, 9), *range(300, 357)))).duplicate_of is None
+    # Of two that are near the more similar counts, whatever came first.
+    await index.decide(_url("d"), made(*range(501, 565)))
+    verdict = await index.decide(_url("e"), made(*range(504, 512), *range(520, 565), *range(900, 911)))
+    assert verdict.duplicate_of == _url("d")
+    # Short texts and exact copies are treated as ever.
+    for name, shingles in (("f", made(7001, 7002)), ("g", made(*range(2, 9), *range(300, 357)))):
+        await index.decide(_url(name), shingles)
+        assert (await index.decide(_url(f"{name}-copy"), shingles)).resemblance == 1.0
+
+
 async def test_of_too_many_candidates_those_that_share_most_are_compared(new_index):
     index = new_index(hot=9)
     own = iter(range(10_000, 100_000))
@@ -263,10 +293,12 @@ OPERATIONS = st.lists(
 )
 
 
-@given(OPERATIONS, st.integers(1, 3), st.sampled_from([3, 6, 100]), st.sampled_from([8, 10]))
+@given(
+    OPERATIONS, st.integers(1, 3), st.sampled_from([3, 6, 100]), st.sampled_from([8, 10]), st.sampled_from([None, 0.3])
+)
 @settings(deadline=None, max_examples=80)
-def test_memory_and_redis_say_the_same_of_any_sequence(redis_url, operations, hot, cap, keep):
-    options = {"ttl": 8, "cap": cap, "hot": hot, "keep": keep}
+def test_memory_and_redis_say_the_same_of_any_sequence(redis_url, operations, hot, cap, keep, least):
+    options = {"ttl": 8, "cap": cap, "hot": hot, "keep": keep, "least": least}
     memory = MemoryIndex(**options)
 
     async def compare() -> None:
@@ -386,6 +418,6 @@ async def test_a_short_text_is_found_again_after_its_keys_were_lost(connection, 
 
 
 def test_bounds_that_cannot_work_are_refused():
-    for options in ({"ttl": 0}, {"cap": 0}, {"keep": 7}):
-        with pytest.raises(ValueError, match="at least"):
+    for options in ({"ttl": 0}, {"cap": 0}, {"keep": 7}, {"least": 0.0}, {"least": 1.1}):
+        with pytest.raises(ValueError, match="must be"):
             MemoryIndex(**options)

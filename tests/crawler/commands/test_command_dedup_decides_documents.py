@@ -150,12 +150,13 @@ def test_an_outage_is_waited_out_by_a_worker_and_an_empty_server_begins_anew(tcp
     ("arguments", "message"),
     [
         (["--redis-url", "redis://127.0.0.1:1"], "Redis: "),
-        (["--redis-url", "nonsense"], "--redis-url"),
+        (["--redis-url", "nonsense"], "redis://"),
         (["--state-dir", "/nowhere"], "no private server"),
         (["--redis-url", "URL", "--out", "/nowhere/verdicts.jsonl"], "--out /nowhere/verdicts.jsonl: no such file"),
         (["--redis-url", "URL", "--out", __file__], "it holds something else than verdicts"),
         (["--redis-url", "URL", "--batch", "0"], "--batch"),
         (["--redis-url", "URL", "--claim-after", "-1"], "--claim-after"),
+        (["--redis-url", "URL", "--resemblance", "2"], "--resemblance"),
     ],
 )
 def test_a_command_line_that_cannot_work_says_why(arguments, message, redis_url, capsys):
