@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import numpy as np
 
 from detector.blocks.features import FEATURE_NAMES, STATIC_NAMES, BlockFeatures
+from detector.blocks.network import ARRAY_NAMES
 from detector.blocks.perceptron import BLOCKS
 from detector.blocks.tokens import TABLE_SIZE, Tokens
 
@@ -43,12 +44,12 @@ _LEVEL: Final = 3  # of zlib: level 6 takes three times as long for a twentieth 
 
 
 def _feature_version() -> str:
-    named = "\n".join([str(_FORMAT), str(TABLE_SIZE), *FEATURE_NAMES]).encode()
+    named = "\n".join([str(_FORMAT), str(TABLE_SIZE), *FEATURE_NAMES, *ARRAY_NAMES]).encode()
     return f"{BLOCKS}-{len(FEATURE_NAMES)}-{hashlib.blake2b(named, digest_size=4).hexdigest()}"
 
 
 FEATURE_VERSION: Final = _feature_version()
-"""Kind of model, number of features, and a hash of their names: what examples and models must agree on."""
+"""Kind of model, number of features, and a hash of their names and of the model's arrays: what all must agree on."""
 
 _MARK: Final = hashlib.blake2b(FEATURE_VERSION.encode(), digest_size=8).digest()
 

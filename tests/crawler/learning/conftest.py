@@ -16,6 +16,7 @@ from crawler.learning.scripts import sync_script
 from crawler.learning.teaching import block_labels
 from crawler.store import SiteEvidence
 from detector.blocks.features import FEATURE_NAMES, BlockFeatures
+from detector.blocks.network import Network
 from detector.blocks.perceptron import BlockPerceptron
 from detector.blocks.tokens import TABLE_SIZE, TokenTables
 from detector.page import Page
@@ -86,12 +87,21 @@ def fill(client: Redis, keys: Keys, examples: dict[str, list[bytes]]) -> Callabl
     return put
 
 
+def model_of_one_opinion(logit: float, features: int = len(FEATURE_NAMES)) -> BlockPerceptron:
+    """A model that gives every block the same logit of being content."""
+    tables = TokenTables(*np.zeros((2, TABLE_SIZE), np.float32))
+    arrays = [np.zeros(shape, np.float32) for shape in Network.shapes(features, 1, 1)]
+    network = Network(*arrays[:-1], np.full(1, logit, np.float32))
+    return BlockPerceptron.of(tables, np.zeros(features, np.float32), np.ones(features, np.float32), [network])
+
+
+@pytest.fixture(scope="session")
+def opinion() -> Callable[..., BlockPerceptron]:
+    """Makes models that give every block the same logit of being content."""
+    return model_of_one_opinion
+
+
 @pytest.fixture(scope="session")
 def ignorant() -> BlockPerceptron:
     """A model that knows nothing: every block is content as likely as not."""
-    inputs = len(FEATURE_NAMES)
-    tables = TokenTables(*np.zeros((2, TABLE_SIZE), np.float32))
-    mean, scale = np.zeros(inputs, np.float32), np.ones(inputs, np.float32)
-    return BlockPerceptron.from_arrays(
-        tables, mean, scale, [np.zeros((inputs, 1), np.float32)], [np.zeros(1, np.float32)]
-    )
+    return model_of_one_opinion(0.0)

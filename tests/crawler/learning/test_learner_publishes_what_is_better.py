@@ -2,7 +2,6 @@
 
 import logging
 
-import numpy as np
 import pytest
 
 from crawler.commands import main
@@ -17,7 +16,7 @@ from detector.models import load_model
 from detector.training.block_model import Recipe
 from detector.training.blocks import train_blocks
 
-TINY = Recipe(trees=40, hidden=(8, 4), epochs=2, least_steps=150, perceptrons=1)
+TINY = Recipe(hidden=(8, 4), networks=1, epochs=2, least_steps=150)
 
 
 @pytest.fixture
@@ -117,11 +116,8 @@ def learner_of_more(learner_of, client, keys) -> str:
     return learner_of(min_hosts=11).learn()
 
 
-def _publish(client, keys, model: BlockPerceptron, bias: float) -> str:
-    """Publish a model with a bias of its own; return its version."""
-    other = BlockPerceptron.from_arrays(
-        model.tables, model.mean, model.scale, model.weights, [np.full(1, bias, np.float32)]
-    )
+def _publish(client, keys, other: BlockPerceptron) -> str:
+    """Publish a model; return its version."""
     published, lease = Published(client, keys), Lease(client, keys, 5)
     parent = published.in_use().version
     card = Card(other.version, parent or "own", "", 1, 1, 1, 1, *[0.0] * 8)
@@ -132,9 +128,9 @@ def _publish(client, keys, model: BlockPerceptron, bias: float) -> str:
 
 
 def test_a_rollback_is_one_command_and_holds_until_it_is_resumed(
-    client, keys, fill, learner_of, ignorant, redis_url, prefix, capsys
+    client, keys, fill, learner_of, opinion, redis_url, prefix, capsys
 ):
-    first, second = (_publish(client, keys, ignorant, bias) for bias in (1.0, 2.0))
+    first, second = (_publish(client, keys, opinion(logit)) for logit in (1.0, 2.0))
     published = Published(client, keys)
     assert _winnow(redis_url, prefix, "--rollback") == 0
     assert f"In use now: {first}" in capsys.readouterr().out
@@ -155,15 +151,15 @@ def test_a_rollback_is_one_command_and_holds_until_it_is_resumed(
     assert published.in_use().serial == 5
 
 
-def test_only_the_latest_versions_are_kept(client, keys, ignorant):
-    versions = [_publish(client, keys, ignorant, float(bias)) for bias in range(VERSIONS_KEPT + 3)]
+def test_only_the_latest_versions_are_kept(client, keys, opinion):
+    versions = [_publish(client, keys, opinion(float(logit))) for logit in range(VERSIONS_KEPT + 3)]
     assert [card.version for card in Published(client, keys).history()] == versions[3:]
     assert {version.decode() for version in client.hkeys(keys.models)} == set(versions[3:])
     assert client.hlen(keys.cards) == VERSIONS_KEPT
 
 
-def test_what_was_compared_with_another_model_than_the_one_in_use_is_not_published(client, keys, ignorant):
-    first = _publish(client, keys, ignorant, 1.0)
+def test_what_was_compared_with_another_model_than_the_one_in_use_is_not_published(client, keys, ignorant, opinion):
+    first = _publish(client, keys, opinion(1.0))
     published, lease = Published(client, keys), Lease(client, keys, 5)
     assert lease.take()
     card = Card(ignorant.version, "", "", 1, 1, 1, 1, *[0.0] * 8)

@@ -69,7 +69,7 @@ def test_the_script_of_a_full_reservoir_and_a_learner_do_too(server, examples, i
     with Redis.from_url(_url(server, "learner")) as client:
         lease = Lease(client, keys, 5)
         assert lease.take()
-        recipe = Recipe(trees=40, hidden=(8, 4), epochs=2, least_steps=150, perceptrons=1)
+        recipe = Recipe(hidden=(8, 4), networks=1, epochs=2, least_steps=150)
         terms = Terms(min_hosts=2, margin=0.0, seed=1, recipe=recipe)
         outcome = Learner(client, keys, lease, ignorant, terms, lambda *_: None).learn()
         assert outcome in {"published", "not better"}  # of so few pages, either may come

@@ -5,7 +5,6 @@ import logging
 import threading
 import time
 
-import numpy as np
 import pytest
 
 from crawler.connection import Connection
@@ -17,11 +16,6 @@ from detector.blocks.perceptron import BlockPerceptron
 from detector.model_file import ModelError
 
 CARD = Card("", "", "", 1, 1, 1, 1, *[0.0] * 8)
-
-
-def _other(model: BlockPerceptron, bias: float) -> BlockPerceptron:
-    biases = [np.full(1, bias, np.float32)]
-    return BlockPerceptron.from_arrays(model.tables, model.mean, model.scale, model.weights, biases)
 
 
 @pytest.fixture
@@ -103,9 +97,7 @@ class Watch:
 
 
 @pytest.mark.parametrize("fault", ["missing", "garbage", "other version", "too large", "other features"])
-async def test_what_is_no_model_is_refused_with_one_warning(
-    fault, connection, client, keys, ignorant, caplog, tmp_path
-):
+async def test_what_is_no_model_is_refused_with_one_warning(fault, connection, client, keys, ignorant, opinion, caplog):
     caplog.set_level(logging.WARNING, "crawler")
     good, version = _bytes_of(ignorant), ignorant.version
     if fault == "garbage":
@@ -116,13 +108,10 @@ async def test_what_is_no_model_is_refused_with_one_warning(
     elif fault == "too large":
         client.hset(keys.models, version, bytes(MOST_BYTES + 1))
     elif fault == "other features":
-        few = BlockPerceptron.from_arrays(
-            ignorant.tables, ignorant.mean[1:], ignorant.scale[1:], [ignorant.weights[0][1:]], ignorant.biases
-        )
+        few = opinion(0.0, features=3)
         version = few.version
         client.hset(keys.models, version, _bytes_of(few))
-    watch = Watch(connection, keys, ignorant)
-    own = _other(ignorant, 1.0)
+    own = opinion(1.0)
     watch = Watch(connection, keys, own)
     for _ in range(3):
         await watch.watch.follow(Current(1, version))
@@ -134,10 +123,10 @@ async def test_what_is_no_model_is_refused_with_one_warning(
     assert watch.used == [ignorant.version]
 
 
-async def test_while_redis_is_away_the_model_stays_and_is_fetched_when_it_is_back(tcp_server, keys, ignorant):
+async def test_while_redis_is_away_the_model_stays_and_is_fetched_when_it_is_back(tcp_server, keys, ignorant, opinion):
     server = tcp_server()
     connection = Connection(server.url, timeout=0.3, retry_interval=0.01)
-    own = _other(ignorant, 1.0)
+    own = opinion(1.0)
     watch = Watch(connection, keys, own)
     server.stop()
     await watch.watch.follow(Current(1, ignorant.version))

@@ -60,8 +60,8 @@ def start(redis_url, prefix, fill, ignorant, tmp_path):
     ignorant.save(model)
     started = []
 
-    def process(*, trees: int) -> Process:
-        plan = {"url": redis_url, "prefix": prefix, "lease": 1.0, "model": str(model), "trees": trees}
+    def process(*, epochs: int) -> Process:
+        plan = {"url": redis_url, "prefix": prefix, "lease": 1.0, "model": str(model), "epochs": epochs}
         started.append(Process(plan))
         return started[-1]
 
@@ -70,22 +70,22 @@ def start(redis_url, prefix, fill, ignorant, tmp_path):
         each.end()
 
 
-FOREVER = 100_000
-"""Trees, of a refit that does not end before the test does."""
+FOREVER = 10_000_000
+"""Passes over the examples, of a refit that does not end before the test does."""
 
 
 def test_a_learner_killed_in_training_is_replaced_and_one_stopped_past_its_lease_cannot_publish(start, client, keys):
-    first = start(trees=FOREVER)
+    first = start(epochs=FOREVER)
     first.wait_for("This learner is in charge")
-    second = start(trees=60)
-    first.wait_for("boosted trees")
+    second = start(epochs=300)
+    first.wait_for("teachers")
     second.wait_for("Another learner is in charge")
     lease = client.get(keys.lease)
     assert lease.startswith(b"1-")
     time.sleep(1.2)  # longer than a lease lasts: the first one has renewed it while it trained
     assert client.get(keys.lease) == lease
     first.signal(signal.SIGKILL)
-    second.wait_for("This learner is in charge", "boosted trees")
+    second.wait_for("This learner is in charge", "teachers")
     assert client.get(keys.lease).startswith(b"2-")
 
     second.signal(signal.SIGSTOP)
