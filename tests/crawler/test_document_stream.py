@@ -50,24 +50,23 @@ def test_an_entry_has_all_that_a_worker_needs(crawled, client):
         assert entry[b"complete"] == (b"0" if len(shingles) == 8 else b"1")
 
 
-@pytest.mark.parametrize("name", ["both", "only"])
-def test_a_worker_says_of_the_stream_what_the_look_up_says_of_the_items(crawled, redis_url, tmp_path, name):
-    out = tmp_path / "verdicts.jsonl"
-    arguments = [
-        "dedup",
-        "--redis-url",
-        redis_url,
-        "--prefix",
-        {"both": BOTH, "only": ONLY}[name],
-        "--until-empty",
-        "--out",
-        str(out),
-    ]
+def _duplicates(prefix, redis_url, out) -> dict[str, str | None]:
+    """What ``winnow dedup`` says: original by address."""
+    arguments = ["dedup", "--redis-url", redis_url, "--prefix", prefix, "--until-empty", "--out", str(out)]
     assert main(arguments) == 0
-    rows = [json.loads(line) for line in out.read_text().splitlines()]
-    expected = {url: crawled["both"].item(url).get("duplicate_of") for url in crawled["urls"]}
-    assert {row["url"]: row["duplicate_of"] for row in rows} == expected
-    assert [url for url in expected.values() if url] == crawled["urls"][:1]
+    return {row["url"]: row["duplicate_of"] for row in map(json.loads, out.read_text().splitlines())}
+
+
+def test_a_worker_says_of_the_stream_what_the_look_up_said_of_the_items(crawled, redis_url, tmp_path):
+    found = _duplicates(BOTH, redis_url, tmp_path / "verdicts.jsonl")
+    assert found == {url: crawled["both"].item(url).get("duplicate_of") for url in crawled["urls"]}
+
+
+@pytest.mark.parametrize("prefix", [BOTH, ONLY], ids=["looked up, too", "only streamed"])
+def test_of_a_story_and_its_copy_one_is_the_duplicate_of_the_other(crawled, redis_url, tmp_path, prefix):
+    found = _duplicates(prefix, redis_url, tmp_path / "verdicts.jsonl")
+    story, copy = crawled["urls"][0], crawled["urls"][3]
+    assert {url: original for url, original in found.items() if original} in ({copy: story}, {story: copy})
 
 
 def test_a_larger_sketch_goes_into_the_stream_and_not_onto_the_item(crawled, client):
