@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import asdict, dataclass
+from typing import Self
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,18 @@ class Card:
     parent_recall: float
     gain: float
     error: float
+
+    def to_json(self) -> str:
+        """Write the card."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, data: bytes | str) -> Self | None:
+        """Read a card; ``None`` for one that learners of another version have written, or nobody has."""
+        try:
+            return cls(**json.loads(data))
+        except (TypeError, ValueError):
+            return None
 
     @property
     def figures(self) -> str:

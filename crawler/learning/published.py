@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, cast
 
@@ -53,7 +52,7 @@ class Published:
         """Return which model is in use."""
         names = ("version", "serial", "held", "tried")
         version, serial, held, tried = cast("list[bytes | None]", self._client.hmget(self._keys.current, names))
-        return InUse((version or b"").decode(), int(serial or 0), held == b"1", int(tried or 0))
+        return InUse((version or b"").decode("utf-8", "replace"), int(serial or 0), held == b"1", int(tried or 0))
 
     def model(self, version: str) -> BlockPerceptron:
         """Read a model.
@@ -79,8 +78,7 @@ class Published:
         """
         keys = self._keys
         names = [keys.lease, keys.current, keys.models, keys.cards, keys.order]
-        facts = json.dumps(asdict(card))
-        reply = self._publish(names, [token, model.version, _bytes_of(model), facts, compared, VERSIONS_KEPT])
+        reply = self._publish(names, [token, model.version, _bytes_of(model), card.to_json(), compared, VERSIONS_KEPT])
         return cast("Outcome", cast("bytes", reply).decode())
 
     def tried(self, examples: int) -> None:
@@ -96,10 +94,10 @@ class Published:
         self._switch([self._keys.current, self._keys.models], ["resume", PACKAGE])
 
     def history(self) -> list[Card]:
-        """Return the cards of the models kept, the latest last."""
+        """Return the cards of the models kept, the latest last; one of another layout is left out."""
         versions = cast("list[bytes]", self._client.zrange(self._keys.order, 0, -1))
         cards = self._client.hmget(self._keys.cards, versions) if versions else []
-        return [Card(**json.loads(card)) for card in cards if card]
+        return [card for data in cards if data and (card := Card.from_json(data)) is not None]
 
 
 def _bytes_of(model: BlockPerceptron) -> bytes:

@@ -1,14 +1,18 @@
 """A refit is published if it is better on hosts that did not teach; a rollback takes it back."""
 
 import logging
+import time
 
 import pytest
+from redis import Redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from crawler.commands import main
 from crawler.learning.cards import Card
 from crawler.learning.collection import Collector, is_held_out
 from crawler.learning.handover import PACKAGE
-from crawler.learning.learner import Learner, LeaseLost, Terms
+from crawler.learning.learner import Learner, LeaseLost, Terms, keep_learning
 from crawler.learning.lease import Lease
 from crawler.learning.published import VERSIONS_KEPT, Published
 from detector.blocks.perceptron import BlockPerceptron
@@ -156,6 +160,9 @@ def test_only_the_latest_versions_are_kept(client, keys, opinion):
     assert [card.version for card in Published(client, keys).history()] == versions[3:]
     assert {version.decode() for version in client.hkeys(keys.models)} == set(versions[3:])
     assert client.hlen(keys.cards) == VERSIONS_KEPT
+    client.hset(keys.cards, versions[-1], '{"of": "another layout"}')
+    client.hset(keys.cards, versions[-2], "no card")
+    assert [card.version for card in Published(client, keys).history()] == versions[3:-2]
 
 
 def test_what_was_compared_with_another_model_than_the_one_in_use_is_not_published(client, keys, ignorant, opinion):
@@ -178,6 +185,28 @@ def test_a_learner_without_its_lease_stops_between_the_steps(client, keys, fill,
     with pytest.raises(LeaseLost):
         learner.learn()
     assert Published(client, keys).in_use().serial == 0
+
+
+def test_a_learner_waits_while_redis_is_away(tcp_server, keys, ignorant, caplog):
+    caplog.set_level(logging.INFO, "crawler")
+    server = tcp_server()
+    deadline = time.monotonic() + 20
+
+    def wait(_seconds: float) -> None:
+        server.stop()
+        if "Redis is away" in caplog.text:
+            raise KeyboardInterrupt
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+    with Redis.from_url(server.url, retry=Retry(NoBackoff(), 0)) as client:
+        lease = Lease(client, keys, 1)
+        learner = Learner(client, keys, lease, ignorant, Terms(3, 0.002, 1, TINY), lambda *_: None)
+        with pytest.raises(KeyboardInterrupt):
+            keep_learning(learner, lease, interval=0.001, patience=0.001, wait=wait)
+        lease.leave()
+    said = [record.getMessage() for record in caplog.records]
+    assert said[:2] == ["This learner is in charge", "0 hosts have examples; a refit needs 3"]
 
 
 @pytest.mark.parametrize(
