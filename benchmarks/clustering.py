@@ -62,13 +62,18 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=40, metavar="N", help="pages of each mixed site (default: 40)")
     parser.add_argument("--most", type=int, default=10_000, metavar="N", help="largest host (default: 10,000 pages)")
     parser.add_argument("--exact", type=int, default=2_000, metavar="N", help="largest exact run (default: 2,000)")
+    parser.add_argument("--tables", type=int, nargs="+", choices=(1, 2, 3), default=(1, 2, 3), help="all by default")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     sites = find_sites(options.sites)
-    mixed = mixtures(sites, options)
-    hosts = demo_hosts()
-    times = seconds_by_pages(sites, options)
-    write_json(options, {"mixtures": mixed, "demo": hosts, "seconds": times})
+    figures: dict[str, list[list[object]]] = {}
+    if 1 in options.tables:
+        figures["mixtures"] = mixtures(sites, options)
+    if 2 in options.tables:
+        figures["demo"] = demo_hosts()
+    if 3 in options.tables:
+        figures["seconds"] = seconds_by_pages(sites, options)
+    write_json(options, figures)
 
 
 def mixtures(sites: Sequence[Site], options: argparse.Namespace) -> list[list[object]]:

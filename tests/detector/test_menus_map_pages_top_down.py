@@ -107,11 +107,11 @@ def _likeness(one, other):
 
 
 def test_the_weighted_likeness_is_a_mean_of_what_either_has():
-    # weights: id 3, classes 2, other attributes 2, children 0.5, place 0.5; there is one element, so places agree
+    # weights: id, classes and other attributes 1, children and place 0.5; there is one element, so places agree
     assert _likeness("<p>x</p>", "<p>y</p>") == 1
-    assert _likeness("<p id=a>x</p>", "<p id=b>x</p>") == pytest.approx(0.5 / 3.5)
-    assert _likeness("<p class='a b'>x</p>", "<p class='b c'>x</p>") == pytest.approx((2 / 3 + 0.5) / 2.5)
-    assert _likeness("<p title=t>x</p>", "<p>x</p>") == pytest.approx(0.5 / 2.5)
+    assert _likeness("<p id=a>x</p>", "<p id=b>x</p>") == pytest.approx(0.5 / 1.5)
+    assert _likeness("<p class='a b'>x</p>", "<p class='b c'>x</p>") == pytest.approx((1 / 3 + 0.5) / 1.5)
+    assert _likeness("<p title=t>x</p>", "<p>x</p>") == pytest.approx(0.5 / 1.5)
     assert _likeness("<p><i>x</i></p>", "<p><i>x</i><i>x</i></p>") == pytest.approx((0.25 + 0.5) / 1)
 
 

@@ -83,11 +83,11 @@ class Weighted:
     """
 
     threshold: float = THRESHOLD
-    identifier: float = 3.0
-    classes: float = 2.0
+    identifier: float = 1.0
+    classes: float = 1.0
     children: float = 0.5
     position: float = 0.5
-    others: float = 2.0
+    others: float = 1.0
 
     def between(self, one: Profile, other: Profile) -> Comparison:
         """Return what compares elements of two pages; the likenesses of their classes and attributes are tabled."""
