@@ -10,6 +10,7 @@ import numpy as np
 from lxml import etree
 
 from detector.clean_html import document, write_html
+from detector.conditional_comments import leftovers
 from detector.evidence import contradicted, with_site_evidence
 from detector.markdown import to_markdown
 from detector.models import load_model
@@ -145,8 +146,10 @@ def clean(
     template, fallback = template_units(page, smoothed, scores.threshold)
     texts = block_texts(page)
     copies = np.concatenate([np.zeros(page.n, bool), later_copies(texts, ~template[page.n :])])
-    template |= copies
-    smoothed = SmoothedScores(smoothed.value, _sections_of_their_own(smoothed.section, copies))
+    cut = copies.copy()
+    cut[page.n :] |= leftovers(texts)
+    template |= cut
+    smoothed = SmoothedScores(smoothed.value, _sections_of_their_own(smoothed.section, cut))
     kept = ~template[page.n :]
     lengths = np.fromiter(map(len, texts), np.int64, page.m)
     return Cleaned(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from functools import cached_property, wraps
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
@@ -14,10 +14,14 @@ from detector.subtrees import prefix_sums
 from detector.tags import TAG_ID
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lxml import etree
     from numpy.typing import NDArray
 
     Indices = NDArray[np.int32]
+
+Array = TypeVar("Array", bound="NDArray[Any]")
 
 
 class PageTooLarge(ValueError):  # noqa: N818  what happened, as its callers read it; most of them expect it
@@ -154,3 +158,19 @@ class Page(FlatTree):
             for element, first in zip(self.attributes.element.tolist(), self.attributes.first.tolist(), strict=True)
             if first in value_of
         }
+
+
+def once_per_page(function: Callable[[Page], Array]) -> Callable[[Page], Array]:
+    """Keep the array that a function makes of a page with the page, for all who ask for it; it is read-only."""
+    name = f"{function.__module__}.{function.__qualname__}"
+
+    @wraps(function)
+    def kept(page: Page) -> Array:
+        known = vars(page)
+        if name not in known:
+            known[name] = function(page)
+            known[name].flags.writeable = False
+        array: Array = known[name]
+        return array
+
+    return kept

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from detector.ancestors import nearest
+from detector.conditional_comments import is_leftover
 from detector.subtrees import prefix_sums
 from detector.tags import TAG_ID, TAG_NAMES, tag_set
 
@@ -35,8 +36,8 @@ class Segment:
         tag: tag name of the root, ``#text`` for a text block.
         score: smoothed templateness, 0..1.
         template: whether the section was cut.
-        reason: what marks a section that was cut: ``"copy"`` (the page has the same text before it), ``"site"`` (most
-            of its text is on other pages of the site too),
+        reason: what marks a section that was cut: ``"copy"`` (the page has the same text before it), ``"comment"`` (it
+            is what is left of a conditional comment), ``"site"`` (most of its text is on other pages of the site too),
             ``"landmark"`` (it lies in ``nav``, ``header``, ``footer`` or ``aside``), ``"links"`` (most of its text is
             links) or ``"model"`` (its score alone); empty for content.
         characters: characters of :attr:`text`.
@@ -84,7 +85,7 @@ def segments(
                 tag=_tag_name(page, root) if root < page.n else "#text",
                 score=float(smoothed.value[root]),
                 template=bool(template[root]),
-                reason=reason if template[root] else "",
+                reason=("comment" if is_leftover(text) else reason) if template[root] else "",
                 characters=len(text),
                 text=text,
             )

@@ -8,6 +8,7 @@ import numpy as np
 from lxml import etree
 
 from detector.ancestors import nearest, outermost
+from detector.conditional_comments import is_leftover
 from detector.subtrees import prefix_sums
 from detector.tags import BLOCK_LEVEL, TAG_ID, UNSEEN_TEXT, tag_set
 
@@ -106,7 +107,7 @@ def visible_text(root: etree._Element) -> str:
 
     def break_line() -> None:
         line = " ".join("".join(pieces).split())
-        if line:
+        if line and not is_leftover(line):
             lines.append(line)
         pieces.clear()
 

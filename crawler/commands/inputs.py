@@ -89,6 +89,8 @@ def read_page(name: str) -> bytes:
     Raises:
         InputError: the file cannot be read, is empty, or holds something other than text.
     """
+    if not name:
+        raise InputError("no such file or directory (its name is empty)")
     try:
         html = sys.stdin.buffer.read() if name == STANDARD_INPUT else Path(name).read_bytes()
     except OSError as error:

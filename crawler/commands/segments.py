@@ -21,6 +21,8 @@ The score is the smoothed templateness, from 0 (content) to 1 (template). Sectio
   content    kept
   landmark   cut; it lies in a nav, header, footer or aside element
   links      cut; most of its text is links
+  copy       cut; the page has the same text before it
+  comment    cut; it is what is left of a conditional comment
   model      cut; its score alone says so
 
 examples:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, Protocol, Self
 import numpy as np
 
 from detector.fingerprints import UNSEEN
+from detector.page import once_per_page
 from detector.subtrees import prefix_sums, subtree_sums, within
 from detector.tags import BLOCK_LEVEL, tag_set
 
@@ -81,6 +82,7 @@ class MemoryCounts:
         return self
 
 
+@once_per_page
 def countable(page: Page) -> NDArray[np.bool_]:
     """Tell which units are worth counting.
 

@@ -29,8 +29,8 @@ def leaves(page: Page) -> Flags:
     Returns:
         bool[n + m], elements first.
     """
-    leaf = countable(page)
-    ink_before = prefix_sums(_inked(page))
+    leaf = countable(page).copy()
+    ink_before = prefix_sums(page.inked)
     without_text = leaf[: page.n] & (ink_before[page.run_end] == ink_before[page.run_begin])
     before = prefix_sums(without_text)
     leaf[: page.n] = without_text & (before[page.end] == before[1:])
@@ -50,9 +50,8 @@ def frequencies_from_leaves(page: Page, df: NDArray[np.int64], leaf: Flags | Non
     """
     leaf = leaves(page) if leaf is None else leaf
     none = np.iinfo(np.int64).max
-    inked = _inked(page)
-    places = np.append(np.flatnonzero(inked), len(page.runs))
-    ink_before = prefix_sums(inked)
+    places = np.append(np.flatnonzero(page.inked), len(page.runs))
+    ink_before = prefix_sums(page.inked)
     block = np.searchsorted(page.block_run_begin, places[:-1], side="right") - 1
     block = np.append(block, 0)
     has_text = ink_before[page.run_end] > ink_before[page.run_begin]
@@ -65,11 +64,6 @@ def frequencies_from_leaves(page: Page, df: NDArray[np.int64], leaf: Flags | Non
     least = np.minimum(least, _range_minima(df[media], before[:-1], before[page.end], none))
     least[(least == none) | ~countable(page)[: page.n]] = 0
     return np.concatenate([least, df[page.n :]])
-
-
-def _inked(page: Page) -> Flags:
-    """bool[r], runs that are not white space only."""
-    return np.fromiter((not run.isspace() for run in page.runs), bool, len(page.runs))
 
 
 def _range_minima(values: NDArray[np.int64], begin: Places, end: Places, empty: int) -> NDArray[np.int64]:

@@ -1,4 +1,7 @@
+import pytest
+
 from detector.memo import Memo, forget
+from detector.page import Page, once_per_page
 
 
 def test_a_function_is_called_once_for_an_argument():
@@ -25,3 +28,19 @@ def test_all_memos_can_be_emptied_at_once():
     assert [memo["x"] for memo in memos] == [1, "x"]
     forget()
     assert memos == [{}, {}]
+
+
+def test_what_a_function_makes_of_a_page_is_kept_with_the_page():
+    calls = []
+
+    @once_per_page
+    def depths(page):
+        calls.append(page)
+        return page.depth * 2
+
+    first, second = Page.parse("<p>one"), Page.parse("<div><p>two")
+    assert depths(first) is depths(first)
+    assert depths(second).tolist() == [0, 2, 4, 6]
+    assert calls == [first, second]
+    with pytest.raises(ValueError, match="read-only"):
+        depths(first)[0] = 1

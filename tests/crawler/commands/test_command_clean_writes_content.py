@@ -119,6 +119,11 @@ def test_missing_files_and_folders_are_named(model: str, tmp_path: Path, capsys:
     assert f"{tmp_path}: is a directory" in err
 
 
+def test_an_empty_name_is_no_directory(model: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["clean", "--model", model, ""]) == 1
+    assert "no such file or directory (its name is empty)" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     "html",
     ["<p>a\x00b</p>", "<frameset><frame src=a></frameset>", '<?xml version="1.0"?><html xmlns="x"><p>a</html>', "<>"],
