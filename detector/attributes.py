@@ -19,7 +19,6 @@ _SIDE: Final = re.compile(
 )
 _COLUMN: Final = re.compile(r"\bcol-(?:lg|md)-(\d{1,2})\b")
 _COLUMNS_OF_A_ROW: Final = 12  # the grid that class names such as col-md-4 count in
-_NO_DISPLAY: Final = re.compile(r"\bdisplay\s*:\s*none\b", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"\s*(\d{1,5})(?:\.\d*)?\s*(?:px)?\s*$")
 
 
@@ -32,7 +31,6 @@ class Attributes:
         side: bool[n], class or id names a side column.
         column_share: float64[n], share of its row's width that a grid class gives an element; NaN where none does.
         width, height: pixels by element index, where an attribute declares a plain number of them.
-        hidden: bool[n], has the attribute ``hidden`` or an inline style without display.
         href: address by element index.
         input_type: type of form controls by element index.
     """
@@ -42,7 +40,6 @@ class Attributes:
     column_share: NDArray[np.float64]
     width: dict[int, int]
     height: dict[int, int]
-    hidden: NDArray[np.bool_]
     href: dict[int, str]
     input_type: dict[int, str]
 
@@ -51,22 +48,19 @@ class Attributes:
         """Gather the attributes of a page."""
         table = page.attributes
         hints = {place: _column_hint(value) for name in ("class", "id") for value, place in table.named(name).items()}
-        side, hidden = np.zeros((2, len(table.first)), np.int64)
+        side = np.zeros(len(table.first), np.int64)
         share = np.zeros(len(table.first))
         side[list(hints)] = [is_side for is_side, _ in hints.values()]
         share[list(hints)] = [of_row for _, of_row in hints.values()]
         sharing = np.flatnonzero(share[table.first])
         column_share = np.full(page.n, np.nan)
         column_share[table.element[sharing]] = share[table.first[sharing]]
-        hidden[list(table.named("hidden").values())] = 1
-        hidden[[place for style, place in table.named("style").items() if _NO_DISPLAY.search(style)]] = 1
         return cls(
             markup_length=table.markup_length(),
             side=table.sums(side) > 0,
             column_share=column_share,
             width=_pixels(page.attribute("width")),
             height=_pixels(page.attribute("height")),
-            hidden=table.sums(hidden) > 0,
             href=page.attribute("href"),
             input_type=page.attribute("type"),
         )

@@ -2,8 +2,8 @@
 
 The layout conserves area: text, images and form controls take up an area, a box is as high as the areas inside it need
 at its width, and boxes are stacked in reading order. All quantities are then sums over subtrees or over paths to the
-root, and a few array operations lay out a whole page. What markup hides takes up nothing; what style sheets hide is
-laid out as if it were shown.
+root, and a few array operations lay out a whole page. Menus and hidden parts are laid out as if they were shown: a
+model that judges them by themselves is better than one that takes them for a part of what is around them.
 
 Sizes are the browsers' defaults; letters are a little smaller, as most style sheets make them. The paper this serves
 annotates nodes with a real browser's positions and areas (Chakrabarti, Kumar, Punera: Page-level template detection via
@@ -24,7 +24,6 @@ from detector.columns import columns
 from detector.subtrees import path_sums, subtree_sums, within
 from detector.tags import BLOCK_LEVEL, TAG_ID, tag_set
 from detector.text_statistics import TextStatistics
-from detector.visibility import off_screen
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -108,8 +107,7 @@ def layout(page: Page, statistics: TextStatistics | None = None, attributes: Att
     scale = np.exp(np.clip(path_sums(page, LOG_FONT_SCALE[tag]), *_LOG_SCALES))
     characters = statistics.characters + statistics.words  # a space follows every word
     run_length = np.diff(characters) * _CHARACTER_WIDTH * scale[page.run_node]
-    seen = ~off_screen(page, attributes)
-    length = np.concatenate([[0.0], np.cumsum(run_length * seen[page.run_node])])
+    length = np.concatenate([[0.0], np.cumsum(run_length)])
     text_length = length[statistics.unit_run_end] - length[statistics.unit_run_begin]
 
     share, x_share, beside = columns(page, attributes, text_length[:n])
@@ -121,8 +119,8 @@ def layout(page: Page, statistics: TextStatistics | None = None, attributes: Att
     short = (within(page, BANNERS[tag])[page.block_node] | _linked(page)) & (block_length < _SHORT_LINE)
     full_lines = np.where(short, block_length + _PADDING, np.ceil(block_length / block_width) * block_width)
     block_area = full_lines * line_height[page.block_node] * (block_length > 0)
-    margin = margin_areas(page, width, text_length[:n] > 0) * seen
-    own_area = own_areas(page, attributes, width) * seen + margin
+    margin = margin_areas(page, width, text_length[:n] > 0)
+    own_area = own_areas(page, attributes, width) + margin
 
     before_block = np.concatenate([[0.0], np.cumsum(block_area)])
     before_element = np.concatenate([[0.0], np.cumsum(own_area)])

@@ -95,33 +95,6 @@ def test_the_box_of_an_inline_element_leaves_out_the_space_between_lines():
     assert 0.6 < geometry.area[at["b"]] / geometry.area[at["p"]] < 0.75
 
 
-@pytest.mark.parametrize("how", ["hidden", "style='color: red; display : NONE'"])
-def test_what_an_attribute_hides_takes_up_nothing(how: str):
-    _, geometry, at = boxes(
-        f"<div id=all><div id=h {how}><p id=in>{SENTENCE * 9}</p><img id=img width=300 height=300><hr></div>"
-        f"<p id=p>{SENTENCE}</p></div>"
-    )
-    assert [geometry.area[at[name]] for name in ("h", "in", "img")] == [0, 0, 0]
-    assert geometry.y[at["p"]] == geometry.y[at["all"]]
-    assert geometry.area[at["p"]] > 0
-
-
-def test_a_style_that_only_mentions_display_hides_nothing():
-    _, geometry, at = boxes(f"<p id=p style='display: block; outline: none; list-style: none'>{SENTENCE}</p>")
-    assert geometry.area[at["p"]] > 0
-
-
-def test_lists_that_unfold_from_a_menu_take_up_nothing_at_first():
-    inner = "<ul id={}><li><a href=/x>Boots and wellingtons</a></li></ul>"
-    _, geometry, at = boxes(
-        f"<header><ul id=outer><li><a href=/>Shoes</a>{inner.format('folded')}</li></ul></header>"
-        f"<ul><li>Shoes {inner.format('shown')}</li></ul>"
-    )
-    assert geometry.area[at["folded"]] == 0
-    assert geometry.area[at["outer"]] > 0
-    assert geometry.area[at["shown"]] > 0
-
-
 def test_distances_tell_the_middle_of_a_page_from_its_edges():
     _, geometry, at = boxes("".join(f"<p id=p{k}>{SENTENCE * 5}</p>" for k in range(11)))
     distance = geometry.centre_distance[[at["p0"], at["p5"], at["p10"]]]
