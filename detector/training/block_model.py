@@ -50,16 +50,20 @@ class Recipe:
         epochs: passes of a network over the pages.
         least_steps: steps of a network; where pages are few it passes over them more often.
         decay: share of each weight that a step takes, in units of the learning rate.
+        dropout: share of the features that the teachers are shown each block without, others at each step.
+        dropout_without_gold: the same where there is no gold text, and what is learned must hold for other sites.
     """
 
     site_share: float = 0.3
     taught_share: float = 3.0
     hidden: tuple[int, int] = (64, 32)
-    teachers: int = 1
-    networks: int = 3
-    epochs: int = 8
+    teachers: int = 2
+    networks: int = 4
+    epochs: int = 6
     least_steps: int = 500
     decay: float = 0.01
+    dropout: float = 0.5
+    dropout_without_gold: float = 0.7
 
 
 def train_block_model(
@@ -107,7 +111,8 @@ def train_block_model(
     )
     del matrix, examples  # gigabytes
     begins(STEPS[1])
-    teachers = _networks(lesson, recipe.teachers, recipe, seed=seed + _TEACHERS)
+    dropout = recipe.dropout if len(gold) else recipe.dropout_without_gold
+    teachers = _networks(lesson, recipe.teachers, recipe, seed=seed + _TEACHERS, dropout=dropout)
 
     begins(STEPS[2])
     share = recipe.taught_share * mass[~of_sites].sum() / max(mass[of_sites].sum(), 1e-12) if len(gold) else 1.0
@@ -130,7 +135,7 @@ def opinions(networks: Sequence[Network], lesson: Lesson) -> Matrix:
     return probability
 
 
-def _networks(lesson: Lesson, number: int, recipe: Recipe, *, seed: int) -> list[Network]:
+def _networks(lesson: Lesson, number: int, recipe: Recipe, *, seed: int, dropout: float = 0.0) -> list[Network]:
     return [
         fit(
             lesson,
@@ -138,6 +143,7 @@ def _networks(lesson: Lesson, number: int, recipe: Recipe, *, seed: int) -> list
             epochs=recipe.epochs,
             least_steps=recipe.least_steps,
             decay=recipe.decay,
+            dropout=dropout,
             seed=seed + start,
         )
         for start in range(number)

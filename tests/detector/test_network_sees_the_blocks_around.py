@@ -129,3 +129,13 @@ def test_blocks_without_weight_teach_nothing():
         networks.append(fit(changed, hidden=(4, 2), epochs=2, decay=0.01, seed=1))
     for first, second in zip(networks[0].arrays, networks[1].arrays, strict=True):
         assert np.array_equal(first, second)
+
+
+def test_dropout_hides_features_from_training_alone():
+    lesson = lesson_that_needs_the_others(20)
+    before = lesson.inputs.copy()
+    ways = ({"dropout": 0.5, "seed": 1}, {"dropout": 0.5, "seed": 1}, {"dropout": 0.0, "seed": 1})
+    first, again, without = (fit(lesson, hidden=(4, 2), epochs=2, decay=0.01, **way) for way in ways)
+    assert np.array_equal(lesson.inputs, before)
+    assert np.array_equal(first.block_weight, again.block_weight)
+    assert not np.array_equal(first.block_weight, without.block_weight)
