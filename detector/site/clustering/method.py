@@ -14,7 +14,7 @@ from detector.site.clustering.minhash import FUNCTIONS
 from detector.site.clustering.paths import path_hashes
 from detector.site.methods import Labels, parameter
 from detector.site.pages import check_enough
-from detector.subtrees import prefix_sums
+from detector.site.whole_elements import whole_elements
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -105,13 +105,12 @@ class ClusterTemplates:
     def label(self, read: SitePage) -> Labels:
         """Label a page by the template of its cluster, or of the nearest one when it is new.
 
-        A block is template when its path is in the template, an element when its path is and all its blocks are.
+        A block is template when its path is in the template; of elements see
+        :func:`~detector.site.whole_elements.whole_elements`.
         """
-        page, paths = read.page, path_hashes(read.page)
+        paths = path_hashes(read.page)
         found = self._cluster_of.get(read.number)
         if found is None:
             found = self.clustering.nearest(np.unique(paths))
         shared = np.isin(paths, self.clustering.templates[found])
-        other = prefix_sums(~shared[page.n :])
-        elements = shared[: page.n] & (other[page.block_end] == other[page.block_begin])
-        return Labels(np.concatenate([elements, shared[page.n :]]))
+        return Labels(whole_elements(read.page, shared))

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
-import numpy as np
-
 from detector.page import PageTooLarge
 from detector.site.menus.equality import EQUALITIES, THRESHOLD, WEIGHTED, Equality, equality_of
 from detector.site.menus.links import page_key
@@ -16,9 +14,10 @@ from detector.site.menus.search import MenuSearch, search_menu
 from detector.site.menus.subdigraph import SIZE
 from detector.site.methods import Labels, parameter
 from detector.site.pages import SiteError
-from detector.subtrees import prefix_sums
+from detector.site.whole_elements import whole_elements
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     from detector.page import Page
@@ -134,12 +133,11 @@ class MenuTemplate:
         return template_of(Profile.of(read.page), others, self._equality)
 
     def label(self, read: SitePage) -> Labels:
-        """Label a page: a block is template when it is mapped, an element when it and all its blocks are."""
-        mapped = self.mapped(read)
-        page = read.page
-        other = prefix_sums(~mapped[page.n :])
-        elements = mapped[: page.n] & (other[page.block_end] == other[page.block_begin])
-        return Labels(np.concatenate([elements, mapped[page.n :]]))
+        """Label a page: a block is template when it is mapped.
+
+        Of elements see :func:`~detector.site.whole_elements.whole_elements`.
+        """
+        return Labels(whole_elements(read.page, self.mapped(read)))
 
 
 def _page(pages: SitePages, number: int) -> Page | None:
