@@ -2,8 +2,10 @@
 
 import asyncio
 import random
+from dataclasses import fields
 
 import pytest
+from redis.crc import key_slot
 
 from crawler.connection import Connection
 from crawler.learning.keys import Keys
@@ -125,3 +127,11 @@ async def test_a_host_whose_name_is_odd_stays_inside_its_key(connection, keys):
     for host in ("%7bx%7d.test:8080", "long-00", "[::1]:80"):
         assert await reservoir.add(host, b"12345678", b"x")
     assert set(await _stored(connection, keys)) == {"%7bx%7d.test:8080", "long-00", "[::1]:80"}
+
+
+def test_all_keys_are_in_one_slot_of_a_cluster_and_other_features_have_others():
+    keys = Keys.of("winnow")
+    names = [getattr(keys, field.name) for field in fields(keys)]
+    assert len({key_slot(name.encode()) for name in [*names, keys.examples + "a.test", keys.examples + "b.test"]}) == 1
+    other = Keys.of("winnow", "blocks-7-00000000")
+    assert not set(names) & {getattr(other, field.name) for field in fields(other)}
