@@ -160,3 +160,15 @@ def test_what_is_inside_an_element_that_is_no_template_is_left_out():
     template[[index for index, element in enumerate(page.elements) if element.tag in {"div", "b"}]] = False
     assert template_page(page, template) == "<!DOCTYPE html>\n<html><body><ul><li>x</li></ul></body></html>\n"
     assert within(page, ~template[: page.n]).sum() == 3
+
+
+def test_the_charset_is_that_of_the_document_written():
+    head = (
+        "<meta charset='koi8-r'><meta http-equiv='Content-Type' content='text/html; charset=koi8-r'><meta content='x'>"
+    )
+    page = Page.parse(f"<html><head>{head}</head><body><p>\u044f</p></body></html>")
+    written = template_page(page, np.ones(page.n + page.m, bool))
+    assert "koi8-r" not in written
+    assert written.count("utf-8") == 2
+    assert 'content="x"' in written
+    assert Page.parse(written.encode()).text == "\u044f"

@@ -26,6 +26,8 @@ _VOID: Final = frozenset(
 def template_page(page: Page, template: NDArray[np.bool_]) -> str:
     """Write what is template of a page as an HTML document: its elements with all their attributes, and their text.
 
+    What names the page's charset names UTF-8, which the document is to be stored in.
+
     Args:
         page: the page; neither it nor its tree is changed.
         template: bool[n + m], elements first. What is inside an element that is no template is left out.
@@ -50,7 +52,8 @@ def template_page(page: Page, template: NDArray[np.bool_]) -> str:
             written.append(escape(page.runs[run], quote=False))
             continue
         name = str(page.elements[index].tag)
-        attributes = "".join(f' {key}="{escape(value)}"' for key, value in page.attributes[index])
+        pairs = _in_utf8(page.attributes[index]) if name == "meta" else page.attributes[index]
+        attributes = "".join(f' {key}="{escape(value)}"' for key, value in pairs)
         written.append(f"<{name}{attributes}>")
         if unseen[index]:
             text = page.elements[index].text or ""
@@ -59,3 +62,10 @@ def template_page(page: Page, template: NDArray[np.bool_]) -> str:
             open_elements.append((int(page.end[index]), int(page.run_end[index]), name))
     written.extend(f"</{name}>" for _, _, name in reversed(open_elements))
     return "".join(written) + "\n"
+
+
+def _in_utf8(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The attributes of a ``meta`` element, the charset that it may name replaced."""
+    content_type = any(key == "http-equiv" and value.lower() == "content-type" for key, value in pairs)
+    new = {"charset": "utf-8", **({"content": "text/html; charset=utf-8"} if content_type else {})}
+    return [(key, new.get(key, value)) for key, value in pairs]
