@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 _TRACED: Final = 1500
 """Documents that the memory of an index in this process is measured with."""
 
+_RATES: Final = ("documents a second", "index alone")
+
 NUMBERS: Final = {"peers": 4_000, "workers": 100_000, "kill": 30_000, "memory": 1_000_000}
 
 
@@ -50,6 +52,7 @@ def main() -> int:
     parser.add_argument("part", choices=tuple(NUMBERS))
     parser.add_argument("--number", type=int, metavar="N", help=f"documents ({_listed(NUMBERS)})")
     parser.add_argument("--given", type=Path, metavar="FILE", help="documents for peers")
+    parser.add_argument("--rounds", type=int, default=3, metavar="N", help="rounds of peers; the best time counts")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4], metavar="N", help="numbers of workers")
     parser.add_argument(
         "--thresholds", type=float, nargs="+", default=[0.2, 0.3, 0.5], metavar="T", help="of datasketch"
@@ -79,12 +82,17 @@ def main() -> int:
 def _peers(options: argparse.Namespace, server: LocalServer) -> int:
     documents = given_documents(options.given) if options.given else made_documents(options.number, options.seed)
     say(f"{len(documents):,} documents of {len({document.story for document in documents}):,} stories")
-    rows, figures = [], {}
-    for maker in finders(server.url, server.client, options.resemblance, options.thresholds, options.distances):
-        label, row = _measured(maker, documents, server)
-        say(label)
-        rows.append([label, *row.values()])
-        figures[label] = row
+    figures: dict[str, dict[str, Any]] = {}
+    makers = finders(server.url, server.client, options.resemblance, options.thresholds, options.distances)
+    # Whatever else the machine does meets all of the ways, since they take turns; of each the best time counts.
+    for turn in range(options.rounds):
+        for maker in makers:
+            label, row = _measured(maker, documents, server)
+            say(f"round {turn + 1}: {label}")
+            for name in _RATES:
+                row[name] = max(row[name], figures.get(label, row)[name])
+            figures[label] = row
+    rows = [[label, *row.values()] for label, row in figures.items()]
     headings = ["", *next(iter(figures.values()))]
     print(table(headings, rows))
     write_json(options, figures)
