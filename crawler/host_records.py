@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
 from redis.exceptions import NoPermissionError
 
 from crawler.scripts import Script
-from crawler.store import host_keys
+from crawler.store import ENTRY, host_keys
+from detector.site.site_level import MIN_DF, THETA
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -87,6 +89,17 @@ class HostRecords:
             if used:
                 state = "counting" if stamp is None else "settled"
                 yield HostRecord(host, state, pages, entries, int(labels) // _LABEL_BYTES, version, used, size)
+
+    def template_nodes(self, host: str) -> int:
+        """Count the nodes of a host that are template by now: its frozen labels, or those that its counts give."""
+        state, nodes, _ = host_keys(self._prefix, self._version, host)
+        frozen: Any = self._client.hstrlen(state, "labels")
+        if frozen:
+            return int(frozen) // _LABEL_BYTES
+        pages: Any = self._client.hget(state, "pages")
+        entries: Any = self._client.hvals(nodes)
+        seen = np.frombuffer(b"".join(entries), ENTRY)["seen"]
+        return int((seen >= max(THETA * int(pages or 0), MIN_DF)).sum())
 
     def forget(self, host: str) -> bool:
         """Delete all that is known of a host; return whether something was."""

@@ -34,7 +34,9 @@ MOST_PAGES: Final = 32_767
 LAYOUT: Final = 2
 """Number of the definition of what the keys hold; it is a part of their names, after the fingerprints' version."""
 
-_ENTRY: Final = np.dtype([("seen", "<u2"), ("missed", "<u2"), ("mass", "u1")])
+ENTRY: Final = np.dtype([("seen", "<u2"), ("missed", "<u2"), ("mass", "u1")])
+"""What Redis holds of a node while its host is counting; see ``crawler/lua/entries.lua``."""
+
 _SETTLED: Final = 2
 _WAS_TEMPLATE: Final = 0x8000
 
@@ -190,7 +192,7 @@ class NodeCounts:
             settled = SettledHost.unpack(stamp, int(version or 0), int(pages or 0), labels, float(expected or 0))
             self._settled.put(host, settled)
             return nodes.evidence_of(settled)
-        entries = b"".join(entry or bytes(_ENTRY.itemsize) for reply in replies[1:] for entry in reply)
+        entries = b"".join(entry or bytes(ENTRY.itemsize) for reply in replies[1:] for entry in reply)
         df = nodes.in_place(_frequencies(entries, int(pages or 0)))
         return SiteEvidence(df, int(pages or 0), int(undercount or 0), counted=False, label_version=int(version or 0))
 
@@ -258,6 +260,6 @@ class _Distinct:
 
 def _frequencies(entries: bytes, pages: int) -> NDArray[np.int64]:
     """int64, the document frequencies that packed entries stand for."""
-    entry = np.frombuffer(entries, _ENTRY)
+    entry = np.frombuffer(entries, ENTRY)
     missed = (entry["missed"] & ~np.uint16(_WAS_TEMPLATE)).astype(np.int64)
     return frequency_estimates(entry["seen"].astype(np.int64), missed, pages)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import redis
 
 from crawler.embedded import EmbeddedServer
+from crawler.host_records import HostRecords
 from crawler.hosts import site_of
 from demo.accuracy import Accuracy, compare, total
 from detector.fingerprints import FINGERPRINT_VERSION
-from detector.site.site_level import MIN_DF, THETA
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -61,10 +61,7 @@ def site_level_labels(state: Path, urls: Iterable[str]) -> dict[str, int]:
     found: dict[str, int] = {}
     with EmbeddedServer(state) as server, redis.Redis.from_url(server.url) as client:
         for url in urls:
-            counts: Any = client.hgetall(f"winnow:{FINGERPRINT_VERSION}:{{{site_of(url)}}}:n")
-            pages = int(counts.get(b"p", 0))
-            least = max(THETA * pages, MIN_DF)
-            found[url] = sum(len(field) > 1 and int(value) >= least for field, value in counts.items())
+            found[url] = HostRecords(client, "winnow", FINGERPRINT_VERSION).template_nodes(str(site_of(url)))
     return found
 
 

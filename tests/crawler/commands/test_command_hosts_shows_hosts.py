@@ -10,6 +10,7 @@ import redis
 from crawler.commands import main
 from crawler.connection import Connection
 from crawler.embedded import EmbeddedServer
+from crawler.host_records import HostRecords
 from crawler.store import NodeCounts
 from detector.fingerprints import FINGERPRINT_VERSION
 
@@ -79,6 +80,14 @@ def test_every_host_is_shown_with_its_state_pages_labels_and_bytes(hosts, redis_
     )
     assert all(200 < record["bytes"] < 4000 for record in found.values())
     assert abs(news["used"] - time.time()) < 60
+
+
+def test_template_nodes_are_those_on_a_tenth_of_the_pages_frozen_or_not(redis_url, prefix):
+    _count(redis_url, prefix, news=20, shop=40, few=3)
+    with redis.Redis.from_url(redis_url) as client:
+        records = HostRecords(client, prefix, FINGERPRINT_VERSION)
+        found = [records.template_nodes(f"{host}.example") for host in ("news", "shop", "few", "nobody")]
+    assert found == [12, 12, 0, 0]
 
 
 def test_the_table_has_a_line_a_host_and_sums(hosts, redis_url, prefix):
