@@ -77,7 +77,7 @@ FOREVER = 10_000_000
 def test_a_learner_killed_in_training_is_replaced_and_one_stopped_past_its_lease_cannot_publish(start, client, keys):
     first = start(epochs=FOREVER)
     first.wait_for("This learner is in charge")
-    second = start(epochs=300)
+    second = start(epochs=100)
     first.wait_for("teachers")
     second.wait_for("Another learner is in charge")
     lease = client.get(keys.lease)
