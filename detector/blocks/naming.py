@@ -9,7 +9,7 @@ from zlib import crc32
 
 import numpy as np
 
-from detector.memo import Memo
+from detector.memo import BulkMemo
 from detector.subtrees import within
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Naming:
         table = page.attributes
         classes, hiding = np.zeros((2, len(table.first)), np.int64)
         named = table.named("class")
-        classes[list(named.values())] = list(map(_CLASS_SIGNATURES.__getitem__, named))
+        classes[list(named.values())] = _CLASS_SIGNATURES.of(list(named))
         hiding[_hiding(table)] = 1
         return cls(
             names={place: value for name in _NAMING for value, place in table.named(name).items()},
@@ -62,8 +62,9 @@ def _hiding(table: AttributeTable) -> list[int]:
     return [*table.named("hidden").values(), *states, *styles]
 
 
-def _class_signature(value: str) -> int:
-    return crc32(_NUMBER.sub("#", value).encode("utf-8", "surrogatepass")) + 1
+def _class_signatures(values: list[str]) -> list[int]:
+    stable = _NUMBER.sub("#", "\0".join(values)).encode("utf-8", "surrogatepass")
+    return [crc32(each) + 1 for each in stable.split(b"\0")]
 
 
-_CLASS_SIGNATURES: Final = Memo(_class_signature, 16_384)
+_CLASS_SIGNATURES: Final = BulkMemo(_class_signatures, 16_384)

@@ -6,15 +6,13 @@ blocks paper, section 4.1; here the names that authors give to elements are scor
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from itertools import chain, repeat
+from itertools import chain
 from typing import TYPE_CHECKING, Final
-from zlib import crc32
 
 import numpy as np
 
-from detector.memo import Memo
+from detector.blocks.hashed_words import name_hashes, word_hashes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,8 +34,6 @@ NAMES: Final = (
     *(f"names: path log-odds of container {level}" for level in range(_TABLED_LEVELS)),
 )
 
-_NAME_PART: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
-_MOST_NAME_PARTS: Final = 12
 _LEADING_CHARACTERS: Final = 160
 _LEADING_WORDS: Final = 16
 _PATH_DOUBLINGS: Final = 7  # 128 levels
@@ -88,7 +84,7 @@ class Tokens:
             name_element=name_element,
             name=name,
             word_block=np.arange(page.m).repeat(list(map(len, words))),
-            word=_word_entries(list(chain.from_iterable(words))),
+            word=word_hashes(list(chain.from_iterable(words))) % TABLE_SIZE,
             parent=page.parent,
             end=page.end,
             block_begin=page.block_begin,
@@ -107,44 +103,14 @@ def _names(page: Page, names: dict[int, str]) -> tuple[Indices, Indices]:
     chosen = np.flatnonzero(naming[table.first] & holding[table.element])
     first, element = table.first[chosen], table.element[chosen]
     places = np.flatnonzero(np.bincount(first))
-    parts = [_NAME_ENTRIES[names[place]] for place in places.tolist()]
+    parts = name_hashes([names[place] for place in places.tolist()])
     begins, lengths = np.zeros((2, len(table.first)), np.int64)
     lengths[places] = list(map(len, parts))
     begins[places] = np.cumsum(lengths[places]) - lengths[places]
     repeats = lengths[first]
     part = np.arange(repeats.sum()) + (begins[first] - np.cumsum(repeats) + repeats).repeat(repeats)
-    return element.astype(np.int64).repeat(repeats), np.fromiter(chain.from_iterable(parts), np.int64)[part]
-
-
-_WORD: Final = crc32(b"word:")
-_NUMBER: Final = crc32(b"#", _WORD) % TABLE_SIZE
-
-
-def _entry(token: str) -> int:
-    return crc32(token.encode("utf-8", "surrogatepass")) % TABLE_SIZE
-
-
-def _word_entries(words: list[str]) -> Indices:
-    """int64[k], table entry of each word; all numbers are one."""
-    encoded = " ".join(words).encode("utf-8", "surrogatepass").split(b" ")
-    entries = np.fromiter(map(crc32, encoded, repeat(_WORD)), np.int64, len(words)) % TABLE_SIZE
-    entries[np.fromiter(map(str.isdigit, words), bool, len(words))] = _NUMBER
-    return entries
-
-
-def _name_entries(value: str) -> tuple[int, ...]:
-    """Table entries of the different parts of a name: ``"postMeta_12"`` -> post, meta, #."""
-    parts = list(chain.from_iterable(map(_NAME_PARTS.__getitem__, value.split())))  # values share most of their words
-    return tuple(map(_PART_ENTRIES.__getitem__, dict.fromkeys(parts[:_MOST_NAME_PARTS])))
-
-
-def _name_parts(word: str) -> list[str]:
-    return ["#" if part.isdigit() else part.lower() for part in _NAME_PART.findall(word)]
-
-
-_NAME_PARTS: Final = Memo[str, list[str]](_name_parts, 16_384)
-_PART_ENTRIES: Final = Memo[str, int](lambda part: _entry(f"name:{part}"), 16_384)
-_NAME_ENTRIES: Final = Memo[str, tuple[int, ...]](_name_entries, 16_384)
+    entries = np.fromiter(chain.from_iterable(parts), np.int64) % TABLE_SIZE
+    return element.astype(np.int64).repeat(repeats), entries[part]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
