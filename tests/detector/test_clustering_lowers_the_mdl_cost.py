@@ -48,7 +48,7 @@ def _clusters(labels):
     return [set(np.flatnonzero(labels == label).tolist()) for label in range(labels.max() + 1)]
 
 
-@settings(max_examples=30)
+@settings(max_examples=30, deadline=None)
 @given(DOCUMENTS, st.data())
 def test_the_cost_is_that_of_the_three_matrices_with_the_best_templates(documents, data):
     raw = data.draw(st.lists(st.integers(0, 2), min_size=len(documents), max_size=len(documents)))
@@ -75,7 +75,7 @@ def _greedy(documents):
     return labels, costs
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(DOCUMENTS)
 def test_exact_merging_is_the_greedy_search_over_all_pairs(documents):
     found = merge_exactly(_sets(documents))
@@ -84,6 +84,7 @@ def test_exact_merging_is_the_greedy_search_over_all_pairs(documents):
     assert found.costs == pytest.approx(costs)
 
 
+@settings(max_examples=60, deadline=None)
 @given(DOCUMENTS)
 def test_no_merge_raises_the_cost(documents):
     sets = _sets(documents)

@@ -7,7 +7,7 @@ import pytest
 
 from demo.web import build_site
 from detector.page import Page
-from detector.site.clustering import cluster, path_hashes
+from detector.site.clustering import Clustering, cluster, path_hashes
 from detector.site.methods import method
 from detector.site.pages import SiteError, SitePages
 
@@ -143,3 +143,9 @@ def test_few_documents_are_clustered_exactly_and_many_by_minhash(monkeypatch):
     assert cluster(documents).costs == exact
     monkeypatch.setattr("detector.site.clustering.clusters.AUTO_EXACT", 11)
     assert cluster(documents).costs == cluster(documents, variant="minhash").costs != exact
+
+
+def test_the_nearest_template_is_not_the_one_that_holds_most():
+    templates = [np.array(paths, np.uint64) for paths in ([1, 2, 3, 4], [1, 2], [1, 2, 3, 4, 5, 6, 7])]
+    found = Clustering(np.arange(3), templates, [])
+    assert [found.nearest(np.array(paths, np.uint64)) for paths in ([1, 2, 99], [1, 3, 4, 99], [2, 5, 6])] == [1, 0, 2]

@@ -57,7 +57,7 @@ def _recursive_etdm(one, other, equal):
     return etdm(0, 0) if same(0, 0) else set()
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(DOCUMENTS, DOCUMENTS, st.sampled_from(EQUALITIES), st.sampled_from([0.3, 0.5, 0.8]))
 def test_the_mapping_is_that_of_the_recursion(one, other, name, threshold):
     first, second = _page(one), _page(other)
@@ -66,7 +66,7 @@ def test_the_mapping_is_that_of_the_recursion(one, other, name, threshold):
     assert set(np.flatnonzero(mapped).tolist()) == _recursive_etdm(first, second, equal)
 
 
-@settings(max_examples=25)
+@settings(max_examples=25, deadline=None)
 @given(DOCUMENTS, st.lists(DOCUMENTS, min_size=1, max_size=3), st.sampled_from(EQUALITIES))
 def test_the_template_is_what_is_mapped_to_all_pages(key_page, others, name):
     equal = equality_of(name)
@@ -76,6 +76,7 @@ def test_the_template_is_what_is_mapped_to_all_pages(key_page, others, name):
     assert set(np.flatnonzero(template).tolist()) == expected
 
 
+@settings(max_examples=60, deadline=None)
 @given(DOCUMENTS, st.sampled_from(EQUALITIES))
 def test_a_page_is_mapped_to_itself(document, name):
     profile = Profile.of(_page(document))

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from detector.site.clustering.mdl import clustering_cost, merge_exactly
-from detector.site.clustering.minhash import Signatures, merge_by_minhash
+from detector.site.clustering.minhash import Partners, Signatures, merge_by_minhash
 from detector.site.clustering.paths import PathSets
 
 
@@ -26,6 +26,7 @@ def _merge_all(documents, functions=255):
     return signatures
 
 
+@settings(max_examples=60, deadline=None)
 @given(st.lists(st.sets(st.integers(0, 9), min_size=1), min_size=1, max_size=5))
 def test_a_merged_signature_counts_the_documents_that_have_its_paths(documents):
     sets = _sets(documents)
@@ -65,7 +66,7 @@ def test_what_merging_would_cost_is_what_it_costs():
 
 
 def _templates(clusters, pages, seed):
-    """Documents of templates of 60 paths, 15 of them common to all; a tenth of its paths is missing in each document."""
+    """Documents of templates of 60 paths, 15 of them common to all; in each a tenth of its paths is missing."""
     chance = np.random.default_rng(seed)
     documents, truth = [], []
     for _ in range(pages):
@@ -96,3 +97,18 @@ def test_the_estimated_search_comes_close_to_the_exact_one():
     exact, estimated = merge_exactly(sets), merge_by_minhash(sets)
     assert clustering_cost(sets, estimated.labels) <= 1.1 * exact.costs[-1]
     assert estimated.costs[-1] == pytest.approx(clustering_cost(sets, estimated.labels), rel=0.15)
+
+
+def test_the_pair_that_is_merged_is_always_one_of_nearest():
+    documents, _ = _templates(5, 40, seed=2)
+    partners = Partners(signatures := Signatures.of(_sets(documents), 64))
+    living = set(range(40))
+    for _ in range(10):  # few enough for the arrays to keep their length
+        one, other, change = partners.best()
+        shared = signatures.jaccard_with(one)
+        assert other in living
+        assert shared[other] == max(shared[each] for each in living - {one})
+        apart = signatures.cells(np.array([one, other])).sum()
+        assert change == pytest.approx(signatures.cells_merged(one, np.array([other]))[0] - apart)
+        partners.merge(one, other)
+        living.remove(other)

@@ -59,7 +59,7 @@ class Clusters:
         check_parameters(self.least_support, self.variant, self.functions)
 
     def learn(self, pages: SitePages, progress: Progress | None = None) -> ClusterTemplates:
-        """Cluster the pages of a site. Copies of a page count once and go with it.
+        """Cluster the pages of a site. Copies of a page count once and go with it; pages without text count as copies.
 
         Raises:
             SiteError: there are fewer than two different pages.
@@ -69,7 +69,7 @@ class Clusters:
         known: dict[int, int] = {}  # place of a document by the hash of its text
         for read in pages.read_all(progress):
             key = int(text_fingerprints(read.page)[0])
-            if key == 0 or key not in known:
+            if key not in known:
                 known[key] = len(documents)
                 documents.append(np.unique(path_hashes(read.page)))
             document_of[read.number] = known[key]

@@ -120,7 +120,7 @@ def merge_by_minhash(sets: PathSets, functions: int = FUNCTIONS) -> Merged:
     cells = signatures.cells(np.arange(len(first)))
     total = float(cells.sum())
     steps = [costs.bits(float(sets.sizes.sum()), sets.documents), costs.bits(total, len(first))]
-    search = _Partners(signatures)
+    search = Partners(signatures)
     while search.alive > 1:
         one, other, change = search.best()
         after = costs.bits(total + change, search.alive - 1)
@@ -132,7 +132,7 @@ def merge_by_minhash(sets: PathSets, functions: int = FUNCTIONS) -> Merged:
     return Merged(numbered(search.member[group]), steps)
 
 
-class _Partners:
+class Partners:
     """For each cluster the partner that it would best be merged with, and by how much that changes the cells."""
 
     def __init__(self, signatures: Signatures) -> None:
