@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 INDEX_VERSION: Final = 2
 """Version of the layout and of the shingles in it; a part of every key."""
 
+INDEX_SCRIPTS: Final = ("duplicate_records", "duplicate_shingles", "duplicate_buckets", "duplicate_verdicts")
+"""What every script of the index begins with."""
+
 FIELDS_PER_SHARD: Final = 70
 """Entries of a hash of buckets when the index is full; Redis and Valkey pack hashes of up to 128 and more."""
 
@@ -87,7 +90,7 @@ class DuplicateIndex:
     def __init__(self, connection: Connection, options: IndexOptions) -> None:
         self._connection = connection
         self._options = options
-        self._script = Script("duplicate_index", "find_duplicates")
+        self._script = Script(*INDEX_SCRIPTS, "find_duplicates")
 
     async def find(self, url: str, shingles: NDArray[np.uint64], *, enter: bool = True) -> Verdict | None:
         """Return the verdict on a document, and remember it; ``None`` when Redis is away.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from redis.exceptions import ResponseError
 
 from crawler.dedup.documents import DOCUMENTS
+from crawler.duplicates import INDEX_SCRIPTS
 from crawler.scripts import Script
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ class Worker:
         self._documents = options.key(DOCUMENTS)
         self.verdicts = options.key(VERDICTS) if verdicts is None else verdicts
         self._arguments = (group, name, batch, round(1000 * claim_after), kept)
-        self._script = client.register_script(Script("duplicate_index", "decide_documents").source)
+        self._script = client.register_script(Script(*INDEX_SCRIPTS, "decide_documents").source)
 
     def join(self) -> None:
         """Make the group, unless it is there; a new one begins with the oldest document of the stream."""

@@ -1,7 +1,7 @@
 -- Take the next documents off the stream in their order, decide each, and write the verdicts: all in one piece, so that
 -- nothing lies between taking a document, deciding it, and saying so.
 --
--- KEYS[1], ARGV 1 to 12  as in duplicate_index.lua
+-- KEYS[1], ARGV 1 to 12  as in duplicate_records.lua
 -- KEYS[2], KEYS[3]       the streams of documents and of verdicts
 -- ARGV 13 on             group; consumer; most documents to take; milliseconds after which an entry that was delivered
 --                        and never acknowledged is taken over; about how many verdicts to keep

@@ -1,6 +1,6 @@
 -- The verdicts on documents, for those who look them up as they crawl.
 --
--- KEYS, ARGV 1 to 12  as in duplicate_index.lua
+-- KEYS, ARGV 1 to 12  as in duplicate_records.lua
 -- ARGV 13 on          per document: id, 8 bytes; address; sketch, 6 bytes a shingle; 1 when it has all shingles, or 0
 -- Returns             per document: address of the original, resemblance, id that stands for the cluster (each '' where
 --                     there is none), number of hot shingles
