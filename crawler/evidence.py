@@ -23,7 +23,7 @@ class HashedPage:
 
     Attributes:
         page: the page; it keeps its lxml tree alive.
-        units: int64[k], the units that are counted.
+        units: int64[k], the units that are counted, in document order.
         fingerprints: uint64[k], theirs.
         masses: uint8[k], characters of text of each, 255 for more.
         contents_id: fingerprint of the whole page, 8 bytes.
@@ -40,6 +40,8 @@ class HashedPage:
         """Fingerprint a page."""
         fingerprints = node_fingerprints(page)
         units = np.flatnonzero(leaves(page) & (fingerprints != 0))
+        place = np.concatenate([page.run_begin, page.block_run_begin])
+        units = units[np.argsort(place[units], kind="stable")]
         lengths = np.zeros(page.n + page.m, np.int64)
         lengths[page.n :] = [len(text) for text in page.block_texts()]
         masses = lengths[units].clip(max=255).astype(np.uint8)
