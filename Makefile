@@ -38,6 +38,8 @@ benchmarks: $(VENV)/.installed ## published figures; PAGES=folder of HTML, GOLD=
 	$(BIN)/python -m benchmarks.fingerprints $(PAGES)
 	$(BIN)/python -m benchmarks.crash_resume
 	$(BIN)/python -m benchmarks.crawl_speed
+	$(BIN)/python -m benchmarks.site_counts $(SITES)
+	$(BIN)/python -m benchmarks.many_hosts --hosts 66
 	$(if $(PAGES),$(BIN)/python -m benchmarks.page_stages $(PAGES))
 	$(if $(GOLD),$(BIN)/python -m benchmarks.extraction $(GOLD) $(PAGES))
 	$(if $(GOLD),$(BIN)/python -m benchmarks.template_measures $(GOLD) $(PAGES))
