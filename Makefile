@@ -37,6 +37,10 @@ benchmarks: $(VENV)/.installed ## published figures; PAGES=folder of HTML, GOLD=
 	$(BIN)/python -m benchmarks.smoother
 	$(BIN)/python -m benchmarks.fingerprints $(PAGES)
 	$(BIN)/python -m benchmarks.crash_resume
+	$(BIN)/python -m benchmarks.near_duplicates peers
+	$(BIN)/python -m benchmarks.near_duplicates workers
+	$(BIN)/python -m benchmarks.near_duplicates kill
+	$(BIN)/python -m benchmarks.near_duplicates memory
 	$(BIN)/python -m benchmarks.crawl_speed
 	$(BIN)/python -m benchmarks.site_counts $(SITES)
 	$(BIN)/python -m benchmarks.many_hosts --hosts 66
