@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, ClassVar, Final, Self
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
+from detector.blocks.ensemble import Ensemble
 from detector.blocks.features import FEATURE_NAMES, BlockFeatures
 from detector.blocks.network import ARRAY_NAMES, Network
 from detector.blocks.tokens import TABLE_SIZE, TokenTables
@@ -76,9 +77,12 @@ class BlockPerceptron:
         """float64[m], probability of content from float32[m, k] features and the stretches around the blocks."""
         inputs = standardised(matrix, self.mean, self.scale)
         with _libraries().limit(limits=1, user_api="blas"):  # for one page, more threads cost five times the time
-            logits = [network.logits(inputs, surroundings) for network in self.networks]
-        logit = np.mean(logits, axis=0, dtype=np.float64)
+            logit = self._ensemble.logits(inputs, surroundings).astype(np.float64)
         return 1 / (1 + np.exp(-np.clip(logit, -30, 30)))
+
+    @cached_property
+    def _ensemble(self) -> Ensemble:
+        return Ensemble.of(self.networks)
 
     @classmethod
     def of(cls, tables: TokenTables, mean: Matrix, scale: Matrix, networks: Sequence[Network]) -> Self:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from detector.blocks.ensemble import Ensemble
 from detector.blocks.features import BlockFeatures
 from detector.blocks.network import ARRAY_NAMES, Network
 from detector.blocks.surroundings import NAMES, Surroundings
@@ -139,3 +140,17 @@ def test_dropout_hides_features_from_training_alone():
     assert np.array_equal(lesson.inputs, before)
     assert np.array_equal(first.block_weight, again.block_weight)
     assert not np.array_equal(first.block_weight, without.block_weight)
+
+
+@pytest.mark.parametrize("number", [1, 3])
+def test_networks_together_give_the_mean_of_their_logits(number: int):
+    networks = [random_network(seed, np.float32) for seed in range(number)]
+    inputs = np.random.default_rng(4).normal(size=(6, K)).astype(np.float32)
+    alone = np.mean([network.logits(inputs, around()) for network in networks], axis=0)
+    assert np.ptp(alone) > 1
+    assert np.allclose(Ensemble.of(networks).logits(inputs, around()), alone, atol=1e-4)
+
+
+def test_a_page_without_text_has_no_logit():
+    surroundings = around("<html><body></body></html>")
+    assert Ensemble.of([random_network()]).logits(np.zeros((0, K), np.float32), surroundings).shape == (0,)
