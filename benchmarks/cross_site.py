@@ -29,6 +29,7 @@ Kolcz and Yih: Site-Independent Template-Block Detection (PKDD 2007), section 4.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -67,19 +68,22 @@ class Fold:
     Attributes:
         train, test: their pages.
         labels: bool[e], which blocks to learn from are template.
-        train_matrix, test_matrix: float32[e, k], their features; learned ones come from other sites.
     """
 
     def __init__(self, train: list[BlockPage], test: list[BlockPage], seed: int) -> None:
         self.train, self.test, self.seed = train, test, seed
         self.labels = templates(train)
-        weight = np.ones(len(train))
-        matrix = np.concatenate(_labelled(train, stacked(train, weight, seed=seed)))
+
+    @cached_property
+    def matrices(self) -> tuple[Matrix, Matrix]:
+        """float32[e, k] twice: features of the blocks to learn from and to judge, learned ones from other sites."""
+        weight = np.ones(len(self.train))
+        matrix = np.concatenate(_labelled(self.train, stacked(self.train, weight, seed=self.seed)))
         mean, scale = matrix.mean(axis=0), (1 / (matrix.std(axis=0) + 1e-3)).astype(np.float32)
-        self.train_matrix = standardised(matrix, mean, scale)
-        tables = learn_tables(train, weight)
-        features = [np.concatenate([page.static, tables.features(page.tokens)], axis=1) for page in test]
-        self.test_matrix = standardised(np.concatenate(_labelled(test, features)).astype(np.float32), mean, scale)
+        tables = learn_tables(self.train, weight)
+        features = [np.concatenate([page.static, tables.features(page.tokens)], axis=1) for page in self.test]
+        judged = np.concatenate(_labelled(self.test, features)).astype(np.float32)
+        return standardised(matrix, mean, scale), standardised(judged, mean, scale)
 
 
 def naive_bayes(fold: Fold) -> Floats:
@@ -91,13 +95,15 @@ def naive_bayes(fold: Fold) -> Floats:
 
 def logistic(fold: Fold) -> Floats:
     """Score by a linear model."""
-    return _probability(LogisticRegression(C=0.1, max_iter=200).fit(fold.train_matrix, fold.labels), fold.test_matrix)
+    learned_from, judged = fold.matrices
+    return _probability(LogisticRegression(C=0.1, max_iter=200).fit(learned_from, fold.labels), judged)
 
 
 def forest(fold: Fold) -> Floats:
     """Score by a random forest."""
+    learned_from, judged = fold.matrices
     model = RandomForestClassifier(100, min_samples_leaf=5, random_state=fold.seed, n_jobs=-1)
-    return _probability(model.fit(fold.train_matrix, fold.labels), fold.test_matrix)
+    return _probability(model.fit(learned_from, fold.labels), judged)
 
 
 def blocks(fold: Fold) -> Floats:
