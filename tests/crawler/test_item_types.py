@@ -4,7 +4,7 @@ import pytest
 
 KINDS = ["dict", "dataclass", "attrs", "pydantic", "item"]
 FIELDS = {
-    *("url", "title", "text", "template_share", "label_source", "label_version", "evidence_pages", "site_label_version", "status"),
+    *("url", "title", "text", "template_share", "label_source", "label_version", "evidence_pages", "status"),
     *("site_label_version", "shingles"),
 }
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from detector.site import Counts, LossyCounts, MemoryCounts, frequency_estimates
@@ -44,12 +44,14 @@ def assert_promise(lossy: LossyCounts, exact: MemoryCounts, pages: list[np.ndarr
 
 
 @given(SEEDS, st.integers(1, 60), st.integers(1, 80), st.integers(1, 300))
+@settings(deadline=None)
 def test_the_promise_holds_in_any_order_of_pages(seed: int, pages: int, units: int, budget: int) -> None:
     made = pages_of(seed, pages, units)
     assert_promise(*counted(made, budget), made, budget)
 
 
 @given(SEEDS, st.integers(2, 40), st.integers(1, 60), st.integers(1, 200), st.integers(1, 4))
+@settings(deadline=None)
 def test_the_promise_holds_for_the_sum_of_several_workers(
     seed: int, pages: int, units: int, budget: int, workers: int
 ) -> None:
@@ -64,6 +66,7 @@ def test_the_promise_holds_for_the_sum_of_several_workers(
 
 
 @given(SEEDS, st.integers(1, 30), st.integers(1, 40))
+@settings(deadline=None)
 def test_counts_that_fit_are_exact(seed: int, pages: int, units: int) -> None:
     made = pages_of(seed, pages, units)
     lossy, exact = counted(made, sum(map(len, made)))
@@ -73,6 +76,7 @@ def test_counts_that_fit_are_exact(seed: int, pages: int, units: int) -> None:
 
 
 @given(SEEDS, st.lists(st.integers(0, 9), max_size=20), st.integers(1, 60))
+@settings(deadline=None)
 def test_replays_change_nothing(seed: int, replays: list[int], budget: int) -> None:
     made = pages_of(seed, 10, 30)
     once = counted(made, budget)[0]
