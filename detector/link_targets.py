@@ -54,8 +54,8 @@ class LinkTargets:
         self._origins = (f"https://{host}", f"http://{host}", f"//{host}")
         self._folder = [part for part in path.split("/")[:-1] if part]
         self._self = self.resolve(url)
-        self._of_host = self._tokens_of(host)
-        self._of_folder = self._tokens_of("/".join([host, *self._folder, ""]))
+        self._of_host = self._tokens_of(f"//{host}")
+        self._of_folder = self._tokens_of("/".join([f"//{host}", *self._folder, ""]))
 
     def token(self, link: str) -> int:
         """64-bit token of a link's target."""

@@ -140,6 +140,15 @@ def test_no_more_places_and_links_are_remembered_than_allowed(monkeypatch: pytes
     link_targets._tokens.clear()
 
 
+def test_pages_without_address_and_without_host_do_not_share_what_is_remembered() -> None:
+    urls = [None, "file:///a/page.html"]
+    results = []
+    for order in (urls, urls[::-1]):
+        forget()
+        results.append({url: fingerprint('<a href="/b/./c.html">x', url) for url in order})
+    assert results[0] == results[1]
+
+
 def test_a_relative_link_that_begins_like_an_address_depends_on_its_folder() -> None:
     one, other = (fingerprint('<a href="httpd.html">x', f"https://example.org/{place}/") for place in "ab")
     assert one != other
