@@ -56,30 +56,37 @@ def test_only_the_pages_that_are_needed_are_loaded(web, start_crawls, tmp_path):
     assert crawled.winnow_stats == {}
 
 
-def test_the_size_and_the_pages_can_be_limited(web, start_crawls, tmp_path):
-    url = _site(web)
-    plans = [
-        _plan(tmp_path, url=url, size="2"),
-        _plan(tmp_path, url=url, pages="8"),
-        _plan(tmp_path, url=url + "sport"),
-    ]
-    small, few, section = start_crawls(*plans).results()
-    assert [len(crawled.items[0]["menu_pages"]) for crawled in (small, few, section)] == [2, 2, 4]
-    assert f"{web.url}/sport" not in section.items[0]["menu_pages"]
+@pytest.fixture(scope="module")
+def crawls(shared_web, start_crawls, tmp_path_factory):
+    """Crawls of one process, by what is special about them."""
+    folder = tmp_path_factory.mktemp("templates")
+    url = _site(shared_web)
+    arguments = {
+        "size": {"url": url, "size": "2"},
+        "pages": {"url": url, "pages": "8"},
+        **{path: {"url": url + path} for path in ("sport", "bare", "gone", "plain", "private")},
+    }
+    plans = [_plan(folder, **{**each, "out": str(folder / f"{name}.html")}) for name, each in arguments.items()]
+    return url, folder, dict(zip(arguments, start_crawls(*plans).results(), strict=True))
 
 
-def test_a_page_without_a_menu_and_one_that_cannot_be_loaded_end_the_crawl(web, start_crawls, tmp_path):
-    url = _site(web)
+def test_the_size_and_the_pages_can_be_limited(crawls):
+    url, _, crawled = crawls
+    assert [len(crawled[name].items[0]["menu_pages"]) for name in ("size", "pages", "sport")] == [2, 2, 4]
+    assert f"{url}sport" not in crawled["sport"].items[0]["menu_pages"]
+
+
+def test_a_page_without_a_menu_and_one_that_cannot_be_loaded_end_the_crawl(crawls):
+    url, folder, crawled = crawls
     ends = {"bare": "no_menu", "gone": "no_key_page", "plain": "no_key_page", "private": "no_key_page"}
-    crawls = start_crawls(*(_plan(tmp_path, url=url + path) for path in ends)).results()
-    assert [crawled.stats["finish_reason"] for crawled in crawls] == list(ends.values())
-    assert not any(crawled.items for crawled in crawls)
-    log = crawls[0].log
+    assert {name: crawled[name].stats["finish_reason"] for name in ends} == ends
+    assert not any(crawled[name].items for name in ends)
+    log = crawled["bare"].log
     assert f"{url}bare has no links to pages of its site that could be loaded" in log
     assert f"Could not load the key page {url}gone" in log
     assert f"Could not load the key page {url}private: Forbidden by robots.txt" in log
     assert f"{url}plain is no HTML page" in log
-    assert not (tmp_path / "template.html").exists()
+    assert sorted(file.stem for file in folder.iterdir()) == ["pages", "size", "sport"]
 
 
 def test_the_template_of_the_demo_news_has_no_word_of_its_stories(start_crawls, tmp_path):
