@@ -47,7 +47,8 @@ class Ensemble:
             block_bias=np.concatenate([network.block_bias for network in networks]),
             context_weight=np.stack([network.context_weight for network in networks]),
             context_bias=np.concatenate([network.context_bias for network in networks]),
-            output_weight=np.concatenate([network.output_weight[:, 0] for network in networks]) / len(networks),
+            output_weight=np.concatenate([network.output_weight[:, 0] for network in networks]).astype(np.float32)
+            * np.float32(1 / len(networks)),
             output_bias=float(np.mean([network.output_bias for network in networks])),
         )
 

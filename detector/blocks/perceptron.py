@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 BLOCKS: Final = "blocks"
 """Name of this kind of model."""
 
-PENALTY: Final = 0.2
+PENALTY: Final = 0.1
 """Cost of a section anywhere, chosen on held-out folds; penalties by area, the paper's choice, lose short blocks."""
 
 _CLIP: Final = 4.0  # standard deviations
