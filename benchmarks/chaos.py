@@ -266,7 +266,7 @@ def _start(
         "AUTOTHROTTLE_ENABLED": 0,
         "ROBOTSTXT_OBEY": 0,
         "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
-        "DOWNLOAD_DELAY": delay * 6,  # of six hosts at a time
+        "DOWNLOAD_DELAY": delay,  # the hosts share an address, and so the delay
         "RANDOMIZE_DOWNLOAD_DELAY": 0,
     }.items():
         command += ["-s", f"{name}={value}"]
