@@ -4,8 +4,8 @@
 
 One `scrapy` process crawls the demo web, every page fetched over loopback, all of Winnow on: counting, near-duplicates,
 the stream of documents and examples for learning, with the private Valkey. Its resident memory is read now and then;
-*growth* is that of the last half of the pages. Every page has a text of its own and there are six hosts, so what could
-grow is what is kept per page.
+*growth* is that of the last half of the pages. Every page has a text of its own, on one of six hosts for every 6,000
+pages, so what could grow is what is kept per page and per host.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 from urllib.parse import urljoin
@@ -24,6 +25,7 @@ from demo.server import DemoWeb
 from demo.web import read_resources
 
 ROOT: Final = Path(__file__).resolve().parent.parent
+_PER_HOST: Final = 1_000
 _SECONDS: Final = 0.5
 
 
@@ -34,22 +36,25 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=5_000, metavar="N", help="pages between two rows (%(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="another seed, other pages (%(default)s)")
     options = parser.parse_args()
-    per_host = -(-options.pages // len(BUILDERS))
+    webs = -(-options.pages // (len(BUILDERS) * _PER_HOST))
     seen: list[tuple[int, float]] = []
-    with tempfile.TemporaryDirectory(prefix="winnow-memory-") as folder:
-        say(f"writing a web of {len(BUILDERS)} hosts with {per_host} pages each")
-        with DemoWeb(Path(folder, "web"), options.seed, per_host) as web:
-            urls = Path(folder, "urls.txt")
-            urls.write_text("\n".join(_addresses(web)[: options.pages]), encoding="utf-8")
-            crawl = subprocess.Popen(_command(urls, Path(folder)), cwd=ROOT)
-            items = Path(folder, "items.csv")
-            pages = 0
-            while crawl.poll() is None:
-                time.sleep(_SECONDS)
-                pages = _lines(items)
-                if (memory := _resident(crawl.pid)) and pages >= options.every * (len(seen) + 1):
-                    seen.append((pages, memory))
-                    say(f"{pages:,} pages, {memory:.0f} MB")
+    with tempfile.TemporaryDirectory(prefix="winnow-memory-") as folder, ExitStack() as stack:
+        addresses: list[str] = []
+        for number in range(webs):
+            say(f"writing web {number + 1} of {webs}: {len(BUILDERS)} hosts with {_PER_HOST} pages each")
+            web = DemoWeb(Path(folder, f"web-{number}"), options.seed + number, _PER_HOST)
+            addresses += _addresses(stack.enter_context(web))
+        urls = Path(folder, "urls.txt")
+        urls.write_text("\n".join(addresses[: options.pages]), encoding="utf-8")
+        crawl = subprocess.Popen(_command(urls, Path(folder)), cwd=ROOT)
+        items = Path(folder, "items.csv")
+        pages = 0
+        while crawl.poll() is None:
+            time.sleep(_SECONDS)
+            pages = _lines(items)
+            if (memory := _resident(crawl.pid)) and pages >= options.every * (len(seen) + 1):
+                seen.append((pages, memory))
+                say(f"{pages:,} pages, {memory:.0f} MB")
     if crawl.returncode or len(seen) < 2:
         sys.exit(f"the crawl ended with {crawl.returncode} after {pages:,} pages")
     print(table(["pages", "memory, MB"], [[f"{pages:,}", f"{memory:.0f}"] for pages, memory in seen]))
