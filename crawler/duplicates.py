@@ -119,7 +119,7 @@ class DuplicateIndex:
             arguments += [document_id(url), url.encode("utf-8", "surrogatepass"), packed_keys(shingles), complete]
 
         async def ask(client: Redis) -> list[list[Any]]:
-            reply: list[list[Any]] = (await self._script.run(client, [([self._options.key("m")], arguments)]))[0]
+            reply: list[list[Any]] = await self._script.run(client, [self._options.key("m")], arguments)
             return reply
 
         replies = await self._connection.call(ask)

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from redis.asyncio import Redis
 
-    Call = tuple[Sequence[str | bytes], Sequence[Any]]
-
 
 class Script:
     """One Lua script; every call of it must be safe to repeat.
@@ -31,23 +29,14 @@ class Script:
         self.source = "".join(file.read_text(encoding="utf-8") for file in files)
         self._sha = hashlib.sha1(self.source.encode(), usedforsecurity=False).hexdigest()
 
-    async def run(self, client: Redis, calls: Sequence[Call]) -> list[Any]:
-        """Run the script once per pair of keys and arguments, in one round trip, and return the replies in order.
+    async def run(self, client: Redis, keys: Sequence[str | bytes], arguments: Sequence[Any]) -> Any:
+        """Run the script in one round trip, and return its reply.
 
         Raises:
             redis.RedisError: the server refused or could not be reached.
         """
         try:
-            return await self._send(client, calls)
+            return await client.evalsha(self._sha, len(keys), *keys, *arguments)
         except NoScriptError:
             await client.script_load(self.source)
-            return await self._send(client, calls)
-
-    async def _send(self, client: Redis, calls: Sequence[Call]) -> list[Any]:
-        if len(calls) == 1:
-            keys, arguments = calls[0]
-            return [await client.evalsha(self._sha, len(keys), *keys, *arguments)]
-        pipeline = client.pipeline(transaction=False)
-        for keys, arguments in calls:
-            pipeline.evalsha(self._sha, len(keys), *keys, *arguments)
-        return await pipeline.execute()
+            return await client.evalsha(self._sha, len(keys), *keys, *arguments)

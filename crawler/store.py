@@ -152,18 +152,19 @@ class NodeCounts:
         arguments = (page_id, contents_id, nodes.joined, nodes.masses.tobytes(), *self._limits)
 
         async def send(client: Redis) -> list[Any]:
-            return await self._count_page.run(client, [(self.keys(host), arguments)])
+            reply: list[Any] = await self._count_page.run(client, self.keys(host), arguments)
+            return reply
 
-        replies = await self._connection.call(send)
-        if replies is None:
+        reply = await self._connection.call(send)
+        if reply is None:
             return None
-        if replies[0][0] == _SETTLED:
-            _, pages, stamp, version, labels, expected = replies[0]
+        if reply[0] == _SETTLED:
+            _, pages, stamp, version, labels, expected = reply
             settled = SettledHost.unpack(stamp, version, pages, labels, float(expected))
             self._settled.put(host, settled)
             settled.observe(contents_id, nodes.distinct, nodes.masses)
             return nodes.evidence_of(settled)
-        counted, pages, undercount, version, entries, has_settled = replies[0]
+        counted, pages, undercount, version, entries, has_settled = reply
         if has_settled:
             self._notice(stats.HOSTS_SETTLED)
         df = nodes.in_place(_frequencies(entries, pages))
@@ -209,16 +210,16 @@ class NodeCounts:
         if not drifted and not self._is_due(settled):
             return settled
 
-        async def send(client: Redis) -> list[Any]:
+        async def send(client: Redis) -> int:
             arguments = (settled.stamp, self._ttl, int(drifted))
-            return await self._settled_host.run(client, [(self.keys(host)[:1], arguments)])
+            return int(await self._settled_host.run(client, self.keys(host)[:1], arguments))
 
-        replies = await self._connection.call(send)
+        is_known = await self._connection.call(send)
         settled.confirmed = time.monotonic()
-        if replies is None or (replies[0] and not drifted):
+        if is_known is None or (is_known and not drifted):
             return settled
         self._settled.drop(host)
-        if replies[0]:
+        if is_known:
             self._notice(stats.HOSTS_REOPENED)
         return None
 

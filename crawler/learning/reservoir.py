@@ -84,12 +84,13 @@ class Reservoir:
         arguments = (host, host_priority(host, self._salt), page, example, bounds.pages, bounds.hosts, bounds.bytes)
 
         async def send(client: Redis) -> list[Any]:
-            return await self._script.run(client, [(names, (*arguments, bounds.ttl, keys.examples))])
+            reply: list[Any] = await self._script.run(client, names, (*arguments, bounds.ttl, keys.examples))
+            return reply
 
-        replies = await self._connection.call(send)
-        if replies is None:
+        reply = await self._connection.call(send)
+        if reply is None:
             return False
-        taken, limit, page_limit = replies[0]
+        taken, limit, page_limit = reply
         self._limit = int(limit) if limit else None
         if page_limit:
             self._page_limits[host] = page_limit.decode()
