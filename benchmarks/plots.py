@@ -57,7 +57,7 @@ def add_plot_argument(parser: argparse.ArgumentParser) -> None:
 
 def _drawable(name: str) -> Path:
     if find_spec("matplotlib") is None:
-        sys.exit("--plot needs matplotlib: pip install -e '.[dev,peers]'")
+        sys.exit("--plot needs matplotlib: pip install -e '.[dev]'")
     file = Path(name)
     if not file.parent.is_dir():
         sys.exit(f"{file}: there is no folder {file.parent}")

@@ -66,7 +66,6 @@ def test_the_penalty_is_drawn_as_f_measure_and_as_rand_index():
 
 
 def test_the_same_figures_give_the_same_plot_byte_for_byte(tmp_path):
-    pytest.importorskip("matplotlib")
     panel = Panel("sites", "F1", {"all": [(10, 0.5), (20, 0.6)]}, {"best": 0.7}, log_x=True, at=(10, 20))
     files = [tmp_path / name for name in ("a.svg", "b.svg")]
     for file in files:
@@ -78,7 +77,6 @@ def test_the_same_figures_give_the_same_plot_byte_for_byte(tmp_path):
 
 
 def test_every_line_of_a_plot_is_drawn(tmp_path):
-    pytest.importorskip("matplotlib")
     lines = {f"kind {number}": [(1, number), (2, number)] for number in range(9)}
     draw(tmp_path / "many.svg", [Panel("x", "y", lines, {})])
     text = (tmp_path / "many.svg").read_text()
