@@ -62,10 +62,12 @@ class Models:
 
     def __init__(self, name: str | None) -> None:
         self._name = name
-        if name is None or "{fold}" not in name:
-            self.label = model_or_exit(name).name
-        else:
+        if name is None:
+            self.label = model_or_exit(None).name
+        elif "{fold}" in name:
             self.label = f"{model_or_exit(name.format(fold=0)).name}, by folds"
+        else:
+            self.label = Path(name).stem  # several models of one kind are told apart by it
 
     def of(self, page: GoldPage) -> Model:
         """Return the model for a page."""
