@@ -23,20 +23,19 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urljoin
 
 from scrapy import Request
 from scrapy.http import HtmlResponse
 from scrapy.utils.request import RequestFingerprinter
 
 from benchmarks.common import parser_of, say, table, write_json
+from benchmarks.demo_pages import demo_pages
 from benchmarks.redis_faults import Proxy, Server
 from crawler.connection import Connection
 from crawler.evidence import HashedPage
 from crawler.hosts import site_of
 from crawler.store import NodeCounts, host_keys
 from demo.server import DemoWeb
-from demo.web import read_resources
 from detector.fingerprints import FINGERPRINT_VERSION
 from detector.page import Page
 
@@ -155,7 +154,7 @@ def main() -> int:
         tempfile.TemporaryDirectory(prefix="winnow-chaos-") as folder,
         DemoWeb(Path(folder, "web"), options.seed, options.pages) as web,
     ):
-        pages = _pages(web)
+        pages = demo_pages(web)
         for number, name in enumerate(names):
             say(f"{name} ({number + 1} of {len(names)})")
             outcomes[name] = _run(
@@ -171,17 +170,6 @@ def main() -> int:
     write_json(options, {"bound": bound, "faults": {name: asdict(each) for name, each in outcomes.items()}})
     still = all(each.still <= bound for name, each in outcomes.items() if not FAULTS[name].kills)
     return int(not still or any(each.lost or each.missing or each.wrong for each in outcomes.values()))
-
-
-def _pages(web: DemoWeb) -> dict[str, Resource]:
-    """The HTML pages of the demo web by address, those of all hosts in turn."""
-    found = [
-        (number, urljoin(web.urls[name], resource.path), resource)
-        for name, resources in read_resources(web.folder).items()
-        for number, resource in enumerate(resources.values())
-        if resource.status == 200 and dict(resource.headers)["Content-Type"].startswith("text/html")
-    ]
-    return {url: resource for _, url, resource in sorted(found, key=lambda page: page[:2])}
 
 
 def _run(

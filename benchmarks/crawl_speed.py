@@ -18,15 +18,14 @@ import tempfile
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urljoin
 
 from itemadapter import ItemAdapter
 
 from benchmarks.common import parser_of, say, table, write_json
+from benchmarks.demo_pages import demo_pages
 from benchmarks.peers import trafilatura_text
 from demo.hosts import BUILDERS
 from demo.server import DemoWeb
-from demo.web import read_resources
 
 if TYPE_CHECKING:
     import argparse
@@ -85,13 +84,7 @@ def _addresses(web: DemoWeb, options: argparse.Namespace) -> list[str]:
     """Where to start: the hosts, or for the spider that follows nothing all pages, host by host in turn."""
     if options.spider == "site":
         return list(web.urls.values())
-    pages = [
-        (number, urljoin(web.urls[name], resource.path))
-        for name, resources in read_resources(web.folder).items()
-        for number, resource in enumerate(resources.values())
-        if resource.status == 200 and dict(resource.headers)["Content-Type"].startswith("text/html")
-    ]
-    return [url for _, url in sorted(pages, key=lambda page: page[0])][: options.pages]
+    return list(demo_pages(web))[: options.pages]
 
 
 def _crawl(

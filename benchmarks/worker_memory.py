@@ -17,12 +17,11 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
-from urllib.parse import urljoin
 
 from benchmarks.common import parser_of, say, table, write_json
+from benchmarks.demo_pages import demo_pages
 from demo.hosts import BUILDERS
 from demo.server import DemoWeb
-from demo.web import read_resources
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 _PER_HOST: Final = 1_000
@@ -43,7 +42,7 @@ def main() -> None:
         for number in range(webs):
             say(f"writing web {number + 1} of {webs}: {len(BUILDERS)} hosts with {_PER_HOST} pages each")
             web = DemoWeb(Path(folder, f"web-{number}"), options.seed + number, _PER_HOST)
-            addresses += _addresses(stack.enter_context(web))
+            addresses += demo_pages(stack.enter_context(web))
         urls = Path(folder, "urls.txt")
         urls.write_text("\n".join(addresses[: options.pages]), encoding="utf-8")
         crawl = subprocess.Popen(_command(urls, Path(folder)), cwd=ROOT)
@@ -62,17 +61,6 @@ def main() -> None:
     growth = (last[1] - middle[1]) / (last[0] - middle[0]) * 1_000
     print(f"\ngrowth over the last half: {growth:.2f} MB per 1,000 pages")
     write_json(options, {"memory_mb": seen, "growth_mb_per_1000_pages": growth})
-
-
-def _addresses(web: DemoWeb) -> list[str]:
-    """All HTML pages, the hosts in turn."""
-    pages = [
-        (number, urljoin(web.urls[name], resource.path))
-        for name, resources in read_resources(web.folder).items()
-        for number, resource in enumerate(resources.values())
-        if resource.status == 200 and dict(resource.headers)["Content-Type"].startswith("text/html")
-    ]
-    return [url for _, url in sorted(pages)]
 
 
 def _command(urls: Path, folder: Path) -> list[str]:
