@@ -77,8 +77,10 @@ class CleanItems:
             winnow.count(stats.ITEMS_FAILED)
             logger.exception("Could not clean an item of %s", url, extra={"spider": self._crawler.spider})
             return item
-        if winnow.corrections is not None and evidence is not None and url is not None:
-            await self._correct(item, url, html, cleaned, evidence)
+        if isinstance(item, Correction):
+            self._let_through(item, cleaned, evidence)
+        elif winnow.corrections is not None and evidence is not None and url is not None:
+            await winnow.corrections.note(str(site_of(url)), url, html, str(cleaned.values["text"]), evidence)
         winnow.count(_STATUS_STATS[cleaned.status])
         if cleaned.with_evidence:
             winnow.count(stats.ITEMS_WITH_EVIDENCE)
@@ -107,23 +109,17 @@ class CleanItems:
             return None
         return adapter, html
 
-    async def _correct(
-        self, item: Any, url: str, html: str | bytes, cleaned: CleanedItem, evidence: SiteEvidence
-    ) -> None:
-        """Let a correction through if it corrects something, and have any other item corrected later.
+    def _let_through(self, correction: Correction, cleaned: CleanedItem, evidence: SiteEvidence | None) -> None:
+        """Let a correction go on if the labels of its site give it another text.
 
         Raises:
-            DropItem: the correction has the text that there was.
+            DropItem: they do not, or are not to be had.
         """
-        winnow, text = self._winnow, str(cleaned.values["text"])
-        if not isinstance(item, Correction):
-            if winnow.corrections is not None:
-                await winnow.corrections.note(str(site_of(url)), url, html, text, evidence)
-        elif not evidence.settled or text_hash(text) == item.text_hash:
-            winnow.count(stats.CORRECTIONS_UNCHANGED)
+        settled = evidence is not None and evidence.settled
+        if not settled or text_hash(str(cleaned.values["text"])) == correction.text_hash:
+            self._winnow.count(stats.CORRECTIONS_UNCHANGED)
             raise DropItem("its text stays as it was", log_level="DEBUG")
-        else:
-            winnow.count(stats.CORRECTIONS_SENT)
+        self._winnow.count(stats.CORRECTIONS_SENT)
 
     async def _clean(
         self, html: str | bytes, url: str | None, origin: Origin | None
