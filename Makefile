@@ -34,24 +34,24 @@ tests: $(VENV)/.installed ## pytest, a process per core
 
 benchmarks: $(VENV)/.installed ## published figures; PAGES=folder of HTML, GOLD=file of gold text, SITES=folder of sites for those that need data
 	$(BIN)/python -m pip install --quiet --editable '.[dev,peers]'
-	$(BIN)/python -m benchmarks.smoother
-	$(BIN)/python -m benchmarks.fingerprints $(PAGES)
-	$(BIN)/python -m benchmarks.crash_resume
-	$(BIN)/python -m benchmarks.near_duplicates peers
-	$(BIN)/python -m benchmarks.near_duplicates workers
-	$(BIN)/python -m benchmarks.near_duplicates kill
-	$(BIN)/python -m benchmarks.near_duplicates memory
-	$(BIN)/python -m benchmarks.crawl_speed
-	$(BIN)/python -m benchmarks.site_counts $(SITES)
-	$(BIN)/python -m benchmarks.many_hosts --hosts 66
-	$(if $(PAGES),$(BIN)/python -m benchmarks.page_stages $(PAGES))
-	$(if $(GOLD),$(BIN)/python -m benchmarks.extraction $(GOLD) $(PAGES))
-	$(if $(GOLD),$(BIN)/python -m benchmarks.template_measures $(GOLD) $(PAGES))
-	$(if $(GOLD),$(BIN)/python -m benchmarks.smoothing $(GOLD) $(PAGES))
-	$(if $(SITES),$(BIN)/python -m benchmarks.cross_site $(SITES) --pages-per-site 3)
-	$(if $(and $(SITES),$(GOLD)),$(BIN)/python -m benchmarks.learning_curve $(SITES) $(GOLD) $(PAGES))
-	$(if $(and $(SITES),$(shell command -v chromium)),$(BIN)/python -m benchmarks.geometry $(SITES) --boxes .winnow/boxes)
-	$(if $(and $(SITES),$(shell command -v chromium)),$(BIN)/python -m benchmarks.real_geometry $(SITES) --boxes .winnow/boxes)
+	$(BIN)/python -m benchmarks.speed.smoother
+	$(BIN)/python -m benchmarks.speed.fingerprints $(PAGES)
+	$(BIN)/python -m benchmarks.faults.crash_resume
+	$(BIN)/python -m benchmarks.applications.near_duplicates peers
+	$(BIN)/python -m benchmarks.applications.near_duplicates workers
+	$(BIN)/python -m benchmarks.applications.near_duplicates kill
+	$(BIN)/python -m benchmarks.applications.near_duplicates memory
+	$(BIN)/python -m benchmarks.speed.crawl_speed
+	$(BIN)/python -m benchmarks.sites.site_counts $(SITES)
+	$(BIN)/python -m benchmarks.sites.many_hosts --hosts 66
+	$(if $(PAGES),$(BIN)/python -m benchmarks.speed.page_stages $(PAGES))
+	$(if $(GOLD),$(BIN)/python -m benchmarks.accuracy.extraction $(GOLD) $(PAGES))
+	$(if $(GOLD),$(BIN)/python -m benchmarks.accuracy.template_measures $(GOLD) $(PAGES))
+	$(if $(GOLD),$(BIN)/python -m benchmarks.accuracy.smoothing $(GOLD) $(PAGES))
+	$(if $(SITES),$(BIN)/python -m benchmarks.accuracy.cross_site $(SITES) --pages-per-site 3)
+	$(if $(and $(SITES),$(GOLD)),$(BIN)/python -m benchmarks.accuracy.learning_curve $(SITES) $(GOLD) $(PAGES))
+	$(if $(and $(SITES),$(shell command -v chromium)),$(BIN)/python -m benchmarks.layout.geometry $(SITES) --boxes .winnow/boxes)
+	$(if $(and $(SITES),$(shell command -v chromium)),$(BIN)/python -m benchmarks.layout.real_geometry $(SITES) --boxes .winnow/boxes)
 
 clean: ## remove what make has made
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .scrapy .winnow

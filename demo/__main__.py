@@ -60,7 +60,7 @@ def main() -> int:
         "\nOn a site of your own:\n"
         f"  {scrapy} crawl site -a url=https://example.org/ -a pages=50 -O items.jsonl\n"
         "In a Scrapy project of your own, one setting:\n"
-        '  ADDONS = {"crawler.Addon": 500}\n'
+        '  ADDONS = {"scrapy_winnow.Addon": 500}\n'
         "To look at the demo web in a browser:\n"
         f"  {_short(Path(sys.executable))} -m demo.server"
     )

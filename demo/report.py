@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import redis
 
-from crawler.embedded import EmbeddedServer
-from crawler.host_records import HostRecords
-from crawler.hosts import site_of
 from demo.accuracy import Accuracy, compare, total
-from detector.fingerprints import FINGERPRINT_VERSION
+from scrapy_winnow.hosts.names import site_of
+from scrapy_winnow.hosts.records import HostRecords
+from scrapy_winnow.storage.embedded import EmbeddedServer
+from winnow.fingerprints.units import FINGERPRINT_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

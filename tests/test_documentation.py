@@ -9,17 +9,17 @@ from pathlib import Path
 
 import pytest
 
-import crawler.config
-import crawler.stats
-from crawler.commands import main as winnow
-from crawler.config import OPTIONAL_FIELDS, WRITTEN_FIELDS
-from crawler.spiders.site import SiteSpider
-from detector.models import shipped_models
+from scrapy_winnow import Addon
+from scrapy_winnow import stats as stat_names
+from scrapy_winnow.commands import main as winnow
+from scrapy_winnow.config import DEFAULTS, OPTIONAL_FIELDS, WRITTEN_FIELDS
+from scrapy_winnow.project.spiders.site import SiteSpider
+from winnow.models.registry import shipped_models
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("*/README.md")])
-BENCHMARKS = sorted((ROOT / "benchmarks").glob("*.py"))
+BENCHMARKS = sorted((ROOT / "benchmarks").glob("*/*.py"))
 
 
 def _first_cells(page):
@@ -38,20 +38,20 @@ def _code_lines(text):
 def test_every_setting_is_documented_with_its_default_and_no_other():
     text = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
     table = dict(re.findall(r"^\| `(WINNOW_\w+)` \| `([^`]+)` \|", text, re.MULTILINE))
-    assert table.keys() == crawler.config.DEFAULTS.keys()
+    assert table.keys() == DEFAULTS.keys()
     for name, written in table.items():
-        default = crawler.config.DEFAULTS[name]
+        default = DEFAULTS[name]
         assert written in {repr(default), str(default)}, name
 
 
 def test_settings_named_anywhere_exist():
     for page in PAGES:
         named = set(re.findall(r"\bWINNOW_[A-Z]\w+", page.read_text(encoding="utf-8")))
-        assert named <= crawler.config.DEFAULTS.keys(), page.name
+        assert named <= DEFAULTS.keys(), page.name
 
 
 def test_every_stat_is_documented_and_no_other():
-    stats = {value for value in vars(crawler.stats).values() if isinstance(value, str) and value.startswith("winnow/")}
+    stats = {value for value in vars(stat_names).values() if isinstance(value, str) and value.startswith("winnow/")}
     documented = _first_cells("stats.md")
     assert set(documented) == stats
     assert len(documented) == len(stats)
@@ -81,7 +81,7 @@ def test_the_addon_line_of_the_readme_names_the_addon():
     (line,) = {line for line in _code_lines(README) if line.startswith("ADDONS")}
     (path,) = ast.literal_eval(line.partition("=")[2].strip())
     module, _, name = path.rpartition(".")
-    assert getattr(importlib.import_module(module), name) is crawler.addon.Addon
+    assert getattr(importlib.import_module(module), name) is Addon
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -137,8 +137,12 @@ def test_every_page_of_the_documentation_is_in_its_index():
 
 def test_every_benchmark_is_in_their_table_and_has_help(monkeypatch, capsys):
     table = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
-    commands = [file.stem for file in BENCHMARKS if 'if __name__ == "__main__"' in file.read_text(encoding="utf-8")]
-    assert set(re.findall(r"python -m benchmarks\.(\w+)", table)) == set(commands)
+    commands = [
+        f"{file.parent.name}.{file.stem}"
+        for file in BENCHMARKS
+        if 'if __name__ == "__main__"' in file.read_text(encoding="utf-8")
+    ]
+    assert set(re.findall(r"python -m benchmarks\.(\w+\.\w+)", table)) == set(commands)
     monkeypatch.syspath_prepend(str(ROOT))
     for command in commands:
         monkeypatch.setattr(sys, "argv", [command, "--help"])

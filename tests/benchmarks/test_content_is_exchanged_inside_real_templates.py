@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from benchmarks.content_exchange import frames_of, mistyped, own_texts, shortened
+from benchmarks.applications.content_exchange import frames_of, mistyped, own_texts, shortened
 from demo.web import generate
-from detector.page import Page
-from detector.text import block_texts
-from detector.training.sites import find_sites
+from winnow.output.text import block_texts
+from winnow.page.page import Page
+from winnow.training.sites import find_sites
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from detector.training.sites import Site
+    from winnow.training.sites import Site
 
 TEXT = ["Once upon a time a fox wrote a letter.", "Nobody ever answered it, alas."]
 

@@ -5,14 +5,14 @@ import re
 import numpy as np
 import pytest
 
-from benchmarks.cross_site import _figures as cross_site_figures
-from benchmarks.plots import Panel, draw
-from benchmarks.real_geometry import completed, real_geometry
-from benchmarks.smoothing import _panels as smoothing_panels
-from detector.blocks.features import BlockFeatures
-from detector.geometry import layout
-from detector.page import Page
-from detector.training.block_examples import BlockPage
+from benchmarks.accuracy.cross_site import _figures as cross_site_figures
+from benchmarks.accuracy.smoothing import _panels as smoothing_panels
+from benchmarks.layout.real_geometry import completed, real_geometry
+from benchmarks.shared.plots import Panel, draw
+from winnow.models.blocks.features.matrix import BlockFeatures
+from winnow.models.logistic.geometry import layout
+from winnow.page.page import Page
+from winnow.training.blocks.examples import BlockPage
 
 
 def block_page(source, words, content):

@@ -8,12 +8,12 @@ from urllib.parse import urlsplit
 import numpy as np
 import pytest
 
-from benchmarks.browser_layout import prepared, styled_pages
-from benchmarks.geometry import agreement, comparable
-from benchmarks.site_server import MISSING_IMAGE, serving
-from detector.geometry import HIDDEN_AREA, layout
-from detector.page import Page
-from detector.training.sites import Site
+from benchmarks.layout.browser_layout import prepared, styled_pages
+from benchmarks.layout.geometry import agreement, comparable
+from benchmarks.sites.site_server import MISSING_IMAGE, serving
+from winnow.models.logistic.geometry import HIDDEN_AREA, layout
+from winnow.page.page import Page
+from winnow.training.sites import Site
 
 BODY = "".join(f"<p id=p{k}>{'Some words of a paragraph. ' * k}</p>" for k in range(1, 15))
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.intervals import mean_interval, percent, share_interval
-from benchmarks.keyword_extraction import keywords
+from benchmarks.applications.keyword_extraction import keywords
+from benchmarks.shared.intervals import mean_interval, percent, share_interval
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 import numpy as np
 
-from benchmarks.site_truth import KeptPages, Overlap, demo_sites, gold_sites
-from detector.page import Page
+from benchmarks.sites.site_truth import KeptPages, Overlap, demo_sites, gold_sites
+from winnow.page.page import Page
 
 
 def test_the_demo_web_tells_the_template_of_nearly_all_its_pages():

@@ -65,5 +65,5 @@ def test_robots_txt_is_obeyed(demo: tuple[str, Path]) -> None:
 
 def test_it_says_how_to_go_on_with_a_site_of_ones_own(demo: tuple[str, Path]) -> None:
     assert "crawl site -a url=https://example.org/" in demo[0]
-    assert 'ADDONS = {"crawler.Addon": 500}' in demo[0]
+    assert 'ADDONS = {"scrapy_winnow.Addon": 500}' in demo[0]
     assert "pages per second" in demo[0]

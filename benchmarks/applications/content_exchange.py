@@ -1,0 +1,189 @@
+"""Pages of known content inside the templates of real sites: the main content of site pages is exchanged.
+
+A page's *slot* is the deepest element that holds most of the text which no other page of its site has. What is in it is
+replaced; whatever is around it stays: navigation, sidebars, footers, and lists that change from page to page. The slot
+is found by exact counts of text over the site's pages alone, so no model that is compared takes part in it.
+"""
+
+from __future__ import annotations
+
+import copy
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from lxml import etree
+
+from benchmarks.shared.common import say, spread
+from winnow.fingerprints.units import both_fingerprints
+from winnow.output.text import block_texts
+from winnow.page.page import Page, PageTooLarge
+from winnow.site import MemoryCounts
+from winnow.training.sites import find_sites
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from winnow.training.sites import Site
+
+SLOT_SHARE: Final = 0.9
+"""Share of a page's own words that its slot has at least."""
+
+LEAST_AROUND: Final = 50
+"""Words outside the slot, without which a page has no template to speak of."""
+
+MOST_WORDS: Final = 400
+"""Words of a text that are put into a page; it ends with the paragraph that reaches them."""
+
+_LEAST_OWN: Final = 30  # words
+_STYLES: Final = ("p", "div", "br")
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Frame:
+    """A page of a site and the element whose content is exchanged.
+
+    Attributes:
+        site: name of the site.
+        url: address of the page.
+        root: its tree; it is not changed.
+        slot: number of the element in document order, comments counted.
+    """
+
+    site: str
+    url: str
+    root: etree._Element
+    slot: int
+
+    def filled(self, paragraphs: Sequence[str], style: str) -> bytes:
+        """Return the page's HTML with other paragraphs in the slot, marked up as one of ``p``, ``div`` or ``br``."""
+        root = copy.deepcopy(self.root)
+        element = next(node for number, node in enumerate(root.iter()) if number == self.slot)
+        tail = element.tail
+        for child in list(element):
+            element.remove(child)
+        element.text, element.tail = None, tail
+        if style == "br":
+            element.text = paragraphs[0]
+            for paragraph in paragraphs[1:]:
+                etree.SubElement(element, "br").tail = paragraph
+        else:
+            for paragraph in paragraphs:
+                etree.SubElement(element, style).text = paragraph
+        html: bytes = etree.tostring(root, encoding="utf-8", method="html")
+        return html
+
+
+def add_frame_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the folder of sites and what is taken of it."""
+    parser.add_argument("sites", type=Path, metavar="SITES_DIR", help="folder with one folder a site")
+    parser.add_argument("--site", nargs="+", metavar="NAME", help="these sites only (default: all that have slots)")
+    parser.add_argument("--seed", type=int, default=0, help="picks pages, texts and pairs (default: %(default)s)")
+
+
+def frames_by_site(options: argparse.Namespace, least: int) -> dict[str, list[Frame]]:
+    """Find the pages with a slot, by site; sites with fewer than ``least`` of them are left out.
+
+    Ends the program where no site is left.
+    """
+    try:
+        sites = [site for site in find_sites(options.sites) if options.site is None or site.name in options.site]
+    except (OSError, ValueError) as error:
+        sys.exit(str(error))
+    found: dict[str, list[Frame]] = {}
+    for site in sites:
+        frames = list(frames_of(site))
+        say(f"{site.name}: {len(frames)} of {len(site.files)} pages have a slot")
+        if len(frames) >= least:
+            found[site.name] = frames
+    return found or sys.exit(f"{options.sites}: no site has {least} pages with a slot")
+
+
+def frames_of(site: Site) -> Iterator[Frame]:
+    """Find the slot of each page of a site; pages without one, and copies of other pages, are left out."""
+    for page, own in _own_blocks(site):
+        slot = slot_of(page, own)
+        if slot is not None:
+            nodes = list(page.elements[0].iter())
+            yield Frame(site.name, page.url or "", page.elements[0], nodes.index(page.elements[slot]))
+
+
+def own_texts(site: Site, most: int) -> list[str]:
+    """Text that no other page of the site has, of so many of its pages, evenly spread; a line per block."""
+    pages = [
+        "\n".join(text for text, is_own in zip(block_texts(page), own.tolist(), strict=True) if is_own)
+        for page, own in _own_blocks(site)
+    ]
+    return spread([text for text in pages if len(text.split()) >= _LEAST_OWN], most)
+
+
+def _own_blocks(site: Site) -> Iterator[tuple[Page, NDArray[np.bool_]]]:
+    """The pages of a site, each with bool[m]: which of its blocks no other page has, by their text."""
+    pages, counts = [], MemoryCounts()
+    for file in site.files:
+        try:
+            page = Page.parse(file.read_bytes(), site.url(file))
+        except PageTooLarge:
+            continue
+        text = both_fingerprints(page)[1] if page.m else np.zeros(0, np.uint64)
+        if page.m and counts.add(int(text[0]), text):
+            pages.append((page, text[page.n :]))
+    for page, text in pages:
+        yield page, counts.df(text) <= 1
+
+
+def slot_of(page: Page, own: NDArray[np.bool_]) -> int | None:
+    """Find the slot of a page.
+
+    Args:
+        page: the page.
+        own: bool[m], the blocks that no other page of the site has.
+
+    Returns:
+        index of the element, ``None`` where the page has too little text of its own or nothing around it.
+    """
+    words = np.array([len(text.split()) for text in block_texts(page)], np.int64)
+    all_words, own_words = (np.append(0, np.cumsum(values)) for values in (words, words * own))
+    inside, inside_own = (sums[page.block_end] - sums[page.block_begin] for sums in (all_words, own_words))
+    fits = (inside_own >= max(SLOT_SHARE * own_words[-1], _LEAST_OWN)) & (all_words[-1] - inside >= LEAST_AROUND)
+    if not fits.any():
+        return None
+    candidates = np.flatnonzero(fits)
+    return int(candidates[page.depth[candidates].argmax()])
+
+
+def style_of(site_number: int) -> str:
+    """Mark-up of the paragraphs on a site: every site has its own way."""
+    return _STYLES[site_number % len(_STYLES)]
+
+
+def shortened(text: str, most_words: int = MOST_WORDS) -> list[str]:
+    """Paragraphs of a text, up to the one that reaches so many words."""
+    paragraphs: list[str] = []
+    words = 0
+    for line in text.splitlines():
+        paragraph = "".join(character for character in " ".join(line.split()) if character.isprintable())
+        if paragraph and words < most_words:
+            paragraphs.append(paragraph)
+            words += len(paragraph.split())
+    return paragraphs
+
+
+def mistyped(paragraphs: Sequence[str], rate: float, random: np.random.Generator) -> list[str]:
+    """Copy paragraphs as people do: one word in ``1 / rate`` gets lost."""
+    kept = []
+    for paragraph in paragraphs:
+        words = paragraph.split()
+        stay = random.random(len(words)) >= rate
+        kept.append(" ".join(word for word, stays in zip(words, stay, strict=True) if stays) or paragraph)
+    return kept
+
+
+def chosen(things: Sequence[str], number: int, random: np.random.Generator) -> list[str]:
+    """So many of the things, in random order."""
+    return spread([things[index] for index in random.permutation(len(things)).tolist()], number)

@@ -1,0 +1,204 @@
+"""Near-duplicates found with and without templates: the page-level paper's Table 2 (section 6.2) on a Lyrics-like set.
+
+The paper took the lyrics of the same songs from three sites. Here the same texts (gold texts of articles, GOLD) stand
+inside the pages of five real sites: the main content of each page is exchanged (content_exchange.py), so
+that templates are real and it is known which pages are duplicates. Every copy loses one word in 500, as people who copy
+do. The sites are taken in groups of five; each text of a group is on one page of each of its sites.
+
+Pages are compared by the paper's rule: lower-case alphanumeric words, windows of 6, the 8 smallest hashes, duplicates
+from 4 in common. Duplicate pairs: one text on two sites of its group, all of them. Non-duplicate pairs: different texts
+on the same site, as many as there are duplicate pairs, drawn at random.
+
+What differs from the paper: texts of articles, not of songs; templates of 15 sites, not of 3; SITELEVEL and the counts
+of "combined" see the pages of the site that are in the set, not all the site has.
+
+    python -m benchmarks.applications.duplicate_detection SITES_DIR GOLD
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from benchmarks.applications.cleaned_texts import COMBINED, METHODS, cleaned_texts
+from benchmarks.applications.content_exchange import (
+    add_frame_arguments,
+    chosen,
+    frames_by_site,
+    mistyped,
+    shortened,
+    style_of,
+)
+from benchmarks.shared.common import parser_of, say, table, write_json
+from benchmarks.shared.intervals import percent, share_interval
+from winnow import load_model
+from winnow.duplicates.shingles import near_duplicates, shingles
+from winnow.training.evaluation import read_gold
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from benchmarks.applications.content_exchange import Frame
+
+GROUP: Final = 5
+"""Sites that carry the same texts."""
+
+_LEAST_WORDS: Final = 100
+_ERRORS: Final = 0.002
+
+Shingles = dict[tuple[str, int], "NDArray[np.uint64]"]
+"""By site and number of text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """How many pairs of each kind were told apart rightly.
+
+    Attributes:
+        found: duplicate pairs that are near-duplicates.
+        duplicates: duplicate pairs.
+        parted: non-duplicate pairs that are none.
+        others: non-duplicate pairs.
+    """
+
+    found: int
+    duplicates: int
+    parted: int
+    others: int
+
+
+def main() -> None:
+    """Build the set, clean it in every way, compare the pairs, print the table."""
+    parser = parser_of(__doc__ or "")
+    add_frame_arguments(parser)
+    parser.add_argument("gold", type=Path, metavar="GOLD", help="gold pages whose texts are used, .jsonl or .jsonl.xz")
+    parser.add_argument("--type", default="article", metavar="TYPE", help="page type of the texts (default: article)")
+    parser.add_argument("--texts", type=int, default=90, metavar="N", help="most texts of a group (default: 90)")
+    parser.add_argument("--model", nargs="+", default=[None], metavar="MODEL", help="models (default: the package's)")
+    parser.add_argument(
+        "--documents", type=Path, metavar="FILE", help="write what 'combined' leaves of the pages for near_duplicates"
+    )
+    options = parser.parse_args()
+
+    random = np.random.default_rng(options.seed)
+    texts = _texts(options.gold, options.type)
+    frames = frames_by_site(options, least=40)
+    groups = _groups(list(frames), random)
+    placed = place(frames, groups, texts, options.texts, random)
+    pairs = _pairs(groups, placed, random)
+    say(f"{len(texts):,} texts, {sum(map(len, placed.values())):,} pages, {len(pairs[0]):,} pairs of either kind")
+
+    rows, figures = [], {}
+    left: dict[tuple[str, int], dict[str, object]] = {}
+    for number, name in enumerate(options.model):
+        model = load_model(name)
+        methods = METHODS if number == 0 else tuple(method for method in METHODS if method in _OF_MODEL)
+        found: dict[str, Shingles] = {method: {} for method in methods}
+        for done, (site, pages) in enumerate(placed.items(), 1):
+            cleaned = cleaned_texts([(html, url) for _, html, url in pages], model, methods)
+            for (text, _, url), by_method in zip(pages, cleaned, strict=True):
+                for method, content in by_method.items():
+                    found[method][site, text] = shingles(content)
+                left.setdefault((site, text), {"url": url, "text": by_method[COMBINED], "story": text})
+            say(f"{done} of {len(placed)} sites cleaned")
+        for method, of_pages in found.items():
+            label = f"{method}, {name or model.name}" if method in _OF_MODEL else method
+            figures[label] = rates = _rates(of_pages, *pairs)
+            rows.append([label, *_row(rates)])
+    if options.documents is not None:
+        options.documents.write_text("".join(json.dumps(row) + "\n" for row in left.values()), encoding="utf-8")
+    print(table(["text compared", "duplicates found, %", "non-duplicates parted, %"], rows))
+    write_json(options, {name: _as_dict(rates) for name, rates in figures.items()})
+
+
+_OF_MODEL: Final = frozenset(method for method in METHODS if method.startswith("PAGELEVEL") or method == "combined")
+
+
+def _texts(gold: Path, page_type: str) -> list[list[str]]:
+    """Texts of one page type, cut to paragraphs of about 400 words; near-duplicates among them are left out."""
+    try:
+        pages = read_gold(gold)
+    except (OSError, ValueError) as error:
+        sys.exit(f"{gold}: {error}")
+    texts: list[list[str]] = []
+    seen: set[int] = set()
+    for page in pages:
+        paragraphs = shortened(page.text) if page.page_type == page_type else []
+        own = set(shingles("\n".join(paragraphs)).tolist())
+        if sum(len(paragraph.split()) for paragraph in paragraphs) >= _LEAST_WORDS and not own & seen:
+            seen |= own
+            texts.append(paragraphs)
+    return texts or sys.exit(f"{gold}: no page of type {page_type} has {_LEAST_WORDS} words")
+
+
+def _groups(sites: list[str], random: np.random.Generator) -> list[list[str]]:
+    order = [sites[index] for index in random.permutation(len(sites)).tolist()]
+    groups = [order[at : at + GROUP] for at in range(0, len(order) - GROUP + 1, GROUP)]
+    return groups or sys.exit(f"{GROUP} sites are needed at least, {len(sites)} have enough pages")
+
+
+def place(
+    frames: Mapping[str, Sequence[Frame]],
+    groups: Sequence[Sequence[str]],
+    texts: Sequence[list[str]],
+    most: int,
+    random: np.random.Generator,
+) -> dict[str, list[tuple[int, bytes, str]]]:
+    """Put texts into the pages of their groups' sites: number of the text, HTML and address, by site."""
+    order = random.permutation(len(texts)).tolist()
+    names = sorted(frames)
+    placed: dict[str, list[tuple[int, bytes, str]]] = {}
+    for group in groups:
+        number = min(most, len(order), *(len(frames[site]) for site in group))
+        own, order = order[:number], order[number:]
+        for site in group:
+            of_site = {frame.url: frame for frame in frames[site]}
+            style = style_of(names.index(site))
+            placed[site] = [
+                (text, of_site[url].filled(mistyped(texts[text], _ERRORS, random), style), url)
+                for text, url in zip(own, chosen(sorted(of_site), number, random), strict=True)
+            ]
+    return placed
+
+
+def _pairs(
+    groups: Sequence[Sequence[str]], placed: Mapping[str, Sequence[tuple[int, bytes, str]]], random: np.random.Generator
+) -> tuple[list[Any], list[Any]]:
+    duplicates = [
+        ((one, text), (other, text))
+        for group in groups
+        for one, other in combinations(group, 2)
+        for text, _, _ in placed[one]
+    ]
+    same_site = [
+        ((site, one[0]), (site, other[0])) for site, pages in placed.items() for one, other in combinations(pages, 2)
+    ]
+    drawn = random.permutation(len(same_site))[: len(duplicates)]
+    return duplicates, [same_site[index] for index in drawn.tolist()]
+
+
+def _rates(of_pages: Shingles, duplicates: Sequence[Any], others: Sequence[Any]) -> Rates:
+    found = sum(near_duplicates(of_pages[one], of_pages[other]) for one, other in duplicates)
+    parted = sum(not near_duplicates(of_pages[one], of_pages[other]) for one, other in others)
+    return Rates(found, len(duplicates), parted, len(others))
+
+
+def _row(rates: Rates) -> list[str]:
+    shares = ((rates.found, rates.duplicates), (rates.parted, rates.others))
+    return [percent(hits / max(of, 1), share_interval(hits, of)) for hits, of in shares]
+
+
+def _as_dict(rates: Rates) -> dict[str, int]:
+    return {name: getattr(rates, name) for name in Rates.__slots__}
+
+
+if __name__ == "__main__":
+    main()

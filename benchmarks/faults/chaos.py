@@ -1,0 +1,299 @@
+"""What faults cost a crawl: items lost, pages counted wrongly, and how long the crawl stood still.
+
+    python -m benchmarks.faults.chaos [--pages 20] [--pause 30] [--fault NAME ...]
+
+Every row is a real crawl (`scrapy`, one process, two where it says so) over the demo web with a real Valkey on TCP. The
+fault strikes when a third of the pages has been asked for, and is mended --pause seconds later. Then the counts in
+Redis are compared with those of the same pages counted without any fault, node by node.
+
+*Lost* are pages that were asked for and gave no item. *Stood still* is the longest time without a request to the web;
+a call to Redis may take WINNOW_REDIS_TIMEOUT (0.5 s), plus what a crawl without fault stands still anyway. The exit
+code is 1 if something is lost, counted wrongly, or stands still for longer than the bound.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from scrapy import Request
+from scrapy.http import HtmlResponse
+from scrapy.utils.request import RequestFingerprinter
+
+from benchmarks.faults.redis_faults import Proxy, Server
+from benchmarks.shared.common import parser_of, say, table, write_json
+from benchmarks.shared.demo_pages import demo_pages
+from demo.server import DemoWeb
+from scrapy_winnow.hosts.counts import NodeCounts, host_keys
+from scrapy_winnow.hosts.evidence import HashedPage
+from scrapy_winnow.hosts.names import site_of
+from scrapy_winnow.storage.connection import Connection
+from winnow.fingerprints.units import FINGERPRINT_VERSION
+from winnow.page.page import Page
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from demo.site import Resource
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+TIMEOUT: Final = 0.5
+"""Seconds that a call to Redis may take, WINNOW_REDIS_TIMEOUT's default."""
+
+_SLACK: Final = 0.5  # seconds that a busy machine may add to a pause
+_EVERY: Final = 0.01  # seconds between looks at the crawl
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One kind of trouble.
+
+    Attributes:
+        strike: what happens to the servers.
+        mend: what ends it.
+        server: options of the server.
+        workers: crawls of the same pages at the same time.
+        kills: whether it is the worker that is killed with 9, and started again.
+        keeps: whether all pages must be in the counts at the end; without, those counted must be right.
+    """
+
+    strike: Callable[[Setting], object] = lambda _: None
+    mend: Callable[[Setting], object] = lambda _: None
+    server: Sequence[str] = ()
+    workers: int = 1
+    kills: bool = False
+    keeps: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """The servers of one crawl: the one it talks to, through a proxy, and a replica."""
+
+    server: Server
+    replica: Server
+    proxy: Proxy
+
+
+def _restart(setting: Setting) -> None:
+    setting.server.start()
+
+
+def _fail_over(setting: Setting) -> None:
+    setting.replica.do("REPLICAOF", "NO", "ONE")
+    setting.proxy.to = setting.replica.port
+    setting.proxy.heal()
+
+
+FAULTS: Final = {
+    "none": Fault(keeps=True),
+    "worker killed -9, started again": Fault(kills=True, keeps=True),
+    "two workers, the same pages": Fault(workers=2, keeps=True),
+    "Redis killed -9, back empty": Fault(lambda s: s.server.kill(), _restart),
+    "Redis killed -9, back with its log": Fault(
+        lambda s: s.server.kill(), _restart, ("--appendonly", "yes", "--appendfsync", "always")
+    ),
+    "Redis frozen": Fault(lambda s: s.server.freeze(), lambda s: s.server.thaw()),
+    "Redis out of memory": Fault(
+        lambda s: s.server.do("CONFIG", "SET", "maxmemory", "1"),
+        lambda s: s.server.do("CONFIG", "SET", "maxmemory", "0"),
+    ),
+    "Redis made a read-only replica": Fault(
+        lambda s: s.server.do("REPLICAOF", "127.0.0.1", "1"), lambda s: s.server.do("REPLICAOF", "NO", "ONE")
+    ),
+    "Redis failing over to its replica": Fault(lambda s: s.server.kill(), _fail_over),
+    "network cut": Fault(lambda s: s.proxy.cut(), lambda s: s.proxy.heal()),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a crawl with a fault came to.
+
+    Attributes:
+        asked: pages of the demo web.
+        lost: of these, those without an item.
+        counted: pages in the counts at the end.
+        missing: pages that a crawl without fault counts and this one has not, where it must.
+        wrong: nodes whose entry differs from that of the same pages without a fault.
+        still: longest time without a request, in seconds.
+        outages: times that the crawl saw Redis go.
+    """
+
+    asked: int
+    lost: int
+    counted: int
+    missing: int
+    wrong: int
+    still: float
+    outages: int
+
+
+def main() -> int:
+    """Run every fault, print a row for each."""
+    parser = parser_of(__doc__ or "")
+    parser.add_argument("--pages", type=int, default=20, metavar="N", help="content pages per host (%(default)s)")
+    parser.add_argument(
+        "--pause", type=float, default=30.0, metavar="S", help="seconds until it is mended (%(default)s)"
+    )
+    parser.add_argument(
+        "--fault", nargs="+", choices=list(FAULTS), metavar="NAME", help="these only: " + "; ".join(FAULTS)
+    )
+    parser.add_argument("--seed", type=int, default=1, help="another seed, other pages (%(default)s)")
+    options = parser.parse_args()
+    names = ["none", *(name for name in options.fault or FAULTS if name != "none")]
+    outcomes: dict[str, Outcome] = {}
+    with (
+        tempfile.TemporaryDirectory(prefix="winnow-chaos-") as folder,
+        DemoWeb(Path(folder, "web"), options.seed, options.pages) as web,
+    ):
+        pages = demo_pages(web)
+        for number, name in enumerate(names):
+            say(f"{name} ({number + 1} of {len(names)})")
+            outcomes[name] = _run(
+                FAULTS[name], web, pages, Path(folder, str(number)), options.pause, outcomes.get("none")
+            )
+    bound = outcomes["none"].still + TIMEOUT + _SLACK
+    rows = [
+        [name, each.asked, each.lost, each.counted, each.missing, each.wrong, f"{each.still:.1f}", each.outages]
+        for name, each in outcomes.items()
+    ]
+    print(table(["fault", "pages", "lost", "counted", "missing", "wrong", "stood still, s", "outages"], rows))
+    print(f"\nbound on standing still: {bound:.1f} s")
+    write_json(options, {"bound": bound, "faults": {name: asdict(each) for name, each in outcomes.items()}})
+    still = all(each.still <= bound for name, each in outcomes.items() if not FAULTS[name].kills)
+    return int(not still or any(each.lost or each.missing or each.wrong for each in outcomes.values()))
+
+
+def _run(
+    fault: Fault, web: DemoWeb, pages: dict[str, Resource], folder: Path, pause: float, without: Outcome | None
+) -> Outcome:
+    with ExitStack() as stack:
+        server = stack.enter_context(Server(folder / "primary", *fault.server))
+        replica = stack.enter_context(Server(folder / "replica", "--replicaof", "127.0.0.1", str(server.port)))
+        setting = Setting(server, replica, stack.enter_context(Proxy(server.port)))
+        still = _crawl(fault, setting, web, pages, folder, pause)
+        survivor = replica if fault.mend is _fail_over else server
+        counted, wrong = asyncio.run(_compared(survivor, pages, folder))
+        log = "".join(file.read_text(encoding="utf-8") for file in folder.glob("*.log"))
+    items = {
+        json.loads(line)["url"]
+        for file in folder.glob("*.jsonl")
+        for line in file.read_text(encoding="utf-8").splitlines()
+        if line.endswith("}")  # the last line of a killed crawl may be a torso
+    }
+    return Outcome(
+        asked=len(pages),
+        lost=len(pages.keys() - items),
+        counted=counted,
+        missing=without.counted - counted if fault.keeps and without is not None else 0,
+        wrong=wrong,
+        still=still,
+        outages=log.count("Redis is away"),
+    )
+
+
+def _crawl(
+    fault: Fault, setting: Setting, web: DemoWeb, pages: dict[str, Resource], folder: Path, pause: float
+) -> float:
+    """Crawl with the fault; return the longest time without a request, in seconds."""
+    before = {name: len(web.requests(name)) for name in web.urls}
+
+    def asked() -> int:
+        return sum(len(web.requests(name)) - before[name] for name in web.urls)
+
+    # The crawl goes on for about as long as the fault lasts, and half as long again before and after it.
+    delay = 2 * pause / len(pages)
+    crawls = [_start(setting, pages, folder, number, delay) for number in range(fault.workers)]
+    mended_at = seen_at = still = 0.0
+    seen = 0
+    while any(crawl.poll() is None for crawl in crawls):
+        now = time.monotonic()
+        if (requests := asked()) != seen or not seen:
+            still = max(still, now - seen_at) if seen else 0.0
+            seen, seen_at = requests, now
+        if not mended_at and requests >= fault.workers * len(pages) // 3:
+            mended_at = now + pause
+            fault.strike(setting)
+            if fault.kills:
+                crawls[0].kill()
+                crawls[0].wait()
+                crawls = [_start(setting, pages, folder, len(crawls), delay)]
+        if 0 < mended_at < now:
+            fault.mend(setting)
+            mended_at = float("inf")
+        time.sleep(_EVERY)
+    if mended_at not in {0.0, float("inf")}:
+        fault.mend(setting)
+    return still
+
+
+def _start(
+    setting: Setting, pages: dict[str, Resource], folder: Path, number: int, delay: float
+) -> subprocess.Popen[bytes]:
+    urls = folder / "urls.txt"
+    urls.write_text("\n".join(pages), encoding="utf-8")
+    command = [sys.executable, "-m", "scrapy", "runspider", str(ROOT / "benchmarks" / "listed.py")]
+    command += ["-a", f"urls_file={urls}", "-o", str(folder / f"{number}.jsonl")]
+    for name, value in {
+        "LOG_FILE": folder / f"{number}.log",
+        "LOG_LEVEL": "INFO",
+        "WINNOW_REDIS_URL": setting.proxy.url,
+        "WINNOW_REDIS_TIMEOUT": TIMEOUT,
+        "WINNOW_REDIS_RETRY_INTERVAL": 1,
+        "WINNOW_SETTLE_PAGES": 0,
+        "WINNOW_DUPLICATES": 0,
+        "FEED_EXPORT_FIELDS": "url,text",
+        "AUTOTHROTTLE_ENABLED": 0,
+        "ROBOTSTXT_OBEY": 0,
+        "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
+        "DOWNLOAD_DELAY": delay,  # the hosts share an address, and so the delay
+        "RANDOMIZE_DOWNLOAD_DELAY": 0,
+    }.items():
+        command += ["-s", f"{name}={value}"]
+    return subprocess.Popen(command, cwd=ROOT)
+
+
+async def _compared(server: Server, pages: dict[str, Resource], folder: Path) -> tuple[int, int]:
+    """Pages in the counts of a server, and entries that differ from those of the same pages counted anew."""
+    fingerprint = RequestFingerprinter().fingerprint
+    url_of = {fingerprint(Request(url))[:8]: url for url in pages}
+    counted, wrong = 0, 0
+    with Server(folder / "again") as again, server.client as here, again.client as there:
+        connection = Connection(again.url, timeout=10)
+        counts = NodeCounts(
+            connection,
+            prefix="winnow",
+            version=FINGERPRINT_VERSION,
+            budget=1 << 20,
+            most_pages=1 << 14,
+            ttl=1 << 20,
+        )
+        for host in sorted({str(site_of(url)) for url in pages}):
+            _, nodes, guard = host_keys("winnow", FINGERPRINT_VERSION, host)
+            ids: Any = here.get(guard) or b""
+            for at in range(0, len(ids), 16):
+                counted += 1
+                hashed = _hashed(url_of[ids[at : at + 8]], pages)
+                await counts.count(host, ids[at : at + 8], hashed.fingerprints, hashed.contents_id, hashed.masses)
+            found: Any = here.hgetall(nodes)
+            expected: Any = there.hgetall(nodes)
+            wrong += sum(found.get(key) != expected.get(key) for key in found.keys() | expected.keys())
+        await connection.close()
+    return counted, wrong
+
+
+def _hashed(url: str, pages: dict[str, Resource]) -> HashedPage:
+    response = HtmlResponse(url, body=pages[url].body, headers=dict(pages[url].headers))
+    return HashedPage.of(Page.from_tree(response.selector.root, url))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

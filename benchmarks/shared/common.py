@@ -1,0 +1,154 @@
+"""What the benchmarks share: pages from a folder, progress on standard error, tables on standard output."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from winnow import load_model
+from winnow.models.files import ModelError
+from winnow.training.evaluation import GoldPage, read_gold
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from winnow.models.base import Model
+
+_EVERY: Final = 2.0  # seconds
+_SUFFIXES: Final = {".html", ".htm", ".xhtml"}
+_Thing = TypeVar("_Thing")
+
+
+def parser_of(doc: str) -> argparse.ArgumentParser:
+    """Return a parser with the module's text as its help, and ``--json``."""
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there as JSON, too")
+    return parser
+
+
+def add_gold_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the gold file, the folder of its pages, and the choice among them."""
+    parser.add_argument("gold", type=Path, metavar="GOLD", help="gold pages, .jsonl or .jsonl.xz")
+    parser.add_argument("pages", type=Path, metavar="PAGES_DIR", help="folder with their HTML, <id>.html")
+    parser.add_argument("--fold", type=int, metavar="K", help="the pages of this fold only")
+    parser.add_argument("--sample", type=int, metavar="N", help="so many pages only, evenly spread")
+
+
+def gold_pages(options: argparse.Namespace) -> list[tuple[GoldPage, bytes]]:
+    """Read the gold pages that the options of `add_gold_arguments` choose, with their HTML.
+
+    Ends the program where there are none, or where a file is missing.
+    """
+    try:
+        chosen = [page for page in read_gold(options.gold) if options.fold in {None, page.fold}]
+        chosen = spread(chosen, options.sample)
+        read = [(page, _html_of(page, options.pages)) for page in chosen]
+    except (OSError, ValueError) as error:
+        sys.exit(f"{options.gold}: {error}")
+    return read or sys.exit(f"{options.gold}: no page of fold {options.fold}")
+
+
+class Models:
+    """A model for each gold page: the same one, or with ``{fold}`` in its name one per fold.
+
+    Args:
+        name: name or file of a model; ``None`` for the package's own.
+    """
+
+    def __init__(self, name: str | None) -> None:
+        self._name = name
+        if name is None:
+            self.label = model_or_exit(None).name
+        elif "{fold}" in name:
+            self.label = f"{model_or_exit(name.format(fold=0)).name}, by folds"
+        else:
+            self.label = Path(name).stem  # several models of one kind are told apart by it
+
+    def of(self, page: GoldPage) -> Model:
+        """Return the model for a page."""
+        return model_or_exit(self._name.format(fold=page.fold) if self._name is not None else None)
+
+
+def model_or_exit(name: str | None) -> Model:
+    """Load a model by name or file; end the program where there is none, or a damaged one."""
+    try:
+        return load_model(name)
+    except (OSError, ModelError) as error:
+        sys.exit(f"--model: {error}")
+
+
+def add_model_argument(parser: argparse.ArgumentParser) -> None:
+    """Add ``--model``."""
+    parser.add_argument(
+        "--model", metavar="MODEL", help="model, {fold} in its name is the page's fold (default: the package's)"
+    )
+
+
+def _html_of(page: GoldPage, folder: Path) -> bytes:
+    file = folder / page.page_id
+    return (file if file.is_file() else folder / f"{page.page_id}.html").read_bytes()
+
+
+def html_files(folder: Path, sample: int | None = None) -> list[Path]:
+    """Return the HTML files below a folder, or some of them, evenly spread. Ends the program where there are none."""
+    files = sorted(file for file in folder.rglob("*") if file.suffix.lower() in _SUFFIXES)
+    return spread(files, sample) or sys.exit(f"no HTML files in {folder}")
+
+
+def spread(things: Sequence[_Thing], sample: int | None) -> list[_Thing]:
+    """Return so many of the things, evenly spread; all of them without a number."""
+    if sample is None or sample >= len(things):
+        return list(things)
+    return [things[number * len(things) // sample] for number in range(sample)]
+
+
+def shown(things: Sequence[_Thing], what: str) -> Iterator[_Thing]:
+    """Go through things and say on standard error now and then how far one has got."""
+    last = time.monotonic()
+    for done, thing in enumerate(things, 1):
+        yield thing
+        if time.monotonic() - last > _EVERY:
+            last = time.monotonic()
+            say(f"{done:,} of {len(things):,} {what}")
+
+
+def say(text: str) -> None:
+    """Write a line of progress."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def installed(*names: str) -> list[str]:
+    """Return those of the modules that are installed, and say which are not."""
+    for name in names:
+        if find_spec(name) is None:
+            say(f"{name} is not installed and left out")
+    return [name for name in names if find_spec(name) is not None]
+
+
+def table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Return rows as a Markdown table; the first column to the left, the others to the right."""
+    cells = [list(headings), *([_written(cell) for cell in row] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = []
+    for row in cells:
+        padded = [row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))]
+        lines.append("| " + " | ".join(padded) + " |")
+    rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
+    return "\n".join([lines[0], "| " + " | ".join(rule) + " |", *lines[1:]])
+
+
+def _written(cell: object) -> str:
+    if cell is None:
+        return "-"
+    return f"{cell:.3f}" if isinstance(cell, float) else str(cell)
+
+
+def write_json(options: argparse.Namespace, figures: Mapping[str, Any]) -> None:
+    """Write the figures where ``--json`` says, if it does."""
+    if options.json is not None:
+        options.json.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")

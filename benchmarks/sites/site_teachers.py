@@ -1,0 +1,77 @@
+"""What site-level methods teach: page-level models that learned from each one's labels, on gold pages."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from benchmarks.shared.common import say, shown, spread, table
+from winnow import clean
+from winnow.training.blocks.examples import html_file, of_sites
+from winnow.training.blocks.model import Recipe, train_block_model
+from winnow.training.evaluation import by_page_type, page_accuracy, read_gold
+from winnow.training.sites import find_sites
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+RECIPE: Final = Recipe(networks=1)
+"""Smaller than the package's own, and the same for all methods."""
+
+
+def add_teaching_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add how much is taught and how much is measured on."""
+    group = parser.add_argument_group("with --teach")
+    group.add_argument("--taught-sites", type=int, default=60, metavar="N", help="sites (default: %(default)s)")
+    group.add_argument(
+        "--counted", type=int, default=40, metavar="N", help="pages of each counted (default: %(default)s)"
+    )
+    group.add_argument("--taught-pages", type=int, default=10, metavar="N", help="learned from (default: %(default)s)")
+    group.add_argument("--sample", type=int, default=500, metavar="N", help="gold pages cleaned (default: %(default)s)")
+
+
+def taught(options: argparse.Namespace, methods: Sequence[str]) -> dict[str, Any]:
+    """Train a model by each method's labels, clean the gold pages with it, and print the table."""
+    folder, gold, html = options.teach
+    try:
+        sites = find_sites(folder)
+        pages = spread(read_gold(gold), options.sample)
+    except (OSError, ValueError) as error:
+        sys.exit(str(error))
+    chosen = np.random.default_rng(options.seed).permutation(len(sites))[: options.taught_sites]
+    some = [
+        replace(sites[number], files=tuple(spread(sites[number].files, options.counted))) for number in sorted(chosen)
+    ]
+    rows = {}
+    for name in methods:
+        say(f"{name}: labels of {len(some)} sites")
+        examples = of_sites(some, labels=name, pages_per_site=options.taught_pages, seed=options.seed)
+        if not examples:
+            say(f"{name}: no labels")
+            continue
+        begins = partial(_announce, name)
+        model = train_block_model([], examples, seed=options.seed, recipe=RECIPE, begins=begins)
+        labels = np.concatenate([page.content[page.labelled] for page in examples])
+        figures = by_page_type(
+            (page, page_accuracy(clean(html_file(page, html).read_bytes(), page.url, model=model).text, page))
+            for page in shown(pages, "gold pages")
+        )
+        say(f"{name}: F1 {figures['all'].f1:.3f}")
+        rows[name] = {
+            "blocks": len(labels),
+            "template": float((labels == 0).mean()),
+            **{kind: row.f1 for kind, row in figures.items()},
+        }
+    kinds = [kind for kind in next(iter(rows.values()), {}) if kind not in {"blocks", "template"}]
+    cells = [[name, row["blocks"], row["template"], *(row[kind] for kind in kinds)] for name, row in rows.items()]
+    print(table(["taught by", "blocks", "template", *kinds], cells))
+    return rows
+
+
+def _announce(name: str, step: str) -> None:
+    say(f"{name}: {step}")

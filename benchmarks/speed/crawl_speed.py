@@ -1,0 +1,113 @@
+"""Pages per second of a crawl over loopback: bare Scrapy, with Winnow, and with trafilatura in an item pipeline.
+
+    python -m benchmarks.speed.crawl_speed [--pages 2000] [--rounds 3] [--spider site|listed]
+
+The demo web is served by a process of its own. Every crawl is one `scrapy` process over all its pages that stores
+address, title and text of each; Winnow counts in its private Valkey, which starts empty. `site` is the project's own
+spider, which follows the links it finds; `listed` is given all addresses and parses nothing itself, so that bare Scrapy
+does not even build a tree. Rounds alternate between the three, and the medians count.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any, Final
+
+from itemadapter import ItemAdapter
+
+from benchmarks.shared.common import parser_of, say, table, write_json
+from benchmarks.shared.demo_pages import demo_pages
+from benchmarks.shared.peers import trafilatura_text
+from demo.hosts import BUILDERS
+from demo.server import DemoWeb
+
+if TYPE_CHECKING:
+    import argparse
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+KINDS: Final = {
+    "bare Scrapy": ["ADDONS={}"],
+    "with Winnow": [],
+    "with trafilatura": ["ADDONS={}", 'ITEM_PIPELINES={"benchmarks.speed.crawl_speed.TrafilaturaPipeline": 100}'],
+}
+_STAT: Final = re.compile(r"'(item_scraped_count|elapsed_time_seconds|winnow/items/\w+)': ([\d.]+)")
+
+
+class TrafilaturaPipeline:
+    """What people do today: the text of each item by trafilatura."""
+
+    def process_item(self, item: Any) -> Any:
+        """Fill the text."""
+        adapter = ItemAdapter(item)
+        adapter["text"] = trafilatura_text(adapter.pop("html"))
+        return item
+
+
+def main() -> None:
+    """Run the crawls and print the table."""
+    parser = parser_of(__doc__)
+    parser.add_argument("--pages", type=int, default=2000, metavar="N", help="pages (%(default)s)")
+    parser.add_argument("--rounds", type=int, default=3, metavar="N", help="crawls of each kind (%(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="another seed, other pages (%(default)s)")
+    parser.add_argument("--spider", choices=("site", "listed"), default="site", help="(%(default)s)")
+    options = parser.parse_args()
+
+    per_host = -(-options.pages // len(BUILDERS))
+    speeds: dict[str, list[float]] = {kind: [] for kind in KINDS}
+    stored: dict[str, int] = {}
+    with tempfile.TemporaryDirectory(prefix="winnow-speed-") as folder:
+        say(f"writing a web of {len(BUILDERS)} hosts with {per_host} pages each")
+        with DemoWeb(Path(folder, "web"), options.seed, per_host) as web:
+            urls = Path(folder, "urls.txt")
+            urls.write_text("\n".join(_addresses(web, options)), encoding="utf-8")
+            for round_number in range(options.rounds):
+                for kind, settings in KINDS.items():
+                    stats = _crawl(options, Path(folder, f"{kind}-{round_number}"), urls, per_host, settings)
+                    stored[kind] = int(stats["item_scraped_count"])
+                    speeds[kind].append(stored[kind] / stats["elapsed_time_seconds"])
+                    say(f"round {round_number + 1}, {kind}: {stored[kind]} pages, {speeds[kind][-1]:.0f} a second")
+    bare = median(speeds["bare Scrapy"])
+    rows = [
+        [kind, stored[kind], f"{median(rates):.0f}", f"{median(rates) / bare:.2f}"] for kind, rates in speeds.items()
+    ]
+    print(table(["crawl", "pages stored", "pages a second", "of bare"], rows))
+    write_json(options, {"pages": stored, "pages_per_second": speeds, "spider": options.spider})
+
+
+def _addresses(web: DemoWeb, options: argparse.Namespace) -> list[str]:
+    """Where to start: the hosts, or for the spider that follows nothing all pages, host by host in turn."""
+    if options.spider == "site":
+        return list(web.urls.values())
+    return list(demo_pages(web))[: options.pages]
+
+
+def _crawl(
+    options: argparse.Namespace, folder: Path, urls: Path, per_host: int, settings: list[str]
+) -> dict[str, float]:
+    """Run one crawl and return its stats."""
+    folder.mkdir()
+    log = folder / "crawl.log"
+    what = ["crawl", "site", "-a", f"pages={per_host}"] if options.spider == "site" else []
+    what = what or ["runspider", str(ROOT / "benchmarks" / "listed.py")]
+    command = [sys.executable, "-m", "scrapy", *what, "-a", f"urls_file={urls}", "-O", str(folder / "items.jsonl")]
+    for setting in [
+        *settings,
+        f"LOG_FILE={log}",
+        f"WINNOW_STATE_DIR={folder / 'state'}",
+        "FEED_EXPORT_FIELDS=url,title,text",
+        "AUTOTHROTTLE_ENABLED=0",
+        "CONCURRENT_REQUESTS_PER_DOMAIN=16",
+    ]:
+        command += ["-s", setting]
+    subprocess.run(command, cwd=ROOT, env={**os.environ, "WINNOW_REDIS_URL": ""}, check=True)
+    return {name: float(value) for name, value in _STAT.findall(log.read_text(encoding="utf-8"))}
+
+
+if __name__ == "__main__":
+    main()

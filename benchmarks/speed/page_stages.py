@@ -1,0 +1,201 @@
+"""What a page costs, stage by stage, on one core, next to the lxml parse of the same page and to other extractors.
+
+    python -m benchmarks.speed.page_stages PAGES_DIR [--sample 200] [--repeat 3] [--model NAME|FILE]
+
+Every stage runs --repeat times on a page newly parsed, and the fastest run counts, in processor time. It starts with
+empty memos, as on the first page of a site, unless the row says that the names of the site's elements and its links are
+known. A row has the median over pages of its milliseconds, and of its ratio to the parse of the same page. Below it the
+memory of the page nearest to 5,000 elements, above that of its parsed
+tree: the most that Python allocated at once, and the growth of the process.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import statistics
+import tracemalloc
+from collections import defaultdict
+from pathlib import Path
+from time import thread_time
+from typing import TYPE_CHECKING, Any, Final
+
+from threadpoolctl import threadpool_limits
+
+from benchmarks.shared.common import html_files, parser_of, say, shown, table, write_json
+from benchmarks.shared.peers import peers
+from winnow import Page, PageTooLarge, clean, load_model
+from winnow.fingerprints.units import both_fingerprints
+from winnow.memo import forget
+from winnow.output.stripping import template_units
+from winnow.output.text import block_texts, join_blocks
+from winnow.page.parsing import decode, parse_html
+from winnow.smoothing.smooth import smooth_scores
+
+if TYPE_CHECKING:
+    import argparse
+
+    from winnow.cleaning import Cleaned
+    from winnow.models.base import Model
+
+NODES: Final = 5_000
+PARSE: Final = "lxml parse"
+WHOLE: Final = "Winnow, tree to text"
+EVERYTHING: Final = "Winnow, HTML to text"
+KNOWN: Final = "{}, names known"
+
+
+def main() -> None:
+    """Time every stage on every page and print the table."""
+    parser = parser_of(__doc__)
+    parser.add_argument("pages", type=Path, metavar="PAGES_DIR", help="folder of HTML files, searched recursively")
+    parser.add_argument("--sample", type=int, default=200, metavar="N", help="pages, evenly spread (%(default)s)")
+    parser.add_argument("--repeat", type=int, default=3, metavar="N", help="runs, the fastest counts (%(default)s)")
+    parser.add_argument("--model", metavar="MODEL", help="model (default: the package's)")
+    parser.add_argument("--no-peers", action="store_true", help="Winnow alone")
+    options = parser.parse_args()
+    model = load_model(options.model)
+    with threadpool_limits(1):  # one core is one thread of the matrix library, too
+        times = _times(options, model)
+    parse = times[PARSE]
+    figures: dict[str, Any] = {"model": model.version, "pages": len(parse), "stages": {}}
+    rows = []
+    for name, seconds in times.items():
+        ratio = statistics.median(stage / base for stage, base in zip(seconds, parse, strict=True))
+        middle = statistics.median(seconds) * 1000
+        mean = statistics.fmean(seconds) * 1000
+        rows.append([name, f"{middle:.2f}", f"{mean:.2f}", f"{ratio:.2f}"])
+        figures["stages"][name] = {"median_ms": middle, "mean_ms": mean, "median_ratio": ratio}
+    print(table(["stage", "median ms", "mean ms", "parses"], rows))
+    if "trafilatura" in times:
+        faster = statistics.median(
+            peer / own for peer, own in zip(times["trafilatura"], times[EVERYTHING], strict=True)
+        )
+        print(f"\nHTML to text, {faster:.1f} times as fast as trafilatura (median over pages).")
+        figures["times_as_fast_as_trafilatura"] = faster
+    figures["memory"] = memory = _memory(_file_of_size(html_files(options.pages)), options.model)
+    print(
+        f"\nMemory of a page of {memory['nodes']:,} nodes above its parsed tree: {memory['python_mb']:.1f} MB of Python"
+        f" objects and arrays at most, the process grew by {memory['process_mb']:.1f} MB."
+    )
+    write_json(options, figures)
+
+
+def _times(options: argparse.Namespace, model: Model) -> dict[str, list[float]]:
+    """Seconds by stage, one number a page."""
+    others = {} if options.no_peers else peers()
+    times: dict[str, list[float]] = defaultdict(list)
+    for file in shown(html_files(options.pages, options.sample), "pages"):
+        html = file.read_bytes()
+        url = f"https://example.org/{file.relative_to(options.pages).as_posix()}"
+        try:
+            runs = [_stages(decode(html), url, model) for _ in range(options.repeat)]
+        except PageTooLarge:
+            say(f"{file.name} is above the caps and left out")
+            continue
+        for name in runs[0]:
+            times[name].append(min(run[name] for run in runs))
+        for name, extract in others.items():
+            best = float("inf")
+            for _ in range(options.repeat):
+                start = thread_time()
+                extract(html)
+                best = min(best, thread_time() - start)
+            times[name].append(best)
+    return times
+
+
+def _stages(html: str, url: str, model: Model) -> dict[str, float]:
+    """Seconds of each stage on one page."""
+    forget()
+    marks = [thread_time()]
+    root = parse_html(html)
+    marks.append(thread_time())
+    page = Page.from_tree(root, url)
+    marks.append(thread_time())
+    both_fingerprints(page)
+    marks.append(thread_time())
+    scores = model.score(page)
+    marks.append(thread_time())
+    smoothed = smooth_scores(page, scores)
+    marks.append(thread_time())
+    template, _ = template_units(page, smoothed, scores.threshold)
+    join_blocks(page, block_texts(page), ~template[page.n :])
+    marks.append(thread_time())
+    names = (PARSE, "flatten", "fingerprint", "features and score", "smooth", "strip to text")
+    stages = {name: end - begin for name, begin, end in zip(names, marks, marks[1:], strict=False)}
+
+    page = Page.from_tree(parse_html(html), url)
+    start = thread_time()
+    both_fingerprints(page)
+    stages[KNOWN.format("fingerprint")] = thread_time() - start
+    stages[KNOWN.format(WHOLE)], cleaned = _timed_clean(html, url, model)
+    start = thread_time()
+    _ = cleaned.html
+    written = thread_time()
+    _ = cleaned.markdown
+    stages["clean HTML, on request"] = written - start
+    stages["Markdown, on request"] = thread_time() - written
+    forget()
+    stages[WHOLE], _ = _timed_clean(html, url, model)
+    stages["the same and fingerprints"] = stages[WHOLE] + stages["fingerprint"]
+    stages[EVERYTHING] = stages[PARSE] + stages[WHOLE]
+    return stages
+
+
+def _timed_clean(html: str, url: str, model: Model) -> tuple[float, Cleaned]:
+    """Clean a page newly parsed; return the seconds without the parse."""
+    root = parse_html(html)
+    start = thread_time()
+    cleaned = clean(root, url, model=model)
+    return thread_time() - start, cleaned
+
+
+def _file_of_size(files: list[Path]) -> Path:
+    """Return the file whose page comes nearest to 5,000 elements, judged by its start tags."""
+    return min(files, key=lambda file: abs(_tags(file.read_bytes()) - NODES))
+
+
+def _tags(html: bytes) -> int:
+    return html.count(b"<") - html.count(b"</") - html.count(b"<!")
+
+
+def _memory(file: Path, model: str | None) -> dict[str, float]:
+    """Measure a page in a process of its own."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        python_mb, nodes = pool.apply(_python_peak, (file, model))
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        process_mb = pool.apply(_process_growth, (file, model))
+    return {"nodes": nodes, "python_mb": python_mb, "process_mb": process_mb}
+
+
+def _python_peak(file: Path, name: str | None) -> tuple[float, int]:
+    model = load_model(name)
+    clean("<p>something</p>" * 100, model=model)  # what is loaded once stays out of it
+    root = parse_html(file.read_bytes())
+    tracemalloc.start()
+    cleaned = clean(root, model=model)
+    peak = tracemalloc.get_traced_memory()[1]
+    assert cleaned.passed_through is None
+    return peak / 1e6, sum(1 for _ in root.iter())
+
+
+def _process_growth(file: Path, name: str | None) -> float:
+    model = load_model(name)
+    clean("<p>something</p>" * 100, model=model)
+    root = parse_html(file.read_bytes())
+    Path("/proc/self/clear_refs").write_text("5")  # the high-water mark starts anew
+    before = _status("VmRSS")
+    cleaned = clean(root, model=model)
+    growth = _status("VmHWM") - before
+    assert cleaned.passed_through is None
+    return growth
+
+
+def _status(field: str) -> float:
+    """Megabytes, from what Linux says of this process."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(f"{field}:")) / 1000
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,23 @@
+"""The add-on: ``ADDONS = {"scrapy_winnow.Addon": 500}`` is all that a project needs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+
+class Addon:
+    """Enables extension, spider middleware and item pipeline where the project does not name them itself."""
+
+    def update_settings(self, settings: BaseSettings) -> None:
+        """Add the components; what a project says of them, ``None`` included, stays."""
+        # Imported late, so that `import crawler` is cheap for the command line.
+        from scrapy_winnow.components.extension import Winnow  # noqa: PLC0415
+        from scrapy_winnow.components.middleware import CountNodes  # noqa: PLC0415
+        from scrapy_winnow.components.pipeline import CleanItems  # noqa: PLC0415
+
+        settings.setdefault_in_component_priority_dict("EXTENSIONS", Winnow, 0)
+        settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", CountNodes, 100)
+        settings.setdefault_in_component_priority_dict("ITEM_PIPELINES", CleanItems, 100)

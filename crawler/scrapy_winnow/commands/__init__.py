@@ -1,0 +1,55 @@
+"""The ``winnow`` command: cleaning pages, looking at their sections, training and evaluating models."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from scrapy_winnow.commands import clean, dedup, evaluate, hosts, learn, segments, site, train
+from scrapy_winnow.commands.shared.failures import FAILED, INTERRUPTED, CommandError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_DESCRIPTION = "Separate the content of web pages from their template."
+_EPILOG = """\
+exit codes: 0 all went well, 1 some input failed, 2 the command line is wrong
+
+examples:
+  winnow clean page.html                    the content as text
+  curl -s https://host.example/ | winnow clean - --format markdown
+  winnow segments page.html                 the sections of a page and their scores
+  winnow COMMAND --help                     all options of a command, with examples
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line and return its exit code: 0, 1 when some input failed, 2 for wrong usage."""
+    parser = argparse.ArgumentParser(
+        prog="winnow",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for command in (clean, segments, site, train, evaluate, learn, dedup, hosts):
+        command.add_parser(commands)
+    options = parser.parse_args(arguments)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")
+    try:
+        code: int = options.run(options)
+        sys.stdout.flush()
+    except CommandError as error:
+        print(f"winnow: {error}", file=sys.stderr)
+        return error.code
+    except BrokenPipeError:
+        # The reader has gone, as with "| head". What is left to flush at exit goes nowhere, quietly.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return code

@@ -1,0 +1,92 @@
+"""``winnow evaluate``: text accuracy of a model against gold pages."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrapy_winnow.commands.shared.failures import FAILED, CommandError, reason
+from scrapy_winnow.commands.shared.inputs import add_model_options, load
+from scrapy_winnow.commands.shared.progress import shown
+
+if TYPE_CHECKING:
+    from winnow.models.base import Model
+    from winnow.training.evaluation import GoldPage
+
+_EPILOG = """\
+GOLD has one JSON object a line: "id" (or "page"), "gold_text" and, where there are any, "page_type", "fold", "url",
+"include" and "exclude" (snippets that must, and must not, be in the text). The page is DIR/<id> or DIR/<id>.html; a
+page that is missing counts as empty text.
+
+The figures are means over pages of word-level F1, precision and recall (lower-cased words as multisets), and the
+shares of "include" and "exclude" snippets that are in the text.
+
+examples:
+  winnow evaluate gold.jsonl.xz --pages html/
+  winnow evaluate gold.jsonl --pages html/ --model my-model.npz --fold 0
+  winnow evaluate chinese.jsonl --pages sites/ --unit char
+"""
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command and its options."""
+    parser = commands.add_parser(
+        "evaluate",
+        help="measure a model against gold pages",
+        description="Clean the pages of a gold file and compare the text with theirs, by type of page.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("gold", type=Path, metavar="GOLD", help="gold pages: .jsonl or .jsonl.xz")
+    parser.add_argument("--pages", type=Path, required=True, metavar="DIR", help="folder with the HTML files")
+    add_model_options(parser)
+    parser.add_argument("--fold", type=int, metavar="K", help="use the pages of this fold only")
+    parser.add_argument(
+        "--unit", choices=("word", "char"), default="word", help="char for languages without spaces (default: word)"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Clean and compare every gold page."""
+    from winnow.training.evaluation import by_page_type, page_accuracy, read_gold, table  # noqa: PLC0415
+
+    if not options.pages.is_dir():
+        raise CommandError(f"--pages: no such folder: {options.pages}")
+    try:
+        gold_pages = [page for page in read_gold(options.gold) if options.fold in {None, page.fold}]
+    except (OSError, ValueError) as error:
+        raise CommandError(f"{options.gold}: {reason(error)}") from error
+    if not gold_pages:
+        raise CommandError(f"{options.gold}: no page of fold {options.fold}")
+    model = load(options)
+
+    missing = 0
+    results = []
+    for gold in shown(gold_pages, "pages"):
+        text = _text(gold, options, model)
+        missing += text is None
+        results.append((gold, page_accuracy(text or "", gold, options.unit)))
+    figures = by_page_type(results)
+    if options.json:
+        print(json.dumps({"missing": missing, **{kind: asdict(row) for kind, row in figures.items()}}))
+    else:
+        print(table(figures))
+    if missing:
+        print(f"winnow: {missing:,} pages are missing in {options.pages}", file=sys.stderr)
+    return FAILED if missing else 0
+
+
+def _text(gold: GoldPage, options: argparse.Namespace, model: Model) -> str | None:
+    """Clean text of a gold page, ``None`` when there is no file for it."""
+    from winnow import clean  # noqa: PLC0415
+
+    for file in (options.pages / gold.page_id, options.pages / f"{gold.page_id}.html"):
+        if file.is_file():
+            return clean(file.read_bytes(), gold.url, model=model, smooth=not options.no_smooth).text
+    return None

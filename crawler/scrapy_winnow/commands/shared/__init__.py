@@ -1,0 +1,1 @@
+"""What the commands share: inputs, progress, failures, and finding the server."""

@@ -1,0 +1,111 @@
+"""What the commands read: pages from files and standard input, and the model that judges them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from scrapy_winnow.commands.shared.failures import CommandError, reason
+
+if TYPE_CHECKING:
+    import argparse
+
+    from winnow import Cleaned
+    from winnow.models.base import Model
+
+STANDARD_INPUT: Final = "-"
+_BINARY_STARTS: Final = (
+    b"%PDF-",
+    b"\x89PNG",
+    b"GIF8",
+    b"\xff\xd8\xff",
+    b"PK\x03\x04",
+    b"\x1f\x8b",
+    b"\x7fELF",
+    b"RIFF",
+)
+_WIDE_STARTS: Final = (b"\xff\xfe", b"\xfe\xff")
+_CONTROL: Final = bytes(set(range(32)) - set(b"\t\n\f\r\x1b"))
+_LOOKED_AT: Final = 4_096  # bytes
+
+
+class InputError(Exception):
+    """A file that cannot be worked on; the message says why."""
+
+
+def add_page_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of every command that cleans pages named on the command line."""
+    parser.add_argument("files", nargs="+", metavar="FILE", help="HTML file, or - for standard input")
+    parser.add_argument("--url", help="address of the page: tells in-site links from others; for a single FILE only")
+    add_model_options(parser)
+
+
+def add_model_options(parser: argparse.ArgumentParser) -> None:
+    """Add the choice of a model and of smoothing."""
+    parser.add_argument(
+        "--model", metavar="MODEL", help="model file, or name of a model of the package (default: the package's own)"
+    )
+    parser.add_argument("--no-smooth", action="store_true", help="judge every part of a page alone, without smoothing")
+
+
+def load(options: argparse.Namespace) -> Model:
+    """Load the model that the options name."""
+    from winnow import load_model  # noqa: PLC0415  (help and usage errors need not wait for numpy)
+
+    try:
+        return load_model(options.model)
+    except (OSError, ValueError) as error:
+        raise CommandError(f"--model: {reason(error)}") from error
+
+
+def clean_input(name: str, options: argparse.Namespace, model: Model) -> Cleaned:
+    """Read and clean one page, and say on standard error what a user should know of the result.
+
+    Raises:
+        InputError: the file cannot be read, or is no HTML.
+    """
+    from winnow import clean  # noqa: PLC0415  (help and usage errors need not wait for numpy)
+
+    cleaned = clean(read_page(name), options.url, model=model, smooth=not options.no_smooth)
+    if cleaned.passed_through:
+        print(f"winnow: {name}: too large ({cleaned.passed_through}); all its text is kept", file=sys.stderr)
+    if cleaned.fallback:
+        print(
+            f"winnow: {name}: everything looks like template; its least template-like section is kept", file=sys.stderr
+        )
+    return cleaned
+
+
+def check_url(options: argparse.Namespace) -> None:
+    """Refuse one address for many pages."""
+    if options.url and len(options.files) > 1:
+        raise CommandError("--url goes with a single FILE")
+
+
+def read_page(name: str) -> bytes:
+    """Read the bytes of a page.
+
+    Raises:
+        InputError: the file cannot be read, is empty, or holds something other than text.
+    """
+    if not name:
+        raise InputError("no such file or directory (its name is empty)")
+    try:
+        html = sys.stdin.buffer.read() if name == STANDARD_INPUT else Path(name).read_bytes()
+    except OSError as error:
+        raise InputError(reason(error)) from error
+    if not html.strip():
+        raise InputError("is empty")
+    if _is_binary(html[:_LOOKED_AT]):
+        raise InputError("is a binary file, not HTML")
+    return html
+
+
+def _is_binary(start: bytes) -> bool:
+    """Whether bytes are those of a picture, archive or the like; a few stray control characters are not."""
+    if start.startswith(_BINARY_STARTS):
+        return True
+    if start.startswith(_WIDE_STARTS):
+        return False
+    return len(start) - len(start.translate(None, _CONTROL)) > len(start) // 10

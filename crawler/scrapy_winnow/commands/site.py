@@ -1,0 +1,201 @@
+"""``winnow site``: the pages of one site in, their content by a site-level method out."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from scrapy_winnow.commands.shared.failures import FAILED, CommandError, reason
+from scrapy_winnow.commands.shared.progress import Progress
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from winnow.site.methods.base import Parameter
+    from winnow.site.methods.labelling import LabelledSitePage
+
+_TEXT: Final = "text"
+_HTML: Final = "html"
+_LABELS: Final = "labels"
+_EPILOG = """\
+DIR holds the pages of one site, HTML files anywhere below it. The method learns from all of them what the site repeats,
+and labels each. With -o, what is left of page a/b.html is written to OUT/text/a/b.html.txt, OUT/html/a/b.html and
+OUT/labels/a/b.html.json; without, there is only the table.
+
+examples:
+  winnow site --list                                    all methods
+  winnow site node-hashes --help                        what a method does, and its parameters
+  winnow site site-level mirror/example.org -o cleaned/
+  winnow site text-windows mirror/example.org --window 24 --format text -o cleaned/
+  winnow site site-level mirror/example.org --per-cluster
+"""
+
+
+class _MethodParser(argparse.ArgumentParser):
+    """The parser of one method; it takes the method's parameters in when it is used, since that imports numpy."""
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Parse as usual, with the options of the method."""
+        if not any(action.dest == "folder" for action in self._actions):
+            self._add_options()
+        return super().parse_known_args(args, namespace)
+
+    def _add_options(self) -> None:
+        from winnow.site.methods.base import method_type, parameters_of  # noqa: PLC0415
+
+        name = self.prog.split()[-1]
+        self.description = _flush_left(method_type(name).__doc__ or "")
+        self.add_argument("folder", type=Path, metavar="DIR", help="folder with the pages of one site")
+        self.add_argument("-o", "--output", type=Path, metavar="OUT", help="folder to write to, made if need be")
+        self.add_argument(
+            "--format",
+            choices=(_TEXT, _HTML, _LABELS),
+            action="append",
+            help="what to write; may be given more than once (default: all three)",
+        )
+        self.add_argument(
+            "--per-cluster",
+            action="store_true",
+            help="cluster the pages by template first, and learn from each cluster for itself",
+        )
+        self.add_argument(
+            "--base-url", metavar="URL", help="address of the folder, which links are in-site or not relative to"
+        )
+        parameters = self.add_argument_group("parameters of the method")
+        for parameter in parameters_of(name):
+            _add_parameter(parameters, parameter)
+
+
+class _List(argparse.Action):
+    """Prints the methods and ends."""
+
+    def __call__(self, *_: object) -> None:
+        """List every method with what it does."""
+        from winnow.site.methods.base import METHODS  # noqa: PLC0415
+
+        for name, entry in METHODS.items():
+            print(f"{name:<24} {entry.says}")
+        raise SystemExit(0)
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command, with a parser for each method."""
+    from winnow.site.methods.base import METHODS  # noqa: PLC0415
+
+    parser = commands.add_parser(
+        "site",
+        help="clean the pages of one site by what they repeat",
+        description="Separate the pages of one site from its template by a site-level method, without a model.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--list", nargs=0, action=_List, help="list the methods and exit")
+    methods = parser.add_subparsers(
+        title="methods", dest="method", metavar="METHOD", required=True, parser_class=_MethodParser
+    )
+    for name, entry in METHODS.items():
+        methods.add_parser(name, help=entry.says, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Learn, label, write, and print the table."""
+    from winnow.site.files import page_files  # noqa: PLC0415
+    from winnow.site.methods.base import method, parameters_of  # noqa: PLC0415
+    from winnow.site.methods.labelling import labelled_pages  # noqa: PLC0415
+    from winnow.site.methods.pages import SiteError, SitePages  # noqa: PLC0415
+
+    if not options.folder.is_dir():
+        raise CommandError(f"no such folder: {options.folder}")
+    if options.output and options.output.resolve().is_relative_to(options.folder.resolve()):
+        raise CommandError(
+            f"-o: {options.output} lies in {options.folder}; what is written there would be read as pages"
+        )
+    files = page_files(options.folder)
+    if not files:
+        raise CommandError(f"{options.folder}: no HTML files in it")
+    pages = SitePages.of_files(options.folder, files, options.base_url)
+    try:
+        chosen = method(
+            options.method, **{each.name: getattr(options, each.name) for each in parameters_of(options.method)}
+        )
+        progress = Progress("pages")
+        labelled = labelled_pages(pages, chosen, per_cluster=options.per_cluster, progress=progress)
+        table = _Table()
+        for each in labelled:
+            table.add(each)
+            if options.output:
+                _write(each, options.output, options.format or [_TEXT, _HTML, _LABELS])
+    except SiteError as error:
+        raise CommandError(f"{options.folder}: {error}") from error
+    except (ValueError, OSError) as error:
+        raise CommandError(reason(error)) from error
+    print(table.text(clusters=options.per_cluster))
+    for name, why in pages.skipped.items():
+        print(f"winnow: {options.folder / name}: {why}", file=sys.stderr)
+    return FAILED if pages.skipped else 0
+
+
+class _Table:
+    """Sums over the pages, by cluster."""
+
+    def __init__(self) -> None:
+        self._rows: dict[int, list[float]] = {}
+
+    def add(self, page: LabelledSitePage) -> None:
+        """Add one page."""
+        template, characters = page.characters
+        units = float(page.template[: page.read.page.n].mean()) if page.read.page.n else 0.0
+        row = self._rows.setdefault(page.group, [0, page.learned.pages, 0, 0, 0.0])
+        row[0] += 1
+        row[2] += template
+        row[3] += characters
+        row[4] += units
+
+    def text(self, *, clusters: bool) -> str:
+        """Lay the table out: a line for each cluster, and one for all pages."""
+        lines = [f"{'cluster' if clusters else '':<8}{'pages':>8}{'learned from':>14}{'text cut':>10}{'nodes cut':>11}"]
+        rows = [(str(group + 1), row) for group, row in self._rows.items()] if clusters else []
+        total = [sum(column) for column in zip(*self._rows.values(), strict=True)]
+        for name, (pages, learned, template, characters, units) in [*rows, ("all", total)]:
+            shares = f"{template / max(characters, 1):>10.1%}{units / pages:>11.1%}"
+            lines.append(f"{name:<8}{int(pages):>8,}{int(learned):>14,}{shares}")
+        return "\n".join(lines)
+
+
+def _write(page: LabelledSitePage, output: Path, formats: Sequence[str]) -> None:
+    for each in formats:
+        if each == _TEXT:
+            suffix, content = ".txt", f"{page.text}\n"
+        elif each == _HTML:
+            suffix, content = "", page.html
+        else:
+            suffix, content = ".json", page.json
+        file = output / each / f"{page.read.name}{suffix}"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(content, "utf-8")
+
+
+def _add_parameter(group: argparse._ArgumentGroup, parameter: Parameter) -> None:
+    unit = f", in {parameter.unit}" if parameter.unit else ""
+    options: dict[str, Any] = {"dest": parameter.name, "default": parameter.default}
+    flag = "--" + parameter.name.replace("_", "-")
+    if isinstance(parameter.default, bool):
+        says = f"{parameter.says} (default: {'on' if parameter.default else 'off'})"
+        group.add_argument(flag, action=argparse.BooleanOptionalAction, help=says, **options)
+        return
+    if parameter.choices:
+        options["choices"] = parameter.choices
+    else:
+        options["metavar"] = {int: "N", float: "X"}.get(type(parameter.default), "NAME")
+    says = f"{parameter.says}{unit} (default: {parameter.default!r})".replace("%", "%%")
+    group.add_argument(flag, type=type(parameter.default), help=says, **options)
+
+
+def _flush_left(doc: str) -> str:
+    first, _, rest = doc.partition("\n")
+    return first + "\n" + "\n".join(line.removeprefix("    ") for line in rest.splitlines())

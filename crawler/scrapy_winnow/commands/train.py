@@ -1,0 +1,130 @@
+"""``winnow train``: sites in, the weights of a model out."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrapy_winnow.commands.shared.failures import CommandError, reason
+from scrapy_winnow.commands.shared.progress import Progress
+from scrapy_winnow.commands.shared.server import connected_to
+
+if TYPE_CHECKING:
+    from winnow.training.blocks.examples import BlockPage
+
+_EPILOG = """\
+SITES_DIR has one folder a site with its HTML files anywhere below. What repeats on the pages of a site is taken for
+template, what does not for content: nobody has to label anything. Where there is gold text, the kind "blocks" learns
+from it, too: --gold names a file as for "winnow evaluate", and the HTML of its page ID is html/ID.html beside it. The
+model card, with the data, the command and the figures, is written beside the model (MODEL.md). The same pages and seed
+give the same weights.
+
+kinds of models:
+  blocks    scores text blocks in their context
+  logistic  scores elements, with a logistic regression for each of four sizes
+
+examples:
+  winnow train sites/ -o my-model.npz
+  winnow train sites/ --labels site-independent-blocks -o my-model.npz
+  winnow train sites/ --gold gold/pages.jsonl -o my-model.npz
+  winnow train --from-redis redis://localhost:6379/0 -o my-model.npz
+  winnow clean --model my-model.npz page.html
+"""
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command and its options."""
+    parser = commands.add_parser(
+        "train",
+        help="train a model from sites",
+        description="Train a page-level model from the pages of many sites.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("sites", type=Path, nargs="?", metavar="SITES_DIR", help="folder with one folder a site")
+    parser.add_argument(
+        "--from-redis",
+        metavar="URL",
+        help="learn from the examples, too, that crawls with WINNOW_LEARN have put into this Redis, for --model blocks",
+    )
+    parser.add_argument("--prefix", default="winnow", help="first part of every key there (default: %(default)s)")
+    parser.add_argument("-o", "--output", type=Path, required=True, metavar="MODEL", help="file to write, .npz")
+    parser.add_argument("--model", metavar="KIND", help="blocks or logistic (default: the kind of the package's own)")
+    parser.add_argument("--gold", type=Path, metavar="FILE", help="gold pages, .jsonl or .jsonl.xz, for --model blocks")
+    parser.add_argument(
+        "--labels",
+        metavar="METHOD",
+        default="site-level",
+        help="site-level method that labels the sites, see winnow site --list (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--sources",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="Markdown that says whom the pages are from, for the model card; may be given more than once",
+    )
+    parser.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
+    parser.add_argument(
+        "--processes",
+        type=int,
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="processes that read pages (default: as many as there are processors)",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Train, write model and card, and print the figures."""
+    from winnow.models.registry import DEFAULT_MODEL  # noqa: PLC0415  (help and usage errors need not wait for numpy)
+    from winnow.training import train  # noqa: PLC0415  (scikit-learn is slow to import)
+
+    if options.processes < 1:
+        raise CommandError("--processes: at least 1")
+    if options.sites is None and options.from_redis is None:
+        raise CommandError("nothing to learn from: SITES_DIR or --from-redis is needed, or both")
+    examples = _examples(options) if options.from_redis is not None else []
+    try:
+        trained = train(
+            options.sites,
+            output=options.output,
+            examples=examples,
+            model=options.model or DEFAULT_MODEL,
+            gold=options.gold,
+            labels=options.labels,
+            sources="\n".join(file.read_text(encoding="utf-8").strip() for file in options.sources),
+            seed=options.seed,
+            processes=options.processes,
+            progress=Progress(),
+        )
+    except (OSError, ValueError, ImportError) as error:
+        raise CommandError(reason(error)) from error
+    gold = f"{trained.gold_pages:,} gold pages, " if trained.gold_pages else ""
+    units = trained.method.units
+    print(f"{trained.sites:,} sites, {trained.pages:,} pages, {gold}{trained.examples:,} {units}")
+    for labels, figures in trained.figures.items():
+        print(f"on sources held out, by {labels}:")
+        if figures.text_f1 is not None:
+            print(f"  text after cleaning: word F1     {figures.text_f1:.3f}")
+        print(f"  area under the ROC curve         {figures.auc:.3f}")
+        print(f"  content: precision, recall       {figures.content_precision:.3f} {figures.content_recall:.3f}")
+        print(f"  template: precision, recall      {figures.template_precision:.3f} {figures.template_recall:.3f}")
+        print(f"  template recall at precision .9  {figures.recall_at_precision_90:.3f}")
+    print(f"winnow: wrote {options.output} and {options.output.with_suffix('.md')}", file=sys.stderr)
+    return 0
+
+
+def _examples(options: argparse.Namespace) -> list[BlockPage]:
+    from scrapy_winnow.learning.collection import Collector  # noqa: PLC0415
+    from scrapy_winnow.learning.keys import Keys  # noqa: PLC0415
+
+    with connected_to(options.from_redis) as client:
+        collection = Collector(client, Keys.of(options.prefix)).read()
+    if pages := [*collection.fitted, *collection.held_out]:
+        return pages
+    raise CommandError("--from-redis: no examples there; crawls with WINNOW_LEARN = True collect them")

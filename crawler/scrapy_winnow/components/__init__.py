@@ -1,0 +1,1 @@
+"""What Scrapy runs: the extension that holds all together, the spider middleware, and the item pipeline."""

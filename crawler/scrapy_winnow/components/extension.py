@@ -1,0 +1,202 @@
+"""The extension that owns what middleware and pipeline share: settings, model, and the way to Redis."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self
+
+from scrapy import signals
+from scrapy.exceptions import DontCloseSpider, NotConfigured
+from scrapy.utils.asyncio import is_asyncio_available, run_in_thread
+from threadpoolctl import threadpool_limits
+
+from scrapy_winnow import stats
+from scrapy_winnow.components.corrections import Corrections
+from scrapy_winnow.components.origins import Origins
+from scrapy_winnow.config import Config
+from scrapy_winnow.duplicates.index import DuplicateIndex, IndexOptions
+from scrapy_winnow.duplicates.stream import DocumentStream
+from scrapy_winnow.hosts.counts import NodeCounts
+from scrapy_winnow.learning.crawling import CrawlLearning
+from scrapy_winnow.storage.connection import Connection
+from scrapy_winnow.storage.embedded import EmbeddedServer, EmbeddedServerError
+from winnow.fingerprints.units import FINGERPRINT_VERSION
+from winnow.models.registry import load_model
+from winnow.page.page import Limits
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+    from winnow.models.base import Model
+
+logger = logging.getLogger(__name__)
+
+
+class Winnow:
+    """What one crawl needs for cleaning, opened and closed with its spider.
+
+    Attributes:
+        config: the settings.
+        model: the page-level model; another one from some page on, where learned models are taken over.
+        limits: caps above which a page is passed through.
+        origins: which page each item came from.
+        counts: the node counts; ``None`` without Redis or when site evidence is off.
+        duplicates: the near-duplicate index; ``None`` without Redis or when it is off.
+        documents: the stream that ``winnow dedup`` reads; ``None`` without Redis or when it is off.
+        learning: gives examples and takes models over; ``None`` without Redis or when both are off.
+        corrections: cleans early pages again; ``None`` without Redis or when it is off.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.config = Config.from_settings(crawler.settings)
+        if not self.config.enabled:
+            raise NotConfigured
+        if not is_asyncio_available():
+            raise NotConfigured("Winnow needs the asyncio reactor, which is Scrapy's default TWISTED_REACTOR")
+        self.model: Model = load_model(self.config.own_model)
+        self.limits = Limits(max_bytes=self.config.max_bytes, max_nodes=self.config.max_nodes)
+        self.origins = Origins()
+        self.counts: NodeCounts | None = None
+        self.duplicates: DuplicateIndex | None = None
+        self.documents: DocumentStream | None = None
+        self.learning: CrawlLearning | None = None
+        self.corrections: Corrections | None = None
+        self._crawler = crawler
+        self._connection: Connection | None = None
+        self._server: EmbeddedServer | None = None
+        self._one_thread: threadpool_limits | None = None
+        self._finishing: asyncio.Task[None] | None = None
+        crawler.signals.connect(self.open, signals.spider_opened)
+        crawler.signals.connect(self.idle, signals.spider_idle)
+        crawler.signals.connect(self.close, signals.spider_closed)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Make the extension of a crawl."""
+        return cls(crawler)
+
+    def count(self, stat: str) -> None:
+        """Add one to a stat of :mod:`scrapy_winnow.stats`."""
+        self._crawler.stats.inc_value(stat)
+
+    async def open(self) -> None:
+        """Connect; without a server the crawl goes on without site evidence and near-duplicates."""
+        # A page's matrices are small: further threads of the linear algebra would only wait, using up the other cores.
+        self._one_thread = threadpool_limits(limits=1, user_api="blas")
+        config = self.config
+        wanted = (config.site_evidence, config.duplicates, config.duplicates_stream, config.follows)
+        if not any(wanted) or (connection := await self._connect()) is None:
+            return
+        self._connection = connection
+        if config.site_evidence:
+            self.counts = NodeCounts(
+                connection,
+                prefix=config.redis_prefix,
+                version=FINGERPRINT_VERSION,
+                budget=config.host_budget,
+                most_pages=config.host_pages,
+                ttl=config.host_ttl,
+                settle_after=config.settle_pages,
+                notice=self.count,
+            )
+        if config.duplicates:
+            self.duplicates = DuplicateIndex(connection, IndexOptions.of(config))
+        if config.duplicates_stream and not config.read_only:
+            self.documents = DocumentStream(connection, IndexOptions.of(config), length=config.duplicates_stream_length)
+        if config.teaches or config.follows:
+            self.learning = CrawlLearning(connection, config, self.model, use=self._use, count=self.count)
+            await self.learning.start()
+        if config.corrects and self.counts is not None:
+            self.corrections = self._corrections(self.counts)
+        await connection.ping()
+
+    def _corrections(self, counts: NodeCounts) -> Corrections | None:
+        async def send(item: Any) -> None:
+            if self._crawler.engine is not None:
+                await self._crawler.engine.scraper.start_itemproc_async(item, response=None)
+
+        try:
+            return Corrections(self.config, counts, send=send, count=self.count)
+        except OSError as error:
+            logger.warning("The crawl goes on without corrections: %s", error, extra=self._extra)
+            return None
+
+    def idle(self) -> None:
+        """Correct what is left before the spider is closed.
+
+        Raises:
+            DontCloseSpider: there is something left.
+        """
+        if self.corrections is None:
+            return
+        if self._finishing is None:
+            self._finishing = asyncio.create_task(self.corrections.finish())
+        if not self._finishing.done():
+            raise DontCloseSpider
+
+    def _use(self, model: Model) -> None:
+        self.model = model
+
+    async def close(self) -> None:
+        """Disconnect, and stop the embedded server if no other crawl uses it."""
+        if self._one_thread is not None:
+            self._one_thread.restore_original_limits()
+        if self.learning is not None:
+            await self.learning.stop()
+        if self.corrections is not None:
+            await self.corrections.close()
+        self.counts = self.duplicates = self.documents = self.learning = self.corrections = None
+        if self._connection is not None:
+            await self._connection.close()
+        if self._server is not None:
+            await run_in_thread(self._server.stop)
+
+    async def _connect(self) -> Connection | None:
+        config = self.config
+        url, revive = config.redis_url, None
+        if url is None:
+            server = EmbeddedServer(config.state_dir, memory=config.state_bytes)
+            if config.read_only and not server.has_data:
+                return None
+            try:
+                await run_in_thread(server.start)
+            except EmbeddedServerError as error:
+                logger.warning("The crawl goes on without site evidence: %s", error, extra=self._extra)
+                self._redis_failed(begins=True)
+                return None
+            self._server = server
+            url, revive = server.url, partial(run_in_thread, server.start)
+        return Connection(
+            url,
+            timeout=config.redis_timeout,
+            retry_interval=config.redis_retry_interval,
+            on_failure=self._redis_failed,
+            revive=revive,
+        )
+
+    def _redis_failed(self, begins: bool) -> None:
+        self.count(stats.REDIS_FAILURES)
+        if begins:
+            self.count(stats.REDIS_OUTAGES)
+
+    @property
+    def _extra(self) -> dict[str, object]:
+        return {"spider": self._crawler.spider}
+
+
+def winnow_of(crawler: Crawler) -> Winnow:
+    """Return the crawl's extension, for the components that need it.
+
+    Raises:
+        NotConfigured: the extension is not enabled.
+    """
+    winnow = crawler.get_extension(Winnow)
+    if winnow is None:
+        if crawler.settings.getbool("WINNOW_ENABLED", True):
+            raise NotConfigured(
+                "it needs the extension scrapy_winnow.components.extension.Winnow, which is not enabled"
+            )
+        raise NotConfigured
+    return winnow

@@ -1,0 +1,202 @@
+"""The item pipeline that cleans the HTML of an item and writes what came out into the item's own fields."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any, Final, ParamSpec, Self, TypeVar
+
+from itemadapter import ItemAdapter
+from scrapy.exceptions import DropItem
+from scrapy.utils.asyncio import run_in_thread
+
+from scrapy_winnow import stats
+from scrapy_winnow.components.corrections import Correction, text_hash
+from scrapy_winnow.components.extension import Winnow, winnow_of
+from scrapy_winnow.components.item_values import CleanedItem, clean_item
+from scrapy_winnow.hosts.evidence import HashedPage
+from scrapy_winnow.hosts.names import site_of
+from winnow.page.page import Page, PageTooLarge
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy.crawler import Crawler
+
+    from scrapy_winnow.components.origins import Origin
+    from scrapy_winnow.hosts.counts import SiteEvidence
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+logger = logging.getLogger(__name__)
+
+_STATUS_STATS: Final = {
+    "cleaned": stats.ITEMS_CLEANED,
+    "fallback": stats.ITEMS_FALLBACK,
+    "empty": stats.ITEMS_EMPTY,
+    "too_large": stats.ITEMS_TOO_LARGE,
+}
+
+
+class CleanItems:
+    """Cleans items of any kind that ``itemadapter`` knows, whether the spider middleware has seen their page or not.
+
+    For an item with the whole page of its response the middleware's work is taken over. Any other HTML is parsed here,
+    and what the site's counts say of it is looked up, without counting it.
+    """
+
+    def __init__(self, crawler: Crawler, winnow: Winnow) -> None:
+        self._crawler = crawler
+        self._winnow = winnow
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Make the pipeline of a crawl."""
+        return cls(crawler, winnow_of(crawler))
+
+    async def process_item(self, item: Any) -> Any:
+        """Clean an item; one without HTML, or that cannot be cleaned, goes on as it is.
+
+        Raises:
+            DropItem: the item is a near-duplicate and ``WINNOW_DROP_DUPLICATES`` is on, or a correction that corrects
+                nothing.
+        """
+        winnow, config = self._winnow, self._winnow.config
+        origin = winnow.origins.take(item)
+        found = self._html_of(item, origin)
+        if found is None:
+            return item
+        adapter, html = found
+        url = adapter.get(config.url_field)
+        if not isinstance(url, str):
+            url = origin.url if origin is not None else None
+        try:
+            cleaned, evidence = await self._clean(html, url, origin)
+        except Exception:
+            # Whatever is wrong with a page, its item must not be lost.
+            winnow.count(stats.ITEMS_FAILED)
+            logger.exception("Could not clean an item of %s", url, extra={"spider": self._crawler.spider})
+            return item
+        if isinstance(item, Correction):
+            self._let_through(item, cleaned, evidence)
+        elif winnow.corrections is not None and evidence is not None and url is not None:
+            await winnow.corrections.note(str(site_of(url)), url, html, str(cleaned.values["text"]), evidence)
+        winnow.count(_STATUS_STATS[cleaned.status])
+        if cleaned.with_evidence:
+            winnow.count(stats.ITEMS_WITH_EVIDENCE)
+        if url is not None:
+            original = await self._original(url, cleaned)
+            if original is not None:
+                cleaned.values["duplicate_of"] = original
+        self._write(adapter, cleaned.values)
+        if not config.keep_html:
+            self._remove(adapter, config.html_field)
+        return item
+
+    def _html_of(self, item: Any, origin: Origin | None) -> tuple[ItemAdapter, str | bytes] | None:
+        """The item and its HTML; ``None`` for one that goes on as it is, which is counted."""
+        winnow = self._winnow
+        if origin is not None and origin.opted_out:
+            winnow.count(stats.ITEMS_OPTED_OUT)
+            return None
+        adapter = ItemAdapter(item) if ItemAdapter.is_item(item) else None
+        html = adapter.get(winnow.config.html_field) if adapter is not None else None
+        if adapter is None or html is None:
+            winnow.count(stats.ITEMS_WITHOUT_HTML)
+            return None
+        if not isinstance(html, str | bytes):
+            winnow.count(stats.ITEMS_NOT_HTML)
+            return None
+        return adapter, html
+
+    def _let_through(self, correction: Correction, cleaned: CleanedItem, evidence: SiteEvidence | None) -> None:
+        """Let a correction go on if the labels of its site give it another text.
+
+        Raises:
+            DropItem: they do not, or are not to be had.
+        """
+        settled = evidence is not None and evidence.settled
+        if not settled or text_hash(str(cleaned.values["text"])) == correction.text_hash:
+            self._winnow.count(stats.CORRECTIONS_UNCHANGED)
+            raise DropItem("its text stays as it was", log_level="DEBUG")
+        self._winnow.count(stats.CORRECTIONS_SENT)
+
+    async def _clean(
+        self, html: str | bytes, url: str | None, origin: Origin | None
+    ) -> tuple[CleanedItem, SiteEvidence | None]:
+        winnow = self._winnow
+        hashed: HashedPage | None = None
+        evidence: SiteEvidence | None = None
+        heavy = len(html) > winnow.config.thread_bytes
+        if heavy:
+            winnow.count(stats.ITEMS_IN_THREAD)
+        if origin is not None and origin.hashed is not None and origin.is_of(html):
+            hashed, evidence = origin.hashed, origin.evidence
+        elif winnow.counts is not None and url is not None and (site := site_of(url)) is not None:
+            hashed = await self._do(heavy, self._read, html, url)
+            if hashed is not None:
+                evidence = await winnow.counts.read(site, hashed.fingerprints)
+
+        def work() -> CleanedItem:
+            return clean_item(
+                *(html, url, hashed, evidence),
+                model=winnow.model,
+                limits=winnow.limits,
+                outputs=winnow.config.outputs,
+                sketch=winnow.config.duplicates_sketch,
+            )
+
+        return await self._do(heavy, work), evidence
+
+    def _read(self, html: str | bytes, url: str) -> HashedPage | None:
+        try:
+            return HashedPage.of(Page.parse(html, url, limits=self._winnow.limits))
+        except PageTooLarge:
+            return None
+
+    @staticmethod
+    async def _do(heavy: bool, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return await run_in_thread(work, *args, **kwargs) if heavy else work(*args, **kwargs)
+
+    async def _original(self, url: str, cleaned: CleanedItem) -> str | None:
+        winnow = self._winnow
+        if winnow.documents is not None:
+            fed = await winnow.documents.add(url, cleaned.shingles, str(cleaned.values["label_version"]))
+            winnow.count(stats.ITEMS_STREAMED if fed else stats.ITEMS_NOT_STREAMED)
+        if winnow.duplicates is None:
+            return None
+        verdict = await winnow.duplicates.find(url, cleaned.shingles, enter=not winnow.config.read_only)
+        if verdict is None:
+            return None
+        if verdict.hot:
+            winnow.count(stats.ITEMS_WITH_HOT_SHINGLES)
+        if verdict.duplicate_of is not None:
+            winnow.count(stats.ITEMS_DUPLICATE)
+            if winnow.config.drop_duplicates:
+                winnow.count(stats.ITEMS_DROPPED)
+                raise DropItem(f"near-duplicate of {verdict.duplicate_of}", log_level="INFO")
+        return verdict.duplicate_of
+
+    def _write(self, adapter: ItemAdapter, values: dict[str, object]) -> None:
+        """Fill the fields that the item has room for; one that holds something already is the user's and stays."""
+        unwritten = False
+        for name, value in values.items():
+            field = self._winnow.config.field_names[name]
+            if field is None:
+                continue
+            if adapter.get(field):
+                unwritten |= name != "title"
+                continue
+            try:
+                adapter[field] = value
+            except (AttributeError, KeyError, TypeError, ValueError):
+                unwritten = True
+        if unwritten:
+            self._winnow.count(stats.ITEMS_WITHOUT_FIELD)
+
+    @staticmethod
+    def _remove(adapter: ItemAdapter, field: str) -> None:
+        try:
+            del adapter[field]
+        except (AttributeError, KeyError, TypeError):
+            adapter[field] = None

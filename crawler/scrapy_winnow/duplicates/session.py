@@ -1,0 +1,139 @@
+"""One run of ``winnow dedup``: batch after batch, with its verdicts, its progress and its troubles."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, Final
+
+from redis.exceptions import ConnectionError as AwayError
+from redis.exceptions import OutOfMemoryError, ReadOnlyError, ResponseError
+from redis.exceptions import TimeoutError as SlowError
+
+if TYPE_CHECKING:
+    from redis import Redis
+
+    from scrapy_winnow.duplicates.verdict_file import VerdictFile
+    from scrapy_winnow.duplicates.worker import Backlog, Batch, Worker
+
+WAIT: Final = 1.0
+"""Seconds to wait for another document, or for a server that is away."""
+
+EVERY: Final = 5.0
+"""Seconds between lines of progress."""
+
+
+class Session:
+    """Has documents decided until none is left, or until it is told to end; says how far it has got.
+
+    Args:
+        client: the way to Redis.
+        worker: the worker.
+        file: where to copy the verdicts to; ``None`` leaves them in their stream.
+    """
+
+    def __init__(self, client: Redis, worker: Worker, file: VerdictFile | None) -> None:
+        self._client = client
+        self._worker = worker
+        self._file = file
+        self._ended = False
+        self._away = False
+        self._taken = self._near = self._refused = self._claimed = self._hot = self._copied = 0
+        self._cut = False
+        self._said = time.monotonic()
+        self._said_of = 0
+
+    def end(self) -> None:
+        """End after the batch under way; safe in a signal handler."""
+        self._ended = True
+
+    def work(self, *, until_empty: bool) -> bool:
+        """Work on.
+
+        Args:
+            until_empty: end when no document is left.
+
+        Returns:
+            Whether every document was decided, and every verdict copied: ``False`` when the bounds of a stream were too
+            narrow for that.
+
+        Raises:
+            redis.RedisError: the server refuses for good, for want of rights, say, or is away at the end.
+        """
+        self._worker.join()
+        while not self._ended:
+            try:
+                if self._decide() == 0:
+                    if until_empty and not self._worker.backlog().pending:
+                        break
+                    self._worker.wait(WAIT)
+            except (AwayError, SlowError, OutOfMemoryError, ReadOnlyError) as error:
+                self._wait_for_redis(error)
+            except ResponseError as error:
+                if "NOGROUP" not in str(error):
+                    raise
+                self._worker.join()  # the server has come back empty
+            else:
+                self._is_back()
+        self._copy()
+        backlog = self._worker.backlog()
+        self._say(backlog)
+        return not (self._cut or backlog.lost)
+
+    def _decide(self) -> int:
+        """Decide a batch, copy its verdicts, and return how many documents it had."""
+        batch = self._worker.decide()
+        self._add(batch)
+        self._copy()
+        if self._taken > self._said_of and time.monotonic() - self._said > EVERY:
+            self._say(self._worker.backlog())
+        return batch.taken
+
+    def _add(self, batch: Batch) -> None:
+        self._taken += batch.taken
+        self._near += batch.near
+        self._refused += batch.refused
+        self._claimed += batch.claimed
+        self._hot = batch.hot
+
+    def _copy(self) -> None:
+        if self._file is None:
+            return
+        copied, cut = self._file.copy(self._client, self._worker.verdicts)
+        self._copied += copied
+        if cut and not self._cut:
+            _print("verdicts have gone from their stream that may not have been copied; a higher --kept holds more")
+        self._cut |= cut
+
+    def _wait_for_redis(self, error: Exception) -> None:
+        if not self._away:
+            self._away = True
+            _print(f"Redis is away ({error}); nothing is lost, it is asked again every {WAIT:g} s")
+        time.sleep(WAIT)
+
+    def _is_back(self) -> None:
+        if self._away:
+            self._away = False
+            _print("Redis is back")
+
+    def _say(self, backlog: Backlog) -> None:
+        now = time.monotonic()
+        rate = (self._taken - self._said_of) / max(now - self._said, 1e-3)
+        self._said, self._said_of = now, self._taken
+        parts = [f"{self._taken:,} documents", f"{self._near:,} near-duplicates", f"{rate:,.0f} a second"]
+        for count, what in (
+            (backlog.waiting, "waiting"),
+            (self._copied if self._file is not None else None, "verdicts copied"),
+            (backlog.pending or None, "taken by others and not decided"),
+            (self._claimed or None, "taken over from others"),
+            (self._refused or None, "entries that are no documents"),
+            (self._hot or None, "hot shingles"),
+            (backlog.lost or None, "cut off the stream before they were decided"),
+        ):
+            if count is not None:
+                parts.append(f"{count:,} {what}")
+        _print(", ".join(parts))
+
+
+def _print(text: str) -> None:
+    print(f"winnow: {text}", file=sys.stderr, flush=True)

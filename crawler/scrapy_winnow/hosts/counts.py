@@ -1,0 +1,266 @@
+"""How often each node of a site has been seen: counts in Redis, one round trip per page, exactly once per page."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from scrapy_winnow import stats
+from scrapy_winnow.hosts.settled import REFRESH, SettledHost, SettledHosts
+from scrapy_winnow.storage.scripts import Script
+from winnow.site.counting.lossy import frequency_estimates
+from winnow.site.counting.site_level import THETA
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+    from redis.asyncio import Redis
+
+    from scrapy_winnow.storage.connection import Connection
+
+    Hashes = NDArray[np.uint64]
+    Masses = NDArray[np.uint8]
+
+MOST_NODES: Final = 4096
+"""Nodes of a page that are counted: the server is never held up for longer than so many take."""
+
+MOST_PAGES: Final = 32_767
+"""Largest number of pages that an entry can hold."""
+
+LAYOUT: Final = 2
+"""Number of the definition of what the keys hold; it is a part of their names, after the fingerprints' version."""
+
+ENTRY: Final = np.dtype([("seen", "<u2"), ("missed", "<u2"), ("mass", "u1")])
+"""What Redis holds of a node while its host is counting; see ``storage/lua/hosts/entries.lua``."""
+
+_SETTLED: Final = 2
+_WAS_TEMPLATE: Final = 0x8000
+
+
+@dataclass(frozen=True, slots=True)
+class SiteEvidence:
+    """What the counts of a host say about the nodes of one page.
+
+    Attributes:
+        df: int64, pages of the host that contain each node, in the order of the fingerprints that were asked for; on a
+            settled host the share of pages that was frozen, times ``pages``, and 1 for all other nodes; 0 for nodes
+            that are not counted.
+        pages: pages of the host counted so far.
+        undercount: most that any value of ``df`` can be wrong by, because rare nodes were dropped.
+        counted: whether this call counted the page.
+        settled: whether the labels of the host are frozen, and its pages no longer counted.
+        label_version: how often the labels of the host have been frozen; 0 before the first time.
+    """
+
+    df: NDArray[np.int64]
+    pages: int
+    undercount: int
+    counted: bool
+    settled: bool = False
+    label_version: int = 0
+
+
+def host_keys(prefix: str, version: int, host: str) -> tuple[str, str, str]:
+    """Return the names of a host's state, nodes and guard, with the host as their hash tag."""
+    key = f"{prefix}:{version}.{LAYOUT}:{{{host}}}"
+    return f"{key}:h", f"{key}:n", f"{key}:g"
+
+
+class NodeCounts:
+    """The node counts of all hosts on one Redis, and the labels of those that have settled.
+
+    Per host there are at most three keys with the host as their hash tag: its state, its nodes, and a guard of the ids
+    of pages and contents that were counted. So a retried, replayed or twice fetched page counts once. A page is what
+    its id says: when its body has changed by the time it is fetched again, the first version stays counted. And a page
+    that is found at several addresses counts once.
+
+    Memory per host is bounded by the budget of nodes and the most pages; what that costs in accuracy is known, see
+    :class:`winnow.site.LossyCounts`. Once the labels of a host have stopped changing, or after ``most_pages``,
+    they are frozen: nodes and guard go, workers hold the labels, and a page needs no round trip any more. A host whose
+    pages lack most of its template, or have more of another, opens again (:mod:`scrapy_winnow.hosts.settled`).
+
+    Args:
+        connection: the way to Redis.
+        prefix: first part of every key.
+        version: version of the fingerprints; counts of another version are never mixed in.
+        budget: most nodes per host.
+        most_pages: most pages counted per host, at most ``MOST_PAGES``.
+        ttl: life of a host after its last page, in seconds.
+        settle_after: least pages after which a host may settle, twice as many after each time it has opened again; 0
+            never settles.
+        refresh: seconds after which the labels of a settled host are confirmed.
+        notice: called with a stat of :mod:`scrapy_winnow.stats` when a host settles or opens again.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        *,
+        prefix: str,
+        version: int,
+        budget: int,
+        most_pages: int,
+        ttl: int,
+        settle_after: int = 0,
+        refresh: float = REFRESH,
+        notice: Callable[[str], object] = lambda _: None,
+    ) -> None:
+        self._connection = connection
+        self._prefix = prefix
+        self._version = version
+        self._ttl = ttl
+        self._limits = (budget, most_pages, ttl, settle_after, THETA)
+        self._refresh = refresh
+        self._notice = notice
+        self._settled = SettledHosts()
+        self._count_page = Script("hosts/entries", "hosts/settling", "hosts/count_page")
+        self._settled_host = Script("hosts/settled_host")
+
+    def keys(self, host: str) -> tuple[str, str, str]:
+        """Return the names of a host's state, nodes and guard."""
+        return host_keys(self._prefix, self._version, host)
+
+    async def count(
+        self,
+        host: str,
+        page_id: bytes,
+        fingerprints: Hashes,
+        contents_id: bytes | None = None,
+        masses: Masses | None = None,
+    ) -> SiteEvidence | None:
+        """Count a page, unless it was counted before or its host has settled, and return the evidence with it.
+
+        Args:
+            host: from :func:`scrapy_winnow.hosts.names.site_of`.
+            page_id: 8 bytes that stand for the page's address.
+            fingerprints: uint64[k], of the nodes in document order; repeated ones count once. Of a page with more than
+                ``MOST_NODES`` those in the middle are left out: template stands at the ends.
+            contents_id: 8 bytes that stand for what is on it; without, the address stands for that too.
+            masses: uint8[k], characters of text of each node, 255 for more; without, none has text.
+
+        Returns:
+            The evidence, or ``None`` while Redis is away.
+        """
+        nodes = _Distinct(fingerprints, masses)
+        contents_id = contents_id or page_id
+        if (settled := await self._held(host, contents_id, nodes)) is not None:
+            return nodes.evidence_of(settled)
+        arguments = (page_id, contents_id, nodes.joined, nodes.masses.tobytes(), *self._limits)
+
+        async def send(client: Redis) -> list[Any]:
+            reply: list[Any] = await self._count_page.run(client, self.keys(host), arguments)
+            return reply
+
+        reply = await self._connection.call(send)
+        if reply is None:
+            return None
+        if reply[0] == _SETTLED:
+            _, pages, stamp, version, labels, expected = reply
+            settled = SettledHost.unpack(stamp, version, pages, labels, float(expected))
+            self._settled.put(host, settled)
+            settled.observe(contents_id, nodes.distinct, nodes.masses)
+            return nodes.evidence_of(settled)
+        counted, pages, undercount, version, entries, has_settled = reply
+        if has_settled:
+            self._notice(stats.HOSTS_SETTLED)
+        df = nodes.in_place(_frequencies(entries, pages))
+        return SiteEvidence(df, pages, undercount, bool(counted), label_version=version)
+
+    async def read(self, host: str, fingerprints: Hashes) -> SiteEvidence | None:
+        """Return the evidence without writing anything; ``None`` while Redis is away."""
+        nodes = _Distinct(fingerprints, None)
+        settled = self._settled.get(host)
+        if settled is not None and not self._is_due(settled):
+            return nodes.evidence_of(settled)
+        state, counts, _ = self.keys(host)
+
+        async def ask(client: Redis) -> list[list[bytes | None]]:
+            pipeline = client.pipeline(transaction=False)
+            pipeline.hmget(state, ["stamp", "pages", "undercount", "version", "labels", "expected"])
+            if len(nodes.distinct):
+                pipeline.hmget(counts, [field.tobytes() for field in nodes.distinct])
+            return await pipeline.execute()
+
+        replies = await self._connection.call(ask)
+        if replies is None:
+            return None
+        stamp, pages, undercount, version, labels, expected = replies[0]
+        if stamp is not None and labels is not None:
+            settled = SettledHost.unpack(stamp, int(version or 0), int(pages or 0), labels, float(expected or 0))
+            self._settled.put(host, settled)
+            return nodes.evidence_of(settled)
+        entries = b"".join(entry or bytes(ENTRY.itemsize) for reply in replies[1:] for entry in reply)
+        df = nodes.in_place(_frequencies(entries, int(pages or 0)))
+        return SiteEvidence(df, int(pages or 0), int(undercount or 0), counted=False, label_version=int(version or 0))
+
+    async def _held(self, host: str, contents_id: bytes, nodes: _Distinct) -> SettledHost | None:
+        """The labels of a settled host that this worker holds, confirmed when it is time.
+
+        While Redis is away they are used as they are: a settled host needs no Redis.
+        """
+        settled = self._settled.get(host)
+        if settled is None:
+            return None
+        settled.observe(contents_id, nodes.distinct, nodes.masses)
+        drifted = settled.has_drifted
+        if not drifted and not self._is_due(settled):
+            return settled
+
+        async def send(client: Redis) -> int:
+            arguments = (settled.stamp, self._ttl, int(drifted))
+            return int(await self._settled_host.run(client, self.keys(host)[:1], arguments))
+
+        is_known = await self._connection.call(send)
+        settled.confirmed = time.monotonic()
+        if is_known is None or (is_known and not drifted):
+            return settled
+        self._settled.drop(host)
+        if is_known:
+            self._notice(stats.HOSTS_REOPENED)
+        return None
+
+    def _is_due(self, settled: SettledHost) -> bool:
+        """Whether it is time to ask if the labels still hold."""
+        return time.monotonic() >= settled.confirmed + self._refresh
+
+
+class _Distinct:
+    """The nodes of one page as they are sent: distinct, sorted, and no more than ``MOST_NODES``."""
+
+    def __init__(self, fingerprints: Hashes, masses: Masses | None) -> None:
+        masses = np.zeros(len(fingerprints), np.uint8) if masses is None else masses
+        self._cut = slice(0, 0)
+        if (excess := len(fingerprints) - MOST_NODES) > 0:
+            self._cut = slice(MOST_NODES // 2, MOST_NODES // 2 + excess)
+        self._size = len(fingerprints)
+        kept = np.delete(np.arange(self._size), self._cut)
+        self.distinct, first, self._place = np.unique(fingerprints[kept], return_index=True, return_inverse=True)
+        self.masses = masses[kept][first]
+        self._kept = kept
+
+    @property
+    def joined(self) -> bytes:
+        """The fingerprints, 8 bytes each, the same on every machine."""
+        return self.distinct.astype("<u8", copy=False).tobytes()
+
+    def in_place(self, df: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Put the counts of the distinct nodes where the nodes were; 0 for those that were left out."""
+        whole = np.zeros(self._size, np.int64)
+        whole[self._kept] = df[self._place]
+        return whole
+
+    def evidence_of(self, settled: SettledHost) -> SiteEvidence:
+        """What a settled host says of the nodes."""
+        df = self.in_place(settled.frequencies(self.distinct))
+        return SiteEvidence(df, settled.pages, 0, counted=False, settled=True, label_version=settled.version)
+
+
+def _frequencies(entries: bytes, pages: int) -> NDArray[np.int64]:
+    """int64, the document frequencies that packed entries stand for."""
+    entry = np.frombuffer(entries, ENTRY)
+    missed = (entry["missed"] & ~np.uint16(_WAS_TEMPLATE)).astype(np.int64)
+    return frequency_estimates(entry["seen"].astype(np.int64), missed, pages)

@@ -1,0 +1,56 @@
+"""From a page to what its site says of it: which units are counted, and how often each has been seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from winnow.fingerprints.units import node_fingerprints
+from winnow.site import frequencies_from_leaves, leaves
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from scrapy_winnow.hosts.counts import SiteEvidence
+    from winnow.page.page import Page
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HashedPage:
+    """A page with the fingerprints of those of its units that are counted: its leaves.
+
+    Attributes:
+        page: the page; it keeps its lxml tree alive.
+        units: int64[k], the units that are counted, in document order.
+        fingerprints: uint64[k], theirs.
+        masses: uint8[k], characters of text of each, 255 for more.
+        contents_id: fingerprint of the whole page, 8 bytes.
+    """
+
+    page: Page
+    units: NDArray[np.int64]
+    fingerprints: NDArray[np.uint64]
+    masses: NDArray[np.uint8]
+    contents_id: bytes
+
+    @classmethod
+    def of(cls, page: Page) -> Self:
+        """Fingerprint a page."""
+        fingerprints = node_fingerprints(page)
+        units = np.flatnonzero(leaves(page) & (fingerprints != 0))
+        place = np.concatenate([page.run_begin, page.block_run_begin])
+        units = units[np.argsort(place[units], kind="stable")]
+        lengths = np.zeros(page.n + page.m, np.int64)
+        lengths[page.n :] = [len(text) for text in page.block_texts()]
+        masses = lengths[units].clip(max=255).astype(np.uint8)
+        return cls(page, units, fingerprints[units], masses, fingerprints[:1].astype("<u8").tobytes())
+
+    def frequencies(self, evidence: SiteEvidence) -> NDArray[np.int64]:
+        """int64[n + m], pages of the host that contain each unit; 0 for units whose leaves are not counted."""
+        leaf = np.zeros(self.page.n + self.page.m, bool)
+        leaf[self.units] = True
+        df = np.zeros(len(leaf), np.int64)
+        df[self.units] = evidence.df
+        return frequencies_from_leaves(self.page, df, leaf)

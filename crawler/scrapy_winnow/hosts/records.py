@@ -1,0 +1,138 @@
+"""What Redis knows of the hosts that were counted, for a look from outside of a crawl."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from redis.exceptions import NoPermissionError
+
+from scrapy_winnow.hosts.counts import ENTRY, host_keys
+from scrapy_winnow.storage.scripts import Script
+from winnow.site.counting.site_level import MIN_DF, THETA
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from redis import Redis
+
+_BATCH: Final = 500
+_LABEL_BYTES: Final = 9
+_FIELDS: Final = ("pages", "entries", "version", "used", "stamp")
+
+
+@dataclass(frozen=True, slots=True)
+class HostRecord:
+    """One host.
+
+    Attributes:
+        host: its name, as :func:`scrapy_winnow.hosts.names.site_of` gives it.
+        state: ``counting`` or ``settled``.
+        pages: pages counted, until it settled where it has.
+        nodes: nodes held while it is counting.
+        labels: nodes that its frozen labels call template.
+        label_version: how often its labels have been frozen.
+        used: when its last page was counted or its labels were confirmed, by the server's clock, in seconds since 1970.
+        bytes: what its keys take in Redis; ``None`` where the user may not ask.
+    """
+
+    host: str
+    state: str
+    pages: int
+    nodes: int
+    labels: int
+    label_version: int
+    used: int
+    bytes: int | None
+
+
+class HostRecords:
+    """The hosts below one prefix on a server.
+
+    Args:
+        client: a blocking client.
+        prefix: first part of every key.
+        version: version of the fingerprints.
+    """
+
+    def __init__(self, client: Redis, prefix: str, version: int) -> None:
+        self._client = client
+        self._prefix = prefix
+        self._version = version
+        self._sizes_known = True
+
+    def all(self) -> Iterator[HostRecord]:
+        """Go through all hosts, in no order; the server is asked for some hundreds at a time."""
+        before, after = (part.encode() for part in host_keys(self._prefix, self._version, "\n")[0].split("\n"))
+        pattern = re.sub(rb"([*?\[\]\\])", rb"\\\1", before) + b"*" + after
+        names = (key[len(before) : -len(after)].decode() for key in self._client.scan_iter(match=pattern, count=_BATCH))
+        while batch := list(islice(names, _BATCH)):
+            yield from self.named(batch)
+
+    def named(self, hosts: Iterable[str]) -> Iterator[HostRecord]:
+        """Look hosts up; those that are not known are left out."""
+        hosts = list(hosts)
+        pipeline = self._client.pipeline(transaction=False)
+        for host in hosts:
+            state, _, _ = host_keys(self._prefix, self._version, host)
+            pipeline.hmget(state, _FIELDS)
+            pipeline.hstrlen(state, "labels")
+        found: list[Any] = pipeline.execute()
+        sizes = self._sizes(hosts)
+        for host, values, labels, size in zip(hosts, found[::2], found[1::2], sizes, strict=True):
+            *numbers, stamp = values
+            pages, entries, version, used = (int(value or 0) for value in numbers)
+            if used:
+                state = "counting" if stamp is None else "settled"
+                yield HostRecord(host, state, pages, entries, int(labels) // _LABEL_BYTES, version, used, size)
+
+    def template_nodes(self, host: str) -> int:
+        """Count the nodes of a host that are template by now: its frozen labels, or those that its counts give."""
+        state, nodes, _ = host_keys(self._prefix, self._version, host)
+        frozen: Any = self._client.hstrlen(state, "labels")
+        if frozen:
+            return int(frozen) // _LABEL_BYTES
+        pages: Any = self._client.hget(state, "pages")
+        entries: Any = self._client.hvals(nodes)
+        seen = np.frombuffer(b"".join(entries), ENTRY)["seen"]
+        return int((seen >= max(THETA * int(pages or 0), MIN_DF)).sum())
+
+    def forget(self, host: str) -> bool:
+        """Delete all that is known of a host; return whether something was."""
+        return bool(self._client.delete(*host_keys(self._prefix, self._version, host)))
+
+    def reopen(self, host: str) -> bool:
+        """Have a settled host count again, as after a redesign; return whether it was settled."""
+        state, _, _ = host_keys(self._prefix, self._version, host)
+        stamp, ttl = self._client.hget(state, "stamp"), self._client.ttl(state)
+        if stamp is None:
+            return False
+        script = Script("hosts/settled_host").of(self._client)
+        return bool(script(keys=[state], args=[stamp, int(ttl), 1]))
+
+    def _sizes(self, hosts: list[str]) -> list[int | None]:
+        if not self._sizes_known:
+            return [None] * len(hosts)
+        pipeline = self._client.pipeline(transaction=False)
+        for host in hosts:
+            for key in host_keys(self._prefix, self._version, host):
+                pipeline.memory_usage(key, samples=0)
+        try:
+            sizes = [int(size or 0) for size in pipeline.execute()]
+        except NoPermissionError:
+            self._sizes_known = False
+            return [None] * len(hosts)
+        return [sum(sizes[at : at + 3]) for at in range(0, len(sizes), 3)]
+
+
+def ago(seconds: int) -> str:
+    """A time in the past as a user reads it: ``12 s``, ``5 min``, ``3 h`` or ``9 d`` ago."""
+    past = max(int(time.time()) - seconds, 0)
+    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if past >= 2 * length:
+            return f"{past // length} {unit}"
+    return f"{past} s"

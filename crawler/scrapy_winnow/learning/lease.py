@@ -1,0 +1,90 @@
+"""One learner at a time: a lease in Redis that is renewed while it is held, and runs out when its holder dies."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+from redis.exceptions import RedisError
+
+from scrapy_winnow.storage.scripts import Script
+
+if TYPE_CHECKING:
+    from redis import Redis
+
+    from scrapy_winnow.learning.keys import Keys
+
+_RENEWALS: Final = 3
+"""Renewals in the life of a lease."""
+
+
+class Lease:
+    """The right to publish models.
+
+    Expiry alone would not do: a process that was stopped for longer than the lease would go on as if it held it. So
+    what it was taken for is done by a script that compares the token with the one in Redis, at once and on the server.
+
+    Args:
+        client: Redis.
+        keys: names of the keys.
+        seconds: life of the lease since it was renewed last.
+    """
+
+    def __init__(self, client: Redis, keys: Keys, seconds: float) -> None:
+        self._script = Script("learning/lease").of(client)
+        self._names = [keys.lease, keys.fence]
+        self._seconds = seconds
+        self._token = ""
+        self._ended = threading.Event()
+        self._renewing: threading.Thread | None = None
+
+    @property
+    def token(self) -> str:
+        """The token that publishing needs; empty while the lease is not held."""
+        return self._token
+
+    def take(self) -> bool:
+        """Try to become the learner in charge; from then on the lease is renewed by a thread.
+
+        Raises:
+            RedisError: Redis is away.
+        """
+        if self._token:
+            return True
+        if self._renewing is not None:
+            self._renewing.join()
+        self._token = self._ask("take", os.urandom(8).hex())
+        if self._token:
+            self._ended = threading.Event()
+            self._renewing = threading.Thread(target=self._renew, args=(self._ended,), daemon=True)
+            self._renewing.start()
+        return bool(self._token)
+
+    def leave(self) -> None:
+        """Give the lease back, so that another learner need not wait until it runs out."""
+        self._ended.set()
+        if self._token:
+            with suppress(RedisError, OSError):
+                self._ask("leave", self._token)
+        self._token = ""
+
+    def _renew(self, ended: threading.Event) -> None:
+        renewed = time.monotonic()
+        while not ended.wait(self._seconds / _RENEWALS):
+            asked = time.monotonic()
+            try:
+                if not self._ask("keep", self._token):
+                    self._token = ""
+                    return
+                renewed = asked
+            except (RedisError, OSError):
+                if time.monotonic() - renewed > self._seconds:
+                    self._token = ""
+                    return
+
+    def _ask(self, what: str, token: str) -> str:
+        reply = self._script(self._names, [what, token, int(1000 * self._seconds)])
+        return bytes(reply).decode()

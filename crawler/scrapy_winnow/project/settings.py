@@ -1,0 +1,37 @@
+"""Settings of the project's own spider: polite, with cleaning on; ``docs/settings.md`` has the ``WINNOW_*`` ones."""
+
+BOT_NAME = "winnow"
+SPIDER_MODULES = ["scrapy_winnow.project.spiders"]
+NEWSPIDER_MODULE = "scrapy_winnow.project.spiders"
+ADDONS = {"scrapy_winnow.Addon": 500}
+
+USER_AGENT = "scrapy-winnow (+https://pypi.org/project/scrapy-winnow/)"
+ROBOTSTXT_OBEY = True
+COOKIES_ENABLED = False
+
+# AutoThrottle keeps about two requests under way per host and goes as slow as the host answers.
+AUTOTHROTTLE_ENABLED = True
+AUTOTHROTTLE_START_DELAY = 0.25
+AUTOTHROTTLE_MAX_DELAY = 30
+AUTOTHROTTLE_TARGET_CONCURRENCY = 2.0
+CONCURRENT_REQUESTS = 32
+# One item a page: Scrapy starts as many tasks for every response as this says, and 100 of them cost 4 ms.
+CONCURRENT_ITEMS = 8
+CONCURRENT_REQUESTS_PER_DOMAIN = 4
+DOWNLOAD_TIMEOUT = 60
+DOWNLOAD_MAXSIZE = 32 * 1024 * 1024
+
+# Breadth first: with a budget of pages per host, those nearest to the start come first.
+DEPTH_PRIORITY = 1
+SCHEDULER_MEMORY_QUEUE = "scrapy.squeues.FifoMemoryQueue"
+# With JOBDIR set, a crawl that is stopped goes on where it was. After kill -9 Scrapy does not find the waiting
+# requests again, since it notes at the end which queues there are; the counts stay exact all the same.
+SCHEDULER_DISK_QUEUE = "scrapy.squeues.PickleFifoSQLiteQueue"
+SCHEDULER_START_DISK_QUEUE = "scrapy.squeues.PickleFifoSQLiteQueue"
+
+FEED_EXPORT_ENCODING = "utf-8"
+TELNETCONSOLE_ENABLED = False
+REMOTE_CONTROL_ENABLED = False
+LOG_LEVEL = "INFO"
+
+WINNOW_KEEP_HTML = False

@@ -1,0 +1,74 @@
+"""The arguments of the site spider, checked before anything is fetched."""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from scrapy_winnow.hosts.names import site_of
+
+
+def start_urls(url: str | None, urls_file: str | None) -> list[str]:
+    """Return the addresses to start from, one per argument or line, each once.
+
+    Args:
+        url: one address.
+        urls_file: a text file with an address per line; blank lines and lines that begin with ``#`` are left out.
+
+    Raises:
+        ValueError: there is no address, one of them is not an HTTP address, or the file cannot be read.
+    """
+    found = [_checked(url, "-a url")] if url else []
+    if urls_file:
+        try:
+            lines = Path(urls_file).read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise ValueError(f"-a urls_file: cannot read {urls_file}: {error}") from error
+        for number, line in enumerate(lines, start=1):
+            if (address := line.strip()) and not address.startswith("#"):
+                found.append(_checked(address, f"{urls_file}, line {number}"))
+    if not found:
+        raise ValueError("nothing to crawl: give -a url=https://host/ or -a urls_file=FILE with an address per line")
+    return list(dict.fromkeys(found))
+
+
+def shard_of(urls: list[str], shard: str | None) -> list[str]:
+    """Return the addresses of one shard, so that N crawls share a file of addresses; a host is in one shard only.
+
+    Args:
+        urls: all addresses, from :func:`start_urls`.
+        shard: ``K/N``, K from 0 to N - 1; without it all addresses are returned.
+
+    Raises:
+        ValueError: the shard is not of that form.
+    """
+    if shard is None:
+        return urls
+    number, _, count = shard.partition("/")
+    if not (number.isdecimal() and count.isdecimal() and int(number) < int(count)):
+        raise ValueError(f"-a shard must be K/N with K from 0 to N - 1, such as 0/4, not {shard!r}")
+    return [url for url in urls if zlib.crc32(str(site_of(url)).encode()) % int(count) == int(number)]
+
+
+def page_budget(pages: str | int) -> int:
+    """Return how many pages to store per host.
+
+    Raises:
+        ValueError: it is not a whole number above 0.
+    """
+    try:
+        budget = int(pages)
+    except ValueError:
+        budget = 0
+    if budget < 1:
+        raise ValueError(f"-a pages must be a whole number above 0, not {pages!r}")
+    return budget
+
+
+def _checked(url: str, where: str) -> str:
+    if site_of(url) is None:
+        hint = "" if urlsplit(url).scheme else f"; did you mean https://{url.lstrip('/')}?"
+        raise ValueError(f"{where}: {url!r} is not an http or https address{hint}")
+    # Links to a front page have the slash; without it the page would be two.
+    return urlsplit(url)._replace(path=urlsplit(url).path or "/").geturl()

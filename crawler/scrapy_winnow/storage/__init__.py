@@ -1,0 +1,1 @@
+"""Redis and Valkey: clients, the guarded connection, Lua scripts, and the private server."""

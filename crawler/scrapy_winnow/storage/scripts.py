@@ -1,0 +1,48 @@
+"""The Lua scripts of ``storage/lua``: called by their hash, loaded when the server does not know them."""
+
+from __future__ import annotations
+
+import hashlib
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from redis.exceptions import NoScriptError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from redis import Redis
+    from redis.asyncio import Redis as AsyncRedis
+    from redis.commands.core import Script as SyncScript
+
+
+class Script:
+    """One Lua script; every call of it must be safe to repeat.
+
+    Args:
+        names: files below ``storage/lua`` without their ending, which are joined in this order.
+
+    Attributes:
+        source: the text of the script.
+    """
+
+    def __init__(self, *names: str) -> None:
+        folder = resources.files("scrapy_winnow.storage").joinpath("lua")
+        self.source = "".join(folder.joinpath(f"{name}.lua").read_text(encoding="utf-8") for name in names)
+        self._sha = hashlib.sha1(self.source.encode(), usedforsecurity=False).hexdigest()
+
+    async def run(self, client: AsyncRedis, keys: Sequence[str | bytes], arguments: Sequence[Any]) -> Any:
+        """Run the script in one round trip, and return its reply.
+
+        Raises:
+            redis.RedisError: the server refused or could not be reached.
+        """
+        try:
+            return await client.evalsha(self._sha, len(keys), *keys, *arguments)
+        except NoScriptError:
+            await client.script_load(self.source)
+            return await client.evalsha(self._sha, len(keys), *keys, *arguments)
+
+    def of(self, client: Redis) -> SyncScript:
+        """Return the script to be called with keys and arguments by a process that may wait for the answer."""
+        return client.register_script(self.source)

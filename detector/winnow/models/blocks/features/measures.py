@@ -1,0 +1,155 @@
+"""What the features of text blocks are computed from, measured once per page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from winnow.page.subtrees import within
+from winnow.page.tags import TAG_ID, TAG_NAMES, tag_set
+from winnow.page.text_statistics import TextStatistics
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from winnow.page.page import Page
+
+    Floats = NDArray[np.float64]
+    Indices = NDArray[np.int32]
+
+COUNTS: Final = (
+    "characters", "words", "linked", "emphasised", "upper_case",
+    "digits", "commas", "sentence_ends", "symbols", "letters",
+)  # fmt: skip
+"""Columns of the count matrices."""
+
+CHARACTERS, WORDS, LINKED, EMPHASISED, UPPER_CASE, DIGITS, COMMAS, SENTENCE_ENDS, SYMBOLS, LETTERS = range(len(COUNTS))
+
+TAG_GROUPS: Final[dict[str, tuple[str, ...]]] = {
+    "link": ("a",),
+    "h1": ("h1",),
+    "h2": ("h2",),
+    "h3-h6": ("h3", "h4", "h5", "h6"),
+    "p": ("p",),
+    "li": ("li", "dd", "dt"),
+    "list": ("ul", "ol", "dl", "menu"),
+    "table": ("table",),
+    "cell": ("td", "th"),
+    "nav": ("nav",),
+    "header": ("header",),
+    "footer": ("footer",),
+    "aside": ("aside",),
+    "main": ("main",),
+    "article": ("article",),
+    "section": ("section",),
+    "form": ("form", "fieldset"),
+    "control": ("button", "label", "legend", "select", "input"),
+    "quote": ("blockquote", "q"),
+    "code": ("pre", "code"),
+    "figure": ("figure", "figcaption", "picture"),
+    "details": ("details", "summary"),
+    "noscript": ("noscript",),
+    "bold": ("b", "strong", "em", "i"),
+    "small": ("small", "time", "cite", "sub", "sup"),
+    "address": ("address",),
+    "dialog": ("dialog",),
+    "span": ("span", "font"),
+    "div": ("div",),
+    "center": ("center",),
+}
+"""Groups of tags that are told apart; every tag is in one of them at most."""
+
+GROUP_NAMES: Final = tuple(TAG_GROUPS)
+GROUP: Final = {name: number for number, name in enumerate(GROUP_NAMES)}
+HEADINGS: Final = (GROUP["h1"], GROUP["h2"], GROUP["h3-h6"])
+
+_GROUP_OF_TAG: Final = np.full(len(TAG_NAMES), len(GROUP_NAMES), np.int64)
+for _number, _tags in enumerate(TAG_GROUPS.values()):
+    _GROUP_OF_TAG[[TAG_ID[tag] for tag in _tags]] = _number
+
+_EMPHASIS: Final = tag_set("b", "strong", "em", "i")
+
+LEADING_CHARACTERS: Final = 400
+"""Characters of a block whose words are told apart."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class BlockMeasures:
+    """Counts of a page's blocks and elements, and where its blocks stand.
+
+    Attributes:
+        page: the page.
+        block: float64[m, 10], counts of each block; the columns are :data:`COUNTS`.
+        subtree: float64[n, 10], the same counts of each element's subtree.
+        total: float64[10], the same counts of the page, at least 1 each where something is divided by them.
+        owner: int32[m], the element that the first run of each block belongs to.
+        enclosing: float64[m, G + 1], how many elements of each tag group enclose the block's first run.
+        group: int64[n], tag group of each element; ``G`` for tags of no group.
+        texts: text of each block, white space normalised, lower-cased.
+        words: the words at the beginning of each block, lower-cased: of its first 400 characters.
+        first, last: first and last character of each block, as they are.
+    """
+
+    page: Page
+    block: Floats
+    subtree: Floats
+    total: Floats
+    owner: Indices
+    enclosing: Floats
+    group: NDArray[np.int64]
+    texts: list[str]
+    words: list[list[str]]
+    first: list[str]
+    last: list[str]
+
+    @classmethod
+    def of(cls, page: Page) -> BlockMeasures:
+        """Measure a page."""
+        statistics = TextStatistics.of(page)
+        linked = within(page, page.tag == TAG_ID["a"])[page.run_node]
+        emphasised = within(page, _EMPHASIS[page.tag])[page.run_node]
+        totals = np.column_stack(
+            [
+                statistics.characters,
+                statistics.words,
+                statistics.only(statistics.characters, linked),
+                statistics.only(statistics.characters, emphasised),
+                statistics.upper_case,
+                statistics.digits,
+                statistics.commas,
+                statistics.sentence_ends,
+                statistics.symbols,
+                statistics.letters,
+            ]
+        ).astype(np.float64)
+        owner = page.run_node[page.block_run_begin]
+        group = _GROUP_OF_TAG[page.tag]
+        texts = page.block_texts()
+        lowered = [text.lower() for text in texts]
+        return cls(
+            page=page,
+            block=totals[page.block_run_end] - totals[page.block_run_begin],
+            subtree=totals[page.run_end] - totals[page.run_begin],
+            total=np.maximum(totals[-1], 1.0),
+            owner=owner,
+            enclosing=_enclosing(page, group),
+            group=group,
+            texts=lowered,
+            words=[text[:LEADING_CHARACTERS].split() for text in lowered],
+            first=[text[0] for text in texts],
+            last=[text[-1] for text in texts],
+        )
+
+
+def _enclosing(page: Page, group: NDArray[np.int64]) -> Floats:
+    """float64[m, G + 1], number of elements of each tag group around the first run of each block."""
+    groups, m = len(GROUP_NAMES) + 1, page.m
+    holding = np.flatnonzero(page.block_end > page.block_begin)
+    column = group[holding]
+    opened, closed = (
+        np.bincount(border[holding] * np.int64(groups) + column, minlength=(m + 1) * groups)
+        for border in (page.block_begin, page.block_end)
+    )
+    return np.cumsum((opened - closed).reshape(m + 1, groups)[:m], axis=0).astype(np.float64)

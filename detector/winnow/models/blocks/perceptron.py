@@ -1,0 +1,154 @@
+"""The default page-level model: a few small networks over the features of text blocks, whose logits are averaged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, ClassVar, Final, Self
+
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+from winnow.models.base import Scores
+from winnow.models.blocks.ensemble import Ensemble
+from winnow.models.blocks.features.matrix import FEATURE_NAMES, BlockFeatures
+from winnow.models.blocks.network import ARRAY_NAMES, Network
+from winnow.models.blocks.tokens import TABLE_SIZE, TokenTables
+from winnow.models.files import ModelError, fingerprint_of, read_model_file, required_array, write_model_file
+from winnow.models.threshold import expected_f1_threshold
+from winnow.smoothing.penalties import constant
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from winnow.models.blocks.surroundings import Surroundings
+    from winnow.page.page import Page
+
+    Matrix = NDArray[np.float32]
+
+BLOCKS: Final = "blocks"
+"""Name of this kind of model."""
+
+PENALTY: Final = 0.1
+"""Cost of a section anywhere, chosen on held-out folds; penalties by area, the paper's choice, lose short blocks."""
+
+_CLIP: Final = 4.0  # standard deviations
+_MOST_NETWORKS: Final = 16
+_MOST_UNITS: Final = 1_024
+
+
+@dataclass(frozen=True, eq=False)
+class BlockPerceptron:
+    """Scores the text blocks of a page; elements have no opinion of their own and are smoothed between their blocks.
+
+    Attributes:
+        tables: log-odds of names and words.
+        mean, scale: float32[k], what features are standardised by.
+        networks: of one shape.
+        version: identifies the weights.
+    """
+
+    name: ClassVar[str] = BLOCKS
+    tables: TokenTables
+    mean: Matrix
+    scale: Matrix
+    networks: tuple[Network, ...]
+    version: str
+
+    def score(self, page: Page) -> Scores:
+        """Score every unit of the page; the threshold is the one of its highest expected F1."""
+        features = BlockFeatures.of(page)
+        templateness = 1.0 - self.content_probability(features.matrix(self.tables), features.surroundings)
+        held = page.block_end - page.block_begin
+        branches = held > 1
+        branches[1:] &= held[1:] != held[page.parent[1:]]
+        return Scores(
+            templateness=np.concatenate([np.full(page.n, 0.5), templateness]),
+            weight=np.concatenate([np.zeros(page.n, np.int64), _weight(features.words)]),
+            in_tree=np.concatenate([branches, np.ones(page.m, bool)]),
+            penalty=constant(page.n + page.m, PENALTY),
+            threshold=expected_f1_threshold(templateness, features.words),
+        )
+
+    def content_probability(self, matrix: Matrix, surroundings: Surroundings) -> NDArray[np.float64]:
+        """float64[m], probability of content from float32[m, k] features and the stretches around the blocks."""
+        inputs = standardised(matrix, self.mean, self.scale)
+        with _libraries().limit(limits=1, user_api="blas"):  # for one page, more threads cost five times the time
+            logit = self._ensemble.logits(inputs, surroundings).astype(np.float64)
+        return 1 / (1 + np.exp(-np.clip(logit, -30, 30)))
+
+    @cached_property
+    def _ensemble(self) -> Ensemble:
+        return Ensemble.of(self.networks)
+
+    @classmethod
+    def of(cls, tables: TokenTables, mean: Matrix, scale: Matrix, networks: Sequence[Network]) -> Self:
+        """Make a model of its parts; equal weights give the same version."""
+        version = f"{BLOCKS}-{fingerprint_of(_arrays(tables, mean, scale, networks))}"
+        return cls(tables, mean, scale, tuple(networks), version)
+
+    def save(self, path: Path) -> None:
+        """Write the model to an ``.npz`` file."""
+        header = {"name": self.name, "version": self.version, "features": FEATURE_NAMES, "networks": len(self.networks)}
+        write_model_file(path, header, _arrays(self.tables, self.mean, self.scale, self.networks))
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read a model.
+
+        Raises:
+            FileNotFoundError: there is no such file.
+            ModelError: the file is damaged, of another kind, or made for other features.
+        """
+        header, arrays = read_model_file(path)
+        number = header.get("networks")
+        if header.get("name") != BLOCKS or not isinstance(number, int) or not 1 <= number <= _MOST_NETWORKS:
+            raise ModelError(f"{path}: not a model of the kind {BLOCKS!r}, or one of another version; train it again")
+        if header.get("features") != list(FEATURE_NAMES):
+            raise ModelError(f"{path}: made for other features than this version computes; train it again")
+        inputs = len(FEATURE_NAMES)
+
+        def array(name: str, *shape: int) -> Matrix:
+            return required_array(arrays, name, shape).astype(np.float32)
+
+        def units(name: str) -> int:
+            bias = arrays.get(name)
+            return bias.shape[1] if bias is not None and bias.ndim == 2 and 0 < bias.shape[1] <= _MOST_UNITS else 1
+
+        shapes = Network.shapes(inputs, units("block_bias"), units("context_bias"))
+        together = Network(*(array(name, number, *shape) for name, shape in zip(ARRAY_NAMES, shapes, strict=True)))
+        tables = TokenTables(array("names", TABLE_SIZE), array("words", TABLE_SIZE))
+        return cls.of(tables, array("mean", inputs), array("scale", inputs), together.unstacked())
+
+
+@lru_cache(maxsize=1)
+def _libraries() -> ThreadpoolController:
+    """Find the linear algebra libraries of the process, once: that takes a millisecond, limiting them nothing."""
+    return ThreadpoolController()
+
+
+def standardised(matrix: Matrix, mean: Matrix, scale: Matrix) -> Matrix:
+    """float32[m, k], features in standard deviations from their mean, 4 at most."""
+    result = (matrix - mean) * scale
+    return np.clip(result, -_CLIP, _CLIP, out=result)
+
+
+def _weight(words: NDArray[np.float64]) -> NDArray[np.int64]:
+    """int64[m], how much each block says when scores are smoothed: the square root of its words."""
+    return np.maximum(np.rint(np.sqrt(words)), 1).astype(np.int64)
+
+
+def _arrays(
+    tables: TokenTables, mean: Matrix, scale: Matrix, networks: Sequence[Network]
+) -> dict[str, Matrix | NDArray[np.float16]]:
+    """The arrays as they are stored: the tables in half precision, the networks behind each other."""
+    stored: dict[str, Matrix | NDArray[np.float16]] = {
+        "names": tables.names.astype(np.float16),
+        "words": tables.words.astype(np.float16),
+        "mean": mean,
+        "scale": scale,
+    }
+    return stored | dict(zip(ARRAY_NAMES, Network.stacked(networks).arrays, strict=True))

@@ -1,0 +1,148 @@
+"""Words of class, id and role attributes and of the text, hashed, and what a table of log-odds makes of them.
+
+The stacking of a naive Bayes score into the features of another classifier is that of the site-independent template
+blocks paper, section 4.1; here the names that authors give to elements are scored the same way as words.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from winnow.models.blocks.hashed_words import name_hashes, word_hashes
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from winnow.models.blocks.features.measures import BlockMeasures
+    from winnow.page.page import Page
+
+    Floats = NDArray[np.float64]
+    Indices = NDArray[np.int64]
+
+TABLE_SIZE: Final = 1 << 15
+"""Entries of a table; words that hash alike share one."""
+
+_TABLED_LEVELS: Final = 4
+
+NAMES: Final = (
+    *(f"words: {name} log-odds" for name in ("total", "mean", "lowest", "highest")),
+    *(f"names: {name} log-odds" for name in ("path", "lowest on path", "highest on path", "own")),
+    *(f"names: path log-odds of container {level}" for level in range(_TABLED_LEVELS)),
+)
+
+_LEADING_CHARACTERS: Final = 160
+_LEADING_WORDS: Final = 16
+_PATH_DOUBLINGS: Final = 7  # 128 levels
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Tokens:
+    """Hashed words of a page, and what of its tree their features need; no lxml node is kept.
+
+    Attributes:
+        name_element, name: int64[...], element and table entry of each part of its names.
+        word_block, word: int64[...], block and table entry of each of its first 16 words.
+        parent, end: int32[n], tree of the elements.
+        block_begin, block_end: int32[n], slice of the blocks inside each element.
+        owner: int32[m], element that the first run of each block belongs to.
+        levels: int64[4, m], the innermost containers of each block.
+    """
+
+    name_element: Indices
+    name: Indices
+    word_block: Indices
+    word: Indices
+    parent: NDArray[np.int32]
+    end: NDArray[np.int32]
+    block_begin: NDArray[np.int32]
+    block_end: NDArray[np.int32]
+    owner: NDArray[np.int32]
+    levels: Indices
+
+    @classmethod
+    def of(cls, measures: BlockMeasures, names: dict[int, str], levels: Indices) -> Tokens:
+        """Hash the names of the elements and the first words of the blocks.
+
+        Args:
+            measures: of the page.
+            names: values of naming attributes, of :class:`winnow.models.blocks.features.naming.Naming`.
+            levels: int64[LEVELS, m] of :func:`winnow.models.blocks.features.containers.containers`.
+        """
+        page = measures.page
+        words = [
+            words[:_LEADING_WORDS]
+            if len(text) <= _LEADING_CHARACTERS
+            else text[:_LEADING_CHARACTERS].split()[:_LEADING_WORDS]
+            for text, words in zip(measures.texts, measures.words, strict=True)
+        ]
+        name_element, name = _names(page, names)
+        return cls(
+            name_element=name_element,
+            name=name,
+            word_block=np.arange(page.m).repeat(list(map(len, words))),
+            word=word_hashes(list(chain.from_iterable(words))) % TABLE_SIZE,
+            parent=page.parent,
+            end=page.end,
+            block_begin=page.block_begin,
+            block_end=page.block_end,
+            owner=measures.owner,
+            levels=levels[:_TABLED_LEVELS],
+        )
+
+
+def _names(page: Page, names: dict[int, str]) -> tuple[Indices, Indices]:
+    """Element and table entry of each part of the names, int64[...] each, in document order."""
+    table = page.attributes
+    naming = np.zeros(len(table.first), bool)
+    naming[list(names)] = True
+    holding = page.block_end > page.block_begin  # other elements enclose nothing that is scored
+    chosen = np.flatnonzero(naming[table.first] & holding[table.element])
+    first, element = table.first[chosen], table.element[chosen]
+    places = np.flatnonzero(np.bincount(first))
+    parts = name_hashes([names[place] for place in places.tolist()])
+    begins, lengths = np.zeros((2, len(table.first)), np.int64)
+    lengths[places] = list(map(len, parts))
+    begins[places] = np.cumsum(lengths[places]) - lengths[places]
+    repeats = lengths[first]
+    part = np.arange(repeats.sum()) + (begins[first] - np.cumsum(repeats) + repeats).repeat(repeats)
+    entries = np.fromiter(chain.from_iterable(parts), np.int64) % TABLE_SIZE
+    return element.astype(np.int64).repeat(repeats), entries[part]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class TokenTables:
+    """Log-odds for content of every table entry.
+
+    Attributes:
+        names: float32[TABLE_SIZE], of parts of names.
+        words: float32[TABLE_SIZE], of words.
+    """
+
+    names: NDArray[np.float32]
+    words: NDArray[np.float32]
+
+    def features(self, tokens: Tokens) -> Floats:
+        """float64[m, len(NAMES)], features of the blocks of a page."""
+        n, m = len(tokens.parent), len(tokens.owner)
+        odds = self.words[tokens.word].astype(np.float64)
+        total = np.bincount(tokens.word_block, odds, m)
+        number = np.bincount(tokens.word_block, minlength=m)
+        lowest, highest = np.zeros(m), np.zeros(m)
+        np.minimum.at(lowest, tokens.word_block, odds)
+        np.maximum.at(highest, tokens.word_block, odds)
+
+        own = np.bincount(tokens.name_element, self.names[tokens.name].astype(np.float64), n)
+        change = np.append(own, 0.0) - np.bincount(tokens.end, own, n + 1)
+        path = np.cumsum(change)  # over the elements from the root down to each one
+        least, most = np.minimum(own, 0), np.maximum(own, 0)
+        above = np.maximum(tokens.parent, 0)
+        for _ in range(_PATH_DOUBLINGS):
+            least, most, above = np.minimum(least, least[above]), np.maximum(most, most[above]), above[above]
+        owner = tokens.owner
+        words = [total, total / np.maximum(number, 1), lowest, highest]
+        names = [path[owner], least[owner], most[owner], own[owner], *path[tokens.levels]]
+        return np.column_stack([*words, *names])

@@ -1,0 +1,116 @@
+"""Which elements and runs of a page stay once its template units are cut."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from winnow.page.ancestors import nearest
+from winnow.page.subtrees import prefix_sums, within
+from winnow.page.tags import TAG_ID, UNSEEN_TEXT, tag_set
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from winnow.page.page import Page
+    from winnow.smoothing.smooth import SmoothedScores
+
+_MEDIA = tag_set("img", "picture", "video", "audio")
+_MEDIA_PARTS = tag_set("source", "track")
+_BREAKS = tag_set("br", "hr")
+_CELLS = tag_set("td", "th")
+_UNSEEN = tag_set(*UNSEEN_TEXT)
+_NO_MEDIA = tag_set("noscript")  # copies of pictures that scripts load, and counting pixels
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Remains:
+    """What stays of a page.
+
+    Attributes:
+        elements: bool[n].
+        runs: bool[r].
+    """
+
+    elements: NDArray[np.bool_]
+    runs: NDArray[np.bool_]
+
+
+def template_units(page: Page, smoothed: SmoothedScores, threshold: float) -> tuple[NDArray[np.bool_], bool]:
+    """Decide which units are template: those whose smoothed score is not below the threshold.
+
+    A page with text is never left empty. If all its blocks are template, those of its least template-like section are
+    kept (of several, the one with the most blocks).
+
+    Returns:
+        bool[n + m], and whether the page had to be saved from being empty.
+    """
+    template = smoothed.value >= threshold
+    blocks = slice(page.n, None)
+    if not page.m or not template[blocks].all():
+        return template, False
+    values, sections = smoothed.value[blocks], smoothed.section[blocks]
+    candidates, sizes = np.unique(sections[values == values.min()], return_counts=True)
+    template[smoothed.section == candidates[sizes.argmax()]] = False
+    return template, True
+
+
+def remains(page: Page, template: NDArray[np.bool_]) -> Remains:
+    """Find out what stays of a page when its template units are cut; the page is not changed.
+
+    A run stays with its block. An element stays while something in its subtree does: a run, or content without text.
+    Images, videos and sounds are such content if they are not template themselves and the nearest element around them
+    that has any text keeps some of it: the icon of a menu entry goes with the entry, the picture of a gallery stays.
+    Line breaks stay behind text that stays, and empty cells in table rows that stay.
+
+    Args:
+        page: the page.
+        template: bool[n + m], the units to cut.
+    """
+    kept_text = _runs_of(page, ~template[page.n :])
+    all_text = _runs_of(page, np.ones(page.m, bool))
+    text_here = _sums_over_runs(page, all_text)
+    kept_here = _sums_over_runs(page, kept_text)
+
+    seen = ~within(page, _UNSEEN[page.tag])
+    media = _MEDIA[page.tag] & seen & ~within(page, _NO_MEDIA[page.tag]) & ~template[: page.n]
+    around = nearest(page.parent, text_here > 0)
+    media &= (around < 0) | (kept_here[around] > 0)
+    media_here = prefix_sums(media)
+
+    elements = seen & ((kept_here > 0) | (media_here[page.end] > media_here[:-1]))
+    in_kept = np.append(elements, False)[page.parent]
+    last_text = np.maximum.accumulate(np.where(all_text, np.arange(1, len(all_text) + 1), 0))
+    text_before = np.append(0, last_text)[page.run_begin]
+    after_kept = np.append(False, kept_text)[text_before]
+    elements |= in_kept & seen & _BREAKS[page.tag] & after_kept
+    elements |= in_kept & seen & _CELLS[page.tag] & (text_here == 0) & ~template[: page.n]
+    elements |= in_kept & _MEDIA_PARTS[page.tag]
+
+    return Remains(elements, kept_text | _blank_runs_in_pre(page, elements))
+
+
+def _runs_of(page: Page, blocks: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """bool[r], runs of the given blocks."""
+    change = np.zeros(len(page.runs) + 1, np.int8)
+    change[page.block_run_begin[blocks]] += 1
+    change[page.block_run_end[blocks]] -= 1
+    return np.cumsum(change[:-1]) > 0
+
+
+def _sums_over_runs(page: Page, runs: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """int64[n], how many of the given runs each subtree holds."""
+    sums = prefix_sums(runs)
+    return sums[page.run_end] - sums[page.run_begin]
+
+
+def _blank_runs_in_pre(page: Page, elements: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """bool[r], white space between the tokens and lines of a ``pre`` that stays."""
+    preformatted = (page.tag == TAG_ID["pre"]) & elements
+    if not preformatted.any():
+        return np.zeros(len(page.runs), bool)
+    blank = np.ones(len(page.runs), bool)
+    blank[_runs_of(page, np.ones(page.m, bool))] = False
+    return blank & within(page, preformatted)[page.run_node]

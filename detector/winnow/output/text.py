@@ -1,0 +1,126 @@
+"""Plain text of a page, with the breaks a reader expects between its blocks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from lxml import etree
+
+from winnow.output.conditional_comments import is_leftover
+from winnow.page.ancestors import nearest, outermost
+from winnow.page.subtrees import prefix_sums
+from winnow.page.tags import BLOCK_LEVEL, TAG_ID, UNSEEN_TEXT, tag_set
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from winnow.page.page import Page
+
+_PARAGRAPH, _LINE, _CELL = range(3)
+_SEPARATORS: Final = ("\n\n", "\n", "\t")
+
+_LISTS: Final = tag_set("ul", "ol", "dl", "menu", "dir")
+_ITEMS: Final = tag_set("li", "dt", "dd")
+_CELLS: Final = tag_set("td", "th")
+
+
+def block_texts(page: Page) -> list[str]:
+    """Text of each block (``m`` strings): white space normalised, but kept as it is inside ``pre``."""
+    texts = page.block_texts()
+    preformatted = page.tag == TAG_ID["pre"]
+    if preformatted.any():
+        around = nearest(page.parent, preformatted)[page.block_node]
+        for block in np.flatnonzero(around >= 0).tolist():
+            begin, least = page.block_run_begin[block], page.run_begin[around[block]]
+            while begin > least and page.runs[begin - 1].isspace():  # a first line's indentation before its markup
+                begin -= 1
+            text = "".join(page.runs[begin : page.block_run_end[block]])
+            texts[block] = text.replace("\r\n", "\n").strip("\n").rstrip()
+    return texts
+
+
+def join_blocks(page: Page, texts: list[str], kept: NDArray[np.bool_]) -> str:
+    r"""Join the texts of the kept blocks in document order.
+
+    Blocks are paragraphs, with an empty line between them, except that
+
+    * a single ``br`` is a line break,
+    * the items of a list follow each other line by line, unless they hold several paragraphs each,
+    * the cells of a table are separated by ``"\t"`` and its rows by a line break, where a cell is a single block.
+
+    Args:
+        page: the page.
+        texts: ``m`` strings, see :func:`block_texts`.
+        kept: bool[m], the blocks wanted.
+    """
+    blocks = np.flatnonzero(kept)
+    if not len(blocks):
+        return ""
+    pieces = [texts[blocks[0]]]
+    for block, kind in zip(blocks[1:].tolist(), _breaks(page, blocks).tolist(), strict=True):
+        pieces.append(_SEPARATORS[kind])
+        pieces.append(texts[block])
+    return "".join(pieces)
+
+
+def _breaks(page: Page, blocks: NDArray[np.intp]) -> NDArray[np.int8]:
+    """int8[k - 1], kind of break between each two successive blocks of the k given ones."""
+    tag, parent = page.tag, page.parent
+    node = page.block_node[blocks]
+    before, after = slice(None, -1), slice(1, None)
+    kinds = np.zeros(len(blocks) - 1, np.int8)
+
+    if _LISTS[tag].any():
+        one_list = _same(outermost(parent, _LISTS[tag])[node])
+        item = nearest(parent, _ITEMS[tag])
+        paragraphs = prefix_sums(tag[page.block_node] == TAG_ID["p"])
+        long = np.append(paragraphs[page.block_end] - paragraphs[page.block_begin] > 1, False)[item[node]]
+        kinds[one_list & ~long[before] & ~long[after]] = _LINE
+
+    if _CELLS[tag].any():
+        cell = nearest(parent, _CELLS[tag])[node]
+        single = (cell >= 0) & (page.block_end[cell] - page.block_begin[cell] == 1)
+        tabular = single[before] & single[after]
+        table = nearest(parent, tag == TAG_ID["table"])[node]
+        row = nearest(parent, tag == TAG_ID["tr"])[node]
+        kinds[tabular & _same(table)] = _LINE
+        kinds[tabular & _same(row)] = _CELL
+
+    line_break = page.run_begin[tag == TAG_ID["br"]]
+    first = np.searchsorted(line_break, page.block_run_end[blocks][before], side="left")
+    last = np.searchsorted(line_break, page.block_run_begin[blocks][after], side="right")
+    kinds[_same(node) & (last - first == 1)] = _LINE
+    return kinds
+
+
+def _same(group: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """bool[k - 1], whether two successive blocks lie in the same group; -1 is none."""
+    same: NDArray[np.bool_] = (group[1:] == group[:-1]) & (group[1:] >= 0)
+    return same
+
+
+def visible_text(root: etree._Element) -> str:
+    """All text of a tree that a reader may see, a line per block; for pages too large to be worked on as a page."""
+    lines: list[str] = []
+    pieces: list[str] = []
+
+    def break_line() -> None:
+        line = " ".join("".join(pieces).split())
+        if line and not is_leftover(line):
+            lines.append(line)
+        pieces.clear()
+
+    walk = etree.iterwalk(root, events=("start", "end", "comment", "pi"))
+    for event, element in walk:
+        if event in {"start", "end"} and element.tag in BLOCK_LEVEL:
+            break_line()
+        if event == "start":
+            if element.tag in UNSEEN_TEXT:
+                walk.skip_subtree()
+            else:
+                pieces.append(element.text or "")
+        elif element is not root:
+            pieces.append(element.tail or "")
+    break_line()
+    return "\n".join(lines)

@@ -1,0 +1,98 @@
+"""The attributes of a page's elements, each different one told apart once."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, overload
+
+import numpy as np
+from lxml import etree
+
+from winnow.page.subtrees import prefix_sums
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Indices = NDArray[np.int32]
+
+Number = TypeVar("Number", bound=np.number[Any])
+Pairs = list[tuple[str, str]]
+
+_ITEMS: Final[Any] = etree._Element.items
+
+
+@dataclass(frozen=True, eq=False)
+class AttributeTable(Sequence[Pairs]):
+    """Attributes of a page; as a sequence, the name-value pairs of each element.
+
+    Menus, lists and grids repeat their attributes. What is worked out of attributes is worked out once for all equal
+    ones, and spread over the elements in numpy: an array *by first attribute* is of length ``a``, and only the places
+    of ``first`` count in it.
+
+    Attributes:
+        elements: the n elements.
+        by_name: place of the first of all equal attributes, by name and value.
+        first: int32[a], the same for every attribute of the page, in document order.
+        begin: int32[n + 1], where the attributes of each element begin.
+    """
+
+    elements: list[etree._Element]
+    by_name: dict[str, dict[str, int]]
+    first: Indices
+    begin: Indices
+
+    @classmethod
+    def of(cls, elements: list[etree._Element]) -> Self:
+        """Read the attributes of elements."""
+        by_name: defaultdict[str, dict[str, int]] = defaultdict(dict)
+        first: list[int] = []
+        counts: list[int] = []
+        for pairs in map(_ITEMS, elements):
+            counts.append(len(pairs))
+            for name, value in pairs:
+                first.append(by_name[name].setdefault(value, len(first)))
+        begin = prefix_sums(np.array(counts, np.int32))
+        return cls(elements, dict(by_name), np.array(first, np.int32), begin.astype(np.int32))
+
+    def __len__(self) -> int:
+        return len(self.elements)
+
+    @overload
+    def __getitem__(self, element: int) -> Pairs: ...
+    @overload
+    def __getitem__(self, element: slice) -> list[Pairs]: ...
+    def __getitem__(self, element: int | slice) -> Pairs | list[Pairs]:
+        chosen = self.elements[element]
+        pairs: Pairs | list[Pairs] = list(map(_ITEMS, chosen)) if isinstance(chosen, list) else _ITEMS(chosen)
+        return pairs
+
+    @cached_property
+    def element(self) -> Indices:
+        """int32[a], the element that each attribute belongs to."""
+        return np.arange(len(self.elements), dtype=np.int32).repeat(np.diff(self.begin))
+
+    def named(self, name: str) -> dict[str, int]:
+        """Place of the first attribute of one name by each of its values."""
+        return self.by_name.get(name, {})
+
+    def firsts(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Tell by first attribute whether one of the chosen elements (bool[n]) has an equal one; bool[a]."""
+        firsts = np.zeros(len(self.first), bool)
+        firsts[self.first[chosen[self.element]]] = True
+        return firsts
+
+    def sums(self, by_first: NDArray[Number]) -> NDArray[Number]:
+        """[n], total over each element's attributes of a number by first attribute, of the same type."""
+        sums = np.zeros(len(self.first) + 1, by_first.dtype)
+        np.cumsum(by_first[self.first], out=sums[1:])
+        return sums[self.begin[1:]] - sums[self.begin[:-1]]
+
+    def markup_length(self) -> NDArray[np.int64]:
+        """int64[n], characters of each element's attributes as HTML source: a space, an equals sign and two quotes."""
+        lengths = np.zeros(len(self.first), np.int64)
+        for name, values in self.by_name.items():
+            lengths[list(values.values())] = [len(name) + len(value) + len(' =""') for value in values]
+        return self.sums(lengths)

@@ -1,0 +1,208 @@
+"""An lxml tree as flat arrays in preorder, each property of its nodes read in one sweep.
+
+Elements open and close in one sequence of events, two for each node: node ``i`` opens at event ``2 * i - depth[i]`` and
+closes at ``2 * end[i] - depth[i] - 1``. An element's text stands right behind its opening, any node's tail right behind
+its closing. So the order of the text, what hides it and what separates it are running sums over the events.
+"""
+
+from __future__ import annotations
+
+import gc
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import compress
+from operator import attrgetter
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from winnow.memo import Memo
+from winnow.page.ancestors import nearest
+from winnow.page.attribute_table import AttributeTable
+from winnow.page.subtrees import prefix_sums
+from winnow.page.tags import BLOCK_LEVEL, TAG_ID, UNKNOWN, UNSEEN_TEXT, tag_set
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lxml import etree
+    from numpy.typing import NDArray
+
+    Indices = NDArray[np.int32]
+
+_BLOCK_LEVEL: Final = tag_set(*BLOCK_LEVEL)
+_UNSEEN_TEXT: Final = tag_set(*UNSEEN_TEXT)
+_TAG: Final = attrgetter("tag")
+_TEXT: Final = attrgetter("text")
+_TAIL: Final = attrgetter("tail")
+_NO_ELEMENT: Final = -1  # comments and processing instructions: only their tails count
+
+
+@dataclass(eq=False)
+class FlatTree:
+    """The elements, text runs and text blocks of a tree in document order.
+
+    Three kinds of things, each in arrays of its own:
+
+    * **elements** in preorder (``n`` of them, comments left out). Subtree ``i`` is the slice ``[i, end[i])``, so the
+      sum of any quantity over a subtree is a difference of two prefix sums.
+    * **text runs** (``r``): every non-empty stretch of text between two pieces of markup, white space included, each
+      belonging to its element. The contents of ``script``, ``style`` and the like are not text.
+    * **text blocks** (``m``): maximal stretches of runs that no border of a block-level element and no ``br`` cuts,
+      blank ones left out. Mixed content (a paragraph and a share bar in one ``div``) falls into several blocks.
+
+    Attributes:
+        elements: the lxml elements; they keep the whole tree alive, so a page must not outlive its processing.
+        attributes: name-value pairs of each element.
+        tag: int16[n], ids of :data:`winnow.page.tags.TAG_NAMES`.
+        parent: int32[n], -1 for the root.
+        end: int32[n], end of the subtree's slice.
+        depth: int32[n], 0 for the root.
+        runs: str[r].
+        inked: bool[r], the runs that are not blank.
+        run_node: int32[r], the element a run belongs to.
+        run_begin, run_end: int32[n], slice of the runs inside each subtree.
+        block_node: int32[m], nearest block-level element around each block.
+        block_run_begin, block_run_end: int32[m], slice of the runs of each block.
+        block_begin, block_end: int32[n], slice of the blocks inside each subtree.
+    """
+
+    elements: list[etree._Element]
+    attributes: AttributeTable
+    tag: NDArray[np.int16]
+    parent: Indices
+    end: Indices
+    depth: Indices
+    runs: list[str]
+    inked: NDArray[np.bool_]
+    run_node: Indices
+    run_begin: Indices
+    run_end: Indices
+    block_node: Indices
+    block_run_begin: Indices
+    block_run_end: Indices
+    block_begin: Indices
+    block_end: Indices
+
+
+def flatten(nodes: list[etree._Element]) -> FlatTree:
+    """Flatten a tree, given all its nodes in document order; it is not changed."""
+    tag = np.fromiter(map(_TAG_IDS.__getitem__, map(_TAG, nodes)), np.int16, len(nodes))
+    is_element = tag != _NO_ELEMENT
+    elements = list(compress(nodes, is_element.tolist()))
+    parent, end, depth = _structure(nodes)
+
+    before = prefix_sums(is_element).astype(np.int32)  # number of elements before each node: the index of an element
+    above = np.where(parent < 0, np.int32(-1), before[parent])
+    opens = 2 * np.arange(len(nodes), dtype=np.int32) - depth
+    closes = 2 * end - depth - 1
+    in_block = is_element & _BLOCK_LEVEL[tag]
+    border = _running_sums(opens, closes, in_block | (above < 0), in_block)
+
+    runs, kept = _runs(nodes, opens, closes, tag)
+    inked = ~np.fromiter(map(str.isspace, runs), bool, len(runs))
+    owner = np.empty(len(kept), np.int32)
+    owner[opens], owner[closes] = before[:-1], above
+    run_node = owner[kept]
+    runs_before = prefix_sums(kept).astype(np.int32)
+    run_begin, run_end = runs_before[opens[is_element]], runs_before[closes[is_element]]
+    block_run_begin, block_run_end = _blocks(inked, border[kept])
+    parent_of, tag_of = above[is_element], tag[is_element]
+    container = nearest(parent_of, _BLOCK_LEVEL[tag_of] | (parent_of < 0))
+    return FlatTree(
+        elements=elements,
+        attributes=AttributeTable.of(elements),
+        tag=tag_of,
+        parent=parent_of,
+        end=before[end[is_element]],
+        depth=depth[is_element],
+        runs=runs,
+        inked=inked,
+        run_node=run_node,
+        run_begin=run_begin,
+        run_end=run_end,
+        block_node=container[run_node[block_run_begin]],
+        block_run_begin=block_run_begin,
+        block_run_end=block_run_end,
+        block_begin=np.searchsorted(block_run_begin, run_begin).astype(np.int32),
+        block_end=np.searchsorted(block_run_begin, run_end).astype(np.int32),
+    )
+
+
+@contextmanager
+def no_garbage_collection() -> Iterator[None]:
+    """Keep the collector from looking again and again through objects that are being made and are no garbage yet."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def _tag_id(name: object) -> int:
+    """Tag id of a name; ``{http://www.w3.org/1999/xhtml}DIV`` is a ``div``."""
+    if not isinstance(name, str):
+        return _NO_ELEMENT
+    return TAG_ID[name] if name in TAG_ID else TAG_ID.get(name.rpartition("}")[2].lower(), UNKNOWN)
+
+
+_TAG_IDS: Final = Memo(_tag_id, 1_024)
+
+
+def _structure(nodes: list[etree._Element]) -> tuple[Indices, Indices, Indices]:
+    """Parent (-1 for the root), end of the subtree and depth of every node, int32[k] each, from numbers of children."""
+    parents: list[int] = []
+    ends = list(range(1, len(nodes) + 1))
+    path: list[tuple[int, int]] = []  # open nodes around the current one, with the children they have still to come
+    current, left = -1, 0
+    for index, children in enumerate(map(len, nodes)):
+        parents.append(current)
+        left -= 1
+        if children:
+            path.append((current, left))
+            current, left = index, children
+        else:
+            while left == 0:
+                ends[current] = index + 1
+                current, left = path.pop()
+    end = np.array(ends, np.int32)
+    closed = np.cumsum(np.bincount(end, minlength=len(nodes) + 1))[:-1]
+    return np.array(parents, np.int32), end, (np.arange(len(nodes)) - closed).astype(np.int32)
+
+
+def _runs(
+    nodes: list[etree._Element], opens: Indices, closes: Indices, tag: NDArray[np.int16]
+) -> tuple[list[str], NDArray[np.bool_]]:
+    """Return the runs in document order, and bool[2 * k]: events with a run behind them."""
+    texts = np.empty(2 * len(nodes), object)
+    texts[opens] = list(map(_TEXT, nodes))
+    texts[closes] = list(map(_TAIL, nodes))
+    kept = texts.astype(bool)
+    kept[opens[tag < 0]] = False  # what a comment says
+    kept[closes[:1]] = False  # what follows the root
+    unseen = (tag >= 0) & _UNSEEN_TEXT[tag]
+    kept &= _running_sums(opens, closes, unseen, -unseen.astype(np.int32)) == 0
+    return texts[kept].tolist(), kept
+
+
+def _running_sums(
+    opens: Indices, closes: Indices, at_open: NDArray[np.generic], at_close: NDArray[np.generic]
+) -> Indices:
+    """int32[2 * k], running totals over the events of what every node adds when it opens and when it closes."""
+    change = np.empty(2 * len(opens), np.int32)
+    change[opens], change[closes] = at_open, at_close
+    return np.cumsum(change, dtype=np.int32)
+
+
+def _blocks(inked: NDArray[np.bool_], border: Indices) -> tuple[Indices, Indices]:
+    """Slices of runs with equal border number, from the first to the last run that is not blank."""
+    runs = np.flatnonzero(inked)
+    borders = border[runs]
+    starts = np.ones(len(runs), bool)
+    starts[1:] = borders[1:] != borders[:-1]
+    ends = np.ones(len(runs), bool)
+    ends[:-1] = starts[1:]
+    return runs[starts].astype(np.int32), runs[ends].astype(np.int32) + np.int32(1)

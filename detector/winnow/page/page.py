@@ -1,0 +1,176 @@
+"""A page as flat arrays: one pass over an lxml tree, and no per-node Python objects after it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, wraps
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import numpy as np
+
+from winnow.page.flattening import FlatTree, flatten, no_garbage_collection
+from winnow.page.parsing import parse_html
+from winnow.page.subtrees import prefix_sums
+from winnow.page.tags import TAG_ID
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lxml import etree
+    from numpy.typing import NDArray
+
+    Indices = NDArray[np.int32]
+
+Array = TypeVar("Array", bound="NDArray[Any]")
+
+
+class PageTooLarge(ValueError):  # noqa: N818  what happened, as its callers read it; most of them expect it
+    """The page is above one of the caps of :class:`Limits`; ``reason`` is ``"bytes"``, ``"nodes"`` or ``"depth"``."""
+
+    def __init__(self, reason: str, size: int, limit: int) -> None:
+        self.reason = reason
+        self.size = size
+        self.limit = limit
+        super().__init__(f"page has {size:,} {reason}, the limit is {limit:,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Caps above which a page is not worked on.
+
+    Attributes:
+        max_bytes: size of the HTML, in bytes (in characters where it is a string).
+        max_nodes: elements and comments of the tree.
+        max_depth: levels of the tree. libxml2 stops at 2,048 without a word and drops the rest of the document, so a
+            tree of so many may be a torso.
+    """
+
+    max_bytes: int = 16_000_000
+    max_nodes: int = 100_000
+    max_depth: int = 2_047
+
+
+DEFAULT_LIMITS: Final = Limits()
+
+
+@dataclass(eq=False)
+class Page(FlatTree):
+    """A page: its tree in flat arrays, its address, and what follows from them.
+
+    *Units* are what gets a score: the ``n`` elements followed by the ``m`` blocks. In the tree of units a block is a
+    leaf below its ``block_node``; see :attr:`unit_parent`.
+
+    Attributes:
+        url: address of the page, where known.
+    """
+
+    url: str | None = None
+
+    @classmethod
+    def parse(
+        cls, html: str | bytes, url: str | None = None, *, encoding: str | None = None, limits: Limits = DEFAULT_LIMITS
+    ) -> Page:
+        """Parse HTML the way Scrapy does, and flatten it.
+
+        Args:
+            html: the document; bytes are decoded by BOM, ``encoding``, ``meta``, or what they look like.
+            url: address of the page; links are in-site or not relative to it.
+            encoding: charset of the HTTP header, where there was one.
+            limits: caps on size.
+
+        Raises:
+            PageTooLarge: the page is above one of the caps.
+        """
+        if len(html) > limits.max_bytes:
+            raise PageTooLarge("bytes", len(html), limits.max_bytes)
+        return cls.from_tree(parse_html(html, encoding), url, limits=limits)
+
+    @classmethod
+    def from_tree(cls, root: etree._Element, url: str | None = None, *, limits: Limits = DEFAULT_LIMITS) -> Page:
+        """Flatten an lxml tree, such as the ``response.selector.root`` that Scrapy already holds; it is not changed.
+
+        Raises:
+            PageTooLarge: the tree is above one of the caps.
+        """
+        with no_garbage_collection():
+            nodes = list(root.iter())
+            if len(nodes) > limits.max_nodes:
+                raise PageTooLarge("nodes", len(nodes), limits.max_nodes)
+            flat = flatten(nodes)
+        deepest = int(flat.depth.max(initial=-1)) + 1
+        if deepest > limits.max_depth:
+            raise PageTooLarge("depth", deepest, limits.max_depth)
+        return cls(**vars(flat), url=url)
+
+    @property
+    def n(self) -> int:
+        """Number of elements."""
+        return len(self.elements)
+
+    @property
+    def m(self) -> int:
+        """Number of text blocks."""
+        return len(self.block_node)
+
+    @cached_property
+    def unit_parent(self) -> Indices:
+        """int32[n + m], parent of each unit; always smaller than the unit's own index, -1 for the root."""
+        return np.concatenate([self.parent, self.block_node])
+
+    @cached_property
+    def text(self) -> str:
+        """All runs joined; run ``k`` is ``text[run_offset[k]:run_offset[k + 1]]``."""
+        return "".join(self.runs)
+
+    @cached_property
+    def run_offset(self) -> NDArray[np.int64]:
+        """int64[r + 1], where each run begins in :attr:`text`, in characters."""
+        return prefix_sums(np.fromiter(map(len, self.runs), np.int64, len(self.runs)))
+
+    @cached_property
+    def code_points(self) -> NDArray[np.uint32]:
+        """uint32, Unicode code point of each character of :attr:`text`."""
+        return np.frombuffer(self.text.encode("utf-32-le", "surrogatepass"), "<u4").astype(np.uint32, copy=False)
+
+    @cached_property
+    def title(self) -> str:
+        """Text of the first ``title`` element outside an image, white space normalised; empty when there is none."""
+        for index in np.flatnonzero(self.tag == TAG_ID["title"]):
+            if self.tag[self.parent[index]] != TAG_ID["svg"]:
+                return " ".join("".join(map(str, self.elements[index].itertext())).split())
+        return ""
+
+    def block_texts(self) -> list[str]:
+        """Text of each block (``m`` strings), white space normalised."""
+        return list(self._block_texts)
+
+    @cached_property
+    def _block_texts(self) -> list[str]:
+        text, offset = self.text, self.run_offset
+        bounds = zip(offset[self.block_run_begin].tolist(), offset[self.block_run_end].tolist(), strict=True)
+        return [" ".join(text[begin:end].split()) for begin, end in bounds]
+
+    def attribute(self, name: str) -> dict[int, str]:
+        """Value of one attribute by element index, for the elements that carry it."""
+        value_of = {place: value for value, place in self.attributes.named(name).items()}
+        return {
+            element: value_of[first]
+            for element, first in zip(self.attributes.element.tolist(), self.attributes.first.tolist(), strict=True)
+            if first in value_of
+        }
+
+
+def once_per_page(function: Callable[[Page], Array]) -> Callable[[Page], Array]:
+    """Keep the array that a function makes of a page with the page, for all who ask for it; it is read-only."""
+    name = f"{function.__module__}.{function.__qualname__}"
+
+    @wraps(function)
+    def kept(page: Page) -> Array:
+        known = vars(page)
+        if name not in known:
+            known[name] = function(page)
+            known[name].flags.writeable = False
+        array: Array = known[name]
+        return array
+
+    return kept

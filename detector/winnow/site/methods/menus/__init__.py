@@ -1,0 +1,20 @@
+"""Templates by menus: pages that link to each other, and what they have in common with a key page."""
+
+from winnow.site.methods.menus.equality import ByKey, Equality, Weighted, equality_of
+from winnow.site.methods.menus.mapping import mapped_units, template_of
+from winnow.site.methods.menus.profile import Profile
+from winnow.site.methods.menus.search import MenuSearch, search_menu
+from winnow.site.methods.menus.template_page import template_page
+
+__all__ = [
+    "ByKey",
+    "Equality",
+    "MenuSearch",
+    "Profile",
+    "Weighted",
+    "equality_of",
+    "mapped_units",
+    "search_menu",
+    "template_of",
+    "template_page",
+]

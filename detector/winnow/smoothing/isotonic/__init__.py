@@ -1,0 +1,1 @@
+"""Regularised isotonic regression on a tree, exact, level by level."""

@@ -1,0 +1,106 @@
+"""Training of page-level models: sites to labels, labels to examples, examples to weights and a model card."""
+
+from __future__ import annotations
+
+import datetime
+from functools import partial
+from typing import TYPE_CHECKING, Final, Protocol
+
+from winnow.models.blocks.perceptron import BLOCKS
+from winnow.models.logistic.model import LOGISTIC
+from winnow.models.registry import DEFAULT_MODEL
+from winnow.site.methods.base import METHODS
+from winnow.training.blocks.training import train_blocks
+from winnow.training.labels import SITE_LEVEL_METHOD
+from winnow.training.logistic.training import train_logistic
+from winnow.training.model_card import model_card
+from winnow.training.report import Figures, Trained
+from winnow.training.sites import Site, find_sites
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from winnow.progress import Progress
+    from winnow.training.blocks.examples import BlockPage
+
+__all__ = ["TRAINERS", "Figures", "Site", "Trained", "Trainer", "find_sites", "train"]
+
+
+class Trainer(Protocol):
+    """Makes one kind of model; raises as :func:`train` does where sites or gold text do not do."""
+
+    def __call__(
+        self,
+        sites: Sequence[Site],
+        gold: Path | None = None,
+        *,
+        labels: str = SITE_LEVEL_METHOD,
+        seed: int = 0,
+        processes: int = 1,
+        progress: Progress | None = None,
+    ) -> Trained:
+        """Train from sites and, if the kind of model uses it, gold text."""
+        ...
+
+
+TRAINERS: Final[dict[str, Trainer]] = {BLOCKS: train_blocks, LOGISTIC: train_logistic}
+"""How each kind of model is made, by its name."""
+
+
+def train(
+    sites_dir: Path | None,
+    *,
+    output: Path,
+    examples: Sequence[BlockPage] = (),
+    model: str = DEFAULT_MODEL,
+    gold: Path | None = None,
+    labels: str = SITE_LEVEL_METHOD,
+    sources: str = "",
+    seed: int = 0,
+    processes: int = 1,
+    date: datetime.date | None = None,
+    progress: Progress | None = None,
+) -> Trained:
+    """Train a model, and write it with its model card (``.md``) beside it.
+
+    Args:
+        sites_dir: folder of sites, one folder a site; ``None`` to train from ``examples`` alone.
+        output: file to write, ending in ``.npz``.
+        examples: labelled pages of further sites, as crawls collect them in Redis; for the kind ``blocks``.
+        model: kind of model, one of :data:`TRAINERS`.
+        gold: gold pages, for kinds of models that learn from them too.
+        labels: the site-level method that labels the sites, one of :data:`winnow.site.methods.base.METHODS`.
+        sources: whom the pages are from, as Markdown for the model card.
+        seed: the same seed and the same pages give the same weights.
+        processes: worker processes that read pages.
+        date: date on the model card; today's by default.
+        progress: called with how many things are done, of how many, and the name of the last one or of the next step.
+
+    Raises:
+        FileNotFoundError: there is no such folder, or the HTML of a gold page is missing.
+        ImportError: the gold text needs a package that is not installed.
+        ValueError: the kind of model or the file name will not do, or sites or gold text are not what it needs.
+    """
+    if model not in TRAINERS:
+        raise ValueError(f"no such kind of model: {model!r}; there are {', '.join(sorted(TRAINERS))}")
+    if labels not in METHODS:
+        raise ValueError(f"no such method: {labels!r}; there are {', '.join(METHODS)}")
+    if output.suffix != ".npz":
+        raise ValueError(f"the model's file must end in .npz: {output}")
+    if examples and model != BLOCKS:
+        raise ValueError(f"the examples of crawls are for the kind {BLOCKS!r}, not {model!r}")
+    sites = find_sites(sites_dir) if sites_dir is not None else []
+    trainer = partial(train_blocks, examples=examples) if examples else TRAINERS[model]
+    trained = trainer(sites, gold, labels=labels, seed=seed, processes=processes, progress=progress)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    trained.model.save(output)
+    with_gold = f" --gold {gold.name}" if gold else ""
+    with_labels = f" --labels {labels}" if labels != SITE_LEVEL_METHOD else ""
+    from_sites = [sites_dir.name] if sites_dir is not None else []
+    arguments = " ".join([*from_sites, *(["--from-redis URL"] if examples else [])])
+    command = f"winnow train {arguments}{with_gold}{with_labels} -o {output.name} --model {model} --seed {seed}"
+    data = " and ".join([*from_sites, *(["examples of crawls"] if examples else [])])
+    card = model_card(trained, data=data, command=command, date=date or datetime.date.today(), sources=sources)
+    output.with_suffix(".md").write_text(card, encoding="utf-8")
+    return trained

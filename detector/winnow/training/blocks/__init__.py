@@ -1,0 +1,1 @@
+"""Training of block models: labelled blocks to weights."""

@@ -1,0 +1,162 @@
+"""Labelled text blocks: of sites, by what repeats on their pages, and of single pages, by their gold text."""
+
+from __future__ import annotations
+
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing import get_context
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from winnow.models.blocks.features.matrix import BlockFeatures
+from winnow.models.blocks.surroundings import Surroundings
+from winnow.page.page import Page, PageTooLarge
+from winnow.training.gold import content_shares
+from winnow.training.labels import CONTENT, IGNORED, SITE_LEVEL_METHOD, SiteCounts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from winnow.models.blocks.tokens import Tokens
+    from winnow.progress import Progress
+    from winnow.training.evaluation import GoldPage
+    from winnow.training.sites import Site
+
+PAGES_PER_SITE: Final = 20
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class BlockPage:
+    """The blocks of one page as examples (m of them).
+
+    Attributes:
+        source: site or domain; pages of one source are never on both sides of a fold.
+        static: float32[m, k], features that need nothing learned.
+        tokens: hashed names and words.
+        words: float64[m].
+        content: float32[m], 1 for content, 0 for template, shares in between; NaN where there is no label.
+    """
+
+    source: str
+    static: NDArray[np.float32]
+    tokens: Tokens
+    words: NDArray[np.float64]
+    content: NDArray[np.float32]
+
+    @property
+    def labelled(self) -> NDArray[np.bool_]:
+        """bool[m], which blocks have a label."""
+        return ~np.isnan(self.content)
+
+    @property
+    def surroundings(self) -> Surroundings:
+        """Stretches of blocks around each block."""
+        return Surroundings.of(self.tokens, self.words)
+
+    @property
+    def mass(self) -> NDArray[np.float64]:
+        """float64[m], part of each block in its page: half by its words, half by their root; adds up to 1."""
+        parts = [np.sqrt(self.words), self.words]
+        mass: NDArray[np.float64] = np.sum([part / max(part.sum(), 1e-9) for part in parts], axis=0) / len(parts)
+        return mass
+
+
+def block_page(page: Page, content: NDArray[np.float32], source: str) -> BlockPage:
+    """Take a page as examples; the lxml tree is let go."""
+    features = BlockFeatures.of(page)
+    return BlockPage(source, features.static, features.tokens, features.words, content)
+
+
+def of_sites(
+    sites: Sequence[Site],
+    *,
+    seed: int,
+    pages_per_site: int = PAGES_PER_SITE,
+    labels: str = SITE_LEVEL_METHOD,
+    processes: int = 1,
+    progress: Progress | None = None,
+) -> list[BlockPage]:
+    """Label the blocks of some pages of every site by a site-level method, blocks of one page only as content."""
+    names = [f"site {site.name}" for site in sites]
+    return _collect(_of_site, [(site, labels, seed, pages_per_site) for site in sites], names, processes, progress)
+
+
+def of_gold(
+    pages: Sequence[GoldPage],
+    folder: Path,
+    *,
+    processes: int = 1,
+    progress: Progress | None = None,
+) -> list[BlockPage]:
+    """Label the blocks of gold pages; the HTML of page ``ID`` is ``folder/ID.html``.
+
+    Raises:
+        FileNotFoundError: a page's HTML is not there.
+        ImportError: rapidfuzz is not installed.
+    """
+    names = [f"gold page {page.page_id}" for page in pages]
+    return _collect(_of_gold_page, [(page, html_file(page, folder)) for page in pages], names, processes, progress)
+
+
+def html_file(page: GoldPage, folder: Path) -> Path:
+    """Return the file with the HTML of a gold page."""
+    return folder / f"{page.page_id}.html"
+
+
+def source_of(page: GoldPage) -> str:
+    """Return the domain of a gold page, its id where the address is not known."""
+    return (page.url or "").partition("//")[2].partition("/")[0] or page.page_id
+
+
+def _of_site(task: tuple[Site, str, int, int]) -> list[BlockPage]:
+    site, labels, seed, pages = task
+    counts = SiteCounts(site, labels)
+    chosen = np.random.default_rng(seed).permutation(len(counts.files))[:pages]
+    found = []
+    for labelled in counts.labelled([counts.files[number] for number in sorted(chosen)]):
+        label = labelled.label[labelled.page.n :]
+        content = np.where(label == IGNORED, np.nan, label == CONTENT).astype(np.float32)
+        found.append(block_page(labelled.page, content, site.name))
+    return found
+
+
+def _of_gold_page(task: tuple[GoldPage, Path]) -> list[BlockPage]:
+    gold, file = task
+    try:
+        page = Page.parse(file.read_bytes())
+    except PageTooLarge:
+        return []
+    content = content_shares(page.block_texts(), gold.text).astype(np.float32)
+    return [block_page(page, content, source_of(gold))]
+
+
+def _collect(
+    work: Callable[[Any], list[BlockPage]],
+    tasks: Sequence[object],
+    names: Sequence[str],
+    processes: int,
+    progress: Progress | None,
+) -> list[BlockPage]:
+    with _mapped(work, tasks, processes) as parts:
+        pages: list[BlockPage] = []
+        for done, (name, part) in enumerate(zip(names, parts, strict=True), start=1):
+            pages += part
+            if progress:
+                progress(done, len(names), name)
+        return pages
+
+
+@contextmanager
+def _mapped(
+    work: Callable[[Any], list[BlockPage]], tasks: Sequence[object], processes: int
+) -> Iterator[Iterable[list[BlockPage]]]:
+    if processes == 1:
+        yield map(work, tasks)
+        return
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+        yield pool.map(work, tasks, chunksize=1)

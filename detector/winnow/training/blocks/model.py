@@ -1,0 +1,214 @@
+"""Trains the networks of text blocks: token tables, networks that teach, and networks that learn from them.
+
+Three steps: (1) log-odds of names and words, for the training rows from the other folds only, as in the stacked model
+of the site-independent template blocks paper, section 4.1; (2) networks on all the labels; (3) networks on the labels
+of gold text and, for the blocks of sites, on what the first ones say of them. Site-level labels leave out what some
+pages share, and call every teaser that changes content; the second hearing knows better.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from winnow.models.blocks.perceptron import BlockPerceptron, standardised
+from winnow.models.blocks.tokens import TABLE_SIZE, TokenTables
+from winnow.training.blocks.fitting import Lesson, fit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from winnow.models.blocks.network import Network
+    from winnow.training.blocks.examples import BlockPage
+
+    Matrix = NDArray[np.float32]
+    Floats = NDArray[np.float64]
+
+STEPS: Final = ("token tables", "teachers", "networks")
+"""What training goes through, in this order."""
+
+FOLDS: Final = 5
+_TEACHERS: Final = 1_000  # their seeds begin there
+_SMOOTHING: Final = 2.0  # pages that say what the prior says, added to every table entry
+_SPREAD: Final = 20.0  # a token votes for a page in full from a twentieth of its mass on
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What a block model is trained with.
+
+    Attributes:
+        site_share: weight of all site labels together, all gold labels being 1, for the tables and the teachers.
+        taught_share: weight of the sites' blocks, as the teachers judge them, all gold labels being 1.
+        hidden: units of the two hidden layers of a network.
+        teachers, networks: how many are trained, from different starts, and averaged.
+        epochs: passes of a network over the pages.
+        least_steps: steps of a network; where pages are few it passes over them more often.
+        decay: share of each weight that a step takes, in units of the learning rate.
+        dropout: share of the features that the teachers are shown each block without, others at each step.
+        dropout_without_gold: the same where there is no gold text, and what is learned must hold for other sites.
+    """
+
+    site_share: float = 0.3
+    taught_share: float = 3.0
+    hidden: tuple[int, int] = (64, 32)
+    teachers: int = 2
+    networks: int = 4
+    epochs: int = 6
+    least_steps: int = 500
+    decay: float = 0.01
+    dropout: float = 0.5
+    dropout_without_gold: float = 0.7
+
+
+def train_block_model(
+    gold: Sequence[BlockPage],
+    sites: Sequence[BlockPage],
+    *,
+    seed: int = 0,
+    recipe: Recipe | None = None,
+    begins: Callable[[str], None] | None = None,
+) -> BlockPerceptron:
+    """Train on labelled pages.
+
+    Args:
+        gold: pages with labels from gold text; none for a model that is taught by sites alone.
+        sites: pages with site-level labels; every site counts the same.
+        seed: the same seed and pages give the same weights.
+        recipe: how.
+        begins: called with the name of each of :data:`STEPS` as it begins.
+
+    Raises:
+        ValueError: there are no labels of both kinds.
+    """
+    recipe = recipe or Recipe()
+    begins = begins or (lambda _step: None)
+    begins(STEPS[0])
+    pages = [*gold, *sites]
+    weight = _page_weights(len(gold), sites, recipe.site_share)
+    matrix = np.concatenate(stacked(pages, weight, seed=seed))
+    content = np.concatenate([page.content for page in pages])
+    mass = np.concatenate([page.mass * share for page, share in zip(pages, weight, strict=True)])
+    labelled = ~np.isnan(content) & (mass > 0)
+    is_content = content > 0.5
+    if is_content[labelled].all() or not is_content[labelled].any():
+        raise ValueError("the pages give no labels of both kinds: content and template")
+    begin = np.append(0, np.cumsum([len(page.words) for page in pages]))
+    of_sites = np.arange(len(content)) >= begin[len(gold)]
+    examples = matrix[~of_sites] if begin[len(gold)] else matrix
+    mean, scale = examples.mean(axis=0), (1 / (examples.std(axis=0) + 1e-3)).astype(np.float32)
+    lesson = Lesson(
+        inputs=standardised(matrix, mean, scale),
+        target=is_content.astype(np.float32),
+        weight=np.where(labelled, mass, 0).astype(np.float32),
+        begin=begin,
+        surroundings=[page.surroundings for page in pages],
+    )
+    del matrix, examples  # gigabytes
+    begins(STEPS[1])
+    dropout = recipe.dropout if len(gold) else recipe.dropout_without_gold
+    teachers = _networks(lesson, recipe.teachers, recipe, seed=seed + _TEACHERS, dropout=dropout)
+
+    begins(STEPS[2])
+    share = recipe.taught_share * mass[~of_sites].sum() / max(mass[of_sites].sum(), 1e-12) if len(gold) else 1.0
+    taught = replace(
+        lesson,
+        target=np.where(of_sites, opinions(teachers, lesson), lesson.target),
+        weight=(mass * np.where(of_sites, share, 1.0)).astype(np.float32),
+    )
+    networks = _networks(taught, recipe.networks, recipe, seed=seed)
+    return BlockPerceptron.of(learn_tables(pages, weight), mean, scale, networks)
+
+
+def opinions(networks: Sequence[Network], lesson: Lesson) -> Matrix:
+    """float32[r], probability of content that networks give to every block of a lesson."""
+    probability = np.zeros(len(lesson.target), np.float32)
+    for page, around in enumerate(lesson.surroundings):
+        rows = slice(lesson.begin[page], lesson.begin[page + 1])
+        logit = np.mean([network.logits(lesson.inputs[rows], around) for network in networks], axis=0)
+        probability[rows] = 1 / (1 + np.exp(-np.clip(logit, -30, 30)))
+    return probability
+
+
+def _networks(lesson: Lesson, number: int, recipe: Recipe, *, seed: int, dropout: float = 0.0) -> list[Network]:
+    return [
+        fit(
+            lesson,
+            hidden=recipe.hidden,
+            epochs=recipe.epochs,
+            least_steps=recipe.least_steps,
+            decay=recipe.decay,
+            dropout=dropout,
+            seed=seed + start,
+        )
+        for start in range(number)
+    ]
+
+
+def _page_weights(gold: int, sites: Sequence[BlockPage], site_share: float) -> Floats:
+    """float64[gold pages + site pages]: 1 for a gold page; the pages of a site share an equal part of the rest."""
+    number = Counter(page.source for page in sites)
+    of_sites = np.array([1 / number[page.source] for page in sites])
+    total = site_share * gold if gold else float(len(sites))
+    return np.concatenate([np.ones(gold), of_sites * total / max(len(number), 1)])
+
+
+def learn_tables(pages: Sequence[BlockPage], weight: Floats) -> TokenTables:
+    """Learn the log-odds of names and words; every page has a vote on every token it has, by how much it covers."""
+    names, words = np.zeros((2, TABLE_SIZE)), np.zeros((2, TABLE_SIZE))
+    for page, share in zip(pages, weight, strict=True):
+        vote = _votes(page)
+        names += share * vote[0]
+        words += share * vote[1]
+    return TokenTables(_log_odds(names), _log_odds(words))
+
+
+def stacked(pages: Sequence[BlockPage], weight: Floats, *, seed: int) -> list[Matrix]:
+    """float32[m, k] of every page, its learned features from tables that have not seen its source."""
+    sources = sorted({page.source for page in pages})
+    fold_of = dict(zip(sources, np.random.default_rng(seed).permutation(len(sources)) % FOLDS, strict=True))
+    fold = np.array([fold_of[page.source] for page in pages])
+    matrices: list[Matrix] = [np.zeros((0, 0), np.float32)] * len(pages)
+    for number in range(FOLDS):
+        seen = np.flatnonzero(fold != number)
+        tables = learn_tables([pages[index] for index in seen.tolist()], weight[seen])
+        for index in np.flatnonzero(fold == number).tolist():
+            page = pages[index]
+            matrices[index] = np.concatenate([page.static, tables.features(page.tokens)], axis=1, dtype=np.float32)
+    return matrices
+
+
+def _votes(page: BlockPage) -> Floats:
+    """float64[2, 2, TABLE_SIZE], votes of a page for content and for template, of names and of words.
+
+    A name covers the blocks inside its elements, a word the blocks it is in.
+    """
+    tokens = page.tokens
+    mass = np.where(page.labelled, page.mass, 0.0)
+    content = mass * np.nan_to_num(page.content)
+    of_name = [
+        (sums := np.append(0.0, np.cumsum(values)))[tokens.block_end[tokens.name_element]]
+        - sums[tokens.block_begin[tokens.name_element]]
+        for values in (mass, content)
+    ]
+    of_word = [values[tokens.word_block] for values in (mass, content)]
+    votes = np.zeros((2, 2, TABLE_SIZE))
+    for vote, token, (covered, kept) in ((votes[0], tokens.name, of_name), (votes[1], tokens.word, of_word)):
+        all_of_it = np.bincount(token, covered, TABLE_SIZE)
+        strength = np.minimum(all_of_it * _SPREAD, 1.0)
+        vote[0] = strength * np.bincount(token, kept, TABLE_SIZE) / np.maximum(all_of_it, 1e-12)
+        vote[1] = strength - vote[0]
+    return votes
+
+
+def _log_odds(votes: Floats) -> Matrix:
+    """float32[TABLE_SIZE] from float64[2, TABLE_SIZE] votes for content and template, 0 for what was never seen."""
+    prior = votes[0].sum() / max(votes.sum(), 1e-12)
+    odds = (votes[0] + _SMOOTHING * prior + 1e-9) / (votes[1] + _SMOOTHING * (1 - prior) + 1e-9)
+    relative = np.log(odds) - np.log((prior + 1e-9) / (1 - prior + 1e-9))
+    return np.where(votes.sum(axis=0) > 0, relative, 0.0).astype(np.float16).astype(np.float32)

@@ -1,0 +1,1 @@
+"""Training of logistic models: labelled elements to weights."""

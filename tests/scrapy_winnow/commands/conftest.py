@@ -1,0 +1,31 @@
+"""Small models in files, for the tests of the command line."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from winnow.models.logistic.features import NODE_FEATURES
+from winnow.models.logistic.model import BUCKETS, LogisticModel
+
+
+def _save(path: Path, weights: dict[str, float], intercept: float) -> str:
+    features = len(NODE_FEATURES)
+    weight = np.zeros((BUCKETS, features))
+    for number, feature in enumerate(NODE_FEATURES):
+        weight[:, number] = weights.get(feature.name, 0.0)
+    bounds = np.full((BUCKETS, features), 100.0)
+    LogisticModel.from_arrays(0.5, -bounds, bounds, weight, np.full(BUCKETS, intercept)).save(path)
+    return str(path)
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> str:
+    """A file with a logistic model that looks at the share of anchor text and nothing else."""
+    return _save(tmp_path / "links.npz", {"anchor_text_share": 8.0}, -4.0)
+
+
+@pytest.fixture
+def everything_is_content(tmp_path: Path) -> str:
+    """A file with a logistic model that keeps all text."""
+    return _save(tmp_path / "keep.npz", {}, -9.0)

@@ -1,0 +1,82 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from scrapy_winnow.commands import main
+
+
+@pytest.fixture
+def gold(tmp_path: Path) -> Path:
+    pages = tmp_path / "pages"
+    (pages / "site").mkdir(parents=True)
+    (pages / "1.html").write_text("<p>one two three four</p>")
+    (pages / "site" / "index.htm").write_text("<p>five</p>")
+    rows = [
+        {"id": "1", "gold_text": "one two", "page_type": "news", "fold": 0, "url": "https://host.example/"},
+        {"page": "site/index.htm", "gold_text": "five", "page_type": "shop", "fold": 1, "include": ["five", "six"]},
+    ]
+    file = tmp_path / "gold.jsonl"
+    file.write_text("\n".join(map(json.dumps, rows)))
+    return file
+
+
+def test_accuracy_is_shown_by_page_type(
+    gold: Path, everything_is_content: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pages = str(gold.parent / "pages")
+    assert main(["evaluate", str(gold), "--pages", pages, "--model", everything_is_content]) == 0
+    out, err = capsys.readouterr()
+    assert out.splitlines() == [
+        "               pages      F1       P       R    incl    excl",
+        "all                2  0.8333  0.7500  1.0000  0.5000       -",
+        "news               1  0.6667  0.5000  1.0000       -       -",
+        "shop               1  1.0000  1.0000  1.0000  0.5000       -",
+    ]
+    assert err == ""
+
+
+def test_one_fold_and_json_can_be_asked_for(
+    gold: Path, everything_is_content: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["evaluate", str(gold), "--pages", str(gold.parent / "pages"), "--model", everything_is_content]
+    assert main([*arguments, "--fold", "1", "--json", "--unit", "char", "--no-smooth"]) == 0
+    figures = json.loads(capsys.readouterr().out)
+    assert figures["missing"] == 0
+    assert figures["all"] == figures["shop"]
+    assert figures["shop"]["f1"] == 1.0
+
+
+def test_missing_pages_count_as_empty_and_are_said(
+    gold: Path, everything_is_content: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pages = gold.parent / "pages"
+    (pages / "1.html").unlink()
+    assert main(["evaluate", str(gold), "--pages", str(pages), "--model", everything_is_content]) == 1
+    out, err = capsys.readouterr()
+    assert "all                2  0.5000" in out
+    assert "1 pages are missing" in err
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "there is no page in it"),
+        ("[]", "line 1 is not"),
+        ('{"id": "1", "gold_text": "", "fold": 2}', "no page of fold 7"),
+    ],
+)
+def test_gold_files_that_will_not_do_are_explained(
+    content: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text(content)
+    assert main(["evaluate", str(gold), "--pages", str(tmp_path), "--fold", "7"]) == 2
+    assert f"{gold}: {message}" in capsys.readouterr().err
+
+
+def test_missing_gold_files_and_folders_are_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluate", str(tmp_path / "gone.jsonl"), "--pages", str(tmp_path)]) == 2
+    assert "gone.jsonl: no such file" in capsys.readouterr().err
+    assert main(["evaluate", str(tmp_path / "gone.jsonl"), "--pages", str(tmp_path / "none")]) == 2
+    assert "--pages: no such folder" in capsys.readouterr().err

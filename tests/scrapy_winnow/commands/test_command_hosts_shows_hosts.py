@@ -1,0 +1,172 @@
+import asyncio
+import json
+import re
+import time
+
+import numpy as np
+import pytest
+import redis
+
+from scrapy_winnow.commands import main
+from scrapy_winnow.hosts.counts import NodeCounts
+from scrapy_winnow.hosts.records import HostRecords
+from scrapy_winnow.storage.connection import Connection
+from scrapy_winnow.storage.embedded import EmbeddedServer
+from winnow.fingerprints.units import FINGERPRINT_VERSION
+
+TEMPLATE = np.arange(1, 13, dtype=np.uint64)
+
+
+def _count(url: str, prefix: str, **pages: int) -> None:
+    """Count so many pages of each host, ``.example`` left out."""
+
+    async def run() -> None:
+        connection = Connection(url, timeout=10)
+        counts = NodeCounts(
+            connection,
+            prefix=prefix,
+            version=FINGERPRINT_VERSION,
+            budget=1000,
+            most_pages=1000,
+            ttl=1000,
+            settle_after=32,
+        )
+        for host, number in pages.items():
+            for page in range(number):
+                nodes = np.append(TEMPLATE, np.uint64(100 + page))
+                masses = np.full(len(nodes), 20, np.uint8)
+                await counts.count(f"{host}.example", page.to_bytes(8, "big"), nodes, masses=masses)
+        await connection.close()
+
+    asyncio.run(run())
+
+
+@pytest.fixture
+def hosts(redis_url, prefix, capsys):
+    """Run the command on the tests' server and return exit code, standard output and standard error."""
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        code = main(["hosts", "--redis-url", redis_url, "--prefix", prefix, *arguments])
+        return code, *capsys.readouterr()
+
+    return run
+
+
+def _json(written: str) -> dict[str, dict]:
+    found = [json.loads(line) for line in written.splitlines()]
+    return {record["host"]: record for record in found}
+
+
+def test_every_host_is_shown_with_its_state_pages_labels_and_bytes(hosts, redis_url, prefix):
+    _count(redis_url, prefix, news=5, shop=40)
+    code, written, _ = hosts("--json")
+    found = _json(written)
+    assert code == 0
+    assert set(found) == {"news.example", "shop.example"}
+    news, shop = found["news.example"], found["shop.example"]
+    assert (news["state"], news["pages"], news["nodes"], news["labels"], news["label_version"]) == (
+        "counting",
+        5,
+        17,
+        0,
+        0,
+    )
+    assert (shop["state"], shop["pages"], shop["nodes"], shop["labels"], shop["label_version"]) == (
+        "settled",
+        32,
+        0,
+        12,
+        1,
+    )
+    assert all(200 < record["bytes"] < 4000 for record in found.values())
+    assert abs(news["used"] - time.time()) < 60
+
+
+def test_template_nodes_are_those_on_a_tenth_of_the_pages_frozen_or_not(redis_url, prefix):
+    _count(redis_url, prefix, news=20, shop=40, few=3)
+    with redis.Redis.from_url(redis_url) as client:
+        records = HostRecords(client, prefix, FINGERPRINT_VERSION)
+        found = [records.template_nodes(f"{host}.example") for host in ("news", "shop", "few", "nobody")]
+    assert found == [12, 12, 0, 0]
+
+
+def test_the_table_has_a_line_a_host_and_sums(hosts, redis_url, prefix):
+    _count(redis_url, prefix, news=5, shop=40)
+    code, written, summary = hosts()
+    assert code == 0
+    lines = sorted(written.splitlines()[1:])
+    assert re.fullmatch(r"news\.example +counting +5 +17 +0 +\d+ +0  \d+ s ago", lines[0])
+    assert re.fullmatch(r"shop\.example +settled +32 +0 +12 +\d+ +1  \d+ s ago", lines[1])
+    assert re.search(r"^2 hosts, 1 of them settled, [\d,]+ bytes$", summary, re.MULTILINE)
+
+
+def test_hosts_can_be_named_by_name_or_address_and_unknown_ones_fail(hosts, redis_url, prefix):
+    _count(redis_url, prefix, news=2, shop=2)
+    code, written, error = hosts("--json", "https://NEWS.example/a/b", "nobody.example")
+    assert set(_json(written)) == {"news.example"}
+    assert code == 1
+    assert error == "winnow: nobody.example: no such host was counted\n"
+
+
+def test_many_hosts_come_in_batches(hosts, redis_url, prefix):
+    _count(redis_url, prefix, **{f"h{number}": 1 for number in range(1100)})
+    assert len(_json(hosts("--json")[1])) == 1100
+
+
+def test_a_prefix_with_signs_of_a_pattern_is_taken_to_the_letter(redis_url, prefix, capsys):
+    _count(redis_url, f"{prefix}[a]*", news=1)
+    _count(redis_url, f"{prefix}axx", shop=1)
+    assert main(["hosts", "--redis-url", redis_url, "--prefix", f"{prefix}[a]*", "--json"]) == 0
+    assert set(_json(capsys.readouterr().out)) == {"news.example"}
+
+
+def test_a_host_that_is_forgotten_is_gone_and_the_others_are_not(hosts, redis_url, prefix):
+    _count(redis_url, prefix, news=5, shop=40)
+    assert hosts("--forget", "shop.example", "news.example", "nobody.example") == (
+        1,
+        "shop.example: forgotten\nnews.example: forgotten\n",
+        "winnow: nobody.example: no such host was counted\n",
+    )
+    assert hosts("--json")[1] == ""
+    with redis.Redis.from_url(redis_url) as client:
+        assert client.keys(f"{prefix}:*") == []
+
+
+def test_a_settled_host_that_is_reopened_counts_again_and_keeps_its_version(hosts, redis_url, prefix):
+    _count(redis_url, prefix, shop=40, news=5)
+    code, written, error = hosts("--reopen", "shop.example", "news.example")
+    assert (code, written, error) == (1, "shop.example: counts again\n", "winnow: news.example: is not settled\n")
+    _count(redis_url, prefix, shop=3)
+    shop = _json(hosts("--json", "shop.example")[1])["shop.example"]
+    assert (shop["state"], shop["pages"], shop["label_version"]) == ("counting", 3, 1)
+
+
+def test_the_private_server_of_a_project_is_started_for_the_look(tmp_path, capsys):
+    with EmbeddedServer(tmp_path) as server:
+        _count(server.url, "winnow", news=3)
+    assert main(["hosts", "--state-dir", str(tmp_path), "--json"]) == 0
+    assert _json(capsys.readouterr().out)["news.example"]["pages"] == 3
+    assert not (tmp_path / "server.pid").exists()
+
+
+def test_without_the_right_to_ask_for_sizes_the_rest_is_shown(tcp_server, capsys):
+    server = tcp_server("--user", "looker", "on", ">password", "~winnow:*", "+@all", "-memory")
+    url = server.url.replace("//", "//looker:password@")
+    _count(url, "winnow", news=3, shop=2)
+    assert main(["hosts", "--redis-url", url, "--json"]) == 0
+    assert [(record["pages"], record["bytes"]) for record in _json(capsys.readouterr().out).values()] in (
+        [(3, None), (2, None)],
+        [(2, None), (3, None)],
+    )
+
+
+@pytest.mark.parametrize("option", ["--forget", "--reopen"])
+def test_nothing_is_changed_without_a_name(hosts, option):
+    code, _, error = hosts(option)
+    assert (code, error) == (2, f"winnow: {option} needs a HOST\n")
+
+
+def test_what_is_no_host_is_refused(hosts):
+    code, _, error = hosts("https://[broken")
+    assert code == 2
+    assert "neither a host nor the address of a page" in error

@@ -1,0 +1,169 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from scrapy_winnow.commands import main
+from winnow.site.methods.base import METHODS, parameters_of
+
+MENU = "".join(f"<li><a href=/{k}.html>Section number {k} of the paper</a></li>" for k in range(6))
+
+
+def _story(k: int) -> str:
+    return " ".join(str((k + 2) ** power % 99991) for power in range(9, 40))
+
+
+def _page(k: int) -> str:
+    return f"<html><body><div id=menu><ul>{MENU}</ul></div><div id=main><p>{_story(k)}</p></div></body></html>"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A site of 12 pages, one of them in a folder below."""
+    site = tmp_path / "site"
+    (site / "deep").mkdir(parents=True)
+    for k in range(11):
+        (site / f"{k}.html").write_text(_page(k))
+    (site / "deep" / "page").write_text("<!DOCTYPE html>" + _page(11))
+    (site / "style.css").write_text("p {}")
+    return site
+
+
+@pytest.mark.parametrize("name", ["site-level", "node-hashes", "text-windows", "site-independent-blocks"])
+def test_text_html_and_labels_of_every_page_are_written(
+    name: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert main(["site", name, str(folder), "-o", str(out)]) == 0
+    for k, page in [*((k, f"{k}.html") for k in range(11)), (11, "deep/page")]:
+        assert (out / "text" / f"{page}.txt").read_text().strip() == _story(k)
+        html = (out / "html" / page).read_text()
+        assert _story(k) in html
+        assert "Section number" not in html
+        labels = json.loads((out / "labels" / f"{page}.json").read_text())
+        assert labels["file"] == page
+        assert labels["url"] == f"https://site/{page}"
+        assert [block["template"] for block in labels["blocks"]] == [True] * 6 + [False]
+        assert labels["blocks"][-1]["path"] == "/html/body/div[2]/p"
+        assert "/html/body/div[1]" in labels["elements"] or "/html/body/div[1]/ul" in labels["elements"]
+        assert 0.3 < labels["template_share"] < 0.7
+        source = (folder / page).read_bytes()
+        places = [source[begin:end].decode() for begin, end in labels["places"] or []]
+        if name == "node-hashes":
+            assert places == [f"<div id=menu><ul>{MENU}</ul></div>"]
+        elif name == "text-windows":
+            (place,) = places
+            assert MENU[60:-60] in place
+        else:
+            assert labels["places"] is None
+    head, row = capsys.readouterr().out.splitlines()
+    assert head.split() == ["pages", "learned", "from", "text", "cut", "nodes", "cut"]
+    assert row.split()[:3] == ["all", "12", "12"]
+
+
+def test_formats_are_chosen(folder: Path, tmp_path: Path) -> None:
+    assert main(["site", "site-level", str(folder), "-o", str(tmp_path / "out"), "--format", "text"]) == 0
+    assert [each.name for each in (tmp_path / "out").iterdir()] == ["text"]
+
+
+def test_parameters_of_the_method_are_options(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["site", "text-windows", str(folder), "--window", "5000"]) == 0
+    assert "0.0%" in capsys.readouterr().out
+    labels = tmp_path / "out" / "labels" / "0.html.json"
+    for option, expected in [("--later-tags", True), ("--no-later-tags", False)]:
+        arguments = ["site", "site-independent-blocks", str(folder), "--characters", "9", "-o", str(tmp_path / "out")]
+        assert main([*arguments, option]) == 0
+        paths = json.loads(labels.read_text())["elements"]
+        assert paths == ["/html/body/div[1]"], expected
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_help_has_every_parameter_with_its_default_and_unit(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["site", name, "--help"])
+    assert ended.value.code == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "When to use:" in text
+    for each in parameters_of(name):
+        assert f"--{each.name.replace('_', '-')}" in text
+        assert " ".join(each.says.split()) in text
+        default = {True: "on", False: "off"}[each.default] if isinstance(each.default, bool) else repr(each.default)
+        unit = f", in {each.unit}" if each.unit else ""
+        assert f"{unit} (default: {default})" in text
+
+
+def test_the_list_names_every_method(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["site", "--list"])
+    assert ended.value.code == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(METHODS)
+
+
+def test_per_cluster_learns_from_each_template_for_itself(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for k in range(12):
+        rows = "".join(f"<tr><td>{k * 1000 + row}<td>{row * k}" for row in range(3))
+        notice = "<center><font>Printed listing of all the numbers of this catalogue</font></center>"
+        table = f"<table><tr><th>Number<th>Times{rows}</table><form><input name=q><b>Find</b></form>"
+        (folder / f"list{k}.html").write_text(f"<html><body>{notice}{table}</body></html>")
+    arguments = ["site", "node-hashes", str(folder), "--per-cluster", "--format", "labels", "-o", str(tmp_path / "out")]
+    assert main(arguments) == 0
+    head, *rows, total = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert head[0] == "cluster"
+    assert [row[:3] for row in rows] == [["1", "12", "12"], ["2", "12", "12"]]
+    assert total[:3] == ["all", "24", "24"]
+    clusters = {
+        name: json.loads((tmp_path / "out" / "labels" / f"{name}.json").read_text())["cluster"]
+        for name in ("0.html", "deep/page", "list0.html", "list11.html")
+    }
+    assert clusters["0.html"] == clusters["deep/page"] != clusters["list0.html"] == clusters["list11.html"]
+
+
+def test_a_folder_with_one_page_or_only_copies_is_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for k in range(3):
+        (tmp_path / f"{k}.html").write_text(_page(1))
+    for name, least in [("node-hashes", 2), ("site-level", 10)]:
+        assert main(["site", name, str(tmp_path)]) == 2
+        error = capsys.readouterr().err
+        assert f"{least} pages with different text are needed to see what repeats, there are 1 (among 3 pages)" in error
+
+
+def test_pages_that_cannot_be_read_are_named_and_the_others_cleaned(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deep = "<div>" * 3000
+    (folder / "broken.html").write_text(f"<html>{deep}")
+    gone = folder / "gone.html"
+    gone.symlink_to(folder / "deep")  # a folder by another name: no page
+    assert main(["site", "node-hashes", str(folder)]) == 1
+    out, err = capsys.readouterr()
+    assert "12" in out
+    assert f"winnow: {folder / 'broken.html'}: page has" in err
+    assert "gone" not in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["{tmp}/absent"], "no such folder"),
+        (["{tmp}"], "no HTML files in it"),
+        (["{site}", "-o", "{site}/out"], "would be read as pages"),
+        (["{site}", "--least", "0"], "least must be at least 1"),
+    ],
+)
+def test_wrong_use_is_explained(
+    arguments: list[str], message: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    words = [word.format(tmp=empty, site=folder) for word in arguments]
+    assert main(["site", "node-hashes", *words]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_unknown_methods_are_refused_with_the_list(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["site", "guess", str(folder)])
+    assert ended.value.code == 2
+    assert "node-hashes" in capsys.readouterr().err

@@ -1,0 +1,258 @@
+"""Real servers for the crawler's tests: Redis or Valkey, and a web on loopback."""
+
+import json
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from scrapy_winnow.storage.connection import Connection
+from scrapy_winnow.storage.embedded import EmbeddedServer, server_binary
+
+
+@pytest.fixture(scope="session")
+def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Address of a real server: ``TEST_REDIS_URL`` when it is set, otherwise the embedded one."""
+    if url := os.environ.get("TEST_REDIS_URL"):
+        yield url
+        return
+    with EmbeddedServer(tmp_path_factory.mktemp("redis")) as server:
+        yield server.url
+
+
+@pytest.fixture
+def prefix() -> str:
+    """First part of the keys of one test."""
+    return f"test-{uuid.uuid4().hex[:12]}"
+
+
+@pytest.fixture
+async def connection(redis_url: str) -> AsyncIterator[Connection]:
+    """A connection that waits long enough for a busy machine."""
+    connection = Connection(redis_url, timeout=10)
+    yield connection
+    await connection.close()
+
+
+class TcpServer:
+    """A Valkey on a TCP port of its own, to be killed, frozen and restarted."""
+
+    def __init__(self, folder: Path, *options: str) -> None:
+        self.folder = folder
+        self.options = options
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.url = f"redis://127.0.0.1:{self.port}"
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        command = [server_binary(), "--port", str(self.port), "--dir", self.folder, "--save", "", *self.options]
+        self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        deadline = time.monotonic() + 20
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", self.port), 1).close()
+            except OSError:
+                assert time.monotonic() < deadline
+                time.sleep(0.01)
+            else:
+                return
+
+    def signal(self, number: int) -> None:
+        self._process.send_signal(number)
+        if number == signal.SIGKILL:
+            self._process.wait()
+
+    def stop(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+
+
+@pytest.fixture(scope="session")
+def new_tcp_server() -> type[TcpServer]:
+    """The class, for fixtures that outlive a test."""
+    return TcpServer
+
+
+@pytest.fixture
+def tcp_server(tmp_path: Path) -> Iterator[Callable[..., TcpServer]]:
+    """Starts servers with options of one's own."""
+    started: list[TcpServer] = []
+
+    def start(*options: str) -> TcpServer:
+        server = TcpServer(tmp_path, *options)
+        started.append(server)
+        server.start()
+        return server
+
+    yield start
+    for server in started:
+        server.stop()
+
+
+class Web:
+    """A site on loopback: paths to (status, headers, body), and the paths that were asked for."""
+
+    def __init__(self) -> None:
+        self.pages: dict[str, tuple[int, dict[str, str], bytes]] = {}
+        self.asked: list[str] = []
+        self.on_request: Callable[[str], object] = self.asked.append
+        web = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self) -> None:
+                web.on_request(self.path)
+                status, headers, body = web.pages.get(self.path, (404, {}, b"<html><body>no such page"))
+                self.send_response(status)
+                for name, value in {"Content-Type": "text/html; charset=utf-8", **headers}.items():
+                    self.send_header(name, value)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_: object) -> None:
+                """Keep quiet."""
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        self.host = f"127.0.0.1:{self.server.server_port}"
+
+    def add(self, path: str, body: str | bytes, status: int = 200, **headers: str) -> str:
+        """Put a page at a path and return its address."""
+        body = body.encode() if isinstance(body, str) else body
+        self.pages[path] = (status, {name.replace("_", "-"): value for name, value in headers.items()}, body)
+        return self.url + path
+
+    def add_articles(self, count: int) -> list[str]:
+        """Add pages of one template, each with a text of its own and a link to the next; return their addresses."""
+        words = ["wind", "river", "stone", "glass", "paper", "cloud", "salt", "iron", "lemon", "harbour", "winter"]
+        for number in range(count):
+            chance = random.Random(number)
+            text = "".join(f"<p>{' '.join(chance.choice(words) for _ in range(50))}.</p>" for _ in range(4))
+            self.add(
+                f"/{number}",
+                f"<html><head><title>Story {number}</title></head><body>"
+                "<div class=menu><ul><li><a href=/0>Front page</a></li><li><a href=/about>About us</a></li></ul></div>"
+                f"<div class=story><h1>Story {number}</h1>{text}</div>"
+                f"<p><a href=/{number + 1}>Next story, number {number + 1}</a></p>"
+                "<div class=foot><p>Copyright of the harbour news, all rights are reserved.</p></div></body></html>",
+            )
+        return [f"{self.url}/{number}" for number in range(count)]
+
+
+@contextmanager
+def _served() -> Iterator[Web]:
+    web = Web()
+    thread = threading.Thread(target=web.server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    yield web
+    web.server.shutdown()
+    web.server.server_close()
+    thread.join()
+
+
+@pytest.fixture
+def web() -> Iterator[Web]:
+    """An empty site, served while the test runs."""
+    with _served() as web:
+        yield web
+
+
+@pytest.fixture(scope="module")
+def shared_web() -> Iterator[Web]:
+    """An empty site, served while the tests of a file run."""
+    with _served() as web:
+        yield web
+
+
+@dataclass
+class Crawled:
+    """What came out of a crawl.
+
+    Attributes:
+        items: fields of each item that passed the pipelines, by address where it has one.
+        stats: all stats.
+        log: standard error.
+    """
+
+    items: list[dict]
+    stats: dict[str, object]
+    log: str
+
+    @property
+    def winnow_stats(self) -> dict[str, object]:
+        return {name: value for name, value in self.stats.items() if name.startswith("winnow/")}
+
+    def item(self, url: str) -> dict:
+        """The only item of an address."""
+        (item,) = [item for item in self.items if item["url"] == url]
+        return item
+
+
+class CrawlProcess:
+    """Crawls in a process of their own, with every warning an error; see ``crawl_process.py`` for the plans."""
+
+    def __init__(self, folder: Path, plans: list[dict[str, object]]) -> None:
+        self._folder = folder
+        self._out = folder / "crawled.json"
+        script = Path(__file__).with_name("crawl_process.py")
+        plan = json.dumps({"out": str(self._out), "crawls": plans})
+        self.process = subprocess.Popen(
+            [sys.executable, "-W", "error", script, plan], stderr=subprocess.PIPE, cwd=folder, text=True
+        )
+
+    def results(self) -> list[Crawled]:
+        _, log = self.process.communicate(timeout=60)
+        assert self.process.returncode == 0, log
+        assert "Warning" not in log, log
+        assert not (self._folder / ".scrapy").exists()  # with a URL or a folder of its own nothing is started here
+        return [Crawled(**crawled, log=log) for crawled in json.loads(self._out.read_text())]
+
+
+@pytest.fixture(scope="session")
+def start_crawls(tmp_path_factory: pytest.TempPathFactory, redis_url: str) -> Callable[..., CrawlProcess]:
+    """Start crawls in one process, with the tests' Redis and keys of their own.
+
+    Options in capitals are settings, the others are for ``crawl_process.py``.
+    """
+
+    def start(*crawls: dict[str, object]) -> CrawlProcess:
+        plans = []
+        for options in crawls:
+            settings = {
+                "WINNOW_REDIS_URL": redis_url,
+                "WINNOW_REDIS_PREFIX": f"test-{uuid.uuid4().hex[:12]}",
+                "WINNOW_REDIS_TIMEOUT": 10,
+                **{name: value for name, value in options.items() if name.isupper()},
+            }
+            plans.append({"settings": settings, **{k: v for k, v in options.items() if not k.isupper()}})
+        return CrawlProcess(tmp_path_factory.mktemp("crawl"), plans)
+
+    return start
+
+
+@pytest.fixture
+def crawl(start_crawls: Callable[..., CrawlProcess], prefix: str) -> Callable[..., Crawled]:
+    """Do one crawl with the keys of this test, and return what came out."""
+
+    def run(**options: object) -> Crawled:
+        return start_crawls({"WINNOW_REDIS_PREFIX": prefix, **options}).results()[0]
+
+    return run

@@ -1,0 +1,133 @@
+"""One crawl in a process of its own: a plan in JSON as its argument, what came out in JSON in the plan's ``out``."""
+
+import dataclasses
+import gc
+import json
+import sys
+
+import attrs
+import pydantic
+import scrapy
+from itemadapter import ItemAdapter
+from scrapy.crawler import AsyncCrawlerProcess, Crawler
+from scrapy.utils.trackref import live_refs
+
+from scrapy_winnow.project.spiders.site import SiteSpider
+from scrapy_winnow.project.spiders.template import TemplateSpider
+
+SPIDERS = {spider.name: spider for spider in (SiteSpider, TemplateSpider)}
+PLAIN = {"LOG_LEVEL": "INFO", "TELNETCONSOLE_ENABLED": False, "REMOTE_CONTROL_ENABLED": False}
+
+MANUAL = {
+    "EXTENSIONS": {"scrapy_winnow.components.extension.Winnow": 0},
+    "SPIDER_MIDDLEWARES": {"scrapy_winnow.components.middleware.CountNodes": 100},
+    "ITEM_PIPELINES": {"scrapy_winnow.components.pipeline.CleanItems": 100},
+}
+
+
+@dataclasses.dataclass
+class DataclassItem:
+    url: str
+    html: str
+    text: str = ""
+    template_share: float = 0.0
+    title: str | None = None
+
+
+@attrs.define
+class AttrsItem:
+    url: str
+    html: str
+    text: str = ""
+    template_share: float = 0.0
+    title: str | None = None
+
+
+class PydanticItem(pydantic.BaseModel):
+    url: str
+    html: str
+    text: str = ""
+    template_share: float = 0.0
+    title: str | None = None
+
+
+class ScrapyItem(scrapy.Item):
+    url = scrapy.Field()
+    html = scrapy.Field()
+    text = scrapy.Field()
+    template_share = scrapy.Field()
+    title = scrapy.Field()
+
+
+MAKERS = {
+    "dict": lambda response: {"url": response.url, "html": response.text},
+    "dataclass": lambda response: DataclassItem(response.url, response.text),
+    "attrs": lambda response: AttrsItem(response.url, response.text),
+    "pydantic": lambda response: PydanticItem(url=response.url, html=response.text),
+    "item": lambda response: ScrapyItem(url=response.url, html=response.text),
+    "bytes": lambda response: {"url": response.url, "html": response.body},
+    "copy": lambda response: {"url": response.url, "html": response.text + " "},
+    "raw": lambda response: {"url": response.url, "raw": response.text, "text": "mine", "status": 200},
+    "number": lambda response: {"url": response.url, "html": 7},
+    "none": lambda response: {"url": response.url},
+    "twice": lambda response: [{"url": response.url, "html": response.text} for _ in range(2)],
+}
+
+
+class PlannedSpider(scrapy.Spider):
+    """Asks for the addresses of the plan, with its meta, and makes items of its kind."""
+
+    name = "planned"
+
+    async def start(self):
+        for url in self.urls:
+            yield scrapy.Request(url, meta=dict(self.meta), dont_filter=True)
+
+    def parse(self, response):
+        if not isinstance(response, scrapy.http.TextResponse):
+            return
+        made = MAKERS[self.item](response)
+        yield from made if isinstance(made, list) else [made]
+
+
+def prepare(process, plan):
+    """Make the crawl of a plan; return its crawler and the list that its items will be in."""
+    settings = {**({"ADDONS": {"scrapy_winnow.Addon": 500}} if plan.get("addon", True) else MANUAL), **plan["settings"]}
+    if plan.get("spider") in SPIDERS:
+        spider, arguments = SPIDERS[plan["spider"]], plan["arguments"]
+    else:
+        spider = type("Planned", (PlannedSpider,), {"custom_settings": plan.get("custom_settings")})
+        arguments = {"urls": plan["urls"], "meta": plan.get("meta", {}), "item": plan.get("item", "dict")}
+    crawler = process.create_crawler(Crawler(spider, {**PLAIN, **settings}))
+    items = []
+
+    def scraped(item, response):
+        fields = ItemAdapter(item).asdict()
+        if not plan.get("with_html"):
+            fields.pop("html", None)
+        items.append({name: value for name, value in fields.items() if not isinstance(value, bytes)})
+
+    crawler.signals.connect(scraped, scrapy.signals.item_scraped, weak=False)
+    process.crawl(crawler, **arguments)
+    return crawler, items
+
+
+def main(plans):
+    process = AsyncCrawlerProcess(PLAIN)
+    prepared = [prepare(process, plan) for plan in plans["crawls"]]
+    process.start()
+    for crawler, _ in prepared:
+        del crawler.engine.scraper.slot
+    gc.collect()
+    alive = sum(len(refs) for kind, refs in live_refs.items() if issubclass(kind, scrapy.http.Response))
+    results = []
+    for crawler, items in prepared:
+        stats = crawler.stats.get_stats()
+        plain = {name: value for name, value in stats.items() if isinstance(value, int | float | str)}
+        results.append({"items": items, "stats": {**plain, "responses_alive": alive}})
+    with open(plans["out"], "w") as out:  # noqa: PTH123
+        json.dump(results, out)
+
+
+if __name__ == "__main__":
+    main(json.loads(sys.argv[1]))

@@ -1,0 +1,33 @@
+"""A learner in a process of its own: a plan in JSON as its argument, what it does on standard error."""
+
+import json
+import logging
+import sys
+from pathlib import Path
+
+from redis import Redis
+
+from scrapy_winnow.learning.keys import Keys
+from scrapy_winnow.learning.learner import Learner, Terms, keep_learning
+from scrapy_winnow.learning.lease import Lease
+from winnow.models.blocks.perceptron import BlockPerceptron
+from winnow.training.blocks.model import Recipe
+
+
+def main(plan):
+    logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(message)s")
+    client = Redis.from_url(plan["url"])
+    keys = Keys.of(plan["prefix"])
+    lease = Lease(client, keys, plan["lease"])
+    recipe = Recipe(hidden=(8, 4), networks=1, epochs=plan["epochs"], least_steps=0)
+    terms = Terms(min_hosts=3, margin=0.0, seed=1, recipe=recipe)
+
+    def progress(_done, _total, name=""):
+        print(name, file=sys.stderr, flush=True)
+
+    learner = Learner(client, keys, lease, BlockPerceptron.load(Path(plan["model"])), terms, progress)
+    keep_learning(learner, lease, interval=60, patience=0.05)
+
+
+if __name__ == "__main__":
+    main(json.loads(sys.argv[1]))

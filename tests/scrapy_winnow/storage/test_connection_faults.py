@@ -1,0 +1,234 @@
+import asyncio
+import logging
+import re
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from scrapy_winnow.duplicates.index import DuplicateIndex, IndexOptions
+from scrapy_winnow.duplicates.stream import DocumentStream
+from scrapy_winnow.hosts.counts import NodeCounts
+from scrapy_winnow.storage.connection import Connection
+
+NODES = np.arange(50, dtype=np.uint64)
+
+
+class Crawl:
+    """A connection with its counts, and what was seen of its troubles."""
+
+    def __init__(self, url: str, prefix: str = "test", **options) -> None:
+        self.failures: list[bool] = []
+        self.connection = Connection(
+            url, on_failure=self.failures.append, **{"timeout": 0.3, "retry_interval": 0.05, **options}
+        )
+        self.counts = NodeCounts(self.connection, prefix=prefix, version=1, budget=1000, most_pages=1000, ttl=60)
+
+    async def count(self, page: int, nodes=NODES) -> int | None:
+        """Number of pages counted, or None."""
+        evidence = await self.counts.count("a.example", page.to_bytes(8, "big"), nodes.astype(np.uint64))
+        return evidence and evidence.pages
+
+    async def count_when_back(self, page: int) -> int:
+        async with asyncio.timeout(20):
+            while (pages := await self.count(page)) is None:  # noqa: ASYNC110 - the breaker has no event to wait for
+                await asyncio.sleep(0.02)
+        return pages
+
+
+@pytest.fixture
+async def crawl():
+    crawls = []
+
+    def start(url, **options):
+        crawls.append(Crawl(url, **options))
+        return crawls[-1]
+
+    yield start
+    for each in crawls:
+        await each.connection.close()
+
+
+def _lines(caplog, level):
+    return [record.getMessage() for record in caplog.records if record.levelno == level]
+
+
+async def test_a_server_that_is_killed_and_comes_back_empty_is_one_warning_and_one_line(tcp_server, crawl, caplog):
+    caplog.set_level(logging.INFO, "scrapy_winnow")
+    server = tcp_server()
+    counting = crawl(server.url)
+    assert await counting.count(1) == 1
+    server.signal(signal.SIGKILL)
+    for page in (2, 3, 4):
+        assert await counting.count(page) is None
+        await asyncio.sleep(0.06)
+    assert counting.connection.is_away
+    server.start()
+    assert await counting.count_when_back(5) == 1
+    assert counting.failures[0] is True
+    assert set(counting.failures[1:]) <= {False}
+    assert len(_lines(caplog, logging.WARNING)) == 1
+    assert _lines(caplog, logging.INFO) == ["Redis is back: pages are counted again"]
+
+
+async def test_a_server_that_hangs_holds_up_one_call_and_then_one_per_probe(tcp_server, crawl):
+    server = tcp_server()
+    counting = crawl(server.url, retry_interval=60)
+    assert await counting.count(1) == 1
+    server.signal(signal.SIGSTOP)
+    async with asyncio.timeout(20):
+        assert [await counting.count(page) for page in range(2, 1000)] == [None] * 998
+    assert counting.failures == [True]
+    server.signal(signal.SIGCONT)
+
+
+async def test_a_server_that_hangs_on_more_than_the_network_takes_holds_nothing_up(tcp_server, crawl):
+    server = tcp_server()
+    counting = crawl(server.url)
+    assert await counting.connection.ping()
+    server.signal(signal.SIGSTOP)
+    async with asyncio.timeout(20):
+        assert await counting.count(1, np.arange(1_000_000)) is None
+        await counting.connection.close()
+    server.signal(signal.SIGCONT)
+    await asyncio.sleep(1)  # the rest of what was sent goes out only now, and its socket closes
+
+
+async def test_a_page_whose_answer_was_lost_counts_once_when_it_is_sent_again(tcp_server, crawl):
+    server = tcp_server()
+    counting = crawl(server.url)
+    assert await counting.count(1) == 1
+    server.signal(signal.SIGSTOP)
+    assert await counting.count(2) is None
+    server.signal(signal.SIGCONT)
+    assert await counting.count_when_back(2) == 2
+    assert await counting.count(3) == 3
+
+
+async def test_while_the_breaker_is_open_a_single_probe_goes_through(tcp_server, crawl):
+    server = tcp_server()
+    counting = crawl(server.url, retry_interval=1)
+    server.signal(signal.SIGSTOP)
+    assert await counting.count(1) is None
+    await asyncio.sleep(1.1)
+    assert await asyncio.gather(*(counting.count(page) for page in range(100))) == [None] * 100
+    assert len(counting.failures) == 2
+    server.signal(signal.SIGCONT)
+
+
+async def test_nobody_listening_is_seen_at_the_start(crawl, caplog):
+    counting = crawl("redis://127.0.0.1:1/")
+    assert not await counting.connection.ping()
+    assert "goes on without site evidence" in _lines(caplog, logging.WARNING)[0]
+
+
+async def test_something_that_is_no_redis_is_seen_at_the_start(crawl):
+    async def answer(reader, writer):
+        await reader.read(10)
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    counting = crawl(f"redis://127.0.0.1:{server.sockets[0].getsockname()[1]}")
+    assert not await counting.connection.ping()
+    server.close()
+
+
+async def test_a_wrong_password_is_named_and_never_written_to_the_log(tcp_server, crawl, caplog):
+    server = tcp_server("--requirepass", "right")
+    counting = crawl(server.url.replace("//", "//:wr0ng-secret@"))
+    assert await counting.count(1) is None
+    assert "AuthenticationError" in caplog.text
+    assert "wr0ng-secret" not in caplog.text
+    assert await crawl(server.url.replace("//", "//:right@")).count(1) == 1
+
+
+async def test_the_rights_in_the_documentation_are_enough_and_no_more(tcp_server, crawl):
+    text = (Path(__file__).parents[3] / "docs" / "settings.md").read_text()
+    words = re.search(r"ACL SETUSER winnow ([^`]*)", text)[1].split()
+    server = tcp_server("--user", "winnow", *words)
+    counting = crawl(server.url.replace("//", "//winnow:password@"), prefix="winnow")
+    assert await counting.connection.ping()
+    assert await counting.count(1) == 1
+    for page in range(2, 8):
+        assert await counting.count(page, np.arange(page * 1000, page * 1000 + 600)) == page
+    options = IndexOptions("winnow", ttl=60, cap=1)
+    index, stream = DuplicateIndex(counting.connection, options), DocumentStream(counting.connection, options)
+    shingles = NODES.astype(np.uint64) << np.uint64(32)
+    for name, begin in (("a", 0), ("b", 0), ("a", 4), ("c", 20)):
+        assert await index.find(f"http://{name}.example/", shingles[begin : begin + 8])
+        assert await stream.add(f"http://{name}.example/", shingles[begin : begin + 8], "model")
+    assert counting.failures == []
+    assert await counting.connection.call(lambda client: client.keys("*")) is None
+    assert await crawl(server.url.replace("//", "//winnow:password@"), prefix="other").count(1) is None
+
+
+async def test_a_read_only_replica_takes_no_counts_until_it_is_promoted(tcp_server, crawl):
+    server = tcp_server()
+    counting = crawl(server.url)
+    assert await counting.count(1) == 1
+    await counting.connection.call(lambda client: client.replicaof("127.0.0.1", "1"))
+    assert await counting.count(2) is None
+    await asyncio.sleep(0.06)
+    other = crawl(server.url)
+    assert await other.connection.call(lambda client: client.replicaof("NO", "ONE"))
+    assert await counting.count_when_back(2) == 2
+
+
+async def test_a_server_out_of_memory_takes_no_counts_until_there_is_room(tcp_server, crawl):
+    server = tcp_server()
+    counting = crawl(server.url)
+    assert await counting.count(1) == 1
+    await counting.connection.call(lambda client: client.config_set("maxmemory", "1kb"))
+    assert await counting.count(2) is None
+    await asyncio.sleep(0.06)
+    other = crawl(server.url)
+    assert await other.connection.call(lambda client: client.config_set("maxmemory", "0"))
+    assert await counting.count_when_back(2) == 2
+
+
+async def test_a_server_of_ones_own_is_revived_by_the_probe(tcp_server, crawl):
+    server = tcp_server()
+
+    async def revive():
+        server.start()
+
+    counting = crawl(server.url, revive=revive)
+    assert await counting.count(1) == 1
+    server.signal(signal.SIGKILL)
+    assert await counting.count(2) is None
+    assert await counting.count_when_back(3) == 1
+
+
+async def test_a_revival_that_fails_is_one_more_failure(crawl):
+    async def revive():
+        raise RuntimeError("no server")
+
+    counting = crawl("redis://127.0.0.1:1/", revive=revive, retry_interval=0)
+    assert [await counting.count(page) for page in range(3)] == [None] * 3
+    assert counting.failures == [True, False, False]
+
+
+async def test_a_busy_event_loop_is_not_taken_for_an_outage(tcp_server, crawl):
+    counting = crawl(tcp_server().url, timeout=0.1)
+    assert await counting.count(1) == 1
+
+    async def work_on_a_page():
+        for _ in range(3):
+            time.sleep(0.2)  # noqa: ASYNC251 - what parsing a big page does to the loop
+            await asyncio.sleep(0)
+
+    pages, _ = await asyncio.gather(counting.count(2), work_on_a_page())
+    assert pages == 2
+    assert counting.failures == []
+
+
+async def test_connections_that_were_cut_while_idle_are_no_outage(tcp_server, crawl):
+    server = tcp_server()
+    counting, other = crawl(server.url), crawl(server.url)
+    assert sorted(await asyncio.gather(*(counting.count(page) for page in range(8)))) == list(range(1, 9))
+    await other.connection.call(lambda client: client.client_kill_filter(_type="normal", skipme=True))
+    assert sorted(await asyncio.gather(*(counting.count(page) for page in range(8, 12)))) == [9, 10, 11, 12]
+    assert counting.failures == []

@@ -1,0 +1,181 @@
+import asyncio
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+from urllib.parse import unquote
+
+import numpy as np
+import pytest
+import redis
+
+from scrapy_winnow.hosts.counts import NodeCounts
+from scrapy_winnow.storage.connection import Connection
+from scrapy_winnow.storage.embedded import SOCKET_PATH_LIMIT, EmbeddedServer, EmbeddedServerError
+
+
+def _client(server: EmbeddedServer) -> redis.Redis:
+    return redis.Redis.from_url(server.url, socket_timeout=5)
+
+
+def _process_id(server: EmbeddedServer) -> int:
+    with _client(server) as client:
+        return client.info("server")["process_id"]
+
+
+def _is_running(process_id: int) -> bool:
+    try:
+        return Path(f"/proc/{process_id}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def _wait_until(condition, seconds: float = 20) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_data_is_there_again_at_the_next_start(tmp_path):
+    with EmbeddedServer(tmp_path / "state") as server, _client(server) as client:
+        client.set("page", b"\x00\xff")
+    assert EmbeddedServer(tmp_path / "state").has_data
+    with EmbeddedServer(tmp_path / "state") as server, _client(server) as client:
+        assert client.get("page") == b"\x00\xff"
+
+
+def test_no_tcp_port_is_open_and_the_folder_is_the_owners_alone(tmp_path):
+    with EmbeddedServer(tmp_path / "state") as server, _client(server) as client:
+        assert client.config_get("port")["port"] == "0"
+        assert stat.S_IMODE((server.folder / "server.sock").stat().st_mode) == 0o700
+    assert stat.S_IMODE((tmp_path / "state").stat().st_mode) == 0o700
+
+
+def test_the_last_one_out_stops_the_server(tmp_path):
+    first, second = EmbeddedServer(tmp_path), EmbeddedServer(tmp_path)
+    first.start()
+    second.start()
+    process_id = _process_id(first)
+    assert _process_id(second) == process_id
+    first.stop()
+    assert _process_id(second) == process_id
+    second.stop()
+    assert not _is_running(process_id)
+    assert not (tmp_path / "server.sock").exists()
+
+
+def test_a_crawl_killed_with_9_leaves_no_server_behind_and_loses_nothing(tmp_path):
+    code = (
+        "import os, signal, sys, redis\n"
+        "from scrapy_winnow.storage.embedded import EmbeddedServer\n"
+        "server = EmbeddedServer(sys.argv[1])\n"
+        "server.start()\n"
+        "client = redis.Redis.from_url(server.url)\n"
+        "client.set('page', 1)\n"
+        "print(client.info('server')['process_id'], flush=True)\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    crawl = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=False)
+    assert crawl.returncode == -signal.SIGKILL
+    _wait_until(lambda: not _is_running(int(crawl.stdout)))
+    with EmbeddedServer(tmp_path) as server, _client(server) as client:
+        assert client.get("page") == b"1"
+
+
+def test_a_second_start_revives_a_server_that_was_killed(tmp_path):
+    with EmbeddedServer(tmp_path) as server:
+        with _client(server) as client:
+            client.set("page", 1)
+            client.execute_command("WAITAOF", 1, 0, 5000)
+        process_id = _process_id(server)
+        os.kill(process_id, signal.SIGKILL)
+        _wait_until(lambda: not _is_running(process_id))
+        server.start()
+        with _client(server) as client:
+            assert client.get("page") == b"1"
+
+
+def test_what_a_crash_left_in_the_folder_is_cleaned_up(tmp_path):
+    (tmp_path / "server.sock").touch()
+    (tmp_path / "server.pid").write_text("1")
+    with EmbeddedServer(tmp_path) as server:
+        assert _process_id(server) != 1
+
+
+def test_a_folder_with_spaces_works(tmp_path):
+    with EmbeddedServer(tmp_path / "a b ü") as server, _client(server) as client:
+        client.set("page", 1)
+        assert client.config_get("dir")["dir"] == str(tmp_path / "a b ü")
+
+
+def test_a_path_too_long_for_a_socket_gets_one_elsewhere_that_goes_with_the_server(tmp_path):
+    folder = tmp_path / ("x" * SOCKET_PATH_LIMIT)
+    with EmbeddedServer(folder) as server, _client(server) as client:
+        client.set("page", 1)
+        assert (folder / "server.pid").exists()
+        socket = Path(unquote(server.url.removeprefix("unix://")))
+        assert len(os.fsencode(socket)) <= SOCKET_PATH_LIMIT
+        assert stat.S_IMODE(socket.parent.stat().st_mode) == 0o700
+    assert not socket.parent.exists()
+
+
+def test_a_place_for_the_socket_that_others_can_write_is_refused(tmp_path):
+    server = EmbeddedServer(tmp_path / ("y" * SOCKET_PATH_LIMIT))
+    planted = Path(unquote(server.url.removeprefix("unix://"))).parent
+    planted.mkdir()
+    planted.chmod(0o777)
+    try:
+        with pytest.raises(EmbeddedServerError, match="is not ours alone"):
+            server.start()
+    finally:
+        planted.rmdir()
+
+
+def test_a_folder_that_cannot_be_written_is_a_clear_error(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(EmbeddedServerError, match=r"cannot use the state folder .*WINNOW_STATE_DIR"):
+        EmbeddedServer(tmp_path / "file" / "state").start()
+
+
+def test_a_server_that_cannot_read_its_data_is_a_clear_error_and_leaves_nothing_running(tmp_path):
+    with EmbeddedServer(tmp_path) as server, _client(server) as client:
+        client.set("page", 1)
+    for file in (tmp_path / "appendonlydir").iterdir():
+        file.write_bytes(b"not what a server writes\n" * 100)
+    server = EmbeddedServer(tmp_path, timeout=1)
+    with pytest.raises(EmbeddedServerError, match=r"did not start; its log ends:\n.*"):
+        server.start()
+    server.stop()
+
+
+def test_data_beyond_the_memory_goes_by_the_time_it_was_last_used(tmp_path):
+    async def crawl(url: str) -> tuple[list[int], list[int], list[bool]]:
+        failures: list[bool] = []
+        connection = Connection(url, timeout=20, on_failure=failures.append)
+        counts = NodeCounts(connection, prefix="winnow", version=1, budget=4000, most_pages=100, ttl=1000)
+        seen = []
+        hosts = [f"h{number}.example" for number in range(300)]
+        for number, host in enumerate(hosts):
+            for page in range(2):
+                nodes = np.arange(600, dtype=np.uint64) + np.uint64(1000 * page)
+                evidence = await counts.count(host, page.to_bytes(8, "big"), nodes)
+                seen.append(evidence.pages)
+            if number % 10 == 9:
+                await asyncio.sleep(0.01)  # the clock that tells the old from the new is a coarse one
+        left = [(await counts.read(host, nodes)).pages for host in hosts]
+        await connection.close()
+        return seen, left, failures
+
+    with EmbeddedServer(tmp_path, memory=8 << 20) as server, _client(server) as client:
+        seen, left, failures = asyncio.run(crawl(server.url))
+        assert client.info("memory")["used_memory"] < 9 << 20
+        assert client.config_get("maxmemory-policy")["maxmemory-policy"] == "volatile-lru"
+    assert failures == []
+    assert seen[-2:] == [1, 2]
+    assert left[-1] == 2
+    assert sum(left[:100]) < sum(left[-100:])
+    assert sum(left[:100]) < 100

@@ -1,0 +1,77 @@
+import importlib
+
+import pytest
+from scrapy.settings import Settings, default_settings
+from scrapy.utils.conf import build_component_list
+from scrapy.utils.misc import load_object
+from scrapy.utils.test import get_crawler
+
+from scrapy_winnow import Addon
+from scrapy_winnow.components.extension import Winnow
+from scrapy_winnow.components.middleware import CountNodes
+from scrapy_winnow.components.pipeline import CleanItems
+from scrapy_winnow.project import settings as project
+
+COMPONENTS = {"EXTENSIONS": Winnow, "SPIDER_MIDDLEWARES": CountNodes, "ITEM_PIPELINES": CleanItems}
+MANUAL = {
+    "EXTENSIONS": {"scrapy_winnow.components.extension.Winnow": 0},
+    "SPIDER_MIDDLEWARES": {"scrapy_winnow.components.middleware.CountNodes": 100},
+    "ITEM_PIPELINES": {"scrapy_winnow.components.pipeline.CleanItems": 100},
+}
+
+
+def _with_addon(settings: dict) -> Settings:
+    return get_crawler(
+        settings_dict={"ADDONS": {"scrapy_winnow.Addon": 500}, "WINNOW_ENABLED": False, **settings}
+    ).settings
+
+
+def _resolved(settings: Settings) -> dict:
+    """All settings, with components as the classes in the order in which Scrapy will use them."""
+    values = {name: value for name, value in settings.copy_to_dict().items() if name not in {"ADDONS", *COMPONENTS}}
+    for name in COMPONENTS:
+        components = settings.get_component_priority_dict_with_base(name)
+        values[name] = [load_object(path) for path in build_component_list(components)]
+    return values
+
+
+def test_the_addon_and_the_manual_configuration_give_the_same_settings():
+    manual = get_crawler(settings_dict={"WINNOW_ENABLED": False, **MANUAL}).settings
+    assert _resolved(_with_addon({})) == _resolved(manual)
+
+
+@pytest.mark.parametrize("name", COMPONENTS)
+@pytest.mark.parametrize("order", [7, None])
+def test_what_the_user_says_of_a_component_wins(name, order):
+    settings = _with_addon({name: {next(iter(MANUAL[name])): order}})
+    assert settings[name] == {next(iter(MANUAL[name])): order}
+
+
+def test_the_addon_adds_to_the_users_components_and_changes_nothing_else():
+    settings = _with_addon({"ITEM_PIPELINES": {"scrapy.pipelines.images.ImagesPipeline": 1}, "USER_AGENT": "mine"})
+    assert settings["ITEM_PIPELINES"] == {"scrapy.pipelines.images.ImagesPipeline": 1, CleanItems: 100}
+    assert settings["USER_AGENT"] == "mine"
+    plain = get_crawler(settings_dict={"WINNOW_ENABLED": False}).settings.copy_to_dict()
+    changed = {name for name, value in _with_addon({}).copy_to_dict().items() if plain.get(name) != value}
+    assert changed == {"ADDONS", *COMPONENTS}
+
+
+def test_the_addon_can_be_used_twice():
+    settings = _with_addon({})
+    settings.frozen = False
+    before = _resolved(settings)
+    Addon().update_settings(settings)
+    assert _resolved(settings) == before
+
+
+def test_without_the_extension_the_other_components_say_what_is_missing(caplog):
+    for component in (CountNodes, CleanItems):
+        with pytest.raises(Exception, match=r"scrapy_winnow\.components\.extension\.Winnow"):
+            component.from_crawler(get_crawler())
+
+
+def test_the_projects_own_settings_are_all_known_to_scrapy_or_to_us():
+    config = importlib.import_module("scrapy_winnow.config")
+    known = {*default_settings.__all__, *config.DEFAULTS}
+    assert {name for name in vars(project) if name.isupper()} <= known
+    assert project.ROBOTSTXT_OBEY is True

@@ -1,0 +1,100 @@
+import re
+from pathlib import Path
+
+import pytest
+from scrapy.settings import Settings
+
+from scrapy_winnow import stats
+from scrapy_winnow.config import DEFAULTS, Config
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def _config(**settings) -> Config:
+    return Config.from_settings(Settings(settings))
+
+
+def test_every_setting_has_a_default_and_an_attribute():
+    assert {f"WINNOW_{name.upper()}" for name in Config.__dataclass_fields__} == set(DEFAULTS)
+    config = _config()
+    assert config.redis_url is None
+    assert config.keep_html is True
+    assert config.state_dir.parts[-2:] == (".scrapy", "winnow")
+
+
+def test_settings_from_the_command_line_are_text():
+    config = _config(
+        WINNOW_KEEP_HTML="False",
+        WINNOW_HOST_BUDGET="500",
+        WINNOW_REDIS_TIMEOUT="0.25",
+        WINNOW_OUTPUTS="markdown,segments",
+        WINNOW_FIELD_NAMES='{"text": "body", "title": null}',
+    )
+    assert (config.keep_html, config.host_budget, config.redis_timeout) == (False, 500, 0.25)
+    assert config.outputs == {"markdown", "segments"}
+    assert (config.field_names["text"], config.field_names["title"]) == ("body", None)
+    assert config.field_names["status"] == "status"
+
+
+def test_an_absolute_state_folder_stays_where_it_is(tmp_path):
+    assert _config(WINNOW_STATE_DIR=str(tmp_path)).state_dir == tmp_path
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("WINNOW_ENABLED", "perhaps"),
+        ("WINNOW_HTML_FIELD", ""),
+        ("WINNOW_HOST_BUDGET", 1),
+        ("WINNOW_HOST_BUDGET", "many"),
+        ("WINNOW_HOST_PAGES", 32_768),
+        ("WINNOW_SETTLE_PAGES", 9),
+        ("WINNOW_STATE_BYTES", 1000),
+        ("WINNOW_HOST_TTL", 0),
+        ("WINNOW_MAX_BYTES", -1),
+        ("WINNOW_REDIS_TIMEOUT", 0),
+        ("WINNOW_REDIS_TIMEOUT", "inf"),
+        ("WINNOW_REDIS_RETRY_INTERVAL", "soon"),
+        ("WINNOW_DUPLICATES_SKETCH", 7),
+        ("WINNOW_DUPLICATES_SKETCH", 1025),
+        ("WINNOW_DUPLICATES_RESEMBLANCE", 0),
+        ("WINNOW_DUPLICATES_RESEMBLANCE", 1.5),
+        ("WINNOW_DUPLICATES_RESEMBLANCE", "half"),
+        ("WINNOW_OUTPUTS", ["pdf"]),
+        ("WINNOW_FIELD_NAMES", {"body": "text"}),
+        ("WINNOW_FIELD_NAMES", "text"),
+    ],
+)
+def test_a_setting_that_cannot_work_is_named(name, value):
+    with pytest.raises(ValueError, match=name):
+        _config(**{name: value})
+
+
+@pytest.mark.parametrize(
+    ("line", "read_only"),
+    [
+        ("python /usr/bin/scrapy crawl shell", False),
+        ("python /usr/bin/scrapy shell", True),
+        ("python /usr/bin/scrapy -v fetch", True),
+        ("python /usr/bin/scrapy --nolog parse http://a.example/", True),
+        ("python -W error -m scrapy fetch http://a.example/", True),
+        ("python fetch", False),
+        ("python /usr/bin/scrapy", False),
+    ],
+)
+def test_commands_for_a_look_at_a_page_are_read_only_unless_told_otherwise(monkeypatch, line, read_only):
+    monkeypatch.setattr("sys.orig_argv", line.split())
+    assert _config().read_only is read_only
+    assert _config(WINNOW_READ_ONLY=not read_only).read_only is not read_only
+
+
+def test_the_documented_settings_are_the_settings():
+    rows = re.findall(r"^\| `(WINNOW_\w+)` \| `(.*?)` \|", (DOCS / "settings.md").read_text(), re.MULTILINE)
+    assert dict(rows) == {name: str(default) for name, default in DEFAULTS.items()}
+
+
+def test_the_documented_stats_are_the_stats():
+    names = [value for name, value in vars(stats).items() if name.isupper()]
+    documented = re.findall(r"^\| `(winnow/\S+)` \|", (DOCS / "stats.md").read_text(), re.MULTILINE)
+    assert sorted(documented) == sorted(names)
+    assert len(names) <= 40

@@ -1,0 +1,71 @@
+"""The recipes in ``deploy/`` name what exists."""
+
+import argparse
+import configparser
+import importlib
+import json
+import re
+from pathlib import Path
+
+import pytest
+from scrapy.settings import default_settings
+
+from scrapy_winnow.commands import dedup, learn
+from scrapy_winnow.config import DEFAULTS
+from scrapy_winnow.project.spiders.site import SiteSpider
+
+DEPLOY = Path(__file__).parents[2] / "deploy"
+
+
+def _command_lines(name: str) -> list[list[str]]:
+    """The lists after ``args:`` and ``command:`` that crawl."""
+    lists = re.findall(r"^\s*(?:args|command): (\[.*\])$", (DEPLOY / name).read_text(), re.MULTILINE)
+    return [line for line in map(json.loads, lists) if line[0] == "crawl"]
+
+
+@pytest.mark.parametrize(("name", "crawls"), [("compose.yaml", 2), ("kubernetes.yaml", 1)])
+def test_the_crawls_of_a_recipe_have_arguments_and_settings_that_exist(name, crawls, tmp_path):
+    lines = _command_lines(name)
+    assert len(lines) == crawls
+    (tmp_path / "urls.txt").write_text("https://example.org/")
+    for _, spider, *options in lines:
+        assert spider == SiteSpider.name
+        pairs = list(zip(options[::2], options[1::2], strict=True))
+        assert {flag for flag, _ in pairs} <= {"-a", "-s", "-o", "-O"}
+        arguments = dict(value.split("=", 1) for flag, value in pairs if flag == "-a")
+        arguments["urls_file"] = str(tmp_path / Path(arguments["urls_file"]).name)
+        arguments["shard"] = arguments["shard"].replace("$(JOB_COMPLETION_INDEX)", "0")
+        SiteSpider(**arguments)
+        assert {value.split("=")[0] for flag, value in pairs if flag == "-s"} <= {*DEFAULTS, *default_settings.__all__}
+
+
+def test_the_workers_of_a_recipe_have_options_that_exist():
+    lines = re.findall(r'command: (\["(?:dedup|learn)".*\])$', (DEPLOY / "compose.yaml").read_text(), re.MULTILINE)
+    parser = argparse.ArgumentParser()
+    commands = parser.add_subparsers()
+    for command in (dedup, learn):
+        command.add_parser(commands)
+    of_dedup, of_learn = (parser.parse_args(json.loads(line)) for line in lines)
+    assert of_dedup.redis_url == of_learn.redis_url
+    assert of_dedup.out == Path("/data/verdicts.jsonl")
+
+
+def test_the_shards_of_a_recipe_are_all_there():
+    shards = [re.search(r"shard=(\d)/(\d)", " ".join(line)).groups() for line in _command_lines("compose.yaml")]
+    assert shards == [("0", "2"), ("1", "2")]
+    text = (DEPLOY / "kubernetes.yaml").read_text()
+    (completions,) = re.findall(r"completions: (\d+)", text)
+    assert f"shard=$(JOB_COMPLETION_INDEX)/{completions}" in text
+
+
+def test_the_scrapyd_project_is_ours():
+    config = configparser.ConfigParser()
+    config.read(DEPLOY / "scrapyd.conf")
+    module = importlib.import_module(config["settings"]["winnow"])
+    assert [SiteSpider.__module__.rpartition(".")[0]] == module.SPIDER_MODULES
+    assert config["scrapyd"]["bind_address"] == "127.0.0.1"
+
+
+def test_the_readme_links_to_every_recipe():
+    linked = set(re.findall(r"\]\((\w+\.\w+)\)", (DEPLOY / "README.md").read_text()))
+    assert linked == {file.name for file in DEPLOY.iterdir()} - {"README.md", "Dockerfile"}

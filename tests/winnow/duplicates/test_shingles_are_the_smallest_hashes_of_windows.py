@@ -1,0 +1,131 @@
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from winnow.duplicates.shingles import common_shingles, near_duplicates, resemblance, shingles
+
+GOLD = ["48a09cdcda082ae5", "99e1037e68b9a5cb"]
+WORDS = st.lists(st.sampled_from(["the", "quick", "brown", "fox", "dog", "7", "42", "é", "ß"]), max_size=40)
+
+
+def of_windows(words: list[str], size: int) -> set[int]:
+    """Hashes of all windows, each asked for as a text of its own."""
+    windows = [words[i : i + size] for i in range(max(1, len(words) - size + 1))] if words else []
+    return {int(value) for window in windows for value in shingles(" ".join(window), size, keep=1)}
+
+
+@given(WORDS, st.integers(1, 8), st.integers(1, 12))
+def test_they_are_the_smallest_of_all_windows(words: list[str], size: int, keep: int) -> None:
+    found = shingles(" ".join(words), size, keep)
+    assert found.dtype == np.uint64
+    assert found.tolist() == sorted(of_windows(words, size))[:keep]
+
+
+def test_many_recurring_windows_do_not_push_others_out() -> None:
+    words = ("same words again " * 500 + "and a few others at the end of it").split()
+    assert shingles(" ".join(words)).tolist() == sorted(of_windows(words, 6))[:8]
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_taken(text: str) -> None:
+    found = shingles(text)
+    assert len(found) <= 8
+    assert (found[1:] > found[:-1]).all()
+    assert found.tolist() == shingles(f" \n{text}!").tolist()
+
+
+@given(st.text(st.characters(max_codepoint=0x24F), max_size=60))
+def test_only_alphanumerics_count_and_case_does_not(text: str) -> None:
+    words = re.findall(r"[^\W_]+", text)
+    assert shingles(text).tolist() == shingles(" -- ".join(words)).tolist()
+    assert len(shingles(text)) == min(8, len(of_windows(words, 6)))
+
+
+def test_case_and_punctuation_make_no_difference() -> None:
+    one = shingles("The quick, brown FOX jumps; over the lazy dog. ÉTÉ 42")
+    assert one.tolist() == shingles("the quick brown fox - jumps over the lazy dog été 42").tolist()
+
+
+def test_a_short_text_gives_one_shingle_of_all_its_words_and_none_gives_nothing() -> None:
+    assert len(shingles("one two three")) == 1
+    assert shingles("one two three").tolist() == shingles("One, two: three!").tolist()
+    assert shingles("one two three").tolist() != shingles("one two three four").tolist()
+    assert shingles("").shape == shingles(" ... 😀 !").shape == (0,)
+
+
+def test_border_between_words_counts() -> None:
+    assert shingles("ab c").tolist() != shingles("a bc").tolist()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["日本語のページです", "这是一个中文网页内容", "ประเทศไทยมีประชากร", "ភាសាខ្មែរមានអក្សរ", "𠀀𠀁𠀂𠀃𠀄𠀅𠀆𠀇𠀈"],
+    ids=["Japanese", "Chinese", "Thai", "Khmer", "Han outside the basic plane"],
+)
+def test_scripts_without_spaces_have_windows_of_characters(text: str) -> None:
+    letters = list(text)
+    assert shingles(text, keep=100).tolist() == sorted(of_windows(letters, 6))
+    assert len(shingles(text, keep=100)) == len(letters) - 5
+
+
+def test_words_of_several_scripts_in_one_line_are_told_apart() -> None:
+    assert shingles("東京2020大会Tokyo games").tolist() == shingles("東 京 2020 大 会 tokyo games").tolist()
+
+
+def test_korean_and_hindi_have_words() -> None:
+    assert len(shingles("한국어 문장은 띄어쓰기를 합니다")) == 1
+    assert len(shingles("हिन्दी में शब्दों के बीच जगह होती")) == 2
+
+
+def test_size_and_keep_have_to_be_positive() -> None:
+    for size, keep in ((0, 8), (6, 0), (-1, 1)):
+        with pytest.raises(ValueError, match="at least 1"):
+            shingles("text", size, keep)
+
+
+def test_values_never_change() -> None:
+    found = shingles("the quick brown fox jumps over the lazy dog", keep=2)
+    assert [f"{value:016x}" for value in found.tolist()] == GOLD
+
+
+STORY = " ".join(f"word{k * k % 101} and" for k in range(200))
+
+
+def test_a_story_in_two_frames_is_a_near_duplicate_and_two_stories_are_not() -> None:
+    assert near_duplicates(shingles(STORY), shingles(STORY + " share this page"))
+    assert not near_duplicates(shingles(STORY), shingles("quite another text " + STORY.replace("and", "or")))
+
+
+def test_four_common_hashes_are_enough_and_three_are_not() -> None:
+    eight = np.arange(8, dtype=np.uint64)
+    assert common_shingles(eight, eight + np.uint64(4)) == 4
+    assert near_duplicates(eight, eight + np.uint64(4))
+    assert not near_duplicates(eight, eight + np.uint64(5))
+    assert near_duplicates(eight, eight + np.uint64(5), common=3)
+
+
+def test_short_pages_have_to_be_equal() -> None:
+    two, three, eight = (np.arange(size, dtype=np.uint64) for size in (2, 3, 8))
+    empty = np.empty(0, np.uint64)
+    assert near_duplicates(three, three.copy())
+    assert not near_duplicates(two, three)
+    assert not near_duplicates(three, eight)
+    assert not near_duplicates(empty, empty)
+
+
+def test_resemblance_is_the_share_of_common_windows() -> None:
+    one, other = np.array([1, 2, 9], np.uint64), np.array([1, 2, 3, 4], np.uint64)
+    empty = np.empty(0, np.uint64)
+    assert resemblance(one, other) == pytest.approx(2 / 5)
+    assert resemblance(one, one) == 1
+    assert resemblance(one, empty) == resemblance(empty, empty) == 0
+    assert resemblance(np.array([1, 2, 3], np.uint64), np.array([2, 3, 4], np.uint64), keep=3) == pytest.approx(2 / 3)
+
+
+def test_resemblance_estimates_the_jaccard_similarity() -> None:
+    words = [f"w{k}" for k in range(3_000)]
+    one, other = (shingles(" ".join(part), keep=400) for part in (words[:2_000], words[1_000:]))
+    assert resemblance(one, other, keep=400) == pytest.approx(1 / 3, abs=0.08)

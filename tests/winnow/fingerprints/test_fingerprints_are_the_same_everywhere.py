@@ -1,0 +1,37 @@
+import os
+import subprocess
+import sys
+
+import numpy as np
+
+from winnow.fingerprints.units import FINGERPRINT_VERSION, both_fingerprints
+from winnow.page.page import Page
+
+HTML = """<html><head><title>T</title></head><body class="home page-id-7"><nav id="menu-1"><a href="../about/?v=3"
+class="active x">ABOUT &Uuml;ber</a> | <a href="/c">\u65e5\u672c \U0001f600</a></nav><p>Some <em>text</em>, 42.<br>
+More</p><custom-tag>z</custom-tag><img src="a.png" alt="A  b"></body></html>"""
+URL = "https://example.org/blog/post/"
+
+PROGRAM = f"""
+from winnow.fingerprints.units import both_fingerprints
+from winnow.page.page import Page
+print(*[value for half in both_fingerprints(Page.parse({HTML!r}, {URL!r})) for value in half.tolist()])
+"""
+
+
+def test_another_process_with_another_hash_seed_gets_the_same() -> None:
+    expected = [value for half in both_fingerprints(Page.parse(HTML, URL)) for value in half.tolist()]
+    for seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        output = subprocess.run(
+            [sys.executable, "-c", PROGRAM], env=environment, check=True, capture_output=True, text=True
+        )
+        assert [int(value) for value in output.stdout.split()] == expected
+
+
+def test_values_of_version_1_never_change() -> None:
+    markup, text = both_fingerprints(Page.parse(HTML, URL))
+    assert FINGERPRINT_VERSION == 1
+    assert markup.dtype == text.dtype == np.uint64
+    assert f"{markup[0]:016x} {markup[-1]:016x}" == "99dae1fceb301f3f dbec06d577c61325"
+    assert f"{text[0]:016x} {text[-1]:016x}" == "8cb557bcef94afda 7f12c4fef5eb3a30"

@@ -1,0 +1,52 @@
+import pytest
+
+from winnow.fingerprints.units import text_fingerprints
+from winnow.page.page import Page
+
+
+def of_body(html: str) -> int:
+    page = Page.parse(f"<body>{html}</body>")
+    return int(text_fingerprints(page)[1]) if page.n > 1 else 0
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "<p>Hello  World 12</p>",
+        "<p>Hello</p><p>World 12</p>",
+        "<b>Hel</b>lo <a href=x>WORLD</a>\n12 ",
+        "Hello<br>World\u00a0\u300012",
+        "hello<script>var x</script> world <!-- --> 12",
+    ],
+)
+def test_markup_white_space_and_case_make_no_difference(other: str) -> None:
+    assert of_body("hello world 12") == of_body(other)
+
+
+@pytest.mark.parametrize(
+    "other", ["hello world 13", "hello world", "helloworld 12", "hello world 1 2", "world hello 12"]
+)
+def test_words_digits_and_their_order_do(other: str) -> None:
+    assert of_body("hello world 12") != of_body(other)
+
+
+@pytest.mark.parametrize(
+    ("upper", "lower"), [("ÀÉÎÕÜ", "àéîõü"), ("ПРИВЕТ", "привет"), ("ΓΕΙΆ", "γειά"), ("ＡＢＣ", "ａｂｃ")]
+)
+def test_case_is_folded_in_every_script_that_has_it(upper: str, lower: str) -> None:
+    assert of_body(upper) == of_body(lower)
+
+
+def test_characters_outside_the_basic_plane_are_told_apart() -> None:
+    assert len({of_body(text) for text in ("a \U0001f600 b", "a \U0001f601 b", "a \U00020000 b", "a  b")}) == 4
+
+
+def test_units_without_text_have_zero() -> None:
+    page = Page.parse("<div><img src=a.png> \n<p>x</p></div><ul></ul>")
+    values = dict(zip([element.tag for element in page.elements], text_fingerprints(page).tolist(), strict=False))
+    assert values["img"] == values["ul"] == 0
+    assert values["p"] == values["div"] == values["body"] != 0
+
+
+def test_a_page_without_text_has_only_zeros() -> None:
+    assert not text_fingerprints(Page.parse("<div><img src=a.png> </div>")).any()

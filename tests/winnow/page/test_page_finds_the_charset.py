@@ -1,0 +1,61 @@
+import pytest
+
+from winnow.page.page import Page
+from winnow.page.parsing import decode
+
+TEXTS = {
+    "windows-1252": "Größe und café – “quoted” naïve",
+    "shift_jis": "日本語のページです。これは長い文章です。",
+    "gb18030": "这是一个中文网页，内容很长。",
+    "koi8-r": "Это довольно длинный русский текст для проверки кодировки.",
+    "utf-16": "utf-16 with a byte order mark é",
+}
+
+
+@pytest.mark.parametrize(("encoding", "text"), TEXTS.items())
+def test_the_charset_of_the_http_header_is_used(encoding: str, text: str) -> None:
+    assert Page.parse(f"<p>{text}</p>".encode(encoding), encoding=encoding).block_texts() == [text]
+
+
+@pytest.mark.parametrize(("encoding", "text"), [pair for pair in TEXTS.items() if pair[0] != "utf-16"])
+def test_the_charset_of_a_meta_element_is_used(encoding: str, text: str) -> None:
+    assert Page.parse(f'<meta charset="{encoding}"><p>{text}</p>'.encode(encoding)).block_texts() == [text]
+
+
+def test_undeclared_utf8_is_recognised() -> None:
+    assert Page.parse("<p>Größe 日本</p>".encode()).block_texts() == ["Größe 日本"]
+
+
+def test_undeclared_shift_jis_is_recognised_in_a_page_of_some_length() -> None:
+    html = f"<p>{TEXTS['shift_jis'] * 20}</p>".encode("shift_jis")
+    assert Page.parse(html).block_texts() == [TEXTS["shift_jis"] * 20]
+
+
+def test_a_byte_order_mark_goes_before_a_wrong_header_and_is_not_text() -> None:
+    assert Page.parse("<p>é</p>".encode("utf-8-sig"), encoding="windows-1251").block_texts() == ["é"]
+
+
+@pytest.mark.parametrize("encoding", ["no-such-charset", "", "utf-8; x", "\N{SNOWMAN}"])
+def test_unknown_charset_names_are_passed_over(encoding: str) -> None:
+    assert Page.parse("<p>Größe</p>".encode(), encoding=encoding).block_texts() == ["Größe"]
+
+
+def test_bytes_that_are_wrong_for_the_charset_become_replacement_characters() -> None:
+    assert Page.parse(b"<p>a\xff\xfeb</p>", encoding="utf-8").block_texts() == ["a\ufffd\ufffdb"]
+
+
+def test_latin_1_means_windows_1252_as_in_browsers() -> None:
+    assert decode(b"\x93x\x94", "iso-8859-1") == "“x”"
+
+
+def test_pages_converted_to_utf8_are_read_so_whatever_their_meta_still_says() -> None:
+    text = "人民网北京九月九日电：共享单车这门生意还能做多久"
+    html = f"<html><head><meta charset='gb2312'></head><body><p>{text}</p></body></html>"
+    assert Page.parse(html.encode("utf-8")).block_texts() == [text]
+    assert Page.parse(html.encode("gb18030")).block_texts() == [text]
+
+
+def test_a_few_bytes_that_happen_to_be_utf8_do_not_outweigh_the_meta() -> None:
+    html = "<html><head><meta charset='gbk'></head><body><p>茅台</p></body></html>".encode("gbk")
+    assert html.decode("utf-8"), "two characters of GBK that are two of UTF-8 as well"
+    assert Page.parse(html).block_texts() == ["茅台"]

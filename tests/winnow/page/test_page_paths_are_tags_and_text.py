@@ -1,0 +1,81 @@
+"""DOM paths: tags from the root down, and the text at the end; which of them are essential."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from winnow.page.page import Page
+from winnow.site.methods.clustering.essential import essential_paths, mode_supports
+from winnow.site.methods.clustering.paths import PathSets, path_hashes
+
+TREES = st.recursive(
+    st.sampled_from(["red", "blue", "long words"]),
+    lambda inner: st.tuples(st.sampled_from(["div", "p", "ul", "x-new", "y-new"]), st.lists(inner, max_size=3)),
+    max_leaves=12,
+)
+
+
+def _html(tree):
+    if isinstance(tree, str):
+        return tree
+    return f"<{tree[0]}>{''.join(map(_html, tree[1]))}</{tree[0]}>"
+
+
+def _named_paths(page):
+    """The path of each unit as a string, by walking up from it."""
+
+    def of(element):
+        above = element.getparent()
+        return ("" if above is None else of(above)) + "/" + element.tag
+
+    texts = page.block_texts()
+    blocks = [of(page.elements[node]) + "#" + texts[block] for block, node in enumerate(page.block_node.tolist())]
+    return [of(element) for element in page.elements] + blocks
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(TREES, min_size=1, max_size=4))
+def test_units_have_one_hash_when_their_paths_are_the_same(trees):
+    names, hashes = [], []
+    for tree in trees:
+        page = Page.parse(f"<html><body>{_html(tree)}</body></html>")
+        names += _named_paths(page)
+        hashes += path_hashes(page).tolist()
+    assert len(set(zip(names, hashes, strict=True))) == len(set(names)) == len(set(hashes))
+
+
+def test_attributes_and_places_say_nothing():
+    one = Page.parse("<body><ul><li class=a>first<li id=b>second</ul></body>")
+    other = Page.parse("<body><ul class=x><li>second<li>first</ul></body>")
+    assert set(path_hashes(one).tolist()) == set(path_hashes(other).tolist())
+
+
+def _sets(*documents):
+    return PathSets.of([np.array(list(document), np.uint64) for document in documents])
+
+
+def _documents(sets):
+    return [set(sets.paths[sets.column[sets.begin[d] : sets.begin[d + 1]]].tolist()) for d in range(sets.documents)]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.lists(st.integers(0, 9)), min_size=1, max_size=6))
+def test_sets_hold_what_documents_have(documents):
+    sets = _sets(*documents)
+    assert _documents(sets) == [set(document) for document in documents]
+    support = {path: sum(path in document for document in documents) for path in range(10)}
+    assert dict(zip(sets.paths.tolist(), sets.support.tolist(), strict=True)) == {p: s for p, s in support.items() if s}
+
+
+def test_paths_of_too_few_documents_are_not_essential():
+    sets = _sets([1, 2, 3], [1, 2], [1, 4], [1])
+    assert _documents(essential_paths(sets, 0.6)) == [{1}, {1}, {1}, {1}]
+    assert _documents(essential_paths(sets, 0.5)) == [{1, 2}, {1, 2}, {1}, {1}]
+    assert _documents(essential_paths(sets, 0.01)) == [{1, 2}, {1, 2}, {1}, {1}]  # 2 documents at the least
+
+
+def test_the_mode_of_a_document_is_its_most_frequent_support():
+    # 1: 4 documents; 2, 3: 3 documents; 4, 5: 2 documents; 6 to 9: one document each
+    sets = _sets([1, 2, 3, 4, 6, 7, 8], [1, 2, 3], [1, 2, 3, 4, 5], [1, 5], [9])
+    assert mode_supports(sets).tolist() == [3, 3, 2, 2, 2]
+    assert _documents(essential_paths(sets, 0)) == [{1, 2, 3}, {1, 2, 3}, {1, 2, 3, 4, 5}, {1, 5}, set()]

@@ -1,0 +1,109 @@
+import numpy as np
+import pytest
+
+from winnow.fingerprints.units import both_fingerprints
+from winnow.page.page import DEFAULT_LIMITS, Limits, Page, PageTooLarge
+from winnow.site import site_level_templates
+
+UNLIMITED = Limits(max_bytes=10**9, max_nodes=10**9, max_depth=10**9)
+
+
+@pytest.mark.parametrize(
+    "html", [b"", "", " \n", b"\xef\xbb\xbf", "\0", "<!-- -->", "<!doctype html>", "<?php echo 1 ?>"]
+)
+def test_a_document_without_elements_is_an_empty_page(html: str | bytes) -> None:
+    page = Page.parse(html)
+    assert (page.n, page.m, page.runs, page.title) == (1, 0, [], "")
+    markup, text = both_fingerprints(page)
+    assert markup.shape == text.shape == (1,)
+    assert not site_level_templates(page, np.array([50]), 100).any()
+
+
+def test_binary_files_give_some_page_and_no_error() -> None:
+    for html in (bytes(range(256)) * 50, b"\x89PNG\r\n\x1a\n" + bytes(5_000), b"%PDF-1.7 \xff\xfe<b>", b"\xff\xfe\x00"):
+        page = Page.parse(html)
+        assert all(len(fingerprints) == page.n + page.m for fingerprints in both_fingerprints(page))
+
+
+def test_nul_characters_are_dropped() -> None:
+    assert Page.parse(b"<p>a\0b</p>\0<p>c").block_texts() == ["ab", "c"]
+
+
+def test_lone_surrogates_do_not_stop_the_parser() -> None:
+    assert Page.parse("<p>a\ud800b</p>").block_texts() == ["a?b"]
+
+
+def test_an_xhtml_page_with_its_prologue_and_namespaces_is_read() -> None:
+    head = '<?xml version="1.0" encoding="UTF-8"?><!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "x.dtd">'
+    html = f'{head}<html xmlns="http://www.w3.org/1999/xhtml"><head><title>A &amp; é</title></head><body><p>é<br/>b</p>'
+    page = Page.parse(html.encode())
+    assert page.title == "A & é"
+    assert page.block_texts() == ["é", "b"]
+
+
+def test_frames_have_no_text_and_their_fallback_is_not_taken_for_any() -> None:
+    page = Page.parse(
+        "<frameset><frame src=a><frame src=b><noframes><body><p>Your browser</p></body></noframes></frameset>"
+    )
+    assert [element.tag for element in page.elements][:4] == ["html", "frameset", "frame", "frame"]
+    assert page.m == 0
+
+
+def test_of_duplicate_attributes_the_first_holds() -> None:
+    assert Page.parse("<p class=a class=b id=x ID=y>t").attributes[2] == [("class", "a"), ("id", "x")]
+
+
+def test_tags_with_prefixes_and_tags_nobody_knows_are_kept() -> None:
+    page = Page.parse("<o:p>a</o:p><my-tag>b</my-tag><p>c")
+    assert [element.tag for element in page.elements] == ["html", "body", "o:p", "my-tag", "p"]
+    assert page.tag[2] == page.tag[3] == 0
+
+
+def test_pages_above_a_cap_say_which() -> None:
+    cases = [
+        ("<p>" * 50, Limits(max_bytes=149), "bytes", 150, 149),
+        ("<p>" * 50, Limits(max_nodes=51), "nodes", 52, 51),
+        ("<p><!-- -->" * 3, Limits(max_nodes=7), "nodes", 8, 7),
+        ("<div>" * 50, Limits(max_depth=51), "depth", 52, 51),
+    ]
+    for html, limits, reason, size, limit in cases:
+        with pytest.raises(PageTooLarge, match=f"page has {size} {reason}, the limit is {limit}") as caught:
+            Page.parse(html, limits=limits)
+        assert (caught.value.reason, caught.value.size, caught.value.limit) == (reason, size, limit)
+        Page.parse(html, limits=UNLIMITED)
+
+
+def test_fifty_megabytes_of_one_tag_are_turned_away_before_they_are_parsed() -> None:
+    with pytest.raises(PageTooLarge, match="50,000,000 bytes"):
+        Page.parse(b"<div>" * 10_000_000)
+
+
+def test_fifty_megabytes_of_one_tag_do_no_harm_without_the_cap() -> None:
+    assert Page.parse(b"<div>" * 10_000_000, limits=UNLIMITED).n == 2_048
+
+
+def test_ten_thousand_nested_elements_are_above_the_cap_since_libxml2_drops_what_lies_deeper() -> None:
+    html = "<div>" * 10_000 + "deep" + "</div>" * 10_000 + "<p>after"
+    with pytest.raises(PageTooLarge, match="depth"):
+        Page.parse(html)
+    assert not Page.parse(html, limits=UNLIMITED).runs
+
+
+def test_trees_as_deep_as_the_cap_are_whole() -> None:
+    levels = DEFAULT_LIMITS.max_depth - 2
+    page = Page.parse("<div>" * levels + "deep" + "</div>" * levels + "<p>after")
+    assert page.block_texts() == ["deep", "after"]
+    assert len(set(both_fingerprints(page)[0].tolist())) == page.n + page.m
+
+
+def test_a_million_siblings_are_above_the_cap() -> None:
+    with pytest.raises(PageTooLarge, match="1,000,002 nodes"):
+        Page.parse("<p>x" * 1_000_000)
+
+
+def test_as_many_siblings_as_the_cap_allows_are_worked_on() -> None:
+    page = Page.parse("<p>x" * (DEFAULT_LIMITS.max_nodes - 2))
+    markup, text = both_fingerprints(page)
+    assert len(set(markup[2 : page.n].tolist())) == 1
+    assert len(set(text[2:].tolist())) == 1
+    assert site_level_templates(page, np.full(page.n + page.m, 50), 100)[2:].all()

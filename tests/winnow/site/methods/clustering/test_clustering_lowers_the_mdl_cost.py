@@ -1,0 +1,107 @@
+"""TEXT-MDL: the cost written as three matrices, the best template, and merging that only ever lowers the cost."""
+
+from itertools import combinations, pairwise
+from math import log2
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from winnow.site.methods.clustering.mdl import clustering_cost, merge_exactly, template_paths
+from winnow.site.methods.clustering.minhash import merge_by_minhash
+from winnow.site.methods.clustering.paths import PathSets
+
+DOCUMENTS = st.lists(st.sets(st.integers(0, 7), min_size=1), min_size=2, max_size=6)
+
+
+def _sets(documents):
+    return PathSets.of([np.array(sorted(document), np.uint64) for document in documents])
+
+
+def _cost_of_matrices(documents, clusters, templates):
+    """L(M_T) + L(M_D) + L(M_delta), with the matrices written out."""
+    paths = sorted(set().union(*documents))
+    essential = np.array([[path in document for document in documents] for path in paths], int)
+    template = np.array([[path in chosen for chosen in templates] for path in paths], int)
+    member = np.array([[document in cluster for document in range(len(documents))] for cluster in clusters], int)
+    wrong = essential - template @ member
+    assert set(np.unique(wrong)) <= {-1, 0, 1}
+    share = member.mean()
+    entropy = 0 if share == 1 else -share * log2(share) - (1 - share) * log2(1 - share)
+    bits = max(1, log2(len(paths)))
+    return bits * (template.sum() + np.count_nonzero(wrong)) + entropy * member.size
+
+
+def _best_cost(documents, clusters):
+    """The least cost over all templates that a cluster could have, found by trying all of them."""
+    templates = []
+    paths = sorted(set().union(*documents))
+    for cluster in clusters:
+        choices = [set(chosen) for size in range(len(paths) + 1) for chosen in combinations(paths, size)]
+        costs = [len(t) + sum(len(t ^ documents[document]) for document in cluster) for t in choices]
+        templates.append(choices[int(np.argmin(costs))])
+    return _cost_of_matrices(documents, clusters, templates)
+
+
+def _clusters(labels):
+    return [set(np.flatnonzero(labels == label).tolist()) for label in range(labels.max() + 1)]
+
+
+@settings(max_examples=30, deadline=None)
+@given(DOCUMENTS, st.data())
+def test_the_cost_is_that_of_the_three_matrices_with_the_best_templates(documents, data):
+    raw = data.draw(st.lists(st.integers(0, 2), min_size=len(documents), max_size=len(documents)))
+    labels = np.unique(raw, return_inverse=True)[1]
+    sets = _sets(documents)
+    assert clustering_cost(sets, labels) == pytest.approx(_best_cost(documents, _clusters(labels)))
+    templates = [set(template.tolist()) for template in template_paths(sets, labels)]
+    assert clustering_cost(sets, labels) == pytest.approx(_cost_of_matrices(documents, _clusters(labels), templates))
+
+
+def _greedy(documents):
+    """Merge the pair that lowers the cost most, every cost computed anew."""
+    sets = _sets(documents)
+    labels = np.arange(len(documents))
+    costs = [clustering_cost(sets, labels)]
+    while labels.max() > 0:
+        merged = [np.where(labels == j, i, labels - (labels > j)) for i, j in combinations(range(labels.max() + 1), 2)]
+        after = [clustering_cost(sets, each) for each in merged]
+        best = int(np.argmin(np.round(after, 6)))
+        if after[best] >= costs[-1]:
+            break
+        labels = merged[best]
+        costs.append(after[best])
+    return labels, costs
+
+
+@settings(max_examples=60, deadline=None)
+@given(DOCUMENTS)
+def test_exact_merging_is_the_greedy_search_over_all_pairs(documents):
+    found = merge_exactly(_sets(documents))
+    labels, costs = _greedy(documents)
+    assert found.labels.tolist() == labels.tolist()
+    assert found.costs == pytest.approx(costs)
+
+
+@settings(max_examples=60, deadline=None)
+@given(DOCUMENTS)
+def test_no_merge_raises_the_cost(documents):
+    sets = _sets(documents)
+    exact = merge_exactly(sets)
+    assert all(after < before for before, after in pairwise(exact.costs))
+    assert exact.costs[-1] == pytest.approx(clustering_cost(sets, exact.labels))
+    estimated = merge_by_minhash(sets)
+    assert all(after <= before for before, after in pairwise(estimated.costs))
+
+
+def test_clusters_are_numbered_by_their_first_documents():
+    documents = [{1, 2, 3, 4}, {11, 12, 13, 14}, {1, 2, 3, 4}, {21, 22, 23}, {11, 12, 13, 14}, {21, 22, 23}]
+    assert merge_exactly(_sets(documents)).labels.tolist() == [0, 1, 0, 2, 1, 2]
+    assert merge_by_minhash(_sets(documents)).labels.tolist() == [0, 1, 0, 2, 1, 2]
+
+
+def test_documents_without_paths_and_single_documents_are_clusters():
+    for merge in (merge_exactly, merge_by_minhash):
+        assert merge(_sets([{1, 2}])).labels.tolist() == [0]
+        assert merge(_sets([set(), {1, 2, 3}, set(), {1, 2, 3}])).labels.tolist()[::2] == [0, 0]

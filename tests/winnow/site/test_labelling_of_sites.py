@@ -1,0 +1,127 @@
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from winnow.site.methods.base import METHODS, Labels, method, method_type, parameter, parameters_of
+from winnow.site.methods.labelling import labelled_pages
+from winnow.site.methods.pages import SiteError, SitePage, SitePages
+
+
+@dataclass(frozen=True)
+class LongBlocks:
+    """Template is text of so many characters: not a method for anything but these tests."""
+
+    name: ClassVar[str] = "long-blocks"
+    characters: int = parameter(5, "least length", "characters")
+
+    def learn(self, pages: SitePages, progress: object = None) -> "LongBlocks":
+        for _ in pages.read_all(progress):  # type: ignore[arg-type]
+            pass
+        return self
+
+    @property
+    def pages(self) -> int:
+        return 1
+
+    def label(self, read: SitePage) -> Labels:
+        long = np.array([len(text) >= self.characters for text in read.page.block_texts()], bool)
+        return Labels(np.concatenate([np.zeros(read.page.n, bool), long]))
+
+
+def site(htmls: Sequence[str]) -> SitePages:
+    return SitePages.of_html([(f"https://a.example/{k}", html.encode()) for k, html in enumerate(htmls)])
+
+
+def test_what_is_no_template_comes_out_as_text_html_and_json() -> None:
+    (page,) = labelled_pages(site(["<p>long text</p><p>abc</p>"]), LongBlocks())
+    assert page.text == "abc"
+    assert "abc" in page.html
+    assert "long" not in page.html
+    assert page.characters == (9, 12)
+    labels = json.loads(page.json)
+    assert labels["template_share"] == 0.75
+    assert labels["blocks"][0] == {
+        "path": "/html/body/p[1]",
+        "text": "long text",
+        "template": True,
+        "content": None,
+    }
+
+
+def test_empty_and_binary_pages_come_out_too() -> None:
+    pages = labelled_pages(site(["", "\x00\xff", "<p>x</p>"]), LongBlocks())
+    assert [page.characters[1] for page in pages][-1] == 1
+    for page in labelled_pages(site(["", "\x00"]), LongBlocks()):
+        assert json.loads(page.json)["template_share"] == 0
+        assert page.html
+
+
+def test_progress_tells_of_every_page_of_every_pass() -> None:
+    told: list[tuple[int, int, str]] = []
+    list(labelled_pages(site(["<p>a", "<p>b"]), LongBlocks(), progress=lambda *what: told.append(what)))
+    names = ["https://a.example/0", "https://a.example/1"]
+    assert told == [(1, 2, names[0]), (2, 2, names[1])] * 2
+
+
+def test_files_are_read_again_on_every_pass_and_missing_ones_told_of(tmp_path: Path) -> None:
+    files = [tmp_path / f"{k}.html" for k in range(3)]
+    for file in files[:2]:
+        file.write_text(f"<p>{file.name}")
+    pages = SitePages.of_files(tmp_path, files, "https://b.example/sub")
+    assert [read.page.url for read in pages.read_all()] == [
+        "https://b.example/sub/0.html",
+        "https://b.example/sub/1.html",
+    ]
+    assert pages.skipped == {"2.html": "no such file or directory"}
+    files[0].write_text("<p>changed")
+    assert pages.read(0).page.text == "changed"
+    with pytest.raises(FileNotFoundError):
+        pages.read(2)
+
+
+def test_copies_and_pages_without_text_are_left_out_of_learning() -> None:
+    pages = site(["<p>same  text", "<div>same\ntext</div>", "<img>", "<p>other"])
+    assert [read.number for read in pages.distinct()] == [0, 3]
+    assert [read.number for read in pages.read_all()] == [0, 1, 2, 3]
+
+
+def test_clusters_too_small_to_learn_from_use_the_whole_site() -> None:
+    menu = "<ul>" + "".join(f"<li><a href=/{k}>Section {k}</a></li>" for k in range(8)) + "</ul>"
+    stories = [f"<body><div>{menu}</div><main><h1>{k}</h1><p>Story {k}</p></main></body>" for k in range(9)]
+    odd = f"<table><tr><td><div>{menu}</div><td><form><b>An odd one</b></form></table>"
+    labelled = list(labelled_pages(site([*stories, odd]), method("node-hashes"), per_cluster=True))
+    assert sorted(page.read.page.url[-1] for page in labelled) == list("0123456789")
+    last = next(page for page in labelled if "An odd one" in page.text)
+    assert "Section" not in last.text
+    assert len({page.group for page in labelled}) == 2
+    assert last.learned.pages == 10
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_says_what_it_is_and_refuses_a_site_of_one_page(name: str) -> None:
+    kind = method_type(name)
+    assert kind.name == name
+    for heading in ("Paper:", "Parameters:", "Cost:", "When to use:"):
+        assert heading in (kind.__doc__ or ""), heading
+    for each in parameters_of(name):
+        assert f"``{each.name}``" in (kind.__doc__ or ""), each.name
+    with pytest.raises(SiteError):
+        method(name).learn(site(["<p>the only page</p>"]))
+
+
+def test_unknown_methods_and_parameters_are_named() -> None:
+    with pytest.raises(ValueError, match="no such method: 'guess'; there are site-level"):
+        method("guess")
+    with pytest.raises(ValueError, match="node-hashes has no parameter gaps; it has gap"):
+        method("node-hashes", gaps=1)
+
+
+@pytest.mark.parametrize("wrong", [{"theta": 0}, {"theta": 1.1}, {"min_pages": 1}, {"min_df": 0}])
+def test_parameters_of_site_level_that_will_not_do_are_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="must be"):
+        method("site-level", **wrong)

@@ -1,0 +1,63 @@
+import pytest
+
+from winnow.memo import BulkMemo, Memo, forget
+from winnow.page.page import Page, once_per_page
+
+
+def test_a_function_is_called_once_for_an_argument():
+    calls = []
+    memo = Memo(lambda text: calls.append(text) or text.upper(), 10)
+    assert list(map(memo.__getitem__, ["a", "b", "a"])) == ["A", "B", "A"]
+    assert calls == ["a", "b"]
+
+
+def test_no_more_results_are_kept_than_allowed():
+    memo = Memo(str, 3)
+    assert [memo[number] for number in range(8)] == [str(number) for number in range(8)]
+    assert len(memo) <= 3
+
+
+def test_very_long_strings_are_not_kept():
+    memo = Memo(len, 3)
+    assert memo["x" * 1_000] == 1_000
+    assert not memo
+
+
+def test_a_function_of_many_arguments_is_called_for_the_new_ones_together():
+    calls = []
+    memo = BulkMemo(lambda texts: calls.append(texts) or [text.upper() for text in texts], 10)
+    assert memo.of(["a", "b"]) == ["A", "B"]
+    assert memo.of(["c", "a", "d"]) == ["C", "A", "D"]
+    assert memo.of(["d", "b"]) == ["D", "B"]
+    assert calls == [["a", "b"], ["c", "d"]]
+
+
+def test_a_memo_of_many_keeps_no_more_than_allowed_and_nothing_very_long():
+    memo = BulkMemo(lambda texts: [len(text) for text in texts], 3)
+    assert memo.of(["x" * 1_000, "a", "bb"]) == [1_000, 1, 2]
+    assert set(memo._known) == {"a", "bb"}
+    assert memo.of(list("stuvwxyz")) == [1] * 8
+    assert len(memo._known) <= 3
+
+
+def test_all_memos_can_be_emptied_at_once():
+    one, many = Memo(len, 3), BulkMemo(lambda texts: texts, 3)
+    assert (one["x"], many.of(["x"])) == (1, ["x"])
+    forget()
+    assert (one, many._known) == ({}, {})
+
+
+def test_what_a_function_makes_of_a_page_is_kept_with_the_page():
+    calls = []
+
+    @once_per_page
+    def depths(page):
+        calls.append(page)
+        return page.depth * 2
+
+    first, second = Page.parse("<p>one"), Page.parse("<div><p>two")
+    assert depths(first) is depths(first)
+    assert depths(second).tolist() == [0, 2, 4, 6]
+    assert calls == [first, second]
+    with pytest.raises(ValueError, match="read-only"):
+        depths(first)[0] = 1

@@ -1,0 +1,184 @@
+"""A folder of sites, and nothing else, becomes weights that tell template from content on sites never seen."""
+
+import datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from demo.web import generate
+from winnow.models.logistic.model import LogisticModel
+from winnow.models.registry import DEFAULT_MODEL, load_model
+from winnow.page.page import Page
+from winnow.training import TRAINERS, Site, Trained, find_sites, train
+from winnow.training.labels import CONTENT, IGNORED, TEMPLATE, SiteCounts
+from winnow.training.report import SITE_LABELS
+
+DATE = datetime.date(2024, 2, 29)
+
+
+@pytest.fixture(scope="module")
+def sites(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("web")
+    generate(folder, pages=24)
+    return folder / "sites"
+
+
+@pytest.fixture(scope="module")
+def trained(sites: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Trained, Path]:
+    output = tmp_path_factory.mktemp("models") / "own" / "logistic.npz"
+    return train(sites, output=output, model="logistic", seed=1, date=DATE), output
+
+
+def test_training_tells_content_from_template_on_held_out_sites(trained: tuple[Trained, Path]):
+    report, _ = trained
+    assert report.sites == 6
+    assert report.pages >= 6 * 20
+    figures = report.figures[SITE_LABELS]
+    assert figures.auc > 0.8
+    assert figures.content_f_measure > 0.7
+    assert isinstance(report.model, LogisticModel)
+    assert 0 < report.model.threshold < 1
+
+
+def test_the_file_holds_the_model_that_was_trained(trained: tuple[Trained, Path]):
+    report, output = trained
+    loaded = load_model(output)
+    assert isinstance(loaded, LogisticModel)
+    assert isinstance(report.model, LogisticModel)
+    assert (loaded.version, loaded.threshold) == (report.model.version, report.model.threshold)
+    page = Page.parse("<body><nav><a href=/>Home</a></nav><p>Some words of a page</p></body>")
+    assert np.array_equal(loaded.score(page).templateness, report.model.score(page).templateness)
+
+
+def test_the_model_card_says_what_the_model_is_made_of(trained: tuple[Trained, Path]):
+    report, output = trained
+    card = output.with_suffix(".md").read_text(encoding="utf-8")
+    assert report.model.version in card
+    assert "2024-02-29" in card
+    assert "winnow train sites -o logistic.npz --model logistic --seed 1" in card
+    assert str(output.parent) not in card
+    assert "nan" not in card
+
+
+def test_the_same_pages_and_seed_give_the_same_bytes_in_one_process_or_two(
+    sites: Path, trained: tuple[Trained, Path], tmp_path: Path
+):
+    steps: list[tuple[int, int, str]] = []
+    train(
+        sites,
+        output=tmp_path / "logistic.npz",
+        model="logistic",
+        seed=1,
+        processes=2,
+        date=DATE,
+        progress=lambda done, total, name: steps.append((done, total, name)),
+    )
+    for suffix in (".npz", ".md"):
+        assert (tmp_path / "logistic").with_suffix(suffix).read_bytes() == trained[1].with_suffix(suffix).read_bytes()
+    assert steps == [(number + 1, 6, f"site {site.name}") for number, site in enumerate(find_sites(sites))]
+
+
+def test_the_default_kind_is_that_of_the_packages_own_model():
+    assert load_model().name == DEFAULT_MODEL
+    assert DEFAULT_MODEL in TRAINERS
+
+
+def test_labels_come_from_what_the_pages_of_a_site_share(tmp_path: Path):
+    for number in range(12):
+        text = f"<p>Story number {number}</p><p>{'Half of them' if number % 6 == 0 else f'Only {number} of them'}</p>"
+        (tmp_path / f"{number}.html").write_text(f"<nav><p>The same menu</p></nav>{text}<p></p>")
+    (tmp_path / "copy.html").write_bytes((tmp_path / "3.html").read_bytes())
+    (tmp_path / "blank.html").write_text("<p> </p>")
+    site = Site("site", tmp_path, tuple(sorted(tmp_path.iterdir())))
+    counts = SiteCounts(site)
+    assert len(counts.files) == 12
+    labels = {
+        text: set(map(int, labelled.label[labelled.page.n :][np.array(labelled.page.block_texts()) == text]))
+        for labelled in counts.labelled(counts.files)
+        for text in labelled.page.block_texts()
+    }
+    assert labels["The same menu"] == {TEMPLATE}
+    assert labels["Story number 5"] == {CONTENT}
+    assert labels["Half of them"] == {IGNORED}
+
+
+def test_pages_of_sites_are_found_by_name_and_by_content(tmp_path: Path):
+    site = tmp_path / "one.example"
+    (site / "sub dir").mkdir(parents=True)
+    for name in ("index.html", "a.HTM", "sub dir/b.html?page=2", "style.css", "data", "page.php"):
+        (site / name).write_text("<!DOCTYPE html><title>x</title>" if name != "data" else "1,2,3")
+    (tmp_path / "file.html").write_text("<html>")
+    (tmp_path / "empty").mkdir()
+    (found,) = find_sites(tmp_path, least_pages=4)
+    urls = [found.url(file) for file in found.files]
+    assert urls == [
+        "https://one.example/a.HTM",
+        "https://one.example/index.html",
+        "https://one.example/page.php",
+        "https://one.example/sub%20dir/b.html%3Fpage%3D2",
+    ]
+
+
+def test_folders_without_sites_are_refused_with_a_reason(tmp_path: Path):
+    with pytest.raises(FileNotFoundError, match="no such folder"):
+        find_sites(tmp_path / "absent")
+    with pytest.raises(ValueError, match="one folder a site"):
+        find_sites(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"model": "oracle"}, "no such kind of model"),
+        ({"output": Path("model.bin")}, r"must end in \.npz"),
+        ({"model": "logistic", "gold": Path("gold.jsonl")}, "no gold text"),
+    ],
+)
+def test_what_cannot_be_trained_is_refused_before_any_work(options: dict[str, str | Path], reason: str, sites: Path):
+    with pytest.raises(ValueError, match=reason):
+        train(sites, **{"output": Path("model.npz"), **options})  # type: ignore[arg-type]
+
+
+def test_too_few_sites_or_sites_without_text_in_common_are_refused(tmp_path: Path):
+    for site in range(5):
+        (tmp_path / f"{site}").mkdir()
+        for page in range(10):
+            (tmp_path / f"{site}" / f"{page}.html").write_text("")
+    with pytest.raises(ValueError, match="no site has enough pages"):
+        TRAINERS["logistic"](find_sites(tmp_path))
+    with pytest.raises(ValueError, match="5 or more sites"):
+        TRAINERS["logistic"](find_sites(tmp_path)[:4])
+
+
+@pytest.mark.parametrize("method", ["node-hashes", "text-windows", "site-independent-blocks"])
+def test_other_methods_label_too(method: str, tmp_path: Path):
+    links = "".join(f"<li><a href={number}.html>Section number {number} of the paper</a></li>" for number in range(12))
+    for number in range(12):
+        menu = f"<div id=m><ul>{links}</ul></div>"
+        text = f"<div><p>{' '.join(str((number + 2) ** power) for power in range(9, 25))}</p></div>"
+        (tmp_path / f"{number}.html").write_text(f"<html><body>{menu}{text}</body></html>")
+    site = Site("site", tmp_path, tuple(sorted(tmp_path.iterdir())))
+    counts = SiteCounts(site, method)
+    assert len(counts.files) == 12
+    for labelled in counts.labelled(counts.files[:3]):
+        blocks = labelled.label[labelled.page.n :].tolist()
+        assert blocks == [TEMPLATE] * 12 + [CONTENT], labelled.file
+
+
+def test_a_site_that_a_method_cannot_work_on_teaches_nothing(tmp_path: Path):
+    (tmp_path / "one.html").write_text("<p>The only page</p>")
+    counts = SiteCounts(Site("site", tmp_path, (tmp_path / "one.html",)), "node-hashes")
+    assert counts.files == []
+
+
+def test_the_method_that_labelled_is_on_the_card(sites: Path, tmp_path: Path):
+    train(sites, output=tmp_path / "m.npz", model="logistic", labels="text-windows", date=DATE)
+    card = (tmp_path / "m.md").read_text()
+    assert "--labels text-windows" in card
+    assert "| labels | `text-windows`, no human ones" in card
+
+
+def test_unknown_methods_are_named(sites: Path, tmp_path: Path):
+    with pytest.raises(ValueError, match="no such method: 'guess'; there are site-level, node-hashes"):
+        train(sites, output=tmp_path / "m.npz", model="logistic", labels="guess", date=DATE)

@@ -1,0 +1,209 @@
+"""Sites alone, or sites and gold text, become a perceptron that finds the content of sites it has not seen."""
+
+import datetime
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_limits
+
+from demo.web import build_site
+from winnow import Page, load_model
+from winnow.models.blocks.features.matrix import STATIC_NAMES
+from winnow.training import TRAINERS, Trained, find_sites, train
+from winnow.training.blocks.examples import BlockPage, of_gold, of_sites, source_of
+from winnow.training.blocks.model import Recipe, learn_tables, stacked, train_block_model
+from winnow.training.blocks.training import train_blocks
+from winnow.training.evaluation import GoldPage, read_gold
+from winnow.training.model_card import model_card
+from winnow.training.report import GOLD_LABELS, SITE_LABELS
+
+RECIPE = Recipe(hidden=(8, 4), networks=2, epochs=2, least_steps=150)
+TINY = Recipe(hidden=(4, 2), networks=2, epochs=1, least_steps=10)
+HOSTS = ("news", "docs", "blog")
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Several threads gain nothing on so few examples and wait for each other on a busy machine."""
+    with threadpool_limits(1):
+        yield
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three sites, and articles of two of them and of further hosts as gold pages."""
+    folder = tmp_path_factory.mktemp("data")
+    (folder / "gold" / "html").mkdir(parents=True)
+    lines = []
+    for name in (*HOSTS, "forum", "council"):
+        site = build_site(name, seed=3, pages=12)
+        (folder / "sites" / name).mkdir(parents=True)
+        for number, (path, truth) in enumerate(site.truth.items()):
+            resource = site.resources[path]
+            if resource.status == 200 and resource.body and name in HOSTS:
+                (folder / "sites" / name / f"{number}.html").write_bytes(resource.body)
+            if truth.kind == "article" and number % 2 and name != "news":
+                page_id = f"{name}-{number}"
+                (folder / "gold" / "html" / f"{page_id}.html").write_bytes(resource.body)
+                url = f"http://{name}{number % 3}.test{path}"
+                lines.append(json.dumps({"id": page_id, "url": url, "gold_text": truth.content_text}))
+        if name not in HOSTS:
+            (folder / "sites" / name).rmdir()
+    (folder / "gold" / "pages.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def site_pages(data: Path) -> list[BlockPage]:
+    return of_sites(find_sites(data / "sites"), seed=1)
+
+
+@pytest.fixture(scope="module")
+def gold_pages(data: Path) -> list[BlockPage]:
+    return of_gold(read_gold(data / "gold" / "pages.jsonl"), data / "gold" / "html")
+
+
+@pytest.fixture(scope="module")
+def trained(data: Path) -> Trained:
+    with threadpool_limits(1):
+        return train_blocks(find_sites(data / "sites"), data / "gold" / "pages.jsonl", seed=1, recipe=RECIPE)
+
+
+def test_examples_of_sites_have_a_label_or_none(site_pages: list[BlockPage]):
+    assert {page.source for page in site_pages} == set(HOSTS)
+    for page in site_pages:
+        m = len(page.words)
+        assert page.static.shape == (m, len(STATIC_NAMES))
+        assert page.content.shape == page.labelled.shape == page.mass.shape == (m,)
+        assert set(page.content[page.labelled].tolist()) <= {0.0, 1.0}
+        assert page.mass.sum() == pytest.approx(1 if page.words.any() else 0)
+    assert any(not page.labelled.all() for page in site_pages)
+
+
+def test_examples_of_gold_pages_have_shares_for_every_block(gold_pages: list[BlockPage]):
+    for page in gold_pages:
+        assert page.labelled.all()
+        assert 0 <= page.content.min() <= page.content.max() == 1
+        assert page.words @ page.content > 0
+
+
+def test_a_page_without_text_is_no_obstacle(data: Path, tmp_path: Path, site_pages: list[BlockPage]):
+    (tmp_path / "empty.html").write_text("<html><body><img src=x></body></html>")
+    page = GoldPage("empty", "", "untyped", None, None, (), ())
+    (empty,) = of_gold([page], tmp_path)
+    assert (len(empty.words), empty.source, empty.mass.sum()) == (0, "empty", 0)
+    model = train_block_model([empty], site_pages, recipe=TINY)
+    assert model.score(Page.parse("<p>x</p>")).templateness.shape == (4,)
+
+
+def test_pages_of_one_source_are_told_by_their_domain():
+    pages = [GoldPage("7", "", "untyped", None, url, (), ()) for url in ("https://a.test/b/c?d", None, "")]
+    assert [source_of(page) for page in pages] == ["a.test", "7", "7"]
+
+
+def test_learned_features_of_a_source_come_from_the_others(site_pages: list[BlockPage]):
+    weight = np.ones(len(site_pages))
+    matrices = stacked(site_pages, weight, seed=0)
+    news = [number for number, page in enumerate(site_pages) if page.source == "news"]
+    others = [number for number, page in enumerate(site_pages) if page.source != "news"]
+    tables = learn_tables([site_pages[number] for number in others], weight[others])
+    for number in news:
+        page = site_pages[number]
+        assert np.array_equal(matrices[number][:, : len(STATIC_NAMES)], page.static)
+        learned = tables.features(page.tokens).astype(np.float32)
+        assert np.array_equal(matrices[number][:, len(STATIC_NAMES) :], learned)
+
+
+def test_labels_of_one_kind_teach_nothing(gold_pages: list[BlockPage], data: Path):
+    pages = [
+        GoldPage(page.page_id, "", "untyped", None, page.url, (), ())
+        for page in read_gold(data / "gold" / "pages.jsonl")
+    ]
+    with pytest.raises(ValueError, match="no labels of both kinds"):
+        train_block_model(of_gold(pages[:3], data / "gold" / "html"), [], recipe=TINY)
+
+
+def test_content_is_found_on_sources_that_were_held_out(trained: Trained):
+    assert (trained.sites, len(trained.figures)) == (3, 2)
+    assert trained.gold_pages > 10
+    for figures in trained.figures.values():
+        assert figures.auc > 0.7
+        assert figures.content_f_measure > 0.5
+    assert trained.figures[GOLD_LABELS].text_f1 > 0.6
+    assert trained.figures[SITE_LABELS].text_f1 is None
+
+
+def test_the_card_says_which_labels_and_figures_are_which(trained: Trained):
+    date = datetime.date(2024, 2, 29)
+    card = model_card(trained, data="sites", command="winnow train", date=date, sources="Pages by *Ann*, CC BY 4.0.\n")
+    assert "gold text of `pages.jsonl`" in card
+    assert f"{trained.gold_pages} gold pages" in card
+    assert "text after cleaning: word F1" in card
+    assert card.count("area under the ROC curve") == 2
+    assert "none: each page is cut where its own scores expect the best F1" in card
+    assert card.endswith("## Sources of the training data\n\nPages by *Ann*, CC BY 4.0.\n")
+    assert "nan" not in card
+
+
+def test_sites_alone_are_enough_every_step_is_announced_and_the_same_seed_gives_the_same_bytes(
+    data: Path, site_pages: list[BlockPage], tmp_path: Path
+):
+    steps: list[tuple[int, int, str]] = []
+    report = TRAINERS["blocks"](
+        find_sites(data / "sites"),
+        seed=1,
+        progress=lambda *step: steps.append(step),
+        recipe=TINY,  # type: ignore[call-arg]
+    )
+    assert list(report.figures) == [SITE_LABELS]
+    assert (report.gold_pages, report.method.labels.startswith("site-level, no human ones")) == (0, True)
+    assert [step[0] for step in steps] == [1, 2, 3, 0, 1, 2, 3, 4, 5, 6]
+    assert [step[2] for step in steps[:4]] == ["site blog", "site docs", "site news", "token tables for the figures"]
+    assert steps[-2][2] == "networks for the weights"
+
+    report.model.save(tmp_path / "first.npz")
+    train_block_model([], site_pages, seed=1, recipe=TINY).save(tmp_path / "again.npz")
+    assert (tmp_path / "first.npz").read_bytes() == (tmp_path / "again.npz").read_bytes()
+
+
+@pytest.mark.parametrize("fault", ["html", "line", "rapidfuzz", "file"])
+def test_what_is_wrong_with_gold_pages_shows_before_any_work(
+    fault: str, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    gold = tmp_path / "gold.jsonl"
+    errors = {
+        "html": (FileNotFoundError, r"html/ID\.html"),
+        "line": (ValueError, r"gold\.jsonl: line 1"),
+        "rapidfuzz": (ImportError, r"scrapy-winnow\[train\]"),
+        "file": (FileNotFoundError, "absent"),
+    }
+    gold.write_text("{}" if fault == "line" else '{"id": "1", "gold_text": "x"}')
+    if fault == "rapidfuzz":
+        monkeypatch.setitem(sys.modules, "rapidfuzz.distance", None)
+    kind, message = errors[fault]
+    chosen = tmp_path / "absent.jsonl" if fault == "file" else gold
+    with pytest.raises(kind, match=message):
+        train(
+            data / "sites",
+            output=tmp_path / "m.npz",
+            model="blocks",
+            gold=chosen,
+            progress=lambda *_: pytest.fail("work has begun"),
+        )
+
+
+def test_one_source_is_not_enough(data: Path):
+    (site,) = (site for site in find_sites(data / "sites") if site.name == "docs")
+    with pytest.raises(ValueError, match="two sources"):
+        train_blocks([site], recipe=TINY)
+
+
+def test_the_trained_model_cleans_pages(trained: Trained, data: Path, tmp_path: Path):
+    trained.model.save(tmp_path / "own.npz")
+    loaded = load_model(tmp_path / "own.npz")
+    assert (loaded.name, loaded.version) == ("blocks", trained.model.version)
+    page = Page.parse((data / "sites" / "news" / "3.html").read_bytes())
+    assert np.array_equal(loaded.score(page).templateness, trained.model.score(page).templateness)
