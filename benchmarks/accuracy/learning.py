@@ -150,7 +150,7 @@ def crawl(sites: Sequence[Site], options: argparse.Namespace) -> Collection:
         (folder / "urls.txt").write_text("\n".join(url.replace("https:", "http:", 1) for url in urls), encoding="utf-8")
         begun = time.monotonic()
         with serving(files) as proxy:
-            command = [sys.executable, "-m", "scrapy", "runspider", str(ROOT / "benchmarks" / "listed.py")]
+            command = [sys.executable, "-m", "scrapy", "runspider", str(ROOT / "benchmarks" / "shared" / "listed.py")]
             command += ["-a", f"urls_file={folder / 'urls.txt'}"]
             for setting in (
                 "WINNOW_LEARN=1",

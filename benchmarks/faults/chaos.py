@@ -240,7 +240,7 @@ def _start(
 ) -> subprocess.Popen[bytes]:
     urls = folder / "urls.txt"
     urls.write_text("\n".join(pages), encoding="utf-8")
-    command = [sys.executable, "-m", "scrapy", "runspider", str(ROOT / "benchmarks" / "listed.py")]
+    command = [sys.executable, "-m", "scrapy", "runspider", str(ROOT / "benchmarks" / "shared" / "listed.py")]
     command += ["-a", f"urls_file={urls}", "-o", str(folder / f"{number}.jsonl")]
     for name, value in {
         "LOG_FILE": folder / f"{number}.log",

@@ -67,7 +67,7 @@ def main() -> int:
             fetched = folder / "fetched.txt"
             fetched.write_text("\n".join(_counted_urls(web, resumed)), encoding="utf-8")
             whole = folder / "whole"
-            spider = str(ROOT / "benchmarks" / "listed.py")
+            spider = str(ROOT / "benchmarks" / "shared" / "listed.py")
             subprocess.run(_scrapy("runspider", spider, urls=fetched, state=whole), cwd=ROOT, check=True)
             expected = _read(whole, web.urls.values())
     finally:

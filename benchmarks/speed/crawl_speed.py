@@ -94,7 +94,7 @@ def _crawl(
     folder.mkdir()
     log = folder / "crawl.log"
     what = ["crawl", "site", "-a", f"pages={per_host}"] if options.spider == "site" else []
-    what = what or ["runspider", str(ROOT / "benchmarks" / "listed.py")]
+    what = what or ["runspider", str(ROOT / "benchmarks" / "shared" / "listed.py")]
     command = [sys.executable, "-m", "scrapy", *what, "-a", f"urls_file={urls}", "-O", str(folder / "items.jsonl")]
     for setting in [
         *settings,

@@ -64,7 +64,7 @@ def main() -> None:
 
 
 def _command(urls: Path, folder: Path) -> list[str]:
-    command = [sys.executable, "-m", "scrapy", "runspider", str(ROOT / "benchmarks" / "listed.py")]
+    command = [sys.executable, "-m", "scrapy", "runspider", str(ROOT / "benchmarks" / "shared" / "listed.py")]
     command += ["-a", f"urls_file={urls}", "-O", str(folder / "items.csv")]
     for setting in (
         f"LOG_FILE={folder / 'crawl.log'}",
