@@ -22,9 +22,10 @@ demo: $(VENV)/.installed ## crawl the bundled demo web with cleaning on and show
 
 test: lint types tests ## lint, types and every test, servers included
 
-lint: $(VENV)/.installed ## ruff: rules and formatting
+lint: $(VENV)/.installed ## ruff: rules and formatting; import-linter: what may know what
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-logo --cache-dir .import_linter_cache
 
 types: $(VENV)/.installed ## mypy, strict
 	$(BIN)/mypy
@@ -54,4 +55,4 @@ benchmarks: $(VENV)/.installed ## published figures; PAGES=folder of HTML, GOLD=
 	$(if $(and $(SITES),$(shell command -v chromium)),$(BIN)/python -m benchmarks.layout.real_geometry $(SITES) --boxes .winnow/boxes)
 
 clean: ## remove what make has made
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .scrapy .winnow
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .scrapy .winnow

@@ -5,18 +5,15 @@ A word is a run of word characters, lower-cased; Chinese and Japanese characters
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
+
+from winnow.page.scripts import WORD
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from demo.truth import PageTruth
-
-_WORD = re.compile(
-    r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]|[^\W\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+"
-)
 
 
 class Accuracy(NamedTuple):
@@ -47,7 +44,7 @@ class Accuracy(NamedTuple):
 
 def words(text: str) -> Counter[str]:
     """Return the multiset of a text's words."""
-    return Counter(_WORD.findall(text.lower()))
+    return Counter(WORD.findall(text.lower()))
 
 
 def compare(truth: PageTruth, cleaned: str) -> Accuracy:

@@ -31,8 +31,7 @@ import numpy as np
 from redis import Redis
 
 from benchmarks.shared.common import parser_of, say, table, write_json
-from scrapy_winnow.hosts.counts import SiteEvidence
-from scrapy_winnow.hosts.evidence import HashedPage
+from scrapy_winnow.hosts.evidence import HashedPage, SiteEvidence
 from scrapy_winnow.learning.collection import Collection, Collector
 from scrapy_winnow.learning.keys import Keys
 from scrapy_winnow.learning.teaching import example_of

@@ -27,7 +27,8 @@ import redis
 from benchmarks.shared.common import parser_of, say, shown, table, write_json
 from benchmarks.sites.counted_pages import CountedPage, by_links, made_up_pages, read_site
 from scrapy_winnow.config import DEFAULTS
-from scrapy_winnow.hosts.counts import NodeCounts, SiteEvidence
+from scrapy_winnow.hosts.counts import NodeCounts
+from scrapy_winnow.hosts.evidence import SiteEvidence
 from scrapy_winnow.hosts.settled import SettledHost
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.embedded import EmbeddedServer

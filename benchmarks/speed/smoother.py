@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from winnow.models.penalties import by_area, by_nodes, constant
 from winnow.smoothing.isotonic.regression import smooth
-from winnow.smoothing.penalties import by_area, by_nodes, constant
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 from scrapy.utils.project import data_path
 
-from scrapy_winnow.hosts.counts import MOST_PAGES
+from scrapy_winnow.hosts.entries import MOST_PAGES
 from winnow.site.counting.site_level import MIN_PAGES
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from benchmarks.accuracy.cross_site import _figures as cross_site_figures
 from benchmarks.accuracy.smoothing import _panels as smoothing_panels
 from benchmarks.layout.real_geometry import completed, real_geometry
 from benchmarks.shared.plots import Panel, draw
-from winnow.models.blocks.features.matrix import BlockFeatures
+from winnow.models.blocks.block_features import BlockFeatures
 from winnow.models.logistic.geometry import layout
 from winnow.page.page import Page
 from winnow.training.blocks.examples import BlockPage

@@ -7,11 +7,11 @@ from lxml import etree, html
 
 import winnow
 from winnow.models.base import Scores
+from winnow.models.penalties import constant
 from winnow.page.ancestors import nearest
 from winnow.page.page import Limits, Page
 from winnow.page.subtrees import prefix_sums
 from winnow.page.tags import TAG_ID
-from winnow.smoothing.penalties import constant
 
 
 class LinkDensity:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from scrapy_winnow.config import Config
-    from scrapy_winnow.hosts.counts import NodeCounts, SiteEvidence
+    from scrapy_winnow.hosts.counts import NodeCounts
+    from scrapy_winnow.hosts.evidence import SiteEvidence
 
 logger = logging.getLogger(__name__)
 

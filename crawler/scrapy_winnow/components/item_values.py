@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from scrapy_winnow.hosts.counts import SiteEvidence
-    from scrapy_winnow.hosts.evidence import HashedPage
+    from scrapy_winnow.hosts.evidence import HashedPage, SiteEvidence
     from winnow.cleaning import Cleaned
     from winnow.models.base import Model
     from winnow.page.page import Limits

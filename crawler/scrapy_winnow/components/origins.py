@@ -14,8 +14,7 @@ from weakref import WeakKeyDictionary, ref
 if TYPE_CHECKING:
     from scrapy.http import Response
 
-    from scrapy_winnow.hosts.counts import SiteEvidence
-    from scrapy_winnow.hosts.evidence import HashedPage
+    from scrapy_winnow.hosts.evidence import HashedPage, SiteEvidence
 
 _REMEMBERED: Final = 1_000
 """Items that no pipeline of ours has asked for are forgotten beyond this many."""

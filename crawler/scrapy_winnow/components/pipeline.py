@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from scrapy_winnow.components.origins import Origin
-    from scrapy_winnow.hosts.counts import SiteEvidence
+    from scrapy_winnow.hosts.evidence import SiteEvidence
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Self
 
+from scrapy_winnow.storage.keys import index_key
 from scrapy_winnow.storage.scripts import Script
 from winnow.duplicates.index import CANDIDATES, CAP, FORGOTTEN, HOT, TTL, Verdict, document_id, packed_keys
 from winnow.duplicates.shingles import COMMON, KEEP
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
     from scrapy_winnow.storage.connection import Connection
 
     Document = tuple[str, NDArray[np.uint64]]
-
-INDEX_VERSION: Final = 2
-"""Version of the layout and of the shingles in it; a part of every key."""
 
 INDEX_SCRIPTS: Final = ("duplicates/records", "duplicates/shingles", "duplicates/buckets", "duplicates/verdicts")
 """What every script of the index begins with."""
@@ -64,8 +62,8 @@ class IndexOptions:
         )
 
     def key(self, name: str) -> str:
-        """Return the name of a key; all of them share one hash tag, so in a cluster they are on one node."""
-        return f"{self.prefix}:{INDEX_VERSION}:{{near-duplicates}}:{name}"
+        """Return the name of a key of the index."""
+        return index_key(self.prefix, name)
 
     def arguments(self, now: float, *, enter: bool) -> list[str | int | float]:
         """Return what every script of the index begins its arguments with."""

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from scrapy_winnow import stats
+from scrapy_winnow.hosts.entries import ENTRY, frequencies
+from scrapy_winnow.hosts.evidence import SiteEvidence
 from scrapy_winnow.hosts.settled import REFRESH, SettledHost, SettledHosts
+from scrapy_winnow.storage.keys import host_keys
 from scrapy_winnow.storage.scripts import Script
-from winnow.site.counting.lossy import frequency_estimates
 from winnow.site.counting.site_level import THETA
 
 if TYPE_CHECKING:
@@ -28,46 +29,7 @@ if TYPE_CHECKING:
 MOST_NODES: Final = 4096
 """Nodes of a page that are counted: the server is never held up for longer than so many take."""
 
-MOST_PAGES: Final = 32_767
-"""Largest number of pages that an entry can hold."""
-
-LAYOUT: Final = 2
-"""Number of the definition of what the keys hold; it is a part of their names, after the fingerprints' version."""
-
-ENTRY: Final = np.dtype([("seen", "<u2"), ("missed", "<u2"), ("mass", "u1")])
-"""What Redis holds of a node while its host is counting; see ``storage/lua/hosts/entries.lua``."""
-
 _SETTLED: Final = 2
-_WAS_TEMPLATE: Final = 0x8000
-
-
-@dataclass(frozen=True, slots=True)
-class SiteEvidence:
-    """What the counts of a host say about the nodes of one page.
-
-    Attributes:
-        df: int64, pages of the host that contain each node, in the order of the fingerprints that were asked for; on a
-            settled host the share of pages that was frozen, times ``pages``, and 1 for all other nodes; 0 for nodes
-            that are not counted.
-        pages: pages of the host counted so far.
-        undercount: most that any value of ``df`` can be wrong by, because rare nodes were dropped.
-        counted: whether this call counted the page.
-        settled: whether the labels of the host are frozen, and its pages no longer counted.
-        label_version: how often the labels of the host have been frozen; 0 before the first time.
-    """
-
-    df: NDArray[np.int64]
-    pages: int
-    undercount: int
-    counted: bool
-    settled: bool = False
-    label_version: int = 0
-
-
-def host_keys(prefix: str, version: int, host: str) -> tuple[str, str, str]:
-    """Return the names of a host's state, nodes and guard, with the host as their hash tag."""
-    key = f"{prefix}:{version}.{LAYOUT}:{{{host}}}"
-    return f"{key}:h", f"{key}:n", f"{key}:g"
 
 
 class NodeCounts:
@@ -167,7 +129,7 @@ class NodeCounts:
         counted, pages, undercount, version, entries, has_settled = reply
         if has_settled:
             self._notice(stats.HOSTS_SETTLED)
-        df = nodes.in_place(_frequencies(entries, pages))
+        df = nodes.in_place(frequencies(entries, pages))
         return SiteEvidence(df, pages, undercount, bool(counted), label_version=version)
 
     async def read(self, host: str, fingerprints: Hashes) -> SiteEvidence | None:
@@ -194,7 +156,7 @@ class NodeCounts:
             self._settled.put(host, settled)
             return nodes.evidence_of(settled)
         entries = b"".join(entry or bytes(ENTRY.itemsize) for reply in replies[1:] for entry in reply)
-        df = nodes.in_place(_frequencies(entries, int(pages or 0)))
+        df = nodes.in_place(frequencies(entries, int(pages or 0)))
         return SiteEvidence(df, int(pages or 0), int(undercount or 0), counted=False, label_version=int(version or 0))
 
     async def _held(self, host: str, contents_id: bytes, nodes: _Distinct) -> SettledHost | None:
@@ -257,10 +219,3 @@ class _Distinct:
         """What a settled host says of the nodes."""
         df = self.in_place(settled.frequencies(self.distinct))
         return SiteEvidence(df, settled.pages, 0, counted=False, settled=True, label_version=settled.version)
-
-
-def _frequencies(entries: bytes, pages: int) -> NDArray[np.int64]:
-    """int64, the document frequencies that packed entries stand for."""
-    entry = np.frombuffer(entries, ENTRY)
-    missed = (entry["missed"] & ~np.uint16(_WAS_TEMPLATE)).astype(np.int64)
-    return frequency_estimates(entry["seen"].astype(np.int64), missed, pages)

@@ -13,8 +13,30 @@ from winnow.site import frequencies_from_leaves, leaves
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from scrapy_winnow.hosts.counts import SiteEvidence
     from winnow.page.page import Page
+
+
+@dataclass(frozen=True, slots=True)
+class SiteEvidence:
+    """What the counts of a host say about the nodes of one page.
+
+    Attributes:
+        df: int64, pages of the host that contain each node, in the order of the fingerprints that were asked for; on a
+            settled host the share of pages that was frozen, times ``pages``, and 1 for all other nodes; 0 for nodes
+            that are not counted.
+        pages: pages of the host counted so far.
+        undercount: most that any value of ``df`` can be wrong by, because rare nodes were dropped.
+        counted: whether this call counted the page.
+        settled: whether the labels of the host are frozen, and its pages no longer counted.
+        label_version: how often the labels of the host have been frozen; 0 before the first time.
+    """
+
+    df: NDArray[np.int64]
+    pages: int
+    undercount: int
+    counted: bool
+    settled: bool = False
+    label_version: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

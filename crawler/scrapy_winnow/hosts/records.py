@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from redis.exceptions import NoPermissionError
 
-from scrapy_winnow.hosts.counts import ENTRY, host_keys
+from scrapy_winnow.hosts.entries import ENTRY
+from scrapy_winnow.storage.keys import host_keys
 from scrapy_winnow.storage.scripts import Script
 from winnow.site.counting.site_level import MIN_DF, THETA
 

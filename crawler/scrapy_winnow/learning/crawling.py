@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from redis.asyncio import Redis
 
     from scrapy_winnow.config import Config
-    from scrapy_winnow.hosts.counts import SiteEvidence
-    from scrapy_winnow.hosts.evidence import HashedPage
+    from scrapy_winnow.hosts.evidence import HashedPage, SiteEvidence
     from scrapy_winnow.storage.connection import Connection
     from winnow.models.base import Model
 

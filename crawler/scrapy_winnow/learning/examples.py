@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
-from winnow.models.blocks.features.matrix import FEATURE_NAMES, STATIC_NAMES, BlockFeatures
+from winnow.models.blocks.block_features import FEATURE_NAMES, STATIC_NAMES, BlockFeatures
+from winnow.models.blocks.features.tokens import TABLE_SIZE, Tokens
 from winnow.models.blocks.network import ARRAY_NAMES
 from winnow.models.blocks.perceptron import BLOCKS
-from winnow.models.blocks.tokens import TABLE_SIZE, Tokens
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from scrapy_winnow.learning.examples import FEATURE_VERSION
+from scrapy_winnow.storage.keys import learning_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,5 @@ class Keys:
     @classmethod
     def of(cls, prefix: str, features: str = FEATURE_VERSION) -> Self:
         """Names for a prefix (``WINNOW_REDIS_PREFIX``) and a feature version."""
-        base = f"{prefix}:{{learn}}:{features}"
         names = ("hosts", "sizes", "state", "of:", "current", "models", "cards", "order", "lease", "fence")
-        return cls(*(f"{base}:{name}" for name in names))
+        return cls(*(learning_key(prefix, features, name) for name in names))

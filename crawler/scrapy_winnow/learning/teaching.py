@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from scrapy_winnow.learning.examples import CONTENT, MOST_BLOCKS, MOST_BYTES, TEMPLATE, UNLABELLED, Example
-from winnow.models.blocks.features.matrix import BlockFeatures
+from winnow.models.blocks.block_features import BlockFeatures
 from winnow.site import site_level_templates, unique_units
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from scrapy_winnow.hosts.counts import SiteEvidence
-    from scrapy_winnow.hosts.evidence import HashedPage
+    from scrapy_winnow.hosts.evidence import HashedPage, SiteEvidence
 
 TEACHING_PAGES: Final = 30
 """Pages from which on a host that has not settled yet teaches all the same: many sites are no larger."""

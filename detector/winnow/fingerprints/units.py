@@ -10,8 +10,9 @@ from winnow.fingerprints.link_targets import LinkTargets
 from winnow.fingerprints.normalised_attributes import attribute_tokens
 from winnow.hashing import hash_text, inverse_powers, mix, powers
 from winnow.page.characters import CODES, character_tokens, utf16, white_space
+from winnow.page.events import Events
 from winnow.page.subtrees import prefix_sums, within
-from winnow.page.tags import BLOCK_LEVEL, TAG_ID, TAG_NAMES, UNKNOWN, tag_set
+from winnow.page.tags import IS_BLOCK_LEVEL, TAG_ID, TAG_NAMES, UNKNOWN, tag_set
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,7 +28,6 @@ FINGERPRINT_VERSION: Final = 1
 UNSEEN: Final = tag_set("head", "script", "style", "template", "link", "meta", "base", "title")
 """Look-up table over tag ids: subtrees that no fingerprint around them takes notice of."""
 
-_BLOCK_LEVEL: Final = tag_set(*BLOCK_LEVEL)
 _TAG_TOKEN: Final = np.array([hash_text(f"<{name}>") for name in TAG_NAMES], np.uint64)
 _CLOSE: Final = np.uint64(hash_text("</>"))
 _BLOCK: Final = np.uint64(hash_text("block"))
@@ -70,16 +70,11 @@ def both_fingerprints(page: Page) -> tuple[Hashes, Hashes]:
 
 def _node_fingerprints(page: Page, text: _TextHashes) -> Hashes:
     """Lay the page out as one sequence of events (element opens, run, element closes) and hash slices of it."""
-    n, r = page.n, len(page.runs)
-    index = np.arange(n)
-    opens = 2 * index + page.run_begin - page.depth
-    closes = 2 * page.end + page.run_end - page.depth - 1
-    opened_before = np.searchsorted(page.run_begin, np.arange(r), side="right")
-    runs = np.arange(r) + 2 * opened_before - page.depth[page.run_node] - 1
-
+    events = Events.of(page)
+    opens, closes, runs = events.opens, events.closes, events.runs
     seen = ~within(page, UNSEEN[page.tag])
     own = mix(_TAG_TOKEN[page.tag] + _attribute_tokens(page, seen))
-    tokens = np.zeros(2 * n + r, np.uint64)
+    tokens = np.zeros(len(events), np.uint64)
     tokens[opens] = own
     tokens[closes] = _CLOSE
     run_hashes = text.of_runs()
@@ -93,13 +88,13 @@ def _node_fingerprints(page: Page, text: _TextHashes) -> Hashes:
     sums = np.zeros(len(tokens) + 1, np.uint64)
     np.cumsum(tokens * powers(0, int(exponent[-1]) + 1)[exponent[:-1]], out=sums[1:])
 
-    borders = np.sort(np.concatenate([b[_BLOCK_LEVEL[page.tag]] for b in (opens, closes)] + [opens[:1], closes[:1]]))
+    borders = np.sort(np.concatenate([b[IS_BLOCK_LEVEL[page.tag]] for b in (opens, closes)] + [opens[:1], closes[:1]]))
     block_begin = borders[np.searchsorted(borders, runs[page.block_run_begin]) - 1] + 1
     block_end = borders[np.searchsorted(borders, runs[page.block_run_end - 1])]
     begin = np.concatenate([opens, block_begin])
     end = np.concatenate([closes + 1, block_end])
     hashes = (sums[end] - sums[begin]) * inverse_powers(exponent[begin])
-    hashes[n:] += mix(_TAG_TOKEN[page.tag[page.block_node]] + _BLOCK)
+    hashes[page.n :] += mix(_TAG_TOKEN[page.tag[page.block_node]] + _BLOCK)
     return mix(hashes)
 
 

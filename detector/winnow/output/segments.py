@@ -12,8 +12,9 @@ import numpy as np
 
 from winnow.output.conditional_comments import is_leftover
 from winnow.page.ancestors import nearest
+from winnow.page.runs import linked_runs
 from winnow.page.subtrees import prefix_sums
-from winnow.page.tags import TAG_ID, TAG_NAMES, tag_set
+from winnow.page.tags import TAG_NAMES, tag_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -102,7 +103,7 @@ def _reasons(page: Page, section: NDArray[np.int32], site: NDArray[np.bool_], ro
     """What marks each section: what the site repeats, where it lies, or what its text is made of."""
     element = np.concatenate([np.arange(page.n), page.block_node])[roots]
     landmark = nearest(page.parent, _LANDMARKS[page.tag])[element] >= 0
-    linked_run = nearest(page.parent, page.tag == TAG_ID["a"])[page.run_node] >= 0
+    linked_run = linked_runs(page)
     length = np.diff(page.run_offset)
     all_text, linked = prefix_sums(length), prefix_sums(length * linked_run)
     begin, end, own = page.block_run_begin, page.block_run_end, section[page.n :]

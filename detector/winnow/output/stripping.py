@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from winnow.page.ancestors import nearest
+from winnow.page.runs import runs_of_blocks, sums_over_runs
 from winnow.page.subtrees import prefix_sums, within
 from winnow.page.tags import TAG_ID, UNSEEN_TEXT, tag_set
 
@@ -69,10 +70,10 @@ def remains(page: Page, template: NDArray[np.bool_]) -> Remains:
         page: the page.
         template: bool[n + m], the units to cut.
     """
-    kept_text = _runs_of(page, ~template[page.n :])
-    all_text = _runs_of(page, np.ones(page.m, bool))
-    text_here = _sums_over_runs(page, all_text)
-    kept_here = _sums_over_runs(page, kept_text)
+    kept_text = runs_of_blocks(page, ~template[page.n :])
+    all_text = runs_of_blocks(page, np.ones(page.m, bool))
+    text_here = sums_over_runs(page, all_text)
+    kept_here = sums_over_runs(page, kept_text)
 
     seen = ~within(page, _UNSEEN[page.tag])
     media = _MEDIA[page.tag] & seen & ~within(page, _NO_MEDIA[page.tag]) & ~template[: page.n]
@@ -92,25 +93,11 @@ def remains(page: Page, template: NDArray[np.bool_]) -> Remains:
     return Remains(elements, kept_text | _blank_runs_in_pre(page, elements))
 
 
-def _runs_of(page: Page, blocks: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """bool[r], runs of the given blocks."""
-    change = np.zeros(len(page.runs) + 1, np.int8)
-    change[page.block_run_begin[blocks]] += 1
-    change[page.block_run_end[blocks]] -= 1
-    return np.cumsum(change[:-1]) > 0
-
-
-def _sums_over_runs(page: Page, runs: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """int64[n], how many of the given runs each subtree holds."""
-    sums = prefix_sums(runs)
-    return sums[page.run_end] - sums[page.run_begin]
-
-
 def _blank_runs_in_pre(page: Page, elements: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """bool[r], white space between the tokens and lines of a ``pre`` that stays."""
     preformatted = (page.tag == TAG_ID["pre"]) & elements
     if not preformatted.any():
         return np.zeros(len(page.runs), bool)
     blank = np.ones(len(page.runs), bool)
-    blank[_runs_of(page, np.ones(page.m, bool))] = False
+    blank[runs_of_blocks(page, np.ones(page.m, bool))] = False
     return blank & within(page, preformatted)[page.run_node]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from winnow.hashing import mix
+from winnow.page.scripts import UNSPACED_SCRIPTS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,20 +29,6 @@ _WHITE_SPACE = (
     *range(0x1C, 0x21),
     *(0x85, 0xA0, 0x1680, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000),
     *range(0x2000, 0x200B),
-)
-_UNSPACED_SCRIPTS = (
-    (0x0E00, 0x1000),  # Thai, Lao, Tibetan
-    (0x1000, 0x10A0),  # Myanmar
-    (0x1780, 0x1800),  # Khmer
-    (0x1950, 0x1AB0),  # Tai Le, New Tai Lue, Tai Tham
-    (0x3005, 0x3008),
-    (0x3040, 0x3130),  # Hiragana, Katakana, Bopomofo
-    (0x31A0, 0x3200),
-    (0x3400, 0xA4D0),  # Han, Yi
-    (0xA9E0, 0xAA80),
-    (0xF900, 0xFB00),  # Han
-    (0xFF66, 0xFFA0),  # half-width Katakana
-    (0xD840, 0xD8C0),  # first halves of Han outside the basic plane
 )
 
 
@@ -83,8 +70,8 @@ def word_kinds() -> NDArray[np.int8]:
     depend on the version of Python.
     """
     kinds = np.array([unicodedata.category(chr(code))[0] in "LMN" for code in range(CODES)], np.int8)
-    for begin, end in _UNSPACED_SCRIPTS:
+    for begin, end in UNSPACED_SCRIPTS:
         kinds[begin:end] *= UNSPACED
-    kinds[0xD840:0xD8C0] = UNSPACED
+    kinds[0xD840:0xD8C0] = UNSPACED  # first halves of Han outside the basic plane
     kinds[0xDC00:0xE000] = LOW_SURROGATE
     return kinds

@@ -20,7 +20,8 @@ from winnow.memo import Memo
 from winnow.page.ancestors import nearest
 from winnow.page.attribute_table import AttributeTable
 from winnow.page.subtrees import prefix_sums
-from winnow.page.tags import BLOCK_LEVEL, TAG_ID, UNKNOWN, UNSEEN_TEXT, tag_set
+from winnow.page.tags import IS_BLOCK_LEVEL, TAG_ID, UNKNOWN, UNSEEN_TEXT, tag_set
+from winnow.page.tree import Tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
     Indices = NDArray[np.int32]
 
-_BLOCK_LEVEL: Final = tag_set(*BLOCK_LEVEL)
 _UNSEEN_TEXT: Final = tag_set(*UNSEEN_TEXT)
 _TAG: Final = attrgetter("tag")
 _TEXT: Final = attrgetter("text")
@@ -39,7 +39,7 @@ _NO_ELEMENT: Final = -1  # comments and processing instructions: only their tail
 
 
 @dataclass(eq=False)
-class FlatTree:
+class FlatTree(Tree):
     """The elements, text runs and text blocks of a tree in document order.
 
     Three kinds of things, each in arrays of its own:
@@ -55,9 +55,6 @@ class FlatTree:
         elements: the lxml elements; they keep the whole tree alive, so a page must not outlive its processing.
         attributes: name-value pairs of each element.
         tag: int16[n], ids of :data:`winnow.page.tags.TAG_NAMES`.
-        parent: int32[n], -1 for the root.
-        end: int32[n], end of the subtree's slice.
-        depth: int32[n], 0 for the root.
         runs: str[r].
         inked: bool[r], the runs that are not blank.
         run_node: int32[r], the element a run belongs to.
@@ -70,9 +67,6 @@ class FlatTree:
     elements: list[etree._Element]
     attributes: AttributeTable
     tag: NDArray[np.int16]
-    parent: Indices
-    end: Indices
-    depth: Indices
     runs: list[str]
     inked: NDArray[np.bool_]
     run_node: Indices
@@ -96,7 +90,7 @@ def flatten(nodes: list[etree._Element]) -> FlatTree:
     above = np.where(parent < 0, np.int32(-1), before[parent])
     opens = 2 * np.arange(len(nodes), dtype=np.int32) - depth
     closes = 2 * end - depth - 1
-    in_block = is_element & _BLOCK_LEVEL[tag]
+    in_block = is_element & IS_BLOCK_LEVEL[tag]
     border = _running_sums(opens, closes, in_block | (above < 0), in_block)
 
     runs, kept = _runs(nodes, opens, closes, tag)
@@ -108,7 +102,7 @@ def flatten(nodes: list[etree._Element]) -> FlatTree:
     run_begin, run_end = runs_before[opens[is_element]], runs_before[closes[is_element]]
     block_run_begin, block_run_end = _blocks(inked, border[kept])
     parent_of, tag_of = above[is_element], tag[is_element]
-    container = nearest(parent_of, _BLOCK_LEVEL[tag_of] | (parent_of < 0))
+    container = nearest(parent_of, IS_BLOCK_LEVEL[tag_of] | (parent_of < 0))
     return FlatTree(
         elements=elements,
         attributes=AttributeTable.of(elements),

@@ -103,11 +103,6 @@ class Page(FlatTree):
         return cls(**vars(flat), url=url)
 
     @property
-    def n(self) -> int:
-        """Number of elements."""
-        return len(self.elements)
-
-    @property
     def m(self) -> int:
         """Number of text blocks."""
         return len(self.block_node)

@@ -1,4 +1,4 @@
-"""Sums and covers over the subtrees of a page, by prefix sums over its preorder arrays."""
+"""Sums and covers over the subtrees of a tree, by prefix sums over its preorder arrays."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from winnow.page.page import Page
+    from winnow.page.tree import Tree
 
 
 def prefix_sums(values: NDArray[np.generic]) -> NDArray[np.int64]:
@@ -19,22 +19,22 @@ def prefix_sums(values: NDArray[np.generic]) -> NDArray[np.int64]:
     return sums
 
 
-def subtree_sums(page: Page, values: NDArray[np.generic]) -> NDArray[np.int64]:
+def subtree_sums(tree: Tree, values: NDArray[np.generic]) -> NDArray[np.int64]:
     """int64[n], total of one integer or boolean per element over each element's subtree, itself included."""
     sums = prefix_sums(values)
-    return sums[page.end] - sums[:-1]
+    return sums[tree.end] - sums[:-1]
 
 
-def within(page: Page, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def within(tree: Tree, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """bool[n], whether each element is one of the chosen ones or below one."""
-    closed = np.bincount(page.end[chosen], minlength=page.n + 1)[:-1]
+    closed = np.bincount(tree.end[chosen], minlength=tree.n + 1)[:-1]
     return np.cumsum(chosen - closed) > 0
 
 
-def path_sums(page: Page, values: NDArray[np.float64]) -> NDArray[np.float64]:
+def path_sums(tree: Tree, values: NDArray[np.float64]) -> NDArray[np.float64]:
     """float64[n], total of one number per element over the path from the root to each element, both ends included."""
-    change = np.zeros(page.n + 1)
+    change = np.zeros(tree.n + 1)
     some = np.flatnonzero(values)
     change[some] = values[some]
-    change -= np.bincount(page.end[some], values[some], page.n + 1)
+    change -= np.bincount(tree.end[some], values[some], tree.n + 1)
     return np.cumsum(change[:-1])

@@ -50,6 +50,9 @@ BLOCK_LEVEL: Final = frozenset(
 )
 """Elements whose borders end a block of text; ``br`` is one of them, since old pages separate paragraphs by it."""
 
+IS_BLOCK_LEVEL: Final = tag_set(*BLOCK_LEVEL)
+"""Look-up table over tag ids: the elements of :data:`BLOCK_LEVEL`."""
+
 UNSEEN_TEXT: Final = frozenset(
     "script style head template iframe object svg math datalist select textarea canvas noframes".split()
 )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from winnow.page.scripts import UNSPACED_SCRIPTS
 from winnow.page.subtrees import prefix_sums
 
 if TYPE_CHECKING:
@@ -28,21 +29,6 @@ _WORD_START: Final = 8  # added to the kind of the first character of a word
 _COMMAS: Final = ",;،؛、，；﹐﹑﹔､՝፣፤၊᠂᠈"
 _SENTENCE_ENDS: Final = ".!?…。．｡！？﹒﹖﹗‼‽⁇⁈⁉؟۔।॥።፧፨။។៕։՞᠃᠉"
 _JOINERS: Final = "\u00ad\u200c\u200d"  # soft hyphen, zero-width (non-)joiner: inside a word, never between two
-# Thai, Lao, Tibetan; Myanmar; Khmer; kana, Bopomofo and Han; the same above the basic plane
-_UNSPACED_SCRIPTS: Final = (
-    (0x0E00, 0x1000),
-    (0x1000, 0x10A0),
-    (0x1780, 0x1800),
-    (0x3005, 0x3008),
-    (0x3040, 0x3130),
-    (0x31A0, 0x3200),
-    (0x3400, 0x4DC0),
-    (0x4E00, 0xA000),
-    (0xF900, 0xFB00),
-    (0xFF66, 0xFFA0),
-    (0x1AFF0, 0x1B170),
-    (0x20000, 0x40000),
-)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -130,7 +116,7 @@ def _kinds() -> NDArray[np.uint8]:
         _UPPER if category in {"Lu", "Lt"} else by_category[category[0]]
         for category in map(unicodedata.category, map(chr, planes))
     ]
-    for begin, end in _UNSPACED_SCRIPTS:
+    for begin, end in UNSPACED_SCRIPTS:
         script = kinds[begin:end]
         script[script == _LETTER] = _UNSPACED
     for characters, kind in ((_COMMAS, _COMMA), (_SENTENCE_ENDS, _SENTENCE_END), (_JOINERS, _LETTER)):

@@ -12,7 +12,7 @@ import numpy as np
 
 from winnow.page.ancestors import nearest
 from winnow.smoothing.isotonic.regression import smooth
-from winnow.smoothing.penalties import visible_tree
+from winnow.smoothing.visible import visible_tree
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+from winnow.page.scripts import WORD
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import ModuleType
 
     from numpy.typing import NDArray
-
-_UNIT: Final = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|\w+?(?=[\u3040-\u9fff])|\w+")
 
 
 def content_shares(block_texts: Sequence[str], gold_text: str) -> NDArray[np.float64]:
@@ -33,11 +32,11 @@ def content_shares(block_texts: Sequence[str], gold_text: str) -> NDArray[np.flo
         ImportError: rapidfuzz is not installed.
     """
     longest_common = aligner()
-    words = [_UNIT.findall(text.lower()) for text in block_texts]
+    words = [WORD.findall(text.lower()) for text in block_texts]
     lengths = np.fromiter(map(len, words), np.int64, len(words))
     numbers: dict[str, int] = {}
     page = [numbers.setdefault(word, len(numbers)) for block in words for word in block]
-    gold = [numbers.setdefault(word, len(numbers)) for word in _UNIT.findall(gold_text.lower())]
+    gold = [numbers.setdefault(word, len(numbers)) for word in WORD.findall(gold_text.lower())]
     matched = np.zeros(len(page) + 1, np.int64)
     if page and gold:
         for operation in longest_common.opcodes(page, gold):

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from scrapy_winnow.hosts.counts import SiteEvidence
-from scrapy_winnow.hosts.evidence import HashedPage
+from scrapy_winnow.hosts.evidence import HashedPage, SiteEvidence
 from winnow.page.page import Page
 
 HTML = (

@@ -8,17 +8,16 @@ import pytest
 from redis import Redis
 from threadpoolctl import threadpool_limits
 
-from scrapy_winnow.hosts.counts import SiteEvidence
-from scrapy_winnow.hosts.evidence import HashedPage
+from scrapy_winnow.hosts.evidence import HashedPage, SiteEvidence
 from scrapy_winnow.learning.examples import Example
 from scrapy_winnow.learning.keys import Keys
 from scrapy_winnow.learning.priorities import host_priority, page_priority
 from scrapy_winnow.learning.teaching import block_labels
 from scrapy_winnow.storage.scripts import Script
-from winnow.models.blocks.features.matrix import FEATURE_NAMES, BlockFeatures
+from winnow.models.blocks.block_features import FEATURE_NAMES, BlockFeatures
+from winnow.models.blocks.features.tokens import TABLE_SIZE, TokenTables
 from winnow.models.blocks.network import Network
 from winnow.models.blocks.perceptron import BlockPerceptron
-from winnow.models.blocks.tokens import TABLE_SIZE, TokenTables
 from winnow.page.page import Page
 
 WORDS = ["wind", "river", "stone", "glass", "paper", "cloud", "salt", "iron", "lemon", "harbour", "winter"]

@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from demo.web import build_site
 from winnow import Page, load_model
-from winnow.models.blocks.features.matrix import STATIC_NAMES
+from winnow.models.blocks.block_features import STATIC_NAMES
 from winnow.training import TRAINERS, Trained, find_sites, train
 from winnow.training.blocks.examples import BlockPage, of_gold, of_sites, source_of
 from winnow.training.blocks.model import Recipe, learn_tables, stacked, train_block_model

@@ -10,13 +10,13 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from winnow.models.base import Scores
+from winnow.models.blocks.block_features import FEATURE_NAMES, BlockFeatures
 from winnow.models.blocks.ensemble import Ensemble
-from winnow.models.blocks.features.matrix import FEATURE_NAMES, BlockFeatures
+from winnow.models.blocks.features.tokens import TABLE_SIZE, TokenTables
 from winnow.models.blocks.network import ARRAY_NAMES, Network
-from winnow.models.blocks.tokens import TABLE_SIZE, TokenTables
 from winnow.models.files import ModelError, fingerprint_of, read_model_file, required_array, write_model_file
+from winnow.models.penalties import constant
 from winnow.models.threshold import expected_f1_threshold
-from winnow.smoothing.penalties import constant
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

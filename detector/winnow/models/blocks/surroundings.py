@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from winnow.models.blocks.tokens import Tokens
+    from winnow.models.blocks.features.tokens import Tokens
 
     Matrix = NDArray[np.float32]
     Indices = NDArray[np.int64]

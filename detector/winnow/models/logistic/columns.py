@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from winnow.page.subtrees import prefix_sums
-from winnow.page.tags import BLOCK_LEVEL, TAG_ID, tag_set
+from winnow.page.tags import IS_BLOCK_LEVEL, TAG_ID, tag_set
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 _SIDE_SHARE: Final = 0.28  # width of a side column
 _TEXT_OF_A_SIDE: Final = 0.5  # an element with more of the page's text is no side column, whatever it is called
 
-_BLOCK_LEVEL: Final = tag_set(*BLOCK_LEVEL)
 _CELL: Final = tag_set("td", "th")
 
 
@@ -50,14 +49,14 @@ def columns(page: Page, attributes: Attributes, text_length: Floats) -> tuple[Fl
         first = np.searchsorted(row, row)
         left[in_row] = np.minimum((sums[:-1] - sums[first]) % 1.0, 1 - share[in_row])
 
-    side = (attributes.side | (tag == TAG_ID["aside"])) & _BLOCK_LEVEL[tag]
+    side = (attributes.side | (tag == TAG_ID["aside"])) & IS_BLOCK_LEVEL[tag]
     side &= (text_length < _TEXT_OF_A_SIDE * text_length[:1]) & (share == 1) & (parent > 0)
     sides = np.flatnonzero(side)
     if len(sides):
         first_side = np.full(n + 1, n)
         first_side[parent[sides][::-1]] = sides[::-1]
         first = first_side[parent]
-        main = (first < n) & ~side & _BLOCK_LEVEL[tag] & (share == 1)
+        main = (first < n) & ~side & IS_BLOCK_LEVEL[tag] & (share == 1)
         share[main] = 1 - _SIDE_SHARE
         on_the_left = page.run_begin[sides] == page.run_begin[parent[sides]]
         left[main & (np.arange(n) > first)] = 0.0

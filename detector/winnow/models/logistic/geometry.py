@@ -21,8 +21,9 @@ import numpy as np
 from winnow.models.logistic.attributes import Attributes
 from winnow.models.logistic.box_sizes import BANNERS, LOG_FONT_SCALE, margin_areas, own_areas
 from winnow.models.logistic.columns import columns
+from winnow.page.runs import linked_runs
 from winnow.page.subtrees import path_sums, subtree_sums, within
-from winnow.page.tags import BLOCK_LEVEL, TAG_ID, tag_set
+from winnow.page.tags import IS_BLOCK_LEVEL
 from winnow.page.text_statistics import TextStatistics
 
 if TYPE_CHECKING:
@@ -43,8 +44,6 @@ _LOG_SCALES: Final = (-0.7, 1.1)  # half and three times the usual size, however
 _NARROWEST: Final = 24.0  # px; of columns in columns in columns
 _SHORT_LINE: Final = 200.0  # px; a shorter line in a link list or a page's header is one of several beside each other
 _PADDING: Final = 60.0  # px, on both sides of such a line
-
-_BLOCK_LEVEL: Final = tag_set(*BLOCK_LEVEL)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +101,7 @@ def layout(page: Page, statistics: TextStatistics | None = None, attributes: Att
     attributes = attributes or Attributes.of(page)
     n, tag, parent = page.n, page.tag, page.parent
     above = np.maximum(parent, 0)
-    block_level = _BLOCK_LEVEL[tag]
+    block_level = IS_BLOCK_LEVEL[tag]
 
     scale = np.exp(np.clip(path_sums(page, LOG_FONT_SCALE[tag]), *_LOG_SCALES))
     characters = statistics.characters + statistics.words  # a space follows every word
@@ -155,5 +154,5 @@ def layout(page: Page, statistics: TextStatistics | None = None, attributes: Att
 
 def _linked(page: Page) -> NDArray[np.bool_]:
     """bool[m], whether the first and the last run of each block are inside links: an item of a link list."""
-    linked = within(page, page.tag == TAG_ID["a"])[page.run_node]
+    linked = linked_runs(page)
     return linked[page.block_run_begin] & linked[page.block_run_end - 1]

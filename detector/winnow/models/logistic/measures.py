@@ -12,8 +12,9 @@ from winnow.models.logistic.attributes import Attributes
 from winnow.models.logistic.geometry import Geometry, layout
 from winnow.models.logistic.links import Links
 from winnow.models.logistic.title_words import TitleWords
-from winnow.page.subtrees import prefix_sums, within
-from winnow.page.tags import TAG_ID, TAG_NAMES
+from winnow.page.runs import linked_runs
+from winnow.page.subtrees import prefix_sums
+from winnow.page.tags import TAG_NAMES
 from winnow.page.text_statistics import TextStatistics
 
 if TYPE_CHECKING:
@@ -73,8 +74,7 @@ class Measures:
     @cached_property
     def linked_characters(self) -> Counts:
         """Visible characters inside anchors."""
-        anchors = within(self.page, self.page.tag == TAG_ID["a"])
-        return self.total(self.statistics.only(self.statistics.characters, anchors[self.page.run_node]))
+        return self.total(self.statistics.only(self.statistics.characters, linked_runs(self.page)))
 
     @cached_property
     def link_count(self) -> Counts:

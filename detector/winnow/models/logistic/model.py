@@ -14,7 +14,7 @@ from winnow.models.base import Scores
 from winnow.models.files import ModelError, fingerprint_of, read_model_file, required_array, write_model_file
 from winnow.models.logistic.features import NODE_FEATURES, node_features
 from winnow.models.logistic.measures import Measures
-from winnow.smoothing.penalties import by_area, weights_with_hidden
+from winnow.models.penalties import by_area, weights_with_hidden
 
 if TYPE_CHECKING:
     from pathlib import Path

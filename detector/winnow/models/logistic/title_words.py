@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from winnow.page.scripts import UNSPACED
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
 _MOST_WORDS: Final = 8
 _SHORTEST_WORD: Final = 4  # characters; shorter ones are mostly function words
 _WORD: Final = re.compile(r"[^\W\d_]+")
-_UNSPACED: Final = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]{2,}")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -62,7 +63,7 @@ def _words(title: str) -> list[str]:
     found: dict[str, None] = {}
     for match in _WORD.finditer(title):
         word = match[0]
-        if _UNSPACED.fullmatch(word):
+        if UNSPACED.fullmatch(word):
             found.update((word[k : k + 2], None) for k in range(0, len(word) - 1, 2))
         elif len(word) >= _SHORTEST_WORD:
             found[word] = None

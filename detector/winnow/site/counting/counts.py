@@ -9,7 +9,7 @@ import numpy as np
 from winnow.fingerprints.units import UNSEEN
 from winnow.page.page import once_per_page
 from winnow.page.subtrees import prefix_sums, subtree_sums, within
-from winnow.page.tags import BLOCK_LEVEL, tag_set
+from winnow.page.tags import IS_BLOCK_LEVEL, tag_set
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     Hashes = NDArray[np.uint64]
 
 WHOLE_PAGE: Final = tag_set("html", "body")
-BLOCK_LEVEL_TAGS: Final = tag_set(*BLOCK_LEVEL)
 _MEDIA: Final = tag_set(
     *("img", "picture", "svg", "video", "audio", "canvas", "iframe", "object", "embed", "map"),
     *("form", "input", "button", "select", "textarea"),
@@ -107,7 +106,7 @@ def countable(page: Page) -> NDArray[np.bool_]:
     first = where[ink_before[page.run_begin]]
     last = where[ink_before[page.run_end] - 1]
     has_text = ink_before[page.run_end] > ink_before[page.run_begin]
-    whole_line = BLOCK_LEVEL_TAGS[page.tag] | (starts[first] & ends[last])
+    whole_line = IS_BLOCK_LEVEL[page.tag] | (starts[first] & ends[last])
 
     elements = seen & ~WHOLE_PAGE[page.tag] & np.where(has_text, whole_line, holds_media)
     return np.concatenate([elements, np.ones(page.m, bool)])

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from winnow.fingerprints.units import UNSEEN
-from winnow.page.subtrees import prefix_sums, subtree_sums, within
-from winnow.page.tags import TAG_NAMES
-from winnow.site.counting.counts import BLOCK_LEVEL_TAGS, WHOLE_PAGE, countable
+from winnow.page.runs import runs_of_blocks, sums_over_runs
+from winnow.page.subtrees import subtree_sums, within
+from winnow.page.tags import IS_BLOCK_LEVEL, TAG_NAMES
+from winnow.site.counting.counts import WHOLE_PAGE, countable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -68,14 +69,11 @@ def site_level_templates(
     blocks = repeated[page.n :] | elements[page.block_node]
     if html_share is None:
         return np.concatenate([elements, blocks])
-    in_block = np.zeros(len(page.runs) + 1, np.int64)
-    in_block[page.block_run_begin[blocks]] += 1
-    in_block[page.block_run_end[blocks]] -= 1
-    repeated_run = elements[page.run_node] | (in_block.cumsum()[:-1] > 0)
+    repeated_run = elements[page.run_node] | runs_of_blocks(page, blocks)
 
     markup, text = html_lengths(page)
-    whole_text, shared_text = _run_sums(page, text), _run_sums(page, text * repeated_run)
-    elements |= ~BLOCK_LEVEL_TAGS[page.tag] & (whole_text > 0) & (shared_text == whole_text)  # inside a repeated block
+    whole_text, shared_text = sums_over_runs(page, text), sums_over_runs(page, text * repeated_run)
+    elements |= ~IS_BLOCK_LEVEL[page.tag] & (whole_text > 0) & (shared_text == whole_text)  # inside a repeated block
     whole, shared = subtree_sums(page, markup), subtree_sums(page, markup * elements)
     mostly = shared + shared_text > html_share * (whole + whole_text)
     mostly &= ~WHOLE_PAGE[page.tag] & (shared_text >= html_share * whole_text)
@@ -108,9 +106,3 @@ def html_lengths(page: Page) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     unseen = within(page, UNSEEN[page.tag])
     text = np.diff(page.run_offset) * page.inked
     return np.where(unseen, 0, _TAG_LENGTH[page.tag] + page.attributes.markup_length()), text
-
-
-def _run_sums(page: Page, values: NDArray[np.int64]) -> NDArray[np.int64]:
-    """int64[n], total of one integer per run over each subtree."""
-    sums = prefix_sums(values)
-    return sums[page.run_end] - sums[page.run_begin]

@@ -70,10 +70,10 @@ def smooth(parent: ArrayLike, score: ArrayLike, weight: ArrayLike | None = None,
     Args:
         parent: index of each node's parent, smaller than its own; -1 for roots. Integers, [n].
         score: 0 to 1, [n].
-        weight: how many nodes a node counts for, see `smoothing.penalties.weights_with_hidden`. Integers from 0 on,
+        weight: how many nodes a node counts for, see `models.penalties.weights_with_hidden`. Integers from 0 on,
             [n]; None for 1 each. A node of weight 0 has no opinion of its own.
         penalty: price of a section that starts at a node, in units of score times weight; from 0 to infinity, one
-            number or [n]. See `winnow.smoothing.penalties`.
+            number or [n]. See `winnow.models.penalties`.
 
     Returns:
         The values, the sections and the cost.

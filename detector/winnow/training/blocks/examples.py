@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from winnow.models.blocks.features.matrix import BlockFeatures
+from winnow.models.blocks.block_features import BlockFeatures
 from winnow.models.blocks.surroundings import Surroundings
 from winnow.page.page import Page, PageTooLarge
 from winnow.training.gold import content_shares
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from winnow.models.blocks.tokens import Tokens
+    from winnow.models.blocks.features.tokens import Tokens
     from winnow.progress import Progress
     from winnow.training.evaluation import GoldPage
     from winnow.training.sites import Site

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from winnow.models.blocks.features.tokens import TABLE_SIZE, TokenTables
 from winnow.models.blocks.perceptron import BlockPerceptron, standardised
-from winnow.models.blocks.tokens import TABLE_SIZE, TokenTables
 from winnow.training.blocks.fitting import Lesson, fit
 
 if TYPE_CHECKING:

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from winnow.models.blocks.features.matrix import FEATURE_NAMES, STATIC_NAMES, BlockFeatures
-from winnow.models.blocks.tokens import TABLE_SIZE, TokenTables
+from winnow.models.blocks.block_features import FEATURE_NAMES, STATIC_NAMES, BlockFeatures
+from winnow.models.blocks.features.tokens import TABLE_SIZE, TokenTables
 from winnow.page.page import Page
 
 SMALL = """<html><head><title>Red boats</title></head><body>

@@ -3,8 +3,8 @@ import itertools
 import numpy as np
 
 from winnow.memo import forget
+from winnow.models.blocks.block_features import STATIC_NAMES, BlockFeatures
 from winnow.models.blocks.features.containers import LEVELS, containers
-from winnow.models.blocks.features.matrix import STATIC_NAMES, BlockFeatures
 from winnow.page.page import Page
 
 PAGE = """<body><nav><a href=/a>A</a><p>menu</p></nav>

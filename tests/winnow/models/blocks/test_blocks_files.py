@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import winnow
-from winnow.models.blocks.features.matrix import FEATURE_NAMES
+from winnow.models.blocks.block_features import FEATURE_NAMES
+from winnow.models.blocks.features.tokens import TABLE_SIZE, TokenTables
 from winnow.models.blocks.network import ARRAY_NAMES, Network
 from winnow.models.blocks.perceptron import BlockPerceptron
 from winnow.models.blocks.surroundings import NAMES, Surroundings
-from winnow.models.blocks.tokens import TABLE_SIZE, TokenTables
 from winnow.models.files import ModelError, write_model_file
 from winnow.models.registry import load_model, shipped_models
 

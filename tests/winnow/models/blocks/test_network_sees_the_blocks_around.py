@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from winnow.models.blocks.block_features import BlockFeatures
 from winnow.models.blocks.ensemble import Ensemble
-from winnow.models.blocks.features.matrix import BlockFeatures
 from winnow.models.blocks.network import ARRAY_NAMES, Network
 from winnow.models.blocks.surroundings import NAMES, Surroundings
 from winnow.page.page import Page

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from winnow.fingerprints.units import node_fingerprints
 from winnow.page.page import Page
+from winnow.page.tags import IS_BLOCK_LEVEL
 from winnow.site import MemoryCounts, countable, frequencies_from_leaves, leaves, site_level_templates
-from winnow.site.counting.counts import BLOCK_LEVEL_TAGS
 
 WORDS = st.sampled_from(["home", "about us", "the weather", "a story of the coast", "terms"])
 INLINE = st.sampled_from(["{}", "<a href=/x>{}</a>", "<b>{}</b>", "<img src=i.png>{}", "<span class=c>{}</span>"])
@@ -53,7 +53,7 @@ def test_text_is_labelled_by_its_leaves_as_by_all_units(bodies: list[str]) -> No
 def test_no_block_level_element_is_on_more_pages_than_its_leaves_say(bodies: list[str]) -> None:
     pages = [Page.parse(f"<body>{body}</body>") for body in bodies]
     for page, whole, reduced in zip(pages, counted(pages, False), counted(pages, True), strict=True):
-        block_level = countable(page)[: page.n] & BLOCK_LEVEL_TAGS[page.tag]
+        block_level = countable(page)[: page.n] & IS_BLOCK_LEVEL[page.tag]
         assert (reduced >= whole)[: page.n][block_level].all()
         assert (reduced[~countable(page)] == 0).all()
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from winnow.page.runs import linked_runs
 from winnow.page.subtrees import within
 from winnow.page.tags import TAG_ID, TAG_NAMES, tag_set
 from winnow.page.text_statistics import TextStatistics
@@ -108,7 +109,7 @@ class BlockMeasures:
     def of(cls, page: Page) -> BlockMeasures:
         """Measure a page."""
         statistics = TextStatistics.of(page)
-        linked = within(page, page.tag == TAG_ID["a"])[page.run_node]
+        linked = linked_runs(page)
         emphasised = within(page, _EMPHASIS[page.tag])[page.run_node]
         totals = np.column_stack(
             [

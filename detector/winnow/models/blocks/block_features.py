@@ -1,7 +1,7 @@
 """One row of features per text block: the block itself, its place, its containers, its neighbours and its page.
 
 Every feature is a number without a script's or a language's rules in it; names of elements and words enter only
-through learned log-odds (:mod:`winnow.models.blocks.tokens`).
+through learned log-odds (:mod:`winnow.models.blocks.features.tokens`).
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from winnow.models.blocks import tokens
-from winnow.models.blocks.features import containers, neighbours, page_level, position, signatures, wording
+from winnow.models.blocks.features import containers, neighbours, page_level, position, signatures, tokens, wording
 from winnow.models.blocks.features.measures import WORDS, BlockMeasures
 from winnow.models.blocks.features.naming import Naming
 from winnow.models.blocks.surroundings import Surroundings
@@ -20,7 +19,7 @@ from winnow.models.blocks.surroundings import Surroundings
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from winnow.models.blocks.tokens import Tokens, TokenTables
+    from winnow.models.blocks.features.tokens import Tokens, TokenTables
     from winnow.page.page import Page
 
     Floats = NDArray[np.float64]

@@ -53,25 +53,6 @@ def by_nodes(parent: NDArray[np.int32], scale: float = DEFAULT_SCALE) -> NDArray
     return _ratio(nodes[root], nodes, scale)
 
 
-def by_parent_area(
-    parent: NDArray[np.int32], area: NDArray[np.floating], scale: float = DEFAULT_SCALE
-) -> NDArray[np.float64]:
-    """Return ``scale * Aparent(i) / A(i)``: a node that fills most of its parent hardly costs more than `scale`.
-
-    Args:
-        parent: index of each node's parent; -1 for roots, which count as their own parents, int32[n].
-        area: as in `by_area`.
-        scale: penalty of a node as large as its parent.
-
-    Returns:
-        float64[n], from 0 to infinity.
-
-    Raises:
-        ValueError: if an area is negative or not a number.
-    """
-    return _ratio(area[np.where(parent < 0, np.arange(parent.size), parent)], area, scale)
-
-
 def constant(nodes: int, scale: float = DEFAULT_SCALE) -> NDArray[np.float64]:
     """Return the same penalty for every node, float64[nodes]; the form in which the paper states its algorithm."""
     return np.full(nodes, scale, dtype=np.float64)
@@ -97,26 +78,6 @@ def weights_with_hidden(parent: NDArray[np.int32], hidden: NDArray[np.bool_]) ->
         1 plus the number of hidden nodes rolled into a visible node, 0 for hidden nodes, int64[n].
     """
     return np.bincount(nearest(parent, ~hidden | (parent < 0)), minlength=parent.size)
-
-
-def visible_tree(
-    parent: NDArray[np.int32], hidden: NDArray[np.bool_]
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
-    """Take the hidden nodes out of a tree or forest; visible nodes below them move up to the nearest visible ancestor.
-
-    Args:
-        parent: index of each node's parent; -1 for roots, which are visible in any case, int32[n].
-        hidden: bool[n].
-
-    Returns:
-        The indices of the v visible nodes, int64[v]; the parent of each among them, -1 for roots, int32[v]; and which
-        of them every node is or hangs below, int32[n].
-    """
-    holder = nearest(parent, ~hidden | (parent < 0))
-    visible = np.flatnonzero(holder == np.arange(parent.size))
-    number = np.full(parent.size + 1, -1, dtype=np.int32)  # the last element is read for the parent -1
-    number[visible] = np.arange(visible.size)
-    return visible, number[np.append(holder, -1)[parent[visible]]], number[holder]
 
 
 def _ratio(

@@ -3,16 +3,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from winnow.smoothing.isotonic.regression import smooth
-from winnow.smoothing.penalties import (
+from winnow.models.penalties import (
     by_area,
     by_nodes,
-    by_parent_area,
     constant,
     subtree_nodes,
-    visible_tree,
     weights_with_hidden,
 )
+from winnow.smoothing.isotonic.regression import smooth
+from winnow.smoothing.visible import visible_tree
 
 #      0
 #     / \
@@ -41,10 +40,6 @@ def test_the_penalty_by_nodes_counts_every_tree_of_a_forest_for_itself() -> None
     assert by_nodes(np.array([-1, -1, 0, 1, 3], dtype=np.int32), 1.0).tolist() == pytest.approx([1, 1, 2, 1.5, 3])
 
 
-def test_the_penalty_by_parent_area_is_the_share_of_the_parent_turned_over() -> None:
-    assert by_parent_area(TREE, AREA, scale=1.0).tolist() == pytest.approx([1, 1.25, 4, np.inf, 10])
-
-
 def test_the_constant_penalty_is_the_same_everywhere() -> None:
     assert constant(3, 0.5).tolist() == [0.5] * 3
     assert constant(0).shape == (0,)
@@ -64,8 +59,6 @@ def test_areas_that_make_no_sense_are_refused(bad: float) -> None:
         by_area(np.array([1.0, bad]), 10.0)
     with pytest.raises(ValueError, match="area"):
         by_area(np.array([1.0]), bad)
-    with pytest.raises(ValueError, match="area"):
-        by_parent_area(np.array([-1, 0], dtype=np.int32), np.array([bad, 1.0]))
 
 
 def test_a_node_with_k_hidden_children_weighs_k_plus_one() -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from winnow.models.blocks.hashed_words import name_hashes, word_hashes
+from winnow.models.blocks.features.hashed_words import name_hashes, word_hashes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
