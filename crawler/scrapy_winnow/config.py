@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 from scrapy.utils.project import data_path
 
+from scrapy_winnow.fields import OPTIONAL_FIELDS, WRITTEN_FIELDS
 from scrapy_winnow.hosts.entries import MOST_PAGES
 from winnow.site.counting.site_level import MIN_PAGES
 
@@ -21,15 +22,6 @@ DAY: Final = 86_400
 
 LEARNED: Final = "learned"
 """What ``WINNOW_MODEL`` says for the model that ``winnow learn`` has published."""
-
-WRITTEN_FIELDS: Final = (
-    *("text", "title", "template_share", "label_source", "label_version", "evidence_pages", "site_label_version"),
-    *("status", "shingles", "duplicate_of"),
-)
-"""What the pipeline writes on every item, where the item has room for it."""
-
-OPTIONAL_FIELDS: Final = ("clean_html", "markdown", "segments")
-"""What the pipeline writes when ``WINNOW_OUTPUTS`` names it."""
 
 DEFAULTS: Final[Mapping[str, object]] = {
     "WINNOW_ENABLED": True,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from scrapy_winnow.fields import FIELDS, Outcome
 from winnow.cleaning import clean
 from winnow.duplicates.shingles import KEEP, shingles
 from winnow.site.counting.site_level import MIN_PAGES
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from scrapy_winnow.hosts.evidence import HashedPage, SiteEvidence
-    from winnow.cleaning import Cleaned
     from winnow.models.base import Model
     from winnow.page.page import Limits
 
@@ -26,7 +26,7 @@ class CleanedItem:
     """What the pipeline writes.
 
     Attributes:
-        values: values by the names of :data:`scrapy_winnow.config.WRITTEN_FIELDS` and ``OPTIONAL_FIELDS``.
+        values: values by the names of :data:`scrapy_winnow.fields.FIELDS`.
         shingles: uint64, of the clean text.
         with_evidence: whether the counts of the site took part in the decision.
     """
@@ -74,29 +74,10 @@ def clean_item(
         pages=evidence.pages if evidence is not None else 0,
     )
     own = shingles(cleaned.text, keep=sketch)
-    values: dict[str, object] = {
-        "text": cleaned.text,
-        "title": cleaned.title,
-        "template_share": round(cleaned.template_share, 4),
-        "label_source": "site" if with_evidence else "page",
-        "label_version": cleaned.model_version,
-        "evidence_pages": evidence.pages if evidence is not None else 0,
-        "site_label_version": evidence.label_version if evidence is not None else 0,
-        "status": _status(cleaned),
-        "shingles": [f"{shingle:016x}" for shingle in own[:KEEP].tolist()],
+    outcome = Outcome(cleaned, evidence, with_evidence, own)
+    values = {
+        field.name: field.value(outcome)
+        for field in FIELDS
+        if field.value is not None and (not field.optional or field.name in outputs)
     }
-    if "clean_html" in outputs:
-        values["clean_html"] = cleaned.html
-    if "markdown" in outputs:
-        values["markdown"] = cleaned.markdown
-    if "segments" in outputs:
-        values["segments"] = [asdict(segment) for segment in cleaned.segments]
     return CleanedItem(values, own, with_evidence)
-
-
-def _status(cleaned: Cleaned) -> str:
-    if cleaned.passed_through is not None:
-        return "too_large"
-    if not cleaned.text:
-        return "empty"
-    return "fallback" if cleaned.fallback else "cleaned"

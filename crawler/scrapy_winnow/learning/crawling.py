@@ -7,8 +7,6 @@ import logging
 import os
 from typing import TYPE_CHECKING, Final
 
-from scrapy.utils.asyncio import run_in_thread
-
 from scrapy_winnow import stats
 from scrapy_winnow.learning.handover import Current, ModelWatch
 from scrapy_winnow.learning.keys import Keys
@@ -106,7 +104,7 @@ class CrawlLearning:
     async def _teach(self, host: str, hashed: HashedPage, evidence: SiteEvidence) -> None:
         taken = False
         try:
-            example = await run_in_thread(example_of, hashed, evidence)
+            example = await asyncio.to_thread(example_of, hashed, evidence)
             taken = example is not None and await self._reservoir.add(host, hashed.contents_id, example)
         except Exception:
             # What a page teaches is worth less than the crawl.

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
-
-from scrapy.utils.asyncio import run_in_thread
 
 from winnow.models.blocks.perceptron import BlockPerceptron
 from winnow.models.files import ModelError
@@ -88,7 +87,7 @@ class ModelWatch:
             if fetched is None:  # Redis is away: the next look finds the change again
                 return
             try:
-                model = await run_in_thread(checked_model, fetched, current.version)
+                model = await asyncio.to_thread(checked_model, fetched, current.version)
             except ModelError as error:
                 self._refused()
                 logger.warning(

@@ -1,0 +1,81 @@
+"""The fields that the pipeline writes on items: one table of their names and of how each comes about."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from winnow.duplicates.shingles import KEEP
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from scrapy_winnow.hosts.evidence import SiteEvidence
+    from winnow.cleaning import Cleaned
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcome:
+    """What is known of an item's page once it is cleaned.
+
+    Attributes:
+        cleaned: its content.
+        evidence: what the counts of its site say of it; ``None`` without counts.
+        with_evidence: whether they took part in the decision.
+        shingles: uint64, of the clean text, ascending.
+    """
+
+    cleaned: Cleaned
+    evidence: SiteEvidence | None
+    with_evidence: bool
+    shingles: NDArray[np.uint64]
+
+    @property
+    def status(self) -> str:
+        """``cleaned``, ``fallback``, ``empty`` or ``too_large``."""
+        if self.cleaned.passed_through is not None:
+            return "too_large"
+        if not self.cleaned.text:
+            return "empty"
+        return "fallback" if self.cleaned.fallback else "cleaned"
+
+
+class ItemField(NamedTuple):
+    """A field of items.
+
+    Attributes:
+        name: what it is called where ``WINNOW_FIELD_NAMES`` does not say otherwise.
+        value: works it out; ``None`` for what only the near-duplicate index knows.
+        optional: written only where ``WINNOW_OUTPUTS`` names it.
+    """
+
+    name: str
+    value: Callable[[Outcome], object] | None
+    optional: bool = False
+
+
+FIELDS: Final = (
+    ItemField("text", lambda o: o.cleaned.text),
+    ItemField("title", lambda o: o.cleaned.title),
+    ItemField("template_share", lambda o: round(o.cleaned.template_share, 4)),
+    ItemField("label_source", lambda o: "site" if o.with_evidence else "page"),
+    ItemField("label_version", lambda o: o.cleaned.model_version),
+    ItemField("evidence_pages", lambda o: o.evidence.pages if o.evidence is not None else 0),
+    ItemField("site_label_version", lambda o: o.evidence.label_version if o.evidence is not None else 0),
+    ItemField("status", lambda o: o.status),
+    ItemField("shingles", lambda o: [f"{shingle:016x}" for shingle in o.shingles[:KEEP].tolist()]),
+    ItemField("duplicate_of", None),
+    ItemField("clean_html", lambda o: o.cleaned.html, optional=True),
+    ItemField("markdown", lambda o: o.cleaned.markdown, optional=True),
+    ItemField("segments", lambda o: [asdict(segment) for segment in o.cleaned.segments], optional=True),
+)
+"""All fields; ``docs/fields.md`` has their table."""
+
+WRITTEN_FIELDS: Final = tuple(field.name for field in FIELDS if not field.optional)
+"""What the pipeline writes on every item, where the item has room for it."""
+
+OPTIONAL_FIELDS: Final = tuple(field.name for field in FIELDS if field.optional)
+"""What the pipeline writes when ``WINNOW_OUTPUTS`` names it."""
