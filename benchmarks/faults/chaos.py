@@ -33,7 +33,7 @@ from benchmarks.shared.common import parser_of, say, table, write_json
 from benchmarks.shared.demo_pages import demo_pages
 from demo.server import DemoWeb
 from scrapy_winnow.hosts.counts import NodeCounts
-from scrapy_winnow.hosts.evidence import HashedPage
+from scrapy_winnow.hosts.evidence import HashedPage, page_id_of
 from scrapy_winnow.hosts.names import site_of
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.keys import host_keys
@@ -265,7 +265,7 @@ def _start(
 async def _compared(server: Server, pages: dict[str, Resource], folder: Path) -> tuple[int, int]:
     """Pages in the counts of a server, and entries that differ from those of the same pages counted anew."""
     fingerprint = RequestFingerprinter().fingerprint
-    url_of = {fingerprint(Request(url))[:8]: url for url in pages}
+    url_of = {page_id_of(fingerprint(Request(url))): url for url in pages}
     counted, wrong = 0, 0
     with Server(folder / "again") as again, server.client as here, again.client as there:
         connection = Connection(again.url, timeout=10)

@@ -24,6 +24,7 @@ from scrapy.utils.request import RequestFingerprinter
 
 from benchmarks.shared.common import parser_of, say, table, write_json
 from demo.server import DemoWeb
+from scrapy_winnow.hosts.evidence import page_id_of
 from scrapy_winnow.hosts.names import site_of
 from scrapy_winnow.storage.embedded import EmbeddedServer
 from scrapy_winnow.storage.keys import host_keys
@@ -129,7 +130,7 @@ def _counted_urls(web: DemoWeb, counts: dict[str, Counts]) -> list[str]:
     found = []
     for name, base in web.urls.items():
         asked = sorted({urljoin(base, target) for target in web.requests(name)})
-        found += [url for url in asked if fingerprint(Request(url))[:8] in counts[base][1]]
+        found += [url for url in asked if page_id_of(fingerprint(Request(url))) in counts[base][1]]
     return found
 
 

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
-from scrapy.utils.project import data_path
-
 from scrapy_winnow.fields import OPTIONAL_FIELDS, WRITTEN_FIELDS
 from scrapy_winnow.hosts.entries import MOST_PAGES
+from scrapy_winnow.settings_reader import SettingsReader
 from winnow.site.counting.site_level import MIN_PAGES
 
 if TYPE_CHECKING:
@@ -20,11 +19,15 @@ if TYPE_CHECKING:
 
 DAY: Final = 86_400
 
+LONGEST: Final = 36_500 * DAY
+"""Longest time to live: Redis refuses those that leave its clock."""
+
 LEARNED: Final = "learned"
 """What ``WINNOW_MODEL`` says for the model that ``winnow learn`` has published."""
 
 DEFAULTS: Final[Mapping[str, object]] = {
     "WINNOW_ENABLED": True,
+    "WINNOW_REQUIRED": True,
     "WINNOW_MODEL": None,
     "WINNOW_HTML_FIELD": "html",
     "WINNOW_URL_FIELD": "url",
@@ -73,6 +76,7 @@ class Config:
     """The settings of one crawl; each attribute is the setting of that name in lower case without its prefix."""
 
     enabled: bool
+    required: bool
     model: str | None
     html_field: str
     url_field: str
@@ -135,12 +139,13 @@ class Config:
         """Read and check the settings.
 
         Raises:
-            ValueError: a setting has a value that cannot work; the message names it.
+            ConfigError: settings have values that cannot work; the message names all of them.
         """
-        reader = _Reader(settings)
-        return cls(
+        reader = SettingsReader(settings, DEFAULTS)
+        config = cls(
             enabled=reader.truth("WINNOW_ENABLED"),
-            model=reader.text("WINNOW_MODEL") or None,
+            required=reader.truth("WINNOW_REQUIRED"),
+            model=reader.model("WINNOW_MODEL", LEARNED),
             html_field=reader.name("WINNOW_HTML_FIELD"),
             url_field=reader.name("WINNOW_URL_FIELD"),
             field_names=reader.names("WINNOW_FIELD_NAMES", WRITTEN_FIELDS + OPTIONAL_FIELDS),
@@ -148,7 +153,7 @@ class Config:
             keep_html=reader.truth("WINNOW_KEEP_HTML"),
             duplicates=reader.truth("WINNOW_DUPLICATES"),
             drop_duplicates=reader.truth("WINNOW_DROP_DUPLICATES"),
-            duplicates_ttl=reader.whole("WINNOW_DUPLICATES_TTL", least=1),
+            duplicates_ttl=reader.whole("WINNOW_DUPLICATES_TTL", least=1, most=LONGEST),
             duplicates_cap=reader.whole("WINNOW_DUPLICATES_CAP", least=1),
             duplicates_sketch=reader.whole("WINNOW_DUPLICATES_SKETCH", least=8, most=1024),
             duplicates_resemblance=reader.share("WINNOW_DUPLICATES_RESEMBLANCE"),
@@ -159,16 +164,16 @@ class Config:
             thread_bytes=reader.whole("WINNOW_THREAD_BYTES"),
             max_bytes=reader.whole("WINNOW_MAX_BYTES", least=1),
             max_nodes=reader.whole("WINNOW_MAX_NODES", least=1),
-            redis_url=reader.text("WINNOW_REDIS_URL") or None,
+            redis_url=reader.redis_url("WINNOW_REDIS_URL"),
             redis_prefix=reader.name("WINNOW_REDIS_PREFIX"),
             redis_timeout=reader.seconds("WINNOW_REDIS_TIMEOUT"),
             redis_retry_interval=reader.seconds("WINNOW_REDIS_RETRY_INTERVAL"),
-            state_dir=Path(data_path(Path(reader.name("WINNOW_STATE_DIR")).expanduser())),
+            state_dir=reader.folder("WINNOW_STATE_DIR"),
             state_bytes=reader.whole("WINNOW_STATE_BYTES", least=4 << 20),
             host_budget=reader.whole("WINNOW_HOST_BUDGET", least=100),
             host_pages=reader.whole("WINNOW_HOST_PAGES", least=1, most=MOST_PAGES),
             settle_pages=reader.whole_or_none("WINNOW_SETTLE_PAGES", least=MIN_PAGES),
-            host_ttl=reader.whole("WINNOW_HOST_TTL", least=1),
+            host_ttl=reader.whole("WINNOW_HOST_TTL", least=1, most=LONGEST),
             corrections=reader.truth("WINNOW_CORRECTIONS"),
             spool_bytes=reader.whole("WINNOW_SPOOL_BYTES", least=1),
             learn=reader.truth("WINNOW_LEARN"),
@@ -177,85 +182,8 @@ class Config:
             learn_pages=reader.whole("WINNOW_LEARN_PAGES", least=1),
             model_refresh=reader.seconds("WINNOW_MODEL_REFRESH"),
         )
-
-
-class _Reader:
-    """Typed look-ups in Scrapy's settings that fail with the name of the setting."""
-
-    def __init__(self, settings: BaseSettings) -> None:
-        self._settings = settings
-
-    def value(self, name: str) -> object:
-        return self._settings.get(name, DEFAULTS[name])
-
-    def truth(self, name: str) -> bool:
-        try:
-            return self._settings.getbool(name, bool(DEFAULTS[name]))
-        except ValueError as error:
-            raise ValueError(f"{name} must be true or false, not {self.value(name)!r}") from error
-
-    def text(self, name: str) -> str:
-        return str(self.value(name) or "").strip()
-
-    def name(self, name: str) -> str:
-        if not (text := self.text(name)):
-            raise ValueError(f"{name} must not be empty")
-        return text
-
-    def whole(self, name: str, *, least: int = 0, most: int | None = None) -> int:
-        value = self.value(name)
-        try:
-            number = int(str(value))
-        except ValueError:
-            number = least - 1
-        if number < least:
-            raise ValueError(f"{name} must be a whole number from {least} on, not {value!r}")
-        if most is not None and number > most:
-            raise ValueError(f"{name} must be a whole number up to {most}, not {value!r}")
-        return number
-
-    def whole_or_none(self, name: str, *, least: int) -> int:
-        number = self.whole(name)
-        if 0 < number < least:
-            raise ValueError(f"{name} must be 0 or a whole number from {least} on, not {self.value(name)!r}")
-        return number
-
-    def seconds(self, name: str) -> float:
-        value = self.value(name)
-        try:
-            number = float(str(value))
-        except ValueError:
-            number = 0.0
-        if not 0 < number < float("inf"):
-            raise ValueError(f"{name} must be a number of seconds above 0, not {value!r}")
-        return number
-
-    def share(self, name: str) -> float | None:
-        value = self.value(name)
-        if value is None or value == "":
-            return None
-        try:
-            number = float(str(value))
-        except ValueError:
-            number = 0.0
-        if not 0 < number <= 1:
-            raise ValueError(f"{name} must be above 0 and at most 1, or None, not {value!r}")
-        return number
-
-    def choices(self, name: str, known: tuple[str, ...]) -> frozenset[str]:
-        chosen = frozenset(part.strip() for part in self._settings.getlist(name) if part.strip())
-        if unknown := chosen - set(known):
-            raise ValueError(f"{name} may hold {', '.join(known)}; not {', '.join(sorted(unknown))}")
-        return chosen
-
-    def names(self, name: str, known: tuple[str, ...]) -> Mapping[str, str | None]:
-        try:
-            names = self._settings.getdict(name)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"{name} must map {', '.join(known)} to field names: {error}") from error
-        if unknown := set(names) - set(known):
-            raise ValueError(f"{name} may map {', '.join(known)}; not {', '.join(sorted(map(str, unknown)))}")
-        return {field: names.get(field, field) for field in known}
+        reader.check()
+        return config
 
 
 def _looks_only() -> bool:

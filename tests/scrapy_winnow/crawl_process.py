@@ -3,6 +3,7 @@
 import dataclasses
 import gc
 import json
+import resource
 import sys
 
 import attrs
@@ -59,7 +60,45 @@ class ScrapyItem(scrapy.Item):
     title = scrapy.Field()
 
 
+@dataclasses.dataclass(frozen=True)
+class FrozenItem:
+    url: str
+    html: str
+    text: str = ""
+
+
+class RoomlessItem(scrapy.Item):
+    url = scrapy.Field()
+    html = scrapy.Field()
+
+
+class ForbiddingItem(scrapy.Item):
+    """Refuses its text with an exception of its own."""
+
+    url = scrapy.Field()
+    html = scrapy.Field()
+    text = scrapy.Field()
+
+    def __setitem__(self, key, value):
+        if key == "text":
+            raise ZeroDivisionError
+        super().__setitem__(key, value)
+
+
+class AddressFingerprinter:
+    """Fingerprints that are addresses: all begin alike."""
+
+    def fingerprint(self, request):
+        return request.url.encode()
+
+
+ODD_URLS = ["http://[broken", "http://a.example:99999/", "http://a.example/\udc80", "", "http://", "\x00", "a b"]
+
 MAKERS = {
+    "odd": lambda response: [{"url": url, "html": response.text} for url in ODD_URLS],
+    "frozen": lambda response: FrozenItem(response.url, response.text),
+    "roomless": lambda response: RoomlessItem(url=response.url, html=response.text),
+    "forbidding": lambda response: ForbiddingItem(url=response.url, html=response.text),
     "dict": lambda response: {"url": response.url, "html": response.text},
     "dataclass": lambda response: DataclassItem(response.url, response.text),
     "attrs": lambda response: AttrsItem(response.url, response.text),
@@ -90,13 +129,27 @@ class PlannedSpider(scrapy.Spider):
         yield from made if isinstance(made, list) else [made]
 
 
+class ListSpider(PlannedSpider):
+    """Takes the tree of a page apart, and returns a list."""
+
+    def parse(self, response):
+        for element in response.css("div.story"):
+            element.drop()
+        return [{"url": response.url, "html": response.text}]
+
+
+CALLBACKS = {"generator": PlannedSpider, "list": ListSpider}
+
+
 def prepare(process, plan):
     """Make the crawl of a plan; return its crawler and the list that its items will be in."""
     settings = {**({"ADDONS": {"scrapy_winnow.Addon": 500}} if plan.get("addon", True) else MANUAL), **plan["settings"]}
     if plan.get("spider") in SPIDERS:
         spider, arguments = SPIDERS[plan["spider"]], plan["arguments"]
     else:
-        spider = type("Planned", (PlannedSpider,), {"custom_settings": plan.get("custom_settings")})
+        spider = type(
+            "Planned", (CALLBACKS[plan.get("callback", "generator")],), {"custom_settings": plan.get("custom_settings")}
+        )
         arguments = {"urls": plan["urls"], "meta": plan.get("meta", {}), "item": plan.get("item", "dict")}
     crawler = process.create_crawler(Crawler(spider, {**PLAIN, **settings}))
     items = []
@@ -113,6 +166,8 @@ def prepare(process, plan):
 
 
 def main(plans):
+    if "file_bytes" in plans["crawls"][0]:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (plans["crawls"][0]["file_bytes"], resource.RLIM_INFINITY))
     process = AsyncCrawlerProcess(PLAIN)
     prepared = [prepare(process, plan) for plan in plans["crawls"]]
     process.start()
@@ -125,6 +180,7 @@ def main(plans):
         stats = crawler.stats.get_stats()
         plain = {name: value for name, value in stats.items() if isinstance(value, int | float | str)}
         results.append({"items": items, "stats": {**plain, "responses_alive": alive}})
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     with open(plans["out"], "w") as out:  # noqa: PTH123
         json.dump(results, out)
 

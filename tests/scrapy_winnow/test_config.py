@@ -6,6 +6,7 @@ from scrapy.settings import Settings
 
 from scrapy_winnow import stats
 from scrapy_winnow.config import DEFAULTS, Config
+from scrapy_winnow.settings_reader import ConfigError
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -63,11 +64,58 @@ def test_an_absolute_state_folder_stays_where_it_is(tmp_path):
         ("WINNOW_OUTPUTS", ["pdf"]),
         ("WINNOW_FIELD_NAMES", {"body": "text"}),
         ("WINNOW_FIELD_NAMES", "text"),
+        ("WINNOW_FIELD_NAMES", {"text": 7}),
+        ("WINNOW_FIELD_NAMES", {"text": "body", "title": "body"}),
+        ("WINNOW_HOST_TTL", 10**12),
+        ("WINNOW_MODEL", "nobody"),
+        ("WINNOW_OUTPUTS", 7),
+        ("WINNOW_STATE_DIR", "~nobody-of-that-name/x"),
     ],
 )
 def test_a_setting_that_cannot_work_is_named(name, value):
     with pytest.raises(ValueError, match=name):
         _config(**{name: value})
+
+
+@pytest.mark.parametrize(
+    ("url", "problem"),
+    [
+        ("localhost:6379", "must begin with redis://"),
+        ("http://localhost", "must begin with redis://"),
+        ("unix+cluster:///run/redis.sock", "must begin with redis://"),
+        ("unix://", "must name the path of a socket"),
+        ("redis://localhost:99999", "must have a port"),
+        ("redis://:sec/ret@localhost", "must have a port"),
+        ("redis://:sec#ret@localhost", "must have a port|must not have a #"),
+        ("redis://[localhost", "must have a port"),
+        ("redis://localhost/first", "nothing but the number of a database"),
+        ("redis://localhost?colour=red", "colour"),
+        ("redis+cluster://localhost?colour=red", "colour"),
+        ("redis://localhost?socket_timeout=soon", "socket_timeout"),
+        ("rediss://localhost?ssl_cert_reqs=perhaps", "perhaps"),
+    ],
+)
+def test_an_address_that_cannot_work_is_named_without_its_password(url, problem):
+    with pytest.raises(ConfigError, match=f"WINNOW_REDIS_URL.*({problem})") as raised:
+        _config(WINNOW_REDIS_URL=url)
+    assert "ret@" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("redis://localhost", "redis://:p%2Fw@localhost:6379/2", "rediss://user:word@host:6380/0?ssl_cert_reqs=none"),
+        *("unix:///run/redis.sock?db=1", "redis+cluster://host:7000", "rediss+cluster://user:word@host"),
+    ],
+)
+def test_an_address_that_can_work_is_taken(url):
+    assert _config(WINNOW_REDIS_URL=f" {url} ").redis_url == url
+
+
+def test_all_that_is_wrong_is_said_at_once():
+    with pytest.raises(ConfigError) as raised:
+        _config(WINNOW_HOST_BUDGET=1, WINNOW_MAX_NODES="some", WINNOW_REDIS_URL="x", WINNOW_MODEL="nobody")
+    assert len(raised.value.problems) == 4
 
 
 @pytest.mark.parametrize(

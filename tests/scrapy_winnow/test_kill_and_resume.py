@@ -4,6 +4,7 @@ from scrapy import Request
 from scrapy.utils.request import RequestFingerprinter
 
 from scrapy_winnow.hosts.counts import NodeCounts
+from scrapy_winnow.hosts.evidence import page_id_of
 from winnow.fingerprints.units import FINGERPRINT_VERSION
 
 PAGES = 40
@@ -61,7 +62,7 @@ async def test_counts_after_a_kill_and_a_restart_are_those_of_the_pages_fetched(
     assert len(web.asked) > len(set(web.asked))  # the start page, for one, came twice
 
     fingerprint = RequestFingerprinter().fingerprint
-    fetched = [url for url in urls if fingerprint(Request(url))[:8] in pages]
+    fetched = [url for url in urls if page_id_of(fingerprint(Request(url))) in pages]
     assert len(fetched) == len(pages)
     start_crawls({"urls": fetched, "WINNOW_REDIS_PREFIX": f"{prefix}-whole", "WINNOW_SETTLE_PAGES": 0}).results()
     assert await _counted(connection, f"{prefix}-whole", web.host) == (nodes, pages)

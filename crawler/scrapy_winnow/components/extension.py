@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sqlite3
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 from scrapy import signals
 from scrapy.exceptions import DontCloseSpider, NotConfigured
-from scrapy.utils.asyncio import is_asyncio_available, run_in_thread
+from scrapy.utils.asyncio import run_in_thread
 from threadpoolctl import threadpool_limits
 
 from scrapy_winnow import stats
 from scrapy_winnow.components.corrections import Corrections
 from scrapy_winnow.components.origins import Origins
-from scrapy_winnow.config import Config
+from scrapy_winnow.components.starting import checked_config, has_said, is_enabled, refuse
 from scrapy_winnow.duplicates.index import DuplicateIndex, IndexOptions
 from scrapy_winnow.duplicates.stream import DocumentStream
 from scrapy_winnow.hosts.counts import NodeCounts
@@ -27,6 +28,8 @@ from winnow.models.registry import load_model
 from winnow.page.page import Limits
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
     from scrapy.crawler import Crawler
 
     from winnow.models.base import Model
@@ -50,11 +53,7 @@ class Winnow:
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        self.config = Config.from_settings(crawler.settings)
-        if not self.config.enabled:
-            raise NotConfigured
-        if not is_asyncio_available():
-            raise NotConfigured("Winnow needs the asyncio reactor, which is Scrapy's default TWISTED_REACTOR")
+        self.config = checked_config(crawler)
         self.model: Model = load_model(self.config.own_model)
         self.limits = Limits(max_bytes=self.config.max_bytes, max_nodes=self.config.max_nodes)
         self.origins = Origins()
@@ -83,6 +82,15 @@ class Winnow:
 
     async def open(self) -> None:
         """Connect; without a server the crawl goes on without site evidence and near-duplicates."""
+        try:
+            await self._open()
+        except Exception:
+            # Whatever it is, items are cleaned by the page alone then.
+            self.counts = self.duplicates = self.documents = None
+            self.count(stats.REDIS_FAILURES)
+            logger.exception("The crawl goes on without site evidence", extra=self._extra)
+
+    async def _open(self) -> None:
         # A page's matrices are small: further threads of the linear algebra would only wait, using up the other cores.
         self._one_thread = threadpool_limits(limits=1, user_api="blas")
         config = self.config
@@ -119,7 +127,7 @@ class Winnow:
 
         try:
             return Corrections(self.config, counts, send=send, count=self.count)
-        except OSError as error:
+        except (OSError, sqlite3.Error) as error:
             logger.warning("The crawl goes on without corrections: %s", error, extra=self._extra)
             return None
 
@@ -139,19 +147,36 @@ class Winnow:
     def _use(self, model: Model) -> None:
         self.model = model
 
+    def _say_if_nothing_was_cleaned(self) -> None:
+        def sum_of(*names: str) -> int:
+            return sum(self._crawler.stats.get_value(name, 0) for name in names)
+
+        raw = sum_of(stats.ITEMS_WITHOUT_HTML, stats.ITEMS_NOT_HTML, stats.ITEMS_FAILED)
+        if raw and not sum_of(stats.ITEMS_CLEANED, stats.ITEMS_FALLBACK, stats.ITEMS_EMPTY, stats.ITEMS_TOO_LARGE):
+            logger.error("None of the %d items of this crawl was cleaned", raw, extra=self._extra)
+
     async def close(self) -> None:
         """Disconnect, and stop the embedded server if no other crawl uses it."""
+        self._say_if_nothing_was_cleaned()
         if self._one_thread is not None:
             self._one_thread.restore_original_limits()
-        if self.learning is not None:
-            await self.learning.stop()
-        if self.corrections is not None:
-            await self.corrections.close()
+        learning, corrections, connection, server = self.learning, self.corrections, self._connection, self._server
         self.counts = self.duplicates = self.documents = self.learning = self.corrections = None
-        if self._connection is not None:
-            await self._connection.close()
-        if self._server is not None:
-            await run_in_thread(self._server.stop)
+        if learning is not None:
+            await self._closed(learning.stop())
+        if corrections is not None:
+            await self._closed(corrections.close())
+        if connection is not None:
+            await self._closed(connection.close())
+        if server is not None:
+            await self._closed(run_in_thread(server.stop))
+
+    async def _closed(self, closing: Awaitable[object]) -> None:
+        """Close one thing; whatever goes wrong, the others are closed too."""
+        try:
+            await closing
+        except Exception:
+            logger.exception("Could not close everything", extra=self._extra)
 
     async def _connect(self) -> Connection | None:
         config = self.config
@@ -190,13 +215,12 @@ def winnow_of(crawler: Crawler) -> Winnow:
     """Return the crawl's extension, for the components that need it.
 
     Raises:
-        NotConfigured: the extension is not enabled.
+        CannotStart: the extension is not enabled, although Winnow is.
+        NotConfigured: Winnow is not enabled, or may be missing.
     """
     winnow = crawler.get_extension(Winnow)
     if winnow is None:
-        if crawler.settings.getbool("WINNOW_ENABLED", True):
-            raise NotConfigured(
-                "it needs the extension scrapy_winnow.components.extension.Winnow, which is not enabled"
-            )
+        if is_enabled(crawler) and not has_said(crawler):
+            refuse(crawler, ["the extension scrapy_winnow.components.extension.Winnow is not enabled"])
         raise NotConfigured
     return winnow

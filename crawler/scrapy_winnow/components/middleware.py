@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import logging
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
+from weakref import WeakKeyDictionary
 
 from scrapy import Request
 from scrapy.http import HtmlResponse
@@ -11,69 +12,91 @@ from scrapy.utils.asyncio import run_in_thread
 
 from scrapy_winnow import stats
 from scrapy_winnow.components.extension import Winnow, winnow_of
+from scrapy_winnow.components.guard import Guard
 from scrapy_winnow.components.origins import Origin
-from scrapy_winnow.hosts.evidence import HashedPage
+from scrapy_winnow.hosts.evidence import HashedPage, page_id_of
 from scrapy_winnow.hosts.names import site_of
 from winnow.page.page import Limits, Page, PageTooLarge
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-logger = logging.getLogger(__name__)
+    from scrapy_winnow.hosts.evidence import SiteEvidence
 
 
 class CountNodes:
     """Fingerprints a page before its callback runs, counts it, and keeps what came out for the pipeline.
 
-    The tree is the one of ``response.selector``, which the callback uses next: a page is parsed once. A request with
+    The tree is the one of ``response.selector``, which the callback uses next: a page is parsed once. A heavy page is
+    read in a thread, while the callback may have begun, and so from a tree of its own. A request with
     ``meta={"winnow": False}`` is left alone, and so are its items.
     """
 
     def __init__(self, crawler: Crawler, winnow: Winnow) -> None:
         self._crawler = crawler
         self._winnow = winnow
+        self._guard = Guard(winnow.count, lambda: {"spider": crawler.spider})
+        self._read: WeakKeyDictionary[Response, HashedPage] = WeakKeyDictionary()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Make the middleware of a crawl."""
         return cls(crawler, winnow_of(crawler))
 
+    def process_spider_input(self, response: Response) -> None:
+        """Read the page: a callback that returns a list has run, and may have changed the tree, before its output."""
+        # What goes wrong here goes wrong again when the page is to be counted, and is said and counted there.
+        with suppress(Exception):
+            is_light = len(response.body) <= self._winnow.config.thread_bytes
+            if isinstance(response, HtmlResponse) and self._is_page(response) and is_light:
+                self._read[response] = _read(Page.from_tree, response.selector.root, response, self._winnow.limits)
+
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Count the page, then pass the callback's output on as it is."""
+        origin = None
+        with self._guard.step("count the page", stats.PAGES_FAILED, response.url):
+            origin = await self._origin(response)
         origins = self._winnow.origins
-        origins.put(response, await self._origin(response))
+        with self._guard.step("remember the page", stats.PAGES_FAILED, response.url):
+            origins.put(response, origin or Origin(response.url, opted_out=_is_opted_out(response)))
         async for output in result:
             if output is not None and not isinstance(output, Request):
                 origins.note(output, response)
             yield output
 
     async def _origin(self, response: Response) -> Origin:
-        if response.request is not None and response.meta.get("winnow", True) is False:
+        if _is_opted_out(response):
             self._winnow.count(stats.PAGES_SKIPPED)
             return Origin(response.url, opted_out=True)
-        site = site_of(response.url)
-        if site is None or not isinstance(response, HtmlResponse) or not 200 <= response.status < 300:
+        if not isinstance(response, HtmlResponse) or not self._is_page(response):
             self._winnow.count(stats.PAGES_SKIPPED)
             return Origin(response.url)
         try:
-            return await self._count(response, site)
+            hashed = await self._hashed(response)
         except PageTooLarge:
             self._winnow.count(stats.PAGES_TOO_LARGE)
-        except Exception:
-            # Whatever is wrong with a page, its items must not be lost.
-            self._winnow.count(stats.PAGES_FAILED)
-            logger.exception("Could not count %s", response.url, extra={"spider": self._crawler.spider})
-        return Origin(response.url)
+            return Origin(response.url)
+        evidence = None
+        with self._guard.step("count the page", stats.PAGES_FAILED, response.url):
+            evidence = await self._count(response, hashed)
+        return Origin(response.url, html=(response.text, response.body), hashed=hashed, evidence=evidence)
 
-    async def _count(self, response: HtmlResponse, site: str) -> Origin:
-        winnow = self._winnow
-        if len(response.body) > winnow.config.thread_bytes:
-            hashed = await run_in_thread(_read, response, winnow.limits)
-        else:
-            hashed = _read(response, winnow.limits)
+    @staticmethod
+    def _is_page(response: Response) -> bool:
+        """Whether a response is a page of a site."""
+        return 200 <= response.status < 300 and not _is_opted_out(response) and site_of(response.url) is not None
+
+    async def _hashed(self, response: HtmlResponse) -> HashedPage:
+        hashed = self._read.pop(response, None)
+        if hashed is None:
+            hashed = await run_in_thread(_read, Page.parse, response.text, response, self._winnow.limits)
+        return hashed
+
+    async def _count(self, response: HtmlResponse, hashed: HashedPage) -> SiteEvidence | None:
+        winnow, site = self._winnow, str(site_of(response.url))
         evidence = None
         if winnow.counts is None:
             winnow.count(stats.PAGES_UNCOUNTED)
@@ -91,16 +114,23 @@ class CountNodes:
             else:
                 winnow.count(stats.PAGES_COUNTED if evidence.counted else stats.PAGES_REPEATED)
         if evidence is not None and winnow.learning is not None:
-            winnow.learning.offer(site, hashed, evidence)
-        return Origin(response.url, html=(response.text, response.body), hashed=hashed, evidence=evidence)
+            with self._guard.step("make an example of the page", stats.LEARNING_LEFT_OUT, response.url):
+                winnow.learning.offer(site, hashed, evidence)
+        return evidence
 
     def _page_id(self, response: Response) -> bytes:
-        """8 bytes of the request's fingerprint: method, canonical address and body, after redirects."""
+        """What stands for the request: by default its method, canonical address and body, after redirects."""
         request = response.request or Request(response.url)
-        return self._crawler.request_fingerprinter.fingerprint(request)[:8]
+        return page_id_of(self._crawler.request_fingerprinter.fingerprint(request))
 
 
-def _read(response: HtmlResponse, limits: Limits) -> HashedPage:
+def _is_opted_out(response: Response) -> bool:
+    return response.request is not None and response.meta.get("winnow", True) is False
+
+
+def _read(read: Callable[..., Page], html: Any, response: HtmlResponse, limits: Limits) -> HashedPage:
     if len(response.body) > limits.max_bytes:
         raise PageTooLarge("bytes", len(response.body), limits.max_bytes)
-    return HashedPage.of(Page.from_tree(response.selector.root, response.url, limits=limits))
+    page = read(html, response.url, limits=limits)
+    _ = page.title  # the one feature that would be read from the tree later on, when the callback may have changed it
+    return HashedPage.of(page)

@@ -12,7 +12,9 @@ from scrapy.utils.asyncio import run_in_thread
 from scrapy_winnow import stats
 from scrapy_winnow.components.corrections import Correction, text_hash
 from scrapy_winnow.components.extension import Winnow, winnow_of
+from scrapy_winnow.components.guard import Guard
 from scrapy_winnow.components.item_values import CleanedItem, clean_item
+from scrapy_winnow.components.item_writer import ItemWriter
 from scrapy_winnow.hosts.evidence import HashedPage
 from scrapy_winnow.hosts.names import site_of
 from winnow.page.page import Page, PageTooLarge
@@ -48,6 +50,8 @@ class CleanItems:
     def __init__(self, crawler: Crawler, winnow: Winnow) -> None:
         self._crawler = crawler
         self._winnow = winnow
+        self._guard = Guard(winnow.count, lambda: {"spider": crawler.spider})
+        self._writer = ItemWriter(winnow.config, winnow.count, lambda: {"spider": crawler.spider})
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -57,44 +61,46 @@ class CleanItems:
     async def process_item(self, item: Any) -> Any:
         """Clean an item; one without HTML, or that cannot be cleaned, goes on as it is.
 
+        Every step may fail on its own: what it would have written is missing then, and all else is there.
+
         Raises:
             DropItem: the item is a near-duplicate and ``WINNOW_DROP_DUPLICATES`` is on, or a correction that corrects
-                nothing.
+                nothing or could not be made.
         """
-        winnow, config = self._winnow, self._winnow.config
+        winnow, step = self._winnow, self._guard.step
         origin = winnow.origins.take(item)
-        found = self._html_of(item, origin)
+        found = cleaned = evidence = original = None
+        with step("read the item", stats.ITEMS_FAILED, origin.url if origin is not None else None):
+            found = self._html_of(item, origin)
         if found is None:
             return item
-        adapter, html = found
-        url = adapter.get(config.url_field)
-        if not isinstance(url, str):
-            url = origin.url if origin is not None else None
-        try:
+        adapter, html, url = found
+        with step("clean the item", stats.ITEMS_FAILED, url):
             cleaned, evidence = await self._clean(html, url, origin)
-        except Exception:
-            # Whatever is wrong with a page, its item must not be lost.
-            winnow.count(stats.ITEMS_FAILED)
-            logger.exception("Could not clean an item of %s", url, extra={"spider": self._crawler.spider})
-            return item
         if isinstance(item, Correction):
             self._let_through(item, cleaned, evidence)
-        elif winnow.corrections is not None and evidence is not None and url is not None:
-            await winnow.corrections.note(str(site_of(url)), url, html, str(cleaned.values["text"]), evidence)
+        if cleaned is None:
+            return item
         winnow.count(_STATUS_STATS[cleaned.status])
         if cleaned.with_evidence:
             winnow.count(stats.ITEMS_WITH_EVIDENCE)
         if url is not None:
-            original = await self._original(url, cleaned)
-            if original is not None:
-                cleaned.values["duplicate_of"] = original
-        self._write(adapter, cleaned.values)
-        if not config.keep_html:
-            self._remove(adapter, config.html_field)
+            with step("put into the stream the item", stats.ITEMS_INCOMPLETE, url):
+                await self._feed(url, cleaned)
+            with step("look for near-duplicates of the item", stats.ITEMS_INCOMPLETE, url):
+                original = await self._original(url, cleaned)
+        if original is not None:
+            cleaned.values["duplicate_of"] = original
+            self._drop_duplicate(original)
+        if winnow.corrections is not None and evidence is not None and url is not None:
+            with step("keep for a correction the page", stats.ITEMS_INCOMPLETE, url):
+                await self._note(item, html, url, cleaned, evidence)
+        with step("fill the fields of the item", stats.ITEMS_INCOMPLETE, url):
+            self._writer.write(adapter, cleaned.values)
         return item
 
-    def _html_of(self, item: Any, origin: Origin | None) -> tuple[ItemAdapter, str | bytes] | None:
-        """The item and its HTML; ``None`` for one that goes on as it is, which is counted."""
+    def _html_of(self, item: Any, origin: Origin | None) -> tuple[ItemAdapter, str | bytes, str | None] | None:
+        """The item, its HTML and its address; ``None`` for one that goes on as it is, which is counted."""
         winnow = self._winnow
         if origin is not None and origin.opted_out:
             winnow.count(stats.ITEMS_OPTED_OUT)
@@ -103,23 +109,35 @@ class CleanItems:
         html = adapter.get(winnow.config.html_field) if adapter is not None else None
         if adapter is None or html is None:
             winnow.count(stats.ITEMS_WITHOUT_HTML)
+            self._writer.has_no_html(item, adapter)
             return None
         if not isinstance(html, str | bytes):
             winnow.count(stats.ITEMS_NOT_HTML)
             return None
-        return adapter, html
+        url = adapter.get(winnow.config.url_field)
+        if not isinstance(url, str):
+            url = origin.url if origin is not None else None
+        return adapter, html, url
 
-    def _let_through(self, correction: Correction, cleaned: CleanedItem, evidence: SiteEvidence | None) -> None:
+    def _let_through(self, correction: Correction, cleaned: CleanedItem | None, evidence: SiteEvidence | None) -> None:
         """Let a correction go on if the labels of its site give it another text.
 
         Raises:
-            DropItem: they do not, or are not to be had.
+            DropItem: they do not, or are not to be had, or it could not be cleaned.
         """
+        if cleaned is None:
+            raise DropItem("it could not be cleaned again", log_level="DEBUG")
         settled = evidence is not None and evidence.settled
         if not settled or text_hash(str(cleaned.values["text"])) == correction.text_hash:
             self._winnow.count(stats.CORRECTIONS_UNCHANGED)
             raise DropItem("its text stays as it was", log_level="DEBUG")
         self._winnow.count(stats.CORRECTIONS_SENT)
+
+    async def _note(self, item: Any, html: str | bytes, url: str, cleaned: CleanedItem, evidence: SiteEvidence) -> None:
+        """Have the page cleaned again once its site is known, unless that is what has just happened."""
+        corrections = self._winnow.corrections
+        if corrections is not None and not isinstance(item, Correction):
+            await corrections.note(str(site_of(url)), url, html, str(cleaned.values["text"]), evidence)
 
     async def _clean(
         self, html: str | bytes, url: str | None, origin: Origin | None
@@ -158,11 +176,14 @@ class CleanItems:
     async def _do(heavy: bool, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return await run_in_thread(work, *args, **kwargs) if heavy else work(*args, **kwargs)
 
-    async def _original(self, url: str, cleaned: CleanedItem) -> str | None:
+    async def _feed(self, url: str, cleaned: CleanedItem) -> None:
         winnow = self._winnow
         if winnow.documents is not None:
             fed = await winnow.documents.add(url, cleaned.shingles, str(cleaned.values["label_version"]))
             winnow.count(stats.ITEMS_STREAMED if fed else stats.ITEMS_NOT_STREAMED)
+
+    async def _original(self, url: str, cleaned: CleanedItem) -> str | None:
+        winnow = self._winnow
         if winnow.duplicates is None:
             return None
         verdict = await winnow.duplicates.find(url, cleaned.shingles, enter=not winnow.config.read_only)
@@ -172,31 +193,9 @@ class CleanItems:
             winnow.count(stats.ITEMS_WITH_HOT_SHINGLES)
         if verdict.duplicate_of is not None:
             winnow.count(stats.ITEMS_DUPLICATE)
-            if winnow.config.drop_duplicates:
-                winnow.count(stats.ITEMS_DROPPED)
-                raise DropItem(f"near-duplicate of {verdict.duplicate_of}", log_level="INFO")
         return verdict.duplicate_of
 
-    def _write(self, adapter: ItemAdapter, values: dict[str, object]) -> None:
-        """Fill the fields that the item has room for; one that holds something already is the user's and stays."""
-        unwritten = False
-        for name, value in values.items():
-            field = self._winnow.config.field_names[name]
-            if field is None:
-                continue
-            if adapter.get(field):
-                unwritten |= name != "title"
-                continue
-            try:
-                adapter[field] = value
-            except (AttributeError, KeyError, TypeError, ValueError):
-                unwritten = True
-        if unwritten:
-            self._winnow.count(stats.ITEMS_WITHOUT_FIELD)
-
-    @staticmethod
-    def _remove(adapter: ItemAdapter, field: str) -> None:
-        try:
-            del adapter[field]
-        except (AttributeError, KeyError, TypeError):
-            adapter[field] = None
+    def _drop_duplicate(self, original: str) -> None:
+        if self._winnow.config.drop_duplicates:
+            self._winnow.count(stats.ITEMS_DROPPED)
+            raise DropItem(f"near-duplicate of {original}", log_level="INFO")

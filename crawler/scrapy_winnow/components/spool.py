@@ -12,7 +12,8 @@ from typing import Final, Self
 _SCHEMA: Final = """
 PRAGMA journal_mode = OFF;
 PRAGMA synchronous = OFF;
-CREATE TABLE pages (host TEXT, url TEXT, html BLOB, is_text INTEGER, text_hash BLOB);
+PRAGMA locking_mode = EXCLUSIVE;
+CREATE TABLE pages (host TEXT, url BLOB, html BLOB, is_text INTEGER, text_hash BLOB);
 CREATE INDEX pages_by_host ON pages (host);
 """
 _LEVEL: Final = 1  # of compression: a page in a millisecond or so
@@ -61,10 +62,11 @@ class Spool:
         packed = zlib.compress(html, _LEVEL)
         if self._bytes + len(packed) > self._most_bytes:
             return False
-        self._bytes += len(packed)
         self._database.execute(
-            "INSERT INTO pages VALUES (?, ?, ?, ?, ?)", (host, page.url, packed, is_text, page.text_hash)
+            "INSERT INTO pages VALUES (?, ?, ?, ?, ?)",
+            (host, page.url.encode("utf-8", "surrogatepass"), packed, is_text, page.text_hash),
         )
+        self._bytes += len(packed)
         return True
 
     def take(self, host: str) -> SpooledPage | None:
@@ -78,7 +80,8 @@ class Spool:
         self._database.execute("DELETE FROM pages WHERE rowid = ?", (number,))
         self._bytes -= len(packed)
         html = zlib.decompress(packed)
-        return SpooledPage(url, html.decode("utf-8", "surrogatepass") if is_text else html, text_hash)
+        page = html.decode("utf-8", "surrogatepass") if is_text else html
+        return SpooledPage(url.decode("utf-8", "surrogatepass"), page, text_hash)
 
     def close(self) -> None:
         """Remove the file; does nothing the second time."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
@@ -76,3 +77,8 @@ class HashedPage:
         df = np.zeros(len(leaf), np.int64)
         df[self.units] = evidence.df
         return frequencies_from_leaves(self.page, df, leaf)
+
+
+def page_id_of(fingerprint: bytes) -> bytes:
+    """Return the 8 bytes that stand for a page: a hash of its request's fingerprint, which can be of any form."""
+    return hashlib.blake2b(fingerprint, digest_size=8).digest()

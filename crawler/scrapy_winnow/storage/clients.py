@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
+    from urllib.parse import SplitResult
+
     from redis import Redis
     from redis.asyncio import Redis as AsyncRedis
 
@@ -44,6 +48,41 @@ def blocking_client(url: str, **options: Any) -> Redis:
     client: Any = RedisCluster if in_cluster else Redis
     opened: Redis = client.from_url(address, **options)
     return opened
+
+
+def check_address(url: str) -> str | None:
+    """Return what is wrong with an address, to be read behind its setting's name; ``None`` if nothing is.
+
+    Not a word of the address is in it, for it may hold a password.
+    """
+    from redis.exceptions import RedisError  # noqa: PLC0415
+
+    try:
+        if problem := _what_is_wrong(urlsplit(_address(url)[0]), is_cluster=_address(url)[1]):
+            return problem
+    except ValueError:  # of urlsplit, and of its result's port; their messages have parts of the address in them
+        return "must have a port from 0 to 65535; in a password / ? # @ [ and : have to be percent-encoded"
+    try:
+        client: Any = asynchronous_client(url)
+        if (pool := getattr(client, "connection_pool", None)) is not None:
+            pool.make_connection()
+    except (RedisError, TypeError, ValueError) as error:
+        return f"has options that a client does not take: {error}"
+    return None
+
+
+def _what_is_wrong(parts: SplitResult, *, is_cluster: bool) -> str | None:
+    is_socket = parts.scheme == "unix"
+    if parts.scheme not in {"redis", "rediss", "unix"} or (is_socket and is_cluster):
+        return "must begin with redis://, rediss://, unix://, redis+cluster:// or rediss+cluster://"
+    if is_socket and not parts.path:
+        return "must name the path of a socket, as in unix:///run/redis.sock"
+    if parts.fragment:
+        return "must not have a # in it; in a password it has to be percent-encoded"
+    _ = parts.port
+    if not is_socket and not re.fullmatch(r"/?\d*/?", parts.path):
+        return "must have nothing but the number of a database behind its host"
+    return None
 
 
 def _address(url: str) -> tuple[str, bool]:

@@ -285,8 +285,12 @@ class MemoryIndex:
 
 
 def document_id(url: str) -> bytes:
-    """Return the 8 bytes that stand for a document: a hash of its canonical address."""
-    return hashlib.blake2b(canonicalize_url(url).encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    """Return the 8 bytes that stand for a document: a hash of its canonical address; a broken one is taken as it is."""
+    try:
+        address = canonicalize_url(url)
+    except (UnicodeError, ValueError):
+        address = url
+    return hashlib.blake2b(address.encode("utf-8", "surrogatepass"), digest_size=8).digest()
 
 
 def packed_keys(shingles: Hashes) -> bytes:

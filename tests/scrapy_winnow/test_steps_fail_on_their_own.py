@@ -1,0 +1,98 @@
+"""Whatever a step of an item's way stumbles over, the item goes on with what the other steps have written."""
+
+import pytest
+
+PAGES = 30
+ODD = ["http://[broken", "http://a.example:99999/", "http://a.example/\udc80", "", "http://", "\x00", "a b"]
+
+
+@pytest.fixture(scope="module")
+def crawled(shared_web, start_crawls, tmp_path_factory):
+    """One crawl of one page per case, all in one process."""
+    (url,) = shared_web.add_articles(1)
+    without_html = {"WINNOW_KEEP_HTML": False}
+    cases = {
+        "odd": {
+            "item": "odd",
+            "WINNOW_DUPLICATES_STREAM": True,
+            "WINNOW_CORRECTIONS": True,
+            "WINNOW_STATE_DIR": str(tmp_path_factory.mktemp("state")),
+        },
+        "odd dropped": {"item": "odd", "WINNOW_DROP_DUPLICATES": True},
+        "frozen": {"item": "frozen", **without_html},
+        "roomless": {"item": "roomless", **without_html},
+        "forbidding": {"item": "forbidding", **without_html},
+        "misnamed": {"item": "dict", "WINNOW_HTML_FIELD": "htlm", "WINNOW_HTML_FEILD": "html"},
+    }
+    results = start_crawls(*({"urls": [url], "with_html": True, **case} for case in cases.values())).results()
+    return dict(zip(cases, results, strict=True))
+
+
+def _lines(crawled, text):
+    return [line for line in crawled.log.splitlines() if text in line]
+
+
+def test_items_with_odd_addresses_are_cleaned_like_others(crawled):
+    result = crawled["odd"]
+    assert sorted(item["url"] for item in result.items) == sorted(ODD)
+    assert all("Story 0" in item["text"] for item in result.items)
+    assert result.winnow_stats["winnow/items/cleaned"] == len(ODD)
+    assert not {"winnow/items/failed", "winnow/items/incomplete"} & set(result.stats)
+    assert "Traceback" not in result.log
+
+
+def test_items_with_odd_addresses_are_near_duplicates_like_others(crawled):
+    stats = crawled["odd dropped"].winnow_stats
+    assert len(crawled["odd dropped"].items) + stats["winnow/items/dropped"] == len(ODD)
+    assert crawled["odd"].winnow_stats["winnow/items/duplicate"] == len(ODD) - 1
+
+
+@pytest.mark.parametrize("kind", ["frozen", "roomless", "forbidding"])
+def test_an_item_that_takes_no_text_keeps_its_html(crawled, kind):
+    (item,) = crawled[kind].items
+    assert "Story 0" in item["html"]
+    assert not item.get("text")
+    assert crawled[kind].winnow_stats["winnow/items/without_field"] == 1
+    assert len(_lines(crawled[kind], f"{kind.capitalize()}Item have no room for their clean text")) == 1
+
+
+def test_a_field_that_no_item_has_is_said_at_the_first_item_and_at_the_end(crawled):
+    result = crawled["misnamed"]
+    (line,) = _lines(result, "have no field 'htlm'")
+    assert "'url', 'html'" in line
+    assert len(_lines(result, "None of the 1 items of this crawl was cleaned")) == 1
+    (line,) = _lines(result, "there is no setting WINNOW_HTML_FEILD")
+    assert "did you mean WINNOW_HTML_FIELD?" in line
+
+
+def test_a_disk_that_is_full_costs_the_corrections_and_nothing_else(web, start_crawls, tmp_path):
+    urls = web.add_articles(PAGES)
+    plan = {"urls": urls, "WINNOW_CORRECTIONS": True, "WINNOW_STATE_DIR": str(tmp_path), "file_bytes": 16_384}
+    (crawled,) = start_crawls(plan).results()
+    assert len(crawled.items) == PAGES
+    assert all("Story" in item["text"] and item["shingles"] for item in crawled.items)
+    stats = crawled.winnow_stats
+    assert 0 < stats["winnow/items/incomplete"] < PAGES
+    assert stats["winnow/items/cleaned"] == PAGES
+    assert len(_lines(crawled, "Could not keep for a correction")) == 1
+
+
+@pytest.mark.parametrize("thread_bytes", [0, 1_000_000])
+def test_a_callback_that_takes_the_tree_apart_takes_nothing_from_the_item(web, start_crawls, thread_bytes):
+    urls = web.add_articles(12)
+    plan = {"urls": urls, "WINNOW_THREAD_BYTES": thread_bytes, "WINNOW_OUTPUTS": ["clean_html", "segments"]}
+    apart, whole = start_crawls({**plan, "callback": "list"}, plan).results()
+    assert len(apart.items) == len(urls)
+    for item in apart.items:
+        assert item["status"] == "cleaned"
+        assert item["text"].startswith("Story")
+        assert len(item["text"]) > 1000
+        assert item["title"].startswith("Story")
+    assert {item["url"]: item["text"] for item in apart.items} == {item["url"]: item["text"] for item in whole.items}
+    assert apart.winnow_stats["winnow/pages/counted"] == len(urls)
+
+
+def test_pages_are_told_apart_by_the_whole_of_their_fingerprint(web, crawl):
+    urls = web.add_articles(12)
+    crawled = crawl(urls=urls, REQUEST_FINGERPRINTER_CLASS="__main__.AddressFingerprinter")
+    assert crawled.winnow_stats["winnow/pages/counted"] == len(urls)

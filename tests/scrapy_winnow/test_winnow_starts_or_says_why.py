@@ -1,0 +1,93 @@
+"""What is wrong with the settings is one message, and no crawl goes on whose items nobody would clean."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+SPIDER = """
+import scrapy
+
+
+class Story(scrapy.Spider):
+    name = "story"
+    start_urls = ["data:text/html,<title>Front</title><p>A story of some words that go on for quite a while here."]
+
+    def parse(self, response):
+        yield {"url": "http://a.example/", "html": response.text}
+"""
+
+WRONG = {
+    "WINNOW_REDIS_URL": "redis://user:se/cret@host:6379",
+    "WINNOW_MODEL": "nobody",
+    "WINNOW_HOST_BUDGET": "1",
+    "WINNOW_FIELD_NAMES": '{"text": "story", "title": "story", "status": 7}',
+}
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Run the spider with ``scrapy runspider``, as a user would, and return its process and its items."""
+
+    def run(environment=None, *, program="runspider", **settings):
+        (tmp_path / "spider.py").write_text(SPIDER)
+        settings = {"ADDONS": '{"scrapy_winnow.Addon": 500}', "TELNETCONSOLE_ENABLED": 0, **settings}
+        options = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
+        command = [sys.executable, "-m", "scrapy", program, "spider.py", "-O", "items.json", *options]
+        done = subprocess.run(
+            command,
+            cwd=tmp_path,
+            env={**os.environ, **(environment or {})},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        file = tmp_path / "items.json"
+        return done, json.loads(file.read_text() or "[]") if file.exists() else []
+
+    return run
+
+
+def test_everything_that_is_wrong_is_one_message_and_no_crawl(run):
+    done, items = run(**WRONG)
+    assert done.returncode == 1
+    assert items == []
+    assert done.stderr.count("ERROR") == 1
+    assert all(name in done.stderr.partition("cannot start")[2] for name in WRONG)
+    assert "nobody" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "never retrieved" not in done.stderr
+    assert "cret@" not in done.stderr.partition("cannot start")[2]
+
+
+def test_a_crawl_may_go_on_without_winnow_and_says_so_at_its_end(run):
+    done, items = run(**WRONG, WINNOW_REQUIRED=False)
+    assert done.returncode == 0
+    assert [set(item) for item in items] == [{"url", "html"}]
+    assert done.stderr.count("Winnow cannot start") == 1
+    assert "No item of this crawl was cleaned" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_components_without_the_extension_stop_the_crawl(run):
+    pipeline = '{"scrapy_winnow.components.pipeline.CleanItems": 100}'
+    done, _ = run(ADDONS="{}", ITEM_PIPELINES=pipeline)
+    assert done.returncode == 1
+    assert "extension.Winnow is not enabled" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("with_url", [False, True])
+def test_a_settings_module_without_a_scrapy_cfg_is_a_project_like_any_other(run, tmp_path, redis_url, prefix, with_url):
+    (tmp_path / "mine.py").write_text("ROBOTSTXT_OBEY = False")
+    environment = {"SCRAPY_SETTINGS_MODULE": "mine", "PYTHONPATH": str(tmp_path)}
+    settings = {"WINNOW_REDIS_URL": redis_url} if with_url else {}
+    done, (item,) = run(environment, WINNOW_REDIS_PREFIX=prefix, **settings)
+    assert done.returncode == 0, done.stderr
+    assert item["status"] == "cleaned"
+    assert "Disabled" not in done.stderr
+    assert "WARNING" not in done.stderr
+    assert (tmp_path / ".scrapy" / "winnow" / "appendonlydir").is_dir() is not with_url
