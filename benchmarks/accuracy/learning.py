@@ -33,9 +33,10 @@ from redis import Redis
 from benchmarks.shared.common import parser_of, say, table, write_json
 from scrapy_winnow.hosts.evidence import HashedPage, SiteEvidence
 from scrapy_winnow.learning.collection import Collection, Collector
-from scrapy_winnow.learning.keys import Keys
+from scrapy_winnow.learning.examples import FEATURE_VERSION
 from scrapy_winnow.learning.teaching import example_of
 from scrapy_winnow.storage.embedded import EmbeddedServer
+from scrapy_winnow.storage.keys import LearningKeys
 from winnow import load_model
 from winnow.page.page import Page
 from winnow.training.blocks.examples import BlockPage, of_sites
@@ -167,7 +168,7 @@ def crawl(sites: Sequence[Site], options: argparse.Namespace) -> Collection:
             if "'winnow/" in line:
                 say(line.strip())
         with EmbeddedServer(folder / "state") as server, Redis.from_url(server.url) as client:
-            collector = Collector(client, Keys.of("winnow"))
+            collector = Collector(client, LearningKeys.of("winnow", FEATURE_VERSION))
             extent, collection = collector.extent(), collector.read()
         number = len(collection.fitted) + len(collection.held_out)
         say(

@@ -104,7 +104,7 @@ def clean(
     df: NDArray[np.int64] | None = None,
     pages: int = 0,
 ) -> Cleaned:
-    """Separate the content of a page from its template.
+    r"""Separate the content of a page from its template.
 
     Args:
         html: HTML as text or bytes, an lxml tree (it is not changed), or a :class:`~winnow.page.page.Page`.
@@ -121,6 +121,10 @@ def clean(
 
     Raises:
         ValueError: ``df`` does not have one count per unit.
+
+    >>> page = clean("<nav><a href='/'>Home</a></nav><article><h1>Storm</h1><p>Winds of up to 130 km/h.</p></article>")
+    >>> page.text
+    'Storm\n\nWinds of up to 130 km/h.'
     """
     model = model if model is not None else load_model()
     if isinstance(html, Page):

@@ -17,8 +17,8 @@ from scrapy_winnow.commands.shared.server import add_server_options, connected
 if TYPE_CHECKING:
     from redis import Redis
 
-    from scrapy_winnow.learning.keys import Keys
     from scrapy_winnow.learning.published import Published
+    from scrapy_winnow.storage.keys import LearningKeys
 
 _EPILOG = """\
 Crawls with WINNOW_LEARN=True put examples into Redis: features and labels of pages whose hosts are well known. A
@@ -97,10 +97,11 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _run(options: argparse.Namespace, client: Redis) -> int:
-    from scrapy_winnow.learning.keys import Keys  # noqa: PLC0415
+    from scrapy_winnow.learning.examples import FEATURE_VERSION  # noqa: PLC0415
     from scrapy_winnow.learning.published import Published  # noqa: PLC0415
+    from scrapy_winnow.storage.keys import LearningKeys  # noqa: PLC0415
 
-    keys = Keys.of(options.prefix)
+    keys = LearningKeys.of(options.prefix, FEATURE_VERSION)
     published = Published(client, keys)
     if options.status:
         print("\n".join(status_lines(client, keys, published)))
@@ -116,7 +117,7 @@ def _run(options: argparse.Namespace, client: Redis) -> int:
     return _learn(options, client, keys)
 
 
-def _learn(options: argparse.Namespace, client: Redis, keys: Keys) -> int:
+def _learn(options: argparse.Namespace, client: Redis, keys: LearningKeys) -> int:
     from scrapy_winnow.learning.learner import Learner, LeaseLost, Terms, keep_learning  # noqa: PLC0415  (slow to import)
     from scrapy_winnow.learning.lease import Lease  # noqa: PLC0415
     from winnow.models.blocks import BlockPerceptron  # noqa: PLC0415
@@ -182,7 +183,7 @@ def _export(file: Path, published: Published) -> int:
     return 0
 
 
-def status_lines(client: Redis, keys: Keys, published: Published) -> list[str]:
+def status_lines(client: Redis, keys: LearningKeys, published: Published) -> list[str]:
     """What there is, as lines of text: the learner in charge, the examples, the models."""
     examples, bytes_ = client.zcard(keys.hosts), int(client.hget(keys.state, "bytes") or 0)
     left = client.pttl(keys.lease)

@@ -121,10 +121,11 @@ def run(options: argparse.Namespace) -> int:
 
 def _examples(options: argparse.Namespace) -> list[BlockPage]:
     from scrapy_winnow.learning.collection import Collector  # noqa: PLC0415
-    from scrapy_winnow.learning.keys import Keys  # noqa: PLC0415
+    from scrapy_winnow.learning.examples import FEATURE_VERSION  # noqa: PLC0415
+    from scrapy_winnow.storage.keys import LearningKeys  # noqa: PLC0415
 
     with connected_to(options.from_redis) as client:
-        collection = Collector(client, Keys.of(options.prefix)).read()
+        collection = Collector(client, LearningKeys.of(options.prefix, FEATURE_VERSION)).read()
     if pages := [*collection.fitted, *collection.held_out]:
         return pages
     raise CommandError("--from-redis: no examples there; crawls with WINNOW_LEARN = True collect them")

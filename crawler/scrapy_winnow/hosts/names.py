@@ -20,6 +20,9 @@ def site_of(url: str) -> str | None:
 
     Returns:
         The name, or ``None`` for addresses without a host, such as ``file:`` and ``data:``, and for broken ones.
+
+    >>> site_of("https://News.example:8080/2026/storm.html")
+    'news.example:8080'
     """
     try:
         parts = urlsplit(url)

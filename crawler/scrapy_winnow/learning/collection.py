@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from redis import Redis
 
-    from scrapy_winnow.learning.keys import Keys
+    from scrapy_winnow.storage.keys import LearningKeys
 
 HELD_OUT: Final = 5
 """One of so many hosts never teaches; models are compared on these."""
@@ -68,7 +68,7 @@ class Collector:
         keys: names of the keys.
     """
 
-    def __init__(self, client: Redis, keys: Keys) -> None:
+    def __init__(self, client: Redis, keys: LearningKeys) -> None:
         self._client = client
         self._keys = keys
         self._tend = Script("learning/tend_reservoir").of(client)

@@ -8,11 +8,12 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from scrapy_winnow import stats
+from scrapy_winnow.learning.examples import FEATURE_VERSION
 from scrapy_winnow.learning.handover import Current, ModelWatch
-from scrapy_winnow.learning.keys import Keys
 from scrapy_winnow.learning.priorities import SALT_BYTES
 from scrapy_winnow.learning.reservoir import Bounds, Reservoir
 from scrapy_winnow.learning.teaching import example_of, ready_to_teach
+from scrapy_winnow.storage.keys import LearningKeys
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,7 +57,7 @@ class CrawlLearning:
         self._patience = 2 * config.redis_timeout
         self._ttl = config.host_ttl
         self._count = count
-        self._keys = Keys.of(config.redis_prefix)
+        self._keys = LearningKeys.of(config.redis_prefix, FEATURE_VERSION)
         bounds = Bounds(config.learn_pages, config.learn_hosts, config.learn_bytes, config.host_ttl)
         self._reservoir = Reservoir(connection, self._keys, bounds)
         self._tasks: set[asyncio.Task[None]] = set()

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from redis.asyncio import Redis
 
-    from scrapy_winnow.learning.keys import Keys
     from scrapy_winnow.storage.connection import Connection
+    from scrapy_winnow.storage.keys import LearningKeys
     from winnow.models.base import Model
 
 MOST_BYTES: Final = 4_000_000
@@ -59,7 +59,7 @@ class ModelWatch:
     def __init__(
         self,
         connection: Connection,
-        keys: Keys,
+        keys: LearningKeys,
         own: Model,
         *,
         use: Callable[[Model], object],

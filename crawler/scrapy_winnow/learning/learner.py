@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from redis import Redis
 
     from scrapy_winnow.learning.collection import Collection, Extent
-    from scrapy_winnow.learning.keys import Keys
     from scrapy_winnow.learning.lease import Lease
+    from scrapy_winnow.storage.keys import LearningKeys
     from winnow.models.blocks.perceptron import BlockPerceptron
     from winnow.progress import Progress
     from winnow.training.blocks.model import Recipe
@@ -75,7 +75,7 @@ class Learner:
     """
 
     def __init__(
-        self, client: Redis, keys: Keys, lease: Lease, own: BlockPerceptron, terms: Terms, progress: Progress
+        self, client: Redis, keys: LearningKeys, lease: Lease, own: BlockPerceptron, terms: Terms, progress: Progress
     ) -> None:
         self._collector = Collector(client, keys)
         self._published = Published(client, keys)

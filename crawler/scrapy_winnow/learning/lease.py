@@ -15,7 +15,7 @@ from scrapy_winnow.storage.scripts import Script
 if TYPE_CHECKING:
     from redis import Redis
 
-    from scrapy_winnow.learning.keys import Keys
+    from scrapy_winnow.storage.keys import LearningKeys
 
 _RENEWALS: Final = 3
 """Renewals in the life of a lease."""
@@ -33,7 +33,7 @@ class Lease:
         seconds: life of the lease since it was renewed last.
     """
 
-    def __init__(self, client: Redis, keys: Keys, seconds: float) -> None:
+    def __init__(self, client: Redis, keys: LearningKeys, seconds: float) -> None:
         self._script = Script("learning/lease").of(client)
         self._names = [keys.lease, keys.fence]
         self._seconds = seconds

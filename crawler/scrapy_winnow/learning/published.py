@@ -14,7 +14,7 @@ from scrapy_winnow.storage.scripts import Script
 if TYPE_CHECKING:
     from redis import Redis
 
-    from scrapy_winnow.learning.keys import Keys
+    from scrapy_winnow.storage.keys import LearningKeys
     from winnow.models.blocks.perceptron import BlockPerceptron
 
 VERSIONS_KEPT: Final = 10
@@ -42,7 +42,7 @@ class InUse:
 class Published:
     """The published models of one feature version."""
 
-    def __init__(self, client: Redis, keys: Keys) -> None:
+    def __init__(self, client: Redis, keys: LearningKeys) -> None:
         self._client = client
         self._keys = keys
         self._publish = Script("learning/publish_model").of(client)

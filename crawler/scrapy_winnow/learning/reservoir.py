@@ -12,8 +12,8 @@ from scrapy_winnow.storage.scripts import Script
 if TYPE_CHECKING:
     from redis.asyncio import Redis
 
-    from scrapy_winnow.learning.keys import Keys
     from scrapy_winnow.storage.connection import Connection
+    from scrapy_winnow.storage.keys import LearningKeys
 
 _HOSTS_REMEMBERED: Final = 10_000
 
@@ -44,7 +44,7 @@ class Reservoir:
         bounds: how much there may be.
     """
 
-    def __init__(self, connection: Connection, keys: Keys, bounds: Bounds) -> None:
+    def __init__(self, connection: Connection, keys: LearningKeys, bounds: Bounds) -> None:
         self._connection = connection
         self._keys = keys
         self._bounds = bounds

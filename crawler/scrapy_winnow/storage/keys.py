@@ -5,7 +5,8 @@ What is in braces decides the slot of a cluster. ``docs/architecture.md`` has th
 
 from __future__ import annotations
 
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, Self
 
 HOST_LAYOUT: Final = 2
 """Number of the definition of what a host's keys hold; it stands in their names after the fingerprints' version."""
@@ -31,6 +32,37 @@ def index_key(prefix: str, name: str) -> str:
     return f"{prefix}:{INDEX_VERSION}:{{near-duplicates}}:{name}"
 
 
-def learning_key(prefix: str, features: str, name: str) -> str:
-    """Return the name of a key of learning; examples and models of different feature versions never meet."""
-    return f"{prefix}:{{learn}}:{features}:{name}"
+@dataclass(frozen=True, slots=True)
+class LearningKeys:
+    """The keys that learning uses with one feature version: examples and models of different features never meet.
+
+    Attributes:
+        hosts: sorted set, priority of each host that has examples.
+        sizes: hash, bytes of each host's examples.
+        state: hash, ``salt`` of the priorities, ``limit`` from which on hosts are refused, ``bytes`` of all examples,
+            ``taken`` examples ever.
+        examples: what the names of the hosts' own hashes begin with, from page priority to example.
+        current: hash, the model in use: ``serial``, ``version``, ``held``; and ``tried``, examples at the last refit.
+        models, cards: hashes by version, of the models and of what is known of them as JSON.
+        order: sorted set of versions by the serial at which they were published.
+        lease: string, token of the learner in charge.
+        fence: number, how many learners have been in charge.
+    """
+
+    hosts: str
+    sizes: str
+    state: str
+    examples: str
+    current: str
+    models: str
+    cards: str
+    order: str
+    lease: str
+    fence: str
+
+    @classmethod
+    def of(cls, prefix: str, features: str) -> Self:
+        """Names for a prefix (``WINNOW_REDIS_PREFIX``) and a feature version."""
+        base = f"{prefix}:{{learn}}:{features}"
+        names = ("hosts", "sizes", "state", "of:", "current", "models", "cards", "order", "lease", "fence")
+        return cls(*(f"{base}:{name}" for name in names))

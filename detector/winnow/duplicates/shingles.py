@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from winnow.hashing import inverse_powers, mix, powers
-from winnow.page.characters import CODES, LOW_SURROGATE, SEPARATOR, UNSPACED, character_tokens, utf16, word_kinds
+from winnow.page.text.characters import CODES, LOW_SURROGATE, SEPARATOR, UNSPACED, character_tokens, utf16, word_kinds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -41,6 +41,11 @@ def shingles(text: str, size: int = SIZE, keep: int = KEEP) -> Hashes:
 
     Raises:
         ValueError: ``size`` or ``keep`` is below 1.
+
+    >>> story = "Winds of up to 130 km/h are expected tonight, and the ferries stay in the harbour"
+    >>> copy = shingles("WINDS of up to 130 km/h are expected tonight and the ferries stay in the harbour!")
+    >>> common_shingles(shingles(story), copy)
+    8
     """
     if size < 1 or keep < 1:
         raise ValueError(f"size and keep must be at least 1, got {size} and {keep}")

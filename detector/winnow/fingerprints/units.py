@@ -9,10 +9,10 @@ import numpy as np
 from winnow.fingerprints.link_targets import LinkTargets
 from winnow.fingerprints.normalised_attributes import attribute_tokens
 from winnow.hashing import hash_text, inverse_powers, mix, powers
-from winnow.page.characters import CODES, character_tokens, utf16, white_space
 from winnow.page.events import Events
 from winnow.page.subtrees import prefix_sums, within
 from winnow.page.tags import IS_BLOCK_LEVEL, TAG_ID, TAG_NAMES, UNKNOWN, tag_set
+from winnow.page.text.characters import CODES, character_tokens, utf16, white_space
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -19,6 +19,9 @@ def nearest(parent: NDArray[np.int32], chosen: NDArray[np.bool_]) -> NDArray[np.
 
     Returns:
         int32[k], -1 where neither the node nor an ancestor is chosen.
+
+    >>> nearest(np.array([-1, 0, 1, 0]), np.array([False, True, False, False])).tolist()
+    [-1, 1, 1, -1]
     """
     # One entry more than nodes: index -1, "no ancestor", leads to itself.
     pointer = np.full(len(parent) + 1, -1, np.int64)  # int64 is what take() works with, and the faster for it

@@ -13,7 +13,11 @@ if TYPE_CHECKING:
 
 
 def prefix_sums(values: NDArray[np.generic]) -> NDArray[np.int64]:
-    """int64[k + 1] running totals of k integers or booleans, 0 first: a slice's sum is ``p[end] - p[begin]``."""
+    """int64[k + 1] running totals of k integers or booleans, 0 first: a slice's sum is ``p[end] - p[begin]``.
+
+    >>> prefix_sums(np.array([3, 1, 4])).tolist()
+    [0, 3, 4, 8]
+    """
     sums = np.zeros(len(values) + 1, np.int64)
     np.cumsum(values, out=sums[1:])
     return sums

@@ -9,10 +9,10 @@ from redis import Redis
 from threadpoolctl import threadpool_limits
 
 from scrapy_winnow.hosts.evidence import HashedPage, SiteEvidence
-from scrapy_winnow.learning.examples import Example
-from scrapy_winnow.learning.keys import Keys
+from scrapy_winnow.learning.examples import FEATURE_VERSION, Example
 from scrapy_winnow.learning.priorities import host_priority, page_priority
 from scrapy_winnow.learning.teaching import block_labels
+from scrapy_winnow.storage.keys import LearningKeys
 from scrapy_winnow.storage.scripts import Script
 from winnow.models.blocks.block_features import FEATURE_NAMES, BlockFeatures
 from winnow.models.blocks.features.tokens import TABLE_SIZE, TokenTables
@@ -66,12 +66,12 @@ def client(redis_url: str) -> Iterator[Redis]:
 
 
 @pytest.fixture
-def keys(prefix: str) -> Keys:
-    return Keys.of(prefix)
+def keys(prefix: str) -> LearningKeys:
+    return LearningKeys.of(prefix, FEATURE_VERSION)
 
 
 @pytest.fixture
-def fill(client: Redis, keys: Keys, examples: dict[str, list[bytes]]) -> Callable[[], None]:
+def fill(client: Redis, keys: LearningKeys, examples: dict[str, list[bytes]]) -> Callable[[], None]:
     """Puts all examples into the reservoir, with the script that the crawls use."""
 
     def put() -> None:

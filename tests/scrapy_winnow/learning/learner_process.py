@@ -7,9 +7,10 @@ from pathlib import Path
 
 from redis import Redis
 
-from scrapy_winnow.learning.keys import Keys
+from scrapy_winnow.learning.examples import FEATURE_VERSION
 from scrapy_winnow.learning.learner import Learner, Terms, keep_learning
 from scrapy_winnow.learning.lease import Lease
+from scrapy_winnow.storage.keys import LearningKeys
 from winnow.models.blocks.perceptron import BlockPerceptron
 from winnow.training.blocks.model import Recipe
 
@@ -17,7 +18,7 @@ from winnow.training.blocks.model import Recipe
 def main(plan):
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(message)s")
     client = Redis.from_url(plan["url"])
-    keys = Keys.of(plan["prefix"])
+    keys = LearningKeys.of(plan["prefix"], FEATURE_VERSION)
     lease = Lease(client, keys, plan["lease"])
     recipe = Recipe(hidden=(8, 4), networks=1, epochs=plan["epochs"], least_steps=0)
     terms = Terms(min_hosts=3, margin=0.0, seed=1, recipe=recipe)

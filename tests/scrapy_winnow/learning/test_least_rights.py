@@ -8,12 +8,13 @@ from redis import Redis
 
 from scrapy_winnow.commands import main
 from scrapy_winnow.learning.cards import Card
-from scrapy_winnow.learning.keys import Keys
+from scrapy_winnow.learning.examples import FEATURE_VERSION
 from scrapy_winnow.learning.learner import Learner, Terms
 from scrapy_winnow.learning.lease import Lease
 from scrapy_winnow.learning.priorities import host_priority, page_priority
 from scrapy_winnow.learning.published import Published
 from scrapy_winnow.learning.teaching import TEACHING_PAGES
+from scrapy_winnow.storage.keys import LearningKeys
 from scrapy_winnow.storage.scripts import Script
 from winnow.training.blocks.model import Recipe
 
@@ -53,7 +54,7 @@ def test_a_crawl_teaches_with_the_rights_that_are_documented(web, crawl, server)
 
 
 def test_the_script_of_a_full_reservoir_and_a_learner_do_too(server, examples, ignorant, capsys):
-    keys = Keys.of("winnow")
+    keys = LearningKeys.of("winnow", FEATURE_VERSION)
     with Redis.from_url(_url(server, "winnow")) as client:
         script = Script("learning/take_example").of(client)
         for host, pages in examples.items():

@@ -7,23 +7,24 @@ from dataclasses import fields
 import pytest
 from redis.crc import key_slot
 
-from scrapy_winnow.learning.keys import Keys
+from scrapy_winnow.learning.examples import FEATURE_VERSION
 from scrapy_winnow.learning.priorities import host_priority, page_priority
 from scrapy_winnow.learning.reservoir import Bounds, Reservoir
 from scrapy_winnow.storage.connection import Connection
+from scrapy_winnow.storage.keys import LearningKeys
 
 SALT = b"0123456789abcdef"
 BOUNDS = Bounds(pages=3, hosts=4, bytes=1_000_000, ttl=60)
 PAGES = [(f"host{host}.test", number.to_bytes(8, "big")) for host in range(9) for number in range(1, 6 + 3 * host)]
 
 
-def _reservoir(connection: Connection, keys: Keys, bounds: Bounds = BOUNDS, salt: bytes = SALT) -> Reservoir:
+def _reservoir(connection: Connection, keys: LearningKeys, bounds: Bounds = BOUNDS, salt: bytes = SALT) -> Reservoir:
     reservoir = Reservoir(connection, keys, bounds)
     reservoir.update(salt, None)
     return reservoir
 
 
-async def _stored(connection: Connection, keys: Keys) -> dict[str, set[str]]:
+async def _stored(connection: Connection, keys: LearningKeys) -> dict[str, set[str]]:
     """Page priorities by host, after a check that the books agree with what is there."""
 
     async def ask(client):
@@ -130,8 +131,8 @@ async def test_a_host_whose_name_is_odd_stays_inside_its_key(connection, keys):
 
 
 def test_all_keys_are_in_one_slot_of_a_cluster_and_other_features_have_others():
-    keys = Keys.of("winnow")
+    keys = LearningKeys.of("winnow", FEATURE_VERSION)
     names = [getattr(keys, field.name) for field in fields(keys)]
     assert len({key_slot(name.encode()) for name in [*names, keys.examples + "a.test", keys.examples + "b.test"]}) == 1
-    other = Keys.of("winnow", "blocks-7-00000000")
+    other = LearningKeys.of("winnow", "blocks-7-00000000")
     assert not set(names) & {getattr(other, field.name) for field in fields(other)}

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from winnow.page.page import Page
-from winnow.page.text_statistics import TextStatistics
+from winnow.page.text.statistics import TextStatistics
 
 
 def statistics(html: str) -> tuple[Page, TextStatistics]:

@@ -24,7 +24,7 @@ from winnow.models.logistic.columns import columns
 from winnow.page.runs import linked_runs
 from winnow.page.subtrees import path_sums, subtree_sums, within
 from winnow.page.tags import IS_BLOCK_LEVEL
-from winnow.page.text_statistics import TextStatistics
+from winnow.page.text.statistics import TextStatistics
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -15,7 +15,7 @@ from winnow.models.logistic.title_words import TitleWords
 from winnow.page.runs import linked_runs
 from winnow.page.subtrees import prefix_sums
 from winnow.page.tags import TAG_NAMES
-from winnow.page.text_statistics import TextStatistics
+from winnow.page.text.statistics import TextStatistics
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from winnow.page.scripts import UNSPACED
+from winnow.page.text.scripts import UNSPACED
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

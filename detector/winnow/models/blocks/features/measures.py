@@ -10,7 +10,7 @@ import numpy as np
 from winnow.page.runs import linked_runs
 from winnow.page.subtrees import within
 from winnow.page.tags import TAG_ID, TAG_NAMES, tag_set
-from winnow.page.text_statistics import TextStatistics
+from winnow.page.text.statistics import TextStatistics
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

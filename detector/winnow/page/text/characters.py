@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from winnow.hashing import mix
-from winnow.page.scripts import UNSPACED_SCRIPTS
+from winnow.page.text.scripts import UNSPACED_SCRIPTS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

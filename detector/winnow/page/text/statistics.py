@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from winnow.page.scripts import UNSPACED_SCRIPTS
 from winnow.page.subtrees import prefix_sums
+from winnow.page.text.scripts import UNSPACED_SCRIPTS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
