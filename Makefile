@@ -1,26 +1,44 @@
 # Two commands do everything on a fresh machine with Python 3.11+ and make:
 #   make demo   environment, install, a crawl of the bundled demo web, its result as a table
 #   make test   lint, types and the whole test suite
-PYTHON ?= python3
-VENV   := .venv
-BIN    := $(VENV)/bin
+# What they install is pinned in requirements/locked.txt, which `make lock` brings up to date.
+PYTHON  ?= python3
+VENV    := .venv
+BIN      = $(VENV)/bin
+PINS    := requirements/locked.txt
+PYTHONS := 3.11 3.12 3.13 3.14
 
-.PHONY: demo test lint types tests benchmarks clean help
+.PHONY: demo test test-all test-lowest lint types tests lock benchmarks clean help
 .DEFAULT_GOAL := help
 
 help: ## this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 13
 
-$(VENV)/.installed: pyproject.toml
+$(VENV)/.installed: pyproject.toml $(PINS)
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --constraint $(PINS) hatchling editables
+	$(BIN)/python -m pip install --quiet --constraint $(PINS) --no-build-isolation --editable '.[dev]'
 	touch $@
 
 demo: $(VENV)/.installed ## crawl the bundled demo web with cleaning on and show what came out
 	$(BIN)/python -m demo
 
 test: lint types tests ## lint, types and every test, servers included
+
+test-all: ## the same on every Python that is found, 3.11 to 3.14, each in an environment of its own
+	@for version in $(PYTHONS); do \
+	    found=; \
+	    for python in python$$version ~/.pyenv/versions/$$version.*/bin/python \
+	            ~/.local/share/uv/python/cpython-$$version.*/bin/python; do \
+	        if "$$python" -c 'import venv' 2>/dev/null; then found=$$python; break; fi; \
+	    done; \
+	    if [ -z "$$found" ]; then echo "== Python $$version: not found"; continue; fi; \
+	    echo "== Python $$version: $$found"; \
+	    $(MAKE) test PYTHON="$$found" VENV=.venv-$$version || exit; \
+	done
+
+test-lowest: ## every test with the lowest versions of the dependencies that pyproject.toml allows
+	$(MAKE) tests VENV=.venv-lowest PINS=requirements/lowest.txt
 
 lint: $(VENV)/.installed ## ruff: rules and formatting; import-linter: what may know what
 	$(BIN)/ruff check .
@@ -33,8 +51,18 @@ types: $(VENV)/.installed ## mypy, strict
 tests: $(VENV)/.installed ## pytest, a process per core
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadscope
 
+UV_COMPILE = .venv-lock/bin/uv pip compile pyproject.toml --quiet --upgrade --universal --python-version 3.11 \
+    --no-annotate --custom-compile-command 'make lock'
+
+lock: ## pin the newest versions that the suite runs with, and the lowest ones that make test-lowest does
+	$(PYTHON) -m venv .venv-lock
+	.venv-lock/bin/python -m pip install --quiet --upgrade uv
+	$(UV_COMPILE) --extra dev --extra peers --output-file requirements/locked.txt
+	$(UV_COMPILE) --extra train --resolution lowest-direct --output-file .venv-lock/lowest.txt
+	$(UV_COMPILE) --extra dev --constraint .venv-lock/lowest.txt --output-file requirements/lowest.txt
+
 benchmarks: $(VENV)/.installed ## published figures; PAGES=folder of HTML, GOLD=file of gold text, SITES=folder of sites for those that need data
-	$(BIN)/python -m pip install --quiet --editable '.[dev,peers]'
+	$(BIN)/python -m pip install --quiet --constraint $(PINS) --no-build-isolation --editable '.[dev,peers]'
 	$(BIN)/python -m benchmarks.speed.smoother
 	$(BIN)/python -m benchmarks.speed.fingerprints $(PAGES)
 	$(BIN)/python -m benchmarks.faults.crash_resume
@@ -55,4 +83,4 @@ benchmarks: $(VENV)/.installed ## published figures; PAGES=folder of HTML, GOLD=
 	$(if $(and $(SITES),$(shell command -v chromium)),$(BIN)/python -m benchmarks.layout.real_geometry $(SITES) --boxes .winnow/boxes)
 
 clean: ## remove what make has made
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .scrapy .winnow
+	rm -rf .venv .venv-* .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .scrapy .winnow

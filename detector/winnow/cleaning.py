@@ -159,7 +159,7 @@ def clean(
     return Cleaned(
         text=join_blocks(page, texts, kept),
         title=page.title,
-        template_share=float(lengths[~kept].sum() / max(lengths.sum(), 1)),
+        template_share=float(lengths[~kept].sum() / max(int(lengths.sum()), 1)),
         fallback=fallback,
         passed_through=None,
         model_version=model.version,

@@ -162,7 +162,7 @@ def measured(model: BlockPerceptron, pages: Sequence[BlockPage], text_f1: float 
         words = page.words * labelled
         if content @ words > 0:
             stays = words * ~is_cut
-            f_measures[page.source].append(2 * (content @ stays) / (stays.sum() + content @ words))
+            f_measures[page.source].append(float(2 * (content @ stays) / (stays.sum() + content @ words)))
     if not any(map(len, score)):
         return None
     f_measure = float(np.mean([np.mean(each) for each in f_measures.values()])) if f_measures else float("nan")

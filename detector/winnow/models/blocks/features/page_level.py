@@ -46,7 +46,7 @@ def page_features(measures: BlockMeasures, alike: Floats) -> Floats:
     page, total, words = measures.page, measures.total, measures.block[:, WORDS]
     long = long_blocks(measures)
     tags = np.bincount(page.tag, minlength=_COUNTED_TAGS.shape[1])
-    counts = [words.sum(), page.m, page.n, words.max(initial=0), alike.max(initial=0), long.sum()]
+    counts: list[float] = [words.sum(), page.m, page.n, words.max(initial=0), alike.max(initial=0), int(long.sum())]
     counts += (_COUNTED_TAGS @ tags).tolist()
     shares = [
         total[LINKED] / total[CHARACTERS],
