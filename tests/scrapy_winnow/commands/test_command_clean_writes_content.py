@@ -202,7 +202,7 @@ def test_help_has_examples(command: list[str], capsys: pytest.CaptureFixture[str
 def test_cleaning_loads_neither_scrapy_nor_redis_nor_what_training_needs(model: str, page: str) -> None:
     program = (
         "import sys; from scrapy_winnow.commands import main; code = main(sys.argv[1:]);"
-        "heavy = {'scrapy', 'twisted', 'redis', 'sklearn', 'bs4', 'markdownify'} & set(sys.modules);"
+        "heavy = {'scrapy', 'twisted', 'redis', 'sklearn'} & set(sys.modules);"
         "print(heavy, file=sys.stderr) if heavy else None; sys.exit(3 if heavy else code)"
     )
     done = subprocess.run(

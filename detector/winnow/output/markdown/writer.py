@@ -1,0 +1,293 @@
+"""The way through clean HTML: every element opens and closes, and what lies between becomes a block of Markdown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from lxml import etree
+
+from winnow.output.markdown.blocks import CODE, HEADING, PARAGRAPH, RULE, Block, Item, stacked
+from winnow.output.markdown.code import code_lines, language
+from winnow.output.markdown.escaping import code_span, fenced, heading
+from winnow.output.markdown.frames import CellFrame, Frame, ItemFrame, ListFrame, QuoteFrame, TableFrame
+from winnow.output.markdown.line import Line
+from winnow.output.markdown.pieces import Mark
+from winnow.page.tags import BLOCK_LEVEL, UNSEEN_TEXT
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+_MARKS: Final = {
+    **dict.fromkeys(("em", "i", "dfn", "cite"), "em"),
+    **dict.fromkeys(("strong", "b", "dt", "summary"), "strong"),
+    **dict.fromkeys(("del", "s", "strike"), "del"),
+    "a": "a",
+}
+_CODE: Final = frozenset({"code", "kbd", "samp", "tt"})
+_HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_LISTS: Final = frozenset({"ul", "ol", "menu", "dir"})
+_CELLS: Final = frozenset({"td", "th"})
+_FRAMES: Final = {"blockquote": QuoteFrame, "table": TableFrame}
+_UNSEEN: Final = UNSEEN_TEXT - BLOCK_LEVEL
+_RAISED: Final = {
+    "sup": str.maketrans("0123456789+-−=()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾"),
+    "sub": str.maketrans("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎"),
+}
+_MOST_DIGITS: Final = 9  # of the number of an item
+
+
+def to_markdown(html: str) -> str:
+    """Convert clean HTML to Markdown: CommonMark with GitHub's tables and strikethrough.
+
+    A renderer of Markdown makes the same headings, lists, tables, code, links, images, emphasis and text of it again,
+    and nothing else: text that looks like markup is escaped. What Markdown has no form for is written so:
+
+    * cells that span rows or columns stand in the first of their places, the others are empty; in a cell, every block
+      and line takes a line of its own (``<br>``), a table without a head gets an empty one, and tables that only lay
+      out a page are no tables,
+    * terms of a list of definitions and summaries are paragraphs in bold, captions are paragraphs,
+    * digits and signs that are raised or lowered are those of Unicode (``10⁶``), other text is written as it is,
+    * formulas are TeX between dollar signs, where the page holds their TeX.
+
+    Args:
+        html: a document of :func:`winnow.output.html.write_html`, or HTML of that kind.
+    """
+    if not html.strip():
+        return ""
+    root = etree.fromstring(html, parser=etree.HTMLParser(huge_tree=True))
+    if root is None:
+        return ""
+    body = root.find("body")
+    return _Writer().write(root if body is None else body)
+
+
+class _Writer:
+    """What is open on the way: frames that hold blocks, marks within a line, and the line itself."""
+
+    def __init__(self) -> None:
+        self._document = Frame(None)
+        self._frames = [self._document]
+        self._line = Line()
+        self._marks: dict[_Element, Mark] = {}
+        self._heading: _Element | None = None
+        self._code = 0  # elements of code that are open
+        self._raised: list[dict[int, int]] = []
+
+    def write(self, body: _Element) -> str:
+        """Write the contents of an element."""
+        walk = etree.iterwalk(body, events=("start", "end", "comment", "pi"))
+        for event, element in walk:
+            if event == "start":
+                if self._open(element):
+                    self._text(element.text)
+                else:
+                    walk.skip_subtree()
+                continue
+            if event == "end":
+                self._close(element)
+            if element is not body:
+                self._text(element.tail)
+        self._end_paragraph()
+        while len(self._frames) > 1:
+            self._pop()
+        return "\n".join(stacked(self._document.blocks))
+
+    @property
+    def _in_cell(self) -> bool:
+        return any(isinstance(frame, CellFrame) for frame in self._frames)
+
+    def _text(self, text: str | None) -> None:
+        if not text:
+            return
+        if not text.strip(" \t\n\r\f"):
+            self._line.text(text)
+            return
+        self._need_item()
+        if self._raised and not self._line.in_link and all(ord(character) in self._raised[-1] for character in text):
+            text = text.translate(self._raised[-1])
+        self._line.text(text)
+
+    def _open(self, element: _Element) -> bool:
+        """Begin an element; whether its contents are still to be read."""
+        tag = element.tag
+        if tag in BLOCK_LEVEL and tag != "br":
+            return self._open_block(element)
+        if tag in _UNSEEN:
+            return False
+        if tag == "br":
+            self._line_break()
+        elif tag == "img":
+            self._image(element)
+        elif tag in _CODE:
+            self._code += 1
+            self._line.in_code = True
+        elif tag in _RAISED:
+            self._raised.append(_RAISED[tag])
+        elif tag == "span" and element.get("class") == "math":
+            self._need_item()
+            self._line.formula(" ".join("".join(map(str, element.itertext())).split()))
+            return False
+        if tag in _MARKS:
+            self._begin(element)
+        return True
+
+    def _open_block(self, element: _Element) -> bool:
+        tag = element.tag
+        if self._heading is not None:
+            self._line.text(" ")
+            return True
+        self._end_paragraph()
+        frame = self._frames[-1]
+        if self._in_cell:
+            return self._open_in_cell(element)
+        if isinstance(frame, ListFrame) and tag != "li":
+            if tag in _LISTS and frame.items:
+                self._resume_item(frame)
+            else:
+                self._need_item()
+        if tag == "pre":
+            self._add(Block(CODE, fenced(code_lines(element), language(element))))
+            return False
+        if tag == "hr":
+            self._add(Block(RULE, ["___" if len(self._frames) > 1 else "---"]))
+        elif tag in _HEADINGS:
+            self._heading = element
+        else:
+            self._open_frame(element)
+        if tag in _MARKS:
+            self._begin(element)
+        return True
+
+    def _open_frame(self, element: _Element) -> None:
+        """Begin an element that holds blocks, or that says something of the one it stands in."""
+        tag, frame = element.tag, self._frames[-1]
+        if tag in _FRAMES:
+            self._frames.append(_FRAMES[tag](element))
+        elif tag == "li":
+            self._open_item(element)
+        elif tag in _LISTS:
+            self._open_list(element)
+        elif tag == "p" and isinstance(frame, ItemFrame):
+            frame.paragraphs = True
+        elif tag == "tr" and isinstance(frame, TableFrame):
+            frame.rows.append([])
+        elif tag in _CELLS and isinstance(frame, TableFrame):
+            self._frames.append(CellFrame(element))
+
+    def _open_in_cell(self, element: _Element) -> bool:
+        if element.tag == "pre":
+            lines = [line.rstrip() for line in code_lines(element).split("\n")]
+            self._add(Block(PARAGRAPH, [code_span(line) for line in lines if line]))
+            return False
+        if element.tag in _MARKS or element.tag in _HEADINGS:
+            self._begin(element)
+        return True
+
+    def _close(self, element: _Element) -> None:
+        tag = element.tag
+        if tag in BLOCK_LEVEL and tag != "br":
+            if self._heading is element:
+                self._end_heading()
+            elif self._heading is not None:
+                self._line.text(" ")
+            else:
+                self._end_paragraph()
+        if element in self._marks:
+            self._line.close(self._marks.pop(element))
+        if tag in _CODE:
+            self._code -= 1
+            self._line.in_code = self._code > 0
+        elif tag in _RAISED:
+            self._raised.pop()
+        if any(frame.element is element for frame in self._frames):
+            while self._frames[-1].element is not element:
+                self._pop()
+            self._pop()
+
+    def _begin(self, element: _Element) -> None:
+        mark = Mark(_MARKS.get(element.tag, "strong"), element.get("href"), element.get("title", ""))
+        self._marks[element] = mark
+        self._line.open(mark)
+
+    def _image(self, element: _Element) -> None:
+        source = element.get("src", "").strip()
+        if source[:5].lower() != "data:":
+            self._need_item()
+            self._line.image(source, element.get("alt", ""), element.get("title", ""))
+
+    def _line_break(self) -> None:
+        if self._heading is not None:
+            self._line.text(" ")
+        elif self._line.broken or self._in_cell:
+            self._end_paragraph()
+        else:
+            self._line.line_break()
+
+    def _end_paragraph(self) -> None:
+        if not self._line.empty:
+            self._add(Block(PARAGRAPH, self._line.finish().split("\n")))
+        else:
+            self._line.finish()
+
+    def _end_heading(self) -> None:
+        assert self._heading is not None  # noqa: S101  (it is what ends)
+        level = int(self._heading.tag[1])
+        self._heading = None
+        if not self._line.empty:
+            self._add(Block(HEADING, [heading(level, self._line.finish())]))
+
+    def _add(self, block: Block) -> None:
+        self._need_item()
+        self._frames[-1].blocks.append(block)
+
+    def _open_list(self, element: _Element) -> None:
+        ordered = element.tag == "ol"
+        step = -1 if element.get("reversed") is not None else 1
+        first = len(element.findall("li")) if step < 0 else 1
+        number = _number(element.get("start"), first) if ordered else 1
+        blocks = self._frames[-1].blocks
+        self._frames.append(
+            ListFrame(element, ordered=ordered, number=number, step=step, before=blocks[-1] if blocks else None)
+        )
+
+    def _open_item(self, element: _Element | None) -> None:
+        """Begin an item; one that stands in no list is nothing special."""
+        if isinstance(self._frames[-1], ItemFrame) and self._frames[-1].element is None:
+            self._pop()
+        frame = self._frames[-1]
+        if isinstance(frame, ListFrame):
+            if element is not None:
+                frame.number = _number(element.get("value"), frame.number)
+            self._frames.append(ItemFrame(element))
+
+    def _need_item(self) -> None:
+        """Begin an item for what stands in a list outside its items."""
+        if isinstance(self._frames[-1], ListFrame):
+            self._open_item(None)
+
+    def _resume_item(self, frame: ListFrame) -> None:
+        """Go on with the last item, for a list that stands between the items of another."""
+        last = frame.items.pop()
+        frame.number = last.number
+        self._frames.append(ItemFrame(None, last.blocks, paragraphs=last.paragraphs))
+
+    def _pop(self) -> None:
+        """Close the innermost frame."""
+        frame = self._frames.pop()
+        around = self._frames[-1]
+        if isinstance(frame, ItemFrame) and isinstance(around, ListFrame):
+            around.items.append(Item(frame.blocks, around.number, frame.paragraphs))
+            around.number += around.step
+        elif isinstance(frame, CellFrame) and isinstance(around, TableFrame):
+            if not around.rows:
+                around.rows.append([])
+            around.rows[-1].append(frame.cell())
+        else:
+            for block in frame.finished():
+                self._add(block)
+
+
+def _number(value: str | None, otherwise: int) -> int:
+    """Read the number of an item; Markdown has none below 0 or above nine digits."""
+    text = (value or "").strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS else otherwise

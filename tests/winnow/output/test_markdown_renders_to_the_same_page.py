@@ -1,0 +1,122 @@
+import json
+from html import escape
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.winnow.output.rendered import meaning, rendered
+from winnow.output.markdown import to_markdown
+
+EXAMPLES = json.loads((Path(__file__).parent / "commonmark" / "examples.json").read_text("utf-8"))
+EMPTY_HEADINGS = {79}
+
+# Words that are markup somewhere, and letters around them.
+MARKUP = [
+    *("*", "**", "_", "__", "`", "``", "~", "~~", "#", "##", "-", "---", "+", "=", "==", "1.", "2)", ">", "<", "|"),
+    *(
+        "<b>",
+        "</b>",
+        "<!--",
+        "&amp;",
+        "&#35;",
+        "&copy",
+        "[",
+        "]",
+        "[x]",
+        "[ ]",
+        "](",
+        "](/u)",
+        "]:",
+        "![",
+        "!",
+        "\\",
+        "\\*",
+    ),
+    *("$x$", "|--|", ":--", "http://a.example/", "www.example.com", "```", "~~~", "***", "___", "- - -"),
+    *("a", "ä", "中", "“", "”", "€", "(", ")", '"', "'", ".", ",", ":", "1", "\xa0", "\u2028"),
+]
+slow = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=150)
+
+words = st.lists(st.sampled_from([*MARKUP, " ", "word"]), min_size=1, max_size=5).map("".join)
+texts = words.map(lambda text: escape(text, quote=False))
+addresses = st.sampled_from(
+    ["/a", "b?c=1&d=2", "c(d", "e)f(", "g h", "i#j", "http://k.example/l_m", "", "&copy;x", "a|b"]
+)
+images = st.tuples(addresses, words).map(lambda x: f'<img src="{escape(x[0])}" alt="{escape(x[1])}">')
+codes = words.map(lambda text: text.strip().replace("]:", "")).map(
+    lambda text: f"<code>{escape(text or 'x', quote=False)}</code>"
+)
+bare = st.lists(texts | codes | images, min_size=1, max_size=3).map("".join)
+
+
+def within(name: str) -> st.SearchStrategy[str]:
+    return st.recursive(
+        bare,
+        lambda inner: st.tuples(st.sampled_from(["em", "strong", "del", "b", "i"]), inner).map(
+            lambda x: f"<{x[0]}>{x[1]}</{x[0]}>"
+        ),
+        max_leaves=4,
+    ).map(name.format)
+
+
+links = st.tuples(addresses, within("{}")).map(lambda x: f'<a href="{escape(x[0])}">{x[1]}</a>')
+line = st.lists(within("{}") | within("<em>{}</em>x") | links, min_size=1, max_size=3).map("".join)
+lines = st.lists(line, min_size=1, max_size=3).map(lambda found: f"<p>{'<br>'.join(found)}</p>")
+headings = st.tuples(st.integers(1, 6), line).map(lambda x: f"<h{x[0]}>{x[1]}</h{x[0]}>")
+code = st.lists(st.sampled_from([*MARKUP, " ", "\n", "\n    "]), min_size=1, max_size=8).map("".join)
+preformatted = code.map(lambda text: f"<pre><code>x{escape(text, quote=False)}\n</code></pre>")
+
+
+def table(cells: list[list[str]]) -> str:
+    head, body = (
+        "".join(f"<{name}>{cell}</{name}>" for cell in row) for name, row in zip(("th", "td"), cells, strict=True)
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody><tr>{body}</tr></tbody></table>"
+
+
+tables = st.lists(st.lists(line, min_size=2, max_size=2), min_size=2, max_size=2).map(table)
+leaves = lines | headings | preformatted | st.just("<hr>") | tables
+
+
+def containers(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    blocks = st.lists(inner, min_size=1, max_size=2).map("".join)
+    items = st.lists(blocks | line | st.tuples(line, inner).map("".join), min_size=1, max_size=3)
+    listed = items.map(lambda found: "".join(f"<li>{item}</li>" for item in found))
+    starts = st.sampled_from(["", ' start="3"', ' start="0"'])
+    return (
+        blocks.map(lambda html: f"<blockquote>{html}</blockquote>")
+        | listed.map(lambda html: f"<ul>{html}</ul>")
+        | st.tuples(starts, listed).map(lambda x: f"<ol{x[0]}>{x[1]}</ol>")
+    )
+
+
+documents = st.lists(st.recursive(leaves, containers, max_leaves=4), min_size=1, max_size=3).map("".join)
+
+kinds = st.sampled_from([("em", "strong"), ("strong", "em"), ("b", "i"), ("i", "b")])
+emphasised = st.tuples(kinds, texts, texts, texts).map(
+    lambda x: f"<{x[0][0]}>{x[1]}<{x[0][1]}>{x[2]}</{x[0][1]}>{x[3]}</{x[0][0]}>"
+)
+
+
+@slow
+@given(documents)
+def test_a_document_renders_to_the_same_blocks_words_links_and_images(html: str) -> None:
+    assert meaning(rendered(to_markdown(html)), emphasis=False) == meaning(html, emphasis=False)
+
+
+@slow
+@given(st.tuples(texts, emphasised, texts).map("".join))
+def test_emphasis_stays_where_it_is_whatever_stands_around_it(html: str) -> None:
+    assert meaning(rendered(to_markdown(f"<p>{html}</p>"))) == meaning(f"<p>{html}</p>")
+
+
+@pytest.mark.parametrize("section", sorted({example["section"] for example in EXAMPLES}))
+def test_the_examples_of_the_specification_render_to_themselves(section: str) -> None:
+    different = {
+        example["example"]
+        for example in EXAMPLES
+        if example["section"] == section and meaning(rendered(to_markdown(example["html"]))) != meaning(example["html"])
+    }
+    assert different <= EMPTY_HEADINGS
