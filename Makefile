@@ -8,7 +8,7 @@ BIN      = $(VENV)/bin
 PINS    := requirements/locked.txt
 PYTHONS := 3.11 3.12 3.13 3.14
 
-.PHONY: demo test test-all test-lowest lint types tests lock benchmarks clean help
+.PHONY: demo test test-all test-lowest lint types tests chromium lock benchmarks clean help
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -48,7 +48,10 @@ lint: $(VENV)/.installed ## ruff: rules and formatting; import-linter: what may 
 types: $(VENV)/.installed ## mypy, strict
 	$(BIN)/mypy
 
-tests: $(VENV)/.installed ## pytest, a process per core
+chromium: ## the browser that tests drive, where there is none yet: Debian's, as root or with sudo
+	-@sh benchmarks/layout/install-chromium.sh || echo "Install chromium, or the tests of the browser will fail." >&2
+
+tests: $(VENV)/.installed chromium ## pytest, a process per core
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadscope
 
 UV_COMPILE = .venv-lock/bin/uv pip compile pyproject.toml --quiet --upgrade --universal --python-version 3.11 \
@@ -58,7 +61,7 @@ lock: ## pin the newest versions that the suite runs with, and the lowest ones t
 	$(PYTHON) -m venv .venv-lock
 	.venv-lock/bin/python -m pip install --quiet --upgrade uv
 	$(UV_COMPILE) --extra dev --extra peers --output-file requirements/locked.txt
-	$(UV_COMPILE) --extra train --resolution lowest-direct --output-file .venv-lock/lowest.txt
+	$(UV_COMPILE) --extra inspect --extra train --resolution lowest-direct --output-file .venv-lock/lowest.txt
 	$(UV_COMPILE) --extra dev --constraint .venv-lock/lowest.txt --output-file requirements/lowest.txt
 
 benchmarks: $(VENV)/.installed ## published figures; PAGES=folder of HTML, GOLD=file of gold text, SITES=folder of sites for those that need data

@@ -53,7 +53,7 @@ class Cleaned:
     fallback: bool
     passed_through: str | None
     model_version: str
-    _decided: _Decided | None = field(repr=False)
+    _decided: Decided | None = field(repr=False)
 
     @cached_property
     def html(self) -> str:
@@ -77,14 +77,28 @@ class Cleaned:
         return segments(decided.page, decided.smoothed, decided.template, decided.texts, decided.site, decided.copies)
 
     @property
+    def decided(self) -> Decided | None:
+        """What was decided of every unit; ``None`` for a page that was passed through or has no elements."""
+        return self._decided
+
+    @property
     def removed(self) -> list[Segment]:
         """The sections that were cut, each with its score and what marks it."""
         return [segment for segment in self.segments if segment.template]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class _Decided:
-    """What the lazy parts of :class:`Cleaned` are made from."""
+class Decided:
+    """What was decided of every unit of a page, from which the lazy parts of :class:`Cleaned` are made.
+
+    Attributes:
+        page: the page.
+        smoothed: score and section of each unit, with the site's evidence.
+        template: bool[n + m], the units that were cut.
+        texts: text of each of the m blocks.
+        site: bool[n + m], units that are template according to the site.
+        copies: bool[n + m], blocks that were cut since they repeat content before them.
+    """
 
     page: Page
     smoothed: SmoothedScores
@@ -163,7 +177,7 @@ def clean(
         fallback=fallback,
         passed_through=None,
         model_version=model.version,
-        _decided=_Decided(page, smoothed, template, texts, site, copies),
+        _decided=Decided(page, smoothed, template, texts, site, copies),
     )
 
 

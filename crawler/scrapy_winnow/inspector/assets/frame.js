@@ -1,0 +1,215 @@
+"use strict";
+// Draws the page inside the sandboxed frame, element by element, and marks its sections. It is the only script that runs
+// there: the page's own are not drawn, and the policy of the frame lets no other in. It speaks through one port.
+(() => {
+  const SVG = "http://www.w3.org/2000/svg", MATH = "http://www.w3.org/1998/Math/MathML";
+  const LAYER = `
+    :host { all: initial; }
+    .box { position: absolute; box-sizing: border-box; border-radius: 2px; pointer-events: none; }
+    .content { background: rgb(0 114 178 / .09); box-shadow: inset 0 0 0 1px rgb(0 114 178 / .55); }
+    .template { background: rgb(213 94 0 / .2); box-shadow: inset 0 0 0 1px rgb(213 94 0 / .75); }
+    .comments { background: rgb(136 72 152 / .18); box-shadow: inset 0 0 0 1px rgb(136 72 152 / .75); }
+    .copy { background: rgb(110 110 110 / .25); box-shadow: inset 0 0 0 1px rgb(90 90 90 / .75); }
+    .hovered { box-shadow: inset 0 0 0 2px currentcolor; }
+    .content.hovered, .content.selected { color: rgb(0 90 150); }
+    .template.hovered, .template.selected { color: rgb(176 70 0); }
+    .comments.hovered, .comments.selected { color: rgb(110 45 130); }
+    .copy.hovered, .copy.selected { color: rgb(70 70 70); }
+    .selected { box-shadow: inset 0 0 0 3px currentcolor, 0 0 0 3px rgb(255 255 255 / .8); }
+    .differs { background-image: repeating-linear-gradient(45deg, rgb(0 0 0 / .28) 0 3px, transparent 3px 9px); }
+    .marked::after { content: "✕ wrong"; position: absolute; inset: 0 0 auto auto; font: 700 11px/1.5 system-ui;
+      background: #111; color: #fff; padding: 0 5px; border-radius: 0 0 0 4px; }
+    .root { border: 2px dashed currentcolor; color: rgb(60 60 60); }
+  `;
+  const BASE = `
+    :where(html) { background: #fff; color: #111; font-family: system-ui, sans-serif; line-height: 1.45; }
+    :where(svg:not([width])) { max-width: 2em; max-height: 2em; }
+    :where(img, video, canvas) { max-width: 100%; }
+    winnow-frame { display: inline-block; min-width: 8em; min-height: 3em; border: 1px dashed #999; background: #f4f4f4; }
+    .winnow-unstyled { max-width: 60rem; margin: 1rem auto; padding: 0 1rem; }
+    .winnow-unstyled img:not([src]) { font-size: .85em; color: #666; border: 1px dashed #bbb; padding: 0 .3em; }
+  `;
+  const elements = [], texts = [];
+  let port, layer, boxes = [], regions = [], looks = { shown: [], hovered: -1, selected: -1 };
+
+  const create = (name, within) => {
+    if (name === "svg" || within === SVG) return document.createElementNS(SVG, name);
+    if (name === "math" || within === MATH) return document.createElementNS(MATH, name);
+    return document.createElement(name);
+  };
+
+  function build(tree, styles, assets) {
+    const root = document.documentElement, body = document.body, head = document.head;
+    const { names, tag, parent, attributes, own, runs, runOwner, runBegin } = tree;
+    let run = 0;
+    const place = (until) => {
+      for (; run < until; run++) {
+        const owner = elements[runOwner[run]];
+        texts[run] = owner ? owner.appendChild(document.createTextNode(runs[run])) : null;
+      }
+    };
+    for (let at = 0; at < tag.length; at++) {
+      place(runBegin[at]);
+      const above = parent[at] < 0 ? null : elements[parent[at]];
+      if (tag[at] < 0 || (parent[at] >= 0 && !above)) { elements[at] = null; continue; }
+      const name = names[tag[at]];
+      let element;
+      if (name === "html") element = root;
+      else if (name === "body") element = body;
+      else if (name === "head") element = head;
+      else {
+        element = create(name, above && above.namespaceURI);
+        if (own[at]) element.textContent = own[at];
+        (above || body).appendChild(element);
+      }
+      const pairs = attributes[at] || [];
+      for (let k = 0; k < pairs.length; k += 2) {
+        const attribute = pairs[k], value = pairs[k + 1];
+        if ((attribute === "src" || attribute.endsWith("href")) && !assets && !/^(data:|#)/i.test(value)) continue;
+        try { element.setAttribute(attribute, value); } catch { /* a name that no attribute can have */ }
+      }
+      if (at in tree.links) { element.setAttribute("href", "#"); element.title = tree.links[at]; }
+      if (name === "details") element.open = true;
+      elements[at] = element;
+    }
+    place(runs.length);
+    for (const address of assets ? styles : []) {
+      const sheet = document.createElement("link");
+      sheet.rel = "stylesheet"; sheet.href = address; sheet.addEventListener("load", () => arrange());
+      head.appendChild(sheet);
+    }
+    if (!head.querySelector("style:not([data-winnow])") && !(assets && styles.length)) body.classList.add("winnow-unstyled");
+    // Bars and notices that float above the page would hide what is below them, since no script takes them away.
+    for (const element of elements) {
+      if (element && element.style && getComputedStyle(element).position === "fixed") {
+        element.style.setProperty("position", "absolute", "important");
+      }
+    }
+  }
+
+  function rectangles(region) {
+    const found = [], range = document.createRange();
+    const add = (rect) => { if (rect.width > 1 && rect.height > 1) found.push(rect); };
+    for (const at of region.tops) {
+      const element = elements[at];
+      if (!element) continue;
+      const rect = element.getBoundingClientRect();
+      if (rect.width > 1 && rect.height > 1) { add(rect); continue; }
+      range.selectNodeContents(element);
+      add(range.getBoundingClientRect());
+    }
+    for (const [begin, end] of region.runs) {
+      const nodes = texts.slice(begin, end).filter((node) => node && node.isConnected);
+      if (!nodes.length) continue;
+      range.setStartBefore(nodes[0]);
+      range.setEndAfter(nodes[nodes.length - 1]);
+      add(range.getBoundingClientRect());
+    }
+    return found;
+  }
+
+  function arrange() {
+    const left = scrollX, top = scrollY, unseen = [];
+    boxes = [];
+    const fragment = document.createDocumentFragment();
+    regions.forEach((region) => {
+      const rects = rectangles(region);
+      if (!rects.length) unseen.push(region.section);
+      for (const rect of rects) {
+        const node = document.createElement("div");
+        node.style.cssText = `left:${rect.left + left}px;top:${rect.top + top}px;width:${rect.width}px;height:${rect.height}px`;
+        const box = { region, node, left: rect.left + left, top: rect.top + top, width: rect.width, height: rect.height };
+        boxes.push(box);
+        fragment.append(node);
+      }
+    });
+    layer.replaceChildren(layer.firstChild, fragment);
+    look();
+    port.postMessage({ type: "arranged", unseen, boxes: boxes.length });
+  }
+
+  function look() {
+    for (const { region, node } of boxes) {
+      const shown = looks.shown[region.kind] || region.section === looks.selected;
+      node.className = shown ? `box ${region.name}` : "box";
+      if (!shown) continue;
+      node.classList.toggle("hovered", region.section === looks.hovered);
+      node.classList.toggle("selected", region.section === looks.selected);
+      node.classList.toggle("differs", region.differs);
+      node.classList.toggle("marked", region.marked);
+    }
+    for (const old of layer.querySelectorAll(".root")) old.remove();
+    const root = elements[looks.root];
+    if (root && looks.selected >= 0 && root !== document.documentElement) {
+      const rect = root.getBoundingClientRect(), node = document.createElement("div");
+      node.className = "box root";
+      node.style.cssText = `left:${rect.left + scrollX - 2}px;top:${rect.top + scrollY - 2}px;width:${rect.width + 4}px;height:${rect.height + 4}px`;
+      if (rect.width > 1 && rect.height > 1) layer.append(node);
+    }
+  }
+
+  function under(event) {
+    const x = event.clientX + scrollX, y = event.clientY + scrollY;
+    let best = null, area = Infinity;
+    for (const box of boxes) {
+      if (x < box.left || y < box.top || x > box.left + box.width || y > box.top + box.height) continue;
+      if (box.width * box.height < area) { best = box; area = box.width * box.height; }
+    }
+    return best ? best.region.section : -1;
+  }
+
+  function show(section) {
+    const at = boxes.filter((box) => box.region.section === section);
+    if (!at.length) return;
+    const top = Math.min(...at.map((box) => box.top)), bottom = Math.max(...at.map((box) => box.top + box.height));
+    if (top < scrollY + 20 || bottom > scrollY + innerHeight - 20) {
+      scrollTo({ top: Math.max(0, bottom - top > innerHeight ? top - 60 : (top + bottom - innerHeight) / 2) });
+    }
+  }
+
+  const commands = {
+    open({ tree, styles, assets }) {
+      const begin = performance.now();
+      const style = document.createElement("style");
+      style.dataset.winnow = ""; style.textContent = BASE;
+      document.head.append(style);
+      build(tree, styles, assets);
+      const host = document.createElement("winnow-layer");
+      host.style.cssText = "all:initial!important;position:absolute!important;left:0!important;top:0!important;" +
+        "z-index:2147483647!important;pointer-events:none!important;display:block!important";
+      document.documentElement.append(host);
+      const shadow = host.attachShadow({ mode: "closed" });
+      layer = shadow.appendChild(document.createElement("div"));
+      const css = layer.appendChild(document.createElement("style"));
+      css.textContent = LAYER;
+      new ResizeObserver(() => arrange()).observe(document.body);
+      port.postMessage({ type: "drawn", milliseconds: performance.now() - begin });
+    },
+    paint(message) { regions = message.regions; looks.shown = message.shown; arrange(); },
+    look(message) { Object.assign(looks, message.looks); look(); if (message.show) show(looks.selected); },
+  };
+
+  const forwarded = new Set(["ArrowUp", "ArrowDown", "Enter", "Escape", "/", "?", "[", "]"]);
+  addEventListener("mousemove", (event) => port && port.postMessage({ type: "hover", section: under(event) }));
+  addEventListener("mouseout", (event) => event.relatedTarget || (port && port.postMessage({ type: "hover", section: -1 })));
+  for (const kind of ["click", "auxclick", "submit", "dragstart", "contextmenu"]) {
+    addEventListener(kind, (event) => {
+      if (kind !== "contextmenu") event.preventDefault();
+      if (kind === "click" && port) port.postMessage({ type: "select", section: under(event) });
+    }, true);
+  }
+  addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || !port) return;
+    if (event.key.length === 1 || forwarded.has(event.key)) {
+      event.preventDefault();
+      port.postMessage({ type: "key", key: event.key, shift: event.shiftKey });
+    }
+  }, true);
+  addEventListener("message", function opened(event) {
+    if (event.source !== parent || !event.ports.length) return;
+    removeEventListener("message", opened);
+    port = event.ports[0];
+    port.onmessage = ({ data }) => commands[data.type](data);
+    port.postMessage({ type: "ready" });
+  });
+})();

@@ -1,0 +1,136 @@
+"""Pages of a site seen one after the other, so that one watches what they say of a page come in."""
+
+from __future__ import annotations
+
+import random
+import threading
+from typing import TYPE_CHECKING, Final, Protocol
+
+import numpy as np
+
+from scrapy_winnow.hosts.evidence import HashedPage, SiteEvidence
+from scrapy_winnow.inspector.documents import DocumentError
+from winnow.page.page import Page, PageTooLarge
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from scrapy_winnow.inspector.documents import Documents
+
+    Hashes = NDArray[np.uint64]
+
+MOST_PAGES: Final = 100
+"""Pages of a site that are replayed."""
+
+
+class Replay(Protocol):
+    """What a site says of one of its pages once some of them have been seen."""
+
+    @property
+    def seen(self) -> int:
+        """Most pages that can be replayed by now, the page itself among them."""
+        ...
+
+    @property
+    def of(self) -> int:
+        """Pages there will be when all are read."""
+        ...
+
+    def frequencies(self, name: str, page: HashedPage, pages: int) -> NDArray[np.int64]:
+        """int64[n + m], how many of the first ``pages`` pages have each unit of a page, that page being one of them."""
+        ...
+
+
+class FolderReplay:
+    """The pages of a folder, in an order that is shuffled but always the same; they are read in a thread.
+
+    Args:
+        documents: the pages of one site.
+    """
+
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
+        order = list(range(len(documents)))
+        random.Random(0).shuffle(order)  # noqa: S311  neighbours in a folder resemble each other
+        self._order = order[: MOST_PAGES + 1]
+        self._pages: list[tuple[str, Hashes]] = []
+        self._left_out = 0
+        self._done = threading.Event()
+        self._found: tuple[tuple[str, int], NDArray[np.bool_]] | None = None
+
+    @property
+    def seen(self) -> int:
+        """See :class:`Replay`."""
+        return max(1, min(len(self._pages), MOST_PAGES))
+
+    @property
+    def of(self) -> int:
+        """See :class:`Replay`."""
+        return max(1, min(len(self._order) - self._left_out, MOST_PAGES))
+
+    def start(self) -> None:
+        """Read the pages in a thread of their own."""
+        threading.Thread(target=self.read, daemon=True).start()
+
+    def read(self, told: Callable[[int], object] = lambda _: None) -> None:
+        """Read all pages now; those that cannot be read are left out."""
+        for number in self._order:
+            try:
+                document = self._documents.read(number)
+                page = HashedPage.of(Page.parse(document.html, document.url, encoding=document.encoding))
+            except (DocumentError, OSError, PageTooLarge):
+                self._left_out += 1
+                continue
+            self._pages.append((document.name, np.unique(page.fingerprints)))
+            told(len(self._pages))
+        self._done.set()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until all pages are read; return whether they are."""
+        return self._done.wait(seconds)
+
+    def frequencies(self, name: str, page: HashedPage, pages: int) -> NDArray[np.int64]:
+        """See :class:`Replay`."""
+        others = [fingerprints for other, fingerprints in self._pages if other != name]
+        key = (name, len(others))
+        if self._found is None or self._found[0] != key:
+            self._found = key, _on_each(page.fingerprints, others)
+        df = 1 + self._found[1][: max(pages - 1, 0)].sum(axis=0, dtype=np.int64)
+        return page.frequencies(SiteEvidence(df, pages, 0, counted=False))
+
+
+class CountedReplay:
+    """What a crawl has counted, as if fewer or more pages had been seen: the share of the pages stays what it is.
+
+    Args:
+        evidence: what the counts say of the fingerprints of the page that is inspected.
+    """
+
+    def __init__(self, evidence: SiteEvidence) -> None:
+        self._evidence = evidence
+
+    @property
+    def seen(self) -> int:
+        """See :class:`Replay`."""
+        return max(1, min(self._evidence.pages, MOST_PAGES))
+
+    @property
+    def of(self) -> int:
+        """See :class:`Replay`."""
+        return self.seen
+
+    def frequencies(self, name: str, page: HashedPage, pages: int) -> NDArray[np.int64]:  # noqa: ARG002
+        """See :class:`Replay`."""
+        others = np.maximum(self._evidence.df - 1, 0) / max(self._evidence.pages - 1, 1)
+        df = 1 + np.rint(others * (pages - 1)).astype(np.int64)
+        return page.frequencies(SiteEvidence(df, pages, 0, counted=False))
+
+
+def _on_each(fingerprints: Hashes, others: Sequence[Hashes]) -> NDArray[np.bool_]:
+    """bool[len(others), k], which of the other pages have each fingerprint."""
+    found = np.zeros((len(others), len(fingerprints)), bool)
+    for row, known in zip(found, others, strict=True):
+        row[:] = np.isin(fingerprints, known)
+    return found

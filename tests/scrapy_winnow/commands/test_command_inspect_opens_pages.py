@@ -1,0 +1,106 @@
+import http.client
+import os
+import re
+import signal
+import subprocess
+import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from urllib.parse import urlsplit
+
+import pytest
+
+from scrapy_winnow.commands import main
+from tests.scrapy_winnow.inspector.browsing import story
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for number in range(3):
+        (tmp_path / f"story-{number}.html").write_text(story(number), encoding="utf-8")
+    return tmp_path
+
+
+def test_the_server_prints_its_address_and_ends_when_interrupted(folder: Path) -> None:
+    code = "import sys; from scrapy_winnow.commands import main; sys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", code, "inspect", str(folder), "--page", "story-1.html", "--no-browser"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ) as served:
+        assert served.stdout is not None
+        address = served.stdout.readline().strip()
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/[\w-]{32}/\?page=1", address)
+        parts = urlsplit(address)
+        connection = http.client.HTTPConnection(parts.netloc, timeout=20)
+        connection.request("GET", f"{parts.path}?{parts.query}")
+        answer = connection.getresponse()
+        assert "Story 1 of the harbour" in answer.read().decode()
+        connection.close()
+        served.send_signal(signal.SIGINT)
+        _, said = served.communicate(timeout=20)
+    assert served.returncode == 130
+    assert said == ""
+
+
+def test_a_page_of_the_web_is_fetched_with_its_charset(tmp_path: Path) -> None:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            found = self.path == "/story"
+            self.send_response(200 if found else 404)
+            self.send_header("Content-Type", "text/html; charset=iso-8859-7")
+            self.end_headers()
+            self.wfile.write(f"<title>Λιμάνι</title>{story(1)}".encode("iso-8859-7", "replace"))
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}).start()
+    address, out = f"http://127.0.0.1:{server.server_address[1]}", tmp_path / "out.html"
+    try:
+        assert main(["inspect", f"{address}/story", "-o", str(out)]) == 0
+        assert main(["inspect", f"{address}/gone", "-o", str(tmp_path / "none.html")]) == 2
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert "<title>Λιμάνι · Winnow</title>" in out.read_text(encoding="utf-8")
+    assert not (tmp_path / "none.html").exists()
+
+
+def test_a_file_can_show_the_site_and_another_model(folder: Path, model: str) -> None:
+    out = folder / "out" / "page.html"
+    out.parent.mkdir()
+    page, site = str(folder / "story-0.html"), str(folder)
+    assert main(["inspect", page, "--site", site, "--pages", "3", "--model", model, "-o", str(out)]) == 0
+    assert '"pages":3' in out.read_text(encoding="utf-8")
+    assert "logistic-" in out.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["gone.html"], "no such file"),
+        (["empty.html"], "is empty"),
+        (["folder"], "holds no HTML files"),
+        (["story-0.html", "--model", "gone.npz"], "no model named 'gone.npz'"),
+        (["story-0.html", "--site", "gone"], "--site: no such folder"),
+        (["story-0.html", "--page", "2"], "--page: no such page"),
+        (["story-0.html", "--collect", "gold.txt"], "must end in .jsonl"),
+        (["story-0.html", "--collect", "gone/gold.jsonl"], "--collect: no such folder"),
+        (["story-0.html", "--collect", "broken.jsonl"], "line 1 is not a JSON object"),
+        (["story-0.html", "-o", "gone/out.html"], "no such file or directory"),
+        (["story-0.html", "--port", "99999"], "--port 99999"),
+    ],
+)
+def test_what_will_not_do_is_said(
+    folder: Path,
+    arguments: list[str],
+    says: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(folder)
+    (folder / "empty.html").touch()
+    (folder / "folder").mkdir()
+    (folder / "broken.jsonl").write_text("no JSON\n")
+    assert main(["inspect", *arguments]) == 2
+    assert says in capsys.readouterr().err

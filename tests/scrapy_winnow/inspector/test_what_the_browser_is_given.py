@@ -1,0 +1,135 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from scrapy_winnow.inspector.application import in_script
+from scrapy_winnow.inspector.documents import Document, Documents, gold_name
+from scrapy_winnow.inspector.drawing import drawing
+from scrapy_winnow.inspector.gold import GoldFile
+from scrapy_winnow.inspector.inspection import Inspection
+from scrapy_winnow.inspector.outputs import located
+from scrapy_winnow.inspector.replay import FolderReplay
+from scrapy_winnow.inspector.tried import Tried
+from tests.scrapy_winnow.inspector.browsing import story
+from winnow import Page, clean
+from winnow.training.evaluation import read_gold
+
+
+def _inspection(html: str) -> Inspection:
+    return Inspection.of(Document("page.html", None, html.encode()))
+
+
+def test_a_drawing_has_no_scripts_handlers_or_addresses() -> None:
+    drawn = drawing(
+        Page.parse(
+            "<body onload=run()><script>run()</script><a href='javascript:run()' onclick=run() class=x>text</a>"
+            "<iframe src=//evil.example></iframe><object data=x><p>in it</p></object>"
+            "<svg onload=run()><script>run()</script><path d='M0 0'/></svg>"
+            "<img src='javascript:run()'><img src='data:text/html,x'><a href='https://host.example/'>y"
+        )
+    )
+    assert not {"script", "iframe", "object", "embed", "link", "meta"} & set(drawn["names"])
+    attributes = [tuple(pairs) for pairs in drawn["attributes"].values()]
+    assert attributes == [("class", "x"), ("d", "M0 0")]
+    assert sorted(drawn["links"].values()) == ["https://host.example/", "javascript:run()"]  # shown as text, never set
+
+
+def test_data_in_a_script_element_cannot_end_it() -> None:
+    data = {"text": "</script><!--<script>\u2028&amp;\ud800"}
+    written = in_script(data)
+    assert "<" not in written
+    assert json.loads(written)["text"] == "</script><!--<script>\u2028&amp;?"
+
+
+def test_every_block_is_in_a_section_and_kept_as_the_library_says() -> None:
+    inspection = _inspection(story(3))
+    state = inspection.state(Tried())
+    cleaned = clean(Page.parse(story(3)))
+    assert state["text"] == cleaned.text
+    assert [section["path"] for section in state["sections"]] == [segment.path for segment in cleaned.segments]
+    assert [section["kind"] != 0 for section in state["sections"]] == [segment.template for segment in cleaned.segments]
+    kept = [inspection.texts[block] for block, kind in enumerate(state["kind"]) if kind == 0]
+    assert [state["text"][begin:end] for _, begin, end in state["spans"]] == kept
+
+
+def test_copies_are_told_from_template() -> None:
+    same = (
+        "<p>The same long paragraph of text stands on this page twice, once for small screens and once for others.</p>"
+    )
+    state = _inspection(
+        f"<article>{same}<p>Something else, of which there is only one, stands here.</p>{same}</article>"
+    ).state(Tried())
+    assert [section["kind"] for section in state["sections"]].count(3) == 1
+
+
+def test_blocks_are_found_in_the_text_in_units_of_browsers() -> None:
+    spans, _ = located(
+        "🚢 one\n\ntwo two\tthree",
+        ["🚢 one", "cut", "two", "missing altogether", "three"],
+        np.array([1, 0, 1, 1, 1], bool),
+    )
+    assert spans == [[0, 0, 6], [2, 8, 11], [4, 16, 21]]
+
+
+def test_a_page_above_the_limits_is_inspected_and_it_is_said() -> None:
+    inspection = _inspection(story(3).replace("</footer>", "<i></i>" * 110_000))
+    assert inspection.passed_through == "nodes"
+    assert "In report 3" in inspection.state(Tried())["text"]
+    assert _inspection(story(3)).passed_through is None
+
+
+def test_pages_of_a_folder_are_replayed_each_but_the_page_itself(site: Path) -> None:
+    documents = Documents(str(site))
+    replay = FolderReplay(documents)
+    replay.read()
+    assert (replay.seen, replay.of) == (14, 14)
+    inspection = Inspection.of(documents.read(5), replay)
+    blocks = {text: inspection.page.n + number for number, text in enumerate(inspection.texts)}
+    story_block = next(unit for text, unit in blocks.items() if "In report 5" in text)
+    for pages in (1, 2, 9, 14):
+        df = inspection.evidence(pages)
+        assert df is not None
+        assert df[blocks["Weather"]] == pages
+        assert df[story_block] == 1
+    assert inspection.evidence(0) is None
+
+
+def test_a_page_that_cannot_be_read_is_left_out_of_the_site(site: Path) -> None:
+    (site / "story-05.html").unlink()
+    (site / "story-05.html").symlink_to("gone")
+    (site / "story-06.html").write_bytes(b"<p>" * 300_000)  # above the caps
+    replay = FolderReplay(Documents(str(site)))
+    replay.start()
+    assert replay.wait(30)
+    assert replay.of == replay.seen
+
+
+def test_marks_are_put_right_in_gold_and_pages_saved_again_replace_themselves(site: Path, tmp_path: Path) -> None:
+    gold = GoldFile(tmp_path / "gold.jsonl")
+    inspection = Inspection.of(Documents(str(site)).read(2))
+    texts = inspection.texts
+    title, weather = texts.index("Story 2 of the harbour"), texts.index("Weather")
+    gold.save(inspection, Tried(), {})
+    gold.save(inspection, Tried(), {weather: "content", len(texts) - 1: "template", title: "content"})
+    (page,) = read_gold(tmp_path / "gold.jsonl")
+    assert page.page_id == "story-02"
+    assert {"Weather", "Story 2 of the harbour"} <= set(page.text.split("\n"))
+    assert len(GoldFile(tmp_path / "gold.jsonl")) == 1
+    with pytest.raises(ValueError, match="not a mark"):
+        gold.save(inspection, Tried(), {len(texts): "content"})
+
+
+@pytest.mark.parametrize(
+    ("name", "gold"),
+    [
+        ("a/b.html", "a/b"),
+        ("../../etc/passwd", "etc/passwd"),
+        ("https://host.example/", "host.example"),
+        ("https://host.example/../x?q=1", "host.example/x_q=1"),
+        ("..", "page"),
+    ],
+)
+def test_names_in_gold_stay_below_their_folder(name: str, gold: str) -> None:
+    assert gold_name(Document(name, None, b"")) == gold
