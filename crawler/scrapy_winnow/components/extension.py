@@ -182,7 +182,7 @@ class Winnow:
         config = self.config
         url, revive = config.redis_url, None
         if url is None:
-            server = EmbeddedServer(config.state_dir, memory=config.state_bytes)
+            server = EmbeddedServer(config.state_dir, memory=None if config.read_only else config.state_bytes)
             if config.read_only and not server.has_data:
                 return None
             try:

@@ -46,11 +46,11 @@ class EmbeddedServer:
     Args:
         folder: State folder; created if it is missing, readable by its owner only.
         timeout: Longest time to wait for the server to answer, in seconds. Loading the data counts.
-        memory: Most bytes that its data may take; beyond that, what has not been used for longest goes. It is decided
-            by the crawl that starts the server.
+        memory: Most bytes that its data may take; beyond that, what has not been used for longest goes. The limit is
+            kept with the data, and ``None`` leaves it as it is: a look at the data never makes them fewer.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], *, timeout: float = 30.0, memory: int = 1 << 30) -> None:
+    def __init__(self, folder: str | os.PathLike[str], *, timeout: float = 30.0, memory: int | None = None) -> None:
         self.folder = Path(folder).expanduser().resolve()
         self._timeout = timeout
         self._memory = memory
@@ -78,9 +78,13 @@ class EmbeddedServer:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             with self._starting():
                 self._join()
+                if self._memory is not None:
+                    self._limit_file.write_text(str(self._memory), encoding="ascii")
                 if not self._answers():
                     self._prepare_socket_folder()
                     self._launch()
+                elif self._memory is not None:
+                    self._ask(f"CONFIG SET maxmemory {self._memory}")
         except OSError as error:
             self._leave()
             raise EmbeddedServerError(
@@ -115,6 +119,17 @@ class EmbeddedServer:
     @property
     def _pid_file(self) -> Path:
         return self.folder / "server.pid"
+
+    @property
+    def _limit_file(self) -> Path:
+        return self.folder / "memory-limit"
+
+    def _memory_limit(self) -> int:
+        """Bytes that the data may take, as the crawl that came last had it; 0 for any number."""
+        try:
+            return max(int(self._limit_file.read_text(encoding="ascii")), 0)
+        except (FileNotFoundError, ValueError):
+            return 0
 
     def _prepare_socket_folder(self) -> None:
         folder = self._socket_path().parent
@@ -194,7 +209,7 @@ class EmbeddedServer:
             "appendonly": "yes",
             "appendfsync": "everysec",
             "save": "",
-            "maxmemory": str(self._memory),
+            "maxmemory": str(self._memory_limit()),
             "maxmemory-policy": "volatile-lru",
             # Freed in the background, memory is still in use when the next key is chosen, and all of them go.
             "lazyfree-lazy-eviction": "no",
@@ -203,14 +218,18 @@ class EmbeddedServer:
         return [str(server_binary()), *(part for name, value in options.items() for part in (f"--{name}", value))]
 
     def _answers(self) -> bool:
+        return self._ask("PING").startswith(b"+PONG")
+
+    def _ask(self, command: str) -> bytes:
+        """What the server says to a command; nothing when it is not there."""
         with socket.socket(socket.AF_UNIX) as probe:
             probe.settimeout(1.0)
             try:
                 probe.connect(str(self._socket_path()))
-                probe.sendall(b"PING\r\n")
-                return probe.recv(64).startswith(b"+PONG")
+                probe.sendall(command.encode() + b"\r\n")
+                return probe.recv(64)
             except OSError:
-                return False
+                return b""
 
 
 def server_binary() -> Path:

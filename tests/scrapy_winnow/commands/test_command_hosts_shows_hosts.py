@@ -1,6 +1,8 @@
 import asyncio
 import json
 import re
+import subprocess
+import sys
 import time
 
 import numpy as np
@@ -147,6 +149,37 @@ def test_the_private_server_of_a_project_is_started_for_the_look(tmp_path, capsy
     assert main(["hosts", "--state-dir", str(tmp_path), "--json"]) == 0
     assert _json(capsys.readouterr().out)["news.example"]["pages"] == 3
     assert not (tmp_path / "server.pid").exists()
+
+
+@pytest.mark.parametrize("own_server", [False, True])
+def test_inside_a_project_its_settings_say_where_the_hosts_are(tmp_path, redis_url, prefix, own_server):
+    settings = [f"WINNOW_REDIS_PREFIX = {prefix!r}"]
+    (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = mine\n")
+    (tmp_path / "folder").mkdir()
+    if own_server:
+        settings.append(f"WINNOW_REDIS_URL = {redis_url!r}")
+        _count(redis_url, prefix, news=3)
+    else:
+        with EmbeddedServer(tmp_path / ".scrapy" / "winnow") as server:
+            _count(server.url, prefix, news=3)
+    (tmp_path / "mine.py").write_text("\n".join(settings))
+    command = [
+        sys.executable,
+        "-c",
+        "import sys; from scrapy_winnow.commands import main; sys.exit(main())",
+        "hosts",
+        "--json",
+    ]
+    done = subprocess.run(command, cwd=tmp_path / "folder", capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert _json(done.stdout)["news.example"]["pages"] == 3
+
+
+def test_outside_a_project_the_command_line_has_to_say_where(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("SCRAPY_SETTINGS_MODULE", raising=False)
+    assert main(["hosts"]) == 2
+    assert "--state-dir" in capsys.readouterr().err
 
 
 def test_without_the_right_to_ask_for_sizes_the_rest_is_shown(tcp_server, capsys):

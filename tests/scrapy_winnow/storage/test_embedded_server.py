@@ -179,3 +179,26 @@ def test_data_beyond_the_memory_goes_by_the_time_it_was_last_used(tmp_path):
     assert left[-1] == 2
     assert sum(left[:100]) < sum(left[-100:])
     assert sum(left[:100]) < 100
+
+
+def test_a_look_leaves_the_limit_as_the_crawl_has_set_it(tmp_path):
+    with EmbeddedServer(tmp_path, memory=8 << 20), EmbeddedServer(tmp_path) as look, _client(look) as client:
+        assert client.config_get("maxmemory")["maxmemory"] == str(8 << 20)
+    with EmbeddedServer(tmp_path) as look, _client(look) as client:
+        assert client.config_get("maxmemory")["maxmemory"] == str(8 << 20)
+        with EmbeddedServer(tmp_path, memory=16 << 20):
+            assert client.config_get("maxmemory")["maxmemory"] == str(16 << 20)
+
+
+def test_a_look_at_data_whose_limit_is_not_known_takes_nothing_away(tmp_path):
+    with EmbeddedServer(tmp_path, memory=64 << 20) as server, _client(server) as client:
+        for number in range(3_000):
+            client.set(f"host-{number}", b"x" * 1_000, ex=1_000)
+    for contents in (None, "", "many"):
+        (tmp_path / "memory-limit").unlink()
+        if contents is not None:
+            (tmp_path / "memory-limit").write_text(contents)
+        with EmbeddedServer(tmp_path) as server, _client(server) as client:
+            assert client.dbsize() == 3_000
+            assert client.config_get("maxmemory")["maxmemory"] == "0"
+        (tmp_path / "memory-limit").touch()

@@ -19,22 +19,55 @@ _TIMEOUT = 30.0  # seconds; a command may wait longer than a page
 
 
 def add_server_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say where the data of the crawls is."""
-    where = parser.add_mutually_exclusive_group(required=True)
+    """Add the options that say where the data of the crawls is; inside a project its settings say it."""
+    where = parser.add_mutually_exclusive_group()
     where.add_argument(
-        "--redis-url", metavar="URL", help="redis://, rediss://, unix:// or redis+cluster://, as WINNOW_REDIS_URL"
+        "--redis-url",
+        metavar="URL",
+        help="redis://, rediss://, unix:// or redis+cluster:// (default: WINNOW_REDIS_URL of the project)",
     )
     where.add_argument(
-        "--state-dir", type=Path, metavar="DIR", help="folder of the private server, .scrapy/winnow in a project"
+        "--state-dir",
+        type=Path,
+        metavar="DIR",
+        help="folder of the private server (default: WINNOW_STATE_DIR of the project)",
     )
     parser.add_argument(
-        "--prefix", default="winnow", help="first part of every key, as WINNOW_REDIS_PREFIX (default: %(default)s)"
+        "--prefix", help="first part of every key (default: WINNOW_REDIS_PREFIX of the project, or winnow)"
     )
 
 
 def connected(options: argparse.Namespace) -> AbstractContextManager[Redis]:
-    """Connect to the server that the options of :func:`add_server_options` name."""
+    """Connect to the server that the options of :func:`add_server_options` name, or else the project's settings.
+
+    ``options.prefix`` is the prefix from then on.
+
+    Raises:
+        CommandError: neither names one.
+    """
+    if options.redis_url is None and options.state_dir is None:
+        _take_from_project(options)
+    options.prefix = options.prefix or "winnow"
     return connected_to(options.redis_url, options.state_dir)
+
+
+def _take_from_project(options: argparse.Namespace) -> None:
+    from scrapy.utils.project import get_project_settings, inside_project  # noqa: PLC0415
+
+    from scrapy_winnow.config import DEFAULTS  # noqa: PLC0415
+    from scrapy_winnow.settings_reader import SettingsReader  # noqa: PLC0415
+
+    if not inside_project():
+        raise CommandError("this is no folder of a Scrapy project, so --redis-url or --state-dir has to say where")
+    try:
+        settings = get_project_settings()
+    except Exception as error:  # the project's own code
+        raise CommandError(f"the settings of the project cannot be read: {error}") from error
+    reader = SettingsReader(settings, DEFAULTS)
+    options.redis_url = reader.text("WINNOW_REDIS_URL") or None
+    if options.redis_url is None:
+        options.state_dir = reader.folder("WINNOW_STATE_DIR")
+    options.prefix = options.prefix or reader.name("WINNOW_REDIS_PREFIX")
 
 
 @contextmanager
