@@ -1,6 +1,8 @@
 """One crawl in a process of its own: a plan in JSON as its argument, what came out in JSON in the plan's ``out``."""
 
+import asyncio
 import dataclasses
+import datetime
 import gc
 import json
 import resource
@@ -96,6 +98,13 @@ ODD_URLS = ["http://[broken", "http://a.example:99999/", "http://a.example/\udc8
 
 MAKERS = {
     "odd": lambda response: [{"url": url, "html": response.text} for url in ODD_URLS],
+    "canonical": lambda response: {
+        "url": response.url.replace("http://", "http://www."),
+        "html": response.text,
+        "number": [1, {"two": 2.5}],
+        "when": datetime.datetime(2026, 11, 22, 4, 30),
+        "odd": object(),
+    },
     "frozen": lambda response: FrozenItem(response.url, response.text),
     "roomless": lambda response: RoomlessItem(url=response.url, html=response.text),
     "forbidding": lambda response: ForbiddingItem(url=response.url, html=response.text),
@@ -138,7 +147,43 @@ class ListSpider(PlannedSpider):
         return [{"url": response.url, "html": response.text}]
 
 
-CALLBACKS = {"generator": PlannedSpider, "list": ListSpider}
+class FedSpider(PlannedSpider):
+    """Asks for further addresses whenever it is idle, a host at a time."""
+
+    @classmethod
+    def from_crawler(cls, crawler, *args, **kwargs):
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        crawler.signals.connect(spider.feed, scrapy.signals.spider_idle)
+        return spider
+
+    def feed(self):
+        if self.later:
+            for url in self.later.pop(0):
+                self.crawler.engine.crawl(scrapy.Request(url, dont_filter=True))
+            raise scrapy.exceptions.DontCloseSpider
+
+
+CALLBACKS = {"generator": PlannedSpider, "list": ListSpider, "fed": FedSpider}
+
+
+class LosingPipeline:
+    """Stores slowly, and loses the first item that it gets in the way that the setting LOSES names."""
+
+    def __init__(self, how):
+        self.how = how
+
+    @classmethod
+    def from_crawler(cls, crawler):
+        return cls(crawler.settings["LOSES"])
+
+    async def process_item(self, item):
+        how, self.how = self.how, None
+        await asyncio.sleep(0.3)
+        if how == "drop":
+            raise scrapy.exceptions.DropItem("lost")
+        if how == "error":
+            raise ZeroDivisionError
+        return dict(item)
 
 
 def prepare(process, plan):
@@ -150,7 +195,12 @@ def prepare(process, plan):
         spider = type(
             "Planned", (CALLBACKS[plan.get("callback", "generator")],), {"custom_settings": plan.get("custom_settings")}
         )
-        arguments = {"urls": plan["urls"], "meta": plan.get("meta", {}), "item": plan.get("item", "dict")}
+        arguments = {
+            "urls": plan["urls"],
+            "later": plan.get("later", []),
+            "meta": plan.get("meta", {}),
+            "item": plan.get("item", "dict"),
+        }
     crawler = process.create_crawler(Crawler(spider, {**PLAIN, **settings}))
     items = []
 
@@ -182,7 +232,7 @@ def main(plans):
         results.append({"items": items, "stats": {**plain, "responses_alive": alive}})
     resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     with open(plans["out"], "w") as out:  # noqa: PTH123
-        json.dump(results, out)
+        json.dump(results, out, default=repr)
 
 
 if __name__ == "__main__":

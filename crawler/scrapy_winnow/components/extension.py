@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from scrapy_winnow import stats
 from scrapy_winnow.components.corrections import Corrections
+from scrapy_winnow.components.originals import Originals
 from scrapy_winnow.components.origins import Origins
 from scrapy_winnow.components.starting import checked_config, has_said, is_enabled, refuse
 from scrapy_winnow.duplicates.index import DuplicateIndex, IndexOptions
@@ -47,6 +48,7 @@ class Winnow:
         origins: which page each item came from.
         counts: the node counts; ``None`` without Redis or when site evidence is off.
         duplicates: the near-duplicate index; ``None`` without Redis or when it is off.
+        originals: stands before the index where near-duplicates are dropped; ``None`` where they are not.
         documents: the stream that ``winnow dedup`` reads; ``None`` without Redis or when it is off.
         learning: gives examples and takes models over; ``None`` without Redis or when both are off.
         corrections: cleans early pages again; ``None`` without Redis or when it is off.
@@ -59,6 +61,7 @@ class Winnow:
         self.origins = Origins()
         self.counts: NodeCounts | None = None
         self.duplicates: DuplicateIndex | None = None
+        self.originals: Originals | None = None
         self.documents: DocumentStream | None = None
         self.learning: CrawlLearning | None = None
         self.corrections: Corrections | None = None
@@ -86,7 +89,7 @@ class Winnow:
             await self._open()
         except Exception:
             # Whatever it is, items are cleaned by the page alone then.
-            self.counts = self.duplicates = self.documents = None
+            self.counts = self.duplicates = self.originals = self.documents = None
             self.count(stats.REDIS_FAILURES)
             logger.exception("The crawl goes on without site evidence", extra=self._extra)
 
@@ -111,6 +114,11 @@ class Winnow:
             )
         if config.duplicates:
             self.duplicates = DuplicateIndex(connection, IndexOptions.of(config))
+            if config.drop_duplicates and not config.read_only:
+                self.originals = Originals(self.duplicates)
+                self._crawler.signals.connect(self.originals.stored, signals.item_scraped)
+                self._crawler.signals.connect(self.originals.lost, signals.item_dropped)
+                self._crawler.signals.connect(self.originals.lost, signals.item_error)
         if config.duplicates_stream and not config.read_only:
             self.documents = DocumentStream(connection, IndexOptions.of(config), length=config.duplicates_stream_length)
         if config.teaches or config.follows:
@@ -132,16 +140,18 @@ class Winnow:
             return None
 
     def idle(self) -> None:
-        """Correct what is left before the spider is closed.
+        """Correct what is left before the spider is closed, each time that there is something new.
 
         Raises:
             DontCloseSpider: there is something left.
         """
         if self.corrections is None:
             return
-        if self._finishing is None:
+        if self._finishing is not None and self._finishing.done():
+            self._finishing = None
+        if self._finishing is None and self.corrections.has_news:
             self._finishing = asyncio.create_task(self.corrections.finish())
-        if not self._finishing.done():
+        if self._finishing is not None:
             raise DontCloseSpider
 
     def _use(self, model: Model) -> None:
@@ -161,7 +171,7 @@ class Winnow:
         if self._one_thread is not None:
             self._one_thread.restore_original_limits()
         learning, corrections, connection, server = self.learning, self.corrections, self._connection, self._server
-        self.counts = self.duplicates = self.documents = self.learning = self.corrections = None
+        self.counts = self.duplicates = self.originals = self.documents = self.learning = self.corrections = None
         if learning is not None:
             await self._closed(learning.stop())
         if corrections is not None:

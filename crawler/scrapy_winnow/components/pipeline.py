@@ -75,8 +75,9 @@ class CleanItems:
         if found is None:
             return item
         adapter, html, url = found
+        site = _site_of(item, origin, url)
         with step("clean the item", stats.ITEMS_FAILED, url):
-            cleaned, evidence = await self._clean(html, url, origin)
+            cleaned, evidence = await self._clean(html, url, site, origin)
         if isinstance(item, Correction):
             self._let_through(item, cleaned, evidence)
         if cleaned is None:
@@ -92,9 +93,10 @@ class CleanItems:
         if original is not None:
             cleaned.values["duplicate_of"] = original
             self._drop_duplicate(original)
-        if winnow.corrections is not None and evidence is not None and url is not None:
+        corrections = winnow.corrections if not isinstance(item, Correction) else None
+        if corrections is not None and evidence is not None and site is not None and url is not None:
             with step("keep for a correction the page", stats.ITEMS_INCOMPLETE, url):
-                await self._note(item, html, url, cleaned, evidence)
+                await corrections.note(site, adapter, html, url, str(cleaned.values["text"]), evidence)
         with step("fill the fields of the item", stats.ITEMS_INCOMPLETE, url):
             self._writer.write(adapter, cleaned.values)
         return item
@@ -133,14 +135,8 @@ class CleanItems:
             raise DropItem("its text stays as it was", log_level="DEBUG")
         self._winnow.count(stats.CORRECTIONS_SENT)
 
-    async def _note(self, item: Any, html: str | bytes, url: str, cleaned: CleanedItem, evidence: SiteEvidence) -> None:
-        """Have the page cleaned again once its site is known, unless that is what has just happened."""
-        corrections = self._winnow.corrections
-        if corrections is not None and not isinstance(item, Correction):
-            await corrections.note(str(site_of(url)), url, html, str(cleaned.values["text"]), evidence)
-
     async def _clean(
-        self, html: str | bytes, url: str | None, origin: Origin | None
+        self, html: str | bytes, url: str | None, site: str | None, origin: Origin | None
     ) -> tuple[CleanedItem, SiteEvidence | None]:
         winnow = self._winnow
         hashed: HashedPage | None = None
@@ -150,10 +146,11 @@ class CleanItems:
             winnow.count(stats.ITEMS_IN_THREAD)
         if origin is not None and origin.hashed is not None and origin.is_of(html):
             hashed, evidence = origin.hashed, origin.evidence
-        elif winnow.counts is not None and url is not None and (site := site_of(url)) is not None:
+        elif winnow.counts is not None and url is not None and site is not None:
             hashed = await self._do(heavy, self._read, html, url)
             if hashed is not None:
-                evidence = await winnow.counts.read(site, hashed.fingerprints)
+                with self._guard.step("look up the counts for the item", stats.ITEMS_INCOMPLETE, url):
+                    evidence = await winnow.counts.read(site, hashed.fingerprints)
 
         def work() -> CleanedItem:
             return clean_item(
@@ -186,7 +183,10 @@ class CleanItems:
         winnow = self._winnow
         if winnow.duplicates is None:
             return None
-        verdict = await winnow.duplicates.find(url, cleaned.shingles, enter=not winnow.config.read_only)
+        if winnow.originals is not None:
+            verdict = await winnow.originals.find(url, cleaned.shingles)
+        else:
+            verdict = await winnow.duplicates.find(url, cleaned.shingles, enter=not winnow.config.read_only)
         if verdict is None:
             return None
         if verdict.hot:
@@ -199,3 +199,11 @@ class CleanItems:
         if self._winnow.config.drop_duplicates:
             self._winnow.count(stats.ITEMS_DROPPED)
             raise DropItem(f"near-duplicate of {original}", log_level="INFO")
+
+
+def _site_of(item: object, origin: Origin | None, url: str | None) -> str | None:
+    """The site that an item's page was counted for: that of its response, whatever address the item itself gives."""
+    if isinstance(item, Correction):
+        return item.site
+    site = site_of(origin.url) if origin is not None else None
+    return site if site is not None or url is None else site_of(url)

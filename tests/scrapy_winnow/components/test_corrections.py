@@ -39,11 +39,18 @@ def crawled(shared_web, start_crawls, tmp_path_factory):
         "never": {**plan, "urls": urls[: SETTLE_AFTER - 1]},
         "no room": {**plan, "WINNOW_SPOOL_BYTES": 1},
         "off": {**plan, "WINNOW_CORRECTIONS": False},
+        "canonical": {**plan, "item": "canonical"},
+        "fed": {
+            **plan,
+            "urls": [],
+            "callback": "fed",
+            "later": [urls[:SETTLE_AFTER], [url.replace("127.0.0.1", "localhost") for url in urls[:SETTLE_AFTER]]],
+        },
         "no folder": {**plan, "WINNOW_STATE_DIR": str(folder / "file")},
     }
     (folder / "file").touch()
     results = start_crawls(*({"WINNOW_STATE_DIR": str(folder / "spool"), **plan} for plan in plans.values())).results()
-    assert not list((folder / "spool").iterdir())
+    assert not list((folder / "spool").glob("spool-*"))
     return dict(zip(plans, results, strict=True))
 
 
@@ -95,3 +102,20 @@ def test_without_corrections_every_page_is_one_item(crawled, name):
 def test_a_folder_that_cannot_be_used_is_one_warning(crawled):
     lines = [line for line in crawled["early"].log.splitlines() if "without corrections" in line]
     assert len(lines) == 1
+
+
+def test_corrections_go_on_for_a_spider_that_is_fed_when_it_is_idle(crawled):
+    hosts = {item["url"].split("/")[2].split(":")[0] for item in _corrections(crawled["fed"])}
+    assert hosts == {"127.0.0.1", "localhost"}
+
+
+def test_an_item_is_corrected_by_the_site_of_its_response_and_keeps_its_own_fields(crawled):
+    result = crawled["canonical"]
+    corrections = _corrections(result)
+    assert corrections
+    for item in corrections:
+        assert item["url"].startswith("http://www.")
+        assert APPEAL not in item["text"]
+        assert item["number"] == [1, {"two": 2.5}]
+        assert item["when"] == "datetime.datetime(2026, 11, 22, 4, 30)"
+    assert len([line for line in result.log.splitlines() if "Corrections will be without odd" in line]) == 1
