@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING
 
 from winnow.fingerprints.units import UNSEEN, both_fingerprints, node_fingerprints, text_fingerprints
 from winnow.memo import forget
+from winnow.page.charset import decode
 from winnow.page.page import Limits, Page, PageTooLarge
-from winnow.page.parsing import decode, parse_html
+from winnow.page.parsing import parse_html
 from winnow.page.subtrees import within
 
 if TYPE_CHECKING:

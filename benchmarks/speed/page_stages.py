@@ -28,7 +28,8 @@ from winnow.fingerprints.units import both_fingerprints
 from winnow.memo import forget
 from winnow.output.stripping import template_units
 from winnow.output.text import block_texts, join_blocks
-from winnow.page.parsing import decode, parse_html
+from winnow.page.charset import decode
+from winnow.page.parsing import parse_html
 from winnow.smoothing.smooth import smooth_scores
 
 if TYPE_CHECKING:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import re
+from typing import Final
 
-from charset_normalizer import from_bytes
 from lxml import etree
-from w3lib.encoding import html_to_unicode
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from winnow.page.charset import decode
 
-_CONVINCING: Final = 12  # continuation bytes; fewer can be two or three characters of another charset by chance
+_TELLING: Final = re.compile(r"</html|<frameset\b", re.IGNORECASE)
+_UNSEEN: Final = re.compile(
+    r"<!--.*?-->|<(script|style|noscript|template)\b.*?</\1\s*>|<[^>]*>", re.DOTALL | re.IGNORECASE
+)
+_DOCUMENT_TAGS: Final = re.compile(r"</(?:html|body)\s*>|<!doctype[^>]*>", re.IGNORECASE)
+_FRAME_TAGS: Final = re.compile(r"</?(?:frameset|frame|noframes)\b[^>]*>", re.IGNORECASE)
 
 
 def parse_html(html: str | bytes, encoding: str | None = None) -> etree._Element:
@@ -19,44 +22,25 @@ def parse_html(html: str | bytes, encoding: str | None = None) -> etree._Element
 
     Args:
         html: the document. NUL characters are dropped, as parsel does.
-        encoding: charset named by the HTTP header; without it :func:`decode` says what decides.
+        encoding: charset named by the HTTP header; without it :func:`winnow.page.charset.decoded` says what decides.
     """
     text = html if isinstance(html, str) else decode(html, encoding)
-    body = text.strip().replace("\x00", "").encode("utf-8", "replace")
+    body = with_all_text(text).strip().replace("\x00", "").encode("utf-8", "replace")
     parser = etree.HTMLParser(recover=True, huge_tree=True, encoding="utf-8")
     root = etree.fromstring(body or b"<html/>", parser=parser)
     return root if root is not None else etree.fromstring(b"<html/>", parser=parser)
 
 
-def decode(html: bytes, encoding: str | None = None) -> str:
-    """Decode a document by its HTTP charset, BOM, what its bytes can only be, ``meta`` charset, or what they look like.
+def with_all_text(html: str) -> str:
+    """Return a document whose text the parser reads to its end, as browsers do; as a rule the very one that is given.
 
-    Long text that is valid UTF-8 is UTF-8, whatever its ``meta`` says: saved pages and mirrors are often converted and
-    keep the declaration they came with. An HTTP charset is believed all the same.
+    libxml2 stops at the first ``</html>``, where other documents may have been joined to the first or a broken template
+    ends too early, and takes the contents of ``noframes``, which is all that old pages of frames have, for one string.
     """
-    return decoded(html, encoding)[1]
-
-
-def decoded(html: bytes, encoding: str | None = None) -> tuple[str, str]:
-    """Return the name of the codec that :func:`decode` chooses, and the text; a BOM is no part of it."""
-    if encoding is None:
-        try:
-            text = html.decode("utf-8-sig")
-        except UnicodeDecodeError:
-            pass
-        else:
-            if len(html) - len(text) >= _CONVINCING:
-                return "utf-8", text
-    content_type = f"text/html; charset={encoding}" if encoding else None
-    return html_to_unicode(content_type, html, auto_detect_fun=_guess_encoding)
-
-
-def _guess_encoding(html: bytes, preferred: Sequence[str] = ("ascii", "utf-8")) -> str:
-    for encoding in preferred:
-        try:
-            html.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-        return encoding
-    best = from_bytes(html).best()
-    return best.encoding if best else "cp1252"
+    for found in _TELLING.finditer(html):
+        if found[0].startswith("</"):
+            if _UNSEEN.sub("", html[found.start() :]).strip():
+                html = _DOCUMENT_TAGS.sub("", html)
+            break
+        return _FRAME_TAGS.sub("", html)
+    return html

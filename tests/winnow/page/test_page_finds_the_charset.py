@@ -1,7 +1,7 @@
 import pytest
 
+from winnow.page.charset import decode
 from winnow.page.page import Page
-from winnow.page.parsing import decode
 
 TEXTS = {
     "windows-1252": "Größe und café – “quoted” naïve",
@@ -59,3 +59,33 @@ def test_a_few_bytes_that_happen_to_be_utf8_do_not_outweigh_the_meta() -> None:
     html = "<html><head><meta charset='gbk'></head><body><p>茅台</p></body></html>".encode("gbk")
     assert html.decode("utf-8"), "two characters of GBK that are two of UTF-8 as well"
     assert Page.parse(html).block_texts() == ["茅台"]
+
+
+LONG = "Größe und café, naïve Übung für Schüler. " * 5
+
+
+@pytest.mark.parametrize(
+    "damaged", [LONG.encode() + b"\xff" + LONG.encode(), LONG.encode() + b"\xe2\x82", b"caf\xc3\xa9 \xe2"]
+)
+def test_utf8_with_a_wrong_byte_or_cut_off_in_a_character_is_still_utf8(damaged: bytes) -> None:
+    text = decode(b"<p>" + damaged)
+    assert text == "<p>" + damaged.decode("utf-8", "replace")
+
+
+def test_utf8_with_a_wrong_byte_outweighs_a_meta_of_another_charset() -> None:
+    html = b"<meta charset=windows-1252><p>" + LONG.encode() + b"\xff"
+    assert LONG in decode(html)
+
+
+@pytest.mark.parametrize("name", ["utf-16", "UTF-16LE", "utf-16be"])
+def test_utf_16_in_a_meta_means_utf_8_since_the_meta_could_be_read(name: str) -> None:
+    assert decode(f'<meta charset="{name}"><p>plain</p>'.encode()).endswith("<p>plain</p>")
+    assert "é" in decode(f'<meta charset="{name}"><p>é</p>'.encode())
+
+
+def test_cyrillic_and_chinese_bytes_are_not_taken_for_damaged_utf8() -> None:
+    for encoding in ("windows-1251", "gb18030", "euc-kr"):
+        sample = {"windows-1251": TEXTS["koi8-r"], "gb18030": TEXTS["gb18030"], "euc-kr": "한국어 문장입니다 길게"}[
+            encoding
+        ]
+        assert sample in decode(f"<p>{sample * 8}</p>".encode(encoding))

@@ -41,14 +41,6 @@ def test_an_xhtml_page_with_its_prologue_and_namespaces_is_read() -> None:
     assert page.block_texts() == ["é", "b"]
 
 
-def test_frames_have_no_text_and_their_fallback_is_not_taken_for_any() -> None:
-    page = Page.parse(
-        "<frameset><frame src=a><frame src=b><noframes><body><p>Your browser</p></body></noframes></frameset>"
-    )
-    assert [element.tag for element in page.elements][:4] == ["html", "frameset", "frame", "frame"]
-    assert page.m == 0
-
-
 def test_of_duplicate_attributes_the_first_holds() -> None:
     assert Page.parse("<p class=a class=b id=x ID=y>t").attributes[2] == [("class", "a"), ("id", "x")]
 
@@ -107,3 +99,26 @@ def test_as_many_siblings_as_the_cap_allows_are_worked_on() -> None:
     assert len(set(markup[2 : page.n].tolist())) == 1
     assert len(set(text[2:].tolist())) == 1
     assert site_level_templates(page, np.full(page.n + page.m, 50), 100)[2:].all()
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<html><body><p>first</p></body></html><p>second</p>",
+        "<html><p>first</p></html>\n<!DOCTYPE html><html><head><title>t</title></head><body><p>second</p></html>",
+        "<HTML><BODY><p>first</p></HTML>second",
+        "<html><body><p>first</p></html><script>x = '</html>'</script><div>second",
+    ],
+)
+def test_text_after_the_end_of_the_document_is_read_as_browsers_do(html: str) -> None:
+    assert [text for text in Page.parse(html).block_texts() if text != "t"] == ["first", "second"]
+
+
+def test_scripts_after_the_end_change_nothing() -> None:
+    html = "<html><body><p>first</p></body></html>"
+    assert Page.parse(f"{html}<!-- a --><script>b</script>\n").n == Page.parse(html).n
+
+
+def test_a_page_of_frames_is_what_it_says_to_those_without_frames() -> None:
+    frames = "<frameset cols=1><frame src=a><noframes><body><p>Our <b>menu</b></p></body></noframes></frameset>"
+    assert Page.parse(f"<html><head><title>t</title></head>{frames}</html>").block_texts() == ["Our menu"]

@@ -17,7 +17,7 @@ _ANYWHERE: Final = re.compile(
     | <(?=[a-zA-Z/!?])                                   # a tag
     | &(?=\#[0-9]+;|\#[xX][0-9a-fA-F]+;|[a-zA-Z][a-zA-Z0-9]*;)
     | \](?=[(:\[])                                       # the end of a link's text, the name of a reference
-    | (?<!\s)\*|\*(?!\s)
+    | (?<![ \n])\*|\*(?![ \n])
     | (?<![^\W_])_|_(?![^\W_])                           # within a word it is one of its characters
     | ~(?=~|\Z)|(?<=[^\s/])~                                # a number may be about ~5, and an address in ~home
     """,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 
 from winnow.hashing import inverse_powers, mix, powers
+from winnow.page.charset import decoded
 from winnow.page.events import covered, mostly_characters, of_blocks
-from winnow.page.parsing import decoded
 from winnow.site.methods.base import Labels, parameter
 from winnow.site.methods.detagged import Detagged
 from winnow.site.methods.hash_counter import HashCounter, among

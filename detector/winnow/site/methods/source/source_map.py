@@ -15,7 +15,8 @@ import numpy as np
 from lxml import etree
 from w3lib.encoding import read_bom
 
-from winnow.page.parsing import decoded, parse_html
+from winnow.page.charset import decoded
+from winnow.page.parsing import parse_html
 from winnow.page.subtrees import prefix_sums
 from winnow.page.tags import UNSEEN_TEXT
 from winnow.site.methods.source.tokens import END, OTHER, START, Token, source_tokens
