@@ -16,7 +16,7 @@ help: ## this list
 
 $(VENV)/.installed: pyproject.toml $(PINS)
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint $(PINS) hatchling editables
+	$(BIN)/python -m pip install --quiet --constraint $(PINS) hatchling editables setuptools
 	$(BIN)/python -m pip install --quiet --constraint $(PINS) --no-build-isolation --editable '.[dev]'
 	touch $@
 

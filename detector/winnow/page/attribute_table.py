@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, overload
@@ -33,14 +33,12 @@ class AttributeTable(Sequence[Pairs]):
     of ``first`` count in it.
 
     Attributes:
-        elements: the n elements.
         by_name: place of the first of all equal attributes, by name and value.
         first: int32[a], the same for every attribute of the page, in document order.
         begin: int32[n + 1], where the attributes of each element begin.
     """
 
-    elements: list[etree._Element]
-    by_name: dict[str, dict[str, int]]
+    by_name: Mapping[str, dict[str, int]]
     first: Indices
     begin: Indices
 
@@ -55,24 +53,42 @@ class AttributeTable(Sequence[Pairs]):
             for name, value in pairs:
                 first.append(by_name[name].setdefault(value, len(first)))
         begin = prefix_sums(np.array(counts, np.int32))
-        return cls(elements, dict(by_name), np.array(first, np.int32), begin.astype(np.int32))
+        return cls(dict(by_name), np.array(first, np.int32), begin.astype(np.int32))
 
     def __len__(self) -> int:
-        return len(self.elements)
+        return len(self.begin) - 1
 
     @overload
     def __getitem__(self, element: int) -> Pairs: ...
     @overload
     def __getitem__(self, element: slice) -> list[Pairs]: ...
     def __getitem__(self, element: int | slice) -> Pairs | list[Pairs]:
-        chosen = self.elements[element]
-        pairs: Pairs | list[Pairs] = list(map(_ITEMS, chosen)) if isinstance(chosen, list) else _ITEMS(chosen)
-        return pairs
+        if isinstance(element, slice):
+            return [self[index] for index in range(*element.indices(len(self)))]
+        own = slice(self.begin[: len(self)][element], self.begin[1:][element])
+        return [self._pairs[place] for place in self.first[own].tolist()]
+
+    @cached_property
+    def _pairs(self) -> dict[int, tuple[str, str]]:
+        """Name and value by place, of the first of all equal attributes."""
+        return {place: (name, value) for name, values in self.by_name.items() for value, place in values.items()}
+
+    def __iter__(self) -> Iterator[Pairs]:
+        return iter(self[:])
+
+    def values_of(self, name: str, elements: NDArray[np.integer]) -> list[str | None]:
+        """Value of one attribute for each of the given elements, ``None`` where it has none."""
+        value_of = {place: value for value, place in self.named(name).items()}
+        found: list[str | None] = []
+        for begin, end in zip(self.begin[elements].tolist(), self.begin[elements + 1].tolist(), strict=True):
+            places = self.first[begin:end].tolist() if value_of else []
+            found.append(next((value_of[place] for place in places if place in value_of), None))
+        return found
 
     @cached_property
     def element(self) -> Indices:
         """int32[a], the element that each attribute belongs to."""
-        return np.arange(len(self.elements), dtype=np.int32).repeat(np.diff(self.begin))
+        return np.arange(len(self), dtype=np.int32).repeat(np.diff(self.begin))
 
     def named(self, name: str) -> dict[str, int]:
         """Place of the first attribute of one name by each of its values."""

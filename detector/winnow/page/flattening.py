@@ -7,9 +7,6 @@ its closing. So the order of the text, what hides it and what separates it are r
 
 from __future__ import annotations
 
-import gc
-from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import compress
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
@@ -19,68 +16,24 @@ import numpy as np
 from winnow.memo import Memo
 from winnow.page.ancestors import nearest
 from winnow.page.attribute_table import AttributeTable
+from winnow.page.flat_tree import FlatTree
 from winnow.page.subtrees import prefix_sums
-from winnow.page.tags import IS_BLOCK_LEVEL, TAG_ID, UNKNOWN, UNSEEN_TEXT, tag_set
-from winnow.page.tree import Tree
+from winnow.page.tags import IS_BLOCK_LEVEL, IS_UNSEEN_TEXT, TAG_ID, UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lxml import etree
     from numpy.typing import NDArray
 
     Indices = NDArray[np.int32]
 
-_UNSEEN_TEXT: Final = tag_set(*UNSEEN_TEXT)
 _TAG: Final = attrgetter("tag")
 _TEXT: Final = attrgetter("text")
 _TAIL: Final = attrgetter("tail")
 _NO_ELEMENT: Final = -1  # comments and processing instructions: only their tails count
 
 
-@dataclass(eq=False)
-class FlatTree(Tree):
-    """The elements, text runs and text blocks of a tree in document order.
-
-    Three kinds of things, each in arrays of its own:
-
-    * **elements** in preorder (``n`` of them, comments left out). Subtree ``i`` is the slice ``[i, end[i])``, so the
-      sum of any quantity over a subtree is a difference of two prefix sums.
-    * **text runs** (``r``): every non-empty stretch of text between two pieces of markup, white space included, each
-      belonging to its element. The contents of ``script``, ``style`` and the like are not text.
-    * **text blocks** (``m``): maximal stretches of runs that no border of a block-level element and no ``br`` cuts,
-      blank ones left out. Mixed content (a paragraph and a share bar in one ``div``) falls into several blocks.
-
-    Attributes:
-        elements: the lxml elements; they keep the whole tree alive, so a page must not outlive its processing.
-        attributes: name-value pairs of each element.
-        tag: int16[n], ids of :data:`winnow.page.tags.TAG_NAMES`.
-        runs: str[r].
-        inked: bool[r], the runs that are not blank.
-        run_node: int32[r], the element a run belongs to.
-        run_begin, run_end: int32[n], slice of the runs inside each subtree.
-        block_node: int32[m], nearest block-level element around each block.
-        block_run_begin, block_run_end: int32[m], slice of the runs of each block.
-        block_begin, block_end: int32[n], slice of the blocks inside each subtree.
-    """
-
-    elements: list[etree._Element]
-    attributes: AttributeTable
-    tag: NDArray[np.int16]
-    runs: list[str]
-    inked: NDArray[np.bool_]
-    run_node: Indices
-    run_begin: Indices
-    run_end: Indices
-    block_node: Indices
-    block_run_begin: Indices
-    block_run_end: Indices
-    block_begin: Indices
-    block_end: Indices
-
-
 def flatten(nodes: list[etree._Element]) -> FlatTree:
-    """Flatten a tree, given all its nodes in document order; it is not changed."""
+    """Flatten a tree in numpy, given all its nodes in document order; it is not changed."""
     tag = np.fromiter(map(_TAG_IDS.__getitem__, map(_TAG, nodes)), np.int16, len(nodes))
     is_element = tag != _NO_ELEMENT
     elements = list(compress(nodes, is_element.tolist()))
@@ -104,13 +57,15 @@ def flatten(nodes: list[etree._Element]) -> FlatTree:
     parent_of, tag_of = above[is_element], tag[is_element]
     container = nearest(parent_of, IS_BLOCK_LEVEL[tag_of] | (parent_of < 0))
     return FlatTree(
-        elements=elements,
+        root=nodes[0],
         attributes=AttributeTable.of(elements),
         tag=tag_of,
         parent=parent_of,
         end=before[end[is_element]],
         depth=depth[is_element],
-        runs=runs,
+        unknown_names={i: str(elements[i].tag) for i in np.flatnonzero(tag_of == UNKNOWN).tolist()},
+        text="".join(runs),
+        run_offset=prefix_sums(np.fromiter(map(len, runs), np.int64, len(runs))),
         inked=inked,
         run_node=run_node,
         run_begin=run_begin,
@@ -121,19 +76,6 @@ def flatten(nodes: list[etree._Element]) -> FlatTree:
         block_begin=np.searchsorted(block_run_begin, run_begin).astype(np.int32),
         block_end=np.searchsorted(block_run_begin, run_end).astype(np.int32),
     )
-
-
-@contextmanager
-def no_garbage_collection() -> Iterator[None]:
-    """Keep the collector from looking again and again through objects that are being made and are no garbage yet."""
-    if not gc.isenabled():
-        yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
 
 
 def _tag_id(name: object) -> int:
@@ -177,7 +119,7 @@ def _runs(
     kept = texts.astype(bool)
     kept[opens[tag < 0]] = False  # what a comment says
     kept[closes[:1]] = False  # what follows the root
-    unseen = (tag >= 0) & _UNSEEN_TEXT[tag]
+    unseen = (tag >= 0) & IS_UNSEEN_TEXT[tag]
     kept &= _running_sums(opens, closes, unseen, -unseen.astype(np.int32)) == 0
     return texts[kept].tolist(), kept
 

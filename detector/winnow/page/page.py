@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
-from winnow.page.flattening import FlatTree, flatten, no_garbage_collection
+from winnow.core import compiled
+from winnow.page.compiled_flattening import flatten_compiled
+from winnow.page.flat_tree import FlatTree, no_garbage_collection
+from winnow.page.flattening import flatten
 from winnow.page.parsing import parse_html
-from winnow.page.subtrees import prefix_sums
 from winnow.page.tags import TAG_ID
+from winnow.page.text.kinds import character_properties
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,6 +52,12 @@ class Limits:
     max_nodes: int = 100_000
     max_depth: int = 2_047
 
+    def check(self, what: str, size: int) -> None:
+        """Raise :class:`PageTooLarge` where a page has more ``"bytes"``, ``"nodes"`` or ``"depth"`` than it may."""
+        limit = getattr(self, f"max_{what}")
+        if size > limit:
+            raise PageTooLarge(what, size, limit)
+
 
 DEFAULT_LIMITS: Final = Limits()
 
@@ -81,8 +90,7 @@ class Page(FlatTree):
         Raises:
             PageTooLarge: the page is above one of the caps.
         """
-        if len(html) > limits.max_bytes:
-            raise PageTooLarge("bytes", len(html), limits.max_bytes)
+        limits.check("bytes", len(html))
         return cls.from_tree(parse_html(html, encoding), url, limits=limits)
 
     @classmethod
@@ -92,20 +100,20 @@ class Page(FlatTree):
         Raises:
             PageTooLarge: the tree is above one of the caps.
         """
+        core = compiled()
+        size = core.size(root) if core is not None else None
+        if core is not None and size is not None:
+            limits.check("nodes", size[0])
+            limits.check("depth", size[1])
+            flat = flatten_compiled(core, root)
+            if flat is not None:
+                return cls(**vars(flat), url=url)
         with no_garbage_collection():
             nodes = list(root.iter())
-            if len(nodes) > limits.max_nodes:
-                raise PageTooLarge("nodes", len(nodes), limits.max_nodes)
+            limits.check("nodes", len(nodes))
             flat = flatten(nodes)
-        deepest = int(flat.depth.max(initial=-1)) + 1
-        if deepest > limits.max_depth:
-            raise PageTooLarge("depth", deepest, limits.max_depth)
+        limits.check("depth", int(flat.depth.max(initial=-1)) + 1)
         return cls(**vars(flat), url=url)
-
-    @property
-    def m(self) -> int:
-        """Number of text blocks."""
-        return len(self.block_node)
 
     @cached_property
     def unit_parent(self) -> Indices:
@@ -113,37 +121,33 @@ class Page(FlatTree):
         return np.concatenate([self.parent, self.block_node])
 
     @cached_property
-    def text(self) -> str:
-        """All runs joined; run ``k`` is ``text[run_offset[k]:run_offset[k + 1]]``."""
-        return "".join(self.runs)
-
-    @cached_property
-    def run_offset(self) -> NDArray[np.int64]:
-        """int64[r + 1], where each run begins in :attr:`text`, in characters."""
-        return prefix_sums(np.fromiter(map(len, self.runs), np.int64, len(self.runs)))
-
-    @cached_property
-    def code_points(self) -> NDArray[np.uint32]:
-        """uint32, Unicode code point of each character of :attr:`text`."""
-        return np.frombuffer(self.text.encode("utf-32-le", "surrogatepass"), "<u4").astype(np.uint32, copy=False)
-
-    @cached_property
     def title(self) -> str:
         """Text of the first ``title`` element outside an image, white space normalised; empty when there is none."""
-        for index in np.flatnonzero(self.tag == TAG_ID["title"]):
+        titles = np.flatnonzero(self.tag == TAG_ID["title"]).tolist()
+        if not titles:
+            return ""
+        elements = list(self.root.iter("{*}title"))
+        if len(elements) != len(titles):  # one of them in capitals
+            elements = [self.elements[index] for index in titles]
+        for index, element in zip(titles, elements, strict=True):
             if self.tag[self.parent[index]] != TAG_ID["svg"]:
-                return " ".join("".join(map(str, self.elements[index].itertext())).split())
+                return " ".join("".join(map(str, element.itertext())).split())
         return ""
 
     def block_texts(self) -> list[str]:
         """Text of each block (``m`` strings), white space normalised."""
-        return list(self._block_texts)
+        return self.block_lines.split("\n") if self.m else []
 
     @cached_property
-    def _block_texts(self) -> list[str]:
-        text, offset = self.text, self.run_offset
-        bounds = zip(offset[self.block_run_begin].tolist(), offset[self.block_run_end].tolist(), strict=True)
-        return [" ".join(text[begin:end].split()) for begin, end in bounds]
+    def block_lines(self) -> str:
+        """The block texts joined by line feeds, of which they have none themselves."""
+        text, offset, begin, end = self.text, self.run_offset, self.block_run_begin, self.block_run_end
+        core = compiled()
+        if core is not None:
+            lines: str = core.block_texts(text, offset, begin, end, character_properties())
+            return lines
+        bounds = zip(offset[begin].tolist(), offset[end].tolist(), strict=True)
+        return "\n".join([" ".join(text[first:behind].split()) for first, behind in bounds])
 
     def attribute(self, name: str) -> dict[int, str]:
         """Value of one attribute by element index, for the elements that carry it."""

@@ -57,3 +57,6 @@ UNSEEN_TEXT: Final = frozenset(
     "script style head template iframe object svg math datalist select textarea canvas noframes".split()
 )
 """Elements whose text a reader never sees as text of the page."""
+
+IS_UNSEEN_TEXT: Final = tag_set(*UNSEEN_TEXT)
+"""Look-up table over tag ids: the elements of :data:`UNSEEN_TEXT`."""

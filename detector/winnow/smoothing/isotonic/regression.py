@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from winnow.core import compiled
 from winnow.page.ancestors import nearest
 from winnow.smoothing.isotonic.pieces import Grid, clip, distance_entries, minima_of, pieces_of
 from winnow.smoothing.isotonic.rows import levels_in_rows, solve_rows
@@ -36,6 +37,9 @@ _BUDGET_BITS: Final = 62
 MOST_WORK: Final = 1 << 24
 """Most sum of the members' depths in the skeleton, some seconds of work, that is solved without coarser scores."""
 _COARSE_STEPS: Final = 1024.0
+
+MOST_CELLS: Final = 1 << 19
+"""Most skeleton nodes times distinct scores, 4 MiB, that the compiled core solves as rows without pieces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +137,12 @@ def _work(skeleton: Skeleton) -> int:
 
 def _solve(skeleton: Skeleton, index: Ints, weight: Ints, penalty: Ints, grid: Grid) -> tuple[Ints, int]:
     """Return the grid index of each skeleton node's value, and the optimum in fixed point."""
+    core = compiled()
+    if core is not None and skeleton.node.size * grid.size <= MOST_CELLS:
+        chosen = np.empty(skeleton.node.size, np.int64)
+        lowest, X = _lowest_index(skeleton, index), grid.X[: grid.size]
+        cost = core.solve_rows(skeleton.parent, skeleton.member_of, index, weight, X, penalty, lowest, chosen)
+        return chosen, cost
     rows = levels_in_rows(skeleton, grid.size)
     upper, *levels = distance_entries(skeleton, index, weight, rows, grid)
     number = np.arange(skeleton.node.size) << grid.key_bits

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from winnow.core import compiled
 from winnow.page.ancestors import nearest
 
 Ints = NDArray[np.int64]
@@ -45,6 +46,12 @@ def contract(parent: NDArray[np.int32], opinion: Ints, penalty: Ints) -> Skeleto
     Returns:
         The skeleton; roots are never merged.
     """
+    core = compiled()
+    if core is not None:
+        member_of = np.empty(parent.size, np.int64)
+        found = core.contract(parent, opinion, penalty, member_of)
+        node, above, levels = (np.frombuffer(each, np.int64) for each in found)
+        return Skeleton(node, above, levels.tolist(), member_of)
     n = parent.size
     # Roots have the parent -1: what is written there lands in a spare last element.
     is_inner = np.zeros(n + 1, dtype=bool)

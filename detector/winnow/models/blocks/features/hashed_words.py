@@ -16,19 +16,26 @@ if TYPE_CHECKING:
 
     Indices = NDArray[np.int64]
 
-_WORD: Final = crc32(b"word:")
 _NAME: Final = crc32(b"name:")
 _NUMBER: Final = "#"
+WORD_SEED: Final = crc32(b"word:")
+NUMBER_HASH: Final = crc32(_NUMBER.encode(), WORD_SEED)
 _END: Final = "\0"  # no attribute holds it
 _NAME_PART: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+|" + _END)
 _MOST_NAME_PARTS: Final = 12
 
 
-def word_hashes(words: list[str]) -> Indices:
-    """int64[k], 32-bit hash of each word; all numbers are one word."""
-    hashes = _hashes(words, _WORD)
-    hashes[np.fromiter(map(str.isdigit, words), bool, len(words))] = crc32(_NUMBER.encode(), _WORD)
-    return hashes
+def word_hashes(words: list[str]) -> NDArray[np.uint32]:
+    """uint32[k], hash of each word; all numbers are one word. Each different word is hashed once."""
+    different = {word: place for place, word in enumerate(dict.fromkeys(words))}
+    hashes = np.array(_WORD_HASHES.of(list(different)), np.uint32)
+    return hashes[np.fromiter(map(different.__getitem__, words), np.intp, len(words))]
+
+
+def _word_hashes(words: list[str]) -> list[int]:
+    hashes = _hashes(words, WORD_SEED)
+    hashes[np.fromiter(map(str.isdigit, words), bool, len(words))] = NUMBER_HASH
+    return hashes.tolist()  # type: ignore[no-any-return]
 
 
 def name_hashes(names: list[str]) -> list[tuple[int, ...]]:
@@ -55,3 +62,4 @@ def _hashes(words: list[str], prefix: int) -> Indices:
 
 
 _NAME_HASHES: Final = BulkMemo[str, tuple[int, ...]](_name_hashes, 16_384)
+_WORD_HASHES: Final = BulkMemo[str, int](_word_hashes, 65_536)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from winnow.models.blocks.features.words import LeadingWords
 from winnow.page.runs import linked_runs
 from winnow.page.subtrees import within
 from winnow.page.tags import TAG_ID, TAG_NAMES, tag_set
@@ -72,9 +73,6 @@ for _number, _tags in enumerate(TAG_GROUPS.values()):
 
 _EMPHASIS: Final = tag_set("b", "strong", "em", "i")
 
-LEADING_CHARACTERS: Final = 400
-"""Characters of a block whose words are told apart."""
-
 
 @dataclass(frozen=True, eq=False, slots=True)
 class BlockMeasures:
@@ -89,7 +87,7 @@ class BlockMeasures:
         enclosing: float64[m, G + 1], how many elements of each tag group enclose the block's first run.
         group: int64[n], tag group of each element; ``G`` for tags of no group.
         texts: text of each block, white space normalised, lower-cased.
-        words: the words at the beginning of each block, lower-cased: of its first 400 characters.
+        words: the first words of each block.
         first, last: first and last character of each block, as they are.
     """
 
@@ -101,7 +99,7 @@ class BlockMeasures:
     enclosing: Floats
     group: NDArray[np.int64]
     texts: list[str]
-    words: list[list[str]]
+    words: LeadingWords
     first: list[str]
     last: list[str]
 
@@ -128,7 +126,7 @@ class BlockMeasures:
         owner = page.run_node[page.block_run_begin]
         group = _GROUP_OF_TAG[page.tag]
         texts = page.block_texts()
-        lowered = [text.lower() for text in texts]
+        lowered = page.block_lines.lower().split("\n") if page.m else []
         return cls(
             page=page,
             block=totals[page.block_run_end] - totals[page.block_run_begin],
@@ -138,7 +136,7 @@ class BlockMeasures:
             enclosing=_enclosing(page, group),
             group=group,
             texts=lowered,
-            words=[text[:LEADING_CHARACTERS].split() for text in lowered],
+            words=LeadingWords.of(lowered, page.title),
             first=[text[0] for text in texts],
             last=[text[-1] for text in texts],
         )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from winnow.models.blocks.features.hashed_words import name_hashes, word_hashes
+from winnow.models.blocks.features.hashed_words import name_hashes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,8 +34,6 @@ NAMES: Final = (
     *(f"names: path log-odds of container {level}" for level in range(_TABLED_LEVELS)),
 )
 
-_LEADING_CHARACTERS: Final = 160
-_LEADING_WORDS: Final = 16
 _PATH_DOUBLINGS: Final = 7  # 128 levels
 
 
@@ -73,18 +71,12 @@ class Tokens:
             levels: int64[LEVELS, m] of :func:`winnow.models.blocks.features.containers.containers`.
         """
         page = measures.page
-        words = [
-            words[:_LEADING_WORDS]
-            if len(text) <= _LEADING_CHARACTERS
-            else text[:_LEADING_CHARACTERS].split()[:_LEADING_WORDS]
-            for text, words in zip(measures.texts, measures.words, strict=True)
-        ]
         name_element, name = _names(page, names)
         return cls(
             name_element=name_element,
             name=name,
-            word_block=np.arange(page.m).repeat(list(map(len, words))),
-            word=word_hashes(list(chain.from_iterable(words))) % TABLE_SIZE,
+            word_block=np.arange(page.m).repeat(measures.words.number),
+            word=measures.words.hashes.astype(np.int64) % TABLE_SIZE,
             parent=page.parent,
             end=page.end,
             block_begin=page.block_begin,

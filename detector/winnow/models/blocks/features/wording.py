@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -43,7 +42,6 @@ NAMES: Final = (
 
 _SENTENCE_ENDS: Final = frozenset('.!?…。！？؟۔।"”»’)')
 _COMMAS: Final = frozenset(",;:、،；：，")
-_WORD: Final = re.compile(r"\w+")
 _MOST_ENCLOSING: Final = 3
 
 
@@ -61,7 +59,7 @@ def wording_features(measures: BlockMeasures, twins: Floats, hidden: NDArray[np.
     per_word = np.minimum(block[:, [COMMAS, SENTENCE_ENDS]] / words[:, None], 2)
     links = prefix_sums(page.tag == TAG_ID["a"])
     container_links = links[page.end[page.block_node]] - links[page.block_node]
-    covered = _title_words(page.title, measures.words)
+    told = measures.words.told.astype(np.float64)
     return np.column_stack(
         [
             np.log1p(block[:, [CHARACTERS, WORDS]]),
@@ -73,8 +71,8 @@ def wording_features(measures: BlockMeasures, twins: Floats, hidden: NDArray[np.
             np.minimum(measures.enclosing[:, :-1], _MOST_ENCLOSING),
             hidden[measures.owner],
             np.log1p(np.column_stack([page.depth[measures.owner], container_links, twins])),
-            covered[0],
-            covered[1] / words,
+            told / max(measures.words.title, 1),
+            told / words,
         ]
     )
 
@@ -89,10 +87,3 @@ def _edges(measures: BlockMeasures) -> Floats:
 
 _FIRST: Final = Memo[str, int](lambda c: c.isupper() | c.isdigit() << 1 | (not c.isalnum()) << 2, 4_096)
 _LAST: Final = Memo[str, int](lambda c: (c in _SENTENCE_ENDS) | (c in _COMMAS) << 1, 4_096)
-
-
-def _title_words(title: str, words: list[list[str]]) -> tuple[Floats, Floats]:
-    """Share of the title's different words that each block begins with, and their number."""
-    wanted = set(_WORD.findall(title.lower()))
-    found = np.fromiter(map(len, map(wanted.intersection, words)), np.float64, len(words))
-    return found / max(len(wanted), 1), found

@@ -1,0 +1,56 @@
+from typing import Any
+
+from _typeshed import ReadableBuffer, WriteableBuffer
+
+def size(root: Any, /) -> tuple[int, int]: ...
+def flatten(
+    root: Any,
+    tag_ids: dict[str, int],
+    block_level: ReadableBuffer,
+    unseen: ReadableBuffer,
+    properties: ReadableBuffer,
+    seed: int,
+    /,
+) -> dict[str, Any] | None: ...
+def count_kinds(
+    text: str, run_offset: ReadableBuffer, properties: ReadableBuffer, totals: WriteableBuffer, /
+) -> None: ...
+def block_texts(
+    text: str, run_offset: ReadableBuffer, begin: ReadableBuffer, end: ReadableBuffer, properties: ReadableBuffer, /
+) -> str: ...
+def leading_words(
+    lines: str,
+    title: str,
+    properties: ReadableBuffer,
+    prefix: int,
+    number: int,
+    words: WriteableBuffer,
+    told: WriteableBuffer,
+    /,
+) -> bytearray: ...
+def text_hashes(
+    text: str,
+    run_offset: ReadableBuffer,
+    starts: ReadableBuffer,
+    properties: ReadableBuffer,
+    tokens: ReadableBuffer,
+    base: int,
+    exponent: WriteableBuffer,
+    sums: WriteableBuffer,
+    correction: WriteableBuffer,
+    /,
+) -> None: ...
+def contract(
+    parent: ReadableBuffer, opinion: ReadableBuffer, penalty: ReadableBuffer, member_of: WriteableBuffer, /
+) -> tuple[bytearray, bytearray, bytearray]: ...
+def solve_rows(
+    parent: ReadableBuffer,
+    member_of: ReadableBuffer,
+    index: ReadableBuffer,
+    weight: ReadableBuffer,
+    X: ReadableBuffer,
+    penalty: ReadableBuffer,
+    lowest: ReadableBuffer,
+    chosen: WriteableBuffer,
+    /,
+) -> int: ...

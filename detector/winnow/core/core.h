@@ -1,0 +1,110 @@
+/* What the files of the compiled core share. Each function is the double of one in numpy, named in its comment. */
+#ifndef WINNOW_CORE_H
+#define WINNOW_CORE_H
+
+#define PY_SSIZE_T_CLEAN
+#ifndef Py_LIMITED_API
+#define Py_LIMITED_API 0x030B0000
+#endif
+#include <Python.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A stretch of memory that grows; `used` and `capacity` in bytes. */
+typedef struct {
+    char *data;
+    size_t used;
+    size_t capacity;
+} Bytes;
+
+/* Make room for `more` bytes behind `used`; 0, or -1 without memory. */
+int bytes_reserve(Bytes *bytes, size_t more);
+
+static inline int bytes_append(Bytes *bytes, const void *from, size_t length)
+{
+    if (bytes->capacity - bytes->used < length && bytes_reserve(bytes, length) < 0) {
+        return -1;
+    }
+    if (length) {
+        memcpy(bytes->data + bytes->used, from, length);
+    }
+    bytes->used += length;
+    return 0;
+}
+
+void bytes_free(Bytes *bytes);
+
+/* A contiguous array of one kind of numbers, lent by numpy. */
+typedef struct {
+    Py_buffer view;
+    Py_ssize_t length; /* in items */
+    int held;
+} Array;
+
+/* Borrow an array of items of `size` bytes; 0, or -1 with an exception set. */
+int array_borrow(Array *array, PyObject *object, Py_ssize_t size, int writable, const char *name);
+
+void array_release(Array *array);
+
+#define ITEMS(array, type) ((type *)(array).view.buf)
+
+/* One character of UTF-8 between `at` and `end` (at < end); never reads behind `end`. A byte that begins no whole
+   character counts as one. */
+static inline uint32_t next_character(const unsigned char **at, const unsigned char *end)
+{
+    const unsigned char *p = *at;
+    uint32_t first = *p++;
+    int more;
+    uint32_t code;
+    if (first < 0x80) {
+        *at = p;
+        return first;
+    }
+    if (first >= 0xF0 && first < 0xF8) {
+        more = 3;
+        code = first & 0x07;
+    }
+    else if (first >= 0xE0) {
+        more = 2;
+        code = first & 0x0F;
+    }
+    else if (first >= 0xC0) {
+        more = 1;
+        code = first & 0x1F;
+    }
+    else {
+        more = 0;
+        code = first;
+    }
+    while (more-- > 0 && p < end && (*p & 0xC0) == 0x80) {
+        code = code << 6 | (*p++ & 0x3F);
+    }
+    *at = p;
+    return code;
+}
+
+/* Properties of code points, one byte each: winnow.core.properties. */
+#define CODE_POINTS 0x110000
+#define KIND 0x07
+#define WHITE_SPACE 0x08
+#define IS_DIGIT 0x10
+
+static inline unsigned property_of(const uint8_t *properties, uint32_t code)
+{
+    return code < CODE_POINTS ? properties[code] : 0;
+}
+
+PyObject *core_size(PyObject *module, PyObject *root);
+PyObject *core_flatten(PyObject *module, PyObject *arguments);
+PyObject *core_count_kinds(PyObject *module, PyObject *arguments);
+PyObject *core_block_texts(PyObject *module, PyObject *arguments);
+PyObject *core_leading_words(PyObject *module, PyObject *arguments);
+PyObject *core_text_hashes(PyObject *module, PyObject *arguments);
+PyObject *core_contract(PyObject *module, PyObject *arguments);
+PyObject *core_solve_rows(PyObject *module, PyObject *arguments);
+
+/* Find the type of lxml's elements; 0, or -1 with an ImportError where this lxml is not the one that is known. */
+int tree_prepare(void);
+
+#endif

@@ -1,0 +1,109 @@
+/* Prefix sums over the characters of a page: the double of winnow.fingerprints.text_hashes. */
+#include "core.h"
+
+#define CODES 65536
+
+typedef struct {
+    const uint64_t *tokens;     /* of each UTF-16 code, and behind them of each after a gap */
+    const uint8_t *properties;
+    uint64_t base, power, sum;
+    int64_t exponent;           /* codes so far that are no white space */
+    uint32_t row;               /* of the last of them */
+    int gap;                    /* whether white space or the border of a block stands before the next */
+    Py_ssize_t pending;         /* first border whose first code has not come yet */
+    uint64_t *correction;
+} Sums;
+
+static void correct(Sums *sums, Py_ssize_t border)
+{
+    uint64_t correction = sums->tokens[sums->row & (CODES - 1)] - sums->tokens[sums->row];
+    for (; sums->pending <= border; sums->pending++) {
+        sums->correction[sums->pending] = correction;
+    }
+}
+
+static inline void add(Sums *sums, uint32_t code, Py_ssize_t border)
+{
+    sums->row = code + (sums->gap ? CODES : 0);
+    sums->gap = 0;
+    if (sums->pending <= border) {
+        correct(sums, border);
+    }
+    sums->sum += sums->tokens[sums->row] * sums->power;
+    sums->power *= sums->base;
+    sums->exponent++;
+}
+
+/* text_hashes(text, run_offset: int64[r + 1], starts: bool[r], properties, tokens: uint64[2 * CODES], base,
+               exponent: int64[r + 1], sums: uint64[r + 1], correction: uint64[r + 1]) */
+PyObject *core_text_hashes(PyObject *module, PyObject *arguments)
+{
+    PyObject *text, *offset, *starts, *properties, *tokens, *exponent, *sums, *correction, *result = NULL;
+    Array offsets = {0}, begins = {0}, table = {0}, token = {0}, exponents = {0}, totals = {0}, corrections = {0};
+    const char *data;
+    Py_ssize_t size;
+    unsigned long long base;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "UOOOOKOOO", &text, &offset, &starts, &properties, &tokens, &base, &exponent, &sums,
+                          &correction)
+        || (data = PyUnicode_AsUTF8AndSize(text, &size)) == NULL) {
+        return NULL;
+    }
+    if (array_borrow(&offsets, offset, 8, 0, "run_offset") < 0 || array_borrow(&begins, starts, 1, 0, "starts") < 0
+        || array_borrow(&table, properties, 1, 0, "properties") < 0 || array_borrow(&token, tokens, 8, 0, "tokens") < 0
+        || array_borrow(&exponents, exponent, 8, 1, "exponent") < 0 || array_borrow(&totals, sums, 8, 1, "sums") < 0
+        || array_borrow(&corrections, correction, 8, 1, "correction") < 0) {
+        goto done;
+    }
+    if (table.length != CODE_POINTS || token.length != 2 * CODES || offsets.length < 1
+        || begins.length != offsets.length - 1 || exponents.length != offsets.length
+        || totals.length != offsets.length || corrections.length != offsets.length) {
+        PyErr_SetString(PyExc_ValueError, "arrays of other lengths than expected");
+        goto done;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    {
+        const unsigned char *at = (const unsigned char *)data, *end = at + size;
+        const int64_t *border = ITEMS(offsets, int64_t);
+        Sums state = {ITEMS(token, uint64_t), ITEMS(table, uint8_t), base, 1, 0, 0, 0, 1, 0, ITEMS(corrections, uint64_t)};
+        Py_ssize_t r;
+        for (r = 0; r < begins.length; r++) {
+            int64_t left = border[r + 1] - border[r];
+            ITEMS(exponents, int64_t)[r] = state.exponent;
+            ITEMS(totals, uint64_t)[r] = state.sum;
+            state.gap |= ITEMS(begins, uint8_t)[r];
+            while (left-- > 0 && at < end) {
+                uint32_t code = *at < 0x80 ? *at++ : next_character(&at, end);
+                if (property_of(state.properties, code) & WHITE_SPACE) {
+                    state.gap = 1;
+                }
+                else if (code < CODES) {
+                    add(&state, code, r);
+                }
+                else {
+                    add(&state, (0xD800 + ((code - CODES) >> 10)) & (CODES - 1), r);
+                    add(&state, 0xDC00 + ((code - CODES) & 0x3FF), r);
+                }
+            }
+        }
+        ITEMS(exponents, int64_t)[r] = state.exponent;
+        ITEMS(totals, uint64_t)[r] = state.sum;
+        if (state.exponent) {
+            correct(&state, r); /* what comes behind the last code takes its row */
+        }
+        else {
+            memset(state.correction, 0, sizeof(uint64_t) * (size_t)(r + 1));
+        }
+    }
+    Py_END_ALLOW_THREADS
+    result = Py_NewRef(Py_None);
+done:
+    array_release(&corrections);
+    array_release(&totals);
+    array_release(&exponents);
+    array_release(&token);
+    array_release(&table);
+    array_release(&begins);
+    array_release(&offsets);
+    return result;
+}

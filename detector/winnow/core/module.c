@@ -1,0 +1,98 @@
+/* The module winnow.core._compiled, for the stable ABI of CPython 3.11 and later. */
+#include "core.h"
+
+int bytes_reserve(Bytes *bytes, size_t more)
+{
+    size_t wanted = bytes->used + more;
+    size_t capacity = bytes->capacity ? bytes->capacity : 1024;
+    char *data;
+    if (wanted < more) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    while (capacity < wanted) {
+        if (capacity > SIZE_MAX / 2) {
+            PyErr_NoMemory();
+            return -1;
+        }
+        capacity *= 2;
+    }
+    data = realloc(bytes->data, capacity);
+    if (data == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    bytes->data = data;
+    bytes->capacity = capacity;
+    return 0;
+}
+
+void bytes_free(Bytes *bytes)
+{
+    free(bytes->data);
+    bytes->data = NULL;
+    bytes->used = bytes->capacity = 0;
+}
+
+int array_borrow(Array *array, PyObject *object, Py_ssize_t size, int writable, const char *name)
+{
+    int flags = PyBUF_C_CONTIGUOUS | (writable ? PyBUF_WRITABLE : 0);
+    if (PyObject_GetBuffer(object, &array->view, flags) < 0) {
+        return -1;
+    }
+    array->held = 1;
+    if (array->view.itemsize != size) {
+        PyErr_Format(PyExc_TypeError, "%s: expected items of %zd bytes, not %zd", name, size, array->view.itemsize);
+        return -1;
+    }
+    array->length = array->view.len / size;
+    return 0;
+}
+
+void array_release(Array *array)
+{
+    if (array->held) {
+        PyBuffer_Release(&array->view);
+        array->held = 0;
+    }
+}
+
+static PyMethodDef methods[] = {
+    {"size", core_size, METH_O, "Numbers of nodes and of levels of a tree."},
+    {"flatten", core_flatten, METH_VARARGS, "The arrays of winnow.page.flattening."},
+    {"count_kinds", core_count_kinds, METH_VARARGS, "The totals of winnow.page.text_statistics."},
+    {"block_texts", core_block_texts, METH_VARARGS, "Texts of blocks, white space normalised, a line each."},
+    {"leading_words", core_leading_words, METH_VARARGS, "Hashes of the words at the beginning of each line."},
+    {"text_hashes", core_text_hashes, METH_VARARGS, "The prefix sums of winnow.fingerprints.text_hashes."},
+    {"contract", core_contract, METH_VARARGS, "The merging of winnow.smoothing.isotonic.skeleton."},
+    {"solve_rows", core_solve_rows, METH_VARARGS, "The rows of winnow.smoothing.isotonic.rows."},
+    {NULL, NULL, 0, NULL},
+};
+
+static int execute(PyObject *module)
+{
+    (void)module;
+    return tree_prepare();
+}
+
+static PyModuleDef_Slot slots[] = {
+    {Py_mod_exec, execute},
+    {0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT,
+    "winnow.core._compiled",
+    "Scans of pages in C; numpy does the same where this module is not there.",
+    0,
+    methods,
+    slots,
+    NULL,
+    NULL,
+    NULL,
+};
+
+PyMODINIT_FUNC PyInit__compiled(void)
+{
+    return PyModuleDef_Init(&definition);
+}

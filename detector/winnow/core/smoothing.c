@@ -1,0 +1,291 @@
+/* The smoother's two inner loops: the doubles of winnow.smoothing.isotonic.skeleton and of .rows. Integers throughout, so
+   both ways give the same answer to the last bit. */
+#include "core.h"
+
+/* Parents before their children, and nothing outside the arrays. */
+static int is_forest(const int32_t *parent, Py_ssize_t n)
+{
+    Py_ssize_t i;
+    for (i = 0; i < n; i++) {
+        if (parent[i] < -1 || parent[i] >= i) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* head: number of the node of the skeleton that each node is merged into, in the order of the full forest, and the
+   depth of each node of the skeleton; returns how many there are. */
+static Py_ssize_t merge(const int32_t *parent, const int64_t *opinion, const int64_t *penalty, Py_ssize_t n,
+                        int64_t *bound, int32_t *depth, int64_t *head, int32_t *deepest)
+{
+    Py_ssize_t i, m = 0;
+    memcpy(bound, opinion, sizeof(int64_t) * (size_t)n);
+    for (i = n - 1; i >= 0; i--) {
+        head[i] = 0;
+        if (parent[i] >= 0) {
+            int merged = penalty[i] >= bound[i];
+            bound[parent[i]] += merged ? bound[i] : penalty[i];
+            head[i] = merged ? -1 : 0;
+        }
+    }
+    *deepest = 0;
+    for (i = 0; i < n; i++) {
+        if (head[i] < 0) {
+            head[i] = head[parent[i]];
+            continue;
+        }
+        depth[m] = parent[i] < 0 ? 0 : depth[head[parent[i]]] + 1;
+        if (depth[m] > *deepest) {
+            *deepest = depth[m];
+        }
+        head[i] = m++;
+    }
+    return m;
+}
+
+/* contract(parent: int32[n], opinion: int64[n], penalty: int64[n], member_of: int64[n])
+   -> (node: int64[m], parent: int64[m], levels: int64[depths + 1]) */
+PyObject *core_contract(PyObject *module, PyObject *arguments)
+{
+    PyObject *parent, *opinion, *penalty, *member_of, *result = NULL;
+    Array parents = {0}, opinions = {0}, penalties = {0}, members = {0};
+    int64_t *memory = NULL;
+    int32_t *depth, deepest = 0;
+    int64_t *bound, *number, *node, *above, *levels = NULL, *from;
+    Py_ssize_t n, m = 0, i;
+    int failed = 0;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "OOOO", &parent, &opinion, &penalty, &member_of)) {
+        return NULL;
+    }
+    if (array_borrow(&parents, parent, 4, 0, "parent") < 0 || array_borrow(&opinions, opinion, 8, 0, "opinion") < 0
+        || array_borrow(&penalties, penalty, 8, 0, "penalty") < 0
+        || array_borrow(&members, member_of, 8, 1, "member_of") < 0) {
+        goto done;
+    }
+    n = parents.length;
+    if (opinions.length != n || penalties.length != n || members.length != n || !is_forest(ITEMS(parents, int32_t), n)) {
+        PyErr_SetString(PyExc_ValueError, "not the arrays of a forest");
+        goto done;
+    }
+    if ((memory = malloc(sizeof(int64_t) * 5 * (size_t)n + 1)) == NULL) {
+        PyErr_NoMemory();
+        goto done;
+    }
+    bound = memory;
+    number = memory + n;
+    node = memory + 2 * n;
+    above = memory + 3 * n;
+    depth = (int32_t *)(memory + 4 * n);
+    Py_BEGIN_ALLOW_THREADS
+    from = ITEMS(members, int64_t);
+    m = merge(ITEMS(parents, int32_t), ITEMS(opinions, int64_t), ITEMS(penalties, int64_t), n, bound, depth, from,
+              &deepest);
+    levels = calloc((size_t)deepest + 3, sizeof(int64_t));
+    if (levels == NULL) {
+        failed = 1;
+    }
+    else { /* number level by level, in each in the order of the forest */
+        Py_ssize_t seen = 0;
+        for (i = 0; i < m; i++) {
+            levels[depth[i] + 2]++;
+        }
+        for (i = 2; i < deepest + 3; i++) {
+            levels[i] += levels[i - 1];
+        }
+        for (i = 0; i < m; i++) {
+            number[i] = levels[depth[i] + 1]++;
+        }
+        for (i = 0; i < n; i++) {
+            if (from[i] == seen) { /* the first of its members is its head */
+                int32_t p = ITEMS(parents, int32_t)[i];
+                node[number[seen]] = i;
+                above[number[seen]] = p < 0 ? -1 : from[p];
+                seen++;
+            }
+            from[i] = number[from[i]];
+        }
+    }
+    Py_END_ALLOW_THREADS
+    if (failed) {
+        PyErr_NoMemory();
+        goto done;
+    }
+    result = Py_BuildValue("NNN", PyByteArray_FromStringAndSize((char *)node, (Py_ssize_t)sizeof(int64_t) * m),
+                           PyByteArray_FromStringAndSize((char *)above, (Py_ssize_t)sizeof(int64_t) * m),
+                           PyByteArray_FromStringAndSize((char *)levels, (Py_ssize_t)sizeof(int64_t) * (deepest + 2)));
+done:
+    free(levels);
+    free(memory);
+    array_release(&members);
+    array_release(&penalties);
+    array_release(&opinions);
+    array_release(&parents);
+    return result;
+}
+
+typedef struct {
+    const int64_t *parent, *member_of, *index, *weight, *X, *penalty, *lowest;
+    Py_ssize_t m, n, size, roots;
+    int64_t *cost, *slope, *begin, *member, *chosen;
+} Rows;
+
+static int64_t *row_of(const Rows *rows, int64_t node)
+{
+    return rows->cost + node * rows->size;
+}
+
+/* Add the distances of a node's own members to its row. */
+static void add_distances(const Rows *rows, Py_ssize_t node)
+{
+    int64_t *row = row_of(rows, node), *slope = rows->slope, a = 0, b = 0;
+    Py_ssize_t k, u;
+    if (rows->begin[node] == rows->begin[node + 1]) {
+        return;
+    }
+    memset(slope, 0, sizeof(int64_t) * (size_t)(2 * rows->size));
+    for (k = rows->begin[node]; k < rows->begin[node + 1]; k++) {
+        int64_t i = rows->member[k], w = rows->weight[i], at = rows->index[i], pull = w * rows->X[at];
+        a += pull;
+        b -= w;
+        slope[2 * at] += 2 * w; /* at its own score a member turns from falling to rising */
+        slope[2 * at + 1] -= 2 * pull;
+    }
+    for (u = 0; u < rows->size; u++) {
+        b += slope[2 * u];
+        a += slope[2 * u + 1];
+        row[u] += a + b * rows->X[u];
+    }
+}
+
+/* Messages go up, values down; returns the optimum. */
+static int64_t solve(const Rows *rows)
+{
+    int64_t optimum = 0;
+    Py_ssize_t node, u;
+    for (node = rows->m - 1; node >= 0; node--) {
+        const int64_t *row = row_of(rows, node);
+        int64_t least = INT64_MAX, *above;
+        add_distances(rows, node);
+        if (rows->parent[node] < 0) {
+            continue;
+        }
+        above = row_of(rows, rows->parent[node]);
+        for (u = rows->size - 1; u >= 0; u--) {
+            int64_t ceiling;
+            least = row[u] < least ? row[u] : least;
+            ceiling = least + rows->penalty[node];
+            above[u] += row[u] < ceiling ? row[u] : ceiling;
+        }
+    }
+    for (node = 0; node < rows->m; node++) {
+        const int64_t *row = row_of(rows, node);
+        int64_t from = rows->parent[node] < 0 ? rows->lowest[node] : rows->chosen[rows->parent[node]], best = from;
+        for (u = from + 1; u < rows->size; u++) {
+            best = row[u] < row[best] ? u : best;
+        }
+        if (rows->parent[node] < 0) {
+            optimum += row[best] + rows->penalty[node];
+        }
+        else if (row[from] <= row[best] + rows->penalty[node]) {
+            best = from;
+        }
+        rows->chosen[node] = best;
+    }
+    return optimum;
+}
+
+static int is_sound(const Rows *rows)
+{
+    Py_ssize_t i;
+    if (rows->size < 1 || rows->roots > rows->m) {
+        return 0;
+    }
+    for (i = 0; i < rows->m; i++) {
+        if (rows->parent[i] < -1 || rows->parent[i] >= i || (rows->parent[i] < 0) != (i < rows->roots)) {
+            return 0;
+        }
+    }
+    for (i = 0; i < rows->roots; i++) {
+        if (rows->lowest[i] < 0 || rows->lowest[i] >= rows->size) {
+            return 0;
+        }
+    }
+    for (i = 0; i < rows->n; i++) {
+        if (rows->member_of[i] < 0 || rows->member_of[i] >= rows->m || rows->index[i] < 0
+            || rows->index[i] >= rows->size) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* solve_rows(parent: int64[m], member_of: int64[n], index: int64[n], weight: int64[n], X: int64[size],
+              penalty: int64[m], lowest: int64[roots], chosen: int64[m]) -> optimum */
+PyObject *core_solve_rows(PyObject *module, PyObject *arguments)
+{
+    enum { PARENT, MEMBER_OF, INDEX, WEIGHT, SCORES, PENALTY, LOWEST, CHOSEN, ARRAYS };
+    static const char *const names[ARRAYS] = {"parent", "member_of", "index", "weight", "X", "penalty", "lowest", "chosen"};
+    PyObject *objects[ARRAYS], *result = NULL;
+    Array arrays[ARRAYS] = {{{0}, 0, 0}};
+    Rows rows;
+    int64_t *memory = NULL, optimum = 0;
+    Py_ssize_t i;
+    int k;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "OOOOOOOO", &objects[0], &objects[1], &objects[2], &objects[3], &objects[4],
+                          &objects[5], &objects[6], &objects[7])) {
+        return NULL;
+    }
+    for (k = 0; k < ARRAYS; k++) {
+        if (array_borrow(&arrays[k], objects[k], 8, k == CHOSEN, names[k]) < 0) {
+            goto done;
+        }
+    }
+    rows.parent = ITEMS(arrays[PARENT], int64_t);
+    rows.member_of = ITEMS(arrays[MEMBER_OF], int64_t);
+    rows.index = ITEMS(arrays[INDEX], int64_t);
+    rows.weight = ITEMS(arrays[WEIGHT], int64_t);
+    rows.X = ITEMS(arrays[SCORES], int64_t);
+    rows.penalty = ITEMS(arrays[PENALTY], int64_t);
+    rows.lowest = ITEMS(arrays[LOWEST], int64_t);
+    rows.chosen = ITEMS(arrays[CHOSEN], int64_t);
+    rows.m = arrays[PARENT].length;
+    rows.n = arrays[MEMBER_OF].length;
+    rows.size = arrays[SCORES].length;
+    rows.roots = arrays[LOWEST].length;
+    if (arrays[INDEX].length != rows.n || arrays[WEIGHT].length != rows.n || arrays[PENALTY].length != rows.m
+        || arrays[CHOSEN].length != rows.m || !is_sound(&rows) || rows.m > (1 << 24) / rows.size) {
+        PyErr_SetString(PyExc_ValueError, "not the arrays of a skeleton, or too large a one");
+        goto done;
+    }
+    memory = calloc((size_t)(rows.m * rows.size + 2 * rows.size + rows.m + 2 + rows.n), sizeof(int64_t));
+    if (memory == NULL) {
+        PyErr_NoMemory();
+        goto done;
+    }
+    rows.cost = memory;
+    rows.slope = rows.cost + rows.m * rows.size;
+    rows.begin = rows.slope + 2 * rows.size;
+    rows.member = rows.begin + rows.m + 2;
+    Py_BEGIN_ALLOW_THREADS
+    for (i = 0; i < rows.n; i++) {
+        rows.begin[rows.member_of[i] + 2]++;
+    }
+    for (i = 2; i < rows.m + 2; i++) {
+        rows.begin[i] += rows.begin[i - 1];
+    }
+    for (i = 0; i < rows.n; i++) {
+        rows.member[rows.begin[rows.member_of[i] + 1]++] = i;
+    }
+    optimum = solve(&rows);
+    Py_END_ALLOW_THREADS
+    result = PyLong_FromLongLong(optimum);
+done:
+    free(memory);
+    for (k = 0; k < ARRAYS; k++) {
+        array_release(&arrays[k]);
+    }
+    return result;
+}

@@ -1,0 +1,128 @@
+"""The compiled core against numpy, its oracle: on the demo's pages and on generated trees and markup."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lxml import etree
+
+from demo.web import generate
+from winnow import Page, clean, core
+from winnow.fingerprints import both_fingerprints
+from winnow.memo import forget
+from winnow.models.blocks.block_features import BlockFeatures
+from winnow.page.parsing import parse_html
+from winnow.page.text.statistics import TextStatistics
+
+pytestmark = pytest.mark.skipif(core.compiled() is None, reason=f"no compiled core: {core.description()}")
+
+TAGS = st.sampled_from(["div", "p", "a", "b", "br", "li", "td", "title", "svg", "script", "pre", "x-y", "input", "h1"])
+NAMES = st.sampled_from(["class", "id", "href", "style", "hidden", "type", "value", "data-x", "aria-hidden", "rel"])
+VALUES = st.one_of(
+    st.sampled_from(["", "post-12 Meta", "postHTMLBody2", "display: none", "true", "submit", "../a?sid=3#x", "é-²-9"]),
+    st.text(st.characters(exclude_categories=("Cs", "Cc"), exclude_characters="\ufffe\uffff"), max_size=12),
+)
+SAMPLES = ["", " ", "\n\t\u3000", "A word, and 42 more.", "我们去北京、上海。", "İΣ²\U0001f600 \U00020000", "x" * 170]
+TEXTS = st.one_of(
+    st.sampled_from(SAMPLES),
+    st.text(st.characters(exclude_categories=("Cs", "Cc"), exclude_characters="\ufffe\uffff"), max_size=20),
+)
+MARKUP = st.sampled_from(
+    ["<p>", " </p>", "<div class=a>", "<br>", "<!-- ", "<a href='x", "y'>", "</", "&amp;", "&#", "]]>", "<o:p>", "<td"]
+)
+
+
+@st.composite
+def trees(draw: st.DrawFn, depth: int = 5) -> etree._Element:
+    kind = draw(st.integers(0, 11)) if depth < 5 else 2
+    if kind == 0:
+        node: etree._Element = etree.Comment("ignored")
+    elif kind == 1:
+        node = etree.ProcessingInstruction("php", "ignored")
+    else:
+        name = draw(TAGS) if kind != 3 else "{http://www.w3.org/1999/xhtml}" + draw(TAGS).upper()
+        node = etree.Element(name, draw(st.dictionaries(NAMES, VALUES, max_size=3)))
+        node.text = draw(TEXTS)
+        if depth:
+            node.extend(draw(st.lists(trees(depth=depth - 1), max_size=3)))
+    node.tail = draw(TEXTS)
+    return node
+
+
+def everything(root: etree._Element) -> dict[str, Any]:
+    """All that is worked out of a page, from memos that are empty."""
+    forget()
+    page = Page.from_tree(root, "https://example.org/a/b.html?c=1")
+    found = {name: value for name, value in vars(page).items() if name not in {"root", "attributes"}}
+    found |= {f"attributes.{name}": getattr(page.attributes, name) for name in ("first", "begin", "element")}
+    found["attributes"] = {name: dict(values) for name, values in page.attributes.by_name.items()}
+    found["pairs"] = list(page.attributes)
+    found["lengths"] = page.attributes.markup_length()
+    found |= {"runs": page.runs, "elements": page.elements, "title": page.title, "texts": page.block_texts()}
+    statistics = TextStatistics.of(page)
+    found |= {f"statistics.{name}": getattr(statistics, name) for name in TextStatistics.__slots__}
+    found["nodes"], found["text hashes"] = both_fingerprints(page)
+    features = BlockFeatures.of(page)
+    found["static"], found["words"], found["names"] = features.static, features.tokens.word, features.tokens.name
+    found["cleaned"] = clean(page).text
+    return found
+
+
+def assert_equal_both_ways(root: etree._Element) -> None:
+    fast = everything(root)
+    with core.numpy_only():
+        slow = everything(root)
+    assert fast.keys() == slow.keys()
+    for name, value in fast.items():
+        if isinstance(value, np.ndarray):
+            assert value.dtype == slow[name].dtype, name
+            np.testing.assert_array_equal(value, slow[name], name)
+        else:
+            assert value == slow[name], name
+
+
+@settings(max_examples=60, deadline=None)
+@given(trees())
+def test_on_trees(root: etree._Element) -> None:
+    root.tail = None
+    assert_equal_both_ways(root)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.one_of(MARKUP, TEXTS)))
+def test_on_broken_markup(pieces: list[str]) -> None:
+    assert_equal_both_ways(parse_html("".join(pieces)))
+
+
+def test_on_the_pages_of_the_demo(tmp_path: Path) -> None:
+    generate(tmp_path, pages=11)
+    files = sorted(tmp_path.rglob("*.html"))
+    assert len(files) > 30
+    for file in files:
+        assert_equal_both_ways(parse_html(file.read_bytes()))
+
+
+def test_a_part_of_a_tree_ends_where_it_ends() -> None:
+    root = parse_html("<body><div>a<p>b</p>c</div>tail<div>d</div>")
+    assert_equal_both_ways(root.find(".//div"))
+
+
+def test_a_comment_is_a_page_without_elements() -> None:
+    page = Page.from_tree(etree.Comment("x"))
+    assert (page.n, page.m) == (0, 0)
+
+
+def test_entities_that_stand_for_themselves_are_left_to_numpy() -> None:
+    parser = etree.XMLParser(resolve_entities=False)
+    root = etree.fromstring('<!DOCTYPE p [<!ENTITY e "x">]><p a="1 &e; 2">b &e; c</p>', parser)
+    compiled = core.compiled()
+    assert compiled is not None
+    assert_equal_both_ways(root)
+
+
+def test_thousands_of_attributes_cost_next_to_nothing_more_each() -> None:
+    root = etree.Element("p", {f"data-{number}": "x" for number in range(20_000)})
+    assert len(Page.from_tree(root).attributes.first) == 20_000
