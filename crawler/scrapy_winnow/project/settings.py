@@ -24,10 +24,15 @@ DOWNLOAD_MAXSIZE = 32 * 1024 * 1024
 # Breadth first: with a budget of pages per host, those nearest to the start come first.
 DEPTH_PRIORITY = 1
 SCHEDULER_MEMORY_QUEUE = "scrapy.squeues.FifoMemoryQueue"
-# With JOBDIR set, a crawl that is stopped goes on where it was. After kill -9 Scrapy does not find the waiting
-# requests again, since it notes at the end which queues there are; the counts stay exact all the same.
+# With JOBDIR set, a crawl that is stopped, or killed with 9, goes on where it was: the queues and what the spider knows
+# of each link are on disk as they change, and items are in their file as soon as they are scraped.
+SCHEDULER_PRIORITY_QUEUE = "scrapy_winnow.project.queues.KeptPriorityQueue"
 SCHEDULER_DISK_QUEUE = "scrapy.squeues.PickleFifoSQLiteQueue"
 SCHEDULER_START_DISK_QUEUE = "scrapy.squeues.PickleFifoSQLiteQueue"
+FEED_STORAGES = {
+    "": "scrapy_winnow.project.feeds.UnbufferedFileStorage",
+    "file": "scrapy_winnow.project.feeds.UnbufferedFileStorage",
+}
 
 FEED_EXPORT_ENCODING = "utf-8"
 TELNETCONSOLE_ENABLED = False

@@ -3,7 +3,7 @@
 import pytest
 
 from scrapy_winnow.project.spiders.arguments import page_budget, shard_of, start_urls
-from scrapy_winnow.project.spiders.site import SiteQueue
+from scrapy_winnow.project.spiders.site_queue import SiteQueue
 
 
 def _site(web):
@@ -64,7 +64,9 @@ def test_a_queue_asks_within_its_budget_and_keeps_some_links_for_later():
     queue = SiteQueue(2)
     assert [queue.offer(url) for url in ("a", "b", "a", "c", "d")] == [True, True, False, False, False]
     assert queue.more() == ["c", "d"]
-    queue.stored = 2
+    assert queue.take("a")
+    assert not queue.take("a")
+    assert queue.take("c")
     assert queue.more() == []
     assert not any(queue.offer(str(number)) for number in range(1000))
     assert len(queue.more()) == 0

@@ -2,61 +2,36 @@
 
 from __future__ import annotations
 
-from collections import deque
-from typing import TYPE_CHECKING, Any, Final, Self
+import asyncio
+import sqlite3
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
 
 from scrapy import Request, Spider, signals
 from scrapy.exceptions import DontCloseSpider
 from scrapy.http import HtmlResponse
 from scrapy.linkextractors import LinkExtractor
+from scrapy.utils.job import job_dir
 
 from scrapy_winnow.hosts.names import site_of
 from scrapy_winnow.project.items import PageItem
 from scrapy_winnow.project.spiders.arguments import page_budget, shard_of, start_urls
+from scrapy_winnow.project.spiders.journal import Journal
+from scrapy_winnow.project.spiders.site_queue import SiteQueue
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
-
-_WAITING_PER_PAGE: Final = 10
-"""Links beyond the budget that are kept, per page of it, for pages that turn out not to be HTML."""
-
-
-class SiteQueue:
-    """The links of one site: which to ask for now, and which only if others fail.
-
-    Args:
-        budget: pages to store.
-    """
-
-    def __init__(self, budget: int) -> None:
-        self.stored = 0
-        self._budget = budget
-        self._known: set[str] = set()
-        self._asked = 0
-        self._waiting: deque[str] = deque()
-
-    def offer(self, url: str) -> bool:
-        """Return whether to ask for a link now."""
-        if url in self._known or len(self._known) >= self._budget * (1 + _WAITING_PER_PAGE):
-            return False
-        self._known.add(url)
-        if self._asked < self._budget:
-            self._asked += 1
-            return True
-        self._waiting.append(url)
-        return False
-
-    def more(self) -> list[str]:
-        """Return links in place of those that did not end in a stored page; called when all answers are in."""
-        missing = min(self._budget - self.stored, len(self._waiting))
-        return [self._waiting.popleft() for _ in range(missing)]
+    from twisted.python.failure import Failure
 
 
 class SiteSpider(Spider):
     """Follows the links inside each site it is given and yields its HTML pages, up to a number of pages per host.
+
+    With ``JOBDIR`` a crawl that was stopped goes on where it was. One that was killed with 9 does too: links whose
+    pages are not known to be stored are asked for again, so that a page may come twice and none is missing.
 
     Arguments of ``scrapy crawl site``:
         url: address to start from; the site is the host it leads to, redirects included.
@@ -80,45 +55,101 @@ class SiteSpider(Spider):
         self._starts = shard_of(start_urls(url, urls_file), shard)
         self._queues: dict[str, SiteQueue] = {}
         self._links = LinkExtractor()
+        self._journal = Journal()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
-        """Make the spider, and let it be asked for more links when it is idle."""
+        """Make the spider, go on where an earlier run of the job has ended, and let it be asked for more when idle."""
         spider = super().from_crawler(crawler, *args, **kwargs)
+        if folder := job_dir(crawler.settings):
+            spider.resume(Path(folder))
         crawler.signals.connect(spider.ask_for_more, signals.spider_idle)
+        crawler.signals.connect(spider.stored, signals.item_scraped)
+        crawler.signals.connect(spider.dropped, signals.item_dropped)
         return spider
+
+    def resume(self, folder: Path) -> None:
+        """Keep a journal of the links in a folder, and take over what is in it."""
+        try:
+            self._journal = Journal(folder / "links.sqlite")
+            for site, url, state in self._journal.read():
+                self._queue(site).restore(url, state)
+        except (OSError, ValueError, sqlite3.Error) as error:
+            self.logger.warning("The crawl goes on without its journal of links: %s", error)
+            self._journal = Journal()
 
     async def start(self) -> AsyncIterator[Request]:
         """Ask for the addresses given, also those that an earlier run of the same job has fetched."""
         for url in self._starts:
             yield Request(url, dont_filter=True)
 
-    def parse(self, response: Response, site: str | None = None) -> Iterator[PageItem | Request]:
+    def parse(self, response: Response, site: str | None = None, link: str | None = None) -> Iterator[Any]:
         """Yield the page and the links that stay on its site.
 
         Args:
             response: a page of the site, or whatever a link led to.
             site: the site that the link was found on; ``None`` for a start address, which may lead to any.
+            link: the link.
         """
         here = site_of(response.url)
         if here is None or (site is not None and here != site) or not isinstance(response, HtmlResponse):
+            self._end(site, link, stored=False)
             return
-        queue = self._queues.setdefault(here, SiteQueue(self._budget))
+        queue = self._queue(here)
         if queue.stored >= self._budget:
             return
         if site is None:
             queue.offer(response.url)
-        queue.stored += 1
-        yield PageItem(url=response.url, html=response.text)
-        for link in self._links.extract_links(response):
-            url = link.url.partition("#")[0]
+            link = response.url
+        if queue.take(str(link)):
+            response.cb_kwargs.update(site=here, link=link)
+            yield PageItem(url=response.url, html=response.text)
+        for found in self._links.extract_links(response):
+            url = found.url.partition("#")[0]
             if site_of(url) == here and queue.offer(url):
-                yield Request(url, cb_kwargs={"site": here})
+                yield self._request(here, url)
+
+    def failed(self, failure: Failure) -> Failure:
+        """Note that a link has led to no page; Scrapy says why."""
+        request: Request = failure.request  # type: ignore[attr-defined]
+        self._end(request.cb_kwargs.get("site"), request.cb_kwargs.get("link"), stored=False)
+        return failure
+
+    def stored(self, item: Any, response: Response | None) -> None:  # noqa: ARG002  names of the signal
+        """Note that a page is stored, once everybody else has heard of it who may be the one to store it."""
+        if response is not None:
+            asyncio.get_running_loop().call_soon(self._stored, response)
+
+    def dropped(self, item: Any, response: Response | None) -> None:  # noqa: ARG002
+        """Note that a page was dropped on purpose: it need not come again."""
+        if response is not None:
+            self._stored(response)
 
     def ask_for_more(self) -> None:
-        """Replace links that did not end in a stored page by others, before the crawl ends."""
-        more = [(site, url) for site, queue in self._queues.items() for url in queue.more()]
-        for site, url in more:
-            self.crawler.engine.crawl(Request(url, callback=self.parse, cb_kwargs={"site": site}))
-        if more:
+        """Ask for what an earlier run has left behind, and replace links that did not end in a stored page."""
+        again = [(site, url) for site, queue in self._queues.items() for url in queue.left_behind()]
+        more = [(site, url) for site, queue in self._queues.items() for url in queue.more()] if not again else []
+        for site, url in again + more:
+            self.crawler.engine.crawl(self._request(site, url, dont_filter=bool(again)))
+        if again or more:
             raise DontCloseSpider
+
+    def closed(self, reason: str) -> None:  # noqa: ARG002  Scrapy passes it
+        """Close the journal."""
+        self._journal.close()
+
+    def _request(self, site: str, url: str, *, dont_filter: bool = False) -> Request:
+        kwargs = {"site": site, "link": url}
+        return Request(url, callback=self.parse, errback=self.failed, cb_kwargs=kwargs, dont_filter=dont_filter)
+
+    def _queue(self, site: str) -> SiteQueue:
+        if site not in self._queues:
+            self._queues[site] = SiteQueue(self._budget, site, self._journal)
+        return self._queues[site]
+
+    def _stored(self, response: Response) -> None:
+        self._end(response.cb_kwargs.get("site"), response.cb_kwargs.get("link"), stored=True)
+
+    def _end(self, site: str | None, link: str | None, *, stored: bool) -> None:
+        if site is not None and link is not None:
+            self._queue(site).end(link, stored=stored)

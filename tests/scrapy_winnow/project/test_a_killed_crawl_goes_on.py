@@ -1,0 +1,135 @@
+"""A crawl with ``JOBDIR`` is killed with 9 again and again: in the end no page is missing."""
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from scrapy_winnow.project.queues import KeptPriorityQueue
+from scrapy_winnow.project.spiders.journal import Journal, LinkState
+from scrapy_winnow.project.spiders.site_queue import SiteQueue
+
+ROOT = Path(__file__).parents[3]
+PAGES = 40
+KEPT = f"{KeptPriorityQueue.__module__}.{KeptPriorityQueue.__qualname__}"
+
+OTHER = """
+import scrapy
+
+
+class Other(scrapy.Spider):
+    name = "other"
+
+    async def start(self):
+        yield scrapy.Request(self.url)
+
+    def parse(self, response):
+        yield {"url": response.url}
+        yield from response.follow_all(css="a")
+"""
+
+
+def _linked_site(web):
+    """A page that links to all others, and those to some each."""
+    for number in range(PAGES):
+        links = range(1, PAGES) if number == 0 else [(number + step) % PAGES for step in range(6)]
+        body = f"<title>Page {number}</title><p>What page {number} says is said by no other page of them all.</p>"
+        web.add(f"/{number}", body + "".join(f"<p><a href=/{link}>page {link}</a></p>" for link in links))
+    web.add("/robots.txt", b"", status=404)
+    return [f"{web.url}/{number}" for number in range(PAGES)]
+
+
+def _start(folder, command, **settings):
+    options = {
+        "JOBDIR": folder / "job",
+        "AUTOTHROTTLE_ENABLED": 0,
+        "DOWNLOAD_DELAY": 0.02,
+        "LOG_FILE": folder / "log",
+        "WINNOW_SITE_EVIDENCE": 0,
+        "WINNOW_DUPLICATES": 0,
+        **settings,
+    }
+    arguments = [part for name, value in options.items() for part in ("-s", f"{name}={value}")]
+    line = [sys.executable, "-m", "scrapy", *command, "-o", str(folder / "items.jsonl"), *arguments]
+    return subprocess.Popen(line, cwd=ROOT, stderr=subprocess.DEVNULL)
+
+
+def _kill_after(web, requests, process):
+    asked = len(web.asked)
+    while len(web.asked) < asked + requests:
+        assert process.poll() is None
+        time.sleep(0.005)
+    process.kill()
+    process.wait()
+
+
+def _stored(folder):
+    lines = (folder / "items.jsonl").read_text().splitlines()
+    return [json.loads(line)["url"] for line in lines]
+
+
+def test_the_site_spider_ends_with_the_pages_of_a_crawl_that_nobody_disturbed(web, tmp_path):
+    urls = _linked_site(web)
+    command = ["crawl", "site", "-a", f"url={urls[0]}", "-a", f"pages={PAGES}"]
+    for requests in (3, 11, 9):
+        _kill_after(web, requests, _start(tmp_path, command))
+    assert _start(tmp_path, command).wait(timeout=120) == 0
+    stored = _stored(tmp_path)
+    assert sorted(set(stored)) == sorted(urls)
+    assert len(stored) <= PAGES + 3
+    assert len(web.asked) < 2 * PAGES  # what was stored is not asked for again, nor what waits twice
+
+    asked = len(web.asked)
+    assert _start(tmp_path, command).wait(timeout=120) == 0
+    assert len(web.asked) <= asked + 2
+    assert _stored(tmp_path) == stored
+
+
+def test_the_requests_that_wait_for_another_spider_are_found_again(web, tmp_path):
+    urls = _linked_site(web)
+    (tmp_path / "other.py").write_text(OTHER)
+    command = ["runspider", str(tmp_path / "other.py"), "-a", f"url={urls[0]}"]
+    settings = {"CONCURRENT_REQUESTS": 1, "ADDONS": "{}", "SCHEDULER_PRIORITY_QUEUE": KEPT}
+    _kill_after(web, 8, _start(tmp_path, command, **settings))
+    assert _start(tmp_path, command, **settings).wait(timeout=120) == 0
+    missing = set(urls) - set(_stored(tmp_path))
+    assert len(missing) <= 2  # those under way
+
+
+def test_a_budget_goes_on_from_where_it_was(tmp_path):
+    with Journal(tmp_path / "links") as journal:
+        queue = SiteQueue(3, "a.example", journal)
+        assert [queue.offer(url) for url in "abcde"] == [True, True, True, False, False]
+        queue.end("a", stored=True)
+        queue.end("b", stored=False)
+    with Journal(tmp_path / "links") as journal:
+        again = SiteQueue(3, "a.example", journal)
+        for _, url, state in journal.read():
+            again.restore(url, state)
+        assert again.stored == 1
+        assert not again.take("a")
+        assert again.left_behind() == ["c"]
+        assert again.left_behind() == []
+        assert again.more() == ["d", "e"]
+        assert [again.offer(url) for url in "abcde"] == [False] * 5
+
+
+@pytest.mark.parametrize("damage", [b"no database at all" * 100, b""])
+def test_a_journal_that_is_damaged_is_done_without(web, tmp_path, damage):
+    urls = _linked_site(web)
+    (tmp_path / "job").mkdir()
+    (tmp_path / "job" / "links.sqlite").write_bytes(damage)
+    assert _start(tmp_path, ["crawl", "site", "-a", f"url={urls[0]}", "-a", "pages=5"]).wait(timeout=120) == 0
+    assert len(_stored(tmp_path)) == 5
+    assert ("without its journal" in (tmp_path / "log").read_text()) is bool(damage)
+
+
+def test_a_journal_that_cannot_be_written_says_so_once(tmp_path, caplog):
+    with Journal(tmp_path / "links") as journal:
+        journal._database.execute("PRAGMA max_page_count = 4")
+        for number in range(2_000):
+            journal.note("a.example", f"http://a.example/{number}", LinkState.ASKED)
+    assert caplog.text.count("without its journal") == 1
