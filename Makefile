@@ -61,7 +61,7 @@ lock: ## pin the newest versions that the suite runs with, and the lowest ones t
 	$(PYTHON) -m venv .venv-lock
 	.venv-lock/bin/python -m pip install --quiet --upgrade uv
 	$(UV_COMPILE) --extra dev --extra peers --output-file requirements/locked.txt
-	$(UV_COMPILE) --extra inspect --extra train --resolution lowest-direct --output-file .venv-lock/lowest.txt
+	$(UV_COMPILE) --extra archives --extra inspect --extra train --resolution lowest-direct --output-file .venv-lock/lowest.txt
 	$(UV_COMPILE) --extra dev --constraint .venv-lock/lowest.txt --output-file requirements/lowest.txt
 
 benchmarks: $(VENV)/.installed ## published figures; PAGES=folder of HTML, GOLD=file of gold text, SITES=folder of sites for those that need data

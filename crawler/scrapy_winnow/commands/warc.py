@@ -1,0 +1,134 @@
+"""``winnow warc``: archives of pages in, clean pages out, each with the evidence of its whole host."""
+
+from __future__ import annotations
+
+import argparse
+import glob
+import os
+import sys
+import time
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from scrapy_winnow.commands.shared.failures import FAILED, CommandError, reason
+
+if TYPE_CHECKING:
+    from scrapy_winnow.archives.run import Summary
+
+_FORMATS: Final = ("jsonl", "parquet", "warc")
+_COLUMNS: Final = ("clean_html", "markdown", "segments")
+_EPILOG = """\
+IN is a WARC file, plain or compressed with gzip, zstd or lz4; a pattern such as 'crawl-*.warc.gz'; or an address that
+fsspec opens (https://, s3:// with s3fs installed). OUT gets a file for each. All files are read twice: first to count
+what the pages of each host repeat, then to clean every page with that, so that neither the order of the pages nor the
+number of processes changes anything. A run that was stopped goes on when it is started again with the same options.
+
+exit codes: 0 all went well, 1 an archive could not be read to its end, or pages could not be cleaned, 2 wrong usage
+
+examples:
+  winnow warc crawl-*.warc.gz -o clean/
+  winnow warc crawl-*.warc.gz -o clean/ --format parquet -j 8
+  winnow warc https://host.example/segment.warc.gz -o clean/ --format warc
+"""
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command and its options."""
+    parser = commands.add_parser(
+        "warc",
+        help="clean whole archives (WARC), with the evidence of each host",
+        description="Clean the pages of archives, each with the evidence of all pages of its host.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("sources", nargs="+", metavar="IN", help="archive, pattern, or address")
+    parser.add_argument("-o", "--output", type=Path, required=True, metavar="OUT", help="folder, made if need be")
+    parser.add_argument("--format", choices=_FORMATS, default=_FORMATS[0], help="what to write (default: %(default)s)")
+    parser.add_argument(
+        "--with", dest="columns", choices=_COLUMNS, action="append", default=[], help="a further column; repeatable"
+    )
+    parser.add_argument("--model", metavar="MODEL", help="model, by name or file (default: the package's own)")
+    parser.add_argument("--no-duplicates", action="store_true", help="do not look for near-duplicates")
+    parser.add_argument(
+        "-j", "--processes", type=int, default=os.cpu_count() or 1, metavar="N", help="(default: one a core)"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Clean the archives and say what came of it."""
+    if options.processes < 1:
+        raise CommandError("-j: at least 1")
+    sources = [source for pattern in options.sources for source in _expanded(pattern)]
+    try:
+        from scrapy_winnow.archives import ArchiveRun, Options  # noqa: PLC0415  (help need not wait for them)
+        from scrapy_winnow.archives.run import OtherRunError  # noqa: PLC0415
+
+        if options.format == "parquet":
+            import pyarrow  # noqa: F401, PLC0415
+    except ImportError as error:
+        raise CommandError(f"{error.name} is not installed: pip install 'scrapy-winnow[archives]'") from error
+    wanted = Options(
+        format=options.format,
+        model=options.model,
+        outputs=frozenset(options.columns),
+        duplicates=not options.no_duplicates,
+        processes=options.processes,
+    )
+    try:
+        summary = ArchiveRun(sources, options.output, wanted, _Progress(sources)).run()
+    except OtherRunError as error:
+        raise CommandError(f"-o: {error}") from error
+    except BrokenProcessPool as error:
+        raise CommandError("a process died (out of memory?): start the same command again to go on", FAILED) from error
+    except (OSError, ValueError) as error:
+        raise CommandError(reason(error)) from error
+    print(_told(summary), file=sys.stderr)
+    return FAILED if summary.broken or summary.failed else 0
+
+
+def _expanded(pattern: str) -> list[str]:
+    """The archives that an argument names."""
+    if "://" in pattern:
+        return [pattern]
+    found = sorted(glob.glob(pattern, recursive=True)) if glob.has_magic(pattern) else [pattern]  # noqa: PTH207
+    files = [name for name in found if Path(name).is_file()]
+    if not files:
+        raise CommandError(f"no such file: {pattern}")
+    return files
+
+
+def _told(summary: Summary) -> str:
+    lines = [f"{summary.pages:,} pages of {summary.hosts:,} hosts, {summary.duplicates:,} of them near-duplicates"]
+    lines += [f"left out, {why}: {number:,}" for why, number in sorted(summary.skipped.items())]
+    lines += [f"failed, {why}: {number:,}" for why, number in sorted(summary.failed.items())]
+    lines += [f"broken: {source}: {why}" for source, why in sorted(summary.broken.items())]
+    return "\n".join(lines)
+
+
+class _Progress:
+    """Says how far a run is: on a terminal in one line, elsewhere a line every half minute."""
+
+    def __init__(self, sources: list[str]) -> None:
+        self._bytes = sum(Path(source).stat().st_size for source in sources if Path(source).is_file())
+        self._step = ""
+        self._since = self._last = 0.0
+        self._is_terminal = sys.stderr.isatty()
+
+    def __call__(self, step: str, done: int, whole: int, read_bytes: int, pages: int) -> None:
+        now = time.monotonic()
+        if step != self._step:
+            if self._step and self._is_terminal:
+                print(file=sys.stderr)
+            self._step, self._since, self._last = step, now, 0.0
+        if now - self._last < (0.2 if self._is_terminal else 30) and done < whole:
+            return
+        self._last = now
+        line = f"{step}: {done:,} of {whole:,}"
+        seconds = max(now - self._since, 1e-3)
+        if pages:
+            line += f", {pages:,} pages, {pages / seconds:,.0f} a second"
+        if read_bytes and 0 < read_bytes < self._bytes:
+            line += f", {seconds * (self._bytes - read_bytes) / read_bytes / 60:,.0f} minutes left"
+        print(f"\r{line:<78}" if self._is_terminal else line, end="" if self._is_terminal else "\n", file=sys.stderr)

@@ -1,0 +1,42 @@
+import gzip
+import os
+import signal
+import subprocess
+import sys
+import time
+
+from scrapy_winnow.archives import ArchiveRun, Options
+from scrapy_winnow.commands import main
+from tests.scrapy_winnow.archives.made_pages import page
+
+COMMAND = [sys.executable, "-c", "from scrapy_winnow.commands import main; raise SystemExit(main())", "warc"]
+
+
+def test_a_run_killed_in_the_middle_ends_as_an_undisturbed_one(archive, tmp_path):
+    files = [
+        archive(f"{part}.warc.gz", [(f"http://h{part}.example/{n}", page(f"h{part}", n)) for n in range(40)])
+        for part in range(3)
+    ]
+    arguments = [*map(str, files), "-j", "1", "-o"]
+    assert main(["warc", *arguments, str(tmp_path / "whole")]) == 0
+    killed = subprocess.Popen([*COMMAND, *arguments, str(tmp_path / "killed")], start_new_session=True)
+    reports = tmp_path / "killed" / ".winnow" / "reports"
+    until = time.monotonic() + 60
+    while not list(reports.glob("clean-*")):
+        assert time.monotonic() < until
+        assert killed.poll() is None
+        time.sleep(0.01)
+    os.killpg(killed.pid, signal.SIGKILL)
+    killed.wait()
+    assert not list((tmp_path / "killed").glob("*.jsonl.gz"))
+    assert main(["warc", *arguments, str(tmp_path / "killed")]) == 0
+    first, second = (sorted((tmp_path / name).iterdir()) for name in ("whole", "killed"))
+    assert [file.name for file in first] == [file.name for file in second]
+    assert [gzip.decompress(file.read_bytes()) for file in first] == [gzip.decompress(f.read_bytes()) for f in second]
+
+
+def test_the_work_of_another_run_is_not_taken_for_its_own(archives, tmp_path, capsys):
+    sources = list(map(str, archives))
+    ArchiveRun(sources, tmp_path / "out", Options(outputs=frozenset({"markdown"})))
+    assert main(["warc", *sources, "-o", str(tmp_path / "out")]) == 2
+    assert "another run's work" in capsys.readouterr().err

@@ -1,0 +1,64 @@
+from collections import defaultdict
+from types import SimpleNamespace
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scrapy_winnow.archives.host_counts import HostCounts, count_shard
+from scrapy_winnow.archives.leaf_files import SHARDS, LeafWriter
+
+PAGES = st.lists(
+    st.tuples(
+        st.sampled_from(["a.example", "b.example", "c.example"]),
+        st.integers(0, 9),
+        st.sets(st.integers(1, 12), min_size=1, max_size=6),
+    ),
+    max_size=30,
+)
+
+
+def _hashed(leaves):
+    """What a page with these leaves comes to: equal leaves, equal contents."""
+    contents = hash(frozenset(leaves)) & (1 << 64) - 1
+    return SimpleNamespace(fingerprints=np.array(sorted(leaves), np.uint64), contents_id=contents.to_bytes(8, "little"))
+
+
+@settings(max_examples=10, deadline=None)
+@given(pages=PAGES, archives=st.integers(1, 3))
+def test_each_leaf_counts_the_different_pages_of_its_host_that_have_it(pages, archives, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("leaves")
+    distinct = {}
+    writers = [LeafWriter(folder / str(number)) for number in range(archives)]
+    for number, (host, path, leaves) in enumerate(pages):
+        known = distinct.setdefault((host, path), leaves)  # an address has one version here
+        writers[number % archives].add(f"http://{host}/{path}", host, _hashed(known))
+    for writer in writers:
+        writer.close()
+    for shard in range(SHARDS):
+        count_shard([folder / str(number) for number in range(archives)], shard, folder / "counts")
+    counts = HostCounts(folder / "counts")
+    contents = defaultdict(set)
+    for (host, _), leaves in distinct.items():
+        contents[host].add(frozenset(leaves))
+    for host, different in contents.items():
+        evidence = counts.evidence(host, np.arange(1, 14, dtype=np.uint64))
+        expected = [max(sum(leaf in leaves for leaves in different), 1) for leaf in range(1, 14)]
+        assert evidence.df.tolist() == expected
+        assert evidence.pages == len(different)
+
+
+def test_of_a_large_host_a_sample_is_counted_that_does_not_depend_on_the_order(tmp_path):
+    pages = [(f"http://a.example/{number}", _hashed({1, 100 + number})) for number in range(50)]
+    for name, ordered in (("up", pages), ("down", pages[::-1])):
+        writer = LeafWriter(tmp_path / name)
+        for url, hashed in ordered:
+            writer.add(url, "a.example", hashed)
+        writer.close()
+        for shard in range(SHARDS):
+            count_shard([tmp_path / name], shard, tmp_path / f"{name}-counts", host_pages=20)
+    up, down = (HostCounts(tmp_path / f"{name}-counts") for name in ("up", "down"))
+    leaves = np.arange(1, 160, dtype=np.uint64)
+    evidence = up.evidence("a.example", leaves)
+    assert (evidence.pages, evidence.df[0]) == (20, 20)
+    assert evidence.df.tolist() == down.evidence("a.example", leaves).df.tolist()
