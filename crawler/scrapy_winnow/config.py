@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,12 @@ DAY: Final = 86_400
 
 LONGEST: Final = 36_500 * DAY
 """Longest time to live: Redis refuses those that leave its clock."""
+
+AUTOMATIC: Final = "auto"
+"""What ``WINNOW_PROCESSES`` says for one process per core beside the crawl's own, ``MOST_PROCESSES`` at most."""
+
+MOST_PROCESSES: Final = 2
+"""Cleaning processes that one crawl can keep busy."""
 
 LEARNED: Final = "learned"
 """What ``WINNOW_MODEL`` says for the model that ``winnow learn`` has published."""
@@ -44,7 +51,8 @@ DEFAULTS: Final[Mapping[str, object]] = {
     "WINNOW_DUPLICATES_STREAM_LENGTH": 100_000,
     "WINNOW_SITE_EVIDENCE": True,
     "WINNOW_READ_ONLY": None,
-    "WINNOW_THREAD_BYTES": 262_144,
+    "WINNOW_PROCESSES": 0,
+    "WINNOW_THREAD_TAGS": 3_000,
     "WINNOW_MAX_BYTES": 16_000_000,
     "WINNOW_MAX_NODES": 100_000,
     "WINNOW_REDIS_URL": None,
@@ -93,7 +101,8 @@ class Config:
     duplicates_stream_length: int
     site_evidence: bool
     read_only: bool
-    thread_bytes: int
+    processes: int
+    thread_tags: int
     max_bytes: int
     max_nodes: int
     redis_url: str | None
@@ -161,7 +170,8 @@ class Config:
             duplicates_stream_length=reader.whole("WINNOW_DUPLICATES_STREAM_LENGTH", least=1),
             site_evidence=reader.truth("WINNOW_SITE_EVIDENCE"),
             read_only=_looks_only() if reader.value("WINNOW_READ_ONLY") is None else reader.truth("WINNOW_READ_ONLY"),
-            thread_bytes=reader.whole("WINNOW_THREAD_BYTES"),
+            processes=reader.whole_or_word("WINNOW_PROCESSES", AUTOMATIC, _processes()),
+            thread_tags=reader.whole("WINNOW_THREAD_TAGS"),
             max_bytes=reader.whole("WINNOW_MAX_BYTES", least=1),
             max_nodes=reader.whole("WINNOW_MAX_NODES", least=1),
             redis_url=reader.redis_url("WINNOW_REDIS_URL"),
@@ -184,6 +194,12 @@ class Config:
         )
         reader.check()
         return config
+
+
+def _processes() -> int:
+    """Cleaning processes for the cores that are not the crawl's own; none for a look at a page."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return 0 if _looks_only() else min(cores - 1, MOST_PROCESSES)
 
 
 def _looks_only() -> bool:

@@ -97,6 +97,16 @@ class SettingsReader:
             self._wrong(f"{name} must be 0 or a whole number from {least} on, not {self.value(name)!r}")
         return number
 
+    def whole_or_word(self, name: str, word: str, meant: int) -> int:
+        """A whole number, or a word that stands for one."""
+        text = str(self.value(name)).strip()
+        if text == word:
+            return meant
+        if not text.isdecimal():
+            self._wrong(f"{name} must be {word!r} or a whole number from 0 on, not {self.value(name)!r}")
+            return 0
+        return int(text)
+
     def seconds(self, name: str) -> float:
         """A time above 0."""
         value = self.value(name)

@@ -28,7 +28,7 @@ PAGES = {
 def crawled(shared_web, start_crawls):
     urls = [shared_web.add(f"/{name.replace(' ', '-')}", body) for name, body in PAGES.items()]
     outputs = ["clean_html", "markdown", "segments"]
-    (result,) = start_crawls({"urls": urls, "WINNOW_OUTPUTS": outputs, "WINNOW_THREAD_BYTES": 100_000}).results()
+    (result,) = start_crawls({"urls": urls, "WINNOW_OUTPUTS": outputs, "WINNOW_THREAD_TAGS": 1_000}).results()
     return shared_web, result
 
 

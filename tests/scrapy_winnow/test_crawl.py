@@ -91,7 +91,7 @@ def test_a_spider_can_switch_everything_off(web, crawl):
 
 def test_heavy_pages_come_out_of_a_thread_as_they_do_without_one(web, start_crawls):
     plan = {"urls": web.add_articles(9)}
-    light, heavy = start_crawls(plan, {**plan, "WINNOW_THREAD_BYTES": 1}).results()
+    light, heavy = start_crawls(plan, {**plan, "WINNOW_THREAD_TAGS": 0}).results()
     assert heavy.winnow_stats == {**light.winnow_stats, "winnow/items/in_thread": 9}
     for url in plan["urls"]:
         heavy_item, light_item = heavy.item(url), light.item(url)

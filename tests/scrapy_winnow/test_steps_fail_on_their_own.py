@@ -77,10 +77,10 @@ def test_a_disk_that_is_full_costs_the_corrections_and_nothing_else(web, start_c
     assert len(_lines(crawled, "Could not keep for a correction")) == 1
 
 
-@pytest.mark.parametrize("thread_bytes", [0, 1_000_000])
-def test_a_callback_that_takes_the_tree_apart_takes_nothing_from_the_item(web, start_crawls, thread_bytes):
+@pytest.mark.parametrize("thread_tags", [0, 1_000_000])
+def test_a_callback_that_takes_the_tree_apart_takes_nothing_from_the_item(web, start_crawls, thread_tags):
     urls = web.add_articles(12)
-    plan = {"urls": urls, "WINNOW_THREAD_BYTES": thread_bytes, "WINNOW_OUTPUTS": ["clean_html", "segments"]}
+    plan = {"urls": urls, "WINNOW_THREAD_TAGS": thread_tags, "WINNOW_OUTPUTS": ["clean_html", "segments"]}
     apart, whole = start_crawls({**plan, "callback": "list"}, plan).results()
     assert len(apart.items) == len(urls)
     for item in apart.items:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Self
 from scrapy import signals
 from scrapy.exceptions import DontCloseSpider, NotConfigured
 from scrapy.utils.asyncio import run_in_thread
-from threadpoolctl import threadpool_limits
 
 from scrapy_winnow import stats
+from scrapy_winnow.cleaning.cleaner import Cleaner
 from scrapy_winnow.components.corrections import Corrections
 from scrapy_winnow.components.originals import Originals
 from scrapy_winnow.components.origins import Origins
@@ -25,15 +25,11 @@ from scrapy_winnow.learning.crawling import CrawlLearning
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.embedded import EmbeddedServer, EmbeddedServerError
 from winnow.fingerprints.units import FINGERPRINT_VERSION
-from winnow.models.registry import load_model
-from winnow.page.page import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
     from scrapy.crawler import Crawler
-
-    from winnow.models.base import Model
 
 logger = logging.getLogger(__name__)
 
@@ -43,8 +39,7 @@ class Winnow:
 
     Attributes:
         config: the settings.
-        model: the page-level model; another one from some page on, where learned models are taken over.
-        limits: caps above which a page is passed through.
+        cleaner: reads and cleans pages, in the event loop or beside it.
         origins: which page each item came from.
         counts: the node counts; ``None`` without Redis or when site evidence is off.
         duplicates: the near-duplicate index; ``None`` without Redis or when it is off.
@@ -56,8 +51,7 @@ class Winnow:
 
     def __init__(self, crawler: Crawler) -> None:
         self.config = checked_config(crawler)
-        self.model: Model = load_model(self.config.own_model)
-        self.limits = Limits(max_bytes=self.config.max_bytes, max_nodes=self.config.max_nodes)
+        self.cleaner = Cleaner(self.config, self.count)
         self.origins = Origins()
         self.counts: NodeCounts | None = None
         self.duplicates: DuplicateIndex | None = None
@@ -68,7 +62,6 @@ class Winnow:
         self._crawler = crawler
         self._connection: Connection | None = None
         self._server: EmbeddedServer | None = None
-        self._one_thread: threadpool_limits | None = None
         self._finishing: asyncio.Task[None] | None = None
         crawler.signals.connect(self.open, signals.spider_opened)
         crawler.signals.connect(self.idle, signals.spider_idle)
@@ -94,8 +87,6 @@ class Winnow:
             logger.exception("The crawl goes on without site evidence", extra=self._extra)
 
     async def _open(self) -> None:
-        # A page's matrices are small: further threads of the linear algebra would only wait, using up the other cores.
-        self._one_thread = threadpool_limits(limits=1, user_api="blas")
         config = self.config
         wanted = (config.site_evidence, config.duplicates, config.duplicates_stream, config.follows)
         if not any(wanted) or (connection := await self._connect()) is None:
@@ -122,7 +113,8 @@ class Winnow:
         if config.duplicates_stream and not config.read_only:
             self.documents = DocumentStream(connection, IndexOptions.of(config), length=config.duplicates_stream_length)
         if config.teaches or config.follows:
-            self.learning = CrawlLearning(connection, config, self.model, use=self._use, count=self.count)
+            cleaner = self.cleaner
+            self.learning = CrawlLearning(connection, config, cleaner.model, use=cleaner.use, count=self.count)
             await self.learning.start()
         if config.corrects and self.counts is not None:
             self.corrections = self._corrections(self.counts)
@@ -154,9 +146,6 @@ class Winnow:
         if self._finishing is not None:
             raise DontCloseSpider
 
-    def _use(self, model: Model) -> None:
-        self.model = model
-
     def _say_if_nothing_was_cleaned(self) -> None:
         def sum_of(*names: str) -> int:
             return sum(self._crawler.stats.get_value(name, 0) for name in names)
@@ -168,14 +157,13 @@ class Winnow:
     async def close(self) -> None:
         """Disconnect, and stop the embedded server if no other crawl uses it."""
         self._say_if_nothing_was_cleaned()
-        if self._one_thread is not None:
-            self._one_thread.restore_original_limits()
         learning, corrections, connection, server = self.learning, self.corrections, self._connection, self._server
         self.counts = self.duplicates = self.originals = self.documents = self.learning = self.corrections = None
         if learning is not None:
             await self._closed(learning.stop())
         if corrections is not None:
             await self._closed(corrections.close())
+        await self._closed(self.cleaner.close())
         if connection is not None:
             await self._closed(connection.close())
         if server is not None:

@@ -8,7 +8,6 @@ from weakref import WeakKeyDictionary
 
 from scrapy import Request
 from scrapy.http import HtmlResponse
-from scrapy.utils.asyncio import run_in_thread
 
 from scrapy_winnow import stats
 from scrapy_winnow.components.extension import Winnow, winnow_of
@@ -38,6 +37,7 @@ class CountNodes:
     def __init__(self, crawler: Crawler, winnow: Winnow) -> None:
         self._crawler = crawler
         self._winnow = winnow
+        self._limits = winnow.cleaner.options.limits
         self._guard = Guard(winnow.count, lambda: {"spider": crawler.spider})
         self._read: WeakKeyDictionary[Response, HashedPage] = WeakKeyDictionary()
 
@@ -50,9 +50,9 @@ class CountNodes:
         """Read the page: a callback that returns a list has run, and may have changed the tree, before its output."""
         # What goes wrong here goes wrong again when the page is to be counted, and is said and counted there.
         with suppress(Exception):
-            is_light = len(response.body) <= self._winnow.config.thread_bytes
+            is_light = self._winnow.cleaner.is_light(response.body)
             if isinstance(response, HtmlResponse) and self._is_page(response) and is_light:
-                self._read[response] = _read(Page.from_tree, response.selector.root, response, self._winnow.limits)
+                self._read[response] = _read(Page.from_tree, response.selector.root, response, self._limits)
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Count the page, then pass the callback's output on as it is."""
@@ -92,7 +92,7 @@ class CountNodes:
     async def _hashed(self, response: HtmlResponse) -> HashedPage:
         hashed = self._read.pop(response, None)
         if hashed is None:
-            hashed = await run_in_thread(_read, Page.parse, response.text, response, self._winnow.limits)
+            hashed = await self._winnow.cleaner.in_thread(_read, Page.parse, response.text, response, self._limits)
         return hashed
 
     async def _count(self, response: HtmlResponse, hashed: HashedPage) -> SiteEvidence | None:

@@ -3,32 +3,24 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any, Final, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from itemadapter import ItemAdapter
 from scrapy.exceptions import DropItem
-from scrapy.utils.asyncio import run_in_thread
 
 from scrapy_winnow import stats
 from scrapy_winnow.components.corrections import Correction, text_hash
 from scrapy_winnow.components.extension import Winnow, winnow_of
 from scrapy_winnow.components.guard import Guard
-from scrapy_winnow.components.item_values import CleanedItem, clean_item
 from scrapy_winnow.components.item_writer import ItemWriter
-from scrapy_winnow.hosts.evidence import HashedPage
 from scrapy_winnow.hosts.names import site_of
-from winnow.page.page import Page, PageTooLarge
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from scrapy.crawler import Crawler
 
+    from scrapy_winnow.cleaning.item_values import CleanedItem
     from scrapy_winnow.components.origins import Origin
-    from scrapy_winnow.hosts.evidence import SiteEvidence
-
-P = ParamSpec("P")
-T = TypeVar("T")
+    from scrapy_winnow.hosts.evidence import HashedPage, SiteEvidence
 
 logger = logging.getLogger(__name__)
 
@@ -138,40 +130,19 @@ class CleanItems:
     async def _clean(
         self, html: str | bytes, url: str | None, site: str | None, origin: Origin | None
     ) -> tuple[CleanedItem, SiteEvidence | None]:
-        winnow = self._winnow
+        winnow, cleaner = self._winnow, self._winnow.cleaner
         hashed: HashedPage | None = None
         evidence: SiteEvidence | None = None
-        heavy = len(html) > winnow.config.thread_bytes
-        if heavy:
-            winnow.count(stats.ITEMS_IN_THREAD)
-        if origin is not None and origin.hashed is not None and origin.is_of(html):
+        if origin is not None and origin.html is not None and origin.hashed is not None and origin.is_of(html):
             hashed, evidence = origin.hashed, origin.evidence
+            html, url = origin.html[0], hashed.page.url
         elif winnow.counts is not None and url is not None and site is not None:
-            hashed = await self._do(heavy, self._read, html, url)
+            hashed = await cleaner.read(html, url)
             if hashed is not None:
                 with self._guard.step("look up the counts for the item", stats.ITEMS_INCOMPLETE, url):
                     evidence = await winnow.counts.read(site, hashed.fingerprints)
-
-        def work() -> CleanedItem:
-            return clean_item(
-                *(html, url, hashed, evidence),
-                model=winnow.model,
-                limits=winnow.limits,
-                outputs=winnow.config.outputs,
-                sketch=winnow.config.duplicates_sketch,
-            )
-
-        return await self._do(heavy, work), evidence
-
-    def _read(self, html: str | bytes, url: str) -> HashedPage | None:
-        try:
-            return HashedPage.of(Page.parse(html, url, limits=self._winnow.limits))
-        except PageTooLarge:
-            return None
-
-    @staticmethod
-    async def _do(heavy: bool, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        return await run_in_thread(work, *args, **kwargs) if heavy else work(*args, **kwargs)
+        counts = hashed.counts(evidence) if hashed is not None and evidence is not None else None
+        return await cleaner.clean(html, url, hashed, counts), evidence
 
     async def _feed(self, url: str, cleaned: CleanedItem) -> None:
         winnow = self._winnow

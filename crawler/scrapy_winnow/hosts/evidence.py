@@ -41,6 +41,39 @@ class SiteEvidence:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class UnitCounts:
+    """What a site's counts say of the units of one page: plain numbers, good for any process that parses the page.
+
+    Attributes:
+        size: units of the page, n + m.
+        units: int64[k], those that were counted.
+        df: int64[k], pages of the host that contain each.
+        pages: pages of the host that were counted.
+        label_version: how often the labels of the host have been frozen.
+    """
+
+    size: int
+    units: NDArray[np.int64]
+    df: NDArray[np.int64]
+    pages: int
+    label_version: int
+
+    def frequencies(self, page: Page) -> NDArray[np.int64]:
+        """int64[n + m], pages of the host that contain each unit; 0 for units whose leaves are not counted.
+
+        Raises:
+            ValueError: the page has another number of units.
+        """
+        if page.n + page.m != self.size:
+            raise ValueError(f"the page has {page.n + page.m} units, its counts are of {self.size}")
+        leaf = np.zeros(self.size, bool)
+        leaf[self.units] = True
+        df = np.zeros(self.size, np.int64)
+        df[self.units] = self.df
+        return frequencies_from_leaves(page, df, leaf)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class HashedPage:
     """A page with the fingerprints of those of its units that are counted: its leaves.
 
@@ -70,13 +103,14 @@ class HashedPage:
         masses = lengths[units].clip(max=255).astype(np.uint8)
         return cls(page, units, fingerprints[units], masses, fingerprints[:1].astype("<u8").tobytes())
 
+    def counts(self, evidence: SiteEvidence) -> UnitCounts:
+        """What the counts of the site say of the page's units."""
+        size = self.page.n + self.page.m
+        return UnitCounts(size, self.units, evidence.df, evidence.pages, evidence.label_version)
+
     def frequencies(self, evidence: SiteEvidence) -> NDArray[np.int64]:
         """int64[n + m], pages of the host that contain each unit; 0 for units whose leaves are not counted."""
-        leaf = np.zeros(self.page.n + self.page.m, bool)
-        leaf[self.units] = True
-        df = np.zeros(len(leaf), np.int64)
-        df[self.units] = evidence.df
-        return frequencies_from_leaves(self.page, df, leaf)
+        return self.counts(evidence).frequencies(self.page)
 
 
 def page_id_of(fingerprint: bytes) -> bytes:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from scrapy_winnow.components.item_values import clean_item
+from scrapy_winnow.cleaning.item_values import CleaningOptions, clean_item
 from scrapy_winnow.hosts.evidence import HashedPage
 from scrapy_winnow.inspector.drawing import drawing, style_sheets
 from scrapy_winnow.inspector.outputs import Outputs, located
@@ -155,10 +155,9 @@ class Inspection:
         cleaned = self.cleaned(tried)
         df = self.evidence(tried.pages)
         item = clean_item(
-            *(self.document.html, self.document.url, None, None),
+            *(self.document.html, self.document.url, None),
             model=self.model(tried.model).trying(tried),
-            limits=_WIDE,
-            outputs=(),
+            options=CleaningOptions(limits=_WIDE),
         ).values
         item |= {"text": cleaned.text, "template_share": round(cleaned.template_share, 4)}
         item |= {"label_source": "page" if df is None else "site", "evidence_pages": 0 if df is None else tried.pages}

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from scrapy_winnow.config import Config
     from scrapy_winnow.hosts.evidence import HashedPage, SiteEvidence
     from scrapy_winnow.storage.connection import Connection
-    from winnow.models.base import Model
+    from winnow.models.base import StoredModel
 
 _MOST_UNDER_WAY: Final = 8
 """Examples being made at a time; each holds a page in memory, so further ones are left out."""
@@ -46,9 +46,9 @@ class CrawlLearning:
         self,
         connection: Connection,
         config: Config,
-        own: Model,
+        own: StoredModel,
         *,
-        use: Callable[[Model], object],
+        use: Callable[[StoredModel], object],
         count: Callable[[str], object],
     ) -> None:
         self._connection = connection
@@ -65,7 +65,7 @@ class CrawlLearning:
         self._watch: ModelWatch | None = None
         if config.follows:
 
-            def take_over(model: Model) -> None:
+            def take_over(model: StoredModel) -> None:
                 count(stats.LEARNING_MODELS)
                 use(model)
 

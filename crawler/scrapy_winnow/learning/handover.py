@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from scrapy_winnow.storage.connection import Connection
     from scrapy_winnow.storage.keys import LearningKeys
-    from winnow.models.base import Model
+    from winnow.models.base import StoredModel
 
 MOST_BYTES: Final = 4_000_000
 """Bytes of a model's file; a larger one is not fetched."""
@@ -60,9 +60,9 @@ class ModelWatch:
         self,
         connection: Connection,
         keys: LearningKeys,
-        own: Model,
+        own: StoredModel,
         *,
-        use: Callable[[Model], object],
+        use: Callable[[StoredModel], object],
         refused: Callable[[], object],
     ) -> None:
         self._connection = connection
@@ -77,7 +77,7 @@ class ModelWatch:
         """Make the model in use the one that Redis names; one that cannot be used is refused once, with a warning."""
         if current == self._seen:
             return
-        model: Model | None = None
+        model: StoredModel | None = None
         if current.version == PACKAGE:
             model = self._own
         elif current.version == self._model.version:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -46,4 +48,12 @@ class Model(Protocol):
 
     def score(self, page: Page) -> Scores:
         """Score every unit of the page."""
+        ...
+
+
+class StoredModel(Model, Protocol):
+    """A model that can be a file."""
+
+    def save(self, path: Path) -> None:
+        """Write the model to an ``.npz`` file."""
         ...

@@ -11,7 +11,7 @@ from winnow.models.files import ModelError, read_model_file
 from winnow.models.logistic.model import LOGISTIC, LogisticModel
 
 if TYPE_CHECKING:
-    from winnow.models.base import Model
+    from winnow.models.base import StoredModel
 
 DEFAULT_MODEL: Final = BLOCKS
 """Name of the model that is used when none is named."""
@@ -28,7 +28,7 @@ def shipped_models() -> list[str]:
     return sorted(file.stem for file in _SHIPPED.glob("*.npz"))
 
 
-def load_model(name_or_path: str | Path | None = None) -> Model:
+def load_model(name_or_path: str | Path | None = None) -> StoredModel:
     """Load a model, once per process and file. Loading never executes anything.
 
     Args:
@@ -51,7 +51,7 @@ def load_model(name_or_path: str | Path | None = None) -> Model:
 
 
 @lru_cache(maxsize=8)
-def _load(file: Path, _modified: int, _size: int) -> Model:
+def _load(file: Path, _modified: int, _size: int) -> StoredModel:
     header, _ = read_model_file(file)
     kind = _KINDS.get(str(header.get("name")))
     if kind is None:

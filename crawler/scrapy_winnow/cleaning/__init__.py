@@ -1,0 +1,1 @@
+"""Cleaning in processes of their own: bytes and counts in, plain values out."""

@@ -1,0 +1,151 @@
+"""Where a page is worked on: in the event loop, in a thread beside it, or in a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
+
+from scrapy.utils.asyncio import run_in_thread
+
+from scrapy_winnow import stats
+from scrapy_winnow.cleaning.item_values import CleanedItem, CleaningOptions, clean_item
+from scrapy_winnow.cleaning.pool import CleaningPool
+from scrapy_winnow.cleaning.tasks import Task
+from scrapy_winnow.hosts.evidence import HashedPage
+from winnow.models.registry import load_model
+from winnow.page.page import Limits, Page, PageTooLarge
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy_winnow.config import Config
+    from scrapy_winnow.hosts.evidence import UnitCounts
+    from winnow.models.base import StoredModel
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+logger = logging.getLogger(__name__)
+
+CHARACTERS_PER_TAG: Final = 600
+"""Characters that take as long as one tag."""
+
+
+def tags_of(html: str | bytes) -> int:
+    """What a page costs, known before it is parsed: about its tags, with its text as so many more.
+
+    Opening and closing tags count alike, and whatever else begins with "<". By bytes alone a quarter of a megabyte of
+    ``<p>x`` would pass for a light page, which has 64,000 nodes and as many blocks.
+    """
+    tags = html.count("<") if isinstance(html, str) else html.count(b"<")
+    return tags + len(html) // CHARACTERS_PER_TAG
+
+
+class Cleaner:
+    """Cleans the pages of a crawl so that none of them holds the event loop for long.
+
+    With ``WINNOW_PROCESSES`` pages are cleaned there, and in the crawl's process only while the others start, and those
+    that some of them have died of. There a light page is worked on at once, which costs least, and a heavy one in a
+    thread, one at a time: more of them would share one interpreter and only take memory.
+
+    Args:
+        config: the settings.
+        count: adds one to a stat.
+
+    Attributes:
+        model: the page-level model, see :meth:`use`.
+    """
+
+    def __init__(self, config: Config, count: Callable[[str], object]) -> None:
+        self.model: StoredModel = load_model(config.own_model)
+        self.options = CleaningOptions(
+            limits=Limits(max_bytes=config.max_bytes, max_nodes=config.max_nodes),
+            outputs=tuple(sorted(config.outputs)),
+            sketch=config.duplicates_sketch,
+        )
+        self._model_file = config.own_model
+        self._most_tags = config.thread_tags
+        self._count = count
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="winnow-clean")
+        self._file: asyncio.Task[str | None] | None = None
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._pool: CleaningPool | None = None
+        if config.processes:
+            self._pool = CleaningPool(config.processes, self._model_file, died=lambda: count(stats.PROCESSES_DIED))
+
+    def is_light(self, html: str | bytes) -> bool:
+        """Whether a page may be worked on in the event loop."""
+        return tags_of(html) <= self._most_tags
+
+    async def read(self, html: str | bytes, url: str) -> HashedPage | None:
+        """Parse and fingerprint a page; ``None`` for one that is too large."""
+        read = partial(_read, html, url, self.options.limits)
+        return read() if self.is_light(html) else await self.in_thread(read)
+
+    def use(self, model: StoredModel) -> None:
+        """Use another model from the next page on."""
+        self.model = model
+        if self._pool is not None:
+            self._file = asyncio.create_task(run_in_thread(self._save, model))
+
+    def _save(self, model: StoredModel) -> str | None:
+        """Write a model for the processes; return its path, or that of the one before it where that cannot be."""
+        try:
+            self._folder = self._folder or tempfile.TemporaryDirectory(prefix="winnow-models-")
+            file = Path(self._folder.name, f"{model.version}.npz")
+            if not file.exists():
+                model.save(file)
+            self._model_file = str(file)
+        except OSError as error:
+            logger.warning("The cleaning processes go on without the model %s: %s", model.version, error)
+        return self._model_file
+
+    async def clean(
+        self, html: str | bytes, url: str | None, hashed: HashedPage | None, counts: UnitCounts | None
+    ) -> CleanedItem:
+        """Clean a page for an item.
+
+        Args:
+            html: the page's HTML; as text where ``hashed`` was read from it.
+            url: its address, where known.
+            hashed: the page already read.
+            counts: what the site's counts say of it.
+        """
+        if self._pool is not None:
+            self._pool.start()
+            if self._pool.is_ready:
+                model = self._model_file if self._file is None else await self._file
+                cleaned = await self._pool.clean(Task(html, url, counts, self.options, model))
+                if cleaned is not None:
+                    self._count(stats.ITEMS_IN_PROCESS)
+                    return cleaned
+        page: str | bytes | Page = html if hashed is None else hashed.page
+        work = partial(clean_item, page, url, counts, model=self.model, options=self.options)
+        if self.is_light(html):
+            return work()
+        self._count(stats.ITEMS_IN_THREAD)
+        return await self.in_thread(work)
+
+    async def in_thread(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Do some work on a heavy page beside the event loop, after what came before it."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, partial(work, *args, **kwargs))
+
+    async def close(self) -> None:
+        """End the processes and the thread."""
+        if self._pool is not None:
+            await self._pool.close()
+        self._thread.shutdown(wait=False, cancel_futures=True)
+        if self._folder is not None:
+            self._folder.cleanup()
+
+
+def _read(html: str | bytes, url: str, limits: Limits) -> HashedPage | None:
+    try:
+        return HashedPage.of(Page.parse(html, url, limits=limits))
+    except PageTooLarge:
+        return None

@@ -1,0 +1,178 @@
+"""A number of cleaning processes: pages go to the one with least to do, and those of one that died to another."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from typing import TYPE_CHECKING, Any, Final
+
+from scrapy_winnow.cleaning.process import CleaningProcess, ProcessDiedError
+from scrapy_winnow.cleaning.tasks import Task, pack_task, read_cleaned
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
+    from scrapy_winnow.cleaning.item_values import CleanedItem
+
+TRIES: Final = 2
+"""Processes that may die of a page."""
+
+_IN_HAND: Final = 2  # pages of a process: the next one is there when it has done with the first
+_BYTES_IN_HAND: Final = 1 << 18  # of more than one page
+_MOST_FAILURES: Final = 3
+
+logger = logging.getLogger(__name__)
+
+
+class CleaningPool:
+    """Cleans pages in processes.
+
+    A process that dies is replaced, and its pages are cleaned again in another one. When several in a row end without
+    having cleaned a page, as where there is no memory for them, there are none from then on, and one warning says so.
+
+    Args:
+        size: processes, at least one.
+        model: name or path of the model that they load when they start.
+        died: called for each process that died.
+    """
+
+    def __init__(self, size: int, model: str | None = None, *, died: Callable[[], object] = lambda: None) -> None:
+        self._size = size
+        self._model = model
+        self._on_death = died
+        self._processes: list[CleaningProcess] = []
+        self._starting = 0
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._failures = 0
+        self._closed = False
+
+    @property
+    def pids(self) -> list[int]:
+        """Numbers of the processes that are ready."""
+        return [process.pid for process in self._processes if process.pid is not None]
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether there is a process."""
+        return bool(self._processes)
+
+    def start(self) -> None:
+        """Start the processes; they are ready some time later."""
+        missing = self._size - len(self._processes) - self._starting
+        for _ in range(missing if self._may_start else 0):
+            self._starting += 1
+            self._keep(self._start_one())
+
+    async def clean(self, task: Task) -> CleanedItem | None:
+        """Clean a page.
+
+        Returns:
+            What :func:`scrapy_winnow.cleaning.item_values.clean_item` gives. ``None`` where it raises an error, where
+            ``TRIES`` processes died of the page, and where there are none any more.
+        """
+        for _ in range(TRIES):
+            process = await self._free(len(task.html))
+            if process is None:
+                return None
+            try:
+                answer = await process.ask(pack_task(task))
+            except ProcessDiedError:
+                continue
+            self._failures = 0
+            return read_cleaned(answer)
+        return None
+
+    async def close(self) -> None:
+        """End the processes; what they have in hand is given up."""
+        self._closed = True
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*(process.close() for process in [*self._processes]))
+        self._wake(len(self._waiting))
+
+    async def _free(self, size: int) -> CleaningProcess | None:
+        """Wait for a process that takes a page of so many bytes; ``None`` when there will be none."""
+        is_first = True
+        while not self._closed and (self._processes or self._starting):
+            alive = [process for process in self._processes if not process.has_ended]
+            process = min(alive, key=lambda process: process.bytes_in_hand, default=None)
+            is_next = not is_first or not self._waiting
+            if is_next and process is not None and _has_room(process, size):
+                return process
+            await self._turn(is_first=is_first)
+            is_first = False
+        return None
+
+    async def _turn(self, *, is_first: bool) -> None:
+        """Wait to be woken; whoever was and has to wait again is the next one."""
+        waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        (self._waiting.append if is_first else self._waiting.appendleft)(waiting)
+        try:
+            await waiting
+        except asyncio.CancelledError:
+            self._wake()
+            raise
+
+    def _wake(self, number: int = 1) -> None:
+        """Have so many pages look again for a process."""
+        while self._waiting and number:
+            waiting = self._waiting.popleft()
+            if not waiting.done():
+                waiting.set_result(None)
+                number -= 1
+
+    async def _start_one(self) -> None:
+        try:
+            while self._may_start:
+                try:
+                    process = await CleaningProcess.start(self._model, self._wake, self._died)
+                except (OSError, ProcessDiedError) as error:
+                    logger.debug("A cleaning process did not start: %r", error)
+                    self._on_death()
+                    self._failed()
+                else:
+                    self._processes.append(process)
+                    break
+        finally:
+            self._starting -= 1
+
+    @property
+    def _may_start(self) -> bool:
+        return not self._closed and self._failures < _MOST_FAILURES
+
+    def _died(self, process: CleaningProcess) -> None:
+        """Take notice of the end of a process, be it ready or not."""
+        if process not in self._processes:
+            return
+        self._processes.remove(process)
+        self._keep(process.close())
+        if not self._closed:
+            self._on_death()
+            logger.warning("The cleaning process %s has died; its pages are cleaned again", process.pid)
+            self._failed()
+            self.start()
+
+    def _failed(self) -> None:
+        self._failures += 1
+        if self._failures == _MOST_FAILURES:
+            logger.warning(
+                "%d cleaning processes in a row ended without having cleaned a page; there will be no others, and the "
+                "crawl's own process cleans what they cannot", _MOST_FAILURES,
+            )  # fmt: skip
+
+    def _keep(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do some work beside the crawl; whoever waits for a process looks again after it."""
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self._wake(len(self._waiting))
+
+
+def _has_room(process: CleaningProcess, size: int) -> bool:
+    return not process.in_hand or (process.in_hand < _IN_HAND and process.bytes_in_hand + size <= _BYTES_IN_HAND)

@@ -1,0 +1,85 @@
+"""A page to clean, and what came out, as messages between processes."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from scrapy_winnow.cleaning.item_values import CleanedItem, CleaningOptions
+from scrapy_winnow.cleaning.messages import Message
+from scrapy_winnow.hosts.evidence import UnitCounts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Task:
+    """What :func:`scrapy_winnow.cleaning.item_values.clean_item` is to clean, and how.
+
+    Attributes:
+        html: the page.
+        url: its address, where known.
+        counts: what its site's counts say of it, where there are some.
+        options: what is the same for all pages of a crawl.
+        model: name or path of the model; ``None`` for the package's own.
+    """
+
+    html: str | bytes
+    url: str | None
+    counts: UnitCounts | None
+    options: CleaningOptions
+    model: str | None
+
+
+def pack_task(task: Task) -> bytes:
+    """Return a task as it is sent."""
+    html, counts = task.html, task.counts
+    head: dict[str, Any] = {
+        "url": task.url,
+        "model": task.model,
+        "is_text": isinstance(html, str),
+        "options": asdict(task.options),
+        "counts": None,
+    }
+    parts = [html.encode("utf-8", "surrogatepass") if isinstance(html, str) else html]
+    if counts is not None:
+        head["counts"] = [counts.size, counts.pages, counts.label_version]
+        parts += [counts.units.astype("<i4").tobytes(), counts.df.astype("<i4").tobytes()]
+    return Message(head, tuple(parts)).packed()
+
+
+def read_task(message: Message) -> Task:
+    """Return the argument of :func:`pack_task`."""
+    head, (html, *arrays) = message.head, message.parts
+    counts = None
+    if head["counts"] is not None:
+        units, df = (np.frombuffer(array, "<i4").astype(np.int64) for array in arrays)
+        size, pages, label_version = head["counts"]
+        counts = UnitCounts(size, units, df, pages, label_version)
+    return Task(
+        html.decode("utf-8", "surrogatepass") if head["is_text"] else html,
+        head["url"],
+        counts,
+        CleaningOptions.of(head["options"]),
+        head["model"],
+    )
+
+
+def pack_cleaned(cleaned: CleanedItem) -> bytes:
+    """Return what came out as it is sent."""
+    head = {"values": cleaned.values, "with_evidence": cleaned.with_evidence}
+    return Message(head, (cleaned.shingles.astype("<u8").tobytes(),)).packed()
+
+
+def pack_failure() -> bytes:
+    """Return that a page could not be cleaned, as it is sent."""
+    return Message({"values": None}).packed()
+
+
+def read_cleaned(message: Message) -> CleanedItem | None:
+    """Return the argument of :func:`pack_cleaned`; ``None`` for a page that could not be cleaned."""
+    if message.head["values"] is None:
+        return None
+    (shingles,) = message.parts
+    own = np.frombuffer(shingles, "<u8").astype(np.uint64)
+    return CleanedItem(message.head["values"], own, message.head["with_evidence"])

@@ -1,0 +1,53 @@
+"""What a cleaning process runs: ``python -m scrapy_winnow.cleaning.worker SOCKET MODEL``, for the crawl alone.
+
+It reads tasks from the socket that it was given, one after the other, and ends with the crawl: when the other end of
+the socket is closed, however that came about.
+"""
+
+from __future__ import annotations
+
+import logging
+import signal
+import socket
+import sys
+from contextlib import suppress
+from typing import Final
+
+from scrapy_winnow.cleaning.item_values import clean_item
+from scrapy_winnow.cleaning.messages import Message, MessageReader
+from scrapy_winnow.cleaning.tasks import pack_cleaned, pack_failure, read_task
+from winnow.models.registry import load_model
+
+AT_A_TIME: Final = 1 << 18
+"""Bytes read from the socket at a time."""
+
+logger = logging.getLogger(__name__)
+
+
+def main(arguments: list[str]) -> None:
+    """Clean pages until the crawl's process has gone."""
+    number, model = arguments
+    for request in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(request, signal.SIG_IGN)  # the crawl ends in its own way, and this process with it
+    load_model(model or None)
+    reader = MessageReader()
+    with socket.socket(fileno=int(number)) as crawl, suppress(ConnectionError):
+        crawl.sendall(Message({}).packed())  # ready
+        while data := crawl.recv(AT_A_TIME):
+            for message in reader.feed(data):
+                crawl.sendall(_answer(message))
+
+
+def _answer(message: Message) -> bytes:
+    try:
+        task = read_task(message)
+        model = load_model(task.model)
+        return pack_cleaned(clean_item(task.html, task.url, task.counts, model=model, options=task.options))
+    except Exception:
+        # The crawl's process cleans the page itself, and says what is wrong with it.
+        logger.debug("A page could not be cleaned", exc_info=True)
+        return pack_failure()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
