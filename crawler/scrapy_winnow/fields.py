@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from scrapy_winnow.hosts.evidence import UnitCounts
+    from scrapy_winnow.hosts.evidence import SiteEvidence, UnitCounts
     from winnow.cleaning import Cleaned
 
 
@@ -29,7 +29,7 @@ class Outcome:
     """
 
     cleaned: Cleaned
-    evidence: UnitCounts | None
+    evidence: SiteEvidence | UnitCounts | None
     with_evidence: bool
     shingles: NDArray[np.uint64]
 
