@@ -40,6 +40,21 @@ def text_hashes(
     correction: WriteableBuffer,
     /,
 ) -> None: ...
+def name_parts(
+    data: bytes, begin: ReadableBuffer, chosen: ReadableBuffer, seed: int, number: int, parts: WriteableBuffer, /
+) -> bytearray: ...
+def class_signatures(
+    data: bytes, begin: ReadableBuffer, chosen: ReadableBuffer, signatures: WriteableBuffer, /
+) -> None: ...
+def pool(
+    values: ReadableBuffer,
+    weight: ReadableBuffer,
+    begin: ReadableBuffer,
+    end: ReadableBuffer,
+    scale: ReadableBuffer,
+    means: WriteableBuffer,
+    /,
+) -> None: ...
 def contract(
     parent: ReadableBuffer, opinion: ReadableBuffer, penalty: ReadableBuffer, member_of: WriteableBuffer, /
 ) -> tuple[bytearray, bytearray, bytearray]: ...

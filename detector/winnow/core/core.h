@@ -101,8 +101,16 @@ PyObject *core_count_kinds(PyObject *module, PyObject *arguments);
 PyObject *core_block_texts(PyObject *module, PyObject *arguments);
 PyObject *core_leading_words(PyObject *module, PyObject *arguments);
 PyObject *core_text_hashes(PyObject *module, PyObject *arguments);
+PyObject *core_name_parts(PyObject *module, PyObject *arguments);
+PyObject *core_class_signatures(PyObject *module, PyObject *arguments);
+PyObject *core_pool(PyObject *module, PyObject *arguments);
 PyObject *core_contract(PyObject *module, PyObject *arguments);
 PyObject *core_solve_rows(PyObject *module, PyObject *arguments);
+
+/* zlib.crc32 of the bytes from `at` to `end`, behind bytes whose checksum is `before`. */
+uint32_t core_crc32(uint32_t before, const unsigned char *at, const unsigned char *end);
+
+void core_prepare_crc32(void);
 
 /* Find the type of lxml's elements; 0, or -1 with an ImportError where this lxml is not the one that is known. */
 int tree_prepare(void);

@@ -64,6 +64,9 @@ static PyMethodDef methods[] = {
     {"block_texts", core_block_texts, METH_VARARGS, "Texts of blocks, white space normalised, a line each."},
     {"leading_words", core_leading_words, METH_VARARGS, "Hashes of the words at the beginning of each line."},
     {"text_hashes", core_text_hashes, METH_VARARGS, "The prefix sums of winnow.fingerprints.text_hashes."},
+    {"name_parts", core_name_parts, METH_VARARGS, "Hashes of the parts of names."},
+    {"class_signatures", core_class_signatures, METH_VARARGS, "Checksums of classes, numbers apart."},
+    {"pool", core_pool, METH_VARARGS, "The means of winnow.models.blocks.pooling."},
     {"contract", core_contract, METH_VARARGS, "The merging of winnow.smoothing.isotonic.skeleton."},
     {"solve_rows", core_solve_rows, METH_VARARGS, "The rows of winnow.smoothing.isotonic.rows."},
     {NULL, NULL, 0, NULL},
@@ -72,6 +75,7 @@ static PyMethodDef methods[] = {
 static int execute(PyObject *module)
 {
     (void)module;
+    core_prepare_crc32();
     return tree_prepare();
 }
 

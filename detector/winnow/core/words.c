@@ -6,34 +6,6 @@
 #define HASHED_WORDS 16
 #define TOLD_CHARACTERS 400
 
-static uint32_t crc_table[256];
-
-static void prepare_crc(void)
-{
-    uint32_t i;
-    if (crc_table[1]) {
-        return;
-    }
-    for (i = 0; i < 256; i++) {
-        uint32_t crc = i;
-        int bit;
-        for (bit = 0; bit < 8; bit++) {
-            crc = crc & 1 ? crc >> 1 ^ 0xEDB88320u : crc >> 1;
-        }
-        crc_table[i] = crc;
-    }
-}
-
-/* zlib.crc32(bytes, before) */
-static uint32_t crc32_of(uint32_t before, const unsigned char *at, const unsigned char *end)
-{
-    uint32_t crc = ~before;
-    while (at < end) {
-        crc = crc >> 8 ^ crc_table[(crc ^ *at++) & 0xFF];
-    }
-    return ~crc;
-}
-
 typedef struct {
     const unsigned char *begin;
     size_t length;
@@ -48,7 +20,7 @@ typedef struct {
 
 static size_t slot_of(const Title *title, const unsigned char *word, size_t length)
 {
-    size_t at = crc32_of(0, word, word + length) & title->mask;
+    size_t at = core_crc32(0, word, word + length) & title->mask;
     uint32_t found;
     while ((found = title->slots[at]) != 0
            && (title->words[found - 1].length != length || memcmp(title->words[found - 1].begin, word, length) != 0)) {
@@ -110,7 +82,7 @@ static void scan_line(Scan *scan, const unsigned char **place, const unsigned ch
         int border = over || *at == ' ';
         if (hashing && (border || characters == HASHED_CHARACTERS)) {
             if (at > word) {
-                scan->hashes[scan->hashed++] = digits ? scan->number : crc32_of(scan->prefix, word, at);
+                scan->hashes[scan->hashed++] = digits ? scan->number : core_crc32(scan->prefix, word, at);
                 hashed++;
             }
             hashing = hashed < HASHED_WORDS && characters < HASHED_CHARACTERS;
@@ -170,7 +142,6 @@ PyObject *core_leading_words(PyObject *module, PyObject *arguments)
         PyErr_SetString(PyExc_ValueError, "arrays of other lengths than expected");
         goto done;
     }
-    prepare_crc();
     scan.properties = ITEMS(table, uint8_t);
     scan.prefix = prefix;
     scan.number = number;

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -34,20 +34,29 @@ class AttributeValues(Mapping[str, dict[str, int]]):
     ) -> None:
         self._number = {name: number for number, name in enumerate(names)}
         self._name_of = name_of
-        self._place = place
-        self._data = data
-        self._begin = begin
+        self.place = place
+        self.data = data
+        self.begin = begin
         self._known: dict[str, dict[str, int]] = {}
 
     def __getitem__(self, name: str) -> dict[str, int]:
         known = self._known.get(name)
         if known is None:
             chosen = np.flatnonzero(self._name_of == self._number[name])
-            bounds = zip(self._begin[chosen].tolist(), self._begin[chosen + 1].tolist(), strict=True)
-            data = self._data
-            values = [data[begin:end].decode() for begin, end in bounds]
-            known = self._known[name] = dict(zip(values, self._place[chosen].tolist(), strict=True))
+            places = self.place[chosen].tolist()
+            known = self._known[name] = dict(zip(self.strings(chosen), places, strict=True))
         return known
+
+    def of_names(self, names: Iterable[str]) -> NDArray[np.int64]:
+        """int64[k], numbers of the different attributes that have one of the names."""
+        wanted = np.zeros(len(self._number), bool)
+        wanted[[self._number[name] for name in names if name in self._number]] = True
+        return np.flatnonzero(wanted[self._name_of])
+
+    def strings(self, chosen: NDArray[np.int64]) -> list[str]:
+        """Values of different attributes, by their numbers."""
+        bounds = zip(self.begin[chosen].tolist(), self.begin[chosen + 1].tolist(), strict=True)
+        return [self.data[begin:end].decode() for begin, end in bounds]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._number)

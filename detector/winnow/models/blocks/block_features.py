@@ -67,7 +67,7 @@ class BlockFeatures:
         return cls(
             words=measures.block[:, WORDS],
             static=np.concatenate(columns, axis=1, dtype=np.float32),
-            tokens=tokens.Tokens.of(measures, naming.names, levels),
+            tokens=tokens.Tokens.of(measures, naming.parts, levels),
         )
 
     @property

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from winnow.models.blocks.surroundings import NAMES
+from winnow.models.blocks.pooling import Stretches, pooled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from winnow.models.blocks.surroundings import Surroundings
 
     Matrix = NDArray[np.float32]
-
-_TERMS = 1 + len(NAMES)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -53,13 +51,29 @@ class Ensemble:
         )
 
     def logits(self, inputs: Matrix, surroundings: Surroundings) -> Matrix:
-        """float32[m], mean of the networks' logits of content, from float32[m, k] standardised features."""
+        """float32[m], mean of the networks' logits of content, from float32[m, k] standardised features.
+
+        Means are taken of the first hidden layer, each different one once; the sums that they are weighted in are
+        spread over the blocks.
+        """
         m, p = len(inputs), len(self.context_weight)
-        c, d = len(self.block_bias) // p, len(self.context_bias) // p
-        blocks = np.maximum(inputs @ self.block_weight + self.block_bias, 0)
-        weighted = blocks.reshape(m, p, c).swapaxes(0, 1) @ self.context_weight
-        terms = weighted.reshape(p, m, _TERMS, d).transpose(1, 2, 0, 3).reshape(m, _TERMS * p * d)
-        layer = terms[:, : p * d] + self.context_bias
-        surroundings.add_means(layer, terms[:, p * d :])
-        logits: Matrix = np.maximum(layer, 0) @ self.output_weight + np.float32(self.output_bias)
-        return logits
+        d = len(self.context_bias) // p
+        hidden = inputs @ self.block_weight
+        hidden += self.block_bias
+        np.maximum(hidden, 0, out=hidden)
+        stretches = Stretches.of(surroundings)
+        means = pooled(hidden, surroundings.weight, stretches)
+        layer = self._by_network(hidden) @ self.context_weight[:, :, :d]
+        layer += self._by_network(means[:m]) @ self.context_weight[:, :, d : 2 * d]
+        of_containers = self._by_network(means[m:]) @ self.context_weight[:, :, 2 * d :]
+        for kind, place in enumerate(stretches.place):
+            layer += of_containers[:, :, kind * d : (kind + 1) * d].take(place, axis=1)
+        layer += self.context_bias.reshape(p, 1, d)
+        np.maximum(layer, 0, out=layer)
+        logits: Matrix = (layer @ self.output_weight.reshape(p, d, 1)).sum(axis=0)[:, 0]
+        return logits + np.float32(self.output_bias)
+
+    def _by_network(self, layer: Matrix) -> Matrix:
+        """float32[p, rows, c] from float32[rows, p * c], not a copy."""
+        p, c, _ = self.context_weight.shape
+        return layer.reshape(len(layer), p, c).swapaxes(0, 1)

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
     Indices = NDArray[np.int64]
 
-_NAME: Final = crc32(b"name:")
+NAME_SEED: Final = crc32(b"name:")
 _NUMBER: Final = "#"
 WORD_SEED: Final = crc32(b"word:")
 NUMBER_HASH: Final = crc32(_NUMBER.encode(), WORD_SEED)
+NUMBER_OF_NAME: Final = crc32(_NUMBER.encode(), NAME_SEED)
 _END: Final = "\0"  # no attribute holds it
 _NAME_PART: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+|" + _END)
 _MOST_NAME_PARTS: Final = 12
@@ -48,7 +49,7 @@ def _name_hashes(names: list[str]) -> list[tuple[int, ...]]:
     parts = [_NUMBER if part.isdigit() else part for part in " ".join(found).lower().split(" ")]
     ends = [place for place, part in enumerate(parts) if part == _END]
     different = list(dict.fromkeys(parts))
-    hash_of = dict(zip(different, _hashes(different, _NAME).tolist(), strict=True))
+    hash_of = dict(zip(different, _hashes(different, NAME_SEED).tolist(), strict=True))
     return [
         tuple(map(hash_of.__getitem__, dict.fromkeys(parts[begin + 1 : min(end, begin + 1 + _MOST_NAME_PARTS)])))
         for begin, end in pairwise(chain((-1,), ends))

@@ -7,17 +7,15 @@ blocks paper, section 4.1; here the names that authors give to elements are scor
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-
-from winnow.models.blocks.features.hashed_words import name_hashes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from winnow.models.blocks.features.measures import BlockMeasures
+    from winnow.models.blocks.features.names import NameParts
     from winnow.page.page import Page
 
     Floats = NDArray[np.float64]
@@ -62,16 +60,16 @@ class Tokens:
     levels: Indices
 
     @classmethod
-    def of(cls, measures: BlockMeasures, names: dict[int, str], levels: Indices) -> Tokens:
+    def of(cls, measures: BlockMeasures, parts: NameParts, levels: Indices) -> Tokens:
         """Hash the names of the elements and the first words of the blocks.
 
         Args:
             measures: of the page.
-            names: values of naming attributes, of :class:`winnow.models.blocks.features.naming.Naming`.
+            parts: of its names.
             levels: int64[LEVELS, m] of :func:`winnow.models.blocks.features.containers.containers`.
         """
         page = measures.page
-        name_element, name = _names(page, names)
+        name_element, name = _names(page, parts)
         return cls(
             name_element=name_element,
             name=name,
@@ -86,23 +84,19 @@ class Tokens:
         )
 
 
-def _names(page: Page, names: dict[int, str]) -> tuple[Indices, Indices]:
+def _names(page: Page, parts: NameParts) -> tuple[Indices, Indices]:
     """Element and table entry of each part of the names, int64[...] each, in document order."""
     table = page.attributes
-    naming = np.zeros(len(table.first), bool)
-    naming[list(names)] = True
-    holding = page.block_end > page.block_begin  # other elements enclose nothing that is scored
-    chosen = np.flatnonzero(naming[table.first] & holding[table.element])
-    first, element = table.first[chosen], table.element[chosen]
-    places = np.flatnonzero(np.bincount(first))
-    parts = name_hashes([names[place] for place in places.tolist()])
     begins, lengths = np.zeros((2, len(table.first)), np.int64)
-    lengths[places] = list(map(len, parts))
-    begins[places] = np.cumsum(lengths[places]) - lengths[places]
-    repeats = lengths[first]
+    lengths[parts.place] = parts.number
+    begins[parts.place] = np.cumsum(parts.number) - parts.number
+    holding = page.block_end > page.block_begin  # other elements enclose nothing that is scored
+    repeats = lengths[table.first] * holding[table.element]
+    chosen = np.flatnonzero(repeats)
+    repeats, first = repeats[chosen], table.first[chosen]
     part = np.arange(repeats.sum()) + (begins[first] - np.cumsum(repeats) + repeats).repeat(repeats)
-    entries = np.fromiter(chain.from_iterable(parts), np.int64) % TABLE_SIZE
-    return element.astype(np.int64).repeat(repeats), entries[part]
+    entries = parts.hashes.astype(np.int64) % TABLE_SIZE
+    return table.element[chosen].astype(np.int64).repeat(repeats), entries[part]
 
 
 @dataclass(frozen=True, eq=False, slots=True)

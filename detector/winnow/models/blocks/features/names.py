@@ -1,0 +1,93 @@
+"""Names that attributes give to elements, as hashes of their parts and as signatures of classes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Final, Self
+from zlib import crc32
+
+import numpy as np
+
+from winnow.core import compiled
+from winnow.memo import BulkMemo
+from winnow.models.blocks.features.hashed_words import NAME_SEED, NUMBER_OF_NAME, name_hashes
+from winnow.page.attribute_values import AttributeValues
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from winnow.page.attribute_table import AttributeTable
+
+    Indices = NDArray[np.int64]
+
+_NAMING: Final = ("class", "id", "role", "itemprop", "aria-label", "itemtype", "data-testid", "rel")
+_NUMBER: Final = re.compile(r"\d+")
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class NameParts:
+    """Parts of the values that name what an element is for, of each different one once.
+
+    Attributes:
+        place: int64[k], places of the values in the page's table of attributes.
+        number: int64[k], how many parts each has.
+        hashes: uint32[sum of number], 32-bit hashes of the parts, value after value.
+    """
+
+    place: Indices
+    number: Indices
+    hashes: NDArray[np.uint32]
+
+    @classmethod
+    def of(cls, table: AttributeTable) -> Self:
+        """Divide the names of a page."""
+        core, values = compiled(), table.by_name
+        if core is None or not isinstance(values, AttributeValues):
+            places = {place: value for name in _NAMING for value, place in table.named(name).items()}
+            return cls._divided(list(places), list(places.values()))
+        chosen = values.of_names(_NAMING)
+        number = np.empty(len(chosen), np.int32)
+        hashes = core.name_parts(values.data, values.begin, chosen, NAME_SEED, NUMBER_OF_NAME, number)
+        plain, place = number >= 0, values.place[chosen].astype(np.int64)
+        own = cls(place[plain], number[plain].astype(np.int64), np.frombuffer(hashes, np.uint32))
+        if plain.all():
+            return own
+        other = cls._divided(place[~plain].tolist(), values.strings(chosen[~plain]))
+        return cls(
+            np.concatenate([own.place, other.place]),
+            np.concatenate([own.number, other.number]),
+            np.concatenate([own.hashes, other.hashes]),
+        )
+
+    @classmethod
+    def _divided(cls, places: list[int], values: list[str]) -> Self:
+        parts = name_hashes(values)
+        number = np.fromiter(map(len, parts), np.int64, len(parts))
+        return cls(np.array(places, np.int64), number, np.fromiter(chain.from_iterable(parts), np.uint32))
+
+
+def class_signatures(table: AttributeTable) -> Indices:
+    """int64 by first attribute: a checksum of each ``class`` without its numbers (``post-12``), 0 for all others."""
+    signatures = np.zeros(len(table.first), np.int64)
+    core, values = compiled(), table.by_name
+    if core is None or not isinstance(values, AttributeValues):
+        classes = table.named("class")
+        signatures[list(classes.values())] = _CLASS_SIGNATURES.of(list(classes))
+        return signatures
+    chosen = values.of_names(["class"])
+    found = np.empty(len(chosen), np.int64)
+    core.class_signatures(values.data, values.begin, chosen, found)
+    other = np.flatnonzero(found == 0)
+    found[other] = _CLASS_SIGNATURES.of(values.strings(chosen[other]))
+    signatures[values.place[chosen]] = found
+    return signatures
+
+
+def _class_signatures(values: list[str]) -> list[int]:
+    stable = _NUMBER.sub("#", "\0".join(values)).encode("utf-8", "surrogatepass")
+    return [crc32(each) + 1 for each in stable.split(b"\0")]
+
+
+_CLASS_SIGNATURES: Final = BulkMemo(_class_signatures, 16_384)
