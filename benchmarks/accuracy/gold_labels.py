@@ -56,7 +56,7 @@ class LabelledPage:
     def cut(self, smoothed: SmoothedScores) -> NDArray[np.bool_]:
         """bool[m], blocks that are cut, later copies of text among them."""
         template = template_units(self.page, smoothed, self.scores.threshold)[0][self.page.n :]
-        return template | later_copies(self.texts, ~template)
+        return template | later_copies(self.page, self.texts, ~template)
 
     def gold_segments(self) -> NDArray[np.int64]:
         """int64[m], the gold segment of each block: its content is one, every largest subtree without any is another.

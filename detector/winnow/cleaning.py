@@ -163,7 +163,7 @@ def clean(
     smoothed = _with_certain_blocks(page, smoothed, site, scores.threshold)
     template, fallback = template_units(page, smoothed, scores.threshold)
     texts = block_texts(page)
-    copies = np.concatenate([np.zeros(page.n, bool), later_copies(texts, ~template[page.n :])])
+    copies = np.concatenate([np.zeros(page.n, bool), later_copies(page, texts, ~template[page.n :])])
     cut = copies.copy()
     cut[page.n :] |= leftovers(texts)
     template |= cut

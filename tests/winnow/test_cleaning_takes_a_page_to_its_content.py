@@ -42,7 +42,9 @@ def test_the_template_is_cut_from_text_html_and_markdown() -> None:
     assert cleaned.text == "Storm warning\n\nWinds of up to 130 km/h are expected on the coast tonight."
     assert "All the weather" not in cleaned.html
     assert "<h1>Storm warning</h1>" in cleaned.html
-    assert cleaned.markdown == ("# Storm warning\n\nWinds of up to 130 km/h are expected [on the coast](/c) tonight.")
+    assert cleaned.markdown == (
+        "# Storm warning\n\nWinds of up to 130 km/h are expected [on the coast](https://host.example/c) tonight."
+    )
     assert cleaned.title == "Storm warning"
     assert cleaned.template_share == pytest.approx(24 / (24 + 13 + 58))
     assert not cleaned.fallback

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from winnow.output.sanitising import OUTPUT_NAME, VOID, attributes, safe_address, with_lazy_source
-from winnow.page.tags import BLOCK_LEVEL, TAG_ID, UNKNOWN
+from winnow.output.code import language_of
+from winnow.output.runs import glyphs, shown_runs, tex_of
+from winnow.output.sanitising import (
+    OUTPUT_NAME,
+    VOID,
+    attributes,
+    in_full,
+    is_placeholder,
+    largest_source,
+    safe_address,
+    with_lazy_source,
+)
+from winnow.output.tables import layout
+from winnow.page.tags import BLOCK_LEVEL, TAG_ID, tag_set
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,21 +32,39 @@ if TYPE_CHECKING:
 MAX_NESTING: Final = 128
 """Levels of markup; what lies deeper is written without its markup, for readers that recurse over a tree."""
 
+_WHOLE: Final = tag_set("html", "body")
+_PICTURES: Final = tag_set("img", "picture", "source", "video", "audio", "track")
 _DIVISIONS: Final = np.array([name == "div" for name in OUTPUT_NAME])
 _BORDERED: Final = np.array([name in BLOCK_LEVEL and name not in VOID for name in OUTPUT_NAME])
 
 
-def write_html(page: Page, remains: Remains) -> str:
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What is written of a page.
+
+    Attributes:
+        links: the targets of links; without them only the text stays.
+        images: pictures, videos and sounds.
+    """
+
+    links: bool = True
+    images: bool = True
+
+
+def write_html(page: Page, remains: Remains, parts: Parts = Parts()) -> str:
     """Write the remains of a page as an HTML document.
 
-    Only harmless markup is written (see :mod:`winnow.output.sanitising`), comments are not. Addresses stay as they are;
-    a ``base`` element says what they are relative to, where that is known. The page and its tree are not changed.
+    Only harmless markup is written (see :mod:`winnow.output.sanitising`), comments are not. Addresses are written in
+    full where it is known what they are relative to: the page's address, its ``base`` element, or the address that it
+    states for itself. Tables that only lay out the page become ``div``, formulas ``<span class="math">`` with their
+    TeX, and a ``pre`` says its language as ``class="language-..."``. The page and its tree are not changed.
 
     Args:
         page: the page.
         remains: the elements and runs that stay.
+        parts: what is to be left out.
     """
-    return f"<!DOCTYPE html>\n{_opening(page)}\n<body>\n{_body(page, remains)}</body>\n</html>\n"
+    return f"<!DOCTYPE html>\n{_opening(page)}\n<body>\n{_body(page, remains, parts)}</body>\n</html>\n"
 
 
 def document(title: str, paragraphs: list[str]) -> str:
@@ -42,30 +73,56 @@ def document(title: str, paragraphs: list[str]) -> str:
     return f"<!DOCTYPE html>\n<html>\n{_head(title)}\n<body>\n{body}</body>\n</html>\n"
 
 
-def _head(title: str, base: str = "") -> str:
+def _head(title: str) -> str:
     named = f"<title>{escape(title, quote=False)}</title>" if title else ""
-    based = f'<base href="{escape(base)}">' if base else ""
-    return f'<head><meta charset="utf-8">{named}{based}</head>'
+    return f'<head><meta charset="utf-8">{named}</head>'
 
 
 def _opening(page: Page) -> str:
-    """Everything before the body: the language, title and base address of the page."""
-    language = dict(page.attributes[0]).get("lang", "") if page.n else ""
-    base = page.url or ""
-    for index in np.flatnonzero(page.tag == TAG_ID["base"])[:1].tolist():
-        base = dict(page.attributes[index]).get("href", base)
-    start = f'<html lang="{escape(language)}">' if language else "<html>"
-    return f"{start}\n{_head(page.title, base if safe_address(base) else '')}"
+    """Everything before the body: the language, the direction and the title of the page."""
+    stated: dict[str, str] = {}
+    for index in np.flatnonzero(_WHOLE[page.tag])[:2].tolist():
+        for name, value in page.attributes[index]:
+            if name in {"lang", "dir"} and value.strip():
+                stated.setdefault(name, value.strip())
+    return f"<html{attributes(sorted(stated.items(), reverse=True))}>\n{_head(page.title)}"
 
 
-def _body(page: Page, remains: Remains) -> str:
+def base_address(page: Page) -> str:
+    """What the addresses on a page are relative to; "" where that is not known."""
+    stated = page.attribute("href")
+    for index in np.flatnonzero(page.tag == TAG_ID["base"]).tolist():
+        if index in stated:
+            base = in_full(stated[index], page.url or "")
+            return base if base.startswith(("http://", "https://")) else page.url or ""
+    if page.url:
+        return page.url if safe_address(page.url) else ""
+    for index in np.flatnonzero(page.tag == TAG_ID["link"]).tolist():
+        found = dict(page.attributes[index])
+        if found.get("rel", "").lower() == "canonical" and found.get("href", "").startswith(("http://", "https://")):
+            return found["href"].strip()
+    return ""
+
+
+def _body(page: Page, remains: Remains, parts: Parts) -> str:
     """Write elements and runs in document order."""
-    kept = np.flatnonzero(remains.elements & ~_wrappers(page, remains))
-    runs = np.flatnonzero(remains.runs)
+    formulas = tex_of(page)
+    unwritten = _wrappers(page, remains)
+    shown = remains.runs
+    if formulas:
+        shown = shown & ~glyphs(page)[page.run_node]
+    if not parts.images:
+        unwritten = unwritten | _PICTURES[page.tag]
+    kept = np.flatnonzero(remains.elements & ~unwritten)
+    texts = shown_runs(page)
+    if texts is not page.runs:
+        shown = shown & np.fromiter(map(bool, texts), bool, len(texts))
+    runs = np.flatnonzero(shown)
+    names = _names(page, kept, parts)
     # A last element and a last run stand for the end of the page.
     elements = zip(
         [*kept.tolist(), page.n],
-        [*page.tag[kept].tolist(), UNKNOWN],
+        [*names, ""],
         [*page.run_begin[kept].tolist(), len(page.runs)],
         [*page.end[kept].tolist(), page.n],
         [*page.run_end[kept].tolist(), len(page.runs)],
@@ -73,47 +130,97 @@ def _body(page: Page, remains: Remains) -> str:
     )
     runs_to_come = zip([*runs.tolist(), len(page.runs)], [*_block_numbers(page, runs).tolist(), 0], strict=True)
     run, block = next(runs_to_come)
-    body = _Body()
-    for index, tag, run_begin, end, run_end in elements:
+    body = _Body(base_address(page))
+    for index, name, run_begin, end, run_end in elements:
         while run < run_begin:
             body.close_before_run(run)
-            body.text(page.runs[run], block)
+            body.text(texts[run], block)
             run, block = next(runs_to_come)
         body.close_before_element(index)
-        if name := OUTPUT_NAME[tag]:
-            body.element(name, page.attributes[index], end, run_end)
+        if index in formulas:
+            body.formula(formulas[index])
+        elif name:
+            pairs = page.attributes[index]
+            if name == "img":
+                pairs = _with_source(page, index, pairs)
+            elif name == "pre":
+                pairs = _with_language(page, index, pairs)
+            body.element(name, pairs, end, run_end)
     return "".join(body.written)
+
+
+def _names(page: Page, elements: NDArray[np.intp], parts: Parts) -> list[str]:
+    """Name to write for each element; "" for one whose contents stand without it."""
+    names = [OUTPUT_NAME[tag] for tag in page.tag[elements].tolist()]
+    dissolved = layout(page)[elements] if (page.tag == TAG_ID["table"]).any() else np.zeros(len(elements), bool)
+    for place in np.flatnonzero(dissolved).tolist():
+        names[place] = "div"
+    return names if parts.links else ["" if name == "a" else name for name in names]
+
+
+def _with_source(page: Page, index: int, pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Give a picture its source from where a script, a ``picture`` or a ``noscript`` beside it would have it from."""
+    pairs = with_lazy_source(pairs)
+    found = dict(pairs)
+    if not is_placeholder(found.get("src", "")):
+        return pairs
+    element = page.elements[index]
+    picture, after = next(element.iterancestors("picture"), None), element.getnext()
+    sources: list[str] = []
+    if picture is not None:
+        for offered in picture.iter("source"):
+            sources += [offered.get("srcset", ""), offered.get("data-srcset", "")]
+    if after is not None and after.tag == "noscript":
+        twin = next(after.iter("img"), None)
+        if twin is not None and not is_placeholder(twin.get("src", "")):
+            sources.append(twin.get("src", ""))
+    source = next(filter(None, map(largest_source, sources)), "")
+    return [*((name, value) for name, value in pairs if name != "src"), ("src", source)] if source else pairs
+
+
+def _with_language(page: Page, index: int, pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    language = language_of(page, index)
+    if not language:
+        return pairs
+    classes = dict(pairs).get("class", "").split()
+    names = " ".join([*(name for name in classes if not name.startswith("language-")), f"language-{language}"])
+    return [*((name, value) for name, value in pairs if name != "class"), ("class", names)]
 
 
 class _Body:
     """The markup written so far, and a stack of the elements that are open."""
 
-    def __init__(self) -> None:
+    def __init__(self, base: str) -> None:
         self.written: list[str] = []
         self.open_elements: list[tuple[int, int, str, bool]] = []  # end in elements and in runs, closing tag, border
         self.block = 0  # of the text written last
         self.bordered = True  # whether the border of a block-level element has been written since
+        self._base = base
+        self._preformatted = 0  # open elements whose line ends are text
 
     def text(self, run: str, block: int) -> None:
         """Write a run; ``block`` is 0 for white space outside all blocks."""
         if block:
-            if block != self.block and not self.bordered:
+            if block != self.block and not self.bordered and not self._preformatted:
                 self.written.append("<br>\n")  # what kept two blocks apart is not there any more
             self.block = block
             self.bordered = False
         self.written.append(escape(run, quote=False))
 
+    def formula(self, tex: str) -> None:
+        """Write a formula."""
+        self.written.append(f'<span class="math">{escape(tex, quote=False)}</span>')
+
     def element(self, name: str, pairs: list[tuple[str, str]], end: int, run_end: int) -> None:
         """Open an element, or write it whole if it has no end tag."""
         border = name in BLOCK_LEVEL
         self.bordered |= border
-        if name == "img":
-            pairs = with_lazy_source(pairs)
         if name in VOID:
-            self.written.append(f"<{name}{attributes(pairs)}>{_line(border)}")
+            self.written.append(f"<{name}{attributes(pairs, self._base)}>{self._line(border)}")
         elif len(self.open_elements) < MAX_NESTING:
-            self.written.append(f"<{name}{attributes(pairs)}>")
-            self.open_elements.append((end, run_end, f"</{name}>{_line(border)}", border))
+            self._preformatted += name == "pre"
+            self.written.append(f"<{name}{attributes(pairs, self._base)}>")
+            self.open_elements.append((end, run_end, f"</{name}>", border))
         elif border:
             self.written.append("<br>\n")
 
@@ -129,12 +236,12 @@ class _Body:
 
     def _close(self) -> None:
         _, _, closing, border = self.open_elements.pop()
-        self.written.append(closing)
+        self._preformatted -= closing == "</pre>"
+        self.written.append(f"{closing}{self._line(border)}")
         self.bordered |= border
 
-
-def _line(border: bool) -> str:
-    return "\n" if border else ""
+    def _line(self, border: bool) -> str:
+        return "\n" if border and not self._preformatted else ""
 
 
 def _block_numbers(page: Page, runs: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -152,5 +259,5 @@ def _wrappers(page: Page, remains: Remains) -> NDArray[np.bool_]:
     only_child = remains.elements & wrapper[page.parent]
     wrapper[page.parent[only_child]] = _BORDERED[page.tag[only_child]]
     for index in np.flatnonzero(wrapper).tolist():
-        wrapper[index] = not any(name == "id" for name, _ in page.attributes[index])
+        wrapper[index] = not any(name in {"id", "lang", "dir"} for name, _ in page.attributes[index])
     return wrapper

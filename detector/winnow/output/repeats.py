@@ -6,19 +6,33 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from winnow.page.ancestors import nearest
+from winnow.page.tags import tag_set
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from winnow.page.page import Page
+
 LEAST_CHARACTERS: Final = 40
 """Shorter blocks may well stand on a page twice: names, prices, answers of one word."""
 
 
-def later_copies(texts: Sequence[str], kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Find the blocks that repeat, word for word, a longer block kept before them.
+_TABLES: Final = tag_set("table")
+_LISTS: Final = tag_set("ul", "ol", "dl", "menu", "dir")
+_CODE: Final = tag_set("pre")
+
+
+def later_copies(page: Page, texts: Sequence[str], kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Find the blocks that repeat, word for word, a longer block kept before them, as copies for another screen do.
+
+    What repeats within one whole is meant to: a value in the cells of a table, an item of a list, a line of code, and
+    the refrain of a song, whose lines are parted by ``br`` and whose stanzas stand below each other.
 
     Args:
+        page: the page.
         texts: text of each block, in reading order.
         kept: bool[m], blocks that are content.
 
@@ -26,10 +40,22 @@ def later_copies(texts: Sequence[str], kept: NDArray[np.bool_]) -> NDArray[np.bo
         bool[m], kept blocks of 40 characters and more whose text an earlier kept block has too.
     """
     copies = np.zeros(len(texts), bool)
-    seen: set[str] = set()
+    first: dict[str, int] = {}
+    repeated: list[tuple[int, int]] = []
     for index in np.flatnonzero(kept).tolist():
         text = texts[index]
-        if len(text) >= LEAST_CHARACTERS:
-            copies[index] = text in seen
-            seen.add(text)
+        if len(text) >= LEAST_CHARACTERS and (known := first.setdefault(text, index)) != index:
+            repeated.append((index, known))
+    if repeated:
+        wholes = _wholes(page)
+        for index, known in repeated:
+            copies[index] = not any(whole[index] >= 0 and whole[index] == whole[known] for whole in wholes)
     return copies
+
+
+def _wholes(page: Page) -> list[NDArray[np.int32]]:
+    """What each block is part of, int32[m] each: its table, its list, its ``pre``, and what its stanza stands in."""
+    node = page.block_node
+    parts = [nearest(page.parent, group[page.tag])[node] for group in (_TABLES, _LISTS, _CODE)]
+    verse = np.bincount(node, minlength=page.n)[node] > 1
+    return [*parts, np.where(verse, page.parent[node], np.int32(-1))]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from html import escape
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urljoin
 
 from winnow.page.tags import BLOCK_LEVEL, TAG_NAMES
 
@@ -33,12 +34,18 @@ VOID: Final = frozenset({"br", "hr", "img", "source", "track", "wbr"})
 
 _PLAIN_ATTRIBUTES: Final = frozenset(
     """
-    abbr alt class colspan controls datetime dir headers height hreflang id itemid itemprop itemscope itemtype kind
-    label lang media name open rel reversed role rowspan scope sizes span srclang start title type value width
+    abbr align alt class colspan controls datetime dir headers height hreflang id itemid itemprop itemscope itemtype
+    kind label lang media name open rel reversed role rowspan scope sizes span srclang start title type value width
     """.split()  # noqa: SIM905  (eighty quoted names would be no easier to read)
 )
 _ADDRESSES: Final = frozenset({"href", "src", "cite", "poster"})
-_LAZY_SOURCES: Final = ("data-src", "data-lazy-src", "data-original")
+_LAZY_SOURCES: Final = (
+    *("data-src", "data-lazy-src", "data-original", "data-lazy", "data-actualsrc", "data-hi-res-src"),
+    *("data-full-url", "data-echo", "data-image", "data-url"),
+)
+_LAZY_SETS: Final = ("data-srcset", "data-lazy-srcset")
+_CANDIDATES: Final = re.compile(r",\s+|(?<=[0-9][wx]),")  # an address may hold commas itself
+_PICTURE: Final = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|svg|bmp)(?:$|[?#!@])|/", re.IGNORECASE)
 _SCHEMES: Final = frozenset({"http", "https", "mailto", "tel", "ftp"})
 _IMAGE_DATA: Final = re.compile(r"data:image/(?:png|gif|jpeg|webp|avif);", re.IGNORECASE)
 # What browsers skip when they look for a scheme, and more.
@@ -49,22 +56,77 @@ _SCHEME: Final = re.compile(r"([^/?#:]*):")
 def with_lazy_source(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """Give a picture that a script would load the address it is to be loaded from, instead of none or a placeholder."""
     found = dict(pairs)
-    if found.get("src", "data:").startswith("data:"):
-        for name in _LAZY_SOURCES:
+    if found.get("srcset", "").startswith("data:") or "srcset" not in found:
+        for name in _LAZY_SETS:
             if name in found:
-                return [*((other, value) for other, value in pairs if other != "src"), ("src", found[name].strip())]
-    return pairs
+                pairs = [*((other, value) for other, value in pairs if other != "srcset"), ("srcset", found[name])]
+                break
+    lazy = next((found[name].strip() for name in _LAZY_SOURCES if _PICTURE.search(found.get(name, "").strip())), None)
+    if lazy is None and is_placeholder(found.get("src", "")):
+        lazy = largest_source(dict(pairs).get("srcset", "")) or None
+    if lazy is None:
+        return pairs
+    return [*((other, value) for other, value in pairs if other != "src"), ("src", lazy)]
 
 
-def attributes(pairs: Iterable[tuple[str, str]]) -> str:
-    """Write the attributes that may stay, each with a space before it: no handlers, styles or unsafe addresses."""
-    return "".join(
-        f' {name}="{escape(value)}"'
-        for name, value in pairs
-        if name in _PLAIN_ATTRIBUTES
-        or (name in _ADDRESSES and safe_address(value, image=name in {"src", "poster"}))
-        or (name == "srcset" and all(map(safe_address, value.split(","))))
-    )
+def is_placeholder(source: str) -> bool:
+    """Whether the source of a picture is none, or one within the page that holds its place."""
+    return not source.strip() or source.strip().startswith("data:")
+
+
+def largest_source(srcset: str) -> str:
+    """Return the address of the largest picture of a ``srcset``; "" for none."""
+    best, best_size = "", -1.0
+    for candidate in _CANDIDATES.split(srcset.strip()):
+        address, _, size = candidate.strip().partition(" ")
+        try:
+            number = float(size.strip()[:-1] or 1)
+        except ValueError:
+            number = 1.0
+        if address and not address.startswith("data:") and number > best_size:
+            best, best_size = address, number
+    return best
+
+
+def attributes(pairs: Iterable[tuple[str, str]], base: str = "") -> str:
+    """Write the attributes that may stay, each with a space before it: no handlers, styles or unsafe addresses.
+
+    Args:
+        pairs: names and values.
+        base: what relative addresses are relative to; where it is known, they are written in full, but for those of a
+            place in the same document.
+    """
+    written = ((name, _harmless(name, value, base)) for name, value in pairs)
+    return "".join(f' {name}="{escape(value)}"' for name, value in written if value is not None)
+
+
+def _harmless(name: str, value: str, base: str) -> str | None:
+    """Value of an attribute as it may be written; ``None`` for one that may not."""
+    if name in _PLAIN_ATTRIBUTES:
+        return value
+    if name in _ADDRESSES:
+        return in_full(value, base) if safe_address(value, image=name in {"src", "poster"}) else None
+    if name == "srcset":
+        return _set_in_full(value, base) if all(map(safe_address, value.split(","))) else None
+    return None
+
+
+def in_full(address: str, base: str) -> str:
+    """Write a relative address in full, where it is known what it is relative to."""
+    bare = address.strip()
+    if not base or bare.startswith("#") or _SCHEME.match(bare):
+        return address
+    try:
+        return urljoin(base, bare)
+    except ValueError:
+        return address
+
+
+def _set_in_full(srcset: str, base: str) -> str:
+    if not base:
+        return srcset
+    candidates = (candidate.strip().partition(" ") for candidate in _CANDIDATES.split(srcset.strip()))
+    return ", ".join(f"{in_full(address, base)} {size}".strip() for address, _, size in candidates if address)
 
 
 def safe_address(address: str, *, image: bool = False) -> bool:

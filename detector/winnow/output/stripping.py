@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from winnow.output.runs import tex_of
+from winnow.output.tables import layout
 from winnow.page.ancestors import nearest
 from winnow.page.runs import runs_of_blocks, sums_over_runs
 from winnow.page.subtrees import prefix_sums, within
@@ -22,6 +24,7 @@ _MEDIA = tag_set("img", "picture", "video", "audio")
 _MEDIA_PARTS = tag_set("source", "track")
 _BREAKS = tag_set("br", "hr")
 _CELLS = tag_set("td", "th")
+_LINES = tag_set("div", "p", "li", "tr")
 _UNSEEN = tag_set(*UNSEEN_TEXT)
 _NO_MEDIA = tag_set("noscript")  # copies of pictures that scripts load, and counting pixels
 
@@ -64,7 +67,7 @@ def remains(page: Page, template: NDArray[np.bool_]) -> Remains:
     A run stays with its block. An element stays while something in its subtree does: a run, or content without text.
     Images, videos and sounds are such content if they are not template themselves and the nearest element around them
     that has any text keeps some of it: the icon of a menu entry goes with the entry, the picture of a gallery stays.
-    Line breaks stay behind text that stays, and empty cells in table rows that stay.
+    Line breaks stay behind text that stays, and cells in rows of tables of data that stay.
 
     Args:
         page: the page.
@@ -78,19 +81,31 @@ def remains(page: Page, template: NDArray[np.bool_]) -> Remains:
     seen = ~within(page, _UNSEEN[page.tag])
     media = _MEDIA[page.tag] & seen & ~within(page, _NO_MEDIA[page.tag]) & ~template[: page.n]
     around = nearest(page.parent, text_here > 0)
+    media[list(tex_of(page))] = True
     media &= (around < 0) | (kept_here[around] > 0)
     media_here = prefix_sums(media)
 
     elements = seen & ((kept_here > 0) | (media_here[page.end] > media_here[:-1]))
+    elements |= _empty_lines(page, elements) & seen
     in_kept = np.append(elements, False)[page.parent]
     last_text = np.maximum.accumulate(np.where(all_text, np.arange(1, len(all_text) + 1), 0))
     text_before = np.append(0, last_text)[page.run_begin]
     after_kept = np.append(False, kept_text)[text_before]
     elements |= in_kept & seen & _BREAKS[page.tag] & after_kept
-    elements |= in_kept & seen & _CELLS[page.tag] & (text_here == 0) & ~template[: page.n]
+    elements |= in_kept & seen & _CELLS[page.tag] & ~layout(page)
     elements |= in_kept & _MEDIA_PARTS[page.tag]
 
+    elements |= media
+    elements &= ~layout(page) | (kept_here > 0) | (media_here[page.end] > media_here[:-1])
     return Remains(elements, kept_text | _blank_runs_in_pre(page, elements))
+
+
+def _empty_lines(page: Page, elements: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """bool[n], block-level elements without text in a ``pre`` that stays: empty lines of code."""
+    preformatted: NDArray[np.bool_] = (page.tag == TAG_ID["pre"]) & elements
+    if preformatted.any():
+        preformatted = within(page, preformatted) & _LINES[page.tag] & (page.block_end == page.block_begin)
+    return preformatted
 
 
 def _blank_runs_in_pre(page: Page, elements: NDArray[np.bool_]) -> NDArray[np.bool_]:

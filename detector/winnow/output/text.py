@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from lxml import etree
 
+from winnow.output.code import code_lines
 from winnow.output.conditional_comments import is_leftover
+from winnow.output.runs import shown_runs
+from winnow.output.tables import table_around, table_text
 from winnow.page.ancestors import nearest, outermost
 from winnow.page.subtrees import prefix_sums
 from winnow.page.tags import BLOCK_LEVEL, TAG_ID, UNSEEN_TEXT, tag_set
@@ -27,17 +30,23 @@ _CELLS: Final = tag_set("td", "th")
 
 def block_texts(page: Page) -> list[str]:
     """Text of each block (``m`` strings): white space normalised, but kept as it is inside ``pre``."""
-    texts = page.block_texts()
+    runs = shown_runs(page)
+    texts = page.block_texts() if runs is page.runs else _joined(page, runs)
     preformatted = page.tag == TAG_ID["pre"]
     if preformatted.any():
         around = nearest(page.parent, preformatted)[page.block_node]
         for block in np.flatnonzero(around >= 0).tolist():
             begin, least = page.block_run_begin[block], page.run_begin[around[block]]
-            while begin > least and page.runs[begin - 1].isspace():  # a first line's indentation before its markup
+            while begin > least and runs[begin - 1].isspace():  # a first line's indentation before its markup
                 begin -= 1
-            text = "".join(page.runs[begin : page.block_run_end[block]])
+            text = "".join(runs[begin : page.block_run_end[block]])
             texts[block] = text.replace("\r\n", "\n").strip("\n").rstrip()
     return texts
+
+
+def _joined(page: Page, runs: list[str]) -> list[str]:
+    bounds = zip(page.block_run_begin.tolist(), page.block_run_end.tolist(), strict=True)
+    return [" ".join("".join(runs[begin:end]).split()) for begin, end in bounds]
 
 
 def join_blocks(page: Page, texts: list[str], kept: NDArray[np.bool_]) -> str:
@@ -47,21 +56,48 @@ def join_blocks(page: Page, texts: list[str], kept: NDArray[np.bool_]) -> str:
 
     * a single ``br`` is a line break,
     * the items of a list follow each other line by line, unless they hold several paragraphs each,
-    * the cells of a table are separated by ``"\t"`` and its rows by a line break, where a cell is a single block.
+    * a table of data is a line for each row, with ``"\t"`` between its columns, see
+      :func:`winnow.output.tables.table_text`,
+    * in other tables the cells of a row are separated so, too, where each is a single block,
+    * a ``pre`` keeps its lines.
 
     Args:
         page: the page.
         texts: ``m`` strings, see :func:`block_texts`.
         kept: bool[m], the blocks wanted.
     """
+    kept = kept & np.fromiter(map(bool, texts), bool, len(texts))
+    wholes = _wholes(page, texts, kept)
+    if wholes:
+        kept, texts = kept.copy(), list(texts)
+        for first, last, whole in wholes:
+            kept[first + 1 : last] = False
+            kept[first] = True
+            texts[first] = whole
     blocks = np.flatnonzero(kept)
     if not len(blocks):
         return ""
     pieces = [texts[blocks[0]]]
-    for block, kind in zip(blocks[1:].tolist(), _breaks(page, blocks).tolist(), strict=True):
-        pieces.append(_SEPARATORS[kind])
+    begun = {first for first, _, _ in wholes}
+    for before, block, kind in zip(blocks.tolist(), blocks[1:].tolist(), _breaks(page, blocks).tolist(), strict=False):
+        pieces.append(_SEPARATORS[_PARAGRAPH if kind == _CELL and {before, block} & begun else kind])
         pieces.append(texts[block])
     return "".join(pieces)
+
+
+def _wholes(page: Page, texts: list[str], kept: NDArray[np.bool_]) -> list[tuple[int, int, str]]:
+    """Slices of blocks that are one text together, and that text: tables of data, and ``pre`` of which all is kept."""
+    tables = table_around(page)[page.block_node] if (page.tag == TAG_ID["table"]).any() else np.full(page.m, -1)
+    found = [
+        (int(page.block_begin[table]), int(page.block_end[table]), table_text(page, table, texts, kept))
+        for table in np.unique(tables[kept & (tables >= 0)]).tolist()
+    ]
+    for pre in np.flatnonzero(page.tag == TAG_ID["pre"]).tolist():
+        begin, end = int(page.block_begin[pre]), int(page.block_end[pre])
+        lines = [block for block in range(begin, end) if texts[block]]
+        if len(lines) > 1 and kept[lines].all() and tables[begin] < 0 and shown_runs(page) is page.runs:
+            found.append((begin, end, code_lines(page.elements[pre]).strip("\n")))
+    return found
 
 
 def _breaks(page: Page, blocks: NDArray[np.intp]) -> NDArray[np.int8]:
@@ -86,6 +122,9 @@ def _breaks(page: Page, blocks: NDArray[np.intp]) -> NDArray[np.int8]:
         row = nearest(parent, tag == TAG_ID["tr"])[node]
         kinds[tabular & _same(table)] = _LINE
         kinds[tabular & _same(row)] = _CELL
+
+    if (tag == TAG_ID["pre"]).any():
+        kinds[_same(nearest(parent, tag == TAG_ID["pre"])[node])] = _LINE
 
     line_break = page.run_begin[tag == TAG_ID["br"]]
     first = np.searchsorted(line_break, page.block_run_end[blocks][before], side="left")

@@ -1,28 +1,58 @@
-"""What a page says twice, word for word, is kept once."""
+"""What a page says twice, word for word, is kept once, unless it is meant to be there twice."""
 
 import numpy as np
+import pytest
 
 from winnow.output.repeats import LEAST_CHARACTERS, later_copies
+from winnow.page.page import Page
 
 LONG = "A sentence that is long enough to be sure of a copy."
 OTHER = "Another sentence, and long enough to be sure as well."
 
 
-def test_later_copies_of_long_blocks_are_found():
-    texts = [LONG, "short", OTHER, LONG, "short", LONG]
-    assert later_copies(texts, np.ones(6, bool)).tolist() == [False, False, False, True, False, True]
+def copies(html: str, *cut: int) -> list[bool]:
+    page = Page.parse(html)
+    kept = np.ones(page.m, bool)
+    kept[list(cut)] = False
+    return later_copies(page, page.block_texts(), kept).tolist()
 
 
-def test_blocks_that_are_cut_are_neither_copies_nor_copied():
-    texts = [LONG, LONG, LONG, OTHER, OTHER]
-    kept = np.array([False, True, True, True, False])
-    assert later_copies(texts, kept).tolist() == [False, False, True, False, False]
+def paragraphs(*texts: str) -> str:
+    return "".join(f"<p>{text}</p>" for text in texts)
 
 
-def test_length_decides_from_the_stated_character_on():
+def test_later_copies_of_long_blocks_are_found() -> None:
+    html = paragraphs(LONG, "short", OTHER, LONG, "short", LONG)
+    assert copies(html) == [False, False, False, True, False, True]
+
+
+def test_blocks_that_are_cut_are_neither_copies_nor_copied() -> None:
+    assert copies(paragraphs(LONG, LONG, LONG, OTHER, OTHER), 0, 4) == [False, False, True, False, False]
+
+
+def test_length_decides_from_the_stated_character_on() -> None:
     for length, copied in ((LEAST_CHARACTERS - 1, False), (LEAST_CHARACTERS, True)):
-        assert later_copies(["x" * length] * 2, np.ones(2, bool)).tolist() == [False, copied]
+        assert copies(paragraphs("x" * length, "x" * length)) == [False, copied]
 
 
-def test_a_page_without_blocks_has_no_copies():
-    assert later_copies([], np.zeros(0, bool)).shape == (0,)
+def test_a_page_without_blocks_has_no_copies() -> None:
+    assert copies("") == []
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        f"<table><tr><td>a<td>{LONG}<tr><td>b<td>{LONG}</table>",
+        f"<ul><li>{LONG}<li>{OTHER}<li>{LONG}</ul>",
+        f"<p>one<br>{LONG}</p><p>two<br>{LONG}</p>",
+        f"<p>{LONG}<br>two<br>{LONG}</p>",
+        f"<pre><div>{LONG}</div><div>{LONG}</div></pre>",
+    ],
+)
+def test_values_items_refrains_and_lines_of_code_may_be_repeated(html: str) -> None:
+    assert not any(copies(html))
+
+
+def test_a_table_that_is_there_twice_for_two_screens_is_kept_once() -> None:
+    table = f"<table><tr><td>a<td>{LONG}<tr><td>b<td>{LONG}</table>"
+    assert copies(f"<div>{table}</div><div>{table}</div>") == [False] * 4 + [False, True, False, True]

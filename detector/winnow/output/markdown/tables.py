@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Self
 
+from winnow.output.grid import grid, span
 from winnow.output.markdown.blocks import TABLE, Block
 
 if TYPE_CHECKING:
@@ -12,7 +13,6 @@ if TYPE_CHECKING:
 
     from lxml.etree import _Element
 
-MOST_COLUMNS: Final = 1_000  # as in HTML
 _UNDERLINES: Final = {"": "---", "left": ":--", "center": ":-:", "right": "--:"}
 
 
@@ -48,46 +48,18 @@ class Cell:
         )
 
 
-def span(value: str | None) -> int:
-    """Read a ``rowspan`` or ``colspan``; 1 for what is none."""
-    text = (value or "").strip()
-    return min(max(int(text), 1), MOST_COLUMNS) if text.isascii() and text.isdigit() else 1
-
-
 def table(rows: list[list[Cell]]) -> list[Block]:
     """Write rows of cells as a table; nothing where there is no text."""
-    grid = _grid([row for row in rows if row])
-    width = max(map(len, grid), default=0)
-    grid = [row + [None] * (width - len(row)) for row in grid]
-    if not any(cell.text for row in grid for cell in row if cell):
+    placed = grid([[(cell, cell.columns, cell.rows) for cell in row] for row in rows if row])
+    if not any(cell.text for row in placed for cell in row if cell):
         return []
-    alignments = [next((row[column].alignment for row in grid if row[column]), "") for column in range(width)]  # type: ignore[union-attr]
-    if not all(cell.head for cell in grid[0] if cell):
-        grid.insert(0, [None] * width)
-    lines = [_line(cell.text if cell else "" for cell in row) for row in grid]
+    width = len(placed[0])
+    alignments = [next((row[column].alignment for row in placed if row[column]), "") for column in range(width)]  # type: ignore[union-attr]
+    if not all(cell.head for cell in placed[0] if cell):
+        placed.insert(0, [None] * width)
+    lines = [_line(cell.text if cell else "" for cell in row) for row in placed]
     lines.insert(1, _line(_UNDERLINES[alignment] for alignment in alignments))
     return [Block(TABLE, lines)]
-
-
-def _grid(rows: list[list[Cell]]) -> list[list[Cell | None]]:
-    """Put every cell into its column; ``None`` stands where another cell reaches over, or none is."""
-    grid: list[list[Cell | None]] = []
-    covered: list[int] = []  # by column: rows still to come that a cell from above reaches over
-    for row in rows:
-        places: list[Cell | None] = []
-        cells = iter(row)
-        while (cell := next(cells, None)) is not None:
-            while len(places) < len(covered) and covered[len(places)]:
-                places.append(None)
-            first = len(places)
-            places += [cell, *[None] * (cell.columns - 1)]
-            covered += [0] * (len(places) - len(covered))
-            covered[first : len(places)] = [cell.rows] * cell.columns
-            if len(places) >= MOST_COLUMNS:
-                break
-        covered = [max(left - 1, 0) for left in covered]
-        grid.append(places[:MOST_COLUMNS])
-    return grid
 
 
 def _line(cells: Iterable[str]) -> str:

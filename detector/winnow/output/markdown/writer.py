@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from lxml import etree
 
+from winnow.output.code import code_lines, language
 from winnow.output.markdown.blocks import CODE, HEADING, PARAGRAPH, RULE, Block, Item, stacked
-from winnow.output.markdown.code import code_lines, language
 from winnow.output.markdown.escaping import code_span, fenced, heading
 from winnow.output.markdown.frames import CellFrame, Frame, ItemFrame, ListFrame, QuoteFrame, TableFrame
 from winnow.output.markdown.line import Line
