@@ -55,6 +55,7 @@ def main() -> int:
         _say(f"{len(items)} pages in {seconds:.1f} s: {len(items) / seconds:.0f} pages per second.")
         _show_twins(items)
     _say(f"Items: {_short(files.items)}   Log: {_short(files.log)}   Truth: {_short(folder / 'web' / 'truth')}")
+    _say(f"Report, to be opened in a browser: {_short(files.report)}")
     scrapy = _short(Path(sys.executable).with_name("scrapy"))
     _say(
         "\nOn a site of your own:\n"

@@ -35,6 +35,11 @@ class CrawlFiles:
         return self.folder / "crawl.log"
 
     @property
+    def report(self) -> Path:
+        """The report of the crawl."""
+        return self.folder / "report.html"
+
+    @property
     def urls(self) -> Path:
         """The addresses to start from."""
         return self.folder / "hosts.txt"
@@ -66,6 +71,7 @@ def crawl(
     command = [sys.executable, "-m", "scrapy", "crawl", "site", "-a", f"urls_file={files.urls}", "-a", f"pages={pages}"]
     command += ["-O", str(files.items), "-s", f"LOG_FILE={files.log}", "-s", "LOG_LEVEL=INFO"]
     command += ["-s", f"WINNOW_STATE_DIR={files.state}", "-s", "WINNOW_REDIS_URL="]
+    command += ["-s", f"WINNOW_REPORT={files.report}"]
     # All hosts are on one machine, which is ours: no need to go gently.
     command += ["-s", "AUTOTHROTTLE_ENABLED=0", "-s", "CONCURRENT_REQUESTS_PER_DOMAIN=16"]
     start = time.monotonic()

@@ -21,3 +21,7 @@ class Addon:
         settings.setdefault_in_component_priority_dict("EXTENSIONS", Winnow, 0)
         settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", CountNodes, 100)
         settings.setdefault_in_component_priority_dict("ITEM_PIPELINES", CleanItems, 100)
+        if settings.get("WINNOW_REPORT"):
+            from scrapy_winnow.report.crawl import CrawlReport  # noqa: PLC0415
+
+            settings.setdefault_in_component_priority_dict("EXTENSIONS", CrawlReport, 10)

@@ -72,6 +72,7 @@ DEFAULTS: Final[Mapping[str, object]] = {
     "WINNOW_LEARN_HOSTS": 500,
     "WINNOW_LEARN_PAGES": 10,
     "WINNOW_MODEL_REFRESH": 30.0,
+    "WINNOW_REPORT": None,
 }
 """Every setting with its default."""
 
@@ -122,6 +123,7 @@ class Config:
     learn_hosts: int
     learn_pages: int
     model_refresh: float
+    report: str | None
 
     @property
     def own_model(self) -> str | None:
@@ -191,6 +193,7 @@ class Config:
             learn_hosts=reader.whole("WINNOW_LEARN_HOSTS", least=1),
             learn_pages=reader.whole("WINNOW_LEARN_PAGES", least=1),
             model_refresh=reader.seconds("WINNOW_MODEL_REFRESH"),
+            report=reader.file("WINNOW_REPORT"),
         )
         reader.check()
         return config

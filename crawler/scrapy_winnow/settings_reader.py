@@ -191,6 +191,13 @@ class SettingsReader:
             # There is a settings module, but no scrapy.cfg to say where the project is: under scrapyd, in a script.
             return Path(".scrapy", folder)
 
+    def file(self, name: str) -> str | None:
+        """A file to write, in a folder that is there; ``None`` for none."""
+        text = self.text(name) or None
+        if text is not None and (not Path(text).parent.is_dir() or Path(text).is_dir()):
+            self._wrong(f"{name} must be a file in a folder that is there, not {text!r}")
+        return text
+
     def unknown(self) -> list[str]:
         """Say of each setting with our prefix that there is no such setting, and which one may be meant."""
         found = sorted(name for name in self._settings if str(name).startswith(PREFIX) and name not in self._defaults)

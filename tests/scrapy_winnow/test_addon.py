@@ -11,6 +11,7 @@ from scrapy_winnow.components.extension import Winnow
 from scrapy_winnow.components.middleware import CountNodes
 from scrapy_winnow.components.pipeline import CleanItems
 from scrapy_winnow.project import settings as project
+from scrapy_winnow.report.crawl import CrawlReport
 
 COMPONENTS = {"EXTENSIONS": Winnow, "SPIDER_MIDDLEWARES": CountNodes, "ITEM_PIPELINES": CleanItems}
 MANUAL = {
@@ -75,3 +76,8 @@ def test_the_projects_own_settings_are_all_known_to_scrapy_or_to_us():
     known = {*default_settings.__all__, *config.DEFAULTS}
     assert {name for name in vars(project) if name.isupper()} <= known
     assert project.ROBOTSTXT_OBEY is True
+
+
+def test_the_report_is_there_when_it_is_wanted():
+    assert CrawlReport not in _with_addon({})["EXTENSIONS"]
+    assert CrawlReport in _with_addon({"WINNOW_REPORT": "report.html"})["EXTENSIONS"]

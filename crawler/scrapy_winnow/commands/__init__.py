@@ -8,7 +8,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from scrapy_winnow.commands import clean, dedup, evaluate, hosts, inspect, learn, segments, site, train, warc
+from scrapy_winnow.commands import clean, dedup, evaluate, hosts, inspect, learn, report, segments, site, train, warc
 from scrapy_winnow.commands.shared.failures import FAILED, INTERRUPTED, CommandError
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (clean, segments, inspect, site, warc, train, evaluate, learn, dedup, hosts):
+    for command in (clean, segments, inspect, site, warc, train, evaluate, learn, dedup, hosts, report):
         command.add_parser(commands)
     options = parser.parse_args(arguments)
     if isinstance(sys.stdout, io.TextIOWrapper):

@@ -27,7 +27,7 @@ from scrapy_winnow.storage.embedded import EmbeddedServer, EmbeddedServerError
 from winnow.fingerprints.units import FINGERPRINT_VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
+    from collections.abc import Awaitable, Callable
 
     from scrapy.crawler import Crawler
 
@@ -47,6 +47,7 @@ class Winnow:
         documents: the stream that ``winnow dedup`` reads; ``None`` without Redis or when it is off.
         learning: gives examples and takes models over; ``None`` without Redis or when both are off.
         corrections: cleans early pages again; ``None`` without Redis or when it is off.
+        before_close: called, and awaited, with the address of Redis before the way to it is closed; ``None`` without.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -59,7 +60,9 @@ class Winnow:
         self.documents: DocumentStream | None = None
         self.learning: CrawlLearning | None = None
         self.corrections: Corrections | None = None
+        self.before_close: list[Callable[[str | None], Awaitable[object]]] = []
         self._crawler = crawler
+        self._redis_url: str | None = None
         self._connection: Connection | None = None
         self._server: EmbeddedServer | None = None
         self._finishing: asyncio.Task[None] | None = None
@@ -158,6 +161,8 @@ class Winnow:
         """Disconnect, and stop the embedded server if no other crawl uses it."""
         self._say_if_nothing_was_cleaned()
         learning, corrections, connection, server = self.learning, self.corrections, self._connection, self._server
+        for work in self.before_close:
+            await self._closed(work(self._redis_url))
         self.counts = self.duplicates = self.originals = self.documents = self.learning = self.corrections = None
         if learning is not None:
             await self._closed(learning.stop())
@@ -191,6 +196,7 @@ class Winnow:
                 return None
             self._server = server
             url, revive = server.url, partial(run_in_thread, server.start)
+        self._redis_url = url
         return Connection(
             url,
             timeout=config.redis_timeout,

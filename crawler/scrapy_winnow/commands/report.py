@@ -1,0 +1,95 @@
+"""``winnow report``: what a crawl has left, as one HTML file."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrapy_winnow.commands.shared.failures import CommandError, reason
+from scrapy_winnow.commands.shared.inputs import add_model_options, load
+from scrapy_winnow.commands.shared.server import connected_to
+
+if TYPE_CHECKING:
+    from scrapy_winnow.report.records import CrawlRecord
+
+_EPILOG = """\
+Any of these may be given, and each adds what it knows: the items of a crawl (JSON lines or one JSON array), its log,
+and the folder of its private server (.scrapy/winnow in a project). A crawl with WINNOW_REPORT writes the report itself,
+and knows more: its speed over time, and some pages of each host, which show its template.
+
+examples:
+  winnow report items.jsonl
+  winnow report items.jsonl crawl.log .scrapy/winnow -o report.html
+  winnow report items.jsonl --redis-url redis://localhost:6379/0
+"""
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command and its options."""
+    parser = commands.add_parser(
+        "report",
+        help="write a report of a crawl",
+        description="Write what a crawl has left as one HTML file that needs nothing else.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "sources", nargs="+", type=Path, metavar="FILE", help="items, log, or folder of the private server"
+    )
+    parser.add_argument("-o", "--output", type=Path, default=Path("report.html"), metavar="OUT", help="file to write")
+    parser.add_argument("--redis-url", metavar="URL", help="ask this Redis about the hosts, as WINNOW_REDIS_URL")
+    parser.add_argument("--prefix", default="winnow", help="first part of every key (default: %(default)s)")
+    add_model_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Read, sum up, write."""
+    try:
+        from scrapy_winnow.report.document import report  # noqa: PLC0415
+    except ImportError as error:
+        raise CommandError("report needs more than the core: pip install 'scrapy-winnow[inspect]'") from error
+    from scrapy_winnow.report.records import CrawlRecord  # noqa: PLC0415
+
+    record = CrawlRecord(title=f"Crawl of {options.sources[0].stem}")
+    state = None
+    for source in options.sources:
+        if source.is_dir():
+            state = source
+        else:
+            _read(record, source)
+    if state is not None or options.redis_url:
+        _ask(record, options, state)
+    document = report(record, load(options))
+    try:
+        options.output.write_text(document, encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise CommandError(f"-o {options.output}: {reason(error)}") from error
+    print(f"winnow: wrote {options.output}", file=sys.stderr)
+    return 0
+
+
+def _read(record: CrawlRecord, source: Path) -> None:
+    from scrapy_winnow.report.records import read_items, read_log  # noqa: PLC0415
+
+    try:
+        with source.open("rb") as file:
+            start = file.read(64).lstrip()[:1]
+        if start not in {b"{", b"["} or source.suffix == ".log":
+            read_log(record, source)
+        elif unused := read_items(record, source):
+            print(f"winnow: {source}: {unused:,} items without an address or the fields of Winnow", file=sys.stderr)
+    except (OSError, ValueError) as error:
+        raise CommandError(f"{source}: {reason(error)}") from error
+
+
+def _ask(record: CrawlRecord, options: argparse.Namespace, state: Path | None) -> None:
+    from scrapy_winnow.hosts.records import HostRecords  # noqa: PLC0415
+    from winnow.fingerprints.units import FINGERPRINT_VERSION  # noqa: PLC0415
+
+    with connected_to(options.redis_url, state) as client:
+        records = HostRecords(client, options.prefix, FINGERPRINT_VERSION)
+        names = list(dict.fromkeys(page.host for page in record.pages))
+        record.hosts = {host.host: host for host in (records.named(names) if names else records.all())}

@@ -1,0 +1,143 @@
+import json
+import time
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page as Tab
+
+from scrapy_winnow.commands import main
+from scrapy_winnow.report.document import report
+from scrapy_winnow.report.plots import smooth
+from scrapy_winnow.report.records import CrawlRecord, PageRecord, page_record
+from scrapy_winnow.report.samples import PAGES_PER_HOST, Samples
+from scrapy_winnow.report.summary import summary
+from tests.scrapy_winnow.inspector.browsing import story
+from winnow import load_model
+
+LOG = """2026-11-22 05:03:15 [scrapy.core.scraper] ERROR: Spider error processing <GET https://a.example/x>
+2026-11-22 05:03:36 [scrapy.statscollectors] INFO: Dumping Scrapy stats:
+{'downloader/response_status_count/200': 12,
+ 'downloader/exception_type_count/twisted.internet.error.TimeoutError': 2,
+ 'elapsed_time_seconds': 4.0,
+ 'finish_time': datetime.datetime(2026, 11, 22, 5, 3, 36, 1, tzinfo=datetime.timezone.utc),
+ 'finish_reason': 'finished'}
+2026-11-22 05:03:36 [scrapy.core.engine] INFO: Spider closed (finished)
+"""
+
+
+def _page(number: int, host: str = "a.example", **changed: object) -> PageRecord:
+    page = PageRecord(f"https://{host}/{number}", host, number / 10, 100, 0.4, "cleaned", "page", number, 0, None, None)
+    return page._replace(**changed)
+
+
+def _record(*pages: PageRecord) -> CrawlRecord:
+    record = CrawlRecord()
+    for page in pages:
+        record.add(page)
+    return record
+
+
+def test_pages_unlike_the_rest_and_doubtful_ones_are_noted_the_worst_first() -> None:
+    pages = [_page(number) for number in range(20)]
+    pages[3] = _page(3, template_share=0.95)
+    pages[5] = _page(5, status="fallback")
+    pages[7] = _page(7, confidence=0.2)
+    (host,) = summary(_record(*pages)).hosts
+    assert [noted.page.url[-1] for noted in host.noted] == ["5", "7", "3"]
+    assert "95% of it was cut; 40% is usual" in host.noted[2].why
+
+
+def test_clusters_hold_all_copies_of_a_document() -> None:
+    copies = [_page(number, f"h{number}.example", duplicate_of="https://a.example/0") for number in (1, 2, 3)]
+    found = summary(_record(_page(0), *copies))
+    (cluster,) = found.clusters
+    assert (cluster.original, len(cluster.copies), cluster.hosts) == ("https://a.example/0", 3, 4)
+
+
+def test_items_are_read_by_the_names_that_settings_give_the_fields() -> None:
+    item = {"link": "https://a.example/", "body": "some words", "template_share": 0.5, "status": "cleaned"}
+    page = page_record(item, 1.0, {"url": "link", "text": "body", "label_source": None})
+    assert page is not None
+    assert (page.host, page.words, page.source) == ("a.example", 2, "page")
+    assert page_record({"url": "https://a.example/", "name": "not a page"}, 1.0, {}) is None
+
+
+def test_samples_are_an_even_choice_of_bounded_size() -> None:
+    samples = Samples()
+    for number in range(60):
+        samples.offer("a.example", f"https://a.example/{number}", story(number).encode())
+    samples.offer("a.example", "https://a.example/large", b"<p>" * 500_000)
+    found = samples.look("a.example", load_model())
+    assert found is not None
+    assert found.pages == PAGES_PER_HOST
+    assert any("newsletter" in part.text and part.pages == PAGES_PER_HOST for part in found.parts)
+    assert all("In report" not in part.text for part in found.parts)
+    assert samples.look("b.example", load_model()) is None
+
+
+def test_running_means_are_shorter_at_the_ends() -> None:
+    assert smooth([0, 3, 6], 3) == [1.5, 3, 4.5]
+    assert smooth([]) == []
+
+
+def test_the_command_takes_items_log_and_both(tmp_path: Path) -> None:
+    items, log, out = tmp_path / "items.jsonl", tmp_path / "crawl.log", tmp_path / "out.html"
+    rows = [
+        {"url": f"https://a.example/{n}", "text": "a b c", "template_share": 0.2, "status": "cleaned"} for n in range(9)
+    ]
+    items.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    log.write_text(LOG, encoding="utf-8")
+    assert main(["report", str(items), str(log), "-o", str(out)]) == 0
+    text = out.read_text(encoding="utf-8")
+    assert "<b>9</b> pages" in text
+    assert "TimeoutError" in text
+    assert "Spider error processing &lt;GET https://a.example/x&gt;" in text
+    items.write_text(json.dumps(rows), encoding="utf-8")  # as a feed of the format json
+    assert main(["report", str(items), "-o", str(out)]) == 0
+    assert main(["report", str(log), "-o", str(out)]) == 0
+    assert "No page was cleaned" in out.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("content", "says"), [("no log\n", "no stats of Scrapy"), ('{"url": broken', "crawl.x: "), (None, "no such file")]
+)
+def test_what_is_neither_is_refused(
+    tmp_path: Path, content: str | None, says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "crawl.x"
+    if content is not None:
+        source.write_text(content)
+    assert main(["report", str(source), "-o", str(tmp_path / "out.html")]) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_a_report_of_ten_thousand_pages_takes_seconds_and_is_small() -> None:
+    record = _record(
+        *(_page(number % 500, f"host-{number % 97}.example", seconds=number / 50) for number in range(10_000))
+    )
+    begin = time.process_time()
+    document = report(record)
+    assert time.process_time() - begin < 5
+    assert len(document.encode()) < 5_000_000
+
+
+def test_it_opens_without_asking_for_anything_and_can_be_read_by_all(tab: Tab, tmp_path: Path) -> None:
+    hostile = "https://a.example/<script>alert(1)</script>"
+    record = _record(
+        *(_page(n) for n in range(20)), _page(21, url=hostile, status="fallback"), _page(22, url="javascript:x")
+    )
+    record.failed("<img src=x onerror=alert(1)> failed")
+    record.samples = Samples()
+    for number in range(5):
+        record.samples.offer("a.example", f"https://a.example/{number}", story(number).encode())
+    file, asked = tmp_path / "report.html", []
+    file.write_text(report(record), encoding="utf-8")
+    tab.on("request", lambda request: asked.append(request.url))
+    for scheme in ("light", "dark"):
+        tab.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        tab.goto(file.as_uri())
+        assert Axe().run(tab, options={"runOnly": ["wcag2a", "wcag2aa"]}).response["violations"] == []
+    assert set(asked) == {file.as_uri()}
+    assert tab.locator("a[href^='javascript']").count() == 0
+    assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
