@@ -2,16 +2,19 @@ from typing import Any
 
 from _typeshed import ReadableBuffer, WriteableBuffer
 
-def size(root: Any, /) -> tuple[int, int]: ...
 def flatten(
     root: Any,
     tag_ids: dict[str, int],
+    title: int,
+    image: int,
     block_level: ReadableBuffer,
     unseen: ReadableBuffer,
     properties: ReadableBuffer,
     seed: int,
+    most_nodes: int,
+    most_levels: int,
     /,
-) -> dict[str, Any] | None: ...
+) -> dict[str, Any] | tuple[int, int] | None: ...
 def count_kinds(
     text: str, run_offset: ReadableBuffer, properties: ReadableBuffer, totals: WriteableBuffer, /
 ) -> None: ...
@@ -67,5 +70,6 @@ def solve_rows(
     penalty: ReadableBuffer,
     lowest: ReadableBuffer,
     chosen: WriteableBuffer,
+    most_cells: int,
     /,
-) -> int: ...
+) -> int | None: ...

@@ -95,7 +95,6 @@ static inline unsigned property_of(const uint8_t *properties, uint32_t code)
     return code < CODE_POINTS ? properties[code] : 0;
 }
 
-PyObject *core_size(PyObject *module, PyObject *root);
 PyObject *core_flatten(PyObject *module, PyObject *arguments);
 PyObject *core_count_kinds(PyObject *module, PyObject *arguments);
 PyObject *core_block_texts(PyObject *module, PyObject *arguments);

@@ -58,7 +58,6 @@ void array_release(Array *array)
 }
 
 static PyMethodDef methods[] = {
-    {"size", core_size, METH_O, "Numbers of nodes and of levels of a tree."},
     {"flatten", core_flatten, METH_VARARGS, "The arrays of winnow.page.flattening."},
     {"count_kinds", core_count_kinds, METH_VARARGS, "The totals of winnow.page.text_statistics."},
     {"block_texts", core_block_texts, METH_VARARGS, "Texts of blocks, white space normalised, a line each."},

@@ -128,12 +128,18 @@ done:
 typedef struct {
     const int64_t *parent, *member_of, *index, *weight, *X, *penalty, *lowest;
     Py_ssize_t m, n, size, roots;
-    int64_t *cost, *slope, *begin, *member, *chosen;
+    int64_t *cost, *slope, *begin, *member, *row, *chosen;
 } Rows;
 
 static int64_t *row_of(const Rows *rows, int64_t node)
 {
-    return rows->cost + node * rows->size;
+    return rows->cost + rows->row[node] * rows->size;
+}
+
+/* A node of one member and without children needs no row: what it costs at each score is known. */
+static int is_plain(const Rows *rows, Py_ssize_t node)
+{
+    return rows->row[node] < 0;
 }
 
 /* Add the distances of a node's own members to its row. */
@@ -159,18 +165,37 @@ static void add_distances(const Rows *rows, Py_ssize_t node)
     }
 }
 
+/* Add to a row what a plain node costs: its distance, below its score its penalty at most. */
+static void add_plain(const Rows *rows, Py_ssize_t node, int64_t *above)
+{
+    int64_t i = rows->member[rows->begin[node]], w = rows->weight[i], at = rows->index[i], x = rows->X[at];
+    int64_t penalty = rows->penalty[node], u;
+    for (u = 0; u < at; u++) {
+        int64_t distance = w * (x - rows->X[u]);
+        above[u] += distance < penalty ? distance : penalty;
+    }
+    for (; u < rows->size; u++) {
+        above[u] += w * (rows->X[u] - x);
+    }
+}
+
 /* Messages go up, values down; returns the optimum. */
 static int64_t solve(const Rows *rows)
 {
     int64_t optimum = 0;
     Py_ssize_t node, u;
     for (node = rows->m - 1; node >= 0; node--) {
-        const int64_t *row = row_of(rows, node);
+        const int64_t *row;
         int64_t least = INT64_MAX, *above;
+        if (is_plain(rows, node)) {
+            add_plain(rows, node, row_of(rows, rows->parent[node]));
+            continue;
+        }
         add_distances(rows, node);
         if (rows->parent[node] < 0) {
             continue;
         }
+        row = row_of(rows, node);
         above = row_of(rows, rows->parent[node]);
         for (u = rows->size - 1; u >= 0; u--) {
             int64_t ceiling;
@@ -180,20 +205,47 @@ static int64_t solve(const Rows *rows)
         }
     }
     for (node = 0; node < rows->m; node++) {
-        const int64_t *row = row_of(rows, node);
         int64_t from = rows->parent[node] < 0 ? rows->lowest[node] : rows->chosen[rows->parent[node]], best = from;
-        for (u = from + 1; u < rows->size; u++) {
-            best = row[u] < row[best] ? u : best;
+        if (is_plain(rows, node)) {
+            int64_t i = rows->member[rows->begin[node]], at = rows->index[i];
+            if (from < at && rows->weight[i] * (rows->X[at] - rows->X[from]) > rows->penalty[node]) {
+                best = at;
+            }
         }
-        if (rows->parent[node] < 0) {
-            optimum += row[best] + rows->penalty[node];
-        }
-        else if (row[from] <= row[best] + rows->penalty[node]) {
-            best = from;
+        else {
+            const int64_t *row = row_of(rows, node);
+            for (u = from + 1; u < rows->size; u++) {
+                best = row[u] < row[best] ? u : best;
+            }
+            if (rows->parent[node] < 0) {
+                optimum += row[best] + rows->penalty[node];
+            }
+            else if (row[from] <= row[best] + rows->penalty[node]) {
+                best = from;
+            }
         }
         rows->chosen[node] = best;
     }
     return optimum;
+}
+
+/* Number the nodes that need rows; returns how many. */
+static int64_t number_rows(const Rows *rows)
+{
+    int64_t number = 0;
+    Py_ssize_t node;
+    for (node = 0; node < rows->m; node++) { /* nodes without children, first of all */
+        rows->row[node] = rows->parent[node] < 0 ? 0 : -1;
+        if (rows->parent[node] >= 0) {
+            rows->row[rows->parent[node]] = 0;
+        }
+    }
+    for (node = 0; node < rows->m; node++) {
+        if (rows->row[node] == 0 || rows->begin[node + 1] - rows->begin[node] != 1) {
+            rows->row[node] = number++;
+        }
+    }
+    return number;
 }
 
 static int is_sound(const Rows *rows)
@@ -222,7 +274,8 @@ static int is_sound(const Rows *rows)
 }
 
 /* solve_rows(parent: int64[m], member_of: int64[n], index: int64[n], weight: int64[n], X: int64[size],
-              penalty: int64[m], lowest: int64[roots], chosen: int64[m]) -> optimum */
+              penalty: int64[m], lowest: int64[roots], chosen: int64[m], most_cells) -> optimum, or None
+              where it takes more cells than that */
 PyObject *core_solve_rows(PyObject *module, PyObject *arguments)
 {
     enum { PARENT, MEMBER_OF, INDEX, WEIGHT, SCORES, PENALTY, LOWEST, CHOSEN, ARRAYS };
@@ -230,12 +283,13 @@ PyObject *core_solve_rows(PyObject *module, PyObject *arguments)
     PyObject *objects[ARRAYS], *result = NULL;
     Array arrays[ARRAYS] = {{{0}, 0, 0}};
     Rows rows;
-    int64_t *memory = NULL, optimum = 0;
-    Py_ssize_t i;
+    int64_t *memory = NULL, optimum = 0, number;
+    Py_ssize_t i, most;
     int k;
     (void)module;
-    if (!PyArg_ParseTuple(arguments, "OOOOOOOO", &objects[0], &objects[1], &objects[2], &objects[3], &objects[4],
-                          &objects[5], &objects[6], &objects[7])) {
+    rows.cost = NULL;
+    if (!PyArg_ParseTuple(arguments, "OOOOOOOOn", &objects[0], &objects[1], &objects[2], &objects[3], &objects[4],
+                          &objects[5], &objects[6], &objects[7], &most)) {
         return NULL;
     }
     for (k = 0; k < ARRAYS; k++) {
@@ -256,20 +310,19 @@ PyObject *core_solve_rows(PyObject *module, PyObject *arguments)
     rows.size = arrays[SCORES].length;
     rows.roots = arrays[LOWEST].length;
     if (arrays[INDEX].length != rows.n || arrays[WEIGHT].length != rows.n || arrays[PENALTY].length != rows.m
-        || arrays[CHOSEN].length != rows.m || !is_sound(&rows) || rows.m > (1 << 24) / rows.size) {
-        PyErr_SetString(PyExc_ValueError, "not the arrays of a skeleton, or too large a one");
+        || arrays[CHOSEN].length != rows.m || !is_sound(&rows)) {
+        PyErr_SetString(PyExc_ValueError, "not the arrays of a skeleton");
         goto done;
     }
-    memory = calloc((size_t)(rows.m * rows.size + 2 * rows.size + rows.m + 2 + rows.n), sizeof(int64_t));
+    memory = calloc((size_t)(2 * rows.size + 2 * rows.m + 2 + rows.n), sizeof(int64_t));
     if (memory == NULL) {
         PyErr_NoMemory();
         goto done;
     }
-    rows.cost = memory;
-    rows.slope = rows.cost + rows.m * rows.size;
+    rows.slope = memory;
     rows.begin = rows.slope + 2 * rows.size;
-    rows.member = rows.begin + rows.m + 2;
-    Py_BEGIN_ALLOW_THREADS
+    rows.row = rows.begin + rows.m + 2;
+    rows.member = rows.row + rows.m;
     for (i = 0; i < rows.n; i++) {
         rows.begin[rows.member_of[i] + 2]++;
     }
@@ -279,10 +332,21 @@ PyObject *core_solve_rows(PyObject *module, PyObject *arguments)
     for (i = 0; i < rows.n; i++) {
         rows.member[rows.begin[rows.member_of[i] + 1]++] = i;
     }
+    number = number_rows(&rows);
+    if (number > most / rows.size) {
+        result = Py_NewRef(Py_None);
+        goto done;
+    }
+    if ((rows.cost = calloc((size_t)(number * rows.size) + 1, sizeof(int64_t))) == NULL) {
+        PyErr_NoMemory();
+        goto done;
+    }
+    Py_BEGIN_ALLOW_THREADS
     optimum = solve(&rows);
     Py_END_ALLOW_THREADS
     result = PyLong_FromLongLong(optimum);
 done:
+    free(rows.cost);
     free(memory);
     for (k = 0; k < ARRAYS; k++) {
         array_release(&arrays[k]);

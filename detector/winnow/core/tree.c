@@ -98,21 +98,6 @@ static Size size_of(const Node *root)
     }
 }
 
-PyObject *core_size(PyObject *module, PyObject *root)
-{
-    const Node *node = node_of(root);
-    Size size;
-    (void)module;
-    if (node == NULL) {
-        return NULL;
-    }
-    if (node->type != ELEMENT) {
-        return Py_NewRef(Py_None); /* a comment, for example */
-    }
-    size = size_of(node);
-    return Py_BuildValue("nn", (Py_ssize_t)size.nodes, (Py_ssize_t)size.levels);
-}
-
 /* Names by the addresses of their strings, which libxml2 keeps once per document. */
 typedef struct {
     const unsigned char *name;
@@ -186,7 +171,8 @@ typedef struct {
     int32_t *first, *place, *name_of;
     int64_t *value_begin;
     size_t n, r, m, a, d;
-    Bytes text, values;
+    Bytes text, values, title;
+    int titled;
     Names tags, attribute_names;
     uint32_t *table; /* 1 + number of a different attribute, by hash of name and value */
     size_t table_mask;
@@ -203,6 +189,7 @@ static void flat_free(Flat *flat)
     free(flat->attribute_names.slots);
     bytes_free(&flat->text);
     bytes_free(&flat->values);
+    bytes_free(&flat->title);
     Py_XDECREF(flat->unknown);
     Py_XDECREF(flat->name_numbers);
     Py_XDECREF(flat->name_list);
@@ -407,6 +394,30 @@ static int tag_of(Flat *flat, const Node *node, PyObject *tag_ids, int32_t *tag)
     return 0;
 }
 
+/* Keep all text inside an element, whose tree is read here for itself; 0, or -1 without memory. */
+static int read_title(Flat *flat, const Node *root)
+{
+    const Node *node = root;
+    flat->titled = 1;
+    for (;;) {
+        if (IS_TEXT(node) && node->content != NULL
+            && bytes_append(&flat->title, node->content, strlen((const char *)node->content)) < 0) {
+            return -1;
+        }
+        if (node->type == ELEMENT && node->children != NULL) {
+            node = node->children;
+            continue;
+        }
+        while (node != root && node->next == NULL) {
+            node = node->parent;
+        }
+        if (node == root) {
+            return 0;
+        }
+        node = node->next;
+    }
+}
+
 /* The run that is being read, if `open`, ends here. */
 static void end_run(Flat *flat, int32_t border, int32_t *last_border, const uint8_t *properties)
 {
@@ -432,8 +443,8 @@ static void end_run(Flat *flat, int32_t border, int32_t *last_border, const uint
 }
 
 /* 1, 0 where the tree holds what cannot be read simply, -1 with an exception. */
-static int read_tree(Flat *flat, const Node *root, PyObject *tag_ids, const Array *block_level, const Array *unseen,
-                     const uint8_t *properties)
+static int read_tree(Flat *flat, const Node *root, PyObject *tag_ids, int32_t title, int32_t image,
+                     const Array *block_level, const Array *unseen, const uint8_t *properties)
 {
     const Node *node = root;
     int32_t current = -1, border = 0, last_border = -1, hidden = 0, deep = 0;
@@ -467,6 +478,10 @@ static int read_tree(Flat *flat, const Node *root, PyObject *tag_ids, const Arra
                 if (failed) {
                     return -1;
                 }
+            }
+            if (tag == title && !flat->titled && (current < 0 || flat->tag[current] != image)
+                && read_title(flat, node) < 0) {
+                return -1;
             }
             if ((known = read_attributes(flat, node)) != 1) {
                 return known;
@@ -559,6 +574,7 @@ static PyObject *result_of(Flat *flat)
 {
     PyObject *found = PyDict_New();
     const char *text = flat->text.data ? flat->text.data : "", *values = flat->values.data ? flat->values.data : "";
+    const char *title = flat->title.data ? flat->title.data : "";
     size_t n = flat->n, r = flat->r, m = flat->m, a = flat->a, d = flat->d;
     if (found == NULL || put(found, "text", PyUnicode_DecodeUTF8(text, (Py_ssize_t)flat->text.used, "strict")) < 0) {
         Py_XDECREF(found);
@@ -573,6 +589,7 @@ static PyObject *result_of(Flat *flat)
         || PUT(block_node, m) < 0 || PUT(block_run_begin, m) < 0 || PUT(block_run_end, m) < 0 || PUT(block_begin, n) < 0
         || PUT(block_end, n) < 0 || PUT(attribute_begin, n + 1) < 0 || PUT(first, a) < 0 || PUT(place, d) < 0
         || PUT(name_of, d) < 0 || PUT(value_begin, d + 1) < 0
+        || put(found, "title", PyUnicode_DecodeUTF8(title, (Py_ssize_t)flat->title.used, "strict")) < 0
         || put(found, "values", PyBytes_FromStringAndSize(values, (Py_ssize_t)flat->values.used)) < 0
         || put(found, "names", Py_NewRef(flat->name_list)) < 0
         || put(found, "unknown_names", Py_NewRef(flat->unknown)) < 0) {
@@ -583,17 +600,21 @@ static PyObject *result_of(Flat *flat)
     return found;
 }
 
+/* flatten(root, tag_ids, title, image, block_level: bool[tags], unseen: bool[tags], properties, seed, most_nodes,
+           most_levels) -> dict of arrays, None where the tree cannot be read, or the nodes and levels of one too large */
 PyObject *core_flatten(PyObject *module, PyObject *arguments)
 {
     PyObject *root, *tag_ids, *block_level, *unseen, *properties, *result = NULL;
     Array blocks = {0}, hidden = {0}, table = {0};
     unsigned long long seed;
     const Node *node;
+    Py_ssize_t most_nodes, most_levels;
     Flat flat;
-    int read;
+    int read, title, image;
     (void)module;
     memset(&flat, 0, sizeof flat);
-    if (!PyArg_ParseTuple(arguments, "OO!OOOK", &root, &PyDict_Type, &tag_ids, &block_level, &unseen, &properties, &seed)
+    if (!PyArg_ParseTuple(arguments, "OO!iiOOOKnn", &root, &PyDict_Type, &tag_ids, &title, &image, &block_level, &unseen,
+                          &properties, &seed, &most_nodes, &most_levels)
         || (node = node_of(root)) == NULL) {
         return NULL;
     }
@@ -611,6 +632,10 @@ PyObject *core_flatten(PyObject *module, PyObject *arguments)
     }
     flat.seed = seed;
     flat.size = size_of(node);
+    if (flat.size.nodes > (size_t)most_nodes || flat.size.levels > (size_t)most_levels) {
+        result = Py_BuildValue("nn", (Py_ssize_t)flat.size.nodes, (Py_ssize_t)flat.size.levels);
+        goto done;
+    }
     if (flat.size.elements >= INT32_MAX || flat.size.attributes >= INT32_MAX || flat.size.texts >= INT32_MAX) {
         PyErr_SetString(PyExc_OverflowError, "the tree is too large");
         goto done;
@@ -618,7 +643,7 @@ PyObject *core_flatten(PyObject *module, PyObject *arguments)
     if (flat_allocate(&flat) < 0) {
         goto done;
     }
-    read = read_tree(&flat, node, tag_ids, &blocks, &hidden, ITEMS(table, uint8_t));
+    read = read_tree(&flat, node, tag_ids, title, image, &blocks, &hidden, ITEMS(table, uint8_t));
     if (read > 0) {
         result = result_of(&flat);
     }

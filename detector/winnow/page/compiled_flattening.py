@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from lxml import etree
 
     from winnow.core import Core
+    from winnow.page.limits import Limits
 
 _SEED: Final = secrets.randbits(64)  # of the hash table of attributes, so that no page can fill one of its slots
 _INDICES: Final = (
@@ -25,14 +26,23 @@ _INDICES: Final = (
 )  # fmt: skip
 
 
-def flatten_compiled(core: Core, root: etree._Element) -> FlatTree | None:
+def flatten_compiled(core: Core, root: etree._Element, limits: Limits) -> FlatTree | None:
     """Do what :func:`~winnow.page.flattening.flatten` does; ``None`` where the core cannot read the tree.
 
-    That is where an attribute refers to an entity that was not put in its place, which no HTML parser leaves.
+    That is where an attribute refers to an entity that was not put in its place, which no HTML parser leaves, or where
+    the root is a comment.
+
+    Raises:
+        PageTooLarge: the tree is above one of the caps.
     """
-    found = core.flatten(root, TAG_ID, IS_BLOCK_LEVEL, IS_UNSEEN_TEXT, character_properties(), _SEED)
+    tables = IS_BLOCK_LEVEL, IS_UNSEEN_TEXT, character_properties()
+    caps = limits.max_nodes, limits.max_depth
+    found = core.flatten(root, TAG_ID, TAG_ID["title"], TAG_ID["svg"], *tables, _SEED, *caps)
     if found is None:
         return None
+    if isinstance(found, tuple):
+        limits.check("nodes", found[0])
+        limits.check("depth", found[1])
 
     def array(name: str, dtype: type[np.generic]) -> Any:
         return np.frombuffer(found[name], dtype)
@@ -50,6 +60,7 @@ def flatten_compiled(core: Core, root: etree._Element) -> FlatTree | None:
         attributes=AttributeTable(values, array("first", np.int32), begin),
         tag=array("tag", np.int16),
         unknown_names=found["unknown_names"],
+        title=" ".join(found["title"].split()),
         text=found["text"],
         run_offset=array("run_offset", np.int64),
         inked=array("inked", np.bool_),

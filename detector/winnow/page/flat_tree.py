@@ -42,6 +42,7 @@ class FlatTree(Tree):
         attributes: name-value pairs of each element.
         tag: int16[n], ids of :data:`winnow.page.tags.TAG_NAMES`.
         unknown_names: names by element, of those that have no id.
+        title: text of the first ``title`` element outside an image, white space normalised; empty when there is none.
         text: all runs joined; run ``k`` is ``text[run_offset[k]:run_offset[k + 1]]``.
         run_offset: int64[r + 1], where each run begins, in characters.
         inked: bool[r], the runs that are not blank.
@@ -56,6 +57,7 @@ class FlatTree(Tree):
     attributes: AttributeTable
     tag: NDArray[np.int16]
     unknown_names: dict[int, str]
+    title: str
     text: str
     run_offset: NDArray[np.int64]
     inked: NDArray[np.bool_]

@@ -64,6 +64,7 @@ def flatten(nodes: list[etree._Element]) -> FlatTree:
         end=before[end[is_element]],
         depth=depth[is_element],
         unknown_names={i: str(elements[i].tag) for i in np.flatnonzero(tag_of == UNKNOWN).tolist()},
+        title=_title(elements, tag_of, parent_of),
         text="".join(runs),
         run_offset=prefix_sums(np.fromiter(map(len, runs), np.int64, len(runs))),
         inked=inked,
@@ -76,6 +77,13 @@ def flatten(nodes: list[etree._Element]) -> FlatTree:
         block_begin=np.searchsorted(block_run_begin, run_begin).astype(np.int32),
         block_end=np.searchsorted(block_run_begin, run_end).astype(np.int32),
     )
+
+
+def _title(elements: list[etree._Element], tag: NDArray[np.int16], parent: Indices) -> str:
+    for index in np.flatnonzero(tag == TAG_ID["title"]).tolist():
+        if parent[index] < 0 or tag[parent[index]] != TAG_ID["svg"]:
+            return " ".join("".join(map(str, elements[index].itertext())).split())
+    return ""
 
 
 def _tag_id(name: object) -> int:

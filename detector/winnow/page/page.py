@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, wraps
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -12,8 +12,8 @@ from winnow.core import compiled
 from winnow.page.compiled_flattening import flatten_compiled
 from winnow.page.flat_tree import FlatTree, no_garbage_collection
 from winnow.page.flattening import flatten
+from winnow.page.limits import DEFAULT_LIMITS, Limits, PageTooLarge
 from winnow.page.parsing import parse_html
-from winnow.page.tags import TAG_ID
 from winnow.page.text.kinds import character_properties
 
 if TYPE_CHECKING:
@@ -24,42 +24,9 @@ if TYPE_CHECKING:
 
     Indices = NDArray[np.int32]
 
+__all__ = ["DEFAULT_LIMITS", "Limits", "Page", "PageTooLarge", "once_per_page"]
+
 Array = TypeVar("Array", bound="NDArray[Any]")
-
-
-class PageTooLarge(ValueError):  # noqa: N818  what happened, as its callers read it; most of them expect it
-    """The page is above one of the caps of :class:`Limits`; ``reason`` is ``"bytes"``, ``"nodes"`` or ``"depth"``."""
-
-    def __init__(self, reason: str, size: int, limit: int) -> None:
-        self.reason = reason
-        self.size = size
-        self.limit = limit
-        super().__init__(f"page has {size:,} {reason}, the limit is {limit:,}")
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Caps above which a page is not worked on.
-
-    Attributes:
-        max_bytes: size of the HTML, in bytes (in characters where it is a string).
-        max_nodes: elements and comments of the tree.
-        max_depth: levels of the tree. libxml2 stops at 2,048 without a word and drops the rest of the document, so a
-            tree of so many may be a torso.
-    """
-
-    max_bytes: int = 16_000_000
-    max_nodes: int = 100_000
-    max_depth: int = 2_047
-
-    def check(self, what: str, size: int) -> None:
-        """Raise :class:`PageTooLarge` where a page has more ``"bytes"``, ``"nodes"`` or ``"depth"`` than it may."""
-        limit = getattr(self, f"max_{what}")
-        if size > limit:
-            raise PageTooLarge(what, size, limit)
-
-
-DEFAULT_LIMITS: Final = Limits()
 
 
 @dataclass(eq=False)
@@ -101,38 +68,19 @@ class Page(FlatTree):
             PageTooLarge: the tree is above one of the caps.
         """
         core = compiled()
-        size = core.size(root) if core is not None else None
-        if core is not None and size is not None:
-            limits.check("nodes", size[0])
-            limits.check("depth", size[1])
-            flat = flatten_compiled(core, root)
-            if flat is not None:
-                return cls(**vars(flat), url=url)
-        with no_garbage_collection():
-            nodes = list(root.iter())
-            limits.check("nodes", len(nodes))
-            flat = flatten(nodes)
-        limits.check("depth", int(flat.depth.max(initial=-1)) + 1)
+        flat = flatten_compiled(core, root, limits) if core is not None else None
+        if flat is None:
+            with no_garbage_collection():
+                nodes = list(root.iter())
+                limits.check("nodes", len(nodes))
+                flat = flatten(nodes)
+            limits.check("depth", int(flat.depth.max(initial=-1)) + 1)
         return cls(**vars(flat), url=url)
 
     @cached_property
     def unit_parent(self) -> Indices:
         """int32[n + m], parent of each unit; always smaller than the unit's own index, -1 for the root."""
         return np.concatenate([self.parent, self.block_node])
-
-    @cached_property
-    def title(self) -> str:
-        """Text of the first ``title`` element outside an image, white space normalised; empty when there is none."""
-        titles = np.flatnonzero(self.tag == TAG_ID["title"]).tolist()
-        if not titles:
-            return ""
-        elements = list(self.root.iter("{*}title"))
-        if len(elements) != len(titles):  # one of them in capitals
-            elements = [self.elements[index] for index in titles]
-        for index, element in zip(titles, elements, strict=True):
-            if self.tag[self.parent[index]] != TAG_ID["svg"]:
-                return " ".join("".join(map(str, element.itertext())).split())
-        return ""
 
     def block_texts(self) -> list[str]:
         """Text of each block (``m`` strings), white space normalised."""

@@ -39,7 +39,7 @@ MOST_WORK: Final = 1 << 24
 _COARSE_STEPS: Final = 1024.0
 
 MOST_CELLS: Final = 1 << 19
-"""Most skeleton nodes times distinct scores, 4 MiB, that the compiled core solves as rows without pieces."""
+"""Most cells, nodes of the skeleton times distinct scores, that the compiled core solves as rows: 4 MiB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,11 +138,13 @@ def _work(skeleton: Skeleton) -> int:
 def _solve(skeleton: Skeleton, index: Ints, weight: Ints, penalty: Ints, grid: Grid) -> tuple[Ints, int]:
     """Return the grid index of each skeleton node's value, and the optimum in fixed point."""
     core = compiled()
-    if core is not None and skeleton.node.size * grid.size <= MOST_CELLS:
+    if core is not None:
         chosen = np.empty(skeleton.node.size, np.int64)
         lowest, X = _lowest_index(skeleton, index), grid.X[: grid.size]
-        cost = core.solve_rows(skeleton.parent, skeleton.member_of, index, weight, X, penalty, lowest, chosen)
-        return chosen, cost
+        members = skeleton.parent, skeleton.member_of, index, weight
+        cost = core.solve_rows(*members, X, penalty, lowest, chosen, MOST_CELLS)
+        if cost is not None:
+            return chosen, cost
     rows = levels_in_rows(skeleton, grid.size)
     upper, *levels = distance_entries(skeleton, index, weight, rows, grid)
     number = np.arange(skeleton.node.size) << grid.key_bits
