@@ -28,16 +28,22 @@ examples:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit code: 0, 1 when some input failed, 2 for wrong usage."""
-    parser = argparse.ArgumentParser(
-        prog="winnow",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = argparse.ArgumentParser(prog="winnow")
+    add_commands(parser)
+    return run(parser.parse_args(arguments))
+
+
+def add_commands(parser: argparse.ArgumentParser) -> None:
+    """Give a parser all the commands, and what ``--help`` says of them together."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in (clean, segments, inspect, site, warc, train, evaluate, learn, dedup, hosts, report):
         command.add_parser(commands)
-    options = parser.parse_args(arguments)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command that was parsed and return its exit code; what went wrong is said on standard error."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
     try:

@@ -24,7 +24,7 @@ exit codes: 0 all went well, 1 verdicts or documents were lost to the bounds, 2 
 examples:
   winnow dedup --redis-url redis://localhost:6379/0 --out verdicts.jsonl
   winnow dedup --redis-url redis://localhost:6379/0 --out verdicts.jsonl --until-empty
-  winnow dedup --state-dir .scrapy/winnow --until-empty       after a crawl with the private server
+  winnow dedup --until-empty             in a project, after a crawl: its settings say where the stream is
 """
 
 

@@ -22,7 +22,7 @@ no call. A host that was forgotten or opened again counts from its next page on.
 minute.
 
 examples:
-  winnow hosts --state-dir .scrapy/winnow                       all hosts of a project's private server
+  winnow hosts                                                  in a project: all hosts of its crawls
   winnow hosts --redis-url redis://localhost:6379/0 news.example
   winnow hosts --redis-url redis://localhost:6379/0 --json | jq -s 'sort_by(-.bytes) | .[:10]'
   winnow hosts --redis-url redis://localhost:6379/0 --reopen news.example    its template has changed

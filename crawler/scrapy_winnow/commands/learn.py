@@ -33,7 +33,7 @@ examples:
   winnow learn --redis-url redis://localhost:6379/0 --once
   winnow learn --redis-url redis://localhost:6379/0 --status
   winnow learn --redis-url redis://localhost:6379/0 --rollback
-  winnow learn --state-dir .scrapy/winnow --once              after a crawl with the private server
+  winnow learn --once                    in a project, after a crawl: its settings say where the examples are
 """
 
 OWN: Final = "own"

@@ -60,14 +60,14 @@ def _take_from_project(options: argparse.Namespace) -> None:
     if not inside_project():
         raise CommandError("this is no folder of a Scrapy project, so --redis-url or --state-dir has to say where")
     try:
-        settings = get_project_settings()
+        reader = SettingsReader(get_project_settings(), DEFAULTS)
+        options.redis_url = reader.text("WINNOW_REDIS_URL") or None
+        if options.redis_url is None:
+            options.state_dir = reader.folder("WINNOW_STATE_DIR")
+        options.prefix = options.prefix or reader.name("WINNOW_REDIS_PREFIX")
+        reader.check()
     except Exception as error:  # the project's own code
         raise CommandError(f"the settings of the project cannot be read: {error}") from error
-    reader = SettingsReader(settings, DEFAULTS)
-    options.redis_url = reader.text("WINNOW_REDIS_URL") or None
-    if options.redis_url is None:
-        options.state_dir = reader.folder("WINNOW_STATE_DIR")
-    options.prefix = options.prefix or reader.name("WINNOW_REDIS_PREFIX")
 
 
 @contextmanager
