@@ -101,11 +101,11 @@ def test_winnow_commands_in_the_documentation_exist(page, capsys):
 
 
 def test_crawl_commands_of_the_readme_name_the_spider_and_its_arguments():
-    lines = [line for line in _code_lines(README) if line.startswith("scrapy ")]
+    lines = [line for line in _code_lines(README) if line.startswith("scrapy crawl ")]
     assert lines
     for line in lines:
         words = shlex.split(line)
-        assert words[:3] == ["scrapy", "crawl", SiteSpider.name]
+        assert words[2] == SiteSpider.name
         arguments = dict(words[at + 1].split("=", 1) for at, word in enumerate(words) if word == "-a")
         SiteSpider(**arguments)
 

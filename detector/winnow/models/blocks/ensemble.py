@@ -63,7 +63,7 @@ class Ensemble:
         np.maximum(hidden, 0, out=hidden)
         stretches = Stretches.of(surroundings)
         means = pooled(hidden, surroundings.weight, stretches)
-        layer = self._by_network(hidden) @ self.context_weight[:, :, :d]
+        layer: Matrix = self._by_network(hidden) @ self.context_weight[:, :, :d]
         layer += self._by_network(means[:m]) @ self.context_weight[:, :, d : 2 * d]
         of_containers = self._by_network(means[m:]) @ self.context_weight[:, :, 2 * d :]
         for kind, place in enumerate(stretches.place):
