@@ -106,18 +106,19 @@ class Winnow:
                 settle_after=config.settle_pages,
                 notice=self.count,
             )
+        near = connection.for_purpose("near-duplicates")
         if config.duplicates:
-            self.duplicates = DuplicateIndex(connection, IndexOptions.of(config))
+            self.duplicates = DuplicateIndex(near, IndexOptions.of(config))
             if config.drop_duplicates and not config.read_only:
                 self.originals = Originals(self.duplicates)
                 self._crawler.signals.connect(self.originals.stored, signals.item_scraped)
                 self._crawler.signals.connect(self.originals.lost, signals.item_dropped)
                 self._crawler.signals.connect(self.originals.lost, signals.item_error)
         if config.duplicates_stream and not config.read_only:
-            self.documents = DocumentStream(connection, IndexOptions.of(config), length=config.duplicates_stream_length)
+            self.documents = DocumentStream(near, IndexOptions.of(config), length=config.duplicates_stream_length)
         if config.teaches or config.follows:
-            cleaner = self.cleaner
-            self.learning = CrawlLearning(connection, config, cleaner.model, use=cleaner.use, count=self.count)
+            own, cleaner = connection.for_purpose("learning"), self.cleaner
+            self.learning = CrawlLearning(own, config, cleaner.model, use=cleaner.use, count=self.count)
             await self.learning.start()
         if config.corrects and self.counts is not None:
             self.corrections = self._corrections(self.counts)

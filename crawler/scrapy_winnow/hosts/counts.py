@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 MOST_NODES: Final = 4096
 """Nodes of a page that are counted: the server is never held up for longer than so many take."""
 
+MOST_LABEL_BYTES: Final = 900_000
+"""Bytes of labels that are read of a settled host; ``storage/lua/hosts/state.lua`` has the same bound."""
+
 _SETTLED: Final = 2
 
 
@@ -79,7 +82,7 @@ class NodeCounts:
         self._refresh = refresh
         self._notice = notice
         self._settled = SettledHosts()
-        self._count_page = Script("hosts/entries", "hosts/settling", "hosts/count_page")
+        self._count_page = Script("hosts/entries", "hosts/state", "hosts/settling", "hosts/count_page")
         self._settled_host = Script("hosts/settled_host")
 
     def keys(self, host: str) -> tuple[str, str, str]:
@@ -140,24 +143,32 @@ class NodeCounts:
             return nodes.evidence_of(settled)
         state, counts, _ = self.keys(host)
 
-        async def ask(client: Redis) -> list[list[bytes | None]]:
+        async def ask(client: Redis) -> list[Any]:
             pipeline = client.pipeline(transaction=False)
-            pipeline.hmget(state, ["stamp", "pages", "undercount", "version", "labels", "expected"])
+            pipeline.hmget(state, ["stamp", "pages", "undercount", "version", "expected"])
+            pipeline.hstrlen(state, "labels")
             if len(nodes.distinct):
                 pipeline.hmget(counts, [field.tobytes() for field in nodes.distinct])
-            return await pipeline.execute()
+            replies = await pipeline.execute()
+            may_be_labels = replies[0][0] is not None and 0 < replies[1] <= MOST_LABEL_BYTES
+            return [await client.hget(state, "labels") if may_be_labels else None, *replies]
 
         replies = await self._connection.call(ask)
         if replies is None:
             return None
-        stamp, pages, undercount, version, labels, expected = replies[0]
+        labels, (stamp, *numbers, expected), _, *found = replies
+        pages, undercount, version = map(_whole, numbers)
         if stamp is not None and labels is not None:
-            settled = SettledHost.unpack(stamp, int(version or 0), int(pages or 0), labels, float(expected or 0))
+            try:
+                settled = SettledHost.unpack(stamp, version, pages, labels, float(expected or 0))
+            except ValueError:
+                return None  # the next page that is counted clears it away
             self._settled.put(host, settled)
             return nodes.evidence_of(settled)
-        entries = b"".join(entry or bytes(ENTRY.itemsize) for reply in replies[1:] for entry in reply)
-        df = nodes.in_place(frequencies(entries, int(pages or 0)))
-        return SiteEvidence(df, int(pages or 0), int(undercount or 0), counted=False, label_version=int(version or 0))
+        size = ENTRY.itemsize
+        entries = b"".join(entry if entry and len(entry) == size else bytes(size) for reply in found for entry in reply)
+        df = nodes.in_place(frequencies(entries, pages))
+        return SiteEvidence(df, pages, undercount, counted=False, label_version=version)
 
     async def _held(self, host: str, contents_id: bytes, nodes: _Distinct) -> SettledHost | None:
         """The labels of a settled host that this worker holds, confirmed when it is time.
@@ -188,6 +199,11 @@ class NodeCounts:
     def _is_due(self, settled: SettledHost) -> bool:
         """Whether it is time to ask if the labels still hold."""
         return time.monotonic() >= settled.confirmed + self._refresh
+
+
+def _whole(value: bytes | None) -> int:
+    """The number that Redis holds; 0 where it is none."""
+    return int(value) if value is not None and value.isdigit() and len(value) < 10 else 0
 
 
 class _Distinct:

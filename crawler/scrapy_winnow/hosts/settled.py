@@ -67,7 +67,13 @@ class SettledHost:
 
     @classmethod
     def unpack(cls, stamp: bytes, version: int, pages: int, labels: bytes, expected: float) -> Self:
-        """Read labels as ``settling.lua`` packs them: 8 bytes of fingerprint and one for the share each."""
+        """Read labels as ``settling.lua`` packs them: 8 bytes of fingerprint and one for the share each.
+
+        Raises:
+            ValueError: they are of another length, or the expected text is no number.
+        """
+        if not 0 <= expected < float("inf"):
+            raise ValueError(f"the text expected of a page cannot be {expected}")
         packed = np.sort(np.frombuffer(labels, _LABEL), order="fingerprint")
         return cls(
             *(stamp, version, pages, expected),

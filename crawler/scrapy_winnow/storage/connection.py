@@ -1,10 +1,9 @@
-"""The way to Redis with a circuit breaker: trouble with Redis is seen here, counted, and never leaves."""
+"""The way to Redis with circuit breakers: trouble with Redis is seen here, counted, and never leaves."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -12,6 +11,7 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
+from scrapy_winnow.storage.breaker import Breaker, is_of_the_server, is_unreachable
 from scrapy_winnow.storage.clients import asynchronous_client
 
 if TYPE_CHECKING:
@@ -22,17 +22,19 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _STEPS: Final = 5
+_PURPOSE: Final = "site evidence"
 
 logger = logging.getLogger(__name__)
 
 
 class Connection:
-    """One Redis client for a crawl, and the breaker in front of it.
+    """One Redis client for a crawl, with a breaker for each purpose that it serves.
 
-    A call that fails, or takes longer than ``timeout``, opens the breaker. While it is open calls return at once; every
-    ``retry_interval`` a single one goes through as a probe, and the first that succeeds closes the breaker. So an
-    outage holds a page up by ``timeout`` when it begins, and after that one page per ``retry_interval`` by as much.
-    There is one warning when Redis goes and one line when it is back.
+    A call that finds the server in trouble, or takes longer than ``timeout``, opens the breaker of its purpose. While
+    that is open calls return at once; every ``retry_interval`` a single one goes through as a probe, and the first that
+    succeeds closes the breaker. So an outage holds a page up by ``timeout`` when it begins, and after that one page per
+    ``retry_interval`` by as much. There is one warning when Redis goes and one line when it is back. An error that is
+    about a key or a command fails that call and no other, and is said once for each kind.
 
     Args:
         url: see :func:`~scrapy_winnow.storage.clients.asynchronous_client`, with credentials; it is never logged.
@@ -40,6 +42,7 @@ class Connection:
         retry_interval: time between probes, in seconds.
         on_failure: called for each failed call with ``True`` when it begins an outage.
         revive: called before a probe, to restart a server of one's own; it may raise ``OSError`` or ``RuntimeError``.
+            A probe does not wait for it longer than for an answer: it goes on, and a later probe finds the server.
     """
 
     def __init__(
@@ -51,44 +54,48 @@ class Connection:
         on_failure: Callable[[bool], object] = lambda _: None,
         revive: Callable[[], Awaitable[object]] | None = None,
     ) -> None:
-        self._timeout = timeout
-        self._retry_interval = retry_interval
-        self._on_failure = on_failure
-        self._revive = revive
-        self._away = False
-        self._next_probe = 0.0
         # The library's own ten retries would stall a page for seconds, and its time limits see no busy event loop. One
         # retry, at once, is for connections that were cut while they were idle; all that is sent may be sent twice.
-        self._client = asynchronous_client(
+        client = asynchronous_client(
             url,
             socket_timeout=None,
             socket_connect_timeout=None,
             retry=Retry(NoBackoff(), 1),
             decode_responses=False,
         )
+        self._server = _Server(client, timeout, retry_interval, on_failure, revive)
+        self._purpose = _PURPOSE
+        self._breaker = self._server.breaker_for(_PURPOSE)
+
+    def for_purpose(self, purpose: str) -> Connection:
+        """Return the same connection with a breaker of its own, so that one purpose's trouble is not another's.
+
+        Args:
+            purpose: what the crawl goes on without when it fails, for the log.
+        """
+        other = object.__new__(Connection)
+        other._server = self._server
+        other._purpose = purpose
+        other._breaker = self._server.breaker_for(purpose)
+        return other
 
     @property
     def is_away(self) -> bool:
         """Whether the breaker is open."""
-        return self._away
+        return self._breaker.is_open
 
     async def call(self, work: Callable[[Redis], Awaitable[T]]) -> T | None:
-        """Do some work with the client and return its result, or ``None`` when Redis is away."""
-        if self._away:
-            if time.monotonic() < self._next_probe:
-                return None
-            # Moved on before the first await: whoever else comes meanwhile is turned away.
-            self._next_probe = time.monotonic() + self._retry_interval
+        """Do some work with the client and return its result, or ``None`` when that fails or Redis is away."""
+        is_probe = self._breaker.is_open
+        if not self._breaker.lets_through():
+            return None
+        server = self._server
         try:
-            if self._away and self._revive is not None:
-                await self._revive()
-            result = await self._in_time(work(self._client))
+            result = await _in_time(server.probe(work) if is_probe else work(server.client), server.timeout)
         except Exception as error:  # whatever a server answers, the page goes on
             self._failed(error)
             return None
-        if self._away:
-            self._away = False
-            logger.info("Redis is back: pages are counted again")
+        server.answers(self._purpose)
         return result
 
     async def ping(self) -> bool:
@@ -98,32 +105,99 @@ class Connection:
     async def close(self) -> None:
         """Close the client; a server that hangs does not hold the end of a crawl up."""
         with suppress(TimeoutError, OSError, RedisError):
-            await asyncio.wait_for(self._client.aclose(), self._timeout)
-
-    async def _in_time(self, work: Awaitable[T]) -> T:
-        """Wait for some work, but not for longer than the timeout.
-
-        The time is counted in steps, each begun anew: while the event loop is busy with a page, an answer that has long
-        come in cannot be read, and a single timer would take that for an outage.
-        """
-        task = asyncio.ensure_future(work)
-        try:
-            for _ in range(_STEPS):
-                done, _ = await asyncio.wait({task}, timeout=self._timeout / _STEPS)
-                if done:
-                    return task.result()
-        finally:
-            task.cancel()
-        raise TimeoutError
+            await asyncio.wait_for(self._server.client.aclose(), self._server.timeout)
 
     def _failed(self, error: Exception) -> None:
-        self._on_failure(not self._away)
-        if not self._away:
-            self._away = True
-            logger.warning(
-                "Redis is away (%s: %s): the crawl goes on without site evidence and asks again every %g s",
+        if is_of_the_server(error):
+            self._server.is_away(self._purpose, error)
+        else:
+            self._server.answers(self._purpose)
+            self._server.has_refused(self._purpose, error)
+
+
+class _Server:
+    """What the purposes share: the client, and what is known and said of the server."""
+
+    def __init__(
+        self,
+        client: Redis,
+        timeout: float,
+        retry_interval: float,
+        on_failure: Callable[[bool], object],
+        revive: Callable[[], Awaitable[object]] | None,
+    ) -> None:
+        self.client = client
+        self.timeout = timeout
+        self.retry_interval = retry_interval
+        self._on_failure = on_failure
+        self._revive = revive
+        self._reviving: asyncio.Future[object] | None = None
+        self._breakers: dict[str, Breaker] = {}
+        self._refusals: set[tuple[str, str]] = set()
+
+    def breaker_for(self, purpose: str) -> Breaker:
+        """The breaker of a purpose."""
+        return self._breakers.setdefault(purpose, Breaker(self.retry_interval))
+
+    async def probe(self, work: Callable[[Redis], Awaitable[T]]) -> T:
+        """Do some work, after the server was restarted where it is one's own."""
+        if self._revive is not None:
+            if self._reviving is None or self._reviving.done():
+                self._reviving = asyncio.ensure_future(self._revive())
+                self._reviving.add_done_callback(lambda done: done.cancelled() or done.exception())
+            await asyncio.shield(self._reviving)
+        return await work(self.client)
+
+    def is_away(self, purpose: str, error: Exception) -> None:
+        """Count a failure, and open the breaker; the first purpose that misses the server says so."""
+        is_first = not any(breaker.is_open for breaker in self._breakers.values())
+        begins = self._breakers[purpose].opens()
+        if is_unreachable(error):
+            for breaker in self._breakers.values():
+                breaker.joins()
+        self._on_failure(is_first)
+        if begins:
+            logger.log(
+                logging.WARNING if is_first else logging.DEBUG,
+                "Redis is away (%s: %s): the crawl goes on without %s and asks again every %g s",
                 type(error).__name__,
-                str(error) or f"no answer in {self._timeout:g} s",
-                self._retry_interval,
+                str(error) or f"no answer in {self.timeout:g} s",
+                *(purpose, self.retry_interval),
             )
-        self._next_probe = time.monotonic() + self._retry_interval
+
+    def answers(self, purpose: str) -> None:
+        """Close the breaker, and those that were opened in its company; the last that closes says so."""
+        if self._breakers[purpose].closes():
+            for breaker in self._breakers.values():
+                if breaker.is_in_company:
+                    breaker.closes()
+            if not any(breaker.is_open for breaker in self._breakers.values()):
+                logger.info("Redis is back: pages are counted again")
+
+    def has_refused(self, purpose: str, error: Exception) -> None:
+        """Count an error that is about one key or one command; the first of its kind is said."""
+        self._on_failure(False)
+        kind = (purpose, str(error).partition(" ")[0] or type(error).__name__)
+        if kind not in self._refusals:
+            self._refusals.add(kind)
+            logger.warning(
+                "Redis refuses (%s: %s): what was asked for %s is missing; this is said once",
+                *(type(error).__name__, error, purpose),
+            )
+
+
+async def _in_time(work: Awaitable[T], seconds: float) -> T:
+    """Wait for some work, but not for longer than so many seconds.
+
+    The time is counted in steps, each begun anew: while the event loop is busy with a page, an answer that has long
+    come in cannot be read, and a single timer would take that for an outage.
+    """
+    task = asyncio.ensure_future(work)
+    try:
+        for _ in range(_STEPS):
+            done, _ = await asyncio.wait({task}, timeout=seconds / _STEPS)
+            if done:
+                return task.result()
+    finally:
+        task.cancel()
+    raise TimeoutError

@@ -232,3 +232,45 @@ async def test_connections_that_were_cut_while_idle_are_no_outage(tcp_server, cr
     await other.connection.call(lambda client: client.client_kill_filter(_type="normal", skipme=True))
     assert sorted(await asyncio.gather(*(counting.count(page) for page in range(8, 12)))) == [9, 10, 11, 12]
     assert counting.failures == []
+
+
+async def test_a_purpose_that_finds_no_time_leaves_the_others_alone(tcp_server, crawl):
+    counting = crawl(tcp_server().url, retry_interval=60)
+    other = counting.connection.for_purpose("near-duplicates")
+    assert await other.call(lambda _: asyncio.sleep(5)) is None
+    assert other.is_away
+    assert await counting.count(1) == 1
+    assert counting.failures == [True]
+
+
+async def test_a_server_that_is_gone_is_gone_for_every_purpose_and_back_for_all(tcp_server, crawl, caplog):
+    caplog.set_level(logging.INFO, "scrapy_winnow")
+    server = tcp_server()
+    counting = crawl(server.url)
+    other = counting.connection.for_purpose("near-duplicates")
+    assert await counting.count(1) == 1
+    server.signal(signal.SIGKILL)
+    assert await counting.count(2) is None
+    assert other.is_away
+    server.start()
+    await counting.count_when_back(3)
+    assert not other.is_away
+    assert counting.failures.count(True) == 1
+    assert _lines(caplog, logging.INFO) == ["Redis is back: pages are counted again"]
+
+
+async def test_a_probe_does_not_wait_for_a_server_that_is_long_in_starting(crawl):
+    started = []
+
+    async def revive():
+        started.append(True)
+        await asyncio.sleep(1.5)
+
+    counting = crawl("redis://127.0.0.1:1/", revive=revive, retry_interval=0.01, timeout=0.1)
+    assert await counting.count(1) is None
+    begin = time.monotonic()
+    for page in range(3):
+        await asyncio.sleep(0.02)
+        assert await counting.count(page) is None
+    assert time.monotonic() - begin < 1.4
+    assert started == [True]

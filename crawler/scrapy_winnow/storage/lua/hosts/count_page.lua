@@ -2,8 +2,9 @@
 --
 -- KEYS[1]  hash, the state of the host: pages counted, undercount (most that any node can be undercounted by), entries
 --          (number of nodes held), checked (pages at the last checkpoint), used (time of the last page, in seconds),
---          version (how often its labels were frozen). While it is settled also labels (per node its fingerprint and
---          one byte for its share of pages, 255 for all), stamp (hash of them), expected (matched text per page).
+--          version (how often its labels were frozen), changed (pages that have come again and looked like another
+--          site's). While it is settled also labels (per node its fingerprint and one byte for its share of pages, 255
+--          for all), stamp (hash of them), expected (matched text per page).
 -- KEYS[2]  hash: node fingerprint -> entry, see entries.lua; gone while the host is settled
 -- KEYS[3]  string: the 8-byte ids of the pages counted and of their contents, joined; gone while the host is settled
 -- ARGV     id of the page; id of its contents; distinct fingerprints, 8 bytes each, joined; characters of the text of
@@ -15,6 +16,7 @@ local host, nodes, guard = KEYS[1], KEYS[2], KEYS[3]
 local page_id, contents_id, joined, masses = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local budget, most_pages, ttl = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
 local settle_after, theta = tonumber(ARGV[8]), tonumber(ARGV[9])
+local MIN_CHANGED, KNOWN = 5, 1 / 3 -- least pages that make a redesign; share of a page's text that is known, at most
 local NONE = string.char(0, 0, 0, 0, 0)
 
 local function is_among(ids, id)
@@ -25,31 +27,56 @@ local function is_among(ids, id)
   return at ~= nil
 end
 
-local state = redis.call('HMGET', host, 'stamp', 'pages', 'undercount', 'entries', 'checked', 'version', 'labels', 'expected')
-local stamp, version = state[1], tonumber(state[6] or 0)
-local pages, undercount, entries = tonumber(state[2] or 0), tonumber(state[3] or 0), tonumber(state[4] or 0)
-if stamp then
+-- Whether less than KNOWN of a page's text is in the table; pages with hardly any text say nothing.
+local function is_of_another_design(entries_of_page, masses_of_page)
+  local known, all = 0, 0
+  for i = 1, #masses_of_page do
+    local mass = string.byte(masses_of_page, i)
+    all = all + mass
+    if entries_of_page[i] then
+      known = known + mass
+    end
+  end
+  return all > 0 and known < KNOWN * all
+end
+
+local state = read_state(host, nodes, guard, budget)
+local pages, undercount, entries = state.pages, state.undercount, state.entries
+local version, ids, checked = state.version, state.ids, state.is_checked and state.checked
+if state.stamp then
   redis.call('HSET', host, 'used', redis.call('TIME')[1])
   redis.call('EXPIRE', host, ttl)
-  return { 2, pages, stamp, version, state[7], state[8] }
+  return { 2, pages, state.stamp, version, state.labels, tostring(state.expected) }
 end
 
 -- The keys live and die together: with one of them evicted, counts and guard would disagree.
-local ids = redis.call('GET', guard) or ''
-local held = redis.call('HLEN', nodes)
-if held ~= entries or #ids ~= 16 * pages then
+local function start_anew()
   redis.call('DEL', nodes, guard)
-  redis.call('HDEL', host, 'pages', 'undercount', 'entries', 'checked')
-  pages, undercount, entries, ids, state[5] = 0, 0, 0, '', false
+  redis.call('HDEL', host, 'pages', 'undercount', 'entries', 'checked', 'changed')
+  pages, undercount, entries, ids, checked = 0, 0, 0, '', false
+end
+
+if state.held ~= entries or #ids ~= 16 * pages then
+  start_anew()
 end
 
 -- A page is new by its address and by its contents: one page at many addresses would look like template.
-local is_new = pages < most_pages and not is_among(ids, page_id) and not is_among(ids, contents_id)
+local is_known, is_same = is_among(ids, page_id), is_among(ids, contents_id)
 local fields = {}
 for at = 1, #joined, 8 do
   fields[#fields + 1] = string.sub(joined, at, at + 7)
 end
 local found = look_up(nodes, fields)
+
+-- A page that comes again with little of what the host's pages had is a sign of a redesign, at the same addresses. When
+-- a third of the pages has come so, the counts are of a site that is no more.
+if is_known and not is_same and is_of_another_design(found, masses) then
+  if redis.call('HINCRBY', host, 'changed', 1) >= math.max(MIN_CHANGED, pages / 3) then
+    start_anew()
+    is_known, found = false, {}
+  end
+end
+local is_new = pages < most_pages and not is_known and not is_same
 
 local has_settled = false
 if is_new then
@@ -87,16 +114,19 @@ if is_new then
   redis.call('HSET', host, 'pages', pages, 'undercount', undercount, 'entries', entries, 'used', redis.call('TIME')[1])
 
   -- Checkpoints are at half of the least pages to settle after, then whenever the pages have doubled.
-  local due = state[5] and 2 * state[5] or settle_after * 2 ^ (math.min(version, 4) - 1)
+  local due = checked and 2 * checked or settle_after * 2 ^ (math.min(version, 4) - 1)
   local must = pages >= most_pages
   if settle_after > 0 and (pages >= due or must) then
     has_settled = checkpoint(host, nodes, guard, pages, version, theta, must)
   end
   version = has_settled and version + 1 or version
-  redis.call('EXPIRE', host, ttl)
-  redis.call('EXPIRE', nodes, ttl)
-  redis.call('EXPIRE', guard, ttl)
+else
+  redis.call('HSET', host, 'used', redis.call('TIME')[1])
 end
+-- A host lives as long as its pages come, new ones or not.
+redis.call('EXPIRE', host, ttl)
+redis.call('EXPIRE', nodes, ttl)
+redis.call('EXPIRE', guard, ttl)
 
 for i = 1, #fields do
   found[i] = found[i] or NONE

@@ -6,7 +6,11 @@
 local BATCH = 2000 -- fields per command; Lua's unpack gives up near 8,000 values
 local KEPT = 0.9 -- share of the budget that is left in use when rare entries are dropped
 
+-- Take an entry apart; one of another length is not ours, and says nothing.
 local function decode(entry)
+  if #entry ~= 5 then
+    return 0, 0, 0, false
+  end
   local a, b, c, d, mass = string.byte(entry, 1, 5)
   local was_template = d >= 128
   return a + 256 * b, c + 256 * (was_template and d - 128 or d), mass, was_template

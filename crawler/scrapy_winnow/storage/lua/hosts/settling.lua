@@ -33,7 +33,7 @@ local function checkpoint(host, nodes, guard, pages, version, theta, must)
   end
   local joined = table.concat(labels)
   redis.call('DEL', nodes, guard)
-  redis.call('HDEL', host, 'checked', 'entries', 'undercount')
+  redis.call('HDEL', host, 'checked', 'entries', 'undercount', 'changed')
   redis.call('HSET', host, 'labels', joined, 'stamp', redis.sha1hex(joined .. pages), 'expected', tostring(expected),
     'version', version + 1)
   return true
