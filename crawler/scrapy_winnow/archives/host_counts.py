@@ -52,7 +52,7 @@ def count_shard(folders: list[Path], shard: int, output: Path, host_pages: int =
     folder = output / f"{shard:02d}"
     folder.mkdir(parents=True, exist_ok=True)
     for name, array in zip(_ARRAYS, (hosts, number_of_pages, begin, leaves, df), strict=True):
-        np.save(folder / f"{name}.npy", array)
+        np.save(folder / f"{name}.npy", np.asarray(array))
     return len(hosts)
 
 
