@@ -6,10 +6,13 @@ import argparse
 import json
 import sys
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy_winnow.commands.shared.failures import FAILED, CommandError
+from scrapy_winnow.commands.shared.profiles import export_profile, import_profiles
 from scrapy_winnow.commands.shared.server import add_server_options, connected
+from scrapy_winnow.commands.shared.watching import watch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,6 +30,9 @@ examples:
   winnow hosts --redis-url redis://localhost:6379/0 --json | jq -s 'sort_by(-.bytes) | .[:10]'
   winnow hosts --redis-url redis://localhost:6379/0 --reopen news.example    its template has changed
   winnow hosts --redis-url redis://localhost:6379/0 --forget news.example
+  winnow hosts --watch                                                       while a crawl runs
+  winnow hosts --export news.example --sample mirror/news.example -o news.json
+  winnow hosts --import news.json                                            a settled start for another crawl
 """
 
 
@@ -34,7 +40,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     """Add the command and its options."""
     parser = commands.add_parser(
         "hosts",
-        help="show the hosts that were counted, forget or reopen some",
+        help="show the hosts that were counted; forget, reopen, export or import some",
         description="Show the hosts that were counted: state, pages, labels, bytes in Redis, time since the last page.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -45,6 +51,27 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--forget", action="store_true", help="delete the counts and labels of each HOST")
     what.add_argument("--reopen", action="store_true", help="have each HOST that is settled count again")
+    what.add_argument("--watch", action="store_true", help="show the hosts again every other second, in a terminal")
+    what.add_argument("--export", action="store_true", help="write what was learned of one HOST as JSON")
+    what.add_argument(
+        "--import", dest="import_", action="store_true", help="each HOST is a file of --export: make its host settled"
+    )
+    parser.add_argument(
+        "--sample",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="for --export: pages of the host, or a folder of them, that CSS selectors are made from",
+    )
+    parser.add_argument("-o", "--output", type=Path, metavar="OUT", help="for --export: file to write")
+    parser.add_argument(
+        "--ttl",
+        type=int,
+        default=2_592_000,
+        metavar="S",
+        help="for --import: as WINNOW_HOST_TTL (default: %(default)s)",
+    )
     parser.set_defaults(run=run)
 
 
@@ -55,9 +82,21 @@ def run(options: argparse.Namespace) -> int:
 
     if (options.forget or options.reopen) and not options.hosts:
         raise CommandError(f"--{'forget' if options.forget else 'reopen'} needs a HOST")
-    names = [_name(host) for host in options.hosts]
-    with connected(options) as client:
+    if options.export and len(options.hosts) != 1:
+        raise CommandError("--export needs one HOST")
+    if options.import_ and (not options.hosts or options.ttl < 1):
+        raise CommandError("--import needs a FILE, and --ttl at least 1")
+    if options.watch and not sys.stdout.isatty():
+        raise CommandError("--watch needs a terminal; without it, winnow hosts --json is there for programs")
+    names = [] if options.import_ else [_name(host) for host in options.hosts]
+    with connected(options, create=options.import_) as client:
         records = HostRecords(client, options.prefix, FINGERPRINT_VERSION)
+        if options.export:
+            return export_profile(client, options.prefix, names[0], options.sample, options.output)
+        if options.import_:
+            return import_profiles(client, options.prefix, options.hosts, options.ttl)
+        if options.watch:
+            watch(records, names)
         if options.forget or options.reopen:
             return _change(records, names, forget=options.forget)
         unknown = _show(records.named(names) if names else records.all(), set(names), as_json=options.json)

@@ -34,7 +34,8 @@ WINDOW: Final = 32
 _COMMON: Final = max(int(np.ceil(THETA * WINDOW)), MIN_DF)
 _KEPT: Final = 256  # unlabelled nodes of a page that are looked at: those of most text
 
-_LABEL: Final = np.dtype([("fingerprint", "<u8"), ("share", "u1")])
+LABEL: Final = np.dtype([("fingerprint", "<u8"), ("share", "u1")])
+"""One label, as ``settling.lua`` packs it."""
 
 
 @dataclass(slots=True, eq=False)
@@ -74,7 +75,7 @@ class SettledHost:
         """
         if not 0 <= expected < float("inf"):
             raise ValueError(f"the text expected of a page cannot be {expected}")
-        packed = np.sort(np.frombuffer(labels, _LABEL), order="fingerprint")
+        packed = np.sort(np.frombuffer(labels, LABEL), order="fingerprint")
         return cls(
             *(stamp, version, pages, expected),
             packed["fingerprint"].astype(np.uint64),

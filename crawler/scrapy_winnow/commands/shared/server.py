@@ -37,10 +37,10 @@ def add_server_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def connected(options: argparse.Namespace) -> AbstractContextManager[Redis]:
+def connected(options: argparse.Namespace, *, create: bool = False) -> AbstractContextManager[Redis]:
     """Connect to the server that the options of :func:`add_server_options` name, or else the project's settings.
 
-    ``options.prefix`` is the prefix from then on.
+    ``options.prefix`` is the prefix from then on. With ``create`` a private server may begin with no data.
 
     Raises:
         CommandError: neither names one.
@@ -48,7 +48,7 @@ def connected(options: argparse.Namespace) -> AbstractContextManager[Redis]:
     if options.redis_url is None and options.state_dir is None:
         _take_from_project(options)
     options.prefix = options.prefix or "winnow"
-    return connected_to(options.redis_url, options.state_dir)
+    return connected_to(options.redis_url, options.state_dir, create=create)
 
 
 def _take_from_project(options: argparse.Namespace) -> None:
@@ -71,7 +71,7 @@ def _take_from_project(options: argparse.Namespace) -> None:
 
 
 @contextmanager
-def connected_to(url: str | None, state_dir: Path | None = None) -> Iterator[Redis]:
+def connected_to(url: str | None, state_dir: Path | None = None, *, create: bool = False) -> Iterator[Redis]:
     """Connect to the server of an address, or to the private one of a folder, which is started if need be.
 
     Raises:
@@ -84,7 +84,7 @@ def connected_to(url: str | None, state_dir: Path | None = None) -> Iterator[Red
     server = None
     if state_dir is not None:
         server = EmbeddedServer(state_dir)
-        if not server.has_data:
+        if not server.has_data and not create:
             raise CommandError(f"--state-dir: no private server has kept its data in {state_dir}")
     try:
         if server is not None:

@@ -1,0 +1,165 @@
+import asyncio
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import redis
+from parsel import Selector
+from rich.console import Console
+
+from scrapy_winnow.commands import main
+from scrapy_winnow.commands.shared.watching import table
+from scrapy_winnow.hosts.counts import NodeCounts
+from scrapy_winnow.hosts.evidence import HashedPage
+from scrapy_winnow.hosts.labels import HostLabels
+from scrapy_winnow.hosts.records import HostRecord
+from scrapy_winnow.profiles.profile import Profile, ProfileError
+from scrapy_winnow.storage.connection import Connection
+from tests.scrapy_winnow.inspector.browsing import story
+from winnow import Page
+from winnow.fingerprints.units import FINGERPRINT_VERSION
+
+HOST = "harbour.example"
+
+
+def _counts(connection: Connection, prefix: str) -> NodeCounts:
+    return NodeCounts(
+        connection, prefix=prefix, version=FINGERPRINT_VERSION, budget=2000, most_pages=1000, ttl=1000, settle_after=32
+    )
+
+
+def _crawl(url: str, prefix: str, pages: int) -> None:
+    """Count some pages of the site."""
+
+    async def run() -> None:
+        connection = Connection(url, timeout=10)
+        counts = _counts(connection, prefix)
+        for number in range(pages):
+            page = HashedPage.of(Page.parse(story(number)))
+            await counts.count(HOST, number.to_bytes(8, "big"), page.fingerprints, page.contents_id, page.masses)
+        await connection.close()
+
+    asyncio.run(run())
+
+
+@pytest.fixture
+def hosts(redis_url: str, prefix: str):
+    """Run the command on the tests' server."""
+    return lambda *arguments, of=prefix: main(["hosts", "--redis-url", redis_url, "--prefix", of, *arguments])
+
+
+@pytest.mark.parametrize(("pages", "counted"), [(20, 20), (40, 32)])
+def test_a_profile_gives_a_new_crawl_a_settled_start(
+    hosts, redis_url: str, prefix: str, site: Path, tmp_path: Path, pages: int, counted: int
+) -> None:
+    _crawl(redis_url, prefix, pages)  # of 20 pages the host is counting, after 32 it has settled
+    profile, other = tmp_path / "profile.json", f"{prefix}-other"
+    assert hosts("--export", HOST, "--sample", str(site), "-o", str(profile)) == 0
+    assert hosts("--import", str(profile), of=other) == 0
+    with redis.Redis.from_url(redis_url) as client:
+        labels = [HostLabels.read(client, each, FINGERPRINT_VERSION, HOST) for each in (prefix, other)]
+    assert labels[0] is not None
+    assert labels[1] is not None
+    for name in ("fingerprints", "shares"):
+        np.testing.assert_array_equal(getattr(labels[0], name), getattr(labels[1], name))
+    assert labels[1].expected == pytest.approx(labels[0].expected)
+
+    async def met() -> None:
+        connection = Connection(redis_url, timeout=10)
+        page = HashedPage.of(Page.parse(story(99)))
+        evidence = await _counts(connection, other).count(
+            HOST, b"a page 9", page.fingerprints, page.contents_id, page.masses
+        )
+        await connection.close()
+        assert evidence is not None
+        assert evidence.settled
+        df = page.frequencies(evidence)
+        blocks = dict(zip(page.page.block_texts(), df[page.page.n :].tolist(), strict=True))
+        assert blocks["Weather"] == counted
+        assert blocks["Story 99 of the harbour"] == 1
+
+    asyncio.run(met())
+
+
+def test_its_selectors_find_the_template_without_winnow(
+    hosts, redis_url: str, prefix: str, site: Path, tmp_path: Path
+) -> None:
+    _crawl(redis_url, prefix, 20)
+    profile = tmp_path / "profile.json"
+    assert hosts("--export", HOST, "--sample", str(site), "-o", str(profile)) == 0
+    page = Selector(story(77))
+    for part in json.loads(profile.read_text())["template"]:
+        for found in page.css(part["selector"]):
+            found.drop()
+    left = " ".join(page.css("body ::text").getall())
+    assert "In report 77" in left
+    assert not re.search("Weather|newsletter|Terms of use", left)
+
+
+def test_a_host_that_is_known_is_not_overwritten(
+    hosts, redis_url: str, prefix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _crawl(redis_url, prefix, 12)
+    profile = tmp_path / "profile.json"
+    assert hosts("--export", HOST, "-o", str(profile)) == 0
+    assert "no selectors" in capsys.readouterr().err
+    assert hosts("--import", str(profile)) == 1
+    assert "is known already" in capsys.readouterr().err
+    assert hosts("--forget", HOST) == 0
+    assert hosts("--import", str(profile)) == 0
+    assert hosts("--import", str(profile)) == 0  # it is there already, as it is here
+
+
+def test_a_private_server_can_begin_with_a_profile(
+    hosts, redis_url: str, prefix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _crawl(redis_url, prefix, 12)
+    assert hosts("--export", HOST, "-o", str(tmp_path / "profile.json")) == 0
+    assert main(["hosts", "--state-dir", str(tmp_path / "state"), "--import", str(tmp_path / "profile.json")]) == 0
+    capsys.readouterr()
+    assert main(["hosts", "--state-dir", str(tmp_path / "state"), "--json"]) == 0
+    (record,) = map(json.loads, capsys.readouterr().out.splitlines())
+    assert (record["host"], record["state"], record["pages"]) == (HOST, "settled", 12)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"format": "winnow site profile 9"}, "is not of the format"),
+        ({"fingerprint_version": -1}, "has fingerprints of version -1"),
+        ({"labels": {"xyz": 1}}, "damaged"),
+        ({"labels": {"ff": 7}}, "damaged"),
+        ({"pages": "many"}, "damaged"),
+        ({"expected_characters": -1}, "damaged"),
+        ({"template": [{"selector": "p"}]}, "damaged"),
+    ],
+)
+def test_what_is_no_profile_is_refused(change: dict, says: str) -> None:
+    nothing = np.zeros(0)
+    whole = Profile(HOST, HostLabels(12, 1, nothing.astype(np.uint64), nothing.astype(np.uint8), 0.0))
+    assert Profile.from_json(whole.to_json()).host == HOST
+    with pytest.raises(ProfileError, match=says):
+        Profile.from_json(json.dumps(json.loads(whole.to_json()) | change))
+
+
+def test_too_little_is_known_of_a_host_of_nine_pages(
+    hosts, redis_url: str, prefix: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _crawl(redis_url, prefix, 9)
+    assert hosts("--export", HOST) == 1
+    assert "fewer than 10 of its pages" in capsys.readouterr().err
+
+
+def test_watching_shows_what_has_come_since_the_last_look(hosts, capsys: pytest.CaptureFixture[str]) -> None:
+    host = HostRecord("[::1]:80", "settled", 70, 0, 53, 1, 0, 904)
+    console = Console(width=100, record=True, file=None)
+    with console.capture() as written:
+        console.print(table([host, host], {"[::1]:80": 64}, 1))
+    text = written.get()
+    assert "[::1]:80" in text
+    assert "+6" in text
+    assert "and 1 more" in text
+    assert hosts("--watch") == 2
+    assert "needs a terminal" in capsys.readouterr().err
