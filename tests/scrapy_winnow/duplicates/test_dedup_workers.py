@@ -1,54 +1,18 @@
 """Workers of ``winnow dedup`` in this process, on a real server: what is decided, once, and in which order."""
 
 import argparse
-import json
 
-import numpy as np
 import pytest
 import redis
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from scrapy_winnow.commands import dedup
 from scrapy_winnow.config import DEFAULTS
 from scrapy_winnow.duplicates.index import DuplicateIndex, IndexOptions
 from scrapy_winnow.duplicates.stream import DocumentStream
-from scrapy_winnow.duplicates.verdict_file import VerdictFile, VerdictFileError
 from scrapy_winnow.duplicates.worker import BATCH, CLAIM_AFTER, GROUP, KEPT, Worker
 from scrapy_winnow.storage.connection import Connection
+from tests.scrapy_winnow.duplicates.documents import made, story, url
 from winnow.duplicates.index import MemoryIndex, Verdict, document_id
-
-
-def made(*numbers: int) -> np.ndarray:
-    return np.array(sorted(set(numbers)), np.uint64) << np.uint64(20)
-
-
-def story(number: int, copy: int = 0) -> np.ndarray:
-    """Each story has copies that differ from it in two shingles."""
-    begin = 100 * number
-    if copy == 0:
-        return made(*range(begin, begin + 8))
-    return made(*range(begin, begin + 6), begin + 20 + 2 * copy, begin + 21 + 2 * copy)
-
-
-def url(name) -> str:
-    return f"http://{name}.example/"
-
-
-@pytest.fixture
-def client(redis_url):
-    with redis.Redis.from_url(redis_url) as client:
-        yield client
-
-
-@pytest.fixture
-def options(prefix):
-    return IndexOptions(prefix, cap=1000)
-
-
-@pytest.fixture
-def stream(connection, options):
-    return DocumentStream(connection, options)
 
 
 def verdicts(client, options, key="verdicts"):
@@ -224,77 +188,6 @@ async def test_a_server_without_memory_takes_nothing_that_it_cannot_decide(tcp_s
     await connection.close()
 
 
-def _lines(path) -> list[dict]:
-    return [json.loads(line) for line in path.read_text().splitlines()]
-
-
-async def _decided(client, stream, options, numbers) -> Worker:
-    worker = Worker(client, options)
-    worker.join()
-    for number in numbers:
-        await stream.add(url(number), story(number // 2), "model-1")
-    run(worker)
-    return worker
-
-
-async def test_a_line_says_all_of_a_verdict(client, stream, options, tmp_path):
-    worker = await _decided(client, stream, options, range(2))
-    await stream.add(url("empty"), story(0)[:0], "model-1")
-    run(worker)
-    with VerdictFile(tmp_path / "verdicts.jsonl") as file:
-        assert file.copy(client, worker.verdicts) == (3, False)
-    original, copy, empty = _lines(tmp_path / "verdicts.jsonl")
-    assert list(original) == [
-        *("verdict", "entry", "id", "url", "host", "label", "duplicate_of", "resemblance", "cluster")
-    ]
-    assert original["id"] == original["cluster"] == copy["cluster"] == document_id(url(0)).hex()
-    assert (original["url"], original["host"], original["label"]) == (url(0), "0.example", "model-1")
-    assert (original["duplicate_of"], original["resemblance"]) == (None, None)
-    assert (copy["duplicate_of"], copy["resemblance"]) == (url(0), 1.0)
-    assert (empty["duplicate_of"], empty["resemblance"], empty["cluster"]) == (None, None, None)
-
-
-@given(cuts=st.lists(st.integers(0, 3000), max_size=4))
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_a_file_that_was_cut_anywhere_is_completed_without_a_line_twice(client, prefix, tmp_path, cuts):
-    options = IndexOptions(prefix, cap=1000)
-    key, path = options.key("verdicts"), tmp_path / "verdicts.jsonl"
-    path.unlink(missing_ok=True)
-    if not client.exists(key):
-        for number in range(12):
-            client.xadd(key, {"entry": number, "url": url(number), "resemblance": "", "cluster": "0" * 16})
-    for cut in cuts:
-        with VerdictFile(path) as file:
-            file.copy(client, key)
-        with path.open("r+b") as opened:
-            opened.truncate(min(cut, path.stat().st_size))
-    with VerdictFile(path) as file:
-        file.copy(client, key)
-    assert [row["entry"] for row in _lines(path)] == [str(number) for number in range(12)]
-
-
-async def test_verdicts_that_are_gone_before_they_are_copied_are_noticed(client, stream, options, tmp_path):
-    worker = await _decided(client, stream, options, range(6))
-    with VerdictFile(tmp_path / "verdicts.jsonl") as file:
-        assert file.copy(client, worker.verdicts) == (6, False)
-        assert file.copy(client, worker.verdicts) == (0, False)
-        client.xtrim(worker.verdicts, maxlen=0)
-        assert file.copy(client, worker.verdicts) == (0, False)
-        await _decided(client, stream, options, range(6, 8))
-        assert file.copy(client, worker.verdicts) == (2, True)
-
-
-def test_a_file_of_something_else_or_in_use_is_left_alone(tmp_path):
-    other = tmp_path / "notes.txt"
-    for text in ("my notes\n", "[1, 2]\n", '{"url": "x"}\n', "x" * 70_000):
-        other.write_text(text)
-        with pytest.raises(VerdictFileError, match="something else"):
-            VerdictFile(other)
-        assert other.read_text() == text
-    with VerdictFile(tmp_path / "verdicts.jsonl"), pytest.raises(VerdictFileError, match="another process"):
-        VerdictFile(tmp_path / "verdicts.jsonl")
-
-
 def test_the_bounds_of_index_settings_and_command_are_the_same():
     options = IndexOptions("x")
     assert options.ttl == DEFAULTS["WINNOW_DUPLICATES_TTL"]
@@ -304,5 +197,5 @@ def test_the_bounds_of_index_settings_and_command_are_the_same():
     dedup.add_parser(parser.add_subparsers())
     command = parser.parse_args(["dedup", "--redis-url", "redis://x"])
     assert command.resemblance is options.least is DEFAULTS["WINNOW_DUPLICATES_RESEMBLANCE"]
-    assert (command.ttl, command.cap, command.prefix) == (options.ttl, options.cap, DEFAULTS["WINNOW_REDIS_PREFIX"])
+    assert (command.ttl, command.cap) == (options.ttl, options.cap)
     assert (command.group, command.kept, command.batch, command.claim_after) == (GROUP, KEPT, BATCH, CLAIM_AFTER)

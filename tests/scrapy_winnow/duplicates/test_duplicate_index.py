@@ -1,151 +1,98 @@
 """The index in Redis and the one in memory: one contract, the same verdicts."""
 
-import asyncio
 import re
-import uuid
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from scrapy_winnow.duplicates.index import DuplicateIndex, IndexOptions
-from scrapy_winnow.storage.connection import Connection
-from winnow.duplicates.index import CANDIDATES, FORGOTTEN, HOT, MemoryIndex, Verdict, document_id
-from winnow.duplicates.shingles import near_duplicates
-
-
-def made(*numbers: int) -> np.ndarray:
-    """Shingles; different numbers differ in the bits that the index goes by."""
-    return np.array(sorted(set(numbers)), np.uint64) << np.uint64(16)
-
+from tests.scrapy_winnow.duplicates.documents import id_of, made, url
+from winnow.duplicates.index import CANDIDATES, FORGOTTEN, HOT, MemoryIndex, Verdict
 
 STORY = made(*range(1, 9))
 OTHER = made(*range(101, 109))
 
 
-class InMemory:
-    def __init__(self, **options) -> None:
-        self.memory = MemoryIndex(**options)
-
-    async def decide(self, url, shingles, *, now=1000.0, enter=True) -> Verdict:
-        return self.memory.decide(url, shingles, now=now, enter=enter)
-
-    async def size(self) -> int:
-        return len(self.memory)
-
-
-class InRedis:
-    def __init__(self, connection, prefix, **options) -> None:
-        self.connection = connection
-        self.options = IndexOptions(prefix, **options)
-        self.index = DuplicateIndex(connection, self.options)
-
-    async def decide(self, url, shingles, *, now=1000.0, enter=True) -> Verdict:
-        (verdict,) = await self.index.find_all([(url, shingles)], now=now, enter=enter)
-        return verdict
-
-    async def size(self) -> int:
-        return await self.connection.call(lambda client: client.llen(self.options.key("q")))
-
-
-@pytest.fixture(params=["memory", "redis"])
-def new_index(request, connection, prefix):
-    def make(**options):
-        return InMemory(**options) if request.param == "memory" else InRedis(connection, prefix, **options)
-
-    return make
-
-
-def _url(name) -> str:
-    return f"http://{name}.example/"
-
-
-def _id(name) -> str:
-    return document_id(_url(name)).hex()
-
-
 async def test_four_shingles_in_common_make_a_near_duplicate_of_the_first(new_index):
     index = new_index()
-    assert await index.decide(_url("a"), STORY) == Verdict(None, None, _id("a"))
+    assert await index.decide(url("a"), STORY) == Verdict(None, None, id_of("a"))
     four = np.concatenate([STORY[:4], OTHER[:4]])
-    assert await index.decide(_url("b"), four) == Verdict(_url("a"), 0.5, _id("a"))
-    assert (await index.decide(_url("c"), np.concatenate([STORY[:3], OTHER[4:]]))).duplicate_of is None
+    assert await index.decide(url("b"), four) == Verdict(url("a"), 0.5, id_of("a"))
+    assert (await index.decide(url("c"), np.concatenate([STORY[:3], OTHER[4:]]))).duplicate_of is None
 
 
 async def test_the_first_document_represents_its_story_and_copies_keep_their_verdict(new_index):
     index = new_index()
     for _ in range(2):
         for name in "abcd":
-            verdict = await index.decide(_url(name), STORY)
-            assert verdict == (Verdict(cluster=_id("a")) if name == "a" else Verdict(_url("a"), 1.0, _id("a")))
+            verdict = await index.decide(url(name), STORY)
+            assert verdict == (Verdict(cluster=id_of("a")) if name == "a" else Verdict(url("a"), 1.0, id_of("a")))
 
 
 async def test_of_several_originals_the_most_similar_counts_and_then_the_earliest(new_index):
     index = new_index()
-    await index.decide(_url("a"), made(1, 2, 3, 4, 11, 12, 13, 14))
-    await index.decide(_url("b"), made(5, 6, 7, 8, 21, 22, 23, 24))
-    await index.decide(_url("c"), made(4, 31, 32, 33, 34, 6, 7, 8))
-    assert (await index.decide(_url("d"), STORY)).duplicate_of == _url("a")
-    assert (await index.decide(_url("e"), made(4, 5, 6, 7, 8, 41, 42, 43))).duplicate_of == _url("b")
+    await index.decide(url("a"), made(1, 2, 3, 4, 11, 12, 13, 14))
+    await index.decide(url("b"), made(5, 6, 7, 8, 21, 22, 23, 24))
+    await index.decide(url("c"), made(4, 31, 32, 33, 34, 6, 7, 8))
+    assert (await index.decide(url("d"), STORY)).duplicate_of == url("a")
+    assert (await index.decide(url("e"), made(4, 5, 6, 7, 8, 41, 42, 43))).duplicate_of == url("b")
 
 
 async def test_a_page_fetched_again_is_no_duplicate_of_itself(new_index):
     index = new_index()
-    for url in ("http://a.example/?x=1&y=2", "http://a.example/?y=2&x=1"):
-        assert (await index.decide(url, STORY)).duplicate_of is None
+    for address in ("http://a.example/?x=1&y=2", "http://a.example/?y=2&x=1"):
+        assert (await index.decide(address, STORY)).duplicate_of is None
     assert await index.size() == 1
 
 
 async def test_a_changed_page_replaces_its_own_entry(new_index):
     index = new_index()
-    await index.decide(_url("a"), STORY)
-    await index.decide(_url("b"), STORY)
-    await index.decide(_url("a"), OTHER)
-    assert (await index.decide(_url("c"), OTHER)).duplicate_of == _url("a")
+    await index.decide(url("a"), STORY)
+    await index.decide(url("b"), STORY)
+    await index.decide(url("a"), OTHER)
+    assert (await index.decide(url("c"), OTHER)).duplicate_of == url("a")
     # The copy's original has another story now, so the copy is the first to tell this one.
-    assert (await index.decide(_url("b"), STORY)).duplicate_of is None
-    assert (await index.decide(_url("d"), STORY)).duplicate_of == _url("b")
+    assert (await index.decide(url("b"), STORY)).duplicate_of is None
+    assert (await index.decide(url("d"), STORY)).duplicate_of == url("b")
     assert await index.size() == 4
 
 
 async def test_a_page_that_has_become_a_duplicate_gives_its_entry_up(new_index):
     index = new_index()
-    await index.decide(_url("a"), STORY)
-    await index.decide(_url("b"), OTHER)
-    assert (await index.decide(_url("b"), STORY)).duplicate_of == _url("a")
-    assert (await index.decide(_url("c"), OTHER)).duplicate_of is None
+    await index.decide(url("a"), STORY)
+    await index.decide(url("b"), OTHER)
+    assert (await index.decide(url("b"), STORY)).duplicate_of == url("a")
+    assert (await index.decide(url("c"), OTHER)).duplicate_of is None
 
 
 async def test_looking_without_entering_changes_nothing(new_index):
     index = new_index()
-    assert (await index.decide(_url("a"), STORY, enter=False)).duplicate_of is None
+    assert (await index.decide(url("a"), STORY, enter=False)).duplicate_of is None
     assert await index.size() == 0
-    await index.decide(_url("a"), STORY)
-    assert (await index.decide(_url("b"), STORY, enter=False)).duplicate_of == _url("a")
-    assert (await index.decide(_url("a"), OTHER, enter=False)).duplicate_of is None
-    assert (await index.decide(_url("c"), STORY)).duplicate_of == _url("a")
+    await index.decide(url("a"), STORY)
+    assert (await index.decide(url("b"), STORY, enter=False)).duplicate_of == url("a")
+    assert (await index.decide(url("a"), OTHER, enter=False)).duplicate_of is None
+    assert (await index.decide(url("c"), STORY)).duplicate_of == url("a")
     assert await index.size() == 2
 
 
 async def test_a_page_without_words_is_nobodys_duplicate_and_not_remembered(new_index):
     index = new_index()
     for name in "ab":
-        assert await index.decide(_url(name), STORY[:0]) == Verdict()
+        assert await index.decide(url(name), STORY[:0]) == Verdict()
     assert await index.size() == 0
-    await index.decide(_url("a"), STORY)
-    assert await index.decide(_url("a"), STORY[:0]) == Verdict()
-    assert (await index.decide(_url("c"), STORY)).duplicate_of is None
+    await index.decide(url("a"), STORY)
+    assert await index.decide(url("a"), STORY[:0]) == Verdict()
+    assert (await index.decide(url("c"), STORY)).duplicate_of is None
 
 
 async def test_a_short_text_is_only_a_duplicate_of_one_with_exactly_its_shingles(new_index):
     index = new_index()
-    await index.decide(_url("long"), STORY)
-    assert (await index.decide(_url("a"), STORY[:3])).duplicate_of is None
-    assert (await index.decide(_url("b"), STORY[:2])).duplicate_of is None
-    assert await index.decide(_url("c"), STORY[:3]) == Verdict(_url("a"), 1.0, _id("a"))
-    assert (await index.decide(_url("d"), STORY[:2])).duplicate_of == _url("b")
+    await index.decide(url("long"), STORY)
+    assert (await index.decide(url("a"), STORY[:3])).duplicate_of is None
+    assert (await index.decide(url("b"), STORY[:2])).duplicate_of is None
+    assert await index.decide(url("c"), STORY[:3]) == Verdict(url("a"), 1.0, id_of("a"))
+    assert (await index.decide(url("d"), STORY[:2])).duplicate_of == url("b")
 
 
 async def test_template_text_as_shingles_leads_to_nobody_once_too_many_documents_have_it(new_index):
@@ -153,52 +100,52 @@ async def test_template_text_as_shingles_leads_to_nobody_once_too_many_documents
     template = [1, 2, 3]
     pages = [made(*template, *(100 * number + k for k in range(5))) for number in range(1, HOT + 3)]
     for number, page in enumerate(pages):
-        verdict = await index.decide(_url(number), page)
+        verdict = await index.decide(url(number), page)
         assert verdict.duplicate_of is None
         assert verdict.hot == (3 if number > HOT else 0)
     # A hot shingle is in common all the same: one other leads to the document, and the paper's rule decides.
-    assert (await index.decide(_url("near"), made(*template, 100, *range(9001, 9005)))).duplicate_of == _url(0)
-    assert (await index.decide(_url("far"), made(1, 2, 101, *range(9011, 9016)))).duplicate_of is None
+    assert (await index.decide(url("near"), made(*template, 100, *range(9001, 9005)))).duplicate_of == url(0)
+    assert (await index.decide(url("far"), made(1, 2, 101, *range(9011, 9016)))).duplicate_of is None
     # Exact copies are found when all they have is hot.
     for number in range(HOT + 1):
         for first in (1001, 1003, 1005, 1007):
             page = made(first, first + 1, *(first * 100 + number * 8 + k for k in range(6)))
-            await index.decide(_url(f"{number}-{first}"), page)
+            await index.decide(url(f"{number}-{first}"), page)
     all_hot = made(*range(1001, 1009))
-    assert await index.decide(_url("all-hot"), all_hot) == Verdict(cluster=_id("all-hot"), hot=8)
-    assert await index.decide(_url("hot-copy"), all_hot) == Verdict(_url("all-hot"), 1.0, _id("all-hot"))
-    assert (await index.decide(_url("hot-near"), made(*range(1001, 1008), 5))).duplicate_of is None
+    assert await index.decide(url("all-hot"), all_hot) == Verdict(cluster=id_of("all-hot"), hot=8)
+    assert await index.decide(url("hot-copy"), all_hot) == Verdict(url("all-hot"), 1.0, id_of("all-hot"))
+    assert (await index.decide(url("hot-near"), made(*range(1001, 1008), 5))).duplicate_of is None
 
 
 async def test_a_hot_shingle_is_looked_up_again_when_all_that_had_it_are_gone(new_index):
     index = new_index(hot=2)
     for number in range(3):
-        await index.decide(_url(number), made(1, 2, 3, *(100 * number + k for k in range(20, 25))))
-    assert (await index.decide(_url("x"), made(1, 2, 3, 9, 10, 11, 12, 13), enter=False)).hot == 3
+        await index.decide(url(number), made(1, 2, 3, *(100 * number + k for k in range(20, 25))))
+    assert (await index.decide(url("x"), made(1, 2, 3, 9, 10, 11, 12, 13), enter=False)).hot == 3
     for number in range(3):
-        await index.decide(_url(number), made(*(1000 * (number + 1) + k for k in range(8))))
-    assert (await index.decide(_url("x"), made(1, 2, 3, 9, 10, 11, 12, 13))).hot == 0
-    assert (await index.decide(_url("y"), made(1, 2, 3, 9, 14, 15, 16, 17))).duplicate_of == _url("x")
+        await index.decide(url(number), made(*(1000 * (number + 1) + k for k in range(8))))
+    assert (await index.decide(url("x"), made(1, 2, 3, 9, 10, 11, 12, 13))).hot == 0
+    assert (await index.decide(url("y"), made(1, 2, 3, 9, 14, 15, 16, 17))).duplicate_of == url("x")
 
 
 async def test_no_more_than_the_cap_is_remembered_and_what_was_met_stays_longest(new_index):
     index = new_index(cap=3)
     for number in range(3):
-        await index.decide(_url(number), made(*range(100 * number, 100 * number + 8)))
-    assert (await index.decide(_url(0), made(*range(8)))).duplicate_of is None  # met again
-    await index.decide(_url(3), made(*range(300, 308)))
+        await index.decide(url(number), made(*range(100 * number, 100 * number + 8)))
+    assert (await index.decide(url(0), made(*range(8)))).duplicate_of is None  # met again
+    await index.decide(url(3), made(*range(300, 308)))
     assert await index.size() == 3
-    assert (await index.decide(_url("x"), made(*range(8)), enter=False)).duplicate_of == _url(0)
-    assert (await index.decide(_url("x"), made(*range(100, 108)), enter=False)).duplicate_of is None
-    assert (await index.decide(_url("x"), made(*range(200, 208)), enter=False)).duplicate_of == _url(2)
+    assert (await index.decide(url("x"), made(*range(8)), enter=False)).duplicate_of == url(0)
+    assert (await index.decide(url("x"), made(*range(100, 108)), enter=False)).duplicate_of is None
+    assert (await index.decide(url("x"), made(*range(200, 208)), enter=False)).duplicate_of == url(2)
 
 
 async def test_a_page_that_has_become_empty_is_forgotten_like_others(new_index):
     index = new_index(ttl=100)
-    await index.decide(_url("a"), STORY, now=1000)
-    await index.decide(_url("a"), STORY[:0], now=1060)
+    await index.decide(url("a"), STORY, now=1000)
+    await index.decide(url("a"), STORY[:0], now=1060)
     for now, size in ((1099, 1), (1100, 1), (1199, 1), (1200, 0)):
-        await index.decide(_url("x"), STORY[:0], now=now)
+        await index.decide(url("x"), STORY[:0], now=now)
         assert await index.size() == size
 
 
@@ -206,59 +153,59 @@ async def test_the_cap_holds_when_all_that_is_remembered_was_met(new_index):
     index = new_index(cap=6)
     for _ in range(2):
         for number in range(6):
-            await index.decide(_url(number), made(*range(100 * number, 100 * number + 8)))
-    await index.decide(_url(6), made(*range(600, 608)))
+            await index.decide(url(number), made(*range(100 * number, 100 * number + 8)))
+    await index.decide(url(6), made(*range(600, 608)))
     assert await index.size() == 6
     # Three had another turn, so it was the fourth that went.
-    found = [await index.decide(_url("x"), made(*range(100 * k, 100 * k + 8)), enter=False) for k in range(7)]
+    found = [await index.decide(url("x"), made(*range(100 * k, 100 * k + 8)), enter=False) for k in range(7)]
     assert [verdict.duplicate_of is None for verdict in found] == [number == FORGOTTEN - 1 for number in range(7)]
 
 
 async def test_a_document_is_forgotten_after_its_time_unless_it_was_met(new_index):
     index = new_index(ttl=100)
-    await index.decide(_url("a"), STORY, now=1000)
-    await index.decide(_url("b"), OTHER, now=1000)
-    await index.decide(_url("c"), STORY, now=1050)
-    await index.decide(_url("z"), made(500), now=1100)  # b is due, a and c have been met or are not
-    assert (await index.decide(_url("x"), OTHER, now=1100, enter=False)).duplicate_of is None
-    assert (await index.decide(_url("x"), STORY, now=1100, enter=False)).duplicate_of == _url("a")
+    await index.decide(url("a"), STORY, now=1000)
+    await index.decide(url("b"), OTHER, now=1000)
+    await index.decide(url("c"), STORY, now=1050)
+    await index.decide(url("z"), made(500), now=1100)  # b is due, a and c have been met or are not
+    assert (await index.decide(url("x"), OTHER, now=1100, enter=False)).duplicate_of is None
+    assert (await index.decide(url("x"), STORY, now=1100, enter=False)).duplicate_of == url("a")
     assert await index.size() == 3
-    await index.decide(_url("z"), made(500), now=1200)
+    await index.decide(url("z"), made(500), now=1200)
     assert await index.size() == 1
 
 
 async def test_a_larger_sketch_estimates_the_resemblance_better_and_never_changes_a_verdict(new_index):
     index = new_index(keep=64)
     long = made(*range(1, 65))
-    await index.decide(_url("a"), long)
-    verdict = await index.decide(_url("b"), np.concatenate([long[:32], made(*range(200, 232))]))
-    assert verdict == Verdict(_url("a"), 0.5, _id("a"))
-    assert (await index.decide(_url("c"), made(1, 2, 3, *range(20, 80)))).duplicate_of is None
+    await index.decide(url("a"), long)
+    verdict = await index.decide(url("b"), np.concatenate([long[:32], made(*range(200, 232))]))
+    assert verdict == Verdict(url("a"), 0.5, id_of("a"))
+    assert (await index.decide(url("c"), made(1, 2, 3, *range(20, 80)))).duplicate_of is None
     # Of texts with fewer windows than are kept, all is known: the resemblance is exact.
-    await index.decide(_url("d"), made(*range(1001, 1011)))
-    verdict = await index.decide(_url("e"), made(*range(1001, 1006), 2000))
+    await index.decide(url("d"), made(*range(1001, 1011)))
+    verdict = await index.decide(url("e"), made(*range(1001, 1006), 2000))
     assert verdict.resemblance == pytest.approx(5 / 11, abs=1e-4)
 
 
 async def test_with_a_least_resemblance_one_shingle_leads_and_the_sketch_decides(new_index):
     index = new_index(keep=64, least=0.4)
     rest = range(100, 156)
-    await index.decide(_url("a"), made(*range(1, 9), *rest))
+    await index.decide(url("a"), made(*range(1, 9), *rest))
     # One of the eight smallest in common is less than the paper asks for; of all that is kept it is most.
     near = made(*range(8, 16), *rest)[:64]
-    verdict = await index.decide(_url("b"), near)
-    assert (verdict.duplicate_of, verdict.resemblance) == (_url("a"), pytest.approx(50 / 64, abs=1e-4))
-    assert (await index.decide(_url("b"), near)).duplicate_of == _url("a")
+    verdict = await index.decide(url("b"), near)
+    assert (verdict.duplicate_of, verdict.resemblance) == (url("a"), pytest.approx(50 / 64, abs=1e-4))
+    assert (await index.decide(url("b"), near)).duplicate_of == url("a")
     # All but one of the eight smallest are more than enough for the paper; of all that is kept they are little.
-    assert (await index.decide(_url("c"), made(*range(2, 9), *range(300, 357)))).duplicate_of is None
+    assert (await index.decide(url("c"), made(*range(2, 9), *range(300, 357)))).duplicate_of is None
     # Of two that are near the more similar counts, whatever came first.
-    await index.decide(_url("d"), made(*range(501, 565)))
-    verdict = await index.decide(_url("e"), made(*range(504, 512), *range(520, 565), *range(900, 911)))
-    assert verdict.duplicate_of == _url("d")
+    await index.decide(url("d"), made(*range(501, 565)))
+    verdict = await index.decide(url("e"), made(*range(504, 512), *range(520, 565), *range(900, 911)))
+    assert verdict.duplicate_of == url("d")
     # Short texts and exact copies are treated as ever.
     for name, shingles in (("f", made(7001, 7002)), ("g", made(*range(2, 9), *range(300, 357)))):
-        await index.decide(_url(name), shingles)
-        assert (await index.decide(_url(f"{name}-copy"), shingles)).resemblance == 1.0
+        await index.decide(url(name), shingles)
+        assert (await index.decide(url(f"{name}-copy"), shingles)).resemblance == 1.0
 
 
 async def test_of_too_many_candidates_those_that_share_most_are_compared(new_index):
@@ -267,7 +214,7 @@ async def test_of_too_many_candidates_those_that_share_most_are_compared(new_ind
 
     async def enter(name, *numbers) -> None:
         page = made(*numbers, *(next(own) for _ in range(8 - len(numbers))))
-        assert (await index.decide(_url(name), page)).duplicate_of is None
+        assert (await index.decide(url(name), page)).duplicate_of is None
 
     hot, cold = (1, 2, 3), (11, 12, 13, 14, 15)
     for number in range(10):
@@ -277,61 +224,8 @@ async def test_of_too_many_candidates_those_that_share_most_are_compared(new_ind
             await enter(f"{shingle}-{number}", shingle)
     assert len(cold) * 8 > CANDIDATES
     await enter("near", *hot[:2], *cold[3:])
-    verdict = await index.decide(_url("x"), made(*hot, *cold))
-    assert (verdict.duplicate_of, verdict.hot) == (_url("near"), 3)
-
-
-OPERATIONS = st.lists(
-    st.tuples(
-        st.integers(0, 6),
-        st.frozensets(st.integers(1, 14), max_size=11),
-        st.sampled_from([0, 0, 0, 1, 4, 9]),
-        st.sampled_from([True, True, True, True, False]),
-    ),
-    min_size=1,
-    max_size=30,
-)
-
-
-@given(
-    OPERATIONS, st.integers(1, 3), st.sampled_from([3, 6, 100]), st.sampled_from([8, 10]), st.sampled_from([None, 0.3])
-)
-@settings(deadline=None, max_examples=50)
-def test_memory_and_redis_say_the_same_of_any_sequence(redis_url, operations, hot, cap, keep, least):
-    options = {"ttl": 8, "cap": cap, "hot": hot, "keep": keep, "least": least}
-    memory = MemoryIndex(**options)
-
-    async def compare() -> None:
-        connection = Connection(redis_url, timeout=10)
-        redis = InRedis(connection, f"same-{uuid.uuid4().hex}", **options)
-        now = 1_000_000_000
-        try:
-            for document, numbers, later, enter in operations:
-                now += later
-                shingles = made(*numbers)[:keep]
-                expected = memory.decide(_url(document), shingles, now=now, enter=enter)
-                assert await redis.decide(_url(document), shingles, now=now, enter=enter) == expected
-                assert await redis.size() == len(memory) <= cap
-            hot_now = await connection.call(lambda client: client.hget(redis.options.key("m"), "hot"))
-            assert int(hot_now or 0) == memory.hot_shingles
-        finally:
-            await connection.close()
-
-    asyncio.run(compare())
-
-
-@given(documents=st.lists(st.frozensets(st.integers(1, 20), max_size=8), min_size=1, max_size=10))
-@settings(max_examples=50)
-def test_the_index_finds_what_comparing_with_every_original_finds(documents):
-    index = MemoryIndex(hot=100)
-    originals: dict[str, np.ndarray] = {}
-    for number, document in enumerate(documents):
-        own = made(*document)
-        found = index.decide(_url(number), own).duplicate_of
-        near = [url for url, other in originals.items() if near_duplicates(other, own)]
-        assert (found in near) if near else (found is None)
-        if not near:
-            originals[_url(number)] = own
+    verdict = await index.decide(url("x"), made(*hot, *cold))
+    assert (verdict.duplicate_of, verdict.hot) == (url("near"), 3)
 
 
 def test_the_example_of_the_documentation_runs(capsys):

@@ -1,0 +1,32 @@
+"""Indexes, the stream of documents and a client for it, on the tests' server."""
+
+import pytest
+import redis
+
+from scrapy_winnow.duplicates.index import IndexOptions
+from scrapy_winnow.duplicates.stream import DocumentStream
+from tests.scrapy_winnow.duplicates.indexes import InMemory, InRedis
+
+
+@pytest.fixture(params=["memory", "redis"])
+def new_index(request, connection, prefix):
+    def make(**options):
+        return InMemory(**options) if request.param == "memory" else InRedis(connection, prefix, **options)
+
+    return make
+
+
+@pytest.fixture
+def client(redis_url):
+    with redis.Redis.from_url(redis_url) as client:
+        yield client
+
+
+@pytest.fixture
+def options(prefix):
+    return IndexOptions(prefix, cap=1000)
+
+
+@pytest.fixture
+def stream(connection, options):
+    return DocumentStream(connection, options)
