@@ -1,11 +1,13 @@
 """Pages per second of a crawl over loopback: bare Scrapy, with Winnow, and with trafilatura in an item pipeline.
 
-    python -m benchmarks.speed.crawl_speed [--pages 2000] [--rounds 3] [--spider site|listed]
+    python -m benchmarks.speed.crawl_speed [--pages 2000] [--rounds 3] [--spider site|listed] [--processes 1]
 
 The demo web is served by a process of its own. Every crawl is one `scrapy` process over all its pages that stores
-address, title and text of each; Winnow counts in its private Valkey, which starts empty. `site` is the project's own
-spider, which follows the links it finds; `listed` is given all addresses and parses nothing itself, so that bare Scrapy
-does not even build a tree. Rounds alternate between the three, and the medians count.
+address, title and text of each; Winnow counts in its private Valkey, which starts empty, and cleans in the crawl's own
+process or in as many beside it as --processes says. `site` is the project's own spider, which follows the links it
+finds; `listed` is given all addresses and parses nothing itself, so that bare Scrapy does not even build a tree. Rounds
+alternate between the kinds, and the medians count. *Processor* is the time of the crawl's own process per page, its
+start included, without that of other processes.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from itemadapter import ItemAdapter
 
-from benchmarks.shared.common import parser_of, say, table, write_json
+from benchmarks.shared.common import installed, parser_of, say, table, write_json
 from benchmarks.shared.demo_pages import demo_pages
 from benchmarks.shared.peers import trafilatura_text
 from demo.hosts import BUILDERS
@@ -31,11 +33,8 @@ if TYPE_CHECKING:
     import argparse
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-KINDS: Final = {
-    "bare Scrapy": ["ADDONS={}"],
-    "with Winnow": [],
-    "with trafilatura": ["ADDONS={}", 'ITEM_PIPELINES={"benchmarks.speed.crawl_speed.TrafilaturaPipeline": 100}'],
-}
+_BARE: Final = "bare Scrapy"
+_TRAFILATURA: Final = ["ADDONS={}", 'ITEM_PIPELINES={"benchmarks.speed.crawl_speed.TrafilaturaPipeline": 100}']
 _STAT: Final = re.compile(r"'(item_scraped_count|elapsed_time_seconds|winnow/items/\w+)': ([\d.]+)")
 
 
@@ -56,10 +55,15 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="crawls of each kind (%(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="another seed, other pages (%(default)s)")
     parser.add_argument("--spider", choices=("site", "listed"), default="site", help="(%(default)s)")
+    parser.add_argument(
+        "--processes", type=int, nargs="*", default=[1], metavar="N", help="cleaning processes of further crawls (1)"
+    )
     options = parser.parse_args()
 
     per_host = -(-options.pages // len(BUILDERS))
-    speeds: dict[str, list[float]] = {kind: [] for kind in KINDS}
+    kinds = _kinds(options.processes)
+    speeds: dict[str, list[float]] = {kind: [] for kind in kinds}
+    processor: dict[str, list[float]] = {kind: [] for kind in kinds}
     stored: dict[str, int] = {}
     with tempfile.TemporaryDirectory(prefix="winnow-speed-") as folder:
         say(f"writing a web of {len(BUILDERS)} hosts with {per_host} pages each")
@@ -67,17 +71,38 @@ def main() -> None:
             urls = Path(folder, "urls.txt")
             urls.write_text("\n".join(_addresses(web, options)), encoding="utf-8")
             for round_number in range(options.rounds):
-                for kind, settings in KINDS.items():
+                for kind, settings in kinds.items():
                     stats = _crawl(options, Path(folder, f"{kind}-{round_number}"), urls, per_host, settings)
                     stored[kind] = int(stats["item_scraped_count"])
                     speeds[kind].append(stored[kind] / stats["elapsed_time_seconds"])
-                    say(f"round {round_number + 1}, {kind}: {stored[kind]} pages, {speeds[kind][-1]:.0f} a second")
-    bare = median(speeds["bare Scrapy"])
+                    processor[kind].append(1_000 * stats["processor_seconds"] / stored[kind])
+                    say(
+                        f"round {round_number + 1}, {kind}: {stored[kind]} pages, {speeds[kind][-1]:.0f} a second, "
+                        f"{processor[kind][-1]:.1f} ms of the processor each"
+                    )
+    bare, own = median(speeds[_BARE]), median(processor[_BARE])
     rows = [
-        [kind, stored[kind], f"{median(rates):.0f}", f"{median(rates) / bare:.2f}"] for kind, rates in speeds.items()
+        [
+            *(kind, stored[kind], f"{median(rates):.0f}", f"{median(rates) / bare:.2f}"),
+            *(f"{median(processor[kind]):.1f}", f"{median(processor[kind]) / own:.2f}"),
+        ]
+        for kind, rates in speeds.items()
     ]
-    print(table(["crawl", "pages stored", "pages a second", "of bare"], rows))
-    write_json(options, {"pages": stored, "pages_per_second": speeds, "spider": options.spider})
+    print(table(["crawl", "pages stored", "pages a second", "of bare", "processor, ms a page", "of bare"], rows))
+    write_json(
+        options,
+        {"pages": stored, "pages_per_second": speeds, "processor_ms_per_page": processor, "spider": options.spider},
+    )
+
+
+def _kinds(processes: list[int]) -> dict[str, list[str]]:
+    """Settings of the crawls by name."""
+    kinds = {_BARE: ["ADDONS={}"], "with Winnow": ["WINNOW_PROCESSES=0"]}
+    for number in processes:
+        kinds[f"with Winnow, {number} beside it"] = [f"WINNOW_PROCESSES={number}"]
+    if installed("trafilatura"):
+        kinds["with trafilatura"] = _TRAFILATURA
+    return kinds
 
 
 def _addresses(web: DemoWeb, options: argparse.Namespace) -> list[str]:
@@ -105,8 +130,19 @@ def _crawl(
         "CONCURRENT_REQUESTS_PER_DOMAIN=16",
     ]:
         command += ["-s", setting]
-    subprocess.run(command, cwd=ROOT, env={**os.environ, "WINNOW_REDIS_URL": ""}, check=True)
-    return {name: float(value) for name, value in _STAT.findall(log.read_text(encoding="utf-8"))}
+    with subprocess.Popen(command, cwd=ROOT, env={**os.environ, "WINNOW_REDIS_URL": ""}) as crawl:
+        os.waitid(os.P_PID, crawl.pid, os.WEXITED | os.WNOWAIT)
+        processor_seconds = _processor_seconds(crawl.pid)
+    stats = {name: float(value) for name, value in _STAT.findall(log.read_text(encoding="utf-8"))}
+    if crawl.returncode or "item_scraped_count" not in stats:
+        sys.exit(f"the crawl ended with {crawl.returncode}:\n{log.read_text(encoding='utf-8')[-2_000:]}")
+    return {**stats, "processor_seconds": processor_seconds}
+
+
+def _processor_seconds(process: int) -> float:
+    """Processor time of a process that has ended and was not waited for, without that of its children."""
+    fields = Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 if __name__ == "__main__":
