@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from functools import lru_cache
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -24,6 +25,13 @@ def site_of(url: str) -> str | None:
     >>> site_of("https://News.example:8080/2026/storm.html")
     'news.example:8080'
     """
+    # A page's links lead to few hosts: what is behind the host is cut off where it is plain to see, the rest is known.
+    begin = len("https://") if url.startswith("https://") else len("http://") if url.startswith("http://") else 0
+    end = url.find("/", begin) if begin else -1
+    return _name_in(url) if end < 0 else _known_name_in(url[:end])
+
+
+def _name_in(url: str) -> str | None:
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
@@ -36,3 +44,6 @@ def site_of(url: str) -> str | None:
     if len(raw) > _LONGEST_NAME:
         return "long-" + hashlib.blake2b(raw, digest_size=16).hexdigest()
     return _UNSAFE.sub(lambda match: b"%%%02x" % match[0][0], raw).decode("ascii")
+
+
+_known_name_in: Final = lru_cache(maxsize=4_096)(_name_in)

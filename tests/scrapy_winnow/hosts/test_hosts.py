@@ -35,6 +35,13 @@ def test_no_host_name_can_leave_its_key(text):
     assert site is None or (site.isascii() and len(site) <= 3 * 253 and not set(site) & set("{}* \t\r\n\0"))
 
 
+@given(st.text(st.sampled_from("ab.:@[]?#/\\ \t{}%é"), max_size=20))
+def test_a_known_host_is_named_as_a_new_one(text):
+    # White space before an address means nothing, but only what begins with its scheme is looked up.
+    for scheme in ("http://", "https://"):
+        assert site_of(f"{scheme}{text}/story") == site_of(f" {scheme}{text}/story")
+
+
 @given(st.text(max_size=60))
 def test_all_keys_of_a_host_are_in_one_slot_of_a_cluster(text):
     counts = NodeCounts(None, prefix="winnow", version=1, budget=1, most_pages=1, ttl=1)

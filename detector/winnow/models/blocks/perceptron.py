@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Final, Self
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
 from winnow.models.base import Scores
 from winnow.models.blocks.block_features import FEATURE_NAMES, BlockFeatures
@@ -15,6 +14,7 @@ from winnow.models.blocks.ensemble import Ensemble
 from winnow.models.blocks.features.tokens import TABLE_SIZE, TokenTables
 from winnow.models.blocks.network import ARRAY_NAMES, Network
 from winnow.models.files import ModelError, fingerprint_of, read_model_file, required_array, write_model_file
+from winnow.models.one_thread import one_thread
 from winnow.models.penalties import constant
 from winnow.models.threshold import expected_f1_threshold
 
@@ -76,7 +76,7 @@ class BlockPerceptron:
     def content_probability(self, matrix: Matrix, surroundings: Surroundings) -> NDArray[np.float64]:
         """float64[m], probability of content from float32[m, k] features and the stretches around the blocks."""
         inputs = standardised(matrix, self.mean, self.scale)
-        with _libraries().limit(limits=1, user_api="blas"):  # for one page, more threads cost five times the time
+        with one_thread():  # for one page, more threads cost five times the time
             logit = self._ensemble.logits(inputs, surroundings).astype(np.float64)
         return 1 / (1 + np.exp(-np.clip(logit, -30, 30)))
 
@@ -122,12 +122,6 @@ class BlockPerceptron:
         together = Network(*(array(name, number, *shape) for name, shape in zip(ARRAY_NAMES, shapes, strict=True)))
         tables = TokenTables(array("names", TABLE_SIZE), array("words", TABLE_SIZE))
         return cls.of(tables, array("mean", inputs), array("scale", inputs), together.unstacked())
-
-
-@lru_cache(maxsize=1)
-def _libraries() -> ThreadpoolController:
-    """Find the linear algebra libraries of the process, once: that takes a millisecond, limiting them nothing."""
-    return ThreadpoolController()
 
 
 def standardised(matrix: Matrix, mean: Matrix, scale: Matrix) -> Matrix:
