@@ -154,6 +154,8 @@ class CleaningProcess(asyncio.Protocol):
         for answer in waiting:
             if not answer.done():
                 answer.set_exception(ProcessDiedError())
+        if not self._ready.cancelled():
+            self._ready.exception()  # seen, where nobody waits for it any more
         self._asked.clear()
         self.bytes_in_hand = 0
         self._died(self)

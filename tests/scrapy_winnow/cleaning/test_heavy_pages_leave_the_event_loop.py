@@ -1,0 +1,44 @@
+"""Pages go to a thread by what they cost: none of them works in the event loop for long."""
+
+import asyncio
+import time
+
+import pytest
+from scrapy.settings import Settings
+
+from scrapy_winnow.cleaning.cleaner import Cleaner, tags_of
+from scrapy_winnow.config import Config
+
+HEAVY = {
+    "paragraphs": "<p>x" * 20_000,
+    "cells": "<table>" + "<tr><td>a b c<td>d</tr>" * 3_000,
+    "attributes": "<p " + " ".join(f'a{number}="x"' for number in range(20_000)) + ">text",
+}
+
+
+@pytest.mark.parametrize("page", HEAVY)
+@pytest.mark.parametrize("kind", [str, bytes])
+def test_pages_of_many_tags_are_heavy_however_few_bytes_they_have(page, kind):
+    html = HEAVY[page] if kind is str else HEAVY[page].encode()
+    assert len(html) < 262_144
+    assert tags_of(html) > 3_000
+
+
+def test_long_text_is_light():
+    assert tags_of("<p>" + "lorem ipsum dolor sit amet " * 30_000) < 3_000
+
+
+@pytest.mark.parametrize("page", HEAVY)
+async def test_a_heavy_page_works_beside_the_event_loop(page):
+    counted = []
+    cleaner = Cleaner(Config.from_settings(Settings()), counted.append)
+    await cleaner.clean("<p>The first page finds libraries and the model.", None, None, None)
+    begin, longest = time.thread_time(), 0.0
+    work = asyncio.create_task(cleaner.clean(HEAVY[page], None, await cleaner.read(HEAVY[page], "http://a/"), None))
+    while not work.done():
+        await asyncio.sleep(0.001)
+        longest, begin = max(longest, time.thread_time() - begin), time.thread_time()
+    await cleaner.close()
+    assert (await work).status in {"cleaned", "fallback"}
+    assert counted == ["winnow/items/in_thread"]
+    assert longest < 0.05
