@@ -35,9 +35,9 @@ class Outcome:
 
     @property
     def status(self) -> str:
-        """``cleaned``, ``fallback``, ``empty`` or ``too_large``."""
+        """``cleaned``, ``fallback``, ``empty``, ``too_large`` or ``binary``."""
         if self.cleaned.passed_through is not None:
-            return "too_large"
+            return "binary" if self.cleaned.passed_through == "binary" else "too_large"
         if not self.cleaned.text:
             return "empty"
         return "fallback" if self.cleaned.fallback else "cleaned"
@@ -70,6 +70,8 @@ FIELDS: Final = (
     ItemField("duplicate_of", None),
     ItemField("clean_html", lambda o: o.cleaned.html, optional=True),
     ItemField("markdown", lambda o: o.cleaned.markdown, optional=True),
+    ItemField("metadata", lambda o: o.cleaned.metadata.to_dict(), optional=True),
+    ItemField("chunks", lambda o: [chunk.to_dict() for chunk in o.cleaned.chunks()], optional=True),
     ItemField("segments", lambda o: [asdict(segment) for segment in o.cleaned.segments], optional=True),
 )
 """All fields; ``docs/fields.md`` has their table."""

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from lxml import etree
 
-from winnow.models.registry import load_model
+from winnow.inputs import check_input, is_binary, usable_model
+from winnow.output.chunks import Chunk, chunks_of
 from winnow.output.conditional_comments import leftovers
-from winnow.output.html import document, write_html
+from winnow.output.html import EVERYTHING, Parts, document, write_html
 from winnow.output.markdown import to_markdown
 from winnow.output.repeats import later_copies
 from winnow.output.segments import Segment, segments
 from winnow.output.stripping import remains, template_units
+from winnow.output.tables import in_table
 from winnow.output.text import block_texts, join_blocks, visible_text
 from winnow.page.page import DEFAULT_LIMITS, Limits, Page, PageTooLarge
 from winnow.page.parsing import parse_html
@@ -24,8 +26,11 @@ from winnow.site.evidence import contradicted, with_site_evidence
 from winnow.smoothing.smooth import SmoothedScores, smooth_scores, unsmoothed
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from numpy.typing import NDArray
 
+    from winnow.metadata import Metadata
     from winnow.models.base import Model
 
 
@@ -43,8 +48,10 @@ class Cleaned:
         template_share: characters of text that were cut, as a share of all, 0..1.
         fallback: every block was template; the least template-like section was kept all the same.
         passed_through: ``None``, or the cap that the page is above (``"bytes"``, ``"nodes"`` or ``"depth"``). Then
-            nothing was cut: the text is all the visible text, and the HTML that text in paragraphs.
+            nothing was cut: the text is all the visible text, and the HTML that text in paragraphs. ``"binary"`` says
+            that the bytes are no HTML, but a PDF or a picture for example; there is no text then.
         model_version: version of the model that decided.
+        url: address of the page, where it was given.
     """
 
     text: str
@@ -54,6 +61,8 @@ class Cleaned:
     passed_through: str | None
     model_version: str
     _decided: Decided | None = field(repr=False)
+    url: str | None = None
+    _parts: Parts = field(default=EVERYTHING, repr=False)
 
     @cached_property
     def html(self) -> str:
@@ -61,7 +70,7 @@ class Cleaned:
         if self._decided is None:
             return document(self.title, self.text.splitlines())
         page, template = self._decided.page, self._decided.template
-        return write_html(page, remains(page, template))
+        return write_html(page, remains(page, template), self._parts)
 
     @cached_property
     def markdown(self) -> str:
@@ -75,6 +84,50 @@ class Cleaned:
         if decided is None:
             return []
         return segments(decided.page, decided.smoothed, decided.template, decided.texts, decided.site, decided.copies)
+
+    @cached_property
+    def metadata(self) -> Metadata:
+        """What the page says of itself: headline, authors, dates, language and the like, each with its source."""
+        from winnow.metadata import Metadata, metadata_of  # noqa: PLC0415  (most callers never ask for it)
+
+        return Metadata() if self._decided is None else metadata_of(self._decided.page, self.text)
+
+    def chunks(self, max_words: int = 300) -> list[Chunk]:
+        """Cut the content into pieces for retrieval with their headings, see :func:`winnow.output.chunks.chunks_of`.
+
+        Raises:
+            ValueError: ``max_words`` is not above 0.
+        """
+        return chunks_of(self.html, max_words)
+
+    def to_dict(self, *further: str) -> dict[str, Any]:
+        """Return what JSON can hold of it: the plain attributes, and what else is named.
+
+        Args:
+            further: any of ``html``, ``markdown``, ``metadata``, ``segments`` and ``chunks``.
+
+        Raises:
+            ValueError: there is no such thing.
+        """
+        if unknown := set(further) - {"html", "markdown", "metadata", "segments", "chunks"}:
+            raise ValueError(
+                f"to_dict takes html, markdown, metadata, segments, chunks; not {', '.join(sorted(unknown))}"
+            )
+        plain = {f.name: getattr(self, f.name) for f in fields(self) if not f.name.startswith("_")}
+        return plain | {name: self._as_json(name) for name in further}
+
+    def _as_json(self, name: str) -> Any:
+        value = getattr(self, name)
+        if name == "metadata":
+            return value.to_dict()
+        if name == "segments":
+            return [asdict(segment) for segment in value]
+        return [chunk.to_dict() for chunk in value()] if name == "chunks" else value
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a pickle or a copy holds: all that can be asked for, worked out, since a page and its tree cannot go."""
+        self.html, self.segments, self.metadata  # noqa: B018
+        return vars(self) | {"_decided": None}
 
     @property
     def decided(self) -> Decided | None:
@@ -112,8 +165,13 @@ def clean(
     html: str | bytes | etree._Element | etree._ElementTree | Page,
     url: str | None = None,
     *,
-    model: Model | None = None,
+    encoding: str | None = None,
+    model: Model | str | Path | None = None,
     smooth: bool = True,
+    deduplicate: bool = True,
+    links: bool = True,
+    images: bool = True,
+    tables: bool = True,
     limits: Limits = DEFAULT_LIMITS,
     df: NDArray[np.int64] | None = None,
     pages: int = 0,
@@ -123,8 +181,13 @@ def clean(
     Args:
         html: HTML as text or bytes, an lxml tree (it is not changed), or a :class:`~winnow.page.page.Page`.
         url: address of the page, where known; links count as in-site or not relative to it.
-        model: page-level model; by default the one that comes with the package.
+        encoding: charset of bytes, as the HTTP header names it; otherwise :func:`winnow.page.charset.decoded` finds it.
+        model: page-level model, its name or its file; by default the one that comes with the package.
         smooth: make the scores agree with the tree; without it every unit is judged alone.
+        deduplicate: cut text that the page has twice, as copies for another screen are.
+        links: keep the targets of links in HTML and Markdown; without them their text stays.
+        images: keep pictures, videos and sounds there.
+        tables: keep tables of data; tables that only lay out the page are not concerned.
         limits: caps above which a page is passed through as it is.
         df: int64[n + m], pages of the site that contain each unit, where they have been counted; it takes a
             :class:`~winnow.page.page.Page` to know the units.
@@ -134,22 +197,29 @@ def clean(
         The content. Any HTML gives one, be it empty or broken.
 
     Raises:
-        ValueError: ``df`` does not have one count per unit.
+        TypeError: an argument is of a type that is not taken; the message says what is.
+        ValueError: ``df`` does not have one count per unit, or the model's file holds none.
+        LookupError: there is no such ``encoding``.
+        FileNotFoundError: there is no such model.
 
     >>> page = clean("<nav><a href='/'>Home</a></nav><article><h1>Storm</h1><p>Winds of up to 130 km/h.</p></article>")
     >>> page.text
     'Storm\n\nWinds of up to 130 km/h.'
     """
-    model = model if model is not None else load_model()
+    check_input(html, url, encoding)
+    model = usable_model(model)
+    parts = Parts(links=links, images=images)
+    if encoding is None and is_binary(html):
+        return Cleaned("", "", 0.0, False, "binary", model.version, None, url)
     if isinstance(html, Page):
         page = html
     else:
         try:
-            page = _page(html, url, limits)
+            page = _page(html, url, encoding, limits)
         except PageTooLarge as too_large:
-            return _passed_through(html, too_large.reason, model)
+            return replace(_passed_through(html, encoding, too_large.reason, model), url=url)
     if not page.n:
-        return Cleaned("", "", 0.0, False, None, model.version, None)
+        return Cleaned("", "", 0.0, False, None, model.version, None, url)
     scores = model.score(page)
     site = _site_labels(page, df, pages, elements=bool(scores.weight[: page.n].any()))
     if df is not None:
@@ -163,8 +233,12 @@ def clean(
     smoothed = _with_certain_blocks(page, smoothed, site, scores.threshold)
     template, fallback = template_units(page, smoothed, scores.threshold)
     texts = block_texts(page)
-    copies = np.concatenate([np.zeros(page.n, bool), later_copies(page, texts, ~template[page.n :])])
+    copies = np.zeros(page.n + page.m, bool)
+    if deduplicate:
+        copies[page.n :] = later_copies(page, texts, ~template[page.n :])
     cut = copies.copy()
+    if not tables:
+        cut |= in_table(page)
     cut[page.n :] |= leftovers(texts)
     template |= cut
     smoothed = SmoothedScores(smoothed.value, _sections_of_their_own(smoothed.section, cut))
@@ -178,12 +252,16 @@ def clean(
         passed_through=None,
         model_version=model.version,
         _decided=Decided(page, smoothed, template, texts, site, copies),
+        url=page.url,
+        _parts=parts,
     )
 
 
-def _page(html: str | bytes | etree._Element | etree._ElementTree, url: str | None, limits: Limits) -> Page:
+def _page(
+    html: str | bytes | etree._Element | etree._ElementTree, url: str | None, encoding: str | None, limits: Limits
+) -> Page:
     if isinstance(html, str | bytes):
-        return Page.parse(html, url, limits=limits)
+        return Page.parse(html, url, encoding=encoding, limits=limits)
     return Page.from_tree(_root(html), url, limits=limits)
 
 
@@ -221,8 +299,10 @@ def _sections_of_their_own(section: NDArray[np.int32], blocks: NDArray[np.bool_]
     return np.where(blocks, np.arange(len(blocks), dtype=np.int32), section)
 
 
-def _passed_through(html: str | bytes | etree._Element | etree._ElementTree, reason: str, model: Model) -> Cleaned:
-    root = parse_html(html) if isinstance(html, str | bytes) else _root(html)
+def _passed_through(
+    html: str | bytes | etree._Element | etree._ElementTree, encoding: str | None, reason: str, model: Model
+) -> Cleaned:
+    root = parse_html(html, encoding) if isinstance(html, str | bytes) else _root(html)
     return Cleaned(
         text=visible_text(root),
         title=" ".join((root.findtext(".//title") or "").split()),

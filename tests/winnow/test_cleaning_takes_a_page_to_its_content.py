@@ -116,7 +116,7 @@ def test_any_input_gives_a_result(page: str | bytes, smooth: bool) -> None:
     assert cleaned.html.startswith("<!DOCTYPE html>")
     assert isinstance(cleaned.markdown, str)
     assert 0.0 <= cleaned.template_share <= 1.0
-    assert cleaned.passed_through is None
+    assert cleaned.passed_through == ("binary" if isinstance(page, bytes) and b"\x00" in page else None)
     assert all(0.0 <= segment.score <= 1.0 for segment in cleaned.segments)
 
 

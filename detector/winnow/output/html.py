@@ -51,7 +51,10 @@ class Parts:
     images: bool = True
 
 
-def write_html(page: Page, remains: Remains, parts: Parts = Parts()) -> str:
+EVERYTHING: Final = Parts()
+
+
+def write_html(page: Page, remains: Remains, parts: Parts = EVERYTHING) -> str:
     """Write the remains of a page as an HTML document.
 
     Only harmless markup is written (see :mod:`winnow.output.sanitising`), comments are not. Addresses are written in

@@ -64,6 +64,12 @@ def table_around(page: Page) -> NDArray[np.int32]:
     return nearest(page.parent, (page.tag == _TABLE) & ~layout(page))
 
 
+def in_table(page: Page) -> NDArray[np.bool_]:
+    """bool[n + m], the units that are a table of data or lie in one."""
+    inside: NDArray[np.bool_] = table_around(page) >= 0
+    return np.concatenate([inside, inside[page.block_node]])
+
+
 def table_text(page: Page, table: int, texts: list[str], kept: NDArray[np.bool_]) -> str:
     r"""Text of a table of data: a line for each row, ``"\t"`` between its cells, and none for rows that were cut.
 

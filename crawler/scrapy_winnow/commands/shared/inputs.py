@@ -15,19 +15,6 @@ if TYPE_CHECKING:
     from winnow.models.base import Model
 
 STANDARD_INPUT: Final = "-"
-_BINARY_STARTS: Final = (
-    b"%PDF-",
-    b"\x89PNG",
-    b"GIF8",
-    b"\xff\xd8\xff",
-    b"PK\x03\x04",
-    b"\x1f\x8b",
-    b"\x7fELF",
-    b"RIFF",
-)
-_WIDE_STARTS: Final = (b"\xff\xfe", b"\xfe\xff")
-_CONTROL: Final = bytes(set(range(32)) - set(b"\t\n\f\r\x1b"))
-_LOOKED_AT: Final = 4_096  # bytes
 
 
 class InputError(Exception):
@@ -91,21 +78,14 @@ def read_page(name: str) -> bytes:
     """
     if not name:
         raise InputError("no such file or directory (its name is empty)")
+    from winnow.inputs import is_binary  # noqa: PLC0415  (help and usage errors need not wait for numpy)
+
     try:
         html = sys.stdin.buffer.read() if name == STANDARD_INPUT else Path(name).read_bytes()
     except OSError as error:
         raise InputError(reason(error)) from error
     if not html.strip():
         raise InputError("is empty")
-    if _is_binary(html[:_LOOKED_AT]):
+    if is_binary(html):
         raise InputError("is a binary file, not HTML")
     return html
-
-
-def _is_binary(start: bytes) -> bool:
-    """Whether bytes are those of a picture, archive or the like; a few stray control characters are not."""
-    if start.startswith(_BINARY_STARTS):
-        return True
-    if start.startswith(_WIDE_STARTS):
-        return False
-    return len(start) - len(start.translate(None, _CONTROL)) > len(start) // 10

@@ -52,11 +52,14 @@ def to_markdown(html: str) -> str:
     Args:
         html: a document of :func:`winnow.output.html.write_html`, or HTML of that kind.
     """
-    if not html.strip():
-        return ""
-    root = etree.fromstring(html, parser=etree.HTMLParser(huge_tree=True))
+    return "\n".join(stacked(blocks_of(html)))
+
+
+def blocks_of(html: str) -> list[Block]:
+    """Return the blocks of clean HTML as Markdown, paragraphs, headings, lists and so on; see :func:`to_markdown`."""
+    root = etree.fromstring(html, parser=etree.HTMLParser(huge_tree=True)) if html.strip() else None
     if root is None:
-        return ""
+        return []
     body = root.find("body")
     return _Writer().write(root if body is None else body)
 
@@ -73,8 +76,8 @@ class _Writer:
         self._code = 0  # elements of code that are open
         self._raised: list[dict[int, int]] = []
 
-    def write(self, body: _Element) -> str:
-        """Write the contents of an element."""
+    def write(self, body: _Element) -> list[Block]:
+        """Write the contents of an element as blocks."""
         walk = etree.iterwalk(body, events=("start", "end", "comment", "pi"))
         for event, element in walk:
             if event == "start":
@@ -90,7 +93,7 @@ class _Writer:
         self._end_paragraph()
         while len(self._frames) > 1:
             self._pop()
-        return "\n".join(stacked(self._document.blocks))
+        return self._document.blocks
 
     @property
     def _in_cell(self) -> bool:

@@ -1,0 +1,77 @@
+"""What :func:`winnow.clean` takes: checks of its arguments, whose messages say what would be right."""
+
+from __future__ import annotations
+
+import codecs
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from lxml import etree
+
+from winnow.models.registry import load_model
+from winnow.page.page import Page
+
+if TYPE_CHECKING:
+    from winnow.models.base import Model
+
+_BINARY_STARTS: Final = (
+    *(b"%PDF-", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"PK\x03\x04", b"\x1f\x8b", b"\x7fELF", b"RIFF"),
+)
+_WIDE_STARTS: Final = (b"\xff\xfe", b"\xfe\xff")
+_CONTROL: Final = bytes(set(range(32)) - set(b"\t\n\f\r\x1b"))
+_LOOKED_AT: Final = 4_096  # bytes
+
+
+def check_input(html: object, url: object, encoding: object) -> None:
+    """Refuse what is no page.
+
+    Raises:
+        TypeError: it is of another type than those taken.
+        LookupError: there is no such encoding.
+    """
+    if not isinstance(html, str | bytes | etree._Element | etree._ElementTree | Page):
+        raise TypeError(f"html must be str, bytes, an lxml tree or a winnow.Page, not {_named(html)}")
+    if url is not None and not isinstance(url, str):
+        raise TypeError(f"url must be a str, not {_named(url)}")
+    if encoding is None:
+        return
+    if not isinstance(encoding, str):
+        raise TypeError(f"encoding must be the name of a charset, not {_named(encoding)}")
+    if not isinstance(html, bytes):
+        raise TypeError(f"encoding goes with bytes; html is {_named(html)}")
+    codecs.lookup(encoding)
+
+
+def usable_model(model: Model | str | Path | None) -> Model:
+    """Return a model, by its name or file as well.
+
+    Raises:
+        TypeError: it is none.
+    """
+    if model is None or isinstance(model, str | Path):
+        return load_model(model)
+    if not hasattr(model, "score"):
+        raise TypeError(f"model must be a model, its name or its file, not {_named(model)}")
+    return model
+
+
+def is_binary(html: object) -> bool:
+    """Whether bytes are those of a picture, archive or the like; a few stray control characters are not."""
+    if not isinstance(html, bytes):
+        return False
+    start = html[:_LOOKED_AT]
+    if start.startswith(_BINARY_STARTS):
+        return True
+    if start.startswith(_WIDE_STARTS):
+        return False
+    return len(start) - len(start.translate(None, _CONTROL)) > len(start) // 10
+
+
+def _named(value: object) -> str:
+    """Name of a value's type, with what to give instead where that is known."""
+    kind = type(value).__name__
+    if hasattr(value, "selector") and hasattr(value, "body"):
+        return f"{kind}; give its .body and .url"
+    if isinstance(value, Path):
+        return f"{kind}; give its read_bytes()"
+    return kind

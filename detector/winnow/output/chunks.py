@@ -1,0 +1,126 @@
+"""Pieces of a page for retrieval: whole blocks under their headings, none longer than asked for where that can be."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from winnow.output.markdown.blocks import HEADING, LIST, PARAGRAPH, stacked
+from winnow.output.markdown.writer import blocks_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from winnow.output.markdown.blocks import Block
+
+_SENTENCE_ENDS: Final = (". ", "! ", "? ", "。", "！", "？")
+_CJK_WORD: Final = 2
+"""Characters of scripts without spaces that count as a word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A piece of a page.
+
+    Attributes:
+        text: Markdown of the piece, without the headings above it.
+        headings: headings above it, from the top one down; the first words for a reader of the piece alone.
+        index: place among the pieces of the page, from 0.
+        words: number of words.
+    """
+
+    text: str
+    headings: list[str]
+    index: int
+    words: int
+
+    @property
+    def text_with_headings(self) -> str:
+        """The piece with its headings before it, as it is best embedded."""
+        return "\n\n".join(filter(None, [" > ".join(self.headings), self.text]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the piece as a dictionary that JSON can hold."""
+        return asdict(self)
+
+
+def chunks_of(html: str, max_words: int = 300) -> list[Chunk]:
+    """Cut clean HTML into pieces.
+
+    A piece never reaches over a heading. Tables and code stay whole, whatever their length; a list is cut between its
+    items and a paragraph between its sentences where it alone is longer than asked for.
+
+    Args:
+        html: a document of :func:`winnow.output.html.write_html`.
+        max_words: most words of a piece.
+
+    Raises:
+        ValueError: ``max_words`` is not above 0.
+    """
+    if max_words < 1:
+        raise ValueError(f"max_words must be at least 1, not {max_words}")
+    chunks: list[Chunk] = []
+    headings: list[tuple[int, str]] = []
+    waiting: list[str] = []
+    for block in blocks_of(html):
+        if block.kind == HEADING:
+            _flush(chunks, waiting, headings)
+            level, _, title = block.lines[0].partition(" ")
+            headings = [*(above for above in headings if above[0] < len(level)), (len(level), title)]
+            continue
+        for piece in _pieces(block, max_words):
+            if waiting and _words("\n\n".join([*waiting, piece])) > max_words:
+                _flush(chunks, waiting, headings)
+            waiting.append(piece)
+    _flush(chunks, waiting, headings)
+    return chunks
+
+
+def _flush(chunks: list[Chunk], waiting: list[str], headings: list[tuple[int, str]]) -> None:
+    if waiting:
+        text = "\n\n".join(waiting)
+        chunks.append(Chunk(text, [title for _, title in headings], len(chunks), _words(text)))
+        waiting.clear()
+
+
+def _pieces(block: Block, max_words: int) -> Iterator[str]:
+    """The Markdown of a block, in parts where it is too long and can be cut."""
+    text = "\n".join(stacked([block]))
+    if _words(text) <= max_words or block.kind not in {LIST, PARAGRAPH}:
+        yield text
+        return
+    parts = _items(block.lines) if block.kind == LIST else _sentences(text)
+    joint = "\n" if block.kind == LIST else ""
+    piece = ""
+    for part in parts:
+        longer = f"{piece}{joint}{part}" if piece else part
+        if piece and _words(longer) > max_words:
+            yield piece.strip()
+            longer = part
+        piece = longer
+    if piece.strip():
+        yield piece.strip()
+
+
+def _items(lines: list[str]) -> list[str]:
+    items: list[list[str]] = []
+    for line in lines:
+        if items and (not line or line.startswith(" ")):
+            items[-1].append(line)
+        else:
+            items.append([line])
+    return ["\n".join(item).rstrip() for item in items]
+
+
+def _sentences(text: str) -> Iterator[str]:
+    begin = 0
+    for place in range(1, len(text)):
+        if text.endswith(_SENTENCE_ENDS, begin, place):
+            yield text[begin:place]
+            begin = place
+    yield text[begin:]
+
+
+def _words(text: str) -> int:
+    wide = sum("\u3040" <= character <= "\u9fff" or "\uac00" <= character <= "\ud7a3" for character in text)
+    return len(text.split()) + wide // _CJK_WORD
