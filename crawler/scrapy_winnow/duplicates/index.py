@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -65,13 +64,23 @@ class IndexOptions:
         """Return the name of a key of the index."""
         return index_key(self.prefix, name)
 
-    def arguments(self, now: float, *, enter: bool) -> list[str | int | float]:
+    def arguments(self, now: float | None, *, enter: bool) -> list[str | int | float]:
         """Return what every script of the index begins its arguments with."""
         shards = 16
         while shards * FIELDS_PER_SHARD < self.cap * (KEEP + 1):
             shards *= 2
         bounds = (self.ttl, self.cap, shards, self.hot)
-        return [self.key(""), int(now), *bounds, KEEP, COMMON, self.least or 0, CANDIDATES, FORGOTTEN, int(enter)]
+        return [
+            self.key(""),
+            "" if now is None else int(now),
+            *bounds,
+            KEEP,
+            COMMON,
+            self.least or 0,
+            CANDIDATES,
+            FORGOTTEN,
+            int(enter),
+        ]
 
 
 class DuplicateIndex:
@@ -108,10 +117,10 @@ class DuplicateIndex:
 
         Args:
             documents: addresses with their shingles.
-            now: time in seconds; by default the clock's.
+            now: time in seconds; by default the server's, which all workers share.
             enter: ``False`` only looks, and writes nothing.
         """
-        arguments: list[Any] = self._options.arguments(time.time() if now is None else now, enter=enter)
+        arguments: list[Any] = self._options.arguments(now, enter=enter)
         for url, shingles in documents:
             complete = int(len(shingles) < self._options.keep)
             arguments += [document_id(url), url.encode("utf-8", "surrogatepass"), packed_keys(shingles), complete]

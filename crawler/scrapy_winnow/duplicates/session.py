@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from redis.exceptions import ConnectionError as AwayError
-from redis.exceptions import OutOfMemoryError, ReadOnlyError, ResponseError
+from redis.exceptions import OutOfMemoryError, ReadOnlyError, RedisError, ResponseError
 from redis.exceptions import TimeoutError as SlowError
 
 if TYPE_CHECKING:
@@ -78,6 +79,8 @@ class Session:
         self._copy()
         backlog = self._worker.backlog()
         self._say(backlog)
+        with suppress(RedisError):  # of a user without the right to; the next worker tries again
+            self._worker.leave()
         return not (self._cut or backlog.lost)
 
     def _decide(self) -> int:
@@ -126,7 +129,7 @@ class Session:
             (self._copied if self._file is not None else None, "verdicts copied"),
             (backlog.pending or None, "taken by others and not decided"),
             (self._claimed or None, "taken over from others"),
-            (self._refused or None, "entries that are no documents"),
+            (self._refused or None, "entries that are no documents or could not be decided"),
             (self._hot or None, "hot shingles"),
             (backlog.lost or None, "cut off the stream before they were decided"),
         ):

@@ -22,6 +22,10 @@ LENGTH: Final = 100_000
 """About how many documents the stream holds, by default."""
 
 
+LIVES: Final = 3
+"""Times to live of a document after which the stream goes, when nothing was added to it; as the index itself."""
+
+
 class DocumentStream:
     """Feeds the stream: id, address, host, shingles and model version of each document.
 
@@ -39,6 +43,7 @@ class DocumentStream:
         self._keep = options.keep
         self._key = options.key(DOCUMENTS)
         self._length = length
+        self._life = LIVES * options.ttl
 
     async def add(self, url: str, shingles: NDArray[np.uint64], label: str) -> bool:
         """Add a document; ``False`` when Redis is away.
@@ -58,7 +63,10 @@ class DocumentStream:
         }
 
         async def feed(client: Redis) -> bool:
-            await client.xadd(self._key, fields, maxlen=self._length, approximate=True)  # type: ignore[arg-type]
+            pipeline = client.pipeline(transaction=False)
+            pipeline.xadd(self._key, fields, maxlen=self._length, approximate=True)  # type: ignore[arg-type]
+            pipeline.expire(self._key, self._life)
+            await pipeline.execute()
             return True
 
         return bool(await self._connection.call(feed))

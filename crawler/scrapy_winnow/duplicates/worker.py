@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from redis.exceptions import ResponseError
 
@@ -27,6 +26,8 @@ BATCH: Final = 100
 
 CLAIM_AFTER: Final = 60.0
 
+_FORGOTTEN_AFTER: Final = 86_400_000  # milliseconds
+
 
 @dataclass(frozen=True, slots=True)
 class Batch:
@@ -35,7 +36,7 @@ class Batch:
     Attributes:
         taken: entries taken.
         near: near-duplicates among them.
-        refused: entries that are no documents; they are passed over.
+        refused: entries that are no documents, or could not be decided; they are passed over.
         claimed: entries that had been delivered before and never acknowledged.
         hot: shingles that are hot now.
     """
@@ -95,6 +96,7 @@ class Worker:
         self._client = client
         self._options = options
         self._group = group
+        self._name = name
         self._documents = options.key(DOCUMENTS)
         self.verdicts = options.key(VERDICTS) if verdicts is None else verdicts
         self._arguments = (group, name, batch, round(1000 * claim_after), kept)
@@ -108,6 +110,24 @@ class Worker:
             if "BUSYGROUP" not in str(error):
                 raise
 
+        self._sweep()
+
+    def leave(self) -> None:
+        """Take this worker off the list of its group; entries that it has left undecided keep it there."""
+        self._take_off([about for about in self._members() if about["name"] == self._name.encode()])
+
+    def _sweep(self) -> None:
+        """Take workers off the list that were killed a day ago or more: what they left was taken over long since."""
+        self._take_off([about for about in self._members() if about["idle"] > _FORGOTTEN_AFTER])
+
+    def _members(self) -> list[dict[str, Any]]:
+        return self._client.xinfo_consumers(self._documents, self._group)
+
+    def _take_off(self, members: list[dict[str, Any]]) -> None:
+        for about in members:
+            if not about["pending"]:
+                self._client.xgroup_delconsumer(self._documents, self._group, about["name"])
+
     def decide(self) -> Batch:
         """Decide the next documents; none are taken when none are there.
 
@@ -115,7 +135,7 @@ class Worker:
             redis.RedisError: the server refused or could not be reached; nothing is lost by it.
         """
         keys = [self._options.key("m"), self._documents, self.verdicts]
-        arguments = [*self._options.arguments(time.time(), enter=True), *self._arguments]
+        arguments = [*self._options.arguments(None, enter=True), *self._arguments]
         taken, near, refused, claimed, hot = self._script(keys, arguments)
         return Batch(taken, near, refused, claimed, hot)
 

@@ -1,10 +1,18 @@
 -- The originals by their shingles: entering them, taking them out, and forgetting them in time.
 
+-- The ids in a bucket, or their number; nil for a value that is neither.
+local function ids_in(value)
+  if value and (#value == 4 or #value % ID == 0 and #value > 0) then
+    return value
+  end
+  return nil
+end
+
 -- A bucket as the scripts pass it on: its key, its field, the ids in it, and when its hash was last renewed.
 local function read_bucket(shingle)
   local key = bucket_key(shingle)
   local values = call('HMGET', key, shingle, 'e')
-  return {key = key, shingle = shingle, ids = values[1], renewed = tonumber(values[2] or -1)}
+  return {key = key, shingle = shingle, ids = ids_in(values[1]), renewed = tonumber(values[2] or -1)}
 end
 
 local function enter_bucket(bucket, id)
@@ -24,7 +32,7 @@ end
 
 local function take_out_shingle(shingle, id)
   local key = bucket_key(shingle)
-  local ids = call('HGET', key, shingle)
+  local ids = ids_in(call('HGET', key, shingle))
   if not ids then
     return
   end

@@ -5,7 +5,7 @@
 -- KEYS[2], KEYS[3]       the streams of documents and of verdicts
 -- ARGV 13 on             group; consumer; most documents to take; milliseconds after which an entry that was delivered
 --                        and never acknowledged is taken over; about how many verdicts to keep
--- Returns                entries taken, near-duplicates, entries that are no documents, entries taken over, hot
+-- Returns                entries taken, near-duplicates, entries that are no documents or could not be decided, entries taken over, hot
 --                        shingles now
 local documents, verdicts = KEYS[2], KEYS[3]
 local group, consumer, most, idle, kept = ARGV[13], ARGV[14], tonumber(ARGV[15]), ARGV[16], ARGV[17]
@@ -64,7 +64,10 @@ local near, refused = 0, 0
 for _, entry in ipairs(entries) do
   local document = read_document(entry[2])
   if document then
-    local verdict = decide(document)
+    local verdict, went_well = decide(document)
+    if not went_well then
+      refused = refused + 1
+    end
     if verdict.duplicate_of then
       near = near + 1
     end
@@ -80,7 +83,10 @@ for _, entry in ipairs(entries) do
   call('XACK', documents, group, entry[1])
 end
 if #entries > 0 then
-  call('HINCRBY', meta, 'decided:' .. group, #entries)
+  if type(redis.pcall('HINCRBY', meta, 'decided:' .. group, #entries)) == 'table' then
+    call('HSET', meta, 'decided:' .. group, #entries) -- it was no number
+  end
+  call('EXPIRE', verdicts, life)
   save()
 end
 return {#entries, near, refused, taken_over, hot_shingles}

@@ -3,7 +3,8 @@
 -- detector/winnow/duplicates/index.py, which says what the index does; the tests compare the two.
 --
 -- KEYS[1]  hash: seq (originals entered so far), shards (number of hashes of buckets), hot (shingles that are hot now)
--- ARGV     1 what the names of further keys begin with; 2 the time and 3 the time to live, in seconds; 4 most documents;
+-- ARGV     1 what the names of further keys begin with; 2 the time, or nothing for the server's own, and 3 the time to
+--          live, in seconds; 4 most documents;
 --          5 shards for a new index; 6 most originals per shingle; 7 shingles that are compared; 8 shingles in common that
 --          make a near-duplicate; 9 least resemblance that makes one instead, 0 for none; 10 most candidates compared;
 --          11 most documents forgotten per document; 12 1 to write
@@ -14,7 +15,8 @@
 -- list of the ids that have a record, from the one to be forgotten first. All share one hash tag, so one server has them.
 local call, byte, sub = redis.call, string.byte, string.sub
 local pack, unpack_fields = struct.pack, struct.unpack
-local prefix, now, ttl, cap = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local prefix, ttl, cap = ARGV[1], tonumber(ARGV[3]), tonumber(ARGV[4])
+local now = tonumber(ARGV[2]) or tonumber(call('TIME')[1])
 local most_ids, compared, needed = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
 local least_resemblance, most_candidates = tonumber(ARGV[9]), tonumber(ARGV[10])
 local most_forgotten, writing = tonumber(ARGV[11]), ARGV[12] == '1'
@@ -25,10 +27,27 @@ local period, life = math.floor(now / ttl), 3 * ttl
 local SHINGLE, ID = 6, 8
 local ORIGINAL, COPY, EMPTY = 1, 2, 3
 
-local stored = call('HMGET', meta, 'seq', 'shards', 'hot')
-local seq, shards, hot_shingles = tonumber(stored[1] or 0), tonumber(stored[2] or ARGV[5]), tonumber(stored[3] or 0)
-local record_shards = math.max(1, shards / 16)
-local queued_ids = call('LLEN', queue)
+-- What a key holds; one of another type is not ours, and goes.
+local function checked(key, command, ...)
+  local reply = redis.pcall(command, key, ...)
+  if type(reply) == 'table' and reply.err and string.find(reply.err, 'WRONGTYPE', 1, true) and writing then
+    call('DEL', key)
+    reply = call(command, key, ...)
+  end
+  return reply
+end
+
+-- A whole number in a range, or another one where it is none.
+local function whole(value, least, most, otherwise)
+  local number = tonumber(value)
+  return number and number >= least and number <= most and number % 1 == 0 and number or tonumber(otherwise)
+end
+
+local stored = checked(meta, 'HMGET', 'seq', 'shards', 'hot')
+local seq, hot_shingles = whole(stored[1], 0, 2 ^ 47, 0), whole(stored[3], 0, 2 ^ 47, 0)
+local shards = whole(stored[2], 16, 2 ^ 24, ARGV[5])
+local record_shards = math.max(1, math.floor(shards / 16))
+local queued_ids = checked(queue, 'LLEN')
 local head_due -- when the head of the queue is due; nil when that is not known
 
 local function number_at(text, at)
@@ -54,7 +73,7 @@ local function write_field(key, field, value, renewed)
   end
 end
 
-local function record_of(value)
+local function record_in(value)
   local kind, queued, met = unpack_fields('>BI4B', value)
   local record = {kind = kind, queued = queued, met = met == 1}
   if kind == ORIGINAL then
@@ -64,6 +83,21 @@ local function record_of(value)
     record.sketch, record.url = sub(value, 16, ends), sub(value, ends + 1)
   elseif kind == COPY then
     record.digest, record.original = sub(value, 7, 12), sub(value, 13)
+  end
+  return record
+end
+
+-- The record in a value; nil for a value that is none of ours, whose document is then one that was never met.
+local function record_of(value)
+  local is_whole, record = pcall(record_in, value)
+  if not is_whole or record.kind < ORIGINAL or record.kind > EMPTY then
+    return nil
+  end
+  if record.kind == ORIGINAL and (#record.sketch % SHINGLE ~= 0 or #record.sketch > #value - 15) then
+    return nil
+  end
+  if record.kind == COPY and #record.original ~= ID then
+    return nil
   end
   return record
 end

@@ -135,12 +135,14 @@ local function verdict_on(document)
   return {duplicate_of = record.url, cluster = original, resemblance = share, hot = hot}
 end
 
+-- Decide a document, and forget some that are due. What goes wrong, with a key of another type for one, goes wrong for
+-- this document alone: it repeats nothing, as far as can be told.
 local function decide(document)
-  local verdict = verdict_on(document)
+  local went_well, verdict = pcall(verdict_on, document)
   if writing then
-    forget()
+    pcall(forget)
   end
-  return verdict
+  return went_well and verdict or {}, went_well
 end
 
 local function save()
