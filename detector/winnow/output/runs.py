@@ -9,7 +9,7 @@ import numpy as np
 
 from winnow.page.ancestors import nearest
 from winnow.page.subtrees import within
-from winnow.page.tags import TAG_ID, UNKNOWN
+from winnow.page.tags import TAG_ID
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,11 +53,13 @@ def tex_of(page: Page) -> dict[int, str]:
 
 def _shown(page: Page) -> list[str]:
     changed: dict[int, str] = {}
-    for element, value in page.attribute("class").items():
-        if _NUMBERS.search(value):
-            changed |= _without_numbers(page, element)
-        elif value == "katex-html":
-            changed |= _as_tex(page, element)
+    classes = page.attributes.named("class")
+    if "katex-html" in classes or _NUMBERS.search("\n".join(classes)):  # of hundreds of elements, a look at each class
+        for element, value in page.attribute("class").items():
+            if _NUMBERS.search(value):
+                changed |= _without_numbers(page, element)
+            elif value == "katex-html":
+                changed |= _as_tex(page, element)
     changed |= _parted(page)
     if not changed:
         return page.runs
@@ -87,8 +89,7 @@ def _as_tex(page: Page, glyphs: int) -> dict[int, str]:
 def _parted(page: Page) -> dict[int, str]:
     """A space before each run that touches another one over the borders of two buttons or unknown elements."""
     boxes = page.tag == TAG_ID["button"]
-    for element in np.flatnonzero(page.tag == UNKNOWN).tolist():
-        boxes[element] = "-" in str(page.elements[element].tag)
+    boxes[[element for element, name in page.unknown_names.items() if "-" in name]] = True
     if not boxes.any() or len(page.runs) < 2:
         return {}
     box = nearest(page.parent, boxes)[page.run_node]

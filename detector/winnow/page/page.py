@@ -99,12 +99,14 @@ class Page(FlatTree):
 
     def attribute(self, name: str) -> dict[int, str]:
         """Value of one attribute by element index, for the elements that carry it."""
-        value_of = {place: value for value, place in self.attributes.named(name).items()}
-        return {
-            element: value_of[first]
-            for element, first in zip(self.attributes.element.tolist(), self.attributes.first.tolist(), strict=True)
-            if first in value_of
-        }
+        table, named = self.attributes, self.attributes.named(name)
+        if not named:
+            return {}
+        chosen = np.zeros(len(table.first), bool)
+        chosen[list(named.values())] = True
+        at = np.flatnonzero(chosen[table.first])
+        value_of = {place: value for value, place in named.items()}
+        return dict(zip(table.element[at].tolist(), map(value_of.__getitem__, table.first[at].tolist()), strict=True))
 
 
 def once_per_page(function: Callable[[Page], Array]) -> Callable[[Page], Array]:

@@ -6,7 +6,9 @@ through learned log-odds (:mod:`winnow.models.blocks.features.tokens`).
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -24,9 +26,10 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-STATIC_NAMES: Final = (
-    *wording.NAMES, *position.NAMES, *containers.NAMES, *neighbours.NAMES, *signatures.NAMES, *page_level.NAMES,
-)  # fmt: skip
+_GROUPS: Final = (wording, position, containers, neighbours, signatures, page_level)
+_ENDS: Final = tuple(accumulate(len(group.NAMES) for group in _GROUPS))
+
+STATIC_NAMES: Final = tuple(name for group in _GROUPS for name in group.NAMES)
 """Features that need nothing learned, in the order of the columns."""
 
 FEATURE_NAMES: Final = (*STATIC_NAMES, *tokens.NAMES)
@@ -41,11 +44,13 @@ class BlockFeatures:
         static: float32[m, len(STATIC_NAMES)].
         words: float64[m], words of each block.
         tokens: hashed names and words.
+        rows: float32[len(FEATURE_NAMES), m], all features, feature by feature; those that are learned come last.
     """
 
     static: NDArray[np.float32]
     words: Floats
     tokens: Tokens
+    rows: NDArray[np.float32]
 
     @classmethod
     def of(cls, page: Page) -> BlockFeatures:
@@ -56,18 +61,19 @@ class BlockFeatures:
         alike = signatures.alike_siblings(page, naming.signature)
         place = signatures.places(measures, naming.signature)
         twins = _twins(measures.texts)
-        columns = [
-            wording.wording_features(measures, twins, naming.hidden),
-            position.position_features(measures),
-            containers.container_features(measures, levels, alike),
-            neighbours.neighbour_features(measures),
-            signatures.place_features(measures, place, twins),
-            page_level.page_features(measures, alike),
-        ]
+        rows = np.empty((len(FEATURE_NAMES), page.m), np.float32)
+        of_wording, of_position, of_containers, of_neighbours, of_place, of_page, _ = np.split(rows, _ENDS)
+        wording.write(of_wording, measures, twins, naming.hidden)
+        position.write(of_position, measures)
+        containers.write(of_containers, measures, levels, alike)
+        neighbours.write(of_neighbours, measures)
+        signatures.write(of_place, measures, place, twins)
+        of_page[:] = page_level.page_features(measures, alike).T
         return cls(
-            words=measures.block[:, WORDS],
-            static=np.concatenate(columns, axis=1, dtype=np.float32),
+            words=measures.counts[WORDS],
+            static=rows[: len(STATIC_NAMES)].T,
             tokens=tokens.Tokens.of(measures, naming.parts, levels),
+            rows=rows,
         )
 
     @property
@@ -77,13 +83,11 @@ class BlockFeatures:
 
     def matrix(self, tables: TokenTables) -> NDArray[np.float32]:
         """float32[m, len(FEATURE_NAMES)], all features."""
-        learned = tables.features(self.tokens)
-        return np.concatenate([self.static, learned], axis=1, dtype=np.float32)
+        tables.write(self.rows[len(STATIC_NAMES) :], self.tokens)
+        return self.rows.T
 
 
 def _twins(texts: list[str]) -> NDArray[np.float64]:
     """float64[m], number of other blocks with the same text."""
-    seen: dict[str, int] = {}
-    for text in texts:
-        seen[text] = seen.get(text, -1) + 1
-    return np.fromiter((seen[text] for text in texts), np.float64, len(texts))
+    number = Counter(texts)
+    return np.fromiter(map(number.__getitem__, texts), np.float64, len(texts)) - 1

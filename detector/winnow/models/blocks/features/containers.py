@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from winnow.page.page import Page
 
     Floats = NDArray[np.float64]
+    Rows = NDArray[np.float32]
     Indices = NDArray[np.int64]
 
 LEVELS: Final = 6
@@ -75,48 +76,52 @@ def containers(page: Page) -> Indices:
     return levels
 
 
-def container_features(measures: BlockMeasures, levels: Indices, alike: Floats) -> Floats:
-    """float64[m, len(NAMES)].
+def write(rows: Rows, measures: BlockMeasures, levels: Indices, alike: Floats) -> None:
+    """Write float32[len(NAMES), m].
 
     Args:
+        rows: where to.
         measures: of the page.
         levels: int64[LEVELS, m] of :func:`containers`.
         alike: float64[n], number of siblings of the same tag and classes, the element included.
     """
     page = measures.page
-    row_of = np.zeros(page.n, np.int64)
-    row_of[levels] = 1
-    chosen = np.flatnonzero(row_of)
-    row_of[chosen] = np.arange(len(chosen))
+    place = np.zeros(page.n, np.int64)
+    place[levels] = 1
+    chosen = np.flatnonzero(place)
+    place[chosen] = np.arange(len(chosen))
     of_container = _of_containers(measures, chosen, alike)
+    per_level = rows[: LEVELS * len(_PER_LEVEL)].reshape(LEVELS, len(_PER_LEVEL), page.m)
+    for level, to in zip(levels, per_level, strict=True):
+        of_container.take(place[level], axis=1, out=to, mode="clip")
     held = np.maximum(page.block_end - page.block_begin, 1)
-    rank = (np.arange(page.m) - page.block_begin[levels]) / held[levels]
-    is_group = measures.group[levels[:_TAGGED_LEVELS]][:, None, :] == np.array(_TAG_GROUPS)[None, :, None]
-    per_level = of_container[row_of[levels.T]].reshape(page.m, LEVELS * len(_PER_LEVEL))
-    return np.concatenate([per_level, rank.T, is_group.reshape(_TAGGED_LEVELS * len(_TAG_GROUPS), page.m).T], axis=1)
+    behind = LEVELS * len(_PER_LEVEL)
+    np.divide(np.arange(page.m) - page.block_begin[levels], held[levels], out=rows[behind : behind + LEVELS])
+    is_group = rows[behind + LEVELS :].reshape(_TAGGED_LEVELS, len(_TAG_GROUPS), page.m)
+    groups = measures.group[levels[:_TAGGED_LEVELS]][:, None]
+    np.equal(groups, np.array(_TAG_GROUPS)[:, None], out=is_group, casting="unsafe")
 
 
-def _of_containers(measures: BlockMeasures, chosen: Indices, alike: Floats) -> Floats:
-    """float64[k, len(_PER_LEVEL)], features of the k elements that are the container of some block."""
+def _of_containers(measures: BlockMeasures, chosen: Indices, alike: Floats) -> Rows:
+    """float32[len(_PER_LEVEL), k], features of the k elements that are the container of some block."""
     page, total = measures.page, measures.total
-    begin, end = chosen, page.end[chosen]
     held = (page.block_end - page.block_begin)[chosen].astype(np.float64)
-    subtree = measures.subtree[chosen]
-    characters, words = np.maximum(subtree[:, CHARACTERS], 1), np.maximum(subtree[:, WORDS], 1)
-    features = np.empty((len(chosen), len(_PER_LEVEL)))
-    features[:, 0] = subtree[:, CHARACTERS]
-    features[:, 1] = subtree[:, CHARACTERS] / total[CHARACTERS]
-    features[:, 2] = subtree[:, LINKED] / characters
-    features[:, 3] = np.minimum(subtree[:, SENTENCE_ENDS] / words, 1)
-    features[:, 4] = np.minimum(subtree[:, COMMAS] / words, 1)
-    features[:, 5] = held
-    features[:, 6] = subtree[:, WORDS] / np.maximum(held, 1)
-    features[:, 7] = alike[chosen]
-    features[:, 8] = np.bincount(page.parent[1:], minlength=page.n)[chosen]
-    features[:, 9] = page.depth[chosen]
+    subtree = measures.subtree.take(chosen, axis=1)
+    characters, words = np.maximum(subtree[CHARACTERS], 1), np.maximum(subtree[WORDS], 1)
+    rows = np.empty((len(_PER_LEVEL), len(chosen)), np.float32)
+    np.log1p(subtree[CHARACTERS], out=rows[0])
+    np.divide(subtree[CHARACTERS], total[CHARACTERS], out=rows[1])
+    np.divide(subtree[LINKED], characters, out=rows[2])
+    np.minimum(subtree[SENTENCE_ENDS] / words, 1, out=rows[3])
+    np.minimum(subtree[COMMAS] / words, 1, out=rows[4])
+    counted = np.empty((len(_PER_LEVEL) - 5, len(chosen)))
+    counted[0] = held
+    counted[1] = subtree[WORDS] / np.maximum(held, 1)
+    counted[2] = alike[chosen]
+    counted[3] = np.bincount(page.parent[1:], minlength=page.n)[chosen]
+    counted[4] = page.depth[chosen]
     sums = np.zeros((len(_COUNTED), page.n + 1), np.int32)
     np.cumsum(_COUNTED[:, page.tag], axis=1, out=sums[:, 1:])
-    features[:, 10:] = (sums[:, end] - sums[:, begin]).T
-    features[:, 0] = np.log1p(features[:, 0])
-    features[:, 5:] = np.log1p(features[:, 5:])
-    return features
+    np.subtract(sums.take(page.end[chosen], axis=1), sums.take(chosen, axis=1), out=counted[5:])
+    np.log1p(counted, out=rows[5:])
+    return rows

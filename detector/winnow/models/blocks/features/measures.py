@@ -80,11 +80,11 @@ class BlockMeasures:
 
     Attributes:
         page: the page.
-        block: float64[m, 10], counts of each block; the columns are :data:`COUNTS`.
-        subtree: float64[n, 10], the same counts of each element's subtree.
+        counts: float64[10, m], counts of each block; the rows are :data:`COUNTS`.
+        subtree: float64[10, n], the same counts of each element's subtree.
         total: float64[10], the same counts of the page, at least 1 each where something is divided by them.
         owner: int32[m], the element that the first run of each block belongs to.
-        enclosing: float64[m, G + 1], how many elements of each tag group enclose the block's first run.
+        enclosing: int16[G + 1, m], how many elements of each tag group enclose the block's first run.
         group: int64[n], tag group of each element; ``G`` for tags of no group.
         texts: text of each block, white space normalised, lower-cased.
         words: the first words of each block.
@@ -92,11 +92,11 @@ class BlockMeasures:
     """
 
     page: Page
-    block: Floats
+    counts: Floats
     subtree: Floats
     total: Floats
     owner: Indices
-    enclosing: Floats
+    enclosing: NDArray[np.int16]
     group: NDArray[np.int64]
     texts: list[str]
     words: LeadingWords
@@ -109,46 +109,42 @@ class BlockMeasures:
         statistics = TextStatistics.of(page)
         linked = linked_runs(page)
         emphasised = within(page, _EMPHASIS[page.tag])[page.run_node]
-        totals = np.column_stack(
-            [
-                statistics.characters,
-                statistics.words,
-                statistics.only(statistics.characters, linked),
-                statistics.only(statistics.characters, emphasised),
-                statistics.upper_case,
-                statistics.digits,
-                statistics.commas,
-                statistics.sentence_ends,
-                statistics.symbols,
-                statistics.letters,
-            ]
-        ).astype(np.float64)
+        totals = np.empty((len(COUNTS), page.r + 1))
+        totals[CHARACTERS] = statistics.characters
+        totals[WORDS] = statistics.words
+        totals[LINKED] = statistics.only(statistics.characters, linked)
+        totals[EMPHASISED] = statistics.only(statistics.characters, emphasised)
+        totals[UPPER_CASE] = statistics.upper_case
+        totals[DIGITS] = statistics.digits
+        totals[COMMAS] = statistics.commas
+        totals[SENTENCE_ENDS] = statistics.sentence_ends
+        totals[SYMBOLS] = statistics.symbols
+        totals[LETTERS] = statistics.letters
         owner = page.run_node[page.block_run_begin]
         group = _GROUP_OF_TAG[page.tag]
         texts = page.block_texts()
-        lowered = page.block_lines.lower().split("\n") if page.m else []
+        lowered = page.block_lines.lower()
         return cls(
             page=page,
-            block=totals[page.block_run_end] - totals[page.block_run_begin],
-            subtree=totals[page.run_end] - totals[page.run_begin],
-            total=np.maximum(totals[-1], 1.0),
+            counts=totals.take(page.block_run_end, axis=1) - totals.take(page.block_run_begin, axis=1),
+            subtree=totals.take(page.run_end, axis=1) - totals.take(page.run_begin, axis=1),
+            total=np.maximum(totals[:, -1], 1.0),
             owner=owner,
             enclosing=_enclosing(page, group),
             group=group,
-            texts=lowered,
-            words=LeadingWords.of(lowered, page.title),
+            texts=lowered.split("\n") if page.m else [],
+            words=LeadingWords.of(lowered, page.m, page.title),
             first=[text[0] for text in texts],
             last=[text[-1] for text in texts],
         )
 
 
-def _enclosing(page: Page, group: NDArray[np.int64]) -> Floats:
-    """float64[m, G + 1], number of elements of each tag group around the first run of each block."""
-    groups, m = len(GROUP_NAMES) + 1, page.m
+def _enclosing(page: Page, group: NDArray[np.int64]) -> NDArray[np.int16]:
+    """int16[G + 1, m], number of elements of each tag group around the first run of each block."""
+    groups, width = len(GROUP_NAMES) + 1, page.m + 1
     holding = np.flatnonzero(page.block_end > page.block_begin)
-    column = group[holding]
-    opened, closed = (
-        np.bincount(border[holding] * np.int64(groups) + column, minlength=(m + 1) * groups)
-        for border in (page.block_begin, page.block_end)
-    )
-    return np.cumsum((opened - closed).reshape(m + 1, groups)[:m], axis=0).astype(np.float64)
+    row = group[holding] * width
+    change = np.bincount(row + page.block_begin[holding], minlength=groups * width)
+    change -= np.bincount(row + page.block_end[holding], minlength=groups * width)
+    enclosing: NDArray[np.int16] = np.cumsum(change.reshape(groups, width)[:, :-1], axis=1, dtype=np.int16)
+    return enclosing

@@ -19,9 +19,9 @@ from winnow.models.blocks.features.measures import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
+    Rows = NDArray[np.float32]
 
-_OFFSETS: Final = (-1, 1)
+_OFFSETS: Final = (-1, 1)  # before and after it
 _WINDOWS: Final = (5, 15, 40)
 _TOLD: Final = ("log words", "link share", "sentence ends per word", "heading", "p", "li")
 
@@ -37,33 +37,28 @@ NAMES: Final = (
 _OUTSIDE: Final = -1.0
 
 
-def neighbour_features(measures: BlockMeasures) -> Floats:
-    """float64[m, len(NAMES)]; neighbours beyond the ends of the page read -1."""
-    block, m = measures.block, measures.page.m
-    words, characters = block[:, WORDS], block[:, CHARACTERS]
-    told = np.column_stack(
-        [
-            np.log1p(words),
-            block[:, LINKED] / np.maximum(characters, 1),
-            np.minimum(block[:, SENTENCE_ENDS] / np.maximum(words, 0.5), 2),
-            measures.enclosing[:, HEADINGS].any(axis=1),
-            measures.enclosing[:, GROUP["p"]] > 0,
-            measures.enclosing[:, GROUP["li"]] > 0,
-        ]
-    )
-    reach = max(_OFFSETS)
-    padded = np.full((m + 2 * reach, told.shape[1]), _OUTSIDE)
-    padded[reach : reach + m] = told
-    around = [padded[reach + offset : reach + offset + m] for offset in _OFFSETS]
+def write(rows: Rows, measures: BlockMeasures) -> None:
+    """Write float32[len(NAMES), m]; neighbours beyond the ends of the page read -1."""
+    counts, m = measures.counts, measures.page.m
+    words, characters = counts[WORDS], counts[CHARACTERS]
+    told = np.empty((len(_TOLD), m), np.float32)
+    np.log1p(words, out=told[0])
+    np.divide(counts[LINKED], np.maximum(characters, 1), out=told[1])
+    np.minimum(counts[SENTENCE_ENDS] / np.maximum(words, 0.5), 2, out=told[2])
+    told[3] = measures.enclosing[HEADINGS, :].any(axis=0)
+    told[4] = measures.enclosing[GROUP["p"]] > 0
+    told[5] = measures.enclosing[GROUP["li"]] > 0
+    before, after = rows[: len(_TOLD)], rows[len(_TOLD) : 2 * len(_TOLD)]
+    before[:, 1:], before[:, :1] = told[:, :-1], _OUTSIDE
+    after[:, :-1], after[:, -1:] = told[:, 1:], _OUTSIDE
 
-    totals = np.zeros((m + 1, 4))
-    np.cumsum(block[:, [WORDS, LINKED, SENTENCE_ENDS, CHARACTERS]], axis=0, out=totals[1:])
-    number, window = np.arange(m)[:, None], np.array(_WINDOWS)
-    begin, end = np.maximum(number - window, 0), np.minimum(number + window + 1, m)
-    words_in, linked_in, ends_in, characters_in = np.moveaxis(totals[end] - totals[begin], 2, 0)
-    windows = [
-        np.log1p(words_in / np.maximum(end - begin, 1)),
-        linked_in / np.maximum(characters_in, 1),
-        ends_in / np.maximum(words_in, 1),
-    ]
-    return np.concatenate([*around, np.stack(windows, axis=2).reshape(m, 3 * len(_WINDOWS))], axis=1)
+    totals = np.zeros((4, m + 1))
+    np.cumsum(counts[[WORDS, LINKED, SENTENCE_ENDS, CHARACTERS]], axis=1, out=totals[:, 1:])
+    block = np.arange(m)
+    for number, window in enumerate(_WINDOWS):
+        begin, end = np.maximum(block - window, 0), np.minimum(block + window + 1, m)
+        words_in, linked_in, ends_in, characters_in = totals.take(end, axis=1) - totals.take(begin, axis=1)
+        to = rows[2 * len(_TOLD) + 3 * number :]
+        np.log1p(words_in / np.maximum(end - begin, 1), out=to[0])
+        np.divide(linked_in, np.maximum(characters_in, 1), out=to[1])
+        np.divide(ends_in, np.maximum(words_in, 1), out=to[2])

@@ -43,7 +43,7 @@ NAMES: Final = tuple(
 
 def page_features(measures: BlockMeasures, alike: Floats) -> Floats:
     """float64[m, len(NAMES)]; ``alike``: float64[n], siblings of the same tag and classes."""
-    page, total, words = measures.page, measures.total, measures.block[:, WORDS]
+    page, total, words = measures.page, measures.total, measures.counts[WORDS]
     long = long_blocks(measures)
     tags = np.bincount(page.tag, minlength=_COUNTED_TAGS.shape[1])
     counts: list[float] = [words.sum(), page.m, page.n, words.max(initial=0), alike.max(initial=0), int(long.sum())]
@@ -52,10 +52,10 @@ def page_features(measures: BlockMeasures, alike: Floats) -> Floats:
         total[LINKED] / total[CHARACTERS],
         total[SENTENCE_ENDS] / total[WORDS],
         total[COMMAS] / total[WORDS],
-        measures.block[long, CHARACTERS].sum() / total[CHARACTERS],
+        measures.counts[CHARACTERS, long].sum() / total[CHARACTERS],
         total[WORDS] / max(page.m, 1),
     ]
     shares += [
-        measures.subtree[page.tag == TAG_ID[name], CHARACTERS].max(initial=0) / total[CHARACTERS] for name in _HOLDERS
+        measures.subtree[CHARACTERS, page.tag == TAG_ID[name]].max(initial=0) / total[CHARACTERS] for name in _HOLDERS
     ]
     return np.broadcast_to(np.concatenate([np.log1p(counts), shares]), (page.m, len(NAMES)))

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from winnow.page.page import Page
 
     Floats = NDArray[np.float64]
+    Rows = NDArray[np.float32]
 
 NAMES: Final = tuple(
     f"alike blocks: {name}"
@@ -42,23 +43,24 @@ def places(measures: BlockMeasures, signatures: NDArray[np.int64]) -> NDArray[np
     return place.astype(np.int64, copy=False)
 
 
-def place_features(measures: BlockMeasures, place: NDArray[np.int64], twins: Floats) -> Floats:
-    """float64[m, len(NAMES)], what the blocks of one place have in common.
+def write(rows: Rows, measures: BlockMeasures, place: NDArray[np.int64], twins: Floats) -> None:
+    """Write float32[len(NAMES), m], what the blocks of one place have in common.
 
     Args:
+        rows: where to.
         measures: of the page.
         place: int64[m] of :func:`places`.
         twins: float64[m], number of other blocks of the page with the same text.
     """
     m = measures.page.m
     if not m:
-        return np.zeros((0, len(NAMES)))
+        return
     number = np.bincount(place).astype(np.float64)
-    words_of = measures.block[:, WORDS]
+    words_of = measures.counts[WORDS]
     characters, words, linked, stops, squares, twinned = (
         np.bincount(place, values)
         for values in (
-            measures.block[:, CHARACTERS], words_of, measures.block[:, LINKED], measures.block[:, SENTENCE_ENDS],
+            measures.counts[CHARACTERS], words_of, measures.counts[LINKED], measures.counts[SENTENCE_ENDS],
             words_of**2, twins > 0,
         )
     )  # fmt: skip
@@ -66,18 +68,15 @@ def place_features(measures: BlockMeasures, place: NDArray[np.int64], twins: Flo
     ends = np.cumsum(number).astype(np.int64)
     first, last = order[ends - number.astype(np.int64)], order[ends - 1]
     mean = words / number
-    of_place = np.column_stack(
-        [
-            np.log1p(number),
-            np.log1p(mean),
-            linked / np.maximum(characters, 1),
-            stops / np.maximum(words, 1),
-            characters / measures.total[CHARACTERS],
-            (last - first + 1) / number,
-            first / m,
-            last / m,
-            np.log1p(np.sqrt(np.maximum(squares / number - mean**2, 0))),
-            twinned / number,
-        ]
-    )
-    return of_place[place]
+    of_place = np.empty((len(NAMES), len(number)), np.float32)
+    np.log1p(number, out=of_place[0])
+    np.log1p(mean, out=of_place[1])
+    np.divide(linked, np.maximum(characters, 1), out=of_place[2])
+    np.divide(stops, np.maximum(words, 1), out=of_place[3])
+    np.divide(characters, measures.total[CHARACTERS], out=of_place[4])
+    np.divide(last - first + 1, number, out=of_place[5])
+    np.divide(first, m, out=of_place[6])
+    np.divide(last, m, out=of_place[7])
+    np.log1p(np.sqrt(np.maximum(squares / number - mean**2, 0)), out=of_place[8])
+    np.divide(twinned, number, out=of_place[9])
+    of_place.take(place, axis=1, out=rows, mode="clip")

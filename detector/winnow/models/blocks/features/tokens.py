@@ -111,24 +111,45 @@ class TokenTables:
     names: NDArray[np.float32]
     words: NDArray[np.float32]
 
-    def features(self, tokens: Tokens) -> Floats:
-        """float64[m, len(NAMES)], features of the blocks of a page."""
+    def features(self, tokens: Tokens) -> NDArray[np.float32]:
+        """float32[m, len(NAMES)], features of the blocks of a page."""
+        rows = np.empty((len(NAMES), len(tokens.owner)), np.float32)
+        self.write(rows, tokens)
+        return rows.T
+
+    def write(self, rows: NDArray[np.float32], tokens: Tokens) -> None:
+        """Write float32[len(NAMES), m], features of the blocks of a page."""
         n, m = len(tokens.parent), len(tokens.owner)
         odds = self.words[tokens.word].astype(np.float64)
-        total = np.bincount(tokens.word_block, odds, m)
         number = np.bincount(tokens.word_block, minlength=m)
-        lowest, highest = np.zeros(m), np.zeros(m)
-        np.minimum.at(lowest, tokens.word_block, odds)
-        np.maximum.at(highest, tokens.word_block, odds)
+        total = np.bincount(tokens.word_block, odds, m)
+        rows[0] = total
+        np.divide(total, np.maximum(number, 1), out=rows[1])
+        rows[2:4] = 0
+        holding = np.flatnonzero(number)  # a block's words stand together
+        if len(holding):
+            begins = (np.cumsum(number) - number)[holding]
+            rows[2, holding] = np.minimum(np.minimum.reduceat(odds, begins), 0)
+            rows[3, holding] = np.maximum(np.maximum.reduceat(odds, begins), 0)
 
-        own = np.bincount(tokens.name_element, self.names[tokens.name].astype(np.float64), n)
+        own: Floats = np.bincount(tokens.name_element, self.names[tokens.name], n).astype(np.float64, copy=False)
         change = np.append(own, 0.0) - np.bincount(tokens.end, own, n + 1)
         path = np.cumsum(change)  # over the elements from the root down to each one
-        least, most = np.minimum(own, 0), np.maximum(own, 0)
-        above = np.maximum(tokens.parent, 0)
-        for _ in range(_PATH_DOUBLINGS):
-            least, most, above = np.minimum(least, least[above]), np.maximum(most, most[above]), above[above]
+        least, most = _extremes(tokens, own)
         owner = tokens.owner
-        words = [total, total / np.maximum(number, 1), lowest, highest]
-        names = [path[owner], least[owner], most[owner], own[owner], *path[tokens.levels]]
-        return np.column_stack([*words, *names])
+        rows[4], rows[7] = path[owner], own[owner]
+        rows[5], rows[6] = least[owner], most[owner]
+        rows[8:] = path[tokens.levels]
+
+
+def _extremes(tokens: Tokens, own: Floats) -> tuple[Floats, Floats]:
+    """float64[n] each, least and most of the elements on the path from the root down to each one, and 0."""
+    least, most = np.minimum(own, 0), np.maximum(own, 0)
+    above = np.maximum(tokens.parent, 0).astype(np.int64)
+    for doubling in range(_PATH_DOUBLINGS):
+        if doubling and not above.any():  # all have come to the root, which is the last to look at
+            return np.minimum(least, least[0]), np.maximum(most, most[0])
+        np.minimum(least, least.take(above), out=least)
+        np.maximum(most, most.take(above), out=most)
+        above = above.take(above)
+    return least, most

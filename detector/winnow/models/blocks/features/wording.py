@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
+    Rows = NDArray[np.float32]
 
 NAMES: Final = (
     "log characters", "log words", "characters per word",
@@ -43,46 +44,43 @@ NAMES: Final = (
 _SENTENCE_ENDS: Final = frozenset('.!?…。！？؟۔।"”»’)')
 _COMMAS: Final = frozenset(",;:、،；：，")
 _MOST_ENCLOSING: Final = 3
+_BEHIND: Final = 18 + len(GROUP_NAMES)  # the first row behind those of the enclosing elements
 
 
-def wording_features(measures: BlockMeasures, twins: Floats, hidden: NDArray[np.bool_]) -> Floats:
-    """float64[m, len(NAMES)].
+def write(rows: Rows, measures: BlockMeasures, twins: Floats, hidden: NDArray[np.bool_]) -> None:
+    """Write float32[len(NAMES), m].
 
     Args:
+        rows: where to.
         measures: of the page.
         twins: float64[m], number of other blocks of the page with the same text.
         hidden: bool[n], elements inside something that markup hides.
     """
-    page, block = measures.page, measures.block
-    characters, words = np.maximum(block[:, CHARACTERS], 1), np.maximum(block[:, WORDS], 0.5)
-    shares = block[:, [LINKED, EMPHASISED, UPPER_CASE, DIGITS, SYMBOLS, LETTERS]] / characters[:, None]
-    per_word = np.minimum(block[:, [COMMAS, SENTENCE_ENDS]] / words[:, None], 2)
+    page, counts, words_here = measures.page, measures.counts, measures.words
+    characters, words = np.maximum(counts[CHARACTERS], 1), np.maximum(counts[WORDS], 0.5)
+    np.log1p(counts[[CHARACTERS, WORDS]], out=rows[0:2])
+    np.minimum(characters / words, 20, out=rows[2])
+    np.divide(counts[[LINKED, EMPHASISED, UPPER_CASE, DIGITS, SYMBOLS, LETTERS]], characters, out=rows[3:9])
+    np.minimum(counts[[COMMAS, SENTENCE_ENDS]] / words, 2, out=rows[9:11])
+    np.log1p(counts[[COMMAS, SENTENCE_ENDS]], out=rows[11:13])
+    _write_edges(rows[13:18], measures)
+    np.minimum(measures.enclosing[:-1], _MOST_ENCLOSING, out=rows[18:_BEHIND])
+
     links = prefix_sums(page.tag == TAG_ID["a"])
-    container_links = links[page.end[page.block_node]] - links[page.block_node]
-    told = measures.words.told.astype(np.float64)
-    return np.column_stack(
-        [
-            np.log1p(block[:, [CHARACTERS, WORDS]]),
-            np.minimum(characters / words, 20),
-            shares,
-            per_word,
-            np.log1p(block[:, [COMMAS, SENTENCE_ENDS]]),
-            _edges(measures),
-            np.minimum(measures.enclosing[:, :-1], _MOST_ENCLOSING),
-            hidden[measures.owner],
-            np.log1p(np.column_stack([page.depth[measures.owner], container_links, twins])),
-            told / max(measures.words.title, 1),
-            told / words,
-        ]
-    )
+    of_container = links[page.end[page.block_node]] - links[page.block_node]
+    rows[_BEHIND] = hidden[measures.owner]
+    np.log1p([page.depth[measures.owner], of_container, twins], out=rows[_BEHIND + 1 : _BEHIND + 4])
+    np.divide(words_here.told, max(words_here.title, 1), out=rows[_BEHIND + 4])
+    np.divide(words_here.told, words, out=rows[_BEHIND + 5])
 
 
-def _edges(measures: BlockMeasures) -> Floats:
-    """float64[m, 5], kinds of the first and last character."""
-    codes = np.array([list(map(_FIRST.__getitem__, measures.first)), list(map(_LAST.__getitem__, measures.last))])
-    bits = codes.astype(np.int64).repeat([3, 2], axis=0) >> np.array([[0], [1], [2], [0], [1]]) & 1
-    edges: Floats = bits.T.astype(np.float64)
-    return edges
+def _write_edges(rows: Rows, measures: BlockMeasures) -> None:
+    """Write float32[5, m], kinds of the first and last character."""
+    m = measures.page.m
+    first = np.fromiter(map(_FIRST.__getitem__, measures.first), np.uint8, m)
+    last = np.fromiter(map(_LAST.__getitem__, measures.last), np.uint8, m)
+    for row, codes, bit in zip(rows, (first, first, first, last, last), (1, 2, 4, 1, 2), strict=True):
+        np.not_equal(codes & bit, 0, out=row, casting="unsafe")
 
 
 _FIRST: Final = Memo[str, int](lambda c: c.isupper() | c.isdigit() << 1 | (not c.isalnum()) << 2, 4_096)

@@ -39,28 +39,30 @@ class LeadingWords:
     title: int
 
     @classmethod
-    def of(cls, texts: list[str], title: str) -> Self:
+    def of(cls, lines: str, m: int, title: str) -> Self:
         """Look at the beginning of each of the m blocks.
 
         Args:
-            texts: of the blocks, lower-cased, with single spaces between their words.
+            lines: their texts, lower-cased, with single spaces between words and line feeds between blocks.
+            m: how many there are.
             title: of the page.
         """
         wanted = set(_WORD.findall(title.lower()))
         core = compiled()
         if core is not None:
-            number, told = np.zeros((2, len(texts)), np.int32)
-            lines, words = "\n".join(texts), "".join([f"{word}\n" for word in wanted])
+            number, told = np.zeros((2, m), np.int32)
+            words = "".join([f"{word}\n" for word in wanted])
             found = core.leading_words(lines, words, character_properties(), WORD_SEED, NUMBER_HASH, number, told)
             return cls(number, np.frombuffer(found, np.uint32), told, len(wanted))
+        texts = lines.split("\n") if m else []
         leading = [text[:_HASHED_CHARACTERS].split(" ", _HASHED_WORDS)[:_HASHED_WORDS] for text in texts]
         leading = [words if words[-1] else words[:-1] for words in leading]  # the cut may stand behind a space
-        told = np.zeros(len(texts), np.int32)
+        told = np.zeros(m, np.int32)
         if wanted:
             beginnings = [text[:_TOLD_CHARACTERS].split(" ") for text in texts]
             told[:] = list(map(len, map(wanted.intersection, beginnings)))
         return cls(
-            np.fromiter(map(len, leading), np.int32, len(texts)),
+            np.fromiter(map(len, leading), np.int32, m),
             word_hashes(list(chain.from_iterable(leading))),
             told,
             len(wanted),
