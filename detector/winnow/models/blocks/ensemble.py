@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from winnow.models.blocks.surroundings import Surroundings
 
     Matrix = NDArray[np.float32]
+
+_PIECE: Final = 4_096  # blocks whose neighbours are averaged together
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -50,24 +52,42 @@ class Ensemble:
             output_bias=float(np.mean([network.output_bias for network in networks])),
         )
 
+    @property
+    def width(self) -> int:
+        """Units of the first hidden layers together."""
+        return len(self.block_bias)
+
     def logits(self, inputs: Matrix, surroundings: Surroundings) -> Matrix:
         """float32[m], mean of the networks' logits of content, from float32[m, k] standardised features.
 
         Means are taken of the first hidden layer, each different one once; the sums that they are weighted in are
         spread over the blocks.
         """
-        m, p = len(inputs), len(self.context_weight)
-        d = len(self.context_bias) // p
+        return self.logits_of_hidden(self.hidden(inputs), surroundings)
+
+    def hidden(self, inputs: Matrix) -> Matrix:
+        """float32[m, p * c], the first hidden layers, from float32[m, k] standardised features."""
         hidden = inputs @ self.block_weight
         hidden += self.block_bias
         np.maximum(hidden, 0, out=hidden)
-        stretches = Stretches.of(surroundings)
-        means = pooled(hidden, surroundings.weight, stretches)
-        layer: Matrix = self._by_network(hidden) @ self.context_weight[:, :, :d]
-        layer += self._by_network(means[:m]) @ self.context_weight[:, :, d : 2 * d]
-        of_containers = self._by_network(means[m:]) @ self.context_weight[:, :, 2 * d :]
-        for kind, place in enumerate(stretches.place):
-            layer += of_containers[:, :, kind * d : (kind + 1) * d].take(place, axis=1)
+        return hidden
+
+    def logits_of_hidden(self, hidden: Matrix, surroundings: Surroundings) -> Matrix:
+        """float32[m], mean of the networks' logits of content, from the first hidden layers."""
+        m, p = len(hidden), len(self.context_weight)
+        d = len(self.context_bias) // p
+        weights = [self.context_weight[:, :, begin : begin + d] for begin in range(0, self.context_weight.shape[2], d)]
+        layer: Matrix = self._by_network(hidden) @ weights[0]
+        near = Stretches.near(surroundings)
+        for begin in range(0, m, _PIECE):
+            piece = slice(begin, min(begin + _PIECE, m))
+            first, behind = int(near.begin[piece][0]), int(near.end[piece][-1])
+            means = pooled(hidden[first:behind], surroundings.weight[first:behind], near.of(piece, first))
+            layer[:, piece] += self._by_network(means) @ weights[1]
+        containers, places = Stretches.of_containers(surroundings)
+        means = pooled(hidden, surroundings.weight, containers)
+        for place, weight in zip(places, weights[2:], strict=True):
+            layer += (self._by_network(means) @ weight).take(place, axis=1)
         layer += self.context_bias.reshape(p, 1, d)
         np.maximum(layer, 0, out=layer)
         logits: Matrix = (layer @ self.output_weight.reshape(p, d, 1)).sum(axis=0)[:, 0]

@@ -38,6 +38,7 @@ PENALTY: Final = 0.1
 _CLIP: Final = 4.0  # standard deviations
 _MOST_NETWORKS: Final = 16
 _MOST_UNITS: Final = 1_024
+_PIECE: Final = 4_096  # blocks
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,10 +76,23 @@ class BlockPerceptron:
 
     def content_probability(self, matrix: Matrix, surroundings: Surroundings) -> NDArray[np.float64]:
         """float64[m], probability of content from float32[m, k] features and the stretches around the blocks."""
-        inputs = standardised(matrix, self.mean, self.scale)
         with one_thread():  # for one page, more threads cost five times the time
-            logit = self._ensemble.logits(inputs, surroundings).astype(np.float64)
+            logits = [self._logits(part, matrix, surroundings) for part in self._parts(len(matrix))]
+        logit = np.mean(logits, axis=0, dtype=np.float64)
         return 1 / (1 + np.exp(-np.clip(logit, -30, 30)))
+
+    def _logits(self, networks: Ensemble, matrix: Matrix, surroundings: Surroundings) -> Matrix:
+        """float32[m]; of a long page the features are standardised piece by piece."""
+        m = len(matrix)
+        hidden = np.empty((m, networks.width), np.float32)
+        for begin in range(0, m, _PIECE):
+            piece = slice(begin, begin + _PIECE)
+            hidden[piece] = networks.hidden(standardised(matrix[piece], self.mean, self.scale))
+        return networks.logits_of_hidden(hidden, surroundings)
+
+    def _parts(self, blocks: int) -> list[Ensemble]:
+        """The networks side by side, which is faster; one by one for a long page, which takes less memory."""
+        return [self._ensemble] if blocks <= _PIECE else [Ensemble.of([network]) for network in self.networks]
 
     @cached_property
     def _ensemble(self) -> Ensemble:

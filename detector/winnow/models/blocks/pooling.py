@@ -20,36 +20,39 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Stretches:
-    """The stretches around m blocks: one of near blocks for each, and the u different ones that containers make.
+    """k stretches of blocks.
 
     Attributes:
-        begin, end: int64[m + u], slices of the blocks.
-        scale: float32[m + u], one over the weight of each.
-        place: int64[kinds, m], which of the u it is, for each block and kind of container.
+        begin, end: int64[k], slices of the blocks.
+        scale: float32[k], one over the weight of each.
     """
 
     begin: Indices
     end: Indices
     scale: Matrix
-    place: Indices
 
     @classmethod
-    def of(cls, around: Surroundings) -> Self:
-        """Tell equal stretches; the first kind is that of near blocks, of which all differ."""
+    def near(cls, around: Surroundings) -> Self:
+        """The near blocks of each of m blocks."""
+        return cls(around.begin[0], around.end[0], around.scale[0, :, 0])
+
+    @classmethod
+    def of_containers(cls, around: Surroundings) -> tuple[Self, Indices]:
+        """The different stretches that containers make, and int64[kinds, m], which of them each block has around it."""
         kinds, m = around.begin.shape
         key = around.begin[1:] * (m + 1) + around.end[1:]
         _, first, place = np.unique(key, return_index=True, return_inverse=True)
-        chosen = np.concatenate([np.arange(m), first + m])
-        return cls(
-            begin=around.begin.ravel().take(chosen),
-            end=around.end.ravel().take(chosen),
-            scale=around.scale.ravel().take(chosen),
-            place=place.reshape(kinds - 1, m),
-        )
+        first += m
+        begin, end, scale = around.begin.ravel(), around.end.ravel(), around.scale.ravel()
+        return cls(begin.take(first), end.take(first), scale.take(first)), place.reshape(kinds - 1, m)
+
+    def of(self, piece: slice, first: int) -> Stretches:
+        """Some of them, over blocks of which ``first`` is the first."""
+        return Stretches(self.begin[piece] - first, self.end[piece] - first, self.scale[piece])
 
 
 def pooled(values: Matrix, weight: Matrix, stretches: Stretches) -> Matrix:
-    """float32[m + u, w], means of float32[m, w] over stretches, each block counted with its weight (float32[m])."""
+    """float32[k, w], means of float32[m, w] over k stretches, each block counted with its weight (float32[m])."""
     core = compiled()
     begin, end, scale = stretches.begin, stretches.end, stretches.scale
     if core is not None:
