@@ -17,7 +17,7 @@ from benchmarks.shared.common import say
 from scrapy_winnow.duplicates.index import IndexOptions
 from scrapy_winnow.duplicates.stream import DOCUMENTS
 from scrapy_winnow.duplicates.worker import VERDICTS, Worker
-from winnow.duplicates.index import document_id
+from winnow.duplicates.documents import document_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

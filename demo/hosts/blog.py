@@ -10,6 +10,7 @@ from demo.corpora.common import NAMES
 from demo.corpora.languages import POLISH
 from demo.corpora.story import STORY_ID, STORY_PARAGRAPHS, STORY_TITLE
 from demo.hosts.parts import Link, a, chunks, moment, odds_and_ends, others, paragraph, slug, token, unique_titles
+from demo.hosts.themes.blog import CATEGORIES, TAGS, BlogTheme
 from demo.nodes import Node, el
 from demo.prose import Prose
 
@@ -18,30 +19,10 @@ if TYPE_CHECKING:
 
     from demo.site import Site, Writing
 
-CATEGORIES = ("Soups", "Bread", "Journeys", "Preserves", "Letters")
-TAGS = (
-    "winter",
-    "market",
-    "slow",
-    "five ingredients",
-    "train",
-    "neighbours",
-    "failures",
-    "picnic",
-    "stock",
-    "yeast",
-    "foraging",
-)
-PROMOTIONS = (
-    "My book, A Bowl and the Radio, is out in paperback.",
-    "Supper club in November: three chairs left.",
-    "Support this kitchen with the price of an onion.",
-    "The tea towels are back in stock.",
-)
 POLISH_POSTS = 4
 
 
-class Blog:
+class Blog(BlogTheme):
     """Builds the blog."""
 
     def __init__(self, site: Site, pages: int) -> None:
@@ -275,72 +256,6 @@ class Blog:
         )
         self.site.page(
             path, "listing", f"{title} \u2013 A Bowl and the Radio", self._frame(category, main), head=self._head()
-        )
-
-    def _head(self) -> list[Node]:
-        rng = self.rng
-        return [
-            el("link", rel="stylesheet", href=f"/static/site.css?ver=6.{rng.randint(1, 9)}.{rng.randint(1, 9)}"),
-            el("script", f'window._wpemojiSettings = {{"source": "{token(rng, 8)}"}};'),
-        ]
-
-    def _frame(self, active: str, main: Node) -> Node:
-        rng = self.rng
-        menu = [
-            el(
-                "li",
-                el("a", name, href=f"/category/{name.lower()}/"),
-                class_=f"menu-item menu-item-{number + 30}" + (" current-menu-item" if name == active else ""),
-            )
-            for number, name in enumerate(CATEGORIES)
-        ]
-        recent = el("ul", *(el("li", a(link)) for link in others(rng, self.links, 5)))
-        cloud = el(
-            "div",
-            *(el("a", name, href="/", class_="tag-cloud-link") for name in rng.sample(TAGS, 7)),
-            class_="tagcloud",
-        )
-        talk = el(
-            "ul",
-            *(el("li", el("span", self.prose.raw("[first]")), " on ", a(link)) for link in others(rng, self.links, 3)),
-        )
-        widgets = el(
-            "aside",
-            el(
-                "section",
-                el("h2", "About"),
-                el("p", "I am Odile. I cook slowly, travel by train and answer most letters."),
-                class_="widget widget_text",
-            ),
-            el("section", el("h2", "Recent posts"), recent, class_="widget widget_recent_entries"),
-            el("section", el("h2", "Recent comments"), talk, class_="widget widget_recent_comments"),
-            el(
-                "section", el("p", rng.choice(PROMOTIONS)), class_="widget promo", id=f"custom_html-{rng.randrange(99)}"
-            ),
-            el("section", el("h2", "Tags"), cloud, class_="widget widget_tag_cloud"),
-            id="secondary",
-            class_="widget-area",
-        )
-        return el(
-            "body",
-            el("a", "Skip to content", href="#content", class_="skip-link screen-reader-text"),
-            el(
-                "header",
-                el("p", el("a", "A Bowl and the Radio", href="/"), class_="site-title"),
-                el("p", "Suppers, trains, weather", class_="site-description"),
-                el("nav", el("button", "Menu"), el("ul", *menu, class_="menu"), class_="main-navigation"),
-                id="masthead",
-            ),
-            el("div", el("main", main, id="content"), widgets, class_="site-content"),
-            el(
-                "footer",
-                el("p", "Proudly powered by butter."),
-                el("ul", *(el("li", a(link)) for link in self.extras)),
-                el("p", f"Cached {moment(rng):%Y-%m-%d %H:%M:%S}, {rng.randint(20, 90)} queries", class_="site-info"),
-                id="colophon",
-            ),
-            template=True,
-            class_=f"post-template-default single postid-{rng.randrange(9999)}",
         )
 
 

@@ -10,6 +10,7 @@ from demo.corpora.common import NAMES
 from demo.corpora.forum import FORUM
 from demo.corpora.story import STORY_ID, STORY_PARAGRAPHS, STORY_TITLE
 from demo.hosts.parts import Link, a, chunks, moment, odds_and_ends, others, token, unique_titles
+from demo.hosts.themes.forum import BOARDS, ForumTheme
 from demo.nodes import Node, el
 from demo.prose import Prose
 
@@ -18,13 +19,6 @@ if TYPE_CHECKING:
 
     from demo.site import Site
 
-BOARDS = ("Workshop", "Kitchen garden", "House and roof", "Bicycles and boats", "The shed")
-NOTICES = (
-    "Reminder: the plant swap is on the last Sunday of the month.",
-    "The server moves house on Thursday night.",
-    "Please read the rules before you post pictures.",
-    "Calendar 2027: send us your best shed.",
-)
 MEMBERS = 40
 
 
@@ -40,7 +34,7 @@ class Member:
     signature: str | None
 
 
-class Forum:
+class Forum(ForumTheme):
     """Builds the forum."""
 
     def __init__(self, site: Site, pages: int) -> None:
@@ -235,75 +229,6 @@ class Forum:
             if more is None
             else el("div", el("a", "Next", href=more)),
             class_="action-bar bar-top",
-        )
-
-    def _head(self) -> list[Node]:
-        return [el("link", rel="stylesheet", href=f"/static/site.css?assets_version={self.rng.randint(1, 99)}")]
-
-    def _frame(self, active: str, main: Node) -> Node:
-        rng, now = self.rng, moment(self.rng)
-        tabs = [
-            el(
-                "li",
-                el("a", name, href=f"/viewforum.php?f={number + 2}"),
-                class_="tab active" if name == active else "tab",
-            )
-            for number, name in enumerate(BOARDS)
-        ]
-        online = ", ".join(member.name for member in rng.sample(self.members, 4))
-        return el(
-            "body",
-            el(
-                "div",
-                el(
-                    "div",
-                    el("h1", "Mend & Grow"),
-                    el("p", "Gardens, sheds and everything that broke in them"),
-                    el("p", el("a", "Skip to content", href="#main")),
-                    class_="headerbar",
-                ),
-                el("div", el("ul", *tabs), class_="navbar tabs"),
-                el(
-                    "ul",
-                    el("li", el("a", "Board index", href="/")),
-                    el("li", active) if active else None,
-                    class_="breadcrumbs",
-                ),
-                el("p", f"It is currently {now:%a %b %d, %Y %I:%M %p}", class_="time"),
-                el("div", rng.choice(NOTICES), class_="rules notice"),
-                id="page-header",
-            ),
-            el("a", id="start_here"),
-            el("div", main, id="page-body"),
-            el(
-                "div",
-                el("h3", "Who is online"),
-                el("p", f"Users browsing this forum: {online} and {rng.randint(2, 60)} guests"),
-                class_="stat-block",
-            ),
-            el(
-                "fieldset",
-                el("label", "Username:"),
-                el("input", name="username"),
-                el("label", "Password:"),
-                el("input", type="password"),
-                el("input", type="hidden", name="form_token", value=token(rng, 40)),
-                el("button", "Login"),
-                class_="quick-login",
-            ),
-            el(
-                "div",
-                el("ul", *(el("li", a(link)) for link in self.extras)),
-                el("p", "Powered by a forum software \u00a9 the group. All times are UTC."),
-                el(
-                    "p",
-                    f"Time: {rng.uniform(0.02, 0.5):.3f}s | Queries: {rng.randint(9, 40)} | {rng.randint(2, 9)} MiB",
-                ),
-                id="page-footer",
-            ),
-            template=True,
-            id="phpbb",
-            class_="nojs notouch section-index",
         )
 
 

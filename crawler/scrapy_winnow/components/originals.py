@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from scrapy_winnow.duplicates.index import DuplicateIndex
-    from winnow.duplicates.index import Verdict
+    from winnow.duplicates.documents import Verdict
 
 PATIENCE: Final = 10.0
 """Seconds that a copy waits to see whether its original is stored; then it goes on, and both may be."""

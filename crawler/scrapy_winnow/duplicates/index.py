@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from scrapy_winnow.storage.keys import index_key
 from scrapy_winnow.storage.scripts import Script
-from winnow.duplicates.index import CANDIDATES, CAP, FORGOTTEN, HOT, TTL, Verdict, document_id, packed_keys
+from winnow.duplicates.documents import Verdict, document_id, packed_keys
+from winnow.duplicates.index import CANDIDATES, CAP, FORGOTTEN, HOT, TTL
 from winnow.duplicates.shingles import COMMON, KEEP
 
 if TYPE_CHECKING:

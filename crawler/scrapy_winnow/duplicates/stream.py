@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from scrapy_winnow.hosts.names import site_of
-from winnow.duplicates.index import document_id
+from winnow.duplicates.documents import document_id
 
 if TYPE_CHECKING:
     import numpy as np

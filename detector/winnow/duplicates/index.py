@@ -6,16 +6,22 @@ The verdict is that of section 6.2 of Chakrabarti, Kumar and Punera (WWW 2007): 
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections import deque
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from w3lib.url import canonicalize_url
 
-from winnow.duplicates.shingles import COMMON, KEEP, common_shingles, resemblance
+from winnow.duplicates.documents import (
+    KEY_SHIFT,
+    Record,
+    Verdict,
+    digest_of,
+    document_id,
+    estimated_resemblance,
+    looked_up,
+)
+from winnow.duplicates.shingles import COMMON, KEEP, common_shingles
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,47 +41,6 @@ CANDIDATES: Final = 32
 
 FORGOTTEN: Final = 4
 """Most documents forgotten for each one decided, so that no call takes long."""
-
-KEY_SHIFT: Final = np.uint64(16)
-"""The index goes by the upper 48 bits of a shingle: two documents agree by chance in one of 10^12 comparisons."""
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What the index says of a document.
-
-    Attributes:
-        duplicate_of: address of the original that the document nearly duplicates; ``None`` where there is none.
-        resemblance: estimate of the share of windows that both have, 0 to 1; ``None`` without an original.
-        cluster: 16 hexadecimal digits, the same for an original and all its near-duplicates: the id of the original;
-            ``None`` for a document without words.
-        hot: shingles of the document that too many originals have for them to be looked up.
-    """
-
-    duplicate_of: str | None = None
-    resemblance: float | None = None
-    cluster: str | None = None
-    hot: int = 0
-
-
-@dataclass(slots=True, eq=False)
-class _Record:
-    """A document that is remembered: an original has a sketch, a near-duplicate the id of its original."""
-
-    queued: int
-    met: bool
-    url: str = ""
-    number: int = 0
-    sketch: Hashes | None = None
-    complete: bool = False
-    digest: bytes = b""
-    original: bytes = b""
-
-    @property
-    def compared(self) -> Hashes:
-        """The shingles that verdicts go by."""
-        assert self.sketch is not None  # noqa: S101 - asked of originals only
-        return self.sketch[:KEEP]
 
 
 class MemoryIndex:
@@ -119,7 +84,7 @@ class MemoryIndex:
         self._hot = hot
         self._keep = keep
         self._least = least
-        self._records: dict[bytes, _Record] = {}
+        self._records: dict[bytes, Record] = {}
         self._queue: deque[bytes] = deque()
         self._buckets: dict[int, list[bytes] | int] = {}
         self._exact: dict[bytes, bytes] = {}
@@ -144,18 +109,18 @@ class MemoryIndex:
             enter: ``False`` only looks, and remembers nothing.
         """
         seconds = int(time.time() if now is None else now)
-        new = _Record(seconds, met=False, url=url, sketch=shingles >> KEY_SHIFT, complete=len(shingles) < self._keep)
+        new = Record(seconds, met=False, url=url, sketch=shingles >> KEY_SHIFT, complete=len(shingles) < self._keep)
         verdict = self._verdict(document_id(url), new, enter)
         if enter:
             self._forget(seconds)
         return verdict
 
-    def _verdict(self, document: bytes, new: _Record, enter: bool) -> Verdict:
+    def _verdict(self, document: bytes, new: Record, enter: bool) -> Verdict:
         known = self._records.get(document)
         if len(new.compared) == 0:
             if known is not None and enter:
                 self._take_out(document, known)
-                self._records[document] = _Record(known.queued, met=True)
+                self._records[document] = Record(known.queued, met=True)
             return Verdict()
         if known is not None and known.sketch is not None and np.array_equal(known.compared, new.compared):
             if enter:
@@ -170,10 +135,10 @@ class MemoryIndex:
         if original is None:
             return Verdict(cluster=document.hex(), hot=hot)
         found = self._records[original]
-        return Verdict(found.url, _resemblance(new, found), original.hex(), hot)
+        return Verdict(found.url, estimated_resemblance(new, found), original.hex(), hot)
 
     def _decide_anew(
-        self, document: bytes, known: _Record | None, new: _Record, digest: bytes, enter: bool
+        self, document: bytes, known: Record | None, new: Record, digest: bytes, enter: bool
     ) -> tuple[bytes | None, int]:
         """The original that a version repeats which has not been met before, and how many of its shingles are hot."""
         if known is not None and enter:
@@ -191,11 +156,11 @@ class MemoryIndex:
             self._records[document] = new
             self._enter(document, new.compared, digest)
         else:
-            self._records[document] = _Record(new.queued, new.met, digest=digest, original=original)
+            self._records[document] = Record(new.queued, new.met, digest=digest, original=original)
             self._records[original].met = True
         return original, hot
 
-    def _earlier_original(self, known: _Record | None, digest: bytes, new: _Record) -> bytes | None:
+    def _earlier_original(self, known: Record | None, digest: bytes, new: Record) -> bytes | None:
         """The original that this very version of a document was found to repeat, if it still does."""
         if known is None or known.digest != digest:
             return None
@@ -204,26 +169,26 @@ class MemoryIndex:
             return None
         return known.original
 
-    def _closeness(self, new: _Record, other: _Record) -> float | None:
+    def _closeness(self, new: Record, other: Record) -> float | None:
         """How much a document has in common with an original; ``None`` unless it is enough for a near-duplicate."""
         if np.array_equal(new.compared, other.compared):
             return np.inf
         if min(len(new.compared), len(other.compared)) < COMMON:
             return None
         if self._least is not None:
-            share = _resemblance(new, other)
+            share = estimated_resemblance(new, other)
             return share if share >= self._least else None
         common = common_shingles(new.compared, other.compared)
         return common if common >= COMMON else None
 
-    def _search(self, document: bytes, new: _Record, digest: bytes) -> tuple[bytes | None, int]:
+    def _search(self, document: bytes, new: Record, digest: bytes) -> tuple[bytes | None, int]:
         """The original that a document repeats, and how many of its shingles are hot."""
         same = self._exact.get(digest)
         if same is not None and same != document:
             return same, 0
         counts: dict[bytes, int] = {}
         hot = 0
-        for shingle in _looked_up(new.compared):
+        for shingle in looked_up(new.compared):
             bucket = self._buckets.get(shingle, [])
             if isinstance(bucket, int):
                 hot += 1
@@ -242,7 +207,7 @@ class MemoryIndex:
         return best[2], hot
 
     def _enter(self, document: bytes, compared: Hashes, digest: bytes) -> None:
-        for shingle in _looked_up(compared):
+        for shingle in looked_up(compared):
             bucket = self._buckets.setdefault(shingle, [])
             if isinstance(bucket, int):
                 self._buckets[shingle] = bucket + 1
@@ -252,10 +217,10 @@ class MemoryIndex:
                 self._buckets[shingle] = len(bucket) + 1
         self._exact[digest] = document
 
-    def _take_out(self, document: bytes, record: _Record) -> None:
+    def _take_out(self, document: bytes, record: Record) -> None:
         if record.sketch is None:
             return
-        for shingle in _looked_up(record.compared):
+        for shingle in looked_up(record.compared):
             bucket = self._buckets[shingle]
             if isinstance(bucket, int):
                 bucket = self._buckets[shingle] = bucket - 1
@@ -282,37 +247,3 @@ class MemoryIndex:
             else:
                 self._take_out(document, record)
                 del self._records[document]
-
-
-def document_id(url: str) -> bytes:
-    """Return the 8 bytes that stand for a document: a hash of its canonical address; a broken one is taken as it is."""
-    try:
-        address = canonicalize_url(url)
-    except (UnicodeError, ValueError):
-        address = url
-    return hashlib.blake2b(address.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-
-
-def packed_keys(shingles: Hashes) -> bytes:
-    """Return the upper 48 bits of each shingle, 6 bytes each, big-endian."""
-    return shingles.astype(">u8").view(np.uint8).reshape(-1, 8)[:, :6].tobytes()
-
-
-def digest_of(compared: Hashes) -> bytes:
-    """Return 6 bytes that stand for all the 48-bit keys that a document is compared by."""
-    packed = packed_keys(compared << KEY_SHIFT)
-    return hashlib.sha1(packed, usedforsecurity=False).digest()[:6]
-
-
-def _resemblance(one: _Record, other: _Record) -> float:
-    """The estimate of :func:`winnow.duplicates.resemblance`, to four digits; exact when both sketches are complete."""
-    a, b = (record.sketch for record in (one, other))
-    assert a is not None  # noqa: S101 - originals have one, and so has what is decided
-    assert b is not None  # noqa: S101
-    sizes = [len(sketch) for sketch, complete in ((a, one.complete), (b, other.complete)) if not complete]
-    return float(f"{resemblance(a, b, min(sizes, default=len(a) + len(b) + 1)):.4f}")
-
-
-def _looked_up(compared: Hashes) -> list[int]:
-    """The shingles under which a document is entered; too few of them are found by their digest alone."""
-    return compared.tolist() if len(compared) >= COMMON else []

@@ -13,7 +13,7 @@ import redis
 
 from scrapy_winnow.commands import main
 from scrapy_winnow.duplicates.index import IndexOptions
-from winnow.duplicates.index import document_id
+from winnow.duplicates.documents import document_id
 
 COMMAND = [
     sys.executable,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from winnow.duplicates.index import document_id
+from winnow.duplicates.documents import document_id
 
 
 def made(*numbers: int) -> np.ndarray:

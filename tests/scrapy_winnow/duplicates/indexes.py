@@ -1,7 +1,8 @@
 """The index in memory and the one in Redis behind one interface, for tests of what both promise."""
 
 from scrapy_winnow.duplicates.index import DuplicateIndex, IndexOptions
-from winnow.duplicates.index import MemoryIndex, Verdict
+from winnow.duplicates.documents import Verdict
+from winnow.duplicates.index import MemoryIndex
 
 
 class InMemory:

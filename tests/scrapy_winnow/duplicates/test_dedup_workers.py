@@ -12,7 +12,8 @@ from scrapy_winnow.duplicates.stream import DocumentStream
 from scrapy_winnow.duplicates.worker import BATCH, CLAIM_AFTER, GROUP, KEPT, Worker
 from scrapy_winnow.storage.connection import Connection
 from tests.scrapy_winnow.duplicates.documents import made, story, url
-from winnow.duplicates.index import MemoryIndex, Verdict, document_id
+from winnow.duplicates.documents import Verdict, document_id
+from winnow.duplicates.index import MemoryIndex
 
 
 def verdicts(client, options, key="verdicts"):

@@ -8,7 +8,7 @@ import redis
 
 from scrapy_winnow.commands import main
 from scrapy_winnow.duplicates.index import IndexOptions
-from winnow.duplicates.index import document_id
+from winnow.duplicates.documents import document_id
 
 BOTH, ONLY, NONE = (f"test-{uuid.uuid4().hex[:12]}" for _ in range(3))
 

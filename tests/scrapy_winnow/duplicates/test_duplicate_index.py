@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from tests.scrapy_winnow.duplicates.documents import id_of, made, url
-from winnow.duplicates.index import CANDIDATES, FORGOTTEN, HOT, MemoryIndex, Verdict
+from winnow.duplicates.documents import Verdict
+from winnow.duplicates.index import CANDIDATES, FORGOTTEN, HOT, MemoryIndex
 
 STORY = made(*range(1, 9))
 OTHER = made(*range(101, 109))

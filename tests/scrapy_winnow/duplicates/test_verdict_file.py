@@ -10,7 +10,7 @@ from scrapy_winnow.duplicates.index import IndexOptions
 from scrapy_winnow.duplicates.verdict_file import VerdictFile, VerdictFileError
 from scrapy_winnow.duplicates.worker import Worker
 from tests.scrapy_winnow.duplicates.documents import story, url
-from winnow.duplicates.index import document_id
+from winnow.duplicates.documents import document_id
 
 
 def _lines(path) -> list[dict]:

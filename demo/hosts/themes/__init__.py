@@ -1,0 +1,1 @@
+"""What surrounds every page of a host: its menus, margins and footer, drawn anew each time."""
