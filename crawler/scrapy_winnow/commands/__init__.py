@@ -6,6 +6,7 @@ import argparse
 import io
 import os
 import sys
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from scrapy_winnow.commands import clean, dedup, evaluate, hosts, inspect, learn, report, segments, site, train, warc
@@ -37,6 +38,7 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
     """Give a parser all the commands, and what ``--help`` says of them together."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("--version", action="version", version=f"winnow {version('scrapy-winnow')}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in (clean, segments, inspect, site, warc, train, evaluate, learn, dedup, hosts, report):
         command.add_parser(commands)

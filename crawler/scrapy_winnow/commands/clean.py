@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
+from scrapy_winnow.commands.shared.cleaning import FURTHER, SUFFIXES, Source, cleaned_sources, sources_of
 from scrapy_winnow.commands.shared.failures import FAILED, CommandError, reason
-from scrapy_winnow.commands.shared.inputs import (
-    STANDARD_INPUT,
-    InputError,
-    add_page_options,
-    check_url,
-    clean_input,
-    load,
-)
+from scrapy_winnow.commands.shared.inputs import InputError, add_page_options, check_url, load
+from scrapy_winnow.commands.shared.outputs import FileOutput, FolderOutput, Output, StandardOutput
+from scrapy_winnow.commands.shared.progress import Progress
 
 if TYPE_CHECKING:
-    from winnow import Cleaned
+    from collections.abc import Sequence
 
-_SUFFIXES: Final = {"text": ".txt", "markdown": ".md", "html": ".html", "json": ".json"}
 _EPILOG = """\
 examples:
   winnow clean page.html
   winnow clean --format markdown --url https://host.example/story page.html -o story.md
   winnow clean --format json *.html > pages.jsonl       one JSON object a line
   winnow clean *.html -o cleaned/                       a file each, in a folder
+  winnow clean mirror/ -o cleaned/ -j 4                 a folder of pages, as the same folders of texts
+  winnow clean mirror/ --format json --with metadata -o pages.jsonl
   curl -s https://host.example/ | winnow clean -
 """
 
@@ -44,79 +40,97 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     add_page_options(parser)
     parser.add_argument(
         "--format",
-        choices=tuple(_SUFFIXES),
+        choices=tuple(SUFFIXES),
         default="text",
         help="what to write (default: text); json has the title, text, share of text cut and more",
     )
     parser.add_argument(
-        "-o", "--output", metavar="OUT", help="file to write to; a folder, made if need be, for several FILEs"
+        "--with",
+        dest="further",
+        action="append",
+        choices=FURTHER,
+        default=[],
+        help="write this into JSON, too; may be given more than once",
     )
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="OUT",
+        help="file to write to; a folder, made if need be, for several FILEs; one file of JSON lines, OUT.jsonl",
+    )
+    parser.add_argument(
+        "-j", "--processes", type=int, default=1, metavar="N", help="processes to clean in (default: 1)"
+    )
+    parser.add_argument("--encoding", metavar="NAME", help="charset of the pages (default: found out for each)")
+    parser.add_argument("--no-links", action="store_true", help="leave out where links lead")
+    parser.add_argument("--no-images", action="store_true", help="leave out pictures")
+    parser.add_argument("--no-tables", action="store_true", help="leave out tables of data")
+    parser.add_argument("--keep-copies", action="store_true", help="keep text that a page has twice")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Clean every file; those that fail are named on standard error."""
+    """Clean every page; those that fail are named on standard error."""
     check_url(options)
-    target = _target(options)
+    if options.processes < 1:
+        raise CommandError("--processes: at least 1")
+    if options.further and options.format != "json":
+        raise CommandError("--with goes with --format json")
+    sources, failed = _sources(options)
+    output = _output(options, sources)
     model = load(options)
-    code = 0
-    written: set[Path] = set()
-    for name in options.files:
-        try:
-            content = _content(name, clean_input(name, options, model), options)
-            if target is None:
-                _print(name, content, options)
-                continue
-            file = target / f"{_stem(name)}{_SUFFIXES[options.format]}" if target.is_dir() else target
-            if file in written:
-                raise InputError(f"would overwrite {file}, written for another FILE")  # noqa: TRY301
-            file.write_text(content, "utf-8")
-            written.add(file)
-        except BrokenPipeError:
-            raise
-        except (InputError, OSError) as error:
-            print(f"winnow: {name}: {reason(error)}", file=sys.stderr)
-            code = FAILED
+    progress = Progress("pages") if output.quiet else None
+    code = FAILED if failed else 0
+    with output:
+        for done, (source, page) in enumerate(cleaned_sources(sources, options, model), 1):
+            for note in page.notes:
+                print(f"winnow: {source.name}: {note}", file=sys.stderr)
+            try:
+                if page.content is not None:
+                    output.write(source, page.content)
+            except BrokenPipeError:
+                raise
+            except (InputError, OSError) as error:
+                print(f"winnow: {source.name}: {reason(error)}", file=sys.stderr)
+                code = FAILED
+            if page.content is None:
+                code = FAILED
+            if progress is not None and len(sources) > 1:
+                progress(done, len(sources), source.name)
     return code
 
 
-def _target(options: argparse.Namespace) -> Path | None:
-    """The file or folder to write to, ``None`` for standard output."""
-    if options.output is None or options.output == STANDARD_INPUT:
-        return None
-    target = Path(options.output)
+def _sources(options: argparse.Namespace) -> tuple[list[Source], bool]:
+    """Every page named, those of folders included, and whether some name stands for none."""
+    sources: list[Source] = []
+    failed = False
+    for name in options.files:
+        try:
+            sources += sources_of(name)
+        except (InputError, OSError) as error:
+            print(f"winnow: {name}: {reason(error)}", file=sys.stderr)
+            failed = True
+    if options.url and len(sources) > 1:
+        raise CommandError("--url goes with a single FILE")
+    return sources, failed
+
+
+def _output(options: argparse.Namespace, sources: Sequence[Source]) -> Output:
+    """Where to write to.
+
+    Raises:
+        CommandError: that cannot be.
+    """
+    suffix = SUFFIXES[options.format]
+    many = len(options.files) > 1 or len(sources) > 1
     try:
-        if len(options.files) > 1 or options.output.endswith("/"):
-            target.mkdir(parents=True, exist_ok=True)
-        elif not target.parent.is_dir():
-            raise CommandError(f"-o: no such folder: {target.parent}")
+        if options.output in {None, "-"}:
+            return StandardOutput(headed=many and options.format != "json")
+        if options.format == "json" and options.output.endswith((".jsonl", ".json", ".ndjson")):
+            return FileOutput.of(options.output)
+        to_folder = many or options.output.endswith("/") or any(source.in_folder for source in sources)
+        if to_folder or Path(options.output).is_dir():
+            return FolderOutput.of(options.output, suffix)
+        return FileOutput.of(options.output)
     except OSError as error:
-        raise CommandError(f"-o {target}: {reason(error)}") from error
-    return target
-
-
-def _stem(name: str) -> str:
-    return "stdin" if name == STANDARD_INPUT else Path(name).stem
-
-
-def _content(name: str, cleaned: Cleaned, options: argparse.Namespace) -> str:
-    if options.format == "json":
-        row = {
-            "file": name,
-            "url": options.url,
-            "title": cleaned.title,
-            "text": cleaned.text,
-            "template_share": round(cleaned.template_share, 4),
-            "fallback": cleaned.fallback,
-            "passed_through": cleaned.passed_through,
-            "model": cleaned.model_version,
-        }
-        return json.dumps(row, ensure_ascii=False) + "\n"
-    content: str = getattr(cleaned, options.format)
-    return content if content.endswith("\n") else f"{content}\n"
-
-
-def _print(name: str, content: str, options: argparse.Namespace) -> None:
-    if len(options.files) > 1 and options.format != "json":
-        content = f"==> {name} <==\n{content}\n"
-    sys.stdout.write(content)
+        raise CommandError(f"-o {options.output}: {reason(error)}") from error

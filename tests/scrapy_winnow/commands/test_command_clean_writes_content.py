@@ -116,7 +116,7 @@ def test_missing_files_and_folders_are_named(model: str, tmp_path: Path, capsys:
     assert main(["clean", "--model", model, str(tmp_path / "gone.html"), str(tmp_path)]) == 1
     err = capsys.readouterr().err
     assert f"{tmp_path / 'gone.html'}: no such file or directory" in err
-    assert f"{tmp_path}: is a directory" in err
+    assert f"{tmp_path}: no HTML files in this folder" in err
 
 
 def test_an_empty_name_is_no_directory(model: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from scrapy_winnow.commands.shared.failures import CommandError, reason
 
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
     from winnow.models.base import Model
 
 STANDARD_INPUT: Final = "-"
+
+
+_ADDRESSES: Final = re.compile(rb"\s*https?://[^\s<>]+(?:\s+https?://[^\s<>]+)*\s*(?:\S{0,8})?")
+_LOOKED_AT: Final = 4_096  # bytes
 
 
 class InputError(Exception):
@@ -52,16 +57,27 @@ def clean_input(name: str, options: argparse.Namespace, model: Model) -> Cleaned
     Raises:
         InputError: the file cannot be read, or is no HTML.
     """
+    cleaned, notes = cleaned_page(name, options, model)
+    for note in notes:
+        print(f"winnow: {name}: {note}", file=sys.stderr)
+    return cleaned
+
+
+def cleaned_page(name: str, options: argparse.Namespace, model: Model, **switches: Any) -> tuple[Cleaned, list[str]]:
+    """Read and clean one page; return what came out, and what a user should know of it.
+
+    Raises:
+        InputError: the file cannot be read, or is no HTML.
+    """
     from winnow import clean  # noqa: PLC0415  (help and usage errors need not wait for numpy)
 
-    cleaned = clean(read_page(name), options.url, model=model, smooth=not options.no_smooth)
+    cleaned = clean(read_page(name), options.url, model=model, smooth=not options.no_smooth, **switches)
+    notes = []
     if cleaned.passed_through:
-        print(f"winnow: {name}: too large ({cleaned.passed_through}); all its text is kept", file=sys.stderr)
+        notes.append(f"too large ({cleaned.passed_through}); all its text is kept")
     if cleaned.fallback:
-        print(
-            f"winnow: {name}: everything looks like template; its least template-like section is kept", file=sys.stderr
-        )
-    return cleaned
+        notes.append("everything looks like template; its least template-like section is kept")
+    return cleaned, notes
 
 
 def check_url(options: argparse.Namespace) -> None:
@@ -78,6 +94,11 @@ def read_page(name: str) -> bytes:
     """
     if not name:
         raise InputError("no such file or directory (its name is empty)")
+    if name.startswith(("http://", "https://")):
+        raise InputError(
+            f"is an address; curl -sL {name} | winnow clean - --url {name} cleans one page, "
+            f"scrapy crawl site -a url={name} a site"
+        )
     from winnow.inputs import is_binary  # noqa: PLC0415  (help and usage errors need not wait for numpy)
 
     try:
@@ -86,6 +107,8 @@ def read_page(name: str) -> bytes:
         raise InputError(reason(error)) from error
     if not html.strip():
         raise InputError("is empty")
+    if _ADDRESSES.fullmatch(html[:_LOOKED_AT]):
+        raise InputError(f"is a list of addresses; scrapy crawl site -a urls_file={name} crawls and cleans them")
     if is_binary(html):
         raise InputError("is a binary file, not HTML")
     return html
