@@ -5,13 +5,16 @@ from __future__ import annotations
 import argparse
 import sys
 import webbrowser
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy_winnow.commands.shared.failures import CommandError, reason
 from scrapy_winnow.commands.shared.inputs import InputError, read_page
+from scrapy_winnow.commands.shared.server import connected_to
 
 if TYPE_CHECKING:
+    from scrapy_winnow.inspector.documents import Documents
     from scrapy_winnow.inspector.gold import GoldFile
     from scrapy_winnow.inspector.inspector import Inspector
     from scrapy_winnow.inspector.replay import Replay
@@ -30,6 +33,8 @@ examples:
   winnow inspect page.html -o page-inspected.html           one file to send, nothing else is needed to open it
   winnow inspect mirror/host.example                        all pages of a site, with a slider for the pages seen
   winnow inspect page.html --site mirror/host.example
+  winnow inspect crawl.warc.gz --url https://host.example/   the pages of one host of a WARC file
+  winnow inspect https://host.example/story --state-dir .scrapy/winnow      with what a crawl has counted
   winnow inspect mirror/host.example --collect gold.jsonl   mark what is wrong: a gold set of your own
   winnow train sites/ --gold gold.jsonl -o mine.npz         and what it is for
   winnow inspect page.html --model mine.npz
@@ -46,7 +51,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "source", metavar="PAGE", help="HTML file, folder of HTML files, address, or - for standard input"
+        "source", metavar="PAGE", help="HTML file, folder of them, WARC file, address, or - for standard input"
     )
     parser.add_argument("--url", help="address of the page, or of the folder: tells in-site links from others")
     parser.add_argument(
@@ -57,12 +62,16 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="model file, or name of a model of the package; more than once to choose between them",
     )
     parser.add_argument(
-        "--site", type=Path, metavar="DIR", help="pages of the same site (default: PAGE, if it is a folder)"
+        "--site", type=Path, metavar="DIR", help="pages of the same site (default: PAGE, if it holds several)"
     )
     parser.add_argument(
         "--pages", type=int, default=0, metavar="N", help="pages of the site taken as seen to begin with (default: 0)"
     )
     parser.add_argument("--page", default="1", metavar="N", help="number or name of the page of a folder to begin with")
+    counted = parser.add_mutually_exclusive_group()
+    counted.add_argument("--redis-url", metavar="URL", help="use what crawls have counted in this Redis")
+    counted.add_argument("--state-dir", type=Path, metavar="DIR", help="use what the private server of a project knows")
+    parser.add_argument("--prefix", default="winnow", help="first part of every key there (default: %(default)s)")
     parser.add_argument(
         "--collect", type=Path, metavar="FILE", help="save corrections as gold pages in this .jsonl file"
     )
@@ -77,6 +86,11 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run(options: argparse.Namespace) -> int:
     """Write the file, or serve until interrupted."""
+    with ExitStack() as opened:
+        return _run(options, opened)
+
+
+def _run(options: argparse.Namespace, opened: ExitStack) -> int:
     try:
         import jinja2  # noqa: F401, PLC0415
         import markdown_it  # noqa: F401, PLC0415
@@ -87,7 +101,7 @@ def run(options: argparse.Namespace) -> int:
     from scrapy_winnow.inspector.server import InspectorServer  # noqa: PLC0415
 
     try:
-        inspector = _inspector(options)
+        inspector = _inspector(options, opened)
         number = _number(inspector, options.page)
         inspector.page(number)
         for model in options.model:
@@ -119,7 +133,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _inspector(options: argparse.Namespace) -> Inspector:
+def _inspector(options: argparse.Namespace, opened: ExitStack) -> Inspector:
     from scrapy_winnow.inspector.documents import Documents  # noqa: PLC0415
     from scrapy_winnow.inspector.inspector import Inspector  # noqa: PLC0415
 
@@ -127,23 +141,37 @@ def _inspector(options: argparse.Namespace) -> Inspector:
     return Inspector(
         documents,
         models=options.model,
-        replay=_replay(options, documents.folder),
+        replay=_counted(options, opened) or _replay(options, documents),
         gold=_gold(options),
         load_assets=options.load_assets,
         pages=max(options.pages, 0),
     )
 
 
-def _replay(options: argparse.Namespace, folder: Path | None) -> Replay | None:
+def _counted(options: argparse.Namespace, opened: ExitStack) -> Replay | None:
+    """What Redis knows of the hosts of the pages, where it is to be asked."""
+    if options.redis_url is None and options.state_dir is None:
+        return None
+    from scrapy_winnow.hosts.labels import HostLabels  # noqa: PLC0415
+    from scrapy_winnow.inspector.replay import CountedReplay  # noqa: PLC0415
+    from winnow.fingerprints.units import FINGERPRINT_VERSION  # noqa: PLC0415
+
+    client = opened.enter_context(connected_to(options.redis_url, options.state_dir))
+    return CountedReplay(lambda host: HostLabels.read(client, options.prefix, FINGERPRINT_VERSION, host))
+
+
+def _replay(options: argparse.Namespace, documents: Documents) -> Replay | None:
+    """The other pages of the site, where there are any."""
     from scrapy_winnow.inspector.documents import Documents  # noqa: PLC0415
     from scrapy_winnow.inspector.replay import FolderReplay  # noqa: PLC0415
 
-    folder = options.site or folder
-    if folder is None:
+    if options.site is not None:
+        documents = Documents(str(options.site), options.url, _read)
+        if not documents.of_one_site:
+            raise CommandError(f"--site: neither a folder nor a WARC file: {options.site}")
+    elif not documents.of_one_site:
         return None
-    if not folder.is_dir():
-        raise CommandError(f"--site: no such folder: {folder}")
-    replay = FolderReplay(Documents(str(folder), options.url, _read))
+    replay = FolderReplay(documents)
     if options.output is not None or options.pages:
         replay.read()
     else:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, unquote, urlsplit
 
+from scrapy_winnow.hosts.names import site_of
 from winnow.site.files import page_files
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 _AGENT: Final = "winnow-inspect (+https://pypi.org/project/scrapy-winnow/)"
 _WAIT: Final = 30.0  # seconds
 _MOST_BYTES: Final = 64_000_000
+_MOST_ARCHIVED: Final = 500  # pages of a WARC file; they are kept in memory
+_ARCHIVES: Final = (".warc", ".warc.gz", ".warc.zst")
 
 
 class DocumentError(Exception):
@@ -45,8 +48,9 @@ class Documents:
     """The pages that one inspector shows, read when they are asked for.
 
     Args:
-        source: file, folder, address, or ``-`` for standard input.
-        url: address of the page, of the folder where ``source`` is one.
+        source: file, folder, WARC file, address, or ``-`` for standard input.
+        url: address of the page, of the folder where ``source`` is one; of a WARC file the pages of its host are taken,
+            else those of the host of the first page.
         read_page: reads the bytes of a file, or of standard input; it raises :class:`DocumentError` or `OSError`.
 
     Raises:
@@ -64,7 +68,10 @@ class Documents:
         self._url = url
         self._read_page = read_page
         self._files: tuple[Path, ...] = ()
-        if not _is_address(source) and Path(source).is_dir():
+        self._archived: tuple[Document, ...] = ()
+        if not _is_address(source) and source.endswith(_ARCHIVES):
+            self._archived = archived(source, url)
+        elif not _is_address(source) and Path(source).is_dir():
             self.folder = Path(source)
             self._files = page_files(self.folder)
             if not self._files:
@@ -74,12 +81,19 @@ class Documents:
     @property
     def names(self) -> list[str]:
         """Names of the pages, in the order of their numbers."""
+        if self._archived:
+            return [document.name for document in self._archived]
         if self.folder is None:
             return [self._source]
         return [file.relative_to(self.folder).as_posix() for file in self._files]
 
+    @property
+    def of_one_site(self) -> bool:
+        """Whether they are pages of a site rather than a single one."""
+        return self.folder is not None or bool(self._archived)
+
     def __len__(self) -> int:
-        return len(self.names) if self.folder is None else len(self._files)
+        return len(self._archived or self._files) or 1
 
     def _read(self, number: int) -> Document:
         """Read one page; :attr:`read` keeps the last few.
@@ -87,6 +101,8 @@ class Documents:
         Raises:
             DocumentError: it cannot be read, or is no HTML.
         """
+        if self._archived:
+            return self._archived[number]
         if self.folder is None:
             if _is_address(self._source):
                 return fetched(self._source)
@@ -114,6 +130,30 @@ def fetched(url: str) -> Document:
     if len(html) > _MOST_BYTES:
         raise DocumentError(f"is larger than {_MOST_BYTES:,} bytes")
     return Document(final, final, html, headers.get_content_charset())
+
+
+def archived(source: str, url: str | None) -> tuple[Document, ...]:
+    """Read the pages of one host out of a WARC file, the first of them.
+
+    Raises:
+        DocumentError: there are none, the file cannot be read, or what reads such files is not installed.
+    """
+    try:
+        from scrapy_winnow.archives.records import ArchiveReader  # noqa: PLC0415  (of the extra [archives])
+    except ImportError as error:
+        raise DocumentError("WARC files take pip install 'scrapy-winnow[archives]'") from error
+    host = site_of(url) if url else None
+    reader = ArchiveReader(source, max_bytes=_MOST_BYTES)
+    found: dict[str, Document] = {}
+    for page in reader:
+        host = host or page.host
+        if page.host == host:
+            found.setdefault(page.url, Document(page.url, page.url, page.html, page.charset))
+        if len(found) == _MOST_ARCHIVED:
+            break
+    if not found:
+        raise DocumentError(reader.broken or f"holds no page{f' of {host}' if host else ''}")
+    return tuple(found.values())
 
 
 def gold_name(document: Document) -> str:

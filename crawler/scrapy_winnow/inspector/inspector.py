@@ -110,7 +110,7 @@ class Inspector:
 
     def _next(self, number: int) -> int | None:
         gold = self.gold
-        if gold is None or self.documents.folder is None:
+        if gold is None or not self.documents.of_one_site:
             return None
         for other in range(number + 1, len(self.documents)):
             if gold_name(self.documents.read(other)) not in gold:

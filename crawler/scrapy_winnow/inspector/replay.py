@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import random
 import threading
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
 from scrapy_winnow.hosts.evidence import HashedPage, SiteEvidence
+from scrapy_winnow.hosts.names import site_of
 from scrapy_winnow.inspector.documents import DocumentError
 from winnow.page.page import Page, PageTooLarge
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from scrapy_winnow.hosts.labels import HostLabels
     from scrapy_winnow.inspector.documents import Documents
 
     Hashes = NDArray[np.uint64]
@@ -102,29 +105,22 @@ class FolderReplay:
 
 
 class CountedReplay:
-    """What a crawl has counted, as if fewer or more pages had been seen: the share of the pages stays what it is.
+    """What crawls have counted of the hosts, as if so many pages had been seen: shares of pages stay what they are.
 
     Args:
-        evidence: what the counts say of the fingerprints of the page that is inspected.
+        read: returns the labels of a host, by its name; ``None`` where it is not known.
     """
 
-    def __init__(self, evidence: SiteEvidence) -> None:
-        self._evidence = evidence
+    def __init__(self, read: Callable[[str], HostLabels | None]) -> None:
+        self._read = lru_cache(maxsize=16)(read)
+        self.seen = self.of = MOST_PAGES
 
-    @property
-    def seen(self) -> int:
+    def frequencies(self, name: str, page: HashedPage, pages: int) -> NDArray[np.int64]:  # noqa: ARG002  see Replay
         """See :class:`Replay`."""
-        return max(1, min(self._evidence.pages, MOST_PAGES))
-
-    @property
-    def of(self) -> int:
-        """See :class:`Replay`."""
-        return self.seen
-
-    def frequencies(self, name: str, page: HashedPage, pages: int) -> NDArray[np.int64]:  # noqa: ARG002
-        """See :class:`Replay`."""
-        others = np.maximum(self._evidence.df - 1, 0) / max(self._evidence.pages - 1, 1)
-        df = 1 + np.rint(others * (pages - 1)).astype(np.int64)
+        host = site_of(page.page.url or "")
+        labels = self._read(host) if host is not None else None
+        shares = np.zeros(len(page.fingerprints)) if labels is None else labels.df(page.fingerprints) / labels.pages
+        df = 1 + np.rint(shares * (pages - 1)).astype(np.int64)
         return page.frequencies(SiteEvidence(df, pages, 0, counted=False))
 
 

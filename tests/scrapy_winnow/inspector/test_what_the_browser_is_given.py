@@ -1,16 +1,19 @@
+import gzip
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from scrapy_winnow.hosts.evidence import HashedPage
+from scrapy_winnow.hosts.labels import HostLabels
 from scrapy_winnow.inspector.application import in_script
-from scrapy_winnow.inspector.documents import Document, Documents, gold_name
+from scrapy_winnow.inspector.documents import Document, DocumentError, Documents, gold_name
 from scrapy_winnow.inspector.drawing import drawing
 from scrapy_winnow.inspector.gold import GoldFile
 from scrapy_winnow.inspector.inspection import Inspection
 from scrapy_winnow.inspector.outputs import located
-from scrapy_winnow.inspector.replay import FolderReplay
+from scrapy_winnow.inspector.replay import CountedReplay, FolderReplay
 from scrapy_winnow.inspector.tried import Tried
 from tests.scrapy_winnow.inspector.browsing import story
 from winnow import Page, clean
@@ -133,3 +136,37 @@ def test_marks_are_put_right_in_gold_and_pages_saved_again_replace_themselves(si
 )
 def test_names_in_gold_stay_below_their_folder(name: str, gold: str) -> None:
     assert gold_name(Document(name, None, b"")) == gold
+
+
+def test_what_a_crawl_has_counted_stands_in_for_its_pages() -> None:
+    page = HashedPage.of(Page.parse(story(3), "https://harbour.example/3"))
+    weather = page.page.block_texts().index("Weather")
+    unit = page.page.n + weather
+    fingerprint = page.fingerprints[page.units == unit]
+    labels = HostLabels(200, 1, fingerprint, np.array([255], np.uint8), 7.0)
+    known = CountedReplay({"harbour.example": labels}.get)
+    df = known.frequencies("3", page, 40)
+    assert df[unit] == 40
+    assert set(np.delete(df[page.page.n :], weather).tolist()) == {1}
+    unknown = CountedReplay({}.get).frequencies("3", page, 40)
+    assert set(unknown[page.page.n :].tolist()) == {1}
+
+
+def test_the_pages_of_one_host_of_an_archive_are_taken(tmp_path: Path) -> None:
+    archive = tmp_path / "crawl.warc.gz"
+    with gzip.open(archive, "wb") as file:
+        for number in range(6):
+            url = f"https://{'other' if number % 3 == 1 else 'harbour'}.example/{number}"
+            body = f"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n{story(number)}".encode()
+            head = f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: {url}\r\nContent-Length: {len(body)}"
+            kind = "Content-Type: application/http; msgtype=response"
+            file.write(f"{head}\r\n{kind}\r\n\r\n".encode() + body + b"\r\n\r\n")
+    documents = Documents(str(archive))
+    assert documents.names == [f"https://harbour.example/{number}" for number in (0, 2, 3, 5)]
+    assert Documents(str(archive), "https://other.example/").names == [f"https://other.example/{n}" for n in (1, 4)]
+    replay = FolderReplay(documents)
+    replay.read()
+    assert replay.seen == 4
+    assert Inspection.of(documents.read(2), replay).state(Tried(pages=4))["seen"] == 4
+    with pytest.raises(DocumentError, match="holds no page of gone"):
+        Documents(str(archive), "https://gone.example/")
