@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     import numpy as np
     from numpy.typing import NDArray
-    from redis.asyncio import Redis
 
     from scrapy_winnow.config import Config
     from scrapy_winnow.storage.connection import Connection
@@ -108,11 +107,11 @@ class DuplicateIndex:
             shingles: uint64, the shingles of its clean text.
             enter: ``False`` only looks, and writes nothing.
         """
-        verdicts = await self.find_all([(url, shingles)], enter=enter)
+        verdicts = await self.find_all([(url, shingles)], enter=enter, can_wait=True)
         return None if verdicts is None else verdicts[0]
 
     async def find_all(
-        self, documents: Sequence[Document], *, now: float | None = None, enter: bool = True
+        self, documents: Sequence[Document], *, now: float | None = None, enter: bool = True, can_wait: bool = False
     ) -> list[Verdict] | None:
         """Return the verdicts on documents, decided in their order; ``None`` when Redis is away.
 
@@ -120,17 +119,14 @@ class DuplicateIndex:
             documents: addresses with their shingles.
             now: time in seconds; by default the server's, which all workers share.
             enter: ``False`` only looks, and writes nothing.
+            can_wait: whether the call may wait a little, to go along with another one.
         """
         arguments: list[Any] = self._options.arguments(now, enter=enter)
         for url, shingles in documents:
             complete = int(len(shingles) < self._options.keep)
             arguments += [document_id(url), url.encode("utf-8", "surrogatepass"), packed_keys(shingles), complete]
-
-        async def ask(client: Redis) -> list[list[Any]]:
-            reply: list[list[Any]] = await self._script.run(client, [self._options.key("m")], arguments)
-            return reply
-
-        replies = await self._connection.call(ask)
+        keys = [self._options.key("m")]
+        replies = await self._connection.run(self._script, keys, arguments, can_wait=can_wait)
         return None if replies is None else [_verdict(*reply) for reply in replies]
 
 

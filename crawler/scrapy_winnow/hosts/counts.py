@@ -115,12 +115,7 @@ class NodeCounts:
         if (settled := await self._held(host, contents_id, nodes)) is not None:
             return nodes.evidence_of(settled)
         arguments = (page_id, contents_id, nodes.joined, nodes.masses.tobytes(), *self._limits)
-
-        async def send(client: Redis) -> list[Any]:
-            reply: list[Any] = await self._count_page.run(client, self.keys(host), arguments)
-            return reply
-
-        reply = await self._connection.call(send)
+        reply = await self._connection.run(self._count_page, self.keys(host), arguments)
         if reply is None:
             return None
         if reply[0] == _SETTLED:

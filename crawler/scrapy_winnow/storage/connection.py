@@ -5,19 +5,22 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
+from scrapy_winnow.storage.batches import ScriptBatches
 from scrapy_winnow.storage.breaker import Breaker, is_of_the_server, is_unreachable
 from scrapy_winnow.storage.clients import asynchronous_client
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
 
     from redis.asyncio import Redis
+
+    from scrapy_winnow.storage.scripts import Script
 
 T = TypeVar("T")
 
@@ -98,6 +101,13 @@ class Connection:
         server.answers(self._purpose)
         return result
 
+    async def run(
+        self, script: Script, keys: Sequence[str | bytes], arguments: Sequence[Any], *, can_wait: bool = False
+    ) -> Any | None:
+        """Run a script and return its reply, or ``None``; see :meth:`call` and :class:`~.batches.ScriptBatches`."""
+        batches = self._server.batches
+        return await self.call(lambda _: batches.run(script, keys, arguments, can_wait=can_wait))
+
     async def ping(self) -> bool:
         """Return whether Redis answers; the way to find out at the start of a crawl."""
         return bool(await self.call(lambda client: client.ping()))
@@ -127,6 +137,7 @@ class _Server:
         revive: Callable[[], Awaitable[object]] | None,
     ) -> None:
         self.client = client
+        self.batches = ScriptBatches(client)
         self.timeout = timeout
         self.retry_interval = retry_interval
         self._on_failure = on_failure

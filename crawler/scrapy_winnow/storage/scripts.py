@@ -24,12 +24,13 @@ class Script:
 
     Attributes:
         source: the text of the script.
+        sha: what the server knows it by.
     """
 
     def __init__(self, *names: str) -> None:
         folder = resources.files("scrapy_winnow.storage").joinpath("lua")
         self.source = "".join(folder.joinpath(f"{name}.lua").read_text(encoding="utf-8") for name in names)
-        self._sha = hashlib.sha1(self.source.encode(), usedforsecurity=False).hexdigest()
+        self.sha = hashlib.sha1(self.source.encode(), usedforsecurity=False).hexdigest()
 
     async def run(self, client: AsyncRedis, keys: Sequence[str | bytes], arguments: Sequence[Any]) -> Any:
         """Run the script in one round trip, and return its reply.
@@ -38,10 +39,10 @@ class Script:
             redis.RedisError: the server refused or could not be reached.
         """
         try:
-            return await client.evalsha(self._sha, len(keys), *keys, *arguments)
+            return await client.evalsha(self.sha, len(keys), *keys, *arguments)
         except NoScriptError:
             await client.script_load(self.source)
-            return await client.evalsha(self._sha, len(keys), *keys, *arguments)
+            return await client.evalsha(self.sha, len(keys), *keys, *arguments)
 
     def of(self, client: Redis) -> SyncScript:
         """Return the script to be called with keys and arguments by a process that may wait for the answer."""

@@ -1,0 +1,96 @@
+"""Script calls that can wait go along with those that cannot, and each of them has its own reply or its own error."""
+
+import asyncio
+import hashlib
+import signal
+import time
+
+import pytest
+from redis.exceptions import ResponseError
+
+from scrapy_winnow.storage.clients import asynchronous_client
+from scrapy_winnow.storage.connection import Connection
+from scrapy_winnow.storage.scripts import Script
+
+
+class Source(Script):
+    """A script that is written down in the test."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__()
+        self.source, self.sha = source, hashlib.sha1(source.encode(), usedforsecurity=False).hexdigest()
+
+
+ECHO = Source("return ARGV[1]")
+BROKEN = Source("return redis.error_reply('ERR not this one')")
+
+
+@pytest.fixture
+async def server(tcp_server):
+    """A server of its own, whose reads from the network can be counted."""
+    server = tcp_server()
+    connection = Connection(server.url, timeout=10)
+    assert await connection.ping()
+    yield server, connection
+    await connection.close()
+
+
+async def reads(server) -> int:
+    client = asynchronous_client(server.url)
+    count = (await client.info("stats"))["total_reads_processed"]
+    await client.aclose()
+    return count
+
+
+async def test_calls_that_can_wait_go_along_with_the_next_that_cannot(server):
+    server, connection = server
+    assert await connection.run(ECHO, [], ["load"]) == b"load"
+    alone = -(await reads(server)) + await reads(server)
+    before = await reads(server)
+    calls = [asyncio.create_task(connection.run(ECHO, [], [str(n)], can_wait=True)) for n in range(5)]
+    await asyncio.sleep(0)
+    replies = [await connection.run(ECHO, [], ["now"]), *(await asyncio.gather(*calls))]
+    assert replies == [b"now", b"0", b"1", b"2", b"3", b"4"]
+    assert await reads(server) - before == alone + 1
+
+
+async def test_a_call_that_can_wait_does_not_wait_for_long(connection):
+    begin = time.monotonic()
+    assert await connection.run(ECHO, [], ["alone"], can_wait=True) == b"alone"
+    assert time.monotonic() - begin < 5
+
+
+async def test_a_call_that_is_refused_spoils_no_other(connection):
+    calls = [connection.run(script, [], ["x"], can_wait=True) for script in (ECHO, BROKEN, ECHO)]
+    assert await asyncio.gather(*calls) == [b"x", None, b"x"]
+    assert not connection.is_away
+
+
+async def test_scripts_that_the_server_has_forgotten_are_loaded_again(server):
+    _, connection = server
+    await connection.call(lambda client: client.script_flush())
+    calls = [connection.run(ECHO, [], [str(n)], can_wait=True) for n in range(3)]
+    assert await asyncio.gather(*calls) == [b"0", b"1", b"2"]
+
+
+async def test_calls_to_a_server_that_hangs_are_given_up_together(tcp_server):
+    server = tcp_server()
+    failed = []
+    connection = Connection(server.url, timeout=0.3, on_failure=failed.append)
+    assert await connection.run(ECHO, [], ["load"], can_wait=True) == b"load"
+    server.signal(signal.SIGSTOP)
+    begin = time.monotonic()
+    assert await asyncio.gather(*(connection.run(ECHO, [], ["x"], can_wait=True) for _ in range(3))) == [None] * 3
+    assert time.monotonic() - begin < 5
+    assert connection.is_away
+    await asyncio.sleep(0.05)
+    assert not connection._server.batches._sending
+    server.signal(signal.SIGCONT)
+    await connection.close()
+
+
+async def test_an_error_of_a_script_is_the_callers(redis_url):
+    client = asynchronous_client(redis_url)
+    with pytest.raises(ResponseError, match="not this one"):
+        await BROKEN.run(client, [], [])
+    await client.aclose()
