@@ -40,6 +40,11 @@ DEFAULTS: Final[Mapping[str, object]] = {
     "WINNOW_URL_FIELD": "url",
     "WINNOW_FIELD_NAMES": {},
     "WINNOW_OUTPUTS": [],
+    "WINNOW_METADATA": False,
+    "WINNOW_LINKS": True,
+    "WINNOW_IMAGES": True,
+    "WINNOW_TABLES": True,
+    "WINNOW_DEDUPLICATE": True,
     "WINNOW_KEEP_HTML": True,
     "WINNOW_DUPLICATES": True,
     "WINNOW_DROP_DUPLICATES": False,
@@ -91,6 +96,11 @@ class Config:
     url_field: str
     field_names: Mapping[str, str | None]
     outputs: frozenset[str]
+    metadata: bool
+    links: bool
+    images: bool
+    tables: bool
+    deduplicate: bool
     keep_html: bool
     duplicates: bool
     drop_duplicates: bool
@@ -160,7 +170,13 @@ class Config:
             html_field=reader.name("WINNOW_HTML_FIELD"),
             url_field=reader.name("WINNOW_URL_FIELD"),
             field_names=reader.names("WINNOW_FIELD_NAMES", WRITTEN_FIELDS + OPTIONAL_FIELDS),
-            outputs=reader.choices("WINNOW_OUTPUTS", OPTIONAL_FIELDS),
+            outputs=reader.choices("WINNOW_OUTPUTS", OPTIONAL_FIELDS)
+            | ({"metadata"} if reader.truth("WINNOW_METADATA") else set()),
+            metadata=reader.truth("WINNOW_METADATA"),
+            links=reader.truth("WINNOW_LINKS"),
+            images=reader.truth("WINNOW_IMAGES"),
+            tables=reader.truth("WINNOW_TABLES"),
+            deduplicate=reader.truth("WINNOW_DEDUPLICATE"),
             keep_html=reader.truth("WINNOW_KEEP_HTML"),
             duplicates=reader.truth("WINNOW_DUPLICATES"),
             drop_duplicates=reader.truth("WINNOW_DROP_DUPLICATES"),

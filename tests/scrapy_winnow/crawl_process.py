@@ -15,6 +15,7 @@ from itemadapter import ItemAdapter
 from scrapy.crawler import AsyncCrawlerProcess, Crawler
 from scrapy.utils.trackref import live_refs
 
+from scrapy_winnow import Content
 from scrapy_winnow.project.spiders.site import SiteSpider
 from scrapy_winnow.project.spiders.template import TemplateSpider
 
@@ -112,6 +113,7 @@ MAKERS = {
     "dataclass": lambda response: DataclassItem(response.url, response.text),
     "attrs": lambda response: AttrsItem(response.url, response.text),
     "pydantic": lambda response: PydanticItem(url=response.url, html=response.text),
+    "content": lambda response: Content(url=response.url, html=response.text),
     "item": lambda response: ScrapyItem(url=response.url, html=response.text),
     "bytes": lambda response: {"url": response.url, "html": response.body},
     "copy": lambda response: {"url": response.url, "html": response.text + " "},

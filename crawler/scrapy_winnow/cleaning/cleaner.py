@@ -70,6 +70,10 @@ class Cleaner:
             limits=Limits(max_bytes=config.max_bytes, max_nodes=config.max_nodes),
             outputs=tuple(sorted(config.outputs)),
             sketch=config.duplicates_sketch,
+            links=config.links,
+            images=config.images,
+            tables=config.tables,
+            deduplicate=config.deduplicate,
         )
         self._model_file = config.own_model
         self._most_tags = config.thread_tags
@@ -114,7 +118,12 @@ class Cleaner:
         return self._model_file
 
     async def clean(
-        self, html: str | bytes, url: str | None, hashed: HashedPage | None, counts: UnitCounts | None
+        self,
+        html: str | bytes,
+        url: str | None,
+        hashed: HashedPage | None,
+        counts: UnitCounts | None,
+        model: str | None = None,
     ) -> CleanedItem:
         """Clean a page for an item.
 
@@ -123,17 +132,23 @@ class Cleaner:
             url: its address, where known.
             hashed: the page already read.
             counts: what the site's counts say of it.
+            model: name or file of another model than the crawl's.
+
+        Raises:
+            OSError: there is no such model.
+            ModelError: the file is none.
         """
         if self._pool is not None:
             self._pool.start()
             if self._pool.is_ready:
-                model = self._model_file if self._file is None else await self._file
-                cleaned = await self._pool.clean(Task(html, url, counts, self.options, model))
+                file = model or (self._model_file if self._file is None else await self._file)
+                cleaned = await self._pool.clean(Task(html, url, counts, self.options, file))
                 if cleaned is not None:
                     self._count(stats.ITEMS_IN_PROCESS)
                     return cleaned
         page: str | bytes | Page = html if hashed is None else hashed.page
-        work = partial(clean_item, page, url, counts, model=self.model, options=self.options)
+        judge = self.model if model is None else load_model(model)
+        work = partial(clean_item, page, url, counts, model=judge, options=self.options)
         if self.is_light(html):
             return work()
         self._count(stats.ITEMS_IN_THREAD)

@@ -49,11 +49,16 @@ class CleaningOptions:
         limits: caps above which a page is passed through.
         outputs: optional values to work out as well.
         sketch: shingles of the clean text to work out.
+        links, images, tables, deduplicate: as in :func:`winnow.clean`.
     """
 
     limits: Limits = DEFAULT_LIMITS
     outputs: tuple[str, ...] = ()
     sketch: int = KEEP
+    links: bool = True
+    images: bool = True
+    tables: bool = True
+    deduplicate: bool = True
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> Self:
@@ -82,7 +87,8 @@ def clean_item(
         html = html if isinstance(html, Page) else Page.parse(html, url, limits=limits)
         df, pages = counts.frequencies(html), counts.pages
     with_evidence = pages >= MIN_PAGES
-    cleaned = clean(html, url, model=model, limits=limits, df=df, pages=pages)
+    switches = {name: getattr(options, name) for name in ("links", "images", "tables", "deduplicate")}
+    cleaned = clean(html, url, model=model, limits=limits, df=df, pages=pages, **switches)
     own = shingles(cleaned.text, keep=options.sketch)
     outcome = Outcome(cleaned, counts, with_evidence, own)
     values = {

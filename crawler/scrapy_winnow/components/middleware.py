@@ -13,9 +13,10 @@ from scrapy_winnow import stats
 from scrapy_winnow.components.extension import Winnow, winnow_of
 from scrapy_winnow.components.guard import Guard
 from scrapy_winnow.components.origins import Origin
+from scrapy_winnow.components.request_options import RequestOptions
 from scrapy_winnow.hosts.evidence import HashedPage, page_id_of
-from scrapy_winnow.hosts.names import site_of
 from winnow.page.page import Limits, Page, PageTooLarge
+from winnow.page.parsing import with_all_text
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -52,7 +53,7 @@ class CountNodes:
         with suppress(Exception):
             is_light = self._winnow.cleaner.is_light(response.body)
             if isinstance(response, HtmlResponse) and self._is_page(response) and is_light:
-                self._read[response] = _read(Page.from_tree, response.selector.root, response, self._limits)
+                self._read[response] = _read_from_tree(response, self._limits)
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Count the page, then pass the callback's output on as it is."""
@@ -61,33 +62,34 @@ class CountNodes:
             origin = await self._origin(response)
         origins = self._winnow.origins
         with self._guard.step("remember the page", stats.PAGES_FAILED, response.url):
-            origins.put(response, origin or Origin(response.url, opted_out=_is_opted_out(response)))
+            origins.put(response, origin or Origin(response.url, options=RequestOptions.of(response)))
         async for output in result:
             if output is not None and not isinstance(output, Request):
                 origins.note(output, response)
             yield output
 
     async def _origin(self, response: Response) -> Origin:
-        if _is_opted_out(response):
-            self._winnow.count(stats.PAGES_SKIPPED)
-            return Origin(response.url, opted_out=True)
+        options = RequestOptions.of(response)
         if not isinstance(response, HtmlResponse) or not self._is_page(response):
             self._winnow.count(stats.PAGES_SKIPPED)
-            return Origin(response.url)
+            return Origin(response.url, options.site_of(response), options)
         try:
             hashed = await self._hashed(response)
         except PageTooLarge:
             self._winnow.count(stats.PAGES_TOO_LARGE)
-            return Origin(response.url)
+            return Origin(response.url, options.site_of(response), options)
         evidence = None
         with self._guard.step("count the page", stats.PAGES_FAILED, response.url):
-            evidence = await self._count(response, hashed)
-        return Origin(response.url, html=(response.text, response.body), hashed=hashed, evidence=evidence)
+            evidence = await self._count(response, hashed, options)
+        own = (response.text, response.body)
+        return Origin(response.url, options.site_of(response), options, html=own, hashed=hashed, evidence=evidence)
 
     @staticmethod
     def _is_page(response: Response) -> bool:
-        """Whether a response is a page of a site."""
-        return 200 <= response.status < 300 and not _is_opted_out(response) and site_of(response.url) is not None
+        """Whether a response is a page of a site that is not to be left alone."""
+        options = RequestOptions.of(response)
+        wanted = options.count or options.clean
+        return 200 <= response.status < 300 and wanted and options.site_of(response) is not None
 
     async def _hashed(self, response: HtmlResponse) -> HashedPage:
         hashed = self._read.pop(response, None)
@@ -95,12 +97,12 @@ class CountNodes:
             hashed = await self._winnow.cleaner.in_thread(_read, Page.parse, response.text, response, self._limits)
         return hashed
 
-    async def _count(self, response: HtmlResponse, hashed: HashedPage) -> SiteEvidence | None:
-        winnow, site = self._winnow, str(site_of(response.url))
+    async def _count(self, response: HtmlResponse, hashed: HashedPage, options: RequestOptions) -> SiteEvidence | None:
+        winnow, site = self._winnow, str(options.site_of(response))
         evidence = None
         if winnow.counts is None:
             winnow.count(stats.PAGES_UNCOUNTED)
-        elif winnow.config.read_only:
+        elif winnow.config.read_only or not options.count:
             evidence = await winnow.counts.read(site, hashed.fingerprints)
             winnow.count(stats.PAGES_UNCOUNTED if evidence is None else stats.PAGES_READ)
         else:
@@ -113,7 +115,7 @@ class CountNodes:
                 winnow.count(stats.PAGES_SETTLED)
             else:
                 winnow.count(stats.PAGES_COUNTED if evidence.counted else stats.PAGES_REPEATED)
-        if evidence is not None and winnow.learning is not None:
+        if evidence is not None and winnow.learning is not None and options.count:
             with self._guard.step("make an example of the page", stats.LEARNING_LEFT_OUT, response.url):
                 winnow.learning.offer(site, hashed, evidence)
         return evidence
@@ -124,8 +126,11 @@ class CountNodes:
         return page_id_of(self._crawler.request_fingerprinter.fingerprint(request))
 
 
-def _is_opted_out(response: Response) -> bool:
-    return response.request is not None and response.meta.get("winnow", True) is False
+def _read_from_tree(response: HtmlResponse, limits: Limits) -> HashedPage:
+    """Read the tree that the callback will use, unless Scrapy's parser has lost some of the page."""
+    if with_all_text(response.text) is not response.text:
+        return _read(Page.parse, response.text, response, limits)
+    return _read(Page.from_tree, response.selector.root, response, limits)
 
 
 def _read(read: Callable[..., Page], html: Any, response: HtmlResponse, limits: Limits) -> HashedPage:

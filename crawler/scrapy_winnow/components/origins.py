@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary, ref
 
+from scrapy_winnow.components.request_options import DEFAULT, RequestOptions
+
 if TYPE_CHECKING:
     from scrapy.http import Response
 
@@ -26,14 +28,16 @@ class Origin:
 
     Attributes:
         url: address of the response.
-        opted_out: its request asked for no cleaning.
+        site: site that it counts for, where it has one.
+        options: what its request says of it.
         html: the response's text and body; an item that holds one of them holds this very page.
         hashed: the page with its fingerprints, where it was read.
         evidence: what the site's counts say of it, where there are some.
     """
 
     url: str
-    opted_out: bool = False
+    site: str | None = None
+    options: RequestOptions = DEFAULT
     html: tuple[str, bytes] | None = None
     hashed: HashedPage | None = None
     evidence: SiteEvidence | None = None

@@ -13,6 +13,7 @@ from scrapy_winnow.components.corrections import Correction, text_hash
 from scrapy_winnow.components.extension import Winnow, winnow_of
 from scrapy_winnow.components.guard import Guard
 from scrapy_winnow.components.item_writer import ItemWriter
+from scrapy_winnow.content import Content
 from scrapy_winnow.hosts.names import site_of
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ _STATUS_STATS: Final = {
     "fallback": stats.ITEMS_FALLBACK,
     "empty": stats.ITEMS_EMPTY,
     "too_large": stats.ITEMS_TOO_LARGE,
+    "binary": stats.ITEMS_NOT_HTML,
 }
 
 
@@ -84,7 +86,7 @@ class CleanItems:
                 original = await self._original(url, cleaned)
         if original is not None:
             cleaned.values["duplicate_of"] = original
-            self._drop_duplicate(original)
+            self._drop_duplicate(original, origin)
         corrections = winnow.corrections if not isinstance(item, Correction) else None
         if corrections is not None and evidence is not None and site is not None and url is not None:
             with step("keep for a correction the page", stats.ITEMS_INCOMPLETE, url):
@@ -96,9 +98,11 @@ class CleanItems:
     def _html_of(self, item: Any, origin: Origin | None) -> tuple[ItemAdapter, str | bytes, str | None] | None:
         """The item, its HTML and its address; ``None`` for one that goes on as it is, which is counted."""
         winnow = self._winnow
-        if origin is not None and origin.opted_out:
+        if origin is not None and not origin.options.clean:
             winnow.count(stats.ITEMS_OPTED_OUT)
             return None
+        if isinstance(item, Content) and item.html is None and item.status is not None:
+            return None  # it was cleaned for its callback
         adapter = ItemAdapter(item) if ItemAdapter.is_item(item) else None
         html = adapter.get(winnow.config.html_field) if adapter is not None else None
         if adapter is None or html is None:
@@ -142,7 +146,8 @@ class CleanItems:
                 with self._guard.step("look up the counts for the item", stats.ITEMS_INCOMPLETE, url):
                     evidence = await winnow.counts.read(site, hashed.fingerprints)
         counts = hashed.counts(evidence) if hashed is not None and evidence is not None else None
-        return await cleaner.clean(html, url, hashed, counts), evidence
+        model = origin.options.model if origin is not None else None
+        return await cleaner.clean(html, url, hashed, counts, model), evidence
 
     async def _feed(self, url: str, cleaned: CleanedItem) -> None:
         winnow = self._winnow
@@ -166,8 +171,9 @@ class CleanItems:
             winnow.count(stats.ITEMS_DUPLICATE)
         return verdict.duplicate_of
 
-    def _drop_duplicate(self, original: str) -> None:
-        if self._winnow.config.drop_duplicates:
+    def _drop_duplicate(self, original: str, origin: Origin | None) -> None:
+        asked = origin.options.drop_duplicates if origin is not None else None
+        if self._winnow.config.drop_duplicates if asked is None else asked:
             self._winnow.count(stats.ITEMS_DROPPED)
             raise DropItem(f"near-duplicate of {original}", log_level="INFO")
 
@@ -176,5 +182,5 @@ def _site_of(item: object, origin: Origin | None, url: str | None) -> str | None
     """The site that an item's page was counted for: that of its response, whatever address the item itself gives."""
     if isinstance(item, Correction):
         return item.site
-    site = site_of(origin.url) if origin is not None else None
+    site = origin.site or site_of(origin.url) if origin is not None else None
     return site if site is not None or url is None else site_of(url)

@@ -1,0 +1,53 @@
+"""Gives :class:`~scrapy_winnow.content.Content` to callbacks and page objects that ask for it, by scrapy-poet.
+
+SCRAPY_POET_PROVIDERS = {"scrapy_winnow.providers.ContentProvider": 500}
+
+async def parse(self, response, content: Content): ...
+"""
+
+from __future__ import annotations
+
+# scrapy-poet reads the annotations of a provider, so what they name is imported in earnest.
+from collections.abc import Callable, Collection, Sequence  # noqa: TC003
+from typing import Any
+
+from scrapy.crawler import Crawler  # noqa: TC002
+from scrapy.http import Response  # noqa: TC002
+from scrapy_poet.page_input_providers import PageObjectInputProvider
+
+from scrapy_winnow.components.extension import winnow_of
+from scrapy_winnow.components.request_options import RequestOptions
+from scrapy_winnow.content import Content
+
+
+class ContentProvider(PageObjectInputProvider):
+    """Cleans the response before its callback runs, with what its site's counts say by then.
+
+    The page itself is counted when its callback has run, as ever. An item that holds HTML is cleaned by the pipeline
+    again; ``Content`` that is yielded as it came is not.
+    """
+
+    provided_classes = {Content}  # noqa: RUF012  (scrapy-poet wants a set)
+    name = "winnow_content"
+
+    async def __call__(
+        self,
+        to_provide: Collection[Callable[..., Any]],  # noqa: ARG002  (there is one class)
+        response: Response,
+        crawler: Crawler,
+    ) -> Sequence[Content]:
+        """Clean a response."""
+        winnow = winnow_of(crawler)
+        options = RequestOptions.of(response)
+        html = getattr(response, "text", None)
+        if not isinstance(html, str):
+            return [Content(url=response.url, status="binary")]
+        hashed = evidence = None
+        site = options.site_of(response)
+        if winnow.counts is not None and site is not None:
+            hashed = await winnow.cleaner.read(html, response.url)
+            if hashed is not None:
+                evidence = await winnow.counts.read(site, hashed.fingerprints)
+        counts = hashed.counts(evidence) if hashed is not None and evidence is not None else None
+        cleaned = await winnow.cleaner.clean(html, response.url, hashed, counts, options.model)
+        return [Content(url=response.url, **cleaned.values)]  # type: ignore[arg-type]

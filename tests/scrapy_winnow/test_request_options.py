@@ -1,0 +1,64 @@
+"""What a request can ask for its page with ``meta={"winnow": {...}}``, over real HTTP with a real Redis."""
+
+from scrapy_winnow.hosts.counts import NodeCounts
+from scrapy_winnow.storage.connection import Connection
+from winnow.fingerprints.units import FINGERPRINT_VERSION
+
+
+async def _pages_counted(connection: Connection, prefix: str, host: str) -> int:
+    counts = NodeCounts(connection, prefix=prefix, version=FINGERPRINT_VERSION, budget=1000, most_pages=1000, ttl=1000)
+    return int(await connection.call(lambda client: client.hget(counts.keys(host)[0], "pages")) or 0)
+
+
+async def test_pages_behind_one_host_count_for_the_sites_that_they_are_of(web, crawl, connection, prefix):
+    crawled = crawl(urls=web.add_articles(12), meta={"winnow": {"site": "news.example"}})
+    assert crawled.winnow_stats["winnow/pages/counted"] == 12
+    assert await _pages_counted(connection, prefix, "news.example") == 12
+    assert await _pages_counted(connection, prefix, web.host) == 0
+
+
+async def test_a_page_is_only_counted(web, crawl, connection, prefix):
+    crawled = crawl(urls=web.add_articles(3), meta={"winnow": {"clean": False}})
+    assert crawled.winnow_stats == {"winnow/pages/counted": 3, "winnow/items/opted_out": 3}
+    assert await _pages_counted(connection, prefix, web.host) == 3
+
+
+async def test_a_page_is_only_cleaned(web, crawl, connection, prefix):
+    crawled = crawl(urls=web.add_articles(3), meta={"winnow": {"count": False}})
+    assert crawled.winnow_stats == {"winnow/pages/read": 3, "winnow/items/cleaned": 3}
+    assert await _pages_counted(connection, prefix, web.host) == 0
+
+
+def test_near_duplicates_are_dropped_on_request(web, crawl):
+    story = " ".join(f"Sentence {n} of a story that is told in two places." for n in range(40))
+    urls = [web.add(path, f"<html><body><h1>Story</h1><p>{story}</p></body></html>") for path in ("/one", "/two")]
+    crawled = crawl(urls=urls, CONCURRENT_REQUESTS=1, meta={"winnow": {"drop_duplicates": True}})
+    assert crawled.winnow_stats.get("winnow/items/dropped") == 1
+    assert len(crawled.items) == 1
+
+
+def test_another_model_cleans_and_what_makes_no_sense_is_passed_over(web, crawl):
+    (url,) = web.add_articles(1)
+    crawled = crawl(urls=[url], meta={"winnow": {"model": "logistic", "color": "red", "clean": "yes"}})
+    assert crawled.item(url)["label_version"].startswith("logistic-")
+    assert "passed over 'color': 'red'" in crawled.log
+    assert "passed over 'clean': 'yes'" in crawled.log
+
+
+def test_a_model_that_is_not_there_costs_no_item(web, crawl):
+    (url,) = web.add_articles(1)
+    crawled = crawl(urls=[url], meta={"winnow": {"model": "no-such"}})
+    assert crawled.winnow_stats["winnow/items/failed"] == 1
+    assert [item["url"] for item in crawled.items] == [url]
+
+
+def test_text_after_the_end_of_a_document_is_cleaned_alike_with_counts(web, crawl):
+    late = "It came after the end of the document, and browsers show it all the same, which is why it is kept here."
+    pages = [
+        web.add(
+            f"/late{n}", f"<html><body><h1>Story {n}</h1><p>{late} {n}.</p></body></html><p>{late} Really, {n}.</p>"
+        )
+        for n in range(3)
+    ]
+    crawled = crawl(urls=pages)
+    assert all(f"Really, {n}." in crawled.item(url)["text"] for n, url in enumerate(pages))

@@ -1,0 +1,92 @@
+"""Content asked for by callbacks and page objects, with the real scrapy-poet over real HTTP."""
+
+import json
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from scrapy_winnow import Content
+from scrapy_winnow.fields import FIELDS
+
+PROGRAM = """
+import json, sys
+import attrs, scrapy
+from scrapy.crawler import AsyncCrawlerProcess
+from scrapy_winnow import Content
+from web_poet import WebPage
+
+@attrs.define
+class Story(WebPage):
+    content: Content
+
+    def to_item(self):
+        return {"url": str(self.response.url), "text": self.content.text, "kind": "page object"}
+
+class Spider(scrapy.Spider):
+    name = "poet"
+
+    async def start(self):
+        for url in sys.argv[2:]:
+            yield scrapy.Request(url, callback=self.parse)
+            yield scrapy.Request(url + "?page", callback=self.parse_page)
+
+    async def parse(self, response, content: Content):
+        yield content
+
+    async def parse_page(self, response, page: Story):
+        yield page.to_item()
+
+process = AsyncCrawlerProcess({
+    "ADDONS": {"scrapy_winnow.Addon": 500, "scrapy_poet.Addon": 300},
+    "SCRAPY_POET_PROVIDERS": {"scrapy_winnow.providers.ContentProvider": 500},
+    "WINNOW_OUTPUTS": ["markdown", "metadata"],
+    "FEEDS": {sys.argv[1]: {"format": "jsonlines"}},
+    "WINNOW_STATE_DIR": sys.argv[1] + ".state",
+    "CONCURRENT_REQUESTS": 1,
+    "TELNETCONSOLE_ENABLED": False,
+})
+crawler = process.create_crawler(Spider)
+process.crawl(crawler)
+process.start()
+print(json.dumps({key: value for key, value in crawler.stats.get_stats().items() if key.startswith("winnow/")}))
+"""
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "items.jsonl"
+
+
+def test_callbacks_and_page_objects_get_the_content_they_ask_for(web, out):
+    urls = web.add_articles(12)
+    web.pages |= {f"{path}?page": page for path, page in web.pages.items()}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, str(out), *urls], capture_output=True, text=True, check=False, cwd=out.parent
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    items = [json.loads(line) for line in out.read_text().splitlines()]
+    contents = [item for item in items if item.get("kind") != "page object"]
+    assert [item["url"] for item in contents] == urls
+    assert all(item["text"].startswith("Story") for item in items)
+    assert contents[-1]["label_source"] == "site"
+    assert contents[0]["markdown"].startswith("# Story 0\n\n")
+    assert contents[0]["metadata"]["headline"] == "Story 0"
+    stats = json.loads(done.stdout.splitlines()[-1])
+    assert stats["winnow/pages/counted"] + stats.get("winnow/pages/repeated", 0) == 24
+    assert stats["winnow/items/without_html"] == 12, "those of the page object"
+
+
+def test_the_item_class_has_every_field_that_is_written():
+    assert [field.name for field in fields(Content)][2:] == [field.name for field in FIELDS]
+
+
+def test_the_item_class_is_filled_by_the_pipeline(web, crawl):
+    urls = web.add_articles(1)
+    crawled = crawl(urls=urls, item="content", WINNOW_METADATA=True, WINNOW_OUTPUTS="markdown", WINNOW_LINKS=False)
+    item = crawled.item(urls[0])
+    assert item["metadata"]["headline"] == "Story 0"
+    assert "](" not in item["markdown"]
