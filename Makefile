@@ -8,7 +8,7 @@ BIN      = $(VENV)/bin
 PINS    := requirements/locked.txt
 PYTHONS := 3.11 3.12 3.13 3.14
 
-.PHONY: demo test test-all test-lowest lint types tests chromium lock benchmarks clean help
+.PHONY: demo screenshots test test-all test-lowest lint types tests chromium lock benchmarks clean help
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -22,6 +22,9 @@ $(VENV)/.installed: pyproject.toml $(PINS) hatch_build.py $(wildcard detector/wi
 
 demo: $(VENV)/.installed ## crawl the bundled demo web with cleaning on and show what came out
 	$(BIN)/python -m demo
+
+screenshots: $(VENV)/.installed chromium demo ## the pictures of the documentation, of the demo web in a browser
+	$(BIN)/python -m demo.screenshots
 
 test: lint types tests ## lint, types and every test, servers included
 

@@ -20,8 +20,9 @@ def browser() -> Iterator[Browser]:
     program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if program is None:
         pytest.fail("these tests drive Chromium: `make chromium` installs it, as root or with sudo", pytrace=False)
-    from playwright.sync_api import sync_playwright  # noqa: PLC0415  (most tests need none)
+    from playwright.sync_api import expect, sync_playwright  # noqa: PLC0415  (most tests need none)
 
+    expect.set_options(timeout=30_000)  # the machine may be busy
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         yield browser

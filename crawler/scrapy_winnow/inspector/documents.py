@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import http.client
+import urllib.error
 import urllib.request
 from dataclasses import dataclass
 from functools import lru_cache
@@ -125,7 +127,10 @@ def fetched(url: str) -> Document:
             html = response.read(_MOST_BYTES + 1)
             headers: Message = response.headers
             final = response.geturl()
-    except (OSError, ValueError) as error:
+    except urllib.error.HTTPError as error:
+        error.close()
+        raise DocumentError(f"could not be fetched: {error}") from error
+    except (OSError, ValueError, http.client.HTTPException) as error:
         raise DocumentError(f"could not be fetched: {error}") from error
     if len(html) > _MOST_BYTES:
         raise DocumentError(f"is larger than {_MOST_BYTES:,} bytes")

@@ -161,7 +161,7 @@ class Inspection:
         ).values
         item |= {"text": cleaned.text, "template_share": round(cleaned.template_share, 4)}
         item |= {"label_source": "page" if df is None else "site", "evidence_pages": 0 if df is None else tried.pages}
-        return asdict(Outputs.of(cleaned, self.page, {"url": self.document.url, **item}))
+        return asdict(Outputs.of(cleaned, {"url": self.document.url, **item}))
 
     def heaviest(self, tried: Tried, blocks: Sequence[int]) -> list[tuple[str, float, float | None]]:
         """Return the features that weighed most in the scores of some blocks; none for models that cannot tell.

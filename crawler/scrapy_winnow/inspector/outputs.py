@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from winnow import Cleaned, Page
+    from winnow import Cleaned
 
 _PROBE = 24  # characters
 
@@ -36,39 +36,24 @@ class Outputs:
     item: dict[str, Any]
 
     @classmethod
-    def of(cls, cleaned: Cleaned, page: Page, item: dict[str, Any]) -> Self:
+    def of(cls, cleaned: Cleaned, item: dict[str, Any]) -> Self:
         """Work the forms out."""
         from markdown_it import MarkdownIt  # noqa: PLC0415  (of the extra [inspect], and not needed to judge a page)
 
         markdown = cleaned.markdown
         renderer = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
-        return cls(cleaned.html, markdown, renderer.render(markdown), facts(page), item)
+        return cls(cleaned.html, markdown, renderer.render(markdown), facts(cleaned), item)
 
 
-def facts(page: Page) -> list[tuple[str, str]]:
-    """What the head of a page says of it: its ``meta`` elements, language and links, in their order."""
-    found: list[tuple[str, str]] = [("title", page.title)] if page.title else []
-    for element in page.elements:
-        name: str | None
-        if element.tag == "html":
-            name, value = "language", element.get("lang") or ""
-        elif element.tag == "meta":
-            name = element.get("name") or element.get("property") or element.get("itemprop") or element.get("charset")
-            value = element.get("content") or ""
-            if element.get("charset"):
-                name, value = "charset", element.get("charset") or ""
-        elif element.tag == "link" and (element.get("rel") or "") in {
-            "canonical",
-            "amphtml",
-            "alternate",
-            "author",
-            "license",
-        }:
-            name, value = f"link {element.get('rel')}", element.get("href") or ""
-        else:
-            continue
-        if name and value:
-            found.append((name, value))
+def facts(cleaned: Cleaned) -> list[tuple[str, str]]:
+    """What the page says of itself, each fact with where it was found."""
+    metadata = cleaned.metadata
+    found = []
+    for name, value in asdict(metadata).items():
+        if value and name != "sources":
+            written = ", ".join(value) if isinstance(value, list) else str(value)
+            source = metadata.sources.get(name)
+            found.append((name.replace("_", " "), f"{written}\n(from {source})" if source else written))
     return found
 
 

@@ -175,7 +175,6 @@ class _Handler(BaseHTTPRequestHandler):
         if self.headers.get("Host") not in owner.hosts or not secrets.compare_digest(
             token.encode("utf-8", "surrogateescape"), owner.token.encode()
         ):
-            self.close_connection = True
             self._error(HTTPStatus.FORBIDDEN, "forbidden")
             return None
         return path
@@ -185,12 +184,15 @@ class _Handler(BaseHTTPRequestHandler):
         return int(asked) if asked.isascii() and asked.isdigit() else 0
 
     def _error(self, status: HTTPStatus, says: str) -> None:
+        self.close_connection = True  # what the request may still have to say is not read
         self._answer(status, "application/json", _written({"error": says}))
 
     def _answer(self, status: HTTPStatus, kind: str, body: bytes) -> None:
         self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
+        if self.close_connection:
+            self.send_header("Connection", "close")
         for name, value in _HEADERS:
             self.send_header(name, value)
         self.end_headers()

@@ -1,5 +1,6 @@
 import http.client
 import json
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,14 +14,11 @@ JSON = {"Content-Type": "application/json"}
 
 def _ask(url: str, path: str, body: Any = None, **headers: str) -> tuple[int, bytes]:
     parts = urlsplit(url)
-    connection = http.client.HTTPConnection(parts.netloc, timeout=10)
-    sent = {"Host": parts.netloc} | {name.replace("_", "-"): value for name, value in headers.items()}
-    method = "GET" if body is None else "POST"
-    connection.request(method, path, None if body is None else json.dumps(body), sent)
-    answer = connection.getresponse()
-    found = answer.status, answer.read()
-    connection.close()
-    return found
+    with closing(http.client.HTTPConnection(parts.netloc, timeout=60)) as connection:
+        sent = {"Host": parts.netloc} | {name.replace("_", "-"): value for name, value in headers.items()}
+        connection.request("GET" if body is None else "POST", path, None if body is None else json.dumps(body), sent)
+        answer = connection.getresponse()
+        return answer.status, answer.read()
 
 
 def test_the_token_is_needed(site: Path) -> None:

@@ -25,6 +25,7 @@
     :where(html) { background: #fff; color: #111; font-family: system-ui, sans-serif; line-height: 1.45; }
     :where(svg:not([width])) { max-width: 2em; max-height: 2em; }
     :where(img, video, canvas) { max-width: 100%; }
+    img:not([src]) { max-height: 8em; }
     winnow-frame { display: inline-block; min-width: 8em; min-height: 3em; border: 1px dashed #999; background: #f4f4f4; }
     .winnow-unstyled { max-width: 60rem; margin: 1rem auto; padding: 0 1rem; }
     .winnow-unstyled img:not([src]) { font-size: .85em; color: #666; border: 1px dashed #bbb; padding: 0 .3em; }

@@ -355,7 +355,7 @@
     for (const block of differing()) { const words = blockTexts[block].split(" ").length; cutAs(block) ? (less += words) : (more += words); }
     const { model, threshold, penalty, pages } = pinned.tried;
     notice(`Against the pinned (${model || "own model"}, cut from ${threshold === null ? "its own" : threshold.toFixed(2)}, penalty × ${penalty.toPrecision(2)}, ${pages} pages seen): ` +
-      (more || less ? `${more.toLocaleString("en")} words more are kept, ${less.toLocaleString("en")} fewer.` : "the same text."));
+      (more || less ? `${more.toLocaleString("en")} words are kept that were not, ${less.toLocaleString("en")} are cut that were kept.` : "the same text."));
   }
   function pin() { pinned = pinned ? null : state; arrangeUnits(); paint(); panel(); compare(); }
   function notice(text) { find("notice").textContent = text; }
