@@ -79,7 +79,8 @@ benchmarks: $(VENV)/.installed ## published figures; PAGES=folder of HTML, GOLD=
 	$(BIN)/python -m benchmarks.speed.crawl_speed
 	$(BIN)/python -m benchmarks.sites.site_counts $(SITES)
 	$(BIN)/python -m benchmarks.sites.many_hosts --hosts 66
-	$(if $(PAGES),$(BIN)/python -m benchmarks.speed.page_stages $(PAGES))
+	$(BIN)/python -m benchmarks.speed.page_stages $(PAGES)
+	$(BIN)/python -m benchmarks.faults.core_fuzzing $(PAGES)
 	$(if $(GOLD),$(BIN)/python -m benchmarks.accuracy.extraction $(GOLD) $(PAGES))
 	$(if $(GOLD),$(BIN)/python -m benchmarks.accuracy.template_measures $(GOLD) $(PAGES))
 	$(if $(GOLD),$(BIN)/python -m benchmarks.accuracy.smoothing $(GOLD) $(PAGES))

@@ -1,12 +1,14 @@
 """What a page costs, stage by stage, on one core, next to the lxml parse of the same page and to other extractors.
 
-    python -m benchmarks.speed.page_stages PAGES_DIR [--sample 200] [--repeat 3] [--model NAME|FILE]
+    python -m benchmarks.speed.page_stages [PAGES_DIR] [--sample 200] [--repeat 3] [--model NAME|FILE]
 
-Every stage runs --repeat times on a page newly parsed, and the fastest run counts, in processor time. It starts with
-empty memos, as on the first page of a site, unless the row says that the names of the site's elements and its links are
-known. A row has the median over pages of its milliseconds, and of its ratio to the parse of the same page. Below it the
-memory of the page nearest to 5,000 elements, above that of its parsed
-tree: the most that Python allocated at once, and the growth of the process.
+Without a folder the pages are those of the demo web. Every stage runs --repeat times on a page newly parsed, and the
+fastest run counts, in processor time. It starts with empty memos, as on the first page of a site, unless the row says
+that the names of the site's elements and its links are known. The rows are with the compiled core, where there is one,
+unless they say that numpy worked alone. A row has the median over pages of its milliseconds, their mean, and the median
+of its ratio to the parse of the same page. Below it the memory of the page nearest to 5,000 elements, above that of its
+parsed tree: the most that Python allocated at once, and the growth of the process; and the growth for three pages made
+of 90,000 elements, the worst that the default limits let through.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import statistics
 import tracemalloc
 from collections import defaultdict
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import thread_time
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,7 +26,8 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.shared.common import html_files, parser_of, say, shown, table, write_json
 from benchmarks.shared.peers import peers
-from winnow import Page, PageTooLarge, clean, load_model
+from demo.web import generate
+from winnow import Page, PageTooLarge, clean, core, load_model
 from winnow.fingerprints.units import both_fingerprints
 from winnow.memo import forget
 from winnow.output.stripping import template_units
@@ -34,6 +38,7 @@ from winnow.smoothing.smooth import smooth_scores
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
 
     from winnow.cleaning import Cleaned
     from winnow.models.base import Model
@@ -43,17 +48,31 @@ PARSE: Final = "lxml parse"
 WHOLE: Final = "Winnow, tree to text"
 EVERYTHING: Final = "Winnow, HTML to text"
 KNOWN: Final = "{}, names known"
+ALONE: Final = "Winnow, tree to text, numpy alone"
+WORST: Final = {
+    "paragraphs": "<body>" + "<p>x" * 89_990,
+    "lists of links": "<body>" + "<li class='a b'><a href='/x'>A link</a><p>and some words, more." * 29_990,
+    "nested": "<body>" + ("<div><p>x " * 300 + "</div>" * 300) * 149,
+}
 
 
 def main() -> None:
     """Time every stage on every page and print the table."""
     parser = parser_of(__doc__)
-    parser.add_argument("pages", type=Path, metavar="PAGES_DIR", help="folder of HTML files, searched recursively")
+    parser.add_argument("pages", type=Path, nargs="?", metavar="PAGES_DIR", help="folder of HTML files (demo web)")
     parser.add_argument("--sample", type=int, default=200, metavar="N", help="pages, evenly spread (%(default)s)")
     parser.add_argument("--repeat", type=int, default=3, metavar="N", help="runs, the fastest counts (%(default)s)")
     parser.add_argument("--model", metavar="MODEL", help="model (default: the package's)")
     parser.add_argument("--no-peers", action="store_true", help="Winnow alone")
     options = parser.parse_args()
+    with TemporaryDirectory() as folder:
+        if options.pages is None:
+            generate(Path(folder))
+            options.pages = Path(folder)
+        _measure(options)
+
+
+def _measure(options: argparse.Namespace) -> None:
     model = load_model(options.model)
     with threadpool_limits(1):  # one core is one thread of the matrix library, too
         times = _times(options, model)
@@ -67,16 +86,24 @@ def main() -> None:
         rows.append([name, f"{middle:.2f}", f"{mean:.2f}", f"{ratio:.2f}"])
         figures["stages"][name] = {"median_ms": middle, "mean_ms": mean, "median_ratio": ratio}
     print(table(["stage", "median ms", "mean ms", "parses"], rows))
-    if "trafilatura" in times:
-        faster = statistics.median(
-            peer / own for peer, own in zip(times["trafilatura"], times[EVERYTHING], strict=True)
-        )
-        print(f"\nHTML to text, {faster:.1f} times as fast as trafilatura (median over pages).")
-        figures["times_as_fast_as_trafilatura"] = faster
+    print(f"\nCore: {core.description()}.")
+    for peer in ("trafilatura", "resiliparse"):
+        if peer in times:
+            pairs = list(zip(times[peer], times[EVERYTHING], strict=True))
+            faster = statistics.median(theirs / own for theirs, own in pairs)
+            of_means = statistics.fmean(times[peer]) / statistics.fmean(times[EVERYTHING])
+            print(
+                f"HTML to text, {faster:.2f} times as fast as {peer} by the median over pages, {of_means:.2f} by means."
+            )
+            figures[f"times_as_fast_as_{peer}"] = {"median": faster, "of_means": of_means}
     figures["memory"] = memory = _memory(_file_of_size(html_files(options.pages)), options.model)
     print(
         f"\nMemory of a page of {memory['nodes']:,} nodes above its parsed tree: {memory['python_mb']:.1f} MB of Python"
         f" objects and arrays at most, the process grew by {memory['process_mb']:.1f} MB."
+    )
+    figures["worst_mb"] = worst = {name: _apart(_growth_of, WORST[name], options.model) for name in WORST}
+    print(
+        "Growth for pages of 90,000 elements: " + ", ".join(f"{name} {mb:.0f} MB" for name, mb in worst.items()) + "."
     )
     write_json(options, figures)
 
@@ -140,6 +167,9 @@ def _stages(html: str, url: str, model: Model) -> dict[str, float]:
     stages[WHOLE], _ = _timed_clean(html, url, model)
     stages["the same and fingerprints"] = stages[WHOLE] + stages["fingerprint"]
     stages[EVERYTHING] = stages[PARSE] + stages[WHOLE]
+    forget()
+    with core.numpy_only():
+        stages[ALONE], _ = _timed_clean(html, url, model)
     return stages
 
 
@@ -161,12 +191,15 @@ def _tags(html: bytes) -> int:
 
 
 def _memory(file: Path, model: str | None) -> dict[str, float]:
-    """Measure a page in a process of its own."""
+    """Measure a page in processes of its own."""
+    python_mb, nodes = _apart(_python_peak, file, model)
+    return {"nodes": nodes, "python_mb": python_mb, "process_mb": _apart(_process_growth, file, model)}
+
+
+def _apart(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function in a process that has done nothing else."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
-        python_mb, nodes = pool.apply(_python_peak, (file, model))
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        process_mb = pool.apply(_process_growth, (file, model))
-    return {"nodes": nodes, "python_mb": python_mb, "process_mb": process_mb}
+        return pool.apply(function, arguments)
 
 
 def _python_peak(file: Path, name: str | None) -> tuple[float, int]:
@@ -181,9 +214,13 @@ def _python_peak(file: Path, name: str | None) -> tuple[float, int]:
 
 
 def _process_growth(file: Path, name: str | None) -> float:
+    return _growth_of(file.read_bytes(), name)
+
+
+def _growth_of(html: str | bytes, name: str | None) -> float:
     model = load_model(name)
     clean("<p>something</p>" * 100, model=model)
-    root = parse_html(file.read_bytes())
+    root = parse_html(html)
     Path("/proc/self/clear_refs").write_text("5")  # the high-water mark starts anew
     before = _status("VmRSS")
     cleaned = clean(root, model=model)

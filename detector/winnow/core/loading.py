@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
+from importlib.machinery import ExtensionFileLoader
+from importlib.util import module_from_spec, spec_from_file_location
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 Core: TypeAlias = Any  # the module winnow.core._compiled
 
@@ -37,6 +40,18 @@ def compiled() -> Core | None:
 def description() -> str:
     """``"compiled"``, or ``"numpy"`` with the reason in parentheses."""
     return _description
+
+
+def load_from(library: Path) -> None:
+    """Take the core from another file from now on: one built with sanitizers, for example."""
+    global _core, _description
+    loader = ExtensionFileLoader("winnow.core._compiled", str(library))
+    spec = spec_from_file_location("winnow.core._compiled", library, loader=loader)
+    if spec is None:
+        raise ImportError(f"{library}: no library")
+    module = module_from_spec(spec)
+    loader.exec_module(module)
+    _core, _description = module, f"compiled ({library})"
 
 
 @contextmanager

@@ -334,7 +334,7 @@ static int read_attributes(Flat *flat, const Node *node)
             size_t begin = (size_t)flat->value_begin[found - 1];
             size_t known = (size_t)flat->value_begin[found] - begin;
             if (flat->name_of[found - 1] == name && known == length
-                && memcmp(flat->values.data + begin, value, length) == 0) {
+                && (length == 0 || memcmp(flat->values.data + begin, value, length) == 0)) {
                 break;
             }
             at = (at + 1) & flat->table_mask;

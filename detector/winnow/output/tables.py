@@ -48,7 +48,8 @@ def layout(page: Page) -> NDArray[np.bool_]:
     all_cells = np.bincount(owner[cells], minlength=page.n)
     heads = np.bincount(owner[_HEADS[page.tag] & (table_of >= 0)], minlength=page.n) > 0
     row_of = nearest(page.parent, page.tag == _ROW)[cells]
-    rows, lengths = np.unique(row_of[row_of >= 0], return_counts=True)
+    in_tables = (row_of >= 0) & (table_of[row_of] >= 0)  # broken markup may have its rows around its table
+    rows, lengths = np.unique(row_of[in_tables], return_counts=True)
     rows_of = np.bincount(table_of[rows], minlength=page.n)
     wide = np.bincount(table_of[rows], weights=lengths > 1, minlength=page.n) > 0
     data = tables & (rows_of > 1) & wide & (subtree_sums(page, tables) == 1)

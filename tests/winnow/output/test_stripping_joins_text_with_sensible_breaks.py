@@ -55,3 +55,9 @@ def test_all_visible_text_of_a_tree_is_found_without_a_page() -> None:
     root = etree.fromstring(html, etree.HTMLParser())
     assert visible_text(root) == "one two three\nfour\nfive\nsix\nseven eight"
     assert visible_text(root).split("\n") == Page.from_tree(root).block_texts()
+
+
+def test_a_row_around_its_table_is_no_row_of_it() -> None:
+    root = etree.fromstring("<body><tr><table><td>one</td><td>two</td></table></tr></body>")
+    page = Page.from_tree(root)
+    assert join_blocks(page, block_texts(page), np.ones(page.m, bool)).split() == ["one", "two"]

@@ -1,0 +1,181 @@
+"""The compiled core under AddressSanitizer and UndefinedBehaviorSanitizer, fed with damaged pages.
+
+    python -m benchmarks.faults.core_fuzzing [PAGES_DIR] [--seconds 60] [--seed 1]
+
+The core is compiled anew with both sanitizers, which stop the process at the first read or write outside its memory,
+and at the first overflow. Pages of the demo web, or of a folder, are cut, spliced, repeated and strewn with bytes; each
+goes the whole way: parsed, flattened, fingerprinted, scored, smoothed. Its arrays are compared with numpy's. Then every
+function of the core is called with arrays of wrong lengths and with numbers that point outside of them, which it has to
+refuse. Needs gcc or clang.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from benchmarks.shared.common import html_files, parser_of, say
+from demo.web import generate
+from winnow import Page, PageTooLarge, clean, core
+from winnow.fingerprints import both_fingerprints
+from winnow.models.blocks.block_features import BlockFeatures
+from winnow.page.parsing import parse_html
+
+if TYPE_CHECKING:
+    import argparse
+
+_INSIDE: Final = "WINNOW_FUZZING_INSIDE"
+_SANITIZERS: Final = (
+    "-fsanitize=address,undefined",
+    "-fno-sanitize-recover=all",
+    "-fno-omit-frame-pointer",
+    "-g",
+    "-O1",
+)
+_SPLICES: Final = (
+    b"<", b">", b"</", b"<!--", b"-->", b"<p>", b"<svg><title>", b"<table><td>", b"<script>", b'"', b"'", b"=", b"&#x",
+    b"&#1114111;", b"\xff\xfe", b"\xf0\x9f\x98\x80", b"\xe3\x80\x80", b"\xc3", b"\x00", b"<a href=", b" class=",
+    b"<math><annotation encoding=application/x-tex>", b"<x-y z:w=1>", b"<![CDATA[", b"<?php ", b"\n", b" " * 50,
+)  # fmt: skip
+
+
+def main() -> None:
+    """Compile with sanitizers, and start again inside of them."""
+    parser = parser_of(__doc__)
+    parser.add_argument("pages", type=Path, nargs="?", metavar="PAGES_DIR", help="folder of HTML files (demo web)")
+    parser.add_argument("--seconds", type=float, default=60, metavar="S", help="time to spend (%(default)s)")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of chance (%(default)s)")
+    options = parser.parse_args()
+    if _INSIDE in os.environ:
+        _fuzz(options)
+        return
+    with TemporaryDirectory() as folder:
+        library = _compiled(Path(folder))
+        runtime = subprocess.run(["cc", "-print-file-name=libasan.so"], capture_output=True, text=True, check=True)
+        environment = {
+            **os.environ,
+            _INSIDE: str(library),
+            "LD_PRELOAD": runtime.stdout.strip(),
+            "ASAN_OPTIONS": "detect_leaks=0",  # Python leaves much behind when it ends
+            "OMP_NUM_THREADS": "1",
+        }
+        sys.exit(
+            subprocess.run(
+                [sys.executable, "-m", __spec__.name, *sys.argv[1:]], env=environment, check=False
+            ).returncode
+        )
+
+
+def _compiled(folder: Path) -> Path:
+    import sysconfig  # noqa: PLC0415  (of the outer process alone)
+
+    library = folder / "_compiled.abi3.so"
+    sources = sorted(map(str, Path(core.__file__).parent.glob("*.c")))
+    include = f"-I{sysconfig.get_paths()['include']}"
+    subprocess.run(["cc", "-shared", "-fPIC", *_SANITIZERS, include, *sources, "-o", str(library)], check=True)
+    return library
+
+
+def _fuzz(options: argparse.Namespace) -> None:
+    core.load_from(Path(os.environ[_INSIDE]))
+    rng = random.Random(options.seed)
+    with TemporaryDirectory() as folder:
+        if options.pages is None:
+            generate(Path(folder), pages=11)
+        seeds = [file.read_bytes()[:60_000] for file in html_files(options.pages or Path(folder), 200)]
+    until, pages, refused = time.monotonic() + options.seconds, 0, 0
+    while time.monotonic() < until:
+        html = _damaged(rng, seeds)
+        with suppress(PageTooLarge):
+            _compare(html)
+        pages += 1
+        refused += _misuse(rng)
+        if pages % 200 == 0:
+            say(f"{pages:,} pages, {refused:,} wrong calls refused")
+    print(
+        f"{pages:,} damaged pages came to the same both ways, {refused:,} wrong calls were refused; nothing was found."
+    )
+
+
+def _damaged(rng: random.Random, seeds: list[bytes]) -> bytes:
+    """Splice two pages and damage what comes out."""
+    one, other = rng.choice(seeds), rng.choice(seeds)
+    cut, begin = rng.randrange(len(one) + 1), rng.randrange(len(other) + 1)
+    html = bytearray(one[:cut] + other[begin : begin + rng.randrange(20_000)])
+    for _ in range(rng.randrange(30)):
+        place = rng.randrange(len(html) + 1)
+        match rng.randrange(4):
+            case 0:
+                html[place:place] = rng.choice(_SPLICES) * rng.choice((1, 1, 1, 3, 40))
+            case 1:
+                del html[place : place + rng.randrange(1, 200)]
+            case 2:
+                html[place : place + 4] = rng.randbytes(4)
+            case _:
+                html[place:place] = html[place : place + rng.randrange(400)] * rng.randrange(1, 4)
+    return bytes(html)
+
+
+def _compare(html: bytes) -> None:
+    root = parse_html(html)
+    fast = _arrays(root)
+    with core.numpy_only():
+        slow = _arrays(root)
+    for name, value in fast.items():
+        same = np.array_equal(value, slow[name]) if isinstance(value, np.ndarray) else value == slow[name]
+        assert same, f"{name} differs on {html!r}"
+
+
+def _arrays(root: Any) -> dict[str, Any]:
+    page = Page.from_tree(root, "https://example.org/a/b")
+    found = {name: value for name, value in vars(page).items() if isinstance(value, np.ndarray | str)}
+    found["nodes"], found["text"] = both_fingerprints(page)
+    found["features"] = BlockFeatures.of(page).static
+    found["pairs"], found["kept"] = list(page.attributes), clean(page).text
+    return found
+
+
+def _misuse(rng: random.Random) -> int:
+    """Call a function of the core with arrays that do not fit; returns how many calls it refused."""
+    module: Any = core.compiled()
+
+    def some(dtype: type[np.generic]) -> np.ndarray[Any, Any]:
+        return np.array(
+            [rng.choice((-1, 0, 1, 2, 5, 100, 2**31 - 1, -(2**31))) for _ in range(rng.randrange(6))]
+        ).astype(dtype)
+
+    i64, i32, f32, u8, u64 = np.int64, np.int32, np.float32, np.uint8, np.uint64
+    table = np.zeros(0x110000, np.uint8)
+    tokens, text = np.zeros(1 << 17, np.uint64), rng.choice(("", "ab c", "é\U0001f600 x"))
+    calls: list[tuple[str, tuple[Any, ...]]] = [
+        ("count_kinds", (text, some(i64), table, some(i64))),
+        ("block_texts", (text, some(i64), some(i32), some(i32), table)),
+        ("leading_words", (text, "a\nb\n", table, 1, 2, some(i32), some(i32))),
+        ("text_hashes", (text, some(i64), some(u8), table, tokens, 3, some(i64), some(u64), some(u64))),
+        ("name_parts", (b"class name", some(i64), some(i64), 1, 2, some(i32))),
+        ("class_signatures", (b"class name", some(i64), some(i64), some(i64))),
+        ("pool", (some(f32), some(f32), some(i64), some(i64), some(f32), some(f32))),
+        ("contract", (some(i32), some(i64), some(i64), some(i64))),
+        ("solve_rows", (*(some(i64) for _ in range(8)), 1_000)),
+        ("flatten", ("no element", {}, 1, 2, some(u8), some(u8), table, 1, 10, 10)),
+    ]
+    refused = 0
+    for name, arguments in calls:
+        try:
+            getattr(module, name)(*arguments)
+        except (TypeError, ValueError):
+            refused += 1
+    return refused
+
+
+if __name__ == "__main__":
+    main()
