@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from scrapy_winnow.commands import clean, dedup, evaluate, hosts, inspect, learn, report, segments, site, train, warc
 from scrapy_winnow.commands.shared.failures import FAILED, INTERRUPTED, CommandError
+from winnow import core
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,10 +39,14 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
     """Give a parser all the commands, and what ``--help`` says of them together."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("--version", action="version", version=f"winnow {version('scrapy-winnow')}")
+    parser.add_argument("--version", action="version", version=_version())
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in (clean, segments, inspect, site, warc, train, evaluate, learn, dedup, hosts, report):
         command.add_parser(commands)
+
+
+def _version() -> str:
+    return f"winnow {version('scrapy-winnow')}, core: {core.description()}"
 
 
 def run(options: argparse.Namespace) -> int:

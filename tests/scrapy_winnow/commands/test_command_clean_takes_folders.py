@@ -5,6 +5,7 @@ import pytest
 
 from scrapy_winnow.commands import main
 from tests.scrapy_winnow.commands.test_command_clean_writes_content import PAGE
+from winnow import core
 
 
 @pytest.fixture
@@ -89,4 +90,6 @@ def test_options_that_cannot_work_are_refused(
 def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--version"])
-    assert capsys.readouterr().out.startswith("winnow 0.")
+    said = capsys.readouterr().out
+    assert said.startswith("winnow 0.")
+    assert said.endswith(f", core: {core.description()}\n")
