@@ -49,12 +49,16 @@ def tags_of(html: str | bytes) -> int:
     return tags + signs // EQUALS_SIGNS_PER_TAG + len(html) // CHARACTERS_PER_TAG
 
 
+MOST_WAITING: Final = 16
+"""Pages that wait for a process, each with its tree, before the crawl's own process lends a hand with light ones."""
+
+
 class Cleaner:
     """Cleans the pages of a crawl so that none of them holds the event loop for long.
 
-    With ``WINNOW_PROCESSES`` pages are cleaned there, and in the crawl's process only while the others start, and those
-    that some of them have died of. There a light page is worked on at once, which costs least, and a heavy one in a
-    thread, one at a time: more of them would share one interpreter and only take memory.
+    With ``WINNOW_PROCESSES`` pages are cleaned there; in the crawl's process only while the others start or have too
+    much to do, and pages that some of them have died of. There a light page is worked on at once, which costs least,
+    and a heavy one in a thread, one at a time: more of them would share one interpreter and only take memory.
 
     Args:
         config: the settings.
@@ -140,7 +144,7 @@ class Cleaner:
         """
         if self._pool is not None:
             self._pool.start()
-            if self._pool.is_ready:
+            if self._pool.is_ready and (self._pool.waiting < MOST_WAITING or not self.is_light(html)):
                 file = model or (self._model_file if self._file is None else await self._file)
                 cleaned = await self._pool.clean(Task(html, url, counts, self.options, file))
                 if cleaned is not None:

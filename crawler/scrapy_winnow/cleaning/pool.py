@@ -58,6 +58,11 @@ class CleaningPool:
         """Whether there is a process."""
         return bool(self._processes)
 
+    @property
+    def waiting(self) -> int:
+        """Pages that wait for a process."""
+        return len(self._waiting)
+
     def start(self) -> None:
         """Start the processes; they are ready some time later."""
         missing = self._size - len(self._processes) - self._starting

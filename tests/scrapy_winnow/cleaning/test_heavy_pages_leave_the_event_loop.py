@@ -42,3 +42,18 @@ async def test_a_heavy_page_works_beside_the_event_loop(page):
     assert (await work).status in {"cleaned", "fallback"}
     assert counted == ["winnow/items/in_thread"]
     assert longest < 0.05
+
+
+async def test_the_crawls_own_process_lends_a_hand_where_many_pages_wait():
+    counted = []
+    cleaner = Cleaner(Config.from_settings(Settings({"WINNOW_PROCESSES": 1})), counted.append)
+    await cleaner.clean("<p>The first page starts the process.", None, None, None)
+    async with asyncio.timeout(30):
+        while not cleaner.is_ready:  # noqa: ASYNC110 - a process is a process
+            await asyncio.sleep(0.01)
+    pages = [cleaner.clean(f"<p>Page {number} has a few words of its own.", None, None, None) for number in range(100)]
+    cleaned = await asyncio.gather(*pages)
+    await cleaner.close()
+    assert [page.values["text"] for page in cleaned] == [f"Page {n} has a few words of its own." for n in range(100)]
+    assert 10 <= counted.count("winnow/items/in_process") < 100
+    assert set(counted) == {"winnow/items/in_process"}
