@@ -83,7 +83,12 @@ def host_reports(web: DemoWeb, items: list[dict[str, Any]], labels: dict[str, in
 
 def accuracy(web: DemoWeb, items: list[dict[str, Any]]) -> Accuracy:
     """Compare items with the truth about their pages."""
-    return total(compare(web.truth(item["url"]), item.get("text") or "") for item in items)
+    return total(compare(web.truth(item["url"]), _written(item)) for item in items)
+
+
+def _written(item: dict[str, Any]) -> str:
+    """What people wrote on a page: for the truth, comments are content."""
+    return "\n".join(item.get(field) or "" for field in ("text", "comments"))
 
 
 def table(reports: list[HostReport]) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, Self
 from scrapy_winnow.fields import OPTIONAL_FIELDS, WRITTEN_FIELDS
 from scrapy_winnow.hosts.entries import MOST_PAGES
 from scrapy_winnow.settings_reader import SettingsReader
+from winnow.comments import COMMENTS, Comments
 from winnow.site.counting.site_level import MIN_PAGES
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ DEFAULTS: Final[Mapping[str, object]] = {
     "WINNOW_IMAGES": True,
     "WINNOW_TABLES": True,
     "WINNOW_DEDUPLICATE": True,
+    "WINNOW_COMMENTS": "separate",
     "WINNOW_KEEP_HTML": True,
     "WINNOW_DUPLICATES": True,
     "WINNOW_DROP_DUPLICATES": False,
@@ -101,6 +103,7 @@ class Config:
     images: bool
     tables: bool
     deduplicate: bool
+    comments: Comments
     keep_html: bool
     duplicates: bool
     drop_duplicates: bool
@@ -177,6 +180,7 @@ class Config:
             images=reader.truth("WINNOW_IMAGES"),
             tables=reader.truth("WINNOW_TABLES"),
             deduplicate=reader.truth("WINNOW_DEDUPLICATE"),
+            comments=reader.choice("WINNOW_COMMENTS", COMMENTS),
             keep_html=reader.truth("WINNOW_KEEP_HTML"),
             duplicates=reader.truth("WINNOW_DUPLICATES"),
             drop_duplicates=reader.truth("WINNOW_DROP_DUPLICATES"),

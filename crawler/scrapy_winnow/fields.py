@@ -59,6 +59,7 @@ class ItemField(NamedTuple):
 
 FIELDS: Final = (
     ItemField("text", lambda o: o.cleaned.text),
+    ItemField("comments", lambda o: o.cleaned.comments),
     ItemField("title", lambda o: o.cleaned.title),
     ItemField("template_share", lambda o: round(o.cleaned.template_share, 4)),
     ItemField("label_source", lambda o: "site" if o.with_evidence else "page"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.project import data_path
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from scrapy.settings import BaseSettings
+
+Word = TypeVar("Word", bound=str)
 
 PREFIX: Final = "WINNOW_"
 
@@ -130,6 +132,15 @@ class SettingsReader:
         if not 0 < number <= 1:
             self._wrong(f"{name} must be above 0 and at most 1, or None, not {value!r}")
         return number
+
+    def choice(self, name: str, known: tuple[Word, ...]) -> Word:
+        """One of the words that are known; the first of them where it is none."""
+        word = self.text(name)
+        for each in known:
+            if word == each:
+                return each
+        self._wrong(f"{name} must be one of {', '.join(known)}; not {self.value(name)!r}")
+        return known[0]
 
     def choices(self, name: str, known: tuple[str, ...]) -> frozenset[str]:
         """Some of the words that are known."""

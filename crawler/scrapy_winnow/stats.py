@@ -18,6 +18,7 @@ HOSTS_REOPENED: Final = "winnow/hosts/reopened"
 
 ITEMS_CLEANED: Final = "winnow/items/cleaned"
 ITEMS_WITH_EVIDENCE: Final = "winnow/items/with_site_evidence"
+ITEMS_WITH_COMMENTS: Final = "winnow/items/with_comments"
 ITEMS_FALLBACK: Final = "winnow/items/fallback"
 ITEMS_EMPTY: Final = "winnow/items/empty"
 ITEMS_TOO_LARGE: Final = "winnow/items/too_large"

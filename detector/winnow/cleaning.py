@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from lxml import etree
 
+from winnow.comments import COMMENTS, Comments, Parting
 from winnow.inputs import check_input, is_binary, usable_model
 from winnow.output.chunks import Chunk, chunks_of
 from winnow.output.conditional_comments import leftovers
@@ -43,15 +44,18 @@ class Cleaned:
     object does, so take what you need from it and let it go. The tree must not be changed before that.
 
     Attributes:
-        text: text of the content, blocks separated as in :func:`winnow.output.text.join_blocks`.
+        text: text of the content, without comments of readers unless they are to be included; blocks are separated as
+            in :func:`winnow.output.text.join_blocks`.
         title: title of the document, "" without one.
-        template_share: characters of text that were cut, as a share of all, 0..1.
+        template_share: characters of template that were cut, as a share of all, 0..1.
         fallback: every block was template; the least template-like section was kept all the same.
         passed_through: ``None``, or the cap that the page is above (``"bytes"``, ``"nodes"`` or ``"depth"``). Then
             nothing was cut: the text is all the visible text, and the HTML that text in paragraphs. ``"binary"`` says
             that the bytes are no HTML, but a PDF or a picture for example; there is no text then.
         model_version: version of the model that decided.
         url: address of the page, where it was given.
+        comments: text of what readers wrote below the content, without the controls of each comment; "" without any, on
+            forums, whose posts are the content, and with ``comments="drop"``.
     """
 
     text: str
@@ -62,6 +66,7 @@ class Cleaned:
     model_version: str
     _decided: Decided | None = field(repr=False)
     url: str | None = None
+    comments: str = ""
     _parts: Parts = field(default=EVERYTHING, repr=False)
 
     @cached_property
@@ -83,7 +88,10 @@ class Cleaned:
         decided = self._decided
         if decided is None:
             return []
-        return segments(decided.page, decided.smoothed, decided.template, decided.texts, decided.site, decided.copies)
+        return segments(
+            *(decided.page, decided.smoothed, decided.template, decided.texts),
+            *(decided.site, decided.copies, decided.comments),
+        )
 
     @cached_property
     def metadata(self) -> Metadata:
@@ -151,6 +159,7 @@ class Decided:
         texts: text of each of the m blocks.
         site: bool[n + m], units that are template according to the site.
         copies: bool[n + m], blocks that were cut since they repeat content before them.
+        comments: bool[n + m], units of what readers wrote, cut or not.
     """
 
     page: Page
@@ -159,6 +168,7 @@ class Decided:
     texts: list[str]
     site: NDArray[np.bool_]
     copies: NDArray[np.bool_]
+    comments: NDArray[np.bool_]
 
 
 def clean(
@@ -172,6 +182,7 @@ def clean(
     links: bool = True,
     images: bool = True,
     tables: bool = True,
+    comments: Comments = "separate",
     limits: Limits = DEFAULT_LIMITS,
     df: NDArray[np.int64] | None = None,
     pages: int = 0,
@@ -188,6 +199,8 @@ def clean(
         links: keep the targets of links in HTML and Markdown; without them their text stays.
         images: keep pictures, videos and sounds there.
         tables: keep tables of data; tables that only lay out the page are not concerned.
+        comments: ``"separate"`` keeps what readers wrote out of the content and in :attr:`Cleaned.comments`,
+            ``"include"`` has it in both, ``"drop"`` in neither.
         limits: caps above which a page is passed through as it is.
         df: int64[n + m], pages of the site that contain each unit, where they have been counted; it takes a
             :class:`~winnow.page.page.Page` to know the units.
@@ -198,7 +211,8 @@ def clean(
 
     Raises:
         TypeError: an argument is of a type that is not taken; the message says what is.
-        ValueError: ``df`` does not have one count per unit, or the model's file holds none.
+        ValueError: ``df`` does not have one count per unit, the model's file holds none, or ``comments`` is none of
+            the three.
         LookupError: there is no such ``encoding``.
         FileNotFoundError: there is no such model.
 
@@ -207,6 +221,8 @@ def clean(
     'Storm\n\nWinds of up to 130 km/h.'
     """
     check_input(html, url, encoding)
+    if comments not in COMMENTS:
+        raise ValueError(f"comments may be {', '.join(COMMENTS)}; not {comments!r}")
     model = usable_model(model)
     parts = Parts(links=links, images=images)
     if encoding is None and is_binary(html):
@@ -229,30 +245,36 @@ def clean(
             site = np.zeros_like(site)
         else:
             scores = moved
+    threads = Parting.of(page, scores, site, comments)
+    scores = threads.decided(scores)
     smoothed = smooth_scores(page, scores) if smooth else unsmoothed(page, scores)
     smoothed = _with_certain_blocks(page, smoothed, site, scores.threshold)
     template, fallback = template_units(page, smoothed, scores.threshold)
+    template[threads.section >= 0] = not threads.included
     texts = block_texts(page)
     copies = np.zeros(page.n + page.m, bool)
     if deduplicate:
         copies[page.n :] = later_copies(page, texts, ~template[page.n :])
+        copies[page.n :] |= later_copies(page, texts, threads.readers)
     cut = copies.copy()
     if not tables:
         cut |= in_table(page)
-    cut[page.n :] |= leftovers(texts)
+    cut[page.n :] |= leftovers(texts) | threads.controls
     template |= cut
-    smoothed = SmoothedScores(smoothed.value, _sections_of_their_own(smoothed.section, cut))
-    kept = ~template[page.n :]
+    section = np.where(threads.section >= 0, threads.section, smoothed.section)
+    smoothed = SmoothedScores(smoothed.value, _sections_of_their_own(section, cut))
+    kept, readers = ~template[page.n :], threads.readers & ~cut[page.n :]
     lengths = np.fromiter(map(len, texts), np.int64, page.m)
     return Cleaned(
         text=join_blocks(page, texts, kept),
         title=page.title,
-        template_share=float(lengths[~kept].sum() / max(int(lengths.sum()), 1)),
+        template_share=float(lengths[~kept & ~readers].sum() / max(int(lengths.sum()), 1)),
         fallback=fallback,
         passed_through=None,
         model_version=model.version,
-        _decided=Decided(page, smoothed, template, texts, site, copies),
+        _decided=Decided(page, smoothed, template, texts, site, copies, (threads.section >= 0) & ~cut),
         url=page.url,
+        comments=join_blocks(page, texts, readers) if comments != "drop" else "",
         _parts=parts,
     )
 

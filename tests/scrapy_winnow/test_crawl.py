@@ -28,7 +28,17 @@ def test_what_is_written_on_an_item(web, crawl):
     crawled = crawl(urls=urls, WINNOW_OUTPUTS="clean_html,markdown,segments", CONCURRENT_REQUESTS=1)
     item = crawled.item(urls[19])
     assert set(item) == {
-        *("url", "text", "title", "template_share", "label_source", "label_version", "evidence_pages", "status"),
+        *(
+            "url",
+            "text",
+            "comments",
+            "title",
+            "template_share",
+            "label_source",
+            "label_version",
+            "evidence_pages",
+            "status",
+        ),
         "site_label_version",
         *("shingles", "clean_html", "markdown", "segments"),
     }

@@ -4,7 +4,17 @@ import pytest
 
 KINDS = ["dict", "dataclass", "attrs", "pydantic", "item"]
 FIELDS = {
-    *("url", "title", "text", "template_share", "label_source", "label_version", "evidence_pages", "status"),
+    *(
+        "url",
+        "title",
+        "text",
+        "comments",
+        "template_share",
+        "label_source",
+        "label_version",
+        "evidence_pages",
+        "status",
+    ),
     *("site_label_version", "shingles"),
 }
 

@@ -73,6 +73,7 @@ class Cleaner:
         self.options = CleaningOptions(
             limits=Limits(max_bytes=config.max_bytes, max_nodes=config.max_nodes),
             outputs=tuple(sorted(config.outputs)),
+            comments=config.comments,
             sketch=config.duplicates_sketch,
             links=config.links,
             images=config.images,

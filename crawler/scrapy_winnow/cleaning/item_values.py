@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from scrapy_winnow.hosts.evidence import UnitCounts
+    from winnow.comments import Comments
     from winnow.models.base import Model
 
 
@@ -48,12 +49,14 @@ class CleaningOptions:
     Attributes:
         limits: caps above which a page is passed through.
         outputs: optional values to work out as well.
+        comments: what becomes of what readers wrote.
         sketch: shingles of the clean text to work out.
         links, images, tables, deduplicate: as in :func:`winnow.clean`.
     """
 
     limits: Limits = DEFAULT_LIMITS
     outputs: tuple[str, ...] = ()
+    comments: Comments = "separate"
     sketch: int = KEEP
     links: bool = True
     images: bool = True
@@ -87,7 +90,7 @@ def clean_item(
         html = html if isinstance(html, Page) else Page.parse(html, url, limits=limits)
         df, pages = counts.frequencies(html), counts.pages
     with_evidence = pages >= MIN_PAGES
-    switches = {name: getattr(options, name) for name in ("links", "images", "tables", "deduplicate")}
+    switches = {name: getattr(options, name) for name in ("links", "images", "tables", "deduplicate", "comments")}
     cleaned = clean(html, url, model=model, limits=limits, df=df, pages=pages, **switches)
     own = shingles(cleaned.text, keep=options.sketch)
     outcome = Outcome(cleaned, counts, with_evidence, own)

@@ -66,6 +66,12 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--no-images", action="store_true", help="leave out pictures")
     parser.add_argument("--no-tables", action="store_true", help="leave out tables of data")
     parser.add_argument("--keep-copies", action="store_true", help="keep text that a page has twice")
+    parser.add_argument(
+        "--comments",
+        choices=("separate", "include", "drop"),
+        default="separate",
+        help="what readers wrote below the content: out of the text (default), in it, or nowhere at all",
+    )
     parser.set_defaults(run=run)
 
 

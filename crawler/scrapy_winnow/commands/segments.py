@@ -73,5 +73,5 @@ def _print_table(found: list[Segment]) -> None:
         path = segment.path if len(segment.path) <= _PATH_WIDTH else f"…{segment.path[1 - _PATH_WIDTH :]}"
         text = " ".join(segment.text[: 2 * _TEXT_WIDTH].split())
         shown = text if len(text) <= _TEXT_WIDTH else f"{text[: _TEXT_WIDTH - 1]}…"
-        what = segment.reason or "content"
+        what = "comments" if segment.comment else segment.reason or "content"
         print(f"{segment.score:5.2f}  {what:<8} {segment.characters:7,}  {path:<{_PATH_WIDTH}}  {shown}".rstrip())

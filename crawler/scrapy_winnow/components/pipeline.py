@@ -77,6 +77,8 @@ class CleanItems:
         if cleaned is None:
             return item
         winnow.count(_STATUS_STATS[cleaned.status])
+        if cleaned.values["comments"]:
+            winnow.count(stats.ITEMS_WITH_COMMENTS)
         if cleaned.with_evidence:
             winnow.count(stats.ITEMS_WITH_EVIDENCE)
         if url is not None:

@@ -128,6 +128,7 @@ class Inspection:
             kind = own = np.zeros(0, np.int64)
         else:
             kind = np.where(decided.template[self.page.n :], TEMPLATE, CONTENT)
+            kind[decided.comments[self.page.n :]] = COMMENTS
             kind[decided.copies[self.page.n :]] = COPY
             sections, own = self._sections(cleaned, tried, kind)
         spans, text = located(cleaned.text, self.texts, kind == CONTENT)

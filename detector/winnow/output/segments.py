@@ -36,11 +36,12 @@ class Segment:
             block directly in that element.
         tag: tag name of the root, ``#text`` for a text block.
         score: smoothed templateness, 0..1.
-        template: whether the section was cut.
-        reason: what marks a section that was cut: ``"copy"`` (the page has the same text before it), ``"comment"`` (it
-            is what is left of a conditional comment), ``"site"`` (most of its text is on other pages of the site too),
-            ``"landmark"`` (it lies in ``nav``, ``header``, ``footer`` or ``aside``), ``"links"`` (most of its text is
-            links) or ``"model"`` (its score alone); empty for content.
+        template: whether the section was cut as template.
+        comment: whether readers wrote it; then it is no template, be it part of the text or not.
+        reason: what marks a section of template: ``"copy"`` (the page has the same text before it), ``"leftover"``
+            (it is what is left of a conditional comment), ``"site"`` (most of its text is on other pages of the site
+            too), ``"landmark"`` (it lies in ``nav``, ``header``, ``footer`` or ``aside``), ``"links"`` (most of its
+            text is links) or ``"model"`` (its score alone); empty for content.
         characters: characters of :attr:`text`.
         text: text of the section without the sections below it, a line per text block.
     """
@@ -49,6 +50,7 @@ class Segment:
     tag: str
     score: float
     template: bool
+    comment: bool
     reason: str
     characters: int
     text: str
@@ -61,6 +63,7 @@ def segments(
     texts: list[str],
     site: NDArray[np.bool_],
     copies: NDArray[np.bool_],
+    comments: NDArray[np.bool_],
 ) -> list[Segment]:
     """List the sections of a page, in the order in which they begin.
 
@@ -71,7 +74,9 @@ def segments(
         texts: text of each of its ``m`` blocks.
         site: bool[n + m], units that are template according to the site.
         copies: bool[n + m], blocks that repeat content before them, each a section of its own.
+        comments: bool[n + m], units of what readers wrote.
     """
+    template = template & ~comments
     roots = _in_document_order(page, np.unique(smoothed.section))
     own_texts: dict[int, list[str]] = {root: [] for root in roots}
     for section, text in zip(smoothed.section[page.n :].tolist(), texts, strict=True):
@@ -86,7 +91,8 @@ def segments(
                 tag=_tag_name(page, root) if root < page.n else "#text",
                 score=float(smoothed.value[root]),
                 template=bool(template[root]),
-                reason=("comment" if is_leftover(text) else reason) if template[root] else "",
+                comment=bool(comments[root]),
+                reason=("leftover" if is_leftover(text) else reason) if template[root] else "",
                 characters=len(text),
                 text=text,
             )

@@ -40,7 +40,7 @@ def test_messages_are_put_together_from_pieces_of_any_size(messages, size):
 
 @given(TEXT | st.binary(max_size=50), TEXT | st.none())
 def test_a_task_without_counts_arrives_as_it_was(html, url):
-    options = CleaningOptions(Limits(max_bytes=9), ("markdown",), 12)
+    options = CleaningOptions(Limits(max_bytes=9), ("markdown",), "drop", 12)
     task = read_task(only(pack_task(Task(html, url, None, options, None))))
     assert (task.html, task.url, task.counts, task.options, task.model) == (html, url, None, options, None)
 

@@ -35,7 +35,7 @@ def test_the_table_has_a_line_for_every_section(model: str, page: str, capsys: p
 def test_json_has_the_whole_text_of_every_section(model: str, page: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["segments", "--json", "--model", model, page]) == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert set(rows[0]) == {"file", "path", "tag", "score", "template", "reason", "characters", "text"}
+    assert set(rows[0]) == {"file", "path", "tag", "score", "template", "comment", "reason", "characters", "text"}
     assert sum(row["text"].count("Winds") for row in rows if not row["template"]) == 9
     assert sum(row["text"].count("Some link") for row in rows if row["template"]) == 6
 

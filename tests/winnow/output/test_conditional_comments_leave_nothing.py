@@ -27,7 +27,7 @@ def test_what_is_left_of_conditional_comments_is_no_text(html: str, limits: Limi
 
 def test_it_is_said_what_was_cut() -> None:
     cleaned = winnow.clean(FORMS[0])
-    assert [(segment.text, segment.reason) for segment in cleaned.removed] == [("[endif]-->[endif]-->", "comment")]
+    assert [(segment.text, segment.reason) for segment in cleaned.removed] == [("[endif]-->[endif]-->", "leftover")]
 
 
 @pytest.mark.parametrize("text", ["[endif]-->", "<![endif]-->", "[if lt IE 9]>", "-->", "[endif]--> [endif]-->"])

@@ -92,6 +92,7 @@ def page_output(source: Source, options: argparse.Namespace, model: Model) -> Pa
         "images": not options.no_images,
         "tables": not options.no_tables,
         "deduplicate": not options.keep_copies,
+        "comments": options.comments,
     }
     try:
         cleaned, notes = cleaned_page(source.name, options, model, **switches)
@@ -107,6 +108,7 @@ def _content(name: str, cleaned: Cleaned, options: argparse.Namespace) -> str:
             "url": options.url,
             "title": cleaned.title,
             "text": cleaned.text,
+            "comments": cleaned.comments,
             "template_share": round(cleaned.template_share, 4),
             "fallback": cleaned.fallback,
             "passed_through": cleaned.passed_through,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
@@ -35,8 +36,10 @@ STATIC_NAMES: Final = tuple(name for group in _GROUPS for name in group.NAMES)
 FEATURE_NAMES: Final = (*STATIC_NAMES, *tokens.NAMES)
 """All features, in the order of the columns."""
 
+_KEPT: Final = "block features"  # where a page keeps them
 
-@dataclass(frozen=True, eq=False, slots=True)
+
+@dataclass(frozen=True, eq=False)
 class BlockFeatures:
     """Features of a page's blocks, and what the learned ones are made from.
 
@@ -76,7 +79,7 @@ class BlockFeatures:
             rows=rows,
         )
 
-    @property
+    @cached_property
     def surroundings(self) -> Surroundings:
         """Stretches of blocks around each block."""
         return Surroundings.of(self.tokens, self.words)
@@ -85,6 +88,15 @@ class BlockFeatures:
         """float32[m, len(FEATURE_NAMES)], all features."""
         tables.write(self.rows[len(STATIC_NAMES) :], self.tokens)
         return self.rows.T
+
+
+def features_of(page: Page) -> BlockFeatures:
+    """Features of a page's blocks, computed once for all who ask for them."""
+    known = vars(page)
+    if _KEPT not in known:
+        known[_KEPT] = BlockFeatures.of(page)
+    features: BlockFeatures = known[_KEPT]
+    return features
 
 
 def _twins(texts: list[str]) -> NDArray[np.float64]:

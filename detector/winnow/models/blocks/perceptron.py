@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, Self
 import numpy as np
 
 from winnow.models.base import Scores
-from winnow.models.blocks.block_features import FEATURE_NAMES, BlockFeatures
+from winnow.models.blocks.block_features import FEATURE_NAMES, features_of
 from winnow.models.blocks.ensemble import Ensemble
 from winnow.models.blocks.features.tokens import TABLE_SIZE, TokenTables
 from winnow.models.blocks.network import ARRAY_NAMES, Network
@@ -61,7 +61,7 @@ class BlockPerceptron:
 
     def score(self, page: Page) -> Scores:
         """Score every unit of the page; the threshold is the one of its highest expected F1."""
-        features = BlockFeatures.of(page)
+        features = features_of(page)
         templateness = 1.0 - self.content_probability(features.matrix(self.tables), features.surroundings)
         held = page.block_end - page.block_begin
         branches = held > 1

@@ -119,19 +119,8 @@ class TokenTables:
 
     def write(self, rows: NDArray[np.float32], tokens: Tokens) -> None:
         """Write float32[len(NAMES), m], features of the blocks of a page."""
-        n, m = len(tokens.parent), len(tokens.owner)
-        odds = self.words[tokens.word].astype(np.float64)
-        number = np.bincount(tokens.word_block, minlength=m)
-        total = np.bincount(tokens.word_block, odds, m)
-        rows[0] = total
-        np.divide(total, np.maximum(number, 1), out=rows[1])
-        rows[2:4] = 0
-        holding = np.flatnonzero(number)  # a block's words stand together
-        if len(holding):
-            begins = (np.cumsum(number) - number)[holding]
-            rows[2, holding] = np.minimum(np.minimum.reduceat(odds, begins), 0)
-            rows[3, holding] = np.maximum(np.maximum.reduceat(odds, begins), 0)
-
+        n = len(tokens.parent)
+        write_word_features(rows, tokens, self.words)
         own: Floats = np.bincount(tokens.name_element, self.names[tokens.name], n).astype(np.float64, copy=False)
         change = np.append(own, 0.0) - np.bincount(tokens.end, own, n + 1)
         path = np.cumsum(change)  # over the elements from the root down to each one
@@ -140,6 +129,29 @@ class TokenTables:
         rows[4], rows[7] = path[owner], own[owner]
         rows[5], rows[6] = least[owner], most[owner]
         rows[8:] = path[tokens.levels]
+
+
+def write_word_features(rows: NDArray[np.float32], tokens: Tokens, odds: NDArray[np.float32]) -> None:
+    """Write total, mean, lowest and highest log-odds of each block's words, by a table, into float32[4 or more, m]."""
+    m = len(tokens.owner)
+    of_word = odds[tokens.word].astype(np.float64)
+    number = np.bincount(tokens.word_block, minlength=m)
+    total = np.bincount(tokens.word_block, of_word, m)
+    rows[0] = total
+    np.divide(total, np.maximum(number, 1), out=rows[1])
+    rows[2:4] = 0
+    holding = np.flatnonzero(number)  # a block's words stand together
+    if len(holding):
+        begins = (np.cumsum(number) - number)[holding]
+        rows[2, holding] = np.minimum(np.minimum.reduceat(of_word, begins), 0)
+        rows[3, holding] = np.maximum(np.maximum.reduceat(of_word, begins), 0)
+
+
+def word_features(tokens: Tokens, odds: NDArray[np.float32]) -> NDArray[np.float32]:
+    """float32[m, 4], total, mean, lowest and highest log-odds of each block's words, by a table of log-odds."""
+    rows = np.empty((4, len(tokens.owner)), np.float32)
+    write_word_features(rows, tokens, odds)
+    return rows.T
 
 
 def _extremes(tokens: Tokens, own: Floats) -> tuple[Floats, Floats]:

@@ -1,0 +1,53 @@
+"""Blocks that look like the date or the age of a post, in no language in particular."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from winnow.memo import Memo
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+NAMES: Final = ("dates: time of day", "dates: year", "dates: age", "dates: share of the blocks around")
+
+LONGEST: Final = 120
+"""Characters of a block that may be a date; of an age, a third."""
+
+_AROUND: Final = 8  # blocks on each side
+_TIME: Final = re.compile(r"\b\d{1,2}[:.h]\d{2}\b|\b\d{1,2}\s?[ap]\.?m\b", re.IGNORECASE)
+_YEAR: Final = re.compile(r"(?<!\d)(?:19[89]\d|20[0-4]\d)(?!\d)")
+_AGE: Final = re.compile(
+    r"(?<!\S)\d{1,3}\+?\s?[^\W\d_]{1,7}\b(?:\s[^\W\d_]{2,6})?\s*$"  # 2 days ago, 3mo, vor 5 Tagen
+    r"|^\s*\d{1,2}\s?[^\W\d_]{1,3}\b"
+)
+
+
+def date_features(texts: list[str], digits: NDArray[np.bool_]) -> Floats:
+    """float64[m, len(NAMES)].
+
+    Args:
+        texts: text of each block.
+        digits: bool[m], the blocks that have digits.
+    """
+    signs = np.zeros(len(texts), np.int64)
+    chosen = [block for block in np.flatnonzero(digits).tolist() if len(texts[block]) <= LONGEST]
+    signs[chosen] = [_SIGNS[texts[block]] for block in chosen]
+    dated = np.append(0, np.cumsum(signs > 0))
+    block = np.arange(len(texts))
+    around = dated[np.minimum(block + _AROUND + 1, len(texts))] - dated[np.maximum(block - _AROUND, 0)]
+    return np.column_stack([signs & 1, signs >> 1 & 1, signs >> 2, around / (2 * _AROUND + 1)]).astype(np.float64)
+
+
+def _signs(text: str) -> int:
+    """Bits for a time of day, a year and an age."""
+    age = len(text) * 3 <= LONGEST and _AGE.search(text) is not None
+    return (_TIME.search(text) is not None) | (_YEAR.search(text) is not None) << 1 | age << 2
+
+
+_SIGNS: Final = Memo[str, int](_signs, 8_192)

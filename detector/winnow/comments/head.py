@@ -1,0 +1,176 @@
+"""The comments head: a small network that says how much each text block looks like a reader's comment.
+
+It stands on the features that the page-level model has computed already, without the names of elements, so that it
+knows comments by their look: many of a kind below a story, each with a name, a date and a few sentences. A second,
+linear part says whether the page is a forum, where the same look is content.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar, Final, Self
+
+import numpy as np
+
+from winnow.comments import dates
+from winnow.models.blocks.block_features import STATIC_NAMES
+from winnow.models.blocks.features.hashed_words import name_hashes
+from winnow.models.blocks.features.tokens import TABLE_SIZE, word_features
+from winnow.models.blocks.network import ARRAY_NAMES, Network
+from winnow.models.blocks.perceptron import standardised
+from winnow.models.files import ModelError, fingerprint_of, read_model_file, required_array, write_model_file
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from winnow.models.blocks.block_features import BlockFeatures
+    from winnow.page.page import Page
+
+    Floats = NDArray[np.float64]
+    Matrix = NDArray[np.float32]
+
+NAME: Final = "comments"
+
+_CHOSEN: Final = np.array([not name.startswith("page: ") for name in STATIC_NAMES])
+_DIGITS: Final = STATIC_NAMES.index("digit share")
+_WORDS: Final = tuple(f"comment words: {name} log-odds" for name in ("total", "mean", "lowest", "highest"))
+
+FEATURE_NAMES: Final = (
+    *(name for name, chosen in zip(STATIC_NAMES, _CHOSEN, strict=True) if chosen), *dates.NAMES, *_WORDS,
+)  # fmt: skip
+"""Features of a block, in the order of the columns."""
+
+NAMES_OF_A_PAGE: Final = 2_048
+"""Entries of a page's bag of element names; the page-level table's entries share them."""
+
+OF_A_PAGE: Final = len(FEATURE_NAMES) + 2
+"""Other features of a page: the means of its blocks' features, and the logarithms of its words and blocks."""
+
+_MOST_UNITS: Final = 256
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Judgement:
+    """What the head says of a page.
+
+    Attributes:
+        comment: float64[m], logit of the probability that each block is a comment, by its look.
+        forum: logit of the probability that the page is a forum.
+    """
+
+    comment: Floats
+    forum: float
+
+
+def static_features(page: Page, features: BlockFeatures) -> Matrix:
+    """float32[m, len(FEATURE_NAMES) - 4], the features that need nothing learned."""
+    dated = dates.date_features(page.block_texts(), features.static[:, _DIGITS] > 0)
+    return np.concatenate([features.static[:, _CHOSEN], dated], axis=1, dtype=np.float32)
+
+
+def page_features(matrix: Matrix, mass: Floats) -> Floats:
+    """float64[OF_A_PAGE], what a page's blocks are like on average, and how many they are.
+
+    Args:
+        matrix: float32[m, len(FEATURE_NAMES)], of the blocks; at least one.
+        mass: float64[m], the words of each block.
+    """
+    weight = np.sqrt(mass) + 1e-3
+    means = weight @ matrix / weight.sum()
+    return np.append(means, np.log1p([mass.sum(), len(mass)]))
+
+
+def name_bag(features: BlockFeatures) -> NDArray[np.int64]:
+    """int64[...], the different entries of a page's names, those of comments left out.
+
+    Each is below :data:`NAMES_OF_A_PAGE`. Threads below a story and threads of forums are named alike.
+    """
+    there = np.bincount(features.tokens.name % NAMES_OF_A_PAGE, minlength=NAMES_OF_A_PAGE)
+    there[_OF_COMMENTS] = 0
+    return np.flatnonzero(there)
+
+
+_OF_COMMENTS: Final = np.array(name_hashes(["comment comments"])[0]) % NAMES_OF_A_PAGE
+
+
+@dataclass(frozen=True, eq=False)
+class CommentHead:
+    """The weights.
+
+    Attributes:
+        words: float32[TABLE_SIZE], log-odds for comment of each word; 0 for one that few sources have.
+        mean, scale: float32[k], what the features of a block are standardised by.
+        network: of blocks.
+        forum_mean, forum_scale: float32[OF_A_PAGE], what the features of a page are standardised by.
+        forum_weight: float32[OF_A_PAGE + NAMES_OF_A_PAGE + 1], of the features, the names and one for all.
+    """
+
+    name: ClassVar[str] = NAME
+    words: Matrix
+    mean: Matrix
+    scale: Matrix
+    network: Network
+    forum_mean: Matrix
+    forum_scale: Matrix
+    forum_weight: Matrix
+
+    def judge(self, static: Matrix, features: BlockFeatures) -> Judgement:
+        """Judge a page with text, by its :func:`static_features` and what the rest is made from."""
+        learned = word_features(features.tokens, self.words)
+        matrix = np.concatenate([static, learned], axis=1, dtype=np.float32)
+        logits = self.network.logits(standardised(matrix, self.mean, self.scale), features.surroundings)
+        means = page_features(matrix, features.words).astype(np.float32)
+        of_page = standardised(means, self.forum_mean, self.forum_scale)
+        names = self.forum_weight[OF_A_PAGE:-1][name_bag(features)].sum()
+        forum = of_page @ self.forum_weight[:OF_A_PAGE] + names + self.forum_weight[-1]
+        return Judgement(logits.astype(np.float64), float(forum))
+
+    @cached_property
+    def version(self) -> str:
+        """Identifies the weights."""
+        return f"{NAME}-{fingerprint_of(self._arrays())}"
+
+    def save(self, path: Path) -> None:
+        """Write the head to an ``.npz`` file."""
+        header = {"name": NAME, "version": self.version, "features": FEATURE_NAMES}
+        write_model_file(path, header, self._arrays())
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read a head.
+
+        Raises:
+            FileNotFoundError: there is no such file.
+            ModelError: the file is damaged, of another kind, or made for other features.
+        """
+        header, arrays = read_model_file(path)
+        if header.get("name") != NAME:
+            raise ModelError(f"{path}: a model of the kind {header.get('name')!r}, not {NAME!r}")
+        if header.get("features") != list(FEATURE_NAMES):
+            raise ModelError(f"{path}: made for other features than this version computes; train it again")
+
+        def array(name: str, *shape: int) -> Matrix:
+            return required_array(arrays, name, shape).astype(np.float32)
+
+        def units(name: str) -> int:
+            bias = arrays.get(name)
+            return bias.shape[0] if bias is not None and bias.ndim == 1 and 0 < len(bias) <= _MOST_UNITS else 1
+
+        k = len(FEATURE_NAMES)
+        shapes = Network.shapes(k, units("block_bias"), units("context_bias"))
+        return cls(
+            words=array("words", TABLE_SIZE),
+            mean=array("mean", k),
+            scale=array("scale", k),
+            network=Network(*(array(name, *shape) for name, shape in zip(ARRAY_NAMES, shapes, strict=True))),
+            forum_mean=array("forum_mean", OF_A_PAGE),
+            forum_scale=array("forum_scale", OF_A_PAGE),
+            forum_weight=array("forum_weight", OF_A_PAGE + NAMES_OF_A_PAGE + 1),
+        )
+
+    def _arrays(self) -> dict[str, Matrix | NDArray[np.float16]]:
+        own = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "network"}
+        return own | {"words": self.words.astype(np.float16)} | dict(zip(ARRAY_NAMES, self.network.arrays, strict=True))

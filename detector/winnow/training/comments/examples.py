@@ -1,0 +1,153 @@
+"""Labels of comments, from names and from gold text: nobody has written down which blocks are comments.
+
+On a page with a thread that is named, the blocks of its comments are comments and what is outside the thread is not.
+Where gold text holds the thread, or on a forum, nothing is a comment: the posts are the content. A page whose names say
+nothing of comments, answers or reviews has none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from winnow.comments.head import static_features
+from winnow.comments.names import NamedComments
+from winnow.models.blocks.block_features import BlockFeatures, features_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from winnow.page.page import Page
+
+LEAST_WORDS: Final = 15
+"""Words of a named thread with fewer of which a page says nothing: it may be the invitation to write the first one."""
+
+_GOLD: Final = 0.5
+_REPEATED: Final = 3  # words of a block; shorter ones recur by chance
+_UNNAMED: Final = re.compile(
+    r"com+ent|disqus|respon[sd]|repl(?:y|ies)|discuss|review|feedback|opinion|guestbook|pinglun|reactie|kommentar|koment"
+    r"|yorum|testimonial|post-?body|thread|forum|topic|answer|message",
+    re.IGNORECASE,
+)
+"""Names that may stand around comments which are not named as such."""
+_CONTROL: Final = re.compile(
+    r"\W*(?:reply|responder|répondre|antworten|odpowiedz|ответить|rispondi|yanıtla|回复|beantwoorden|vastaa|svara"
+    r"|cancel reply|edit|permalink|link|report|flag|share|like|quote|delete|log ?in to .*|#?\d*|says:?|reply to .*)\W*",
+    re.IGNORECASE,
+)
+"""Controls inside comments: neither comments nor anything else."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class CommentPage:
+    """The blocks of one page as examples (m of them).
+
+    Attributes:
+        source: site or domain.
+        static: float32[m, k], of :func:`winnow.comments.head.static_features`.
+        features: what the learned features and the network's surroundings are made from.
+        comment: float32[m], 1 for a comment, 0 for anything else, NaN where nothing is known.
+        named: bool[m], in an element that is named like a comment.
+        texts: text of each block.
+        forum: whether the page is one of a forum.
+    """
+
+    source: str
+    static: NDArray[np.float32]
+    features: BlockFeatures
+    comment: NDArray[np.float32]
+    named: NDArray[np.bool_]
+    texts: list[str]
+    forum: bool
+
+    @property
+    def has_thread(self) -> bool:
+        """Whether comments are labelled on the page."""
+        return bool((self.comment == 1).any())
+
+    @property
+    def mass(self) -> NDArray[np.float64]:
+        """float64[m], part of each block in its page: half by its words, half by their root; adds up to 1."""
+        words = self.features.words
+        mass: NDArray[np.float64] = sum(part / max(part.sum(), 1e-9) for part in (np.sqrt(words), words)) / 2
+        return mass
+
+
+def comment_page(page: Page, source: str, *, forum: bool, content: NDArray[np.float64] | None = None) -> CommentPage:
+    """Label a page.
+
+    Args:
+        page: the page.
+        source: site or domain.
+        forum: whether it is one of a forum.
+        content: float64[m], share of each block that is in the gold text, where there is one.
+    """
+    names = NamedComments.of(page)
+    features = features_of(page)
+    return CommentPage(
+        source=source,
+        static=static_features(page, features),
+        features=features,
+        comment=_labels(page, names, features.words, forum=forum, content=content),
+        named=names.comment,
+        texts=page.block_texts(),
+        forum=forum,
+    )
+
+
+def _labels(
+    page: Page,
+    names: NamedComments,
+    words: NDArray[np.float64],
+    *,
+    forum: bool,
+    content: NDArray[np.float64] | None,
+) -> NDArray[np.float32]:
+    label = np.full(page.m, np.nan, np.float32)
+    in_named = words[names.comment].sum()
+    if forum or (content is not None and in_named and (content * words)[names.comment].sum() > _GOLD * in_named):
+        label[:] = 0
+        return label
+    if in_named >= LEAST_WORDS or words[names.thread].sum() >= 2 * LEAST_WORDS:
+        label[~names.thread] = 0
+    elif not _may_have_some(page):
+        label[:] = 0
+    if in_named >= LEAST_WORDS:
+        control = np.fromiter((_CONTROL.fullmatch(text) is not None for text in page.block_texts()), bool, page.m)
+        label[names.comment & ~control] = 1
+    if content is not None:
+        label[(content > _GOLD) & ~names.comment] = 0
+    label[names.form] = 0
+    return label
+
+
+def _may_have_some(page: Page) -> bool:
+    table = page.attributes
+    return any(
+        _UNNAMED.search(value) for name in ("class", "id", "itemtype", "itemprop") for value in table.named(name)
+    )
+
+
+def without_repeats(pages: Sequence[CommentPage]) -> list[CommentPage]:
+    """Take the label from comments that several pages of a source have: invitations and rules, not comments."""
+    holders: defaultdict[tuple[str, str], int] = defaultdict(int)
+    for page in pages:
+        for text in {page.texts[block] for block in np.flatnonzero(page.comment == 1).tolist()}:
+            holders[page.source, text] += 1
+    result = []
+    for page in pages:
+        repeated = [
+            block
+            for block in np.flatnonzero((page.comment == 1) & (page.features.words > _REPEATED)).tolist()
+            if holders[page.source, page.texts[block]] > 1
+        ]
+        comment = page.comment.copy()
+        comment[repeated] = np.nan
+        result.append(replace(page, comment=comment))
+    return result

@@ -1,0 +1,54 @@
+"""The weights of the comments head are numbers in a file, each checked when it is read."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.winnow.comments.pages import BLOG_POST
+from winnow.comments.head import CommentHead, static_features
+from winnow.comments.threads import WEIGHTS, comment_head
+from winnow.models.blocks.block_features import features_of
+from winnow.models.files import ModelError, read_model_file, write_model_file
+from winnow.page.page import Page
+
+
+def test_what_is_written_judges_as_before(tmp_path: Path) -> None:
+    page = Page.parse(BLOG_POST)
+    features = features_of(page)
+    head = comment_head()
+    head.save(tmp_path / "head.npz")
+    again = CommentHead.load(tmp_path / "head.npz")
+    assert again.version == head.version
+    one, other = (each.judge(static_features(page, features), features) for each in (head, again))
+    np.testing.assert_array_equal(one.comment, other.comment)
+    assert one.forum == other.forum
+
+
+@pytest.mark.parametrize(
+    ("name", "array"),
+    [
+        ("words", None),
+        ("mean", np.zeros(3)),
+        ("scale", np.array(["a"])),
+        ("forum_weight", np.full(7, np.nan)),
+        ("output_weight", np.full((12, 1), np.inf)),
+    ],
+)
+def test_a_damaged_file_is_refused(tmp_path: Path, name: str, array: np.ndarray | None) -> None:
+    header, arrays = read_model_file(WEIGHTS)
+    if array is None:
+        del arrays[name]
+    else:
+        arrays[name] = array
+    write_model_file(tmp_path / "head.npz", header, arrays)
+    with pytest.raises(ModelError, match=name):
+        CommentHead.load(tmp_path / "head.npz")
+
+
+@pytest.mark.parametrize("change", [{"name": "blocks"}, {"features": ["another"]}])
+def test_a_file_of_another_kind_or_for_other_features_is_refused(tmp_path: Path, change: dict[str, object]) -> None:
+    header, arrays = read_model_file(WEIGHTS)
+    write_model_file(tmp_path / "head.npz", {**header, **change}, arrays)
+    with pytest.raises(ModelError, match=r"kind|other features"):
+        CommentHead.load(tmp_path / "head.npz")
