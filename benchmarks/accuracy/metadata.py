@@ -4,7 +4,8 @@
 
 Of the pages whose JSON-LD states it, the share whose date, author and headline each extractor finds in the rest of the
 page. A date is right if the day is, an author if one of those found is one of those stated, a headline if nine words of
-ten are the same. Milliseconds are processor time per page, the parse included.
+ten are the same. Milliseconds are processor time per page, the parse included. Newspaper is measured where newspaper4k
+is installed.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from winnow.metadata.dates import date_in_address, iso_date
 from winnow.metadata.json_ld import json_ld_facts
-from winnow.metadata.markup import markup_facts, meta_facts, microdata_facts, opengraph_facts
+from winnow.metadata.markup import heading, markup_facts, meta_facts, microdata_facts, opengraph_facts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,6 +84,8 @@ def metadata_of(page: Page, text: str = "") -> Metadata:
             kept = iso_date(value) if name in _DATES else value
             if kept and name not in found:
                 found[name], sources[name] = kept, source
+    if sources.get("headline") in {"opengraph", "meta"} and (stated := heading(page, found["headline"])):
+        found["headline"], sources["headline"] = stated, "markup"  # what readers see goes before what is for sharing
     if "published" not in found and (date := date_in_address(page.url or found.get("canonical", ""))):
         found["published"], sources["published"] = date, "address"
     if "language" not in found and len(text) >= _LEAST_TEXT and (language := _identified(text)):

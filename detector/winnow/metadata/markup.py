@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urljoin
 
 import numpy as np
 
+from winnow.metadata.dates import iso_date
 from winnow.metadata.values import plain, split_names, words
 from winnow.page.tags import TAG_ID
 
@@ -43,9 +45,17 @@ _AUTHORS: Final = (
     "article:author_name",
 )
 _LONGEST_BYLINE: Final = 80  # characters
-_BYLINE: Final = frozenset(
-    {"byline", "byline-name", "author-name", "author", "post-author", "article-author", "entry-author"}
+_LONGEST_NAME: Final = 5  # words
+_BYLINE: Final = re.compile(
+    r"(?:^|[\s_-])(?:byline|author)(?:[\s_-]?(?:name|link|names|text))?(?:$|[\s_])", re.IGNORECASE
 )
+_OF_AUTHOR: Final = re.compile(
+    r"/(?:authors?|by|contributors?|profiles?|people|staff|writers?|journalists?)/[^/?#]+/?$"
+)
+_DATED: Final = re.compile(
+    r"(?:^|[\s_-])(?:date|datetime|published|posted|timestamp|pubdate)(?:$|[\s_-])", re.IGNORECASE
+)
+_SITE_AT_END: Final = re.compile(r"\s+(?:[|–—•·]|-)\s+[^|–—•·]{2,40}$")
 
 
 def _metas(page: Page) -> dict[str, list[str]]:
@@ -102,30 +112,59 @@ def microdata_facts(page: Page) -> Facts:
 
 
 def markup_facts(page: Page) -> Facts:
-    """Facts of the markup: the language of the document, ``time``, links to authors, bylines and the only heading."""
-    facts: Facts = {"language": _language(page)}
-    for index in np.flatnonzero(page.tag == TAG_ID["time"]).tolist():
-        if moment := dict(page.attributes[index]).get("datetime"):
-            facts["published"] = moment
-            break
+    """Facts of the markup: the language, ``time`` and other dates, links to authors, bylines, and the heading."""
+    return {
+        "language": _language(page),
+        "published": _date(page),
+        "headline": heading(page, page.title) or _only_heading(page) or _SITE_AT_END.sub("", page.title) or None,
+        "authors": _bylines(page),
+    }
+
+
+def heading(page: Page, title: str) -> str | None:
+    """Return the ``h1`` with most words in common with a title, half of its own at least; ``None`` for none."""
+    words = set(title.lower().split())
+    best, shared = None, 0
+    for text in (_text(page, index) for index in np.flatnonzero(page.tag == TAG_ID["h1"]).tolist()):
+        own = set(text.lower().split())
+        common = len(own & words)
+        if common > shared and 2 * common >= len(own):
+            best, shared = text, common
+    return best
+
+
+def _only_heading(page: Page) -> str | None:
     headings = np.flatnonzero(page.tag == TAG_ID["h1"]).tolist()
-    if len(headings) == 1:
-        facts["headline"] = _text(page, headings[0]) or None
-    if not facts.get("headline") and page.title:
-        facts["headline"] = page.title.split(" | ")[0].split(" - ")[0].split(" – ")[0].strip() or None
-    facts["authors"] = _bylines(page)
-    return facts
+    return _text(page, headings[0]) or None if len(headings) == 1 else None
+
+
+def _date(page: Page) -> str | None:
+    """The first ``time`` with a date, or the first short text that is marked as a date and holds one."""
+    for index in np.flatnonzero(page.tag == TAG_ID["time"]).tolist():
+        stated = dict(page.attributes[index]).get("datetime") or _text(page, index)
+        if date := iso_date(stated):
+            return date
+    for index, value in page.attribute("class").items():
+        if _DATED.search(value) and 0 < len(text := _text(page, index)) <= _LONGEST_BYLINE and (date := iso_date(text)):
+            return date
+    return None
 
 
 def _bylines(page: Page) -> list[str]:
-    """Names by ``rel=author``, then by the class names of bylines."""
-    for index, value in page.attribute("rel").items():
-        if "author" in value.lower().split() and 0 < len(text := _text(page, index)) <= _LONGEST_BYLINE:
-            return split_names(text)
-    for index, value in page.attribute("class").items():
-        if not _BYLINE.isdisjoint(value.lower().split()) and 0 < len(text := _text(page, index)) <= _LONGEST_BYLINE:
-            return split_names(text)
+    """Names by ``rel=author``, then by the class names of bylines, then by links to pages of authors."""
+    marked = [index for index, value in page.attribute("rel").items() if "author" in value.lower().split()]
+    marked += [index for index, value in page.attribute("class").items() if _BYLINE.search(value)]
+    marked += [index for index, value in page.attribute("href").items() if _OF_AUTHOR.search(value)]
+    for index in marked:
+        if 0 < len(text := _text(page, index)) <= _LONGEST_BYLINE:
+            names = [name for name in split_names(text) if _is_name(name)]
+            if names:
+                return names
     return []
+
+
+def _is_name(text: str) -> bool:
+    return 1 < len(text.split()) <= _LONGEST_NAME and not any(map(str.isdigit, text))
 
 
 def _language(page: Page) -> str | None:
