@@ -1,4 +1,4 @@
-"""Pages go to a thread by what they cost: none of them works in the event loop for long."""
+"""Pages are cleaned where that suits the event loop: heavy ones in a thread, all of them in processes where asked."""
 
 import asyncio
 import time
@@ -8,6 +8,7 @@ from scrapy.settings import Settings
 
 from scrapy_winnow.cleaning.cleaner import Cleaner, tags_of
 from scrapy_winnow.config import Config
+from winnow import load_model
 
 HEAVY = {
     "paragraphs": "<p>x" * 20_000,
@@ -57,3 +58,18 @@ async def test_the_crawls_own_process_lends_a_hand_where_many_pages_wait():
     assert [page.values["text"] for page in cleaned] == [f"Page {n} has a few words of its own." for n in range(100)]
     assert 10 <= counted.count("winnow/items/in_process") < 100
     assert set(counted) == {"winnow/items/in_process"}
+
+
+async def test_a_model_that_is_taken_over_is_used_in_processes(caplog: pytest.LogCaptureFixture):
+    cleaner = Cleaner(Config.from_settings(Settings({"WINNOW_PROCESSES": 1})), lambda _: None)
+    own = await cleaner.clean("<p>The first page starts the process.", None, None, None)
+    async with asyncio.timeout(30):
+        while not cleaner.is_ready:  # noqa: ASYNC110 - a process is a process
+            await asyncio.sleep(0.01)
+    other = load_model("logistic")
+    cleaner.use(other)
+    cleaned = [await cleaner.clean("<p>A page with another model.", None, None, None) for _ in range(3)]
+    await cleaner.close()
+    assert own.values["label_version"] != other.version
+    assert [page.values["label_version"] for page in cleaned] == [other.version] * 3
+    assert not caplog.records
