@@ -1,0 +1,120 @@
+"""The comments head learns from threads that authors name, and does without the names afterwards."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.winnow.comments.pages import SAID, STORY, page_of, thread
+from winnow.comments.head import static_features
+from winnow.models.blocks.block_features import features_of
+from winnow.page.page import Page
+from winnow.training.comments import comment_page, measured, measured_by_folds, train_comment_head, without_repeats
+from winnow.training.comments.fitting import CommentRecipe
+from winnow.training.comments.gathering import pages_of_gold, pages_of_sites
+
+NAMED = thread(' class="comment"', ' class="comments-area"')
+POSTS = page_of("<h1>Which flour?</h1>" + thread(' class="post topic-reply"', ' class="forum topic"') * 2)
+SMALL = CommentRecipe(hidden=(8, 4), epochs=40, dropout=0.0, least_sources=1, of_others=2.0)
+
+
+def labels_of(html: str, *, forum: bool = False, gold: float | None = None) -> dict[str, float]:
+    page = Page.parse(html)
+    content = None if gold is None else np.full(page.m, gold)
+    return dict(zip(page.block_texts(), comment_page(page, "a", forum=forum, content=content).comment, strict=True))
+
+
+def test_what_is_inside_named_comments_is_labelled_and_what_is_around_them() -> None:
+    labels = labels_of(page_of(STORY + NAMED))
+    for name, date, text in SAID:
+        assert labels[f"{name} says:"] == labels[date] == labels[text] == 1
+    assert np.isnan(labels["Reply"])  # a control is neither
+    assert np.isnan(labels["3 thoughts on “How to bake bread at home”"])
+    assert labels["How to bake bread at home"] == labels["Copyright 2019 Bread Blog"] == 0
+
+
+def test_posts_of_forums_and_threads_that_gold_text_holds_are_no_comments() -> None:
+    assert set(labels_of(page_of(STORY + NAMED), forum=True).values()) == {0}
+    assert set(labels_of(page_of(STORY + NAMED), gold=0.9).values()) == {0}
+    assert labels_of(page_of(STORY + NAMED), gold=0.1)[SAID[0][2]] == 1
+
+
+def test_a_page_whose_names_do_not_exclude_comments_teaches_nothing_of_what_it_does_not_name() -> None:
+    assert set(labels_of(page_of(STORY)).values()) == {0}
+    assert np.isnan(list(labels_of(page_of(STORY + thread(' class="reader-reviews"'))).values())).all()
+
+
+def test_comments_that_several_pages_of_a_source_have_are_invitations() -> None:
+    pages = [comment_page(Page.parse(page_of(f"<p>{n}</p>{NAMED}")), "a", forum=False) for n in range(2)]
+    assert all((page.comment == 1).any() for page in pages)
+    for page in without_repeats(pages):
+        assert not (page.comment[page.features.words > 3] == 1).any()
+
+
+def examples():
+    bodies = [STORY + NAMED, STORY, "<h1>Which flour?</h1>" + thread(' class="post"', ' class="forum topic"') * 2]
+    return [
+        comment_page(Page.parse(page_of(body)), f"{kind}{number}", forum=kind == 2)
+        for number in range(6)
+        for kind, body in enumerate(bodies)
+    ]
+
+
+def test_the_head_finds_comments_without_their_names() -> None:
+    head = train_comment_head(examples(), recipe=SMALL)
+    page = Page.parse(page_of(STORY + thread()))
+    features = features_of(page)
+    judgement = head.judge(static_features(page, features), features)
+    of_text = dict(zip(page.block_texts(), judgement.comment, strict=True))
+    assert min(of_text[text] for _, _, text in SAID) > 0
+    assert of_text["How to bake bread at home"] < 0
+    posts = Page.parse(POSTS)
+    assert judgement.forum < head.judge(static_features(posts, features_of(posts)), features_of(posts)).forum
+
+
+def test_the_same_pages_and_seed_give_the_same_head() -> None:
+    heads = [train_comment_head(examples(), seed=3, recipe=SMALL) for _ in range(2)]
+    assert heads[0].version == heads[1].version
+
+
+def test_pages_of_one_kind_do_not_do() -> None:
+    with pytest.raises(ValueError, match="pages of forums"):
+        train_comment_head(examples()[:2])
+
+
+def test_figures_count_words() -> None:
+    page = comment_page(Page.parse(page_of(STORY + NAMED)), "a", forum=False)
+    everything = measured([page], [np.ones(len(page.texts), bool)])
+    assert everything.recall == 1
+    assert 0 < everything.precision < 1
+    assert measured([page], [page.comment == 1]).f1 == 1
+    hidden, shown = measured_by_folds(examples(), recipe=SMALL)
+    assert hidden.sources == shown.sources == 6
+    assert shown.on_forums <= 1
+
+
+def test_pages_are_gathered_from_gold_and_from_sites(tmp_path: Path) -> None:
+    (tmp_path / "html").mkdir()
+    rows = [
+        {"id": "1", "gold_text": "Bread is made of flour", "url": "https://www.bread.example.co.uk/1"},
+        {"id": "2", "gold_text": "x", "url": "https://forum.example/2", "page_type": "forum"},
+        {"id": "3", "gold_text": "x", "source": "other"},
+    ]
+    (tmp_path / "gold.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for row in rows:
+        (tmp_path / "html" / f"{row['id']}.html").write_text(page_of(STORY + NAMED))
+    blog, forum = pages_of_gold(tmp_path / "gold.jsonl", leave_out={"other"})
+    assert (blog.source, blog.forum, blog.has_thread) == ("example.co.uk", False, True)
+    assert (forum.forum, forum.has_thread) == (True, False)
+
+    sites = tmp_path / "sites"
+    for name in ("blog", "board"):
+        (sites / name).mkdir(parents=True)
+        for number in range(30):
+            (sites / name / f"{number}.html").write_text(page_of(STORY + (NAMED if number % 2 else "")))
+    (tmp_path / "sites.jsonl").write_text('{"site": "board", "genre": "forum"}\n{"site": "blog", "genre": "blog"}\n')
+    pages = pages_of_sites(sites)
+    assert sum(page.has_thread for page in pages) == 15
+    assert sum(page.source == "blog" for page in pages) == 20
+    assert all(page.forum == (page.source == "board") for page in pages)
