@@ -227,7 +227,6 @@ class Inspection:
                     "moved": moved[place],
                     "reason": segment.reason,
                     "characters": segment.characters,
-                    "words": sum(len(self.texts[block].split()) for block in blocks.tolist()),
                     "on": None if df is None else _median(df[page.n + blocks], lengths[blocks]),
                 }
             )

@@ -21,7 +21,11 @@
   };
   const tree = data.document.tree;
   const [blockFrom, blockTo] = tree.blockRuns, [firstBlock, lastBlock] = tree.blocks;
+  const UNSPACED = "\\u0e00-\\u0eff\\u3040-\\u30ff\\u3400-\\u9fff\\uf900-\\ufaff"; // scripts of which a character counts as a word
+  const WORD = new RegExp(`[${UNSPACED}]|[^\\s${UNSPACED}]+`, "g");
   const blockTexts = blockFrom.map((from, at) => tree.runs.slice(from, blockTo[at]).join("").replace(/\s+/g, " ").trim());
+  const blockWords = blockTexts.map((text) => (text.match(WORD) || []).length);
+  const wordsOf = (blocks) => blocks.reduce((sum, block) => sum + blockWords[block], 0);
   let state = data.state, pinned = null, port = null, unseen = new Set(), outputs = data.outputs || null, asked = 0;
   let units = [], shown = [true, true, true, true], hovered = -1, selected = -1, tab = "Sections", blockwise = false;
   let withCut = true, rendered = true, query = "", marks = new Map(), weights = new Map(), saved = data.saved || 0;
@@ -158,7 +162,7 @@
       return;
     }
     const parts = [make("h2", {}, make("span", { className: `kind ${KINDS[unit.kind]}`, textContent: KIND_NAMES[unit.kind] }),
-      make("span", { textContent: unit.kind ? REASONS[unit.reason] || unit.reason : `${unit.words.toLocaleString("en")} words kept` }))];
+      make("span", { textContent: unit.kind ? REASONS[unit.reason] || unit.reason : `${wordsOf(unit.blocks).toLocaleString("en")} words kept` }))];
     if (data.collect && unit.blocks.length) {
       const wrong = make("button", { type: "button", textContent: unit.marked ? "It is right after all" : "This is wrong" });
       wrong.title = "x"; wrong.addEventListener("click", mark);
@@ -228,7 +232,7 @@
         make("span", { className: "bar" }), make("span", { className: "score", textContent: unit.score.toFixed(2) }),
         make("span", { className: "what", textContent: unit.kind ? unit.reason || KINDS[unit.kind] : "content" }),
         make("span", { className: "text", textContent: unit.text.slice(0, 200) || `(no text) ${unit.path}` }),
-        make("span", { className: "words", textContent: unit.blocks.length ? `${unit.blocks.reduce((sum, block) => sum + (blockTexts[block].match(/\S+/g) || []).length, 0)} w` : "" }));
+        make("span", { className: "words", textContent: unit.blocks.length ? `${wordsOf(unit.blocks)} w` : "" }));
       row.role = "option"; row.dataset.unit = at; row.setAttribute("aria-selected", at === selected);
       rows.append(row);
     });
@@ -352,7 +356,7 @@
     find("pin").textContent = pinned ? "Unpin" : "Pin to compare";
     if (!pinned) { notice(data.notice || ""); return; }
     let more = 0, less = 0;
-    for (const block of differing()) { const words = blockTexts[block].split(" ").length; cutAs(block) ? (less += words) : (more += words); }
+    for (const block of differing()) { if (cutAs(block)) less += blockWords[block]; else more += blockWords[block]; }
     const { model, threshold, penalty, pages } = pinned.tried;
     notice(`Against the pinned (${model || "own model"}, cut from ${threshold === null ? "its own" : threshold.toFixed(2)}, penalty × ${penalty.toPrecision(2)}, ${pages} pages seen): ` +
       (more || less ? `${more.toLocaleString("en")} words are kept that were not, ${less.toLocaleString("en")} are cut that were kept.` : "the same text."));
@@ -361,7 +365,7 @@
   function notice(text) { find("notice").textContent = text; }
   function legend() {
     const words = [0, 0, 0, 0];
-    state.kind.forEach((kind, block) => { words[kind] += (blockTexts[block].match(/\S+/g) || []).length; });
+    state.kind.forEach((kind, block) => { words[kind] += blockWords[block]; });
     find("legend").replaceChildren(...KINDS.map((kind, at) => {
       const button = make("button", { type: "button", className: kind, title: `Show or hide  ${at + 1}` }, make("i"), `${KIND_NAMES[at]} `, make("span", { className: "quiet", textContent: `${words[at].toLocaleString("en")} words` }));
       button.setAttribute("aria-pressed", shown[at]);
@@ -381,7 +385,7 @@
   }
   function showMarks(said = "") {
     find("gold").hidden = !data.collect;
-    const words = [...marks.keys()].reduce((sum, block) => sum + blockTexts[block].split(" ").length, 0);
+    const words = wordsOf([...marks.keys()]);
     find("marks").textContent = said || (marks.size ? `${words.toLocaleString("en")} words are marked as wrong` : data.known ? "Already saved; mark what is wrong, or save again" : "Nothing is marked as wrong") + ` · ${saved.toLocaleString("en")} in ${data.collect}`;
   }
   async function save() {
