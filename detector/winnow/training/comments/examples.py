@@ -75,7 +75,8 @@ class CommentPage:
     def mass(self) -> NDArray[np.float64]:
         """float64[m], part of each block in its page: half by its words, half by their root; adds up to 1."""
         words = self.features.words
-        mass: NDArray[np.float64] = sum(part / max(part.sum(), 1e-9) for part in (np.sqrt(words), words)) / 2
+        by_root, by_words = (part / max(float(part.sum()), 1e-9) for part in (np.sqrt(words), words))
+        mass: NDArray[np.float64] = (by_root + by_words) / 2
         return mass
 
 
