@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from winnow.memo import Memo
 from winnow.models.blocks.features.measures import (
     CHARACTERS,
     COMMAS,
@@ -77,11 +77,17 @@ def write(rows: Rows, measures: BlockMeasures, twins: Floats, hidden: NDArray[np
 def _write_edges(rows: Rows, measures: BlockMeasures) -> None:
     """Write float32[5, m], kinds of the first and last character."""
     m = measures.page.m
-    first = np.fromiter(map(_FIRST.__getitem__, measures.first), np.uint8, m)
-    last = np.fromiter(map(_LAST.__getitem__, measures.last), np.uint8, m)
+    first = np.fromiter(map(_first_kind, measures.first), np.uint8, m)
+    last = np.fromiter(map(_last_kind, measures.last), np.uint8, m)
     for row, codes, bit in zip(rows, (first, first, first, last, last), (1, 2, 4, 1, 2), strict=True):
         np.not_equal(codes & bit, 0, out=row, casting="unsafe")
 
 
-_FIRST: Final = Memo[str, int](lambda c: c.isupper() | c.isdigit() << 1 | (not c.isalnum()) << 2, 4_096)
-_LAST: Final = Memo[str, int](lambda c: (c in _SENTENCE_ENDS) | (c in _COMMAS) << 1, 4_096)
+@lru_cache(4_096)
+def _first_kind(character: str) -> int:
+    return character.isupper() | character.isdigit() << 1 | (not character.isalnum()) << 2
+
+
+@lru_cache(4_096)
+def _last_kind(character: str) -> int:
+    return (character in _SENTENCE_ENDS) | (character in _COMMAS) << 1
