@@ -47,7 +47,7 @@ def load_model(name_or_path: str | Path | None = None) -> StoredModel:
         shipped = ", ".join(shipped_models()) or "none"
         raise FileNotFoundError(f"no model named {name!r} and no such file; shipped with the package: {shipped}")
     status = file.stat()
-    return _load(file.resolve(), status.st_mtime_ns, status.st_size)
+    return _load(file.absolute(), status.st_mtime_ns, status.st_size)
 
 
 @lru_cache(maxsize=8)

@@ -27,4 +27,4 @@ def is_leftover(text: str) -> bool:
 
 def leftovers(texts: Sequence[str]) -> NDArray[np.bool_]:
     """bool[m], the blocks that are; a block that holds other text, too, such as a line of code, is none."""
-    return np.fromiter(map(is_leftover, texts), bool, len(texts))
+    return np.array([text[:1] in _BEGINNINGS and is_leftover(text) for text in texts], bool)

@@ -22,7 +22,7 @@ _NUMBERS: Final = re.compile(
 )
 _TEX: Final = "application/x-tex"
 _STYLE: Final = re.compile(r"^\{\\(?:display|text)style (.*)\}$", re.DOTALL)
-_NAME: Final = "winnow.output.runs.shown_runs"
+_NAME: Final = "winnow.output.runs.changed_runs"
 
 
 def shown_runs(page: Page) -> list[str]:
@@ -32,9 +32,20 @@ def shown_runs(page: Page) -> list[str]:
     * A formula of KaTeX, whose glyphs lie about in the markup, is its TeX between dollar signs.
     * Buttons and elements of a page's own making that touch each other are parted by a space.
     """
-    known: list[str] | None = vars(page).get(_NAME)
+    changed = changed_runs(page)
+    if not changed:
+        return page.runs
+    shown = list(page.runs)
+    for run, text in changed.items():
+        shown[run] = text
+    return shown
+
+
+def changed_runs(page: Page) -> dict[int, str]:
+    """Text of the runs that are not written as they stand, see :func:`shown_runs`; as a rule there are none."""
+    known: dict[int, str] | None = vars(page).get(_NAME)
     if known is None:
-        known = _shown(page)
+        known = _changed(page)
         vars(page)[_NAME] = known
     return known
 
@@ -51,7 +62,7 @@ def tex_of(page: Page) -> dict[int, str]:
     return found
 
 
-def _shown(page: Page) -> list[str]:
+def _changed(page: Page) -> dict[int, str]:
     changed: dict[int, str] = {}
     classes = page.attributes.named("class")
     if "katex-html" in classes or _NUMBERS.search("\n".join(classes)):  # of hundreds of elements, a look at each class
@@ -60,13 +71,7 @@ def _shown(page: Page) -> list[str]:
                 changed |= _without_numbers(page, element)
             elif value == "katex-html":
                 changed |= _as_tex(page, element)
-    changed |= _parted(page)
-    if not changed:
-        return page.runs
-    shown = list(page.runs)
-    for run, text in changed.items():
-        shown[run] = text
-    return shown
+    return changed | _parted(page)
 
 
 def _without_numbers(page: Page, element: int) -> dict[int, str]:
@@ -90,7 +95,7 @@ def _parted(page: Page) -> dict[int, str]:
     """A space before each run that touches another one over the borders of two buttons or unknown elements."""
     boxes = page.tag == TAG_ID["button"]
     boxes[[element for element, name in page.unknown_names.items() if "-" in name]] = True
-    if not boxes.any() or len(page.runs) < 2:
+    if not boxes.any() or page.r < 2:
         return {}
     box = nearest(page.parent, boxes)[page.run_node]
     apart = (box[1:] != box[:-1]) & (box[1:] >= 0) & (box[:-1] >= 0)

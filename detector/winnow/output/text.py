@@ -9,7 +9,7 @@ from lxml import etree
 
 from winnow.output.code import code_lines
 from winnow.output.conditional_comments import is_leftover
-from winnow.output.runs import shown_runs
+from winnow.output.runs import changed_runs, shown_runs
 from winnow.output.tables import table_around, table_text
 from winnow.page.ancestors import nearest, outermost
 from winnow.page.subtrees import prefix_sums
@@ -30,10 +30,10 @@ _CELLS: Final = tag_set("td", "th")
 
 def block_texts(page: Page) -> list[str]:
     """Text of each block (``m`` strings): white space normalised, but kept as it is inside ``pre``."""
-    runs = shown_runs(page)
-    texts = page.block_texts() if runs is page.runs else _joined(page, runs)
+    texts = _joined(page, shown_runs(page)) if changed_runs(page) else page.block_texts()
     preformatted = page.tag == TAG_ID["pre"]
     if preformatted.any():
+        runs = shown_runs(page)
         around = nearest(page.parent, preformatted)[page.block_node]
         for block in np.flatnonzero(around >= 0).tolist():
             begin, least = page.block_run_begin[block], page.run_begin[around[block]]
@@ -95,7 +95,7 @@ def _wholes(page: Page, texts: list[str], kept: NDArray[np.bool_]) -> list[tuple
     for pre in np.flatnonzero(page.tag == TAG_ID["pre"]).tolist():
         begin, end = int(page.block_begin[pre]), int(page.block_end[pre])
         lines = [block for block in range(begin, end) if texts[block]]
-        if len(lines) > 1 and kept[lines].all() and tables[begin] < 0 and shown_runs(page) is page.runs:
+        if len(lines) > 1 and kept[lines].all() and tables[begin] < 0 and not changed_runs(page):
             found.append((begin, end, code_lines(page.elements[pre]).strip("\n")))
     return found
 
