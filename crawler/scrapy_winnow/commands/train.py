@@ -6,15 +6,18 @@ import argparse
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from scrapy_winnow.commands.shared.failures import CommandError, reason
+from scrapy_winnow.commands.shared.failures import FAILED, CommandError, reason
 from scrapy_winnow.commands.shared.progress import Progress
 from scrapy_winnow.commands.shared.server import connected_to
 
 if TYPE_CHECKING:
+    from winnow.training import Trained
     from winnow.training.blocks.examples import BlockPage
 
+_FEW_SITES: Final = 20
+_POOR_RECALL: Final = 0.2
 _EPILOG = """\
 SITES_DIR has one folder a site with its HTML files anywhere below. What repeats on the pages of a site is taken for
 template, what does not for content: nobody has to label anything. Where there is gold text, the kind "blocks" learns
@@ -116,7 +119,26 @@ def run(options: argparse.Namespace) -> int:
         print(f"  template: precision, recall      {figures.template_precision:.3f} {figures.template_recall:.3f}")
         print(f"  template recall at precision .9  {figures.recall_at_precision_90:.3f}")
     print(f"winnow: wrote {options.output} and {options.output.with_suffix('.md')}", file=sys.stderr)
-    return 0
+    return _judged(trained)
+
+
+def _judged(trained: Trained) -> int:
+    """Warn of a model that should not be used as it is; the exit code says so, too."""
+    if 0 < trained.sites < _FEW_SITES:
+        print(
+            f"winnow: {trained.sites} sites are few: what repeats on them is theirs, and what is learned of it may not "
+            f"hold elsewhere; {_FEW_SITES} and more are better",
+            file=sys.stderr,
+        )
+    poor = [labels for labels, figures in trained.figures.items() if figures.recall_at_precision_90 < _POOR_RECALL]
+    if not poor:
+        return 0
+    print(
+        f"winnow: the model is poor: by {', '.join(poor)} it finds less than {_POOR_RECALL:.0%} of the template where "
+        "nine of ten cuts are right, on sites held out; train on more sites, and measure it before you use it",
+        file=sys.stderr,
+    )
+    return FAILED
 
 
 def _examples(options: argparse.Namespace) -> list[BlockPage]:
