@@ -110,6 +110,18 @@ FAULTS: Final = {
         lambda s: s.server.do("REPLICAOF", "127.0.0.1", "1"), lambda s: s.server.do("REPLICAOF", "NO", "ONE")
     ),
     "Redis failing over to its replica": Fault(lambda s: s.server.kill(), _fail_over),
+    "Redis's disk full": Fault(
+        lambda s: s.server.fill_disk(),
+        lambda s: s.server.empty_disk(),
+        ("--appendonly", "yes", "--appendfsync", "everysec"),
+    ),
+    "worker and Redis killed -9 at once": Fault(
+        lambda s: s.server.kill(), _restart, ("--appendonly", "yes", "--appendfsync", "always"), kills=True
+    ),
+    "network cut and Redis out of memory": Fault(
+        lambda s: (s.proxy.cut(), s.server.do("CONFIG", "SET", "maxmemory", "1")),
+        lambda s: (s.proxy.heal(), s.server.do("CONFIG", "SET", "maxmemory", "0")),
+    ),
     "network cut": Fault(lambda s: s.proxy.cut(), lambda s: s.proxy.heal()),
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import resource
 import select
 import signal
 import socket
@@ -57,6 +58,7 @@ class Server:
         self._process = subprocess.Popen(
             [server_binary(), "--port", str(self.port), "--dir", str(self._folder), "--save", "", *self._options],
             stdout=subprocess.DEVNULL,
+            restore_signals=False,  # so that a file that may not grow is an error of the server's, and not its end
         )
         deadline = time.monotonic() + _START_SECONDS
         while time.monotonic() < deadline:
@@ -71,6 +73,18 @@ class Server:
         if self._process is not None:
             self._process.kill()
             self._process.wait()
+
+    def fill_disk(self) -> None:
+        """Let none of its files grow any more, as on a disk that is full."""
+        self._limit_files(0)
+
+    def empty_disk(self) -> None:
+        """Let its files grow again."""
+        self._limit_files(resource.RLIM_INFINITY)
+
+    def _limit_files(self, size: int) -> None:
+        if self._process is not None:
+            resource.prlimit(self._process.pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
 
     def freeze(self) -> None:
         """Stop it in the middle of whatever it does; it keeps its connections and answers nothing."""

