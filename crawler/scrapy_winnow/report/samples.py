@@ -17,11 +17,12 @@ from winnow import Page, PageTooLarge, clean
 from winnow.site.counting.counts import MemoryCounts
 
 if TYPE_CHECKING:
-    from winnow.models.base import Model
+    from winnow.models.base import Model, Scores
 
-MOST_HOSTS: Final = 40
+MOST_HOSTS: Final = 20
 PAGES_PER_HOST: Final = 10
 _MOST_BYTES: Final = 400_000
+_JUDGED: Final = 5  # pages of a host that are cleaned again, to see where the model is in doubt
 _DOUBT: Final = 0.12  # distance of a score from the threshold
 _MOST_PARTS: Final = 30
 _MOST_DOUBTS: Final = 8
@@ -96,16 +97,37 @@ class Samples:
         return HostSample(len(pages), parts, _doubts(pages, model))
 
 
+@dataclass(eq=False)
+class _Noting:
+    """A model whose threshold of the page that it scored last is known."""
+
+    model: Model
+    threshold: float = 0.5
+
+    @property
+    def name(self) -> str:
+        return self.model.name
+
+    @property
+    def version(self) -> str:
+        return self.model.version
+
+    def score(self, page: Page) -> Scores:
+        scores = self.model.score(page)
+        self.threshold = scores.threshold
+        return scores
+
+
 def _doubts(pages: list[HashedPage], model: Model) -> list[Doubt]:
     found: dict[str, list[tuple[float, str]]] = {}
-    for hashed in pages:
+    for hashed in pages[:_JUDGED]:
         page = hashed.page
         if not page.m:
             continue
-        threshold = model.score(page).threshold
+        noting = _Noting(model)
         seen: set[str] = set()
-        for section in clean(page, model=model).segments:
-            distance = section.score - threshold
+        for section in clean(page, model=noting).segments:
+            distance = section.score - noting.threshold
             path = re.sub(r"\[\d+\]", "", section.path)
             if abs(distance) < _DOUBT and section.characters > 1 and path not in seen:
                 seen.add(path)
