@@ -53,10 +53,10 @@ _WHOLE: Final = {
     "commentsection": THREAD, "respond": FORM, "replyform": FORM, "commentform": FORM,
 }  # fmt: skip
 
-_POSSIBLE: Final = re.compile(
-    "com+ent|kom+ent|yorum|reactie|pinglun|dsq-|disqus_thread|respon|replyform", re.IGNORECASE
-)
-"""A part of everything that the two tables above know: one search tells that a page has nothing of it."""
+_POSSIBLE: Final = (
+    "oment", "omment", "yorum", "reactie", "pinglun", "dsq-", "disqus_thread", "respond", "responses", "replyform",
+)  # fmt: skip
+"""Everything that the two tables above know has one of these parts: they tell that a page has nothing of it."""
 
 _SCHEMA: Final = re.compile(r"schema\.org/(?:User)?Comments?\s*$|(?:^|\s)comment(?:\s|$)")
 _TYPEOF: Final = re.compile(r"(?i)(?:^|[\s:])(?:User)?Comment(?:\s|$)")
@@ -97,9 +97,9 @@ def _kinds(page: Page) -> NDArray[np.int8]:
     of_value = np.zeros(len(table.first), np.int8)
     for name in ("class", "id"):
         named = table.named(name)
-        if _POSSIBLE.search("\n".join(named)):  # few pages have any
+        if _may_speak("\n".join(named)):  # few pages have any
             for value, place in named.items():
-                if _POSSIBLE.search(value):
+                if _may_speak(value):
                     of_value[place] = _KIND_OF[value]
     for name, pattern in (("itemtype", _SCHEMA), ("itemprop", _SCHEMA), ("typeof", _TYPEOF)):
         of_value[[place for value, place in table.named(name).items() if pattern.search(value)]] = COMMENT
@@ -120,6 +120,11 @@ def _blocks(page: Page, elements: NDArray[np.bool_]) -> NDArray[np.bool_]:
         return np.zeros(page.m, bool)
     inside = within(page, elements)
     return inside[page.run_node[page.block_run_begin]] | inside[page.block_node]
+
+
+def _may_speak(names: str) -> bool:
+    lower = names.lower()
+    return any(part in lower for part in _POSSIBLE)
 
 
 def _kind_of_value(value: str) -> int:
