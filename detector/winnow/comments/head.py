@@ -15,11 +15,13 @@ import numpy as np
 
 from winnow.comments import dates
 from winnow.models.blocks.block_features import STATIC_NAMES
+from winnow.models.blocks.ensemble import Ensemble
 from winnow.models.blocks.features.hashed_words import name_hashes
 from winnow.models.blocks.features.tokens import TABLE_SIZE, word_features
 from winnow.models.blocks.network import ARRAY_NAMES, Network
 from winnow.models.blocks.perceptron import standardised
 from winnow.models.files import ModelError, fingerprint_of, read_model_file, required_array, write_model_file
+from winnow.models.one_thread import one_thread
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -121,12 +123,17 @@ class CommentHead:
         """Judge a page with text, by its :func:`static_features` and what the rest is made from."""
         learned = word_features(features.tokens, self.words)
         matrix = np.concatenate([static, learned], axis=1, dtype=np.float32)
-        logits = self.network.logits(standardised(matrix, self.mean, self.scale), features.surroundings)
+        with one_thread():  # for one page, more threads cost many times the time
+            logits = self._ensemble.logits(standardised(matrix, self.mean, self.scale), features.surroundings)
         means = page_features(matrix, features.words).astype(np.float32)
         of_page = standardised(means, self.forum_mean, self.forum_scale)
         names = self.forum_weight[OF_A_PAGE:-1][name_bag(features)].sum()
         forum = of_page @ self.forum_weight[:OF_A_PAGE] + names + self.forum_weight[-1]
         return Judgement(logits.astype(np.float64), float(forum))
+
+    @cached_property
+    def _ensemble(self) -> Ensemble:
+        return Ensemble.of([self.network])
 
     @cached_property
     def version(self) -> str:

@@ -57,6 +57,8 @@ def comment_blocks(page: Page, templateness: Floats, head: CommentHead | None = 
     if not page.m:
         return np.zeros(0, bool)
     features = features_of(page)
+    if features.words[templateness < 0.5].sum() < _LEAST_STORY:
+        return np.zeros(page.m, bool)  # nothing to comment on
     judgement = (head or comment_head()).judge(static_features(page, features), features)
     named = NamedComments.of(page).comment
     return threads(judgement, named, page.block_texts(), features.words, templateness)
