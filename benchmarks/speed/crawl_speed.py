@@ -7,7 +7,7 @@ address, title and text of each; Winnow counts in its private Valkey, which star
 process or in as many beside it as --processes says. `site` is the project's own spider, which follows the links it
 finds; `listed` is given all addresses and parses nothing itself, so that bare Scrapy does not even build a tree. Rounds
 alternate between the kinds, and the medians count. *Processor* is the time of the crawl's own process per page, its
-start included, without that of other processes.
+start included, without that of other processes. The report at the end of a crawl is off.
 """
 
 from __future__ import annotations
@@ -127,6 +127,7 @@ def _crawl(
         f"WINNOW_STATE_DIR={folder / 'state'}",
         "FEED_EXPORT_FIELDS=url,title,text",
         "AUTOTHROTTLE_ENABLED=0",
+        "WINNOW_REPORT=",
         "CONCURRENT_REQUESTS_PER_DOMAIN=16",
     ]:
         command += ["-s", setting]
