@@ -95,7 +95,8 @@ def containers(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 documents = st.lists(st.recursive(leaves, containers, max_leaves=4), min_size=1, max_size=3).map("".join)
 
 kinds = st.sampled_from([("em", "strong"), ("strong", "em"), ("b", "i"), ("i", "b")])
-emphasised = st.tuples(kinds, texts, texts, texts).map(
+lettered = texts.map(lambda text: f"{text}a")
+emphasised = st.tuples(kinds, lettered, lettered, texts).map(
     lambda x: f"<{x[0][0]}>{x[1]}<{x[0][1]}>{x[2]}</{x[0][1]}>{x[3]}</{x[0][0]}>"
 )
 
@@ -120,3 +121,31 @@ def test_the_examples_of_the_specification_render_to_themselves(section: str) ->
         if example["section"] == section and meaning(rendered(to_markdown(example["html"]))) != meaning(example["html"])
     }
     assert different <= EMPTY_HEADINGS
+
+
+def test_a_sign_in_emphasis_next_to_a_letter_is_no_emphasis() -> None:
+    assert to_markdown("<p>Fair Trade<em>™</em> coffee, <em>—</em> and <b>“bold”</b>s.</p>") == (
+        "Fair Trade™ coffee, *—* and **“bold”**&#115;."
+    )
+
+
+@pytest.mark.parametrize(
+    ("html", "markdown"),
+    [
+        ("<p>&lt;script&gt;alert(1)&lt;/script&gt;</p>", r"\<script>alert(1)\</script>"),
+        ("<p># x</p><p>1. y</p><p>+ z</p><p>* a</p><p>- b</p>", "\\# x\n\n1\\. y\n\n\\+ z\n\n\\* a\n\n\\- b"),
+        ("<p>snake_case, 2 * 3, ~5 and C:\\dir</p>", "snake_case, 2 * 3, ~5 and C:\\dir"),
+        ("<a href=/a><h3>Title</h3><p>Words</p></a>", "### [Title](/a)\n\n[Words](/a)"),
+        ("<ul><li>a<ol start=3><li>b</li></ol></li></ul>", "- a\n\n  3. b"),
+        ("<dl><dt>Term</dt><dd>Meaning</dd></dl>", "**Term**\n\nMeaning"),
+        ("<details><summary>More</summary><p>Inside</p></details>", "**More**\n\nInside"),
+        ("<figure><img src=/i.png alt=i><figcaption>Caption</figcaption></figure>", "![i](/i.png)\n\nCaption"),
+        ("<p>10<sup>6</sup> H<sub>2</sub>O 1<sup>st</sup><sup><a href=#n>1</a></sup></p>", "10⁶ H₂O 1st[1](#n)"),
+        ("<p>a<br>b<br><br>c</p>", "a\\\nb\n\nc"),
+        ("<p>from $5 to $6, $5-$7</p>", "from $5 to $6, $5-$7"),
+        ("<p>$x$</p>", r"\$x\$"),
+        ("<p>costs $5</p>", "costs $5"),
+    ],
+)
+def test_the_forms_that_are_stated(html: str, markdown: str) -> None:
+    assert to_markdown(html) == markdown

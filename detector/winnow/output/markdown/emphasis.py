@@ -55,7 +55,10 @@ def characters_of(pieces: list[Piece]) -> dict[Mark, str]:
         free = _apart(pieces, index - 1, before=True) and _apart(pieces, end + 1, before=False)
         taken = {characters[other] for other in shown} | _ended(pieces, index, characters)
         like = any(other.kind == mark.kind for other in shown)
-        if like and any(other.opens and other.mark and other.mark.kind != "a" for other in pieces[index + 1 : end]):
+        signs_alone = not any(character.isalnum() for inner in pieces[index:end] for character in inner.text)
+        if signs_alone and not free:
+            characters[mark] = ""  # that of a ™ would take a reference for the letter before it
+        elif like and any(other.opens and other.mark and other.mark.kind != "a" for other in pieces[index + 1 : end]):
             characters[mark] = ""
         elif "*" not in taken:
             characters[mark] = "*"

@@ -61,7 +61,7 @@ def escape_text(text: str, *, brackets: bool = False, dollars: bool = False) -> 
 
 
 def has_formula(text: str) -> bool:
-    """Tell whether a paragraph holds what many renderers take for a formula, as the dollars of ``$5-$7`` do."""
+    """Tell whether a paragraph holds what many renderers take for a formula, as the dollars of ``$x$`` do."""
     return _FORMULA.search(text) is not None
 
 
