@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 NAME: Final = "comments"
 
+_PIECE: Final = 4_096  # blocks of a long page that are judged together
 _CHOSEN: Final = np.array([not name.startswith("page: ") for name in STATIC_NAMES])
 _DIGITS: Final = STATIC_NAMES.index("digit share")
 _WORDS: Final = tuple(f"comment words: {name} log-odds" for name in ("total", "mean", "lowest", "highest"))
@@ -81,7 +82,8 @@ def page_features(matrix: Matrix, mass: Floats) -> Floats:
         mass: float64[m], the words of each block.
     """
     weight = np.sqrt(mass) + 1e-3
-    means = weight @ matrix / weight.sum()
+    pieces = range(0, len(mass), _PIECE)  # float64 takes twice the memory
+    means = sum(weight[begin : begin + _PIECE] @ matrix[begin : begin + _PIECE] for begin in pieces) / weight.sum()
     return np.append(means, np.log1p([mass.sum(), len(mass)]))
 
 
@@ -124,7 +126,11 @@ class CommentHead:
         learned = word_features(features.tokens, self.words)
         matrix = np.concatenate([static, learned], axis=1, dtype=np.float32)
         with one_thread():  # for one page, more threads cost many times the time
-            logits = self._ensemble.logits(standardised(matrix, self.mean, self.scale), features.surroundings)
+            hidden = np.empty((len(matrix), self._ensemble.width), np.float32)
+            for begin in range(0, len(matrix), _PIECE):
+                piece = slice(begin, begin + _PIECE)
+                hidden[piece] = self._ensemble.hidden(standardised(matrix[piece], self.mean, self.scale))
+            logits = self._ensemble.logits_of_hidden(hidden, features.surroundings)
         means = page_features(matrix, features.words).astype(np.float32)
         of_page = standardised(means, self.forum_mean, self.forum_scale)
         names = self.forum_weight[OF_A_PAGE:-1][name_bag(features)].sum()
