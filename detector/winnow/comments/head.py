@@ -124,14 +124,15 @@ class CommentHead:
     def judge(self, static: Matrix, features: BlockFeatures) -> Judgement:
         """Judge a page with text, by its :func:`static_features` and what the rest is made from."""
         learned = word_features(features.tokens, self.words)
-        matrix = np.concatenate([static, learned], axis=1, dtype=np.float32)
         with one_thread():  # for one page, more threads cost many times the time
-            hidden = np.empty((len(matrix), self._ensemble.width), np.float32)
-            for begin in range(0, len(matrix), _PIECE):
+            hidden = np.empty((len(static), self._ensemble.width), np.float32)
+            for begin in range(0, len(static), _PIECE):
                 piece = slice(begin, begin + _PIECE)
-                hidden[piece] = self._ensemble.hidden(standardised(matrix[piece], self.mean, self.scale))
+                matrix = np.concatenate([static[piece], learned[piece]], axis=1, dtype=np.float32)
+                hidden[piece] = self._ensemble.hidden(standardised(matrix, self.mean, self.scale))
             logits = self._ensemble.logits_of_hidden(hidden, features.surroundings)
-        means = page_features(matrix, features.words).astype(np.float32)
+        parts = [page_features(static, features.words)[: static.shape[1]], page_features(learned, features.words)]
+        means = np.concatenate(parts).astype(np.float32)
         of_page = standardised(means, self.forum_mean, self.forum_scale)
         names = self.forum_weight[OF_A_PAGE:-1][name_bag(features)].sum()
         forum = of_page @ self.forum_weight[:OF_A_PAGE] + names + self.forum_weight[-1]
