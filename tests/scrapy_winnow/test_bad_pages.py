@@ -20,6 +20,7 @@ PAGES = {
     "xhtml": b'<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><body><p>strict</p></body></html>',
     "comment": b"<!-- never closed <p>words</p>",
     "script": b"<script>while(1){}</script>",
+    "control characters": b"<p><a href='x'>\x1d</a>&lt;script&gt; some words <b>\x02</b><del>\x03</del></p>",
     "bold words": b"<b>word</b>\n" * 20_000,
     "links": b"".join(b"<a href=/%d>link</a> " % number for number in range(10_000)),
     "tables in tables": b"<table><tr><td>" * 1_000 + b"words at the bottom" + b"</td></tr></table>" * 1_000,

@@ -14,7 +14,7 @@ _BARE_ADDRESS: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]{1,31}:[^\x00-\x20<>\\
 
 def joined(pieces: list[Piece]) -> str:
     """Write pieces as one paragraph; the starts of its lines are still to be escaped."""
-    pieces = without_repetition(merged(pieces))
+    pieces = without_repetition(merged(_without_unwritten(pieces)))
     characters = characters_of(pieces)
     pieces = merged([piece for piece in pieces if piece.mark is None or characters.get(piece.mark, "*")])
     formulas = has_formula("".join(piece.text for piece in pieces if piece.plain or piece.formula))
@@ -42,6 +42,20 @@ def joined(pieces: list[Piece]) -> str:
     while guard_delimiters(written, delimiters):
         pass  # a reference is punctuation to the delimiter on its other side
     return "".join(written)
+
+
+def _without_unwritten(pieces: list[Piece]) -> list[Piece]:
+    """Leave out texts of which nothing is left when they are escaped, as of control characters, and their marks."""
+    kept: list[Piece] = []
+    left_out = False
+    for piece in pieces:
+        if piece.plain and not piece.text.isprintable() and not escape_text(piece.text):
+            left_out = True
+        elif left_out and kept and kept[-1].opens and not piece.opens and kept[-1].mark is piece.mark:
+            kept.pop()
+        else:
+            kept.append(piece)
+    return kept
 
 
 def _text(pieces: list[Piece], index: int, written: list[str], *, in_link: bool, formulas: bool) -> str:
