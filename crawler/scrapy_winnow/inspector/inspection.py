@@ -129,6 +129,7 @@ class Inspection:
         else:
             kind = np.where(decided.template[self.page.n :], TEMPLATE, CONTENT)
             kind[decided.comments[self.page.n :]] = COMMENTS
+            kind[decided.comments[self.page.n :]] = COMMENTS
             kind[decided.copies[self.page.n :]] = COPY
             sections, own = self._sections(cleaned, tried, kind)
         spans, text = located(cleaned.text, self.texts, kind == CONTENT)

@@ -67,6 +67,19 @@ def test_copies_are_told_from_template() -> None:
     assert [section["kind"] for section in state["sections"]].count(3) == 1
 
 
+def test_what_readers_wrote_is_told_from_template() -> None:
+    comment = (
+        "<li class=comment><p class=comment-author>Ann Ferryman says:</p><p>I was there, and it was fine, {}.</p></li>"
+    )
+    thread = f"<ol class=comment-list>{''.join(comment.format(n) for n in range(8))}</ol>"
+    inspection = _inspection(story(3).replace("</article>", f"</article><section id=comments>{thread}</section>"))
+    cleaned = inspection.cleaned(Tried())
+    kinds = inspection.state(Tried())["kind"]
+    marked = {text for text, kind in zip(inspection.texts, kinds, strict=True) if kind == 2}
+    assert all(line in marked for line in cleaned.comments.split("\n") if line)
+    assert "I was there, and it was fine, 3." in marked
+
+
 def test_blocks_are_found_in_the_text_in_units_of_browsers() -> None:
     spans, _ = located(
         "🚢 one\n\ntwo two\tthree",
