@@ -5,10 +5,11 @@
 PYTHON  ?= python3
 VENV    := .venv
 BIN      = $(VENV)/bin
+WEIGHTS := detector/winnow/models/weights
 PINS    := requirements/locked.txt
 PYTHONS := 3.11 3.12 3.13 3.14
 
-.PHONY: demo screenshots test test-all test-lowest lint types tests chromium lock benchmarks clean help
+.PHONY: demo screenshots test test-all test-lowest lint types tests chromium lock benchmarks model clean help
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -89,6 +90,13 @@ benchmarks: $(VENV)/.installed ## published figures; PAGES=folder of HTML, GOLD=
 	$(if $(and $(SITES),$(GOLD)),$(BIN)/python -m benchmarks.accuracy.learning_curve $(SITES) $(GOLD) $(PAGES))
 	$(if $(and $(SITES),$(shell command -v chromium)),$(BIN)/python -m benchmarks.layout.geometry $(SITES) --boxes .winnow/boxes)
 	$(if $(and $(SITES),$(shell command -v chromium)),$(BIN)/python -m benchmarks.layout.real_geometry $(SITES) --boxes .winnow/boxes)
+
+model: $(VENV)/.installed ## the weights that the package comes with, from DATA=folder with sites-train/, sites-gold.jsonl, wcxb-dev/ and articles/
+	$(BIN)/winnow train $(DATA)/sites-train -o $(WEIGHTS)/blocks.npz --folds .winnow/folds \
+		--gold $(DATA)/wcxb-dev/gold.jsonl --gold $(DATA)/articles/gold.jsonl --gold $(DATA)/sites-gold.jsonl \
+		--leave-out htmltotext-bench --sources $(WEIGHTS)/sources/sites.md --sources $(WEIGHTS)/sources/gold.md
+	$(BIN)/winnow train $(DATA)/sites-train -o $(WEIGHTS)/blocks-self-taught.npz --sources $(WEIGHTS)/sources/sites.md
+	$(BIN)/winnow train $(DATA)/sites-train -o $(WEIGHTS)/logistic.npz --model logistic --sources $(WEIGHTS)/sources/sites.md
 
 clean: ## remove what make has made
 	rm -rf .venv .venv-* .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .scrapy .winnow

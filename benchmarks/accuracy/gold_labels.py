@@ -55,7 +55,9 @@ class LabelledPage:
 
     def cut(self, smoothed: SmoothedScores) -> NDArray[np.bool_]:
         """bool[m], blocks that are cut, later copies of text among them."""
-        template = template_units(self.page, smoothed, self.scores.threshold)[0][self.page.n :]
+        values = smoothed.value[self.page.n :]
+        choice = self.scores.decision.choose(values, scope="auto", favor="balanced")
+        template = template_units(self.page, smoothed, choice.threshold)[0][self.page.n :]
         return template | later_copies(self.page, self.texts, ~template)
 
     def gold_segments(self) -> NDArray[np.int64]:

@@ -31,6 +31,13 @@ def trafilatura_text(html: bytes | str) -> str:
     return trafilatura.extract(html if isinstance(html, str) else decode(html)) or ""
 
 
+def trafilatura_precision_text(html: bytes) -> str:
+    """Extract with trafilatura, in doubt less, and without comments."""
+    import trafilatura  # noqa: PLC0415  (optional)
+
+    return trafilatura.extract(decode(html), favor_precision=True, include_comments=False) or ""
+
+
 def resiliparse_text(html: bytes) -> str:
     """Extract with resiliparse, main content only."""
     from resiliparse.extract.html2text import extract_plain_text  # noqa: PLC0415  (optional)

@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.shared.common import say, shown, spread, table
 from winnow import clean
-from winnow.training.blocks.examples import html_file, of_sites
+from winnow.training.blocks.examples import of_sites
 from winnow.training.blocks.model import Recipe, train_block_model
 from winnow.training.evaluation import by_page_type, page_accuracy, read_gold
 from winnow.training.sites import find_sites
@@ -58,7 +58,7 @@ def taught(options: argparse.Namespace, methods: Sequence[str]) -> dict[str, Any
         model = train_block_model([], examples, seed=options.seed, recipe=RECIPE, begins=begins)
         labels = np.concatenate([page.content[page.labelled] for page in examples])
         figures = by_page_type(
-            (page, page_accuracy(clean(html_file(page, html).read_bytes(), page.url, model=model).text, page))
+            (page, page_accuracy(clean((html / f"{page.page_id}.html").read_bytes(), page.url, model=model).text, page))
             for page in shown(pages, "gold pages")
         )
         say(f"{name}: F1 {figures['all'].f1:.3f}")

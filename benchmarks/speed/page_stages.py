@@ -146,10 +146,12 @@ def _stages(html: str, url: str, model: Model) -> dict[str, float]:
     marks.append(thread_time())
     smoothed = smooth_scores(page, scores)
     marks.append(thread_time())
-    template, _ = template_units(page, smoothed, scores.threshold)
+    choice = scores.decision.choose(smoothed.value[page.n :], scope="auto", favor="balanced")
+    marks.append(thread_time())
+    template, _ = template_units(page, smoothed, choice.threshold)
     join_blocks(page, block_texts(page), ~template[page.n :])
     marks.append(thread_time())
-    names = (PARSE, "flatten", "fingerprint", "features and score", "smooth", "strip to text")
+    names = (PARSE, "flatten", "fingerprint", "features and score", "smooth", "decide", "strip to text")
     stages = {name: end - begin for name, begin, end in zip(names, marks, marks[1:], strict=False)}
 
     page = Page.from_tree(parse_html(html), url)

@@ -12,12 +12,15 @@ from scrapy_winnow.fields import OPTIONAL_FIELDS, WRITTEN_FIELDS
 from scrapy_winnow.hosts.entries import MOST_PAGES
 from scrapy_winnow.settings_reader import SettingsReader
 from winnow.comments import COMMENTS, Comments
+from winnow.models.base import FAVORS, SCOPES
 from winnow.site.counting.site_level import MIN_PAGES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from scrapy.settings import BaseSettings
+
+    from winnow.models.base import Favor, Scope
 
 DAY: Final = 86_400
 
@@ -37,6 +40,8 @@ DEFAULTS: Final[Mapping[str, object]] = {
     "WINNOW_ENABLED": True,
     "WINNOW_REQUIRED": True,
     "WINNOW_MODEL": None,
+    "WINNOW_SCOPE": "auto",
+    "WINNOW_FAVOR": "balanced",
     "WINNOW_HTML_FIELD": "html",
     "WINNOW_URL_FIELD": "url",
     "WINNOW_FIELD_NAMES": {},
@@ -94,6 +99,8 @@ class Config:
     enabled: bool
     required: bool
     model: str | None
+    scope: Scope
+    favor: Favor
     html_field: str
     url_field: str
     field_names: Mapping[str, str | None]
@@ -170,6 +177,8 @@ class Config:
             enabled=reader.truth("WINNOW_ENABLED"),
             required=reader.truth("WINNOW_REQUIRED"),
             model=reader.model("WINNOW_MODEL", LEARNED),
+            scope=reader.choice("WINNOW_SCOPE", SCOPES),
+            favor=reader.choice("WINNOW_FAVOR", FAVORS),
             html_field=reader.name("WINNOW_HTML_FIELD"),
             url_field=reader.name("WINNOW_URL_FIELD"),
             field_names=reader.names("WINNOW_FIELD_NAMES", WRITTEN_FIELDS + OPTIONAL_FIELDS),

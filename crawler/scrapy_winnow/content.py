@@ -20,6 +20,8 @@ class Content:
     text: str | None = None
     title: str | None = None
     template_share: float | None = None
+    confidence: float | None = None
+    kind: str | None = None
     label_source: str | None = None
     label_version: str | None = None
     evidence_pages: int | None = None

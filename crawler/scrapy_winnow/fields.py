@@ -57,11 +57,17 @@ class ItemField(NamedTuple):
     optional: bool = False
 
 
+def _rounded(share: float | None) -> float | None:
+    return None if share is None else round(share, 4)
+
+
 FIELDS: Final = (
     ItemField("text", lambda o: o.cleaned.text),
     ItemField("comments", lambda o: o.cleaned.comments),
     ItemField("title", lambda o: o.cleaned.title),
     ItemField("template_share", lambda o: round(o.cleaned.template_share, 4)),
+    ItemField("confidence", lambda o: _rounded(o.cleaned.confidence)),
+    ItemField("kind", lambda o: o.cleaned.kind),
     ItemField("label_source", lambda o: "site" if o.with_evidence else "page"),
     ItemField("label_version", lambda o: o.cleaned.model_version),
     ItemField("evidence_pages", lambda o: o.evidence.pages if o.evidence is not None else 0),

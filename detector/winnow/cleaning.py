@@ -10,9 +10,11 @@ import numpy as np
 from lxml import etree
 
 from winnow.comments import COMMENTS, Comments, Parting
-from winnow.inputs import check_input, is_binary, usable_model
+from winnow.inputs import check_choice, check_input, is_binary, usable_model
+from winnow.models.base import FAVORS, SCOPES
 from winnow.output.chunks import Chunk, chunks_of
 from winnow.output.conditional_comments import leftovers
+from winnow.output.headings import story_headings
 from winnow.output.html import EVERYTHING, Parts, document, write_html
 from winnow.output.markdown import to_markdown
 from winnow.output.repeats import later_copies
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from winnow.metadata import Metadata
-    from winnow.models.base import Model
+    from winnow.models.base import Favor, Model, Scope
 
 
 @dataclass(eq=False)
@@ -56,6 +58,10 @@ class Cleaned:
         url: address of the page, where it was given.
         comments: text of what readers wrote below the content, without the controls of each comment; "" without any, on
             forums, whose posts are the content, and with ``comments="drop"``.
+        confidence: word F1 that the text is expected to have against what a person would keep, 0..1; ``None`` where the
+            model has not learned to say, or nothing was decided. Pages with little are worth a second look.
+        kind: kind of page as the model sees it: ``"article"``, ``"collection"``, ``"documentation"``, ``"forum"``,
+            ``"listing"``, ``"product"`` or ``"service"``; ``None`` as above.
     """
 
     text: str
@@ -67,6 +73,8 @@ class Cleaned:
     _decided: Decided | None = field(repr=False)
     url: str | None = None
     comments: str = ""
+    confidence: float | None = None
+    kind: str | None = None
     _parts: Parts = field(default=EVERYTHING, repr=False)
 
     @cached_property
@@ -160,6 +168,7 @@ class Decided:
         site: bool[n + m], units that are template according to the site.
         copies: bool[n + m], blocks that were cut since they repeat content before them.
         comments: bool[n + m], units of what readers wrote, cut or not.
+        threshold: smoothed score from which units were cut.
     """
 
     page: Page
@@ -169,6 +178,7 @@ class Decided:
     site: NDArray[np.bool_]
     copies: NDArray[np.bool_]
     comments: NDArray[np.bool_]
+    threshold: float
 
 
 def clean(
@@ -186,6 +196,8 @@ def clean(
     limits: Limits = DEFAULT_LIMITS,
     df: NDArray[np.int64] | None = None,
     pages: int = 0,
+    scope: Scope = "auto",
+    favor: Favor = "balanced",
 ) -> Cleaned:
     r"""Separate the content of a page from its template.
 
@@ -205,14 +217,17 @@ def clean(
         df: int64[n + m], pages of the site that contain each unit, where they have been counted; it takes a
             :class:`~winnow.page.page.Page` to know the units.
         pages: pages of the site that were counted.
+        scope: ``"article"`` where only the story of each page is wanted, ``"page"`` where lists and other things that
+            are not template are wanted, too; ``"auto"`` goes by what kind of page it is.
+        favor: ``"precision"`` where template that stays is worse than content that goes, ``"recall"`` the reverse.
 
     Returns:
         The content. Any HTML gives one, be it empty or broken.
 
     Raises:
         TypeError: an argument is of a type that is not taken; the message says what is.
-        ValueError: ``df`` does not have one count per unit, the model's file holds none, or ``comments`` is none of
-            the three.
+        ValueError: ``df`` does not have one count per unit, the model's file holds none, or there is no such ``scope``,
+            ``favor`` or ``comments``.
         LookupError: there is no such ``encoding``.
         FileNotFoundError: there is no such model.
 
@@ -221,8 +236,9 @@ def clean(
     'Storm\n\nWinds of up to 130 km/h.'
     """
     check_input(html, url, encoding)
-    if comments not in COMMENTS:
-        raise ValueError(f"comments may be {', '.join(COMMENTS)}; not {comments!r}")
+    check_choice("comments", comments, COMMENTS)
+    check_choice("scope", scope, SCOPES)
+    check_choice("favor", favor, FAVORS)
     model = usable_model(model)
     parts = Parts(links=links, images=images)
     if encoding is None and is_binary(html):
@@ -248,10 +264,15 @@ def clean(
     threads = Parting.of(page, scores, site, comments)
     scores = threads.decided(scores)
     smoothed = smooth_scores(page, scores) if smooth else unsmoothed(page, scores)
-    smoothed = _with_certain_blocks(page, smoothed, site, scores.threshold)
-    template, fallback = template_units(page, smoothed, scores.threshold)
+    judged = np.where(site, 1.0, smoothed.value)[page.n :]
+    choice = scores.decision.choose(judged, scope=scope, favor=favor)
+    smoothed = _with_certain_blocks(page, smoothed, site, choice.threshold)
+    template, fallback = template_units(page, smoothed, choice.threshold)
     template[threads.section >= 0] = not threads.included
     texts = block_texts(page)
+    headings = np.zeros(page.n + page.m, bool)
+    headings[page.n :] = story_headings(page, texts, ~template[page.n :]) & ~site[page.n :] & template[page.n :]
+    template &= ~headings
     copies = np.zeros(page.n + page.m, bool)
     if deduplicate:
         copies[page.n :] = later_copies(page, texts, ~template[page.n :])
@@ -262,7 +283,7 @@ def clean(
     cut[page.n :] |= leftovers(texts) | threads.controls
     template |= cut
     section = np.where(threads.section >= 0, threads.section, smoothed.section)
-    smoothed = SmoothedScores(smoothed.value, _sections_of_their_own(section, cut))
+    smoothed = SmoothedScores(smoothed.value, _sections_of_their_own(section, cut | headings))
     kept, readers = ~template[page.n :], threads.readers & ~cut[page.n :]
     lengths = np.fromiter(map(len, texts), np.int64, page.m)
     return Cleaned(
@@ -272,9 +293,13 @@ def clean(
         fallback=fallback,
         passed_through=None,
         model_version=model.version,
-        _decided=Decided(page, smoothed, template, texts, site, copies, (threads.section >= 0) & ~cut),
+        _decided=Decided(
+            page, smoothed, template, texts, site, copies, (threads.section >= 0) & ~cut, choice.threshold
+        ),
         url=page.url,
         comments=join_blocks(page, texts, readers) if comments != "drop" else "",
+        confidence=choice.confidence,
+        kind=choice.kind,
         _parts=parts,
     )
 

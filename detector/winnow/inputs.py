@@ -42,6 +42,16 @@ def check_input(html: object, url: object, encoding: object) -> None:
     codecs.lookup(encoding)
 
 
+def check_choice(name: str, chosen: object, choices: tuple[str, ...]) -> None:
+    """Refuse a word that is none of the choices.
+
+    Raises:
+        ValueError: it is not.
+    """
+    if chosen not in choices:
+        raise ValueError(f"{name} may be {', '.join(choices)}; not {chosen!r}")
+
+
 def usable_model(model: Model | str | Path | None) -> Model:
     """Return a model, by its name or file as well.
 

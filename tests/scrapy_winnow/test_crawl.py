@@ -34,6 +34,8 @@ def test_what_is_written_on_an_item(web, crawl):
             "comments",
             "title",
             "template_share",
+            "confidence",
+            "kind",
             "label_source",
             "label_version",
             "evidence_pages",

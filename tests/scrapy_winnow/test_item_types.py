@@ -10,6 +10,8 @@ FIELDS = {
         "text",
         "comments",
         "template_share",
+        "confidence",
+        "kind",
         "label_source",
         "label_version",
         "evidence_pages",

@@ -8,6 +8,7 @@ from lxml import etree, html
 import winnow
 from winnow.models.base import Scores
 from winnow.models.penalties import constant
+from winnow.models.threshold import FixedThreshold
 from winnow.page.ancestors import nearest
 from winnow.page.page import Limits, Page
 from winnow.page.subtrees import prefix_sums
@@ -27,7 +28,8 @@ class LinkDensity:
         mass = all_text[end] - all_text[begin]
         templateness = np.concatenate([np.zeros(page.n), (link_text[end] - link_text[begin]) / mass])
         weight = np.concatenate([np.zeros(page.n, np.int64), mass])
-        return Scores(templateness, weight, np.ones(page.n + page.m, bool), constant(page.n + page.m), 0.5)
+        in_tree = np.ones(page.n + page.m, bool)
+        return Scores(templateness, weight, in_tree, constant(page.n + page.m), 0.5, FixedThreshold(0.5))
 
 
 MODEL = LinkDensity()

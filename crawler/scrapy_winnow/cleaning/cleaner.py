@@ -79,6 +79,8 @@ class Cleaner:
             images=config.images,
             tables=config.tables,
             deduplicate=config.deduplicate,
+            scope=config.scope,
+            favor=config.favor,
         )
         self._model_file = config.own_model
         self._most_tags = config.thread_tags

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from scrapy_winnow.fields import FIELDS, Outcome
 from winnow.cleaning import clean
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
     from scrapy_winnow.hosts.evidence import UnitCounts
     from winnow.comments import Comments
-    from winnow.models.base import Model
+    from winnow.models.base import Favor, Model, Scope
+
+_SWITCHES: Final = ("links", "images", "tables", "deduplicate", "comments", "scope", "favor")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,6 +54,8 @@ class CleaningOptions:
         comments: what becomes of what readers wrote.
         sketch: shingles of the clean text to work out.
         links, images, tables, deduplicate: as in :func:`winnow.clean`.
+        scope: what is wanted of the pages, see :func:`winnow.cleaning.clean`.
+        favor: which mistakes are worse, likewise.
     """
 
     limits: Limits = DEFAULT_LIMITS
@@ -62,6 +66,8 @@ class CleaningOptions:
     images: bool = True
     tables: bool = True
     deduplicate: bool = True
+    scope: Scope = "auto"
+    favor: Favor = "balanced"
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> Self:
@@ -90,7 +96,7 @@ def clean_item(
         html = html if isinstance(html, Page) else Page.parse(html, url, limits=limits)
         df, pages = counts.frequencies(html), counts.pages
     with_evidence = pages >= MIN_PAGES
-    switches = {name: getattr(options, name) for name in ("links", "images", "tables", "deduplicate", "comments")}
+    switches = {name: getattr(options, name) for name in _SWITCHES}
     cleaned = clean(html, url, model=model, limits=limits, df=df, pages=pages, **switches)
     own = shingles(cleaned.text, keep=options.sketch)
     outcome = Outcome(cleaned, counts, with_evidence, own)

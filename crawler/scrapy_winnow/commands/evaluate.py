@@ -88,5 +88,12 @@ def _text(gold: GoldPage, options: argparse.Namespace, model: Model) -> str | No
 
     for file in (options.pages / gold.page_id, options.pages / f"{gold.page_id}.html"):
         if file.is_file():
-            return clean(file.read_bytes(), gold.url, model=model, smooth=not options.no_smooth).text
+            return clean(
+                file.read_bytes(),
+                gold.url,
+                model=model,
+                smooth=not options.no_smooth,
+                scope=options.scope,
+                favor=options.favor,
+            ).text
     return None

@@ -21,9 +21,10 @@ _POOR_RECALL: Final = 0.2
 _EPILOG = """\
 SITES_DIR has one folder a site with its HTML files anywhere below. What repeats on the pages of a site is taken for
 template, what does not for content: nobody has to label anything. Where there is gold text, the kind "blocks" learns
-from it, too: --gold names a file as for "winnow evaluate", and the HTML of its page ID is html/ID.html beside it. The
-model card, with the data, the command and the figures, is written beside the model (MODEL.md). The same pages and seed
-give the same weights.
+from it, too: --gold names a file as for "winnow evaluate", and the HTML of its page ID is html/ID.html beside it, or
+the file ID of SITES_DIR. It then learns by folds where to cut a page, which takes six trainings. The model card, with
+the data, the command and the figures, is written beside the model (MODEL.md). The same pages and seed give the same
+weights.
 
 kinds of models:
   blocks    scores text blocks in their context
@@ -32,7 +33,7 @@ kinds of models:
 examples:
   winnow train sites/ -o my-model.npz
   winnow train sites/ --labels site-independent-blocks -o my-model.npz
-  winnow train sites/ --gold gold/pages.jsonl -o my-model.npz
+  winnow train sites/ --gold gold/pages.jsonl --gold more/pages.jsonl -o my-model.npz
   winnow train --from-redis redis://localhost:6379/0 -o my-model.npz
   winnow clean --model my-model.npz page.html
 """
@@ -56,7 +57,27 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--prefix", default="winnow", help="first part of every key there (default: %(default)s)")
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="MODEL", help="file to write, .npz")
     parser.add_argument("--model", metavar="KIND", help="blocks or logistic (default: the kind of the package's own)")
-    parser.add_argument("--gold", type=Path, metavar="FILE", help="gold pages, .jsonl or .jsonl.xz, for --model blocks")
+    parser.add_argument(
+        "--gold",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="gold pages, .jsonl or .jsonl.xz, for --model blocks; may be given more than once",
+    )
+    parser.add_argument(
+        "--leave-out",
+        action="append",
+        default=[],
+        metavar="SOURCE",
+        help="with --gold: pages whose source this is are not learned from; may be given more than once",
+    )
+    parser.add_argument(
+        "--folds",
+        type=Path,
+        metavar="DIR",
+        help="with --gold: write the models without a fifth of the sources each there, too, to measure with",
+    )
     parser.add_argument(
         "--labels",
         metavar="METHOD",
@@ -99,6 +120,8 @@ def run(options: argparse.Namespace) -> int:
             examples=examples,
             model=options.model or DEFAULT_MODEL,
             gold=options.gold,
+            leave_out=options.leave_out,
+            folds=options.folds,
             labels=options.labels,
             sources="\n".join(file.read_text(encoding="utf-8").strip() for file in options.sources),
             seed=options.seed,

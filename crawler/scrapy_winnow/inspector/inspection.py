@@ -134,7 +134,7 @@ class Inspection:
             sections, own = self._sections(cleaned, tried, kind)
         spans, text = located(cleaned.text, self.texts, kind == CONTENT)
         model = self.model(tried.model)
-        threshold = model.own(self.page).threshold if self.page.n else 0.5
+        threshold = model.own_threshold(self.page) if self.page.n else 0.5
         return {
             "tried": asdict(tried),
             "threshold": tried.threshold if tried.threshold is not None else threshold,

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
+from winnow.models.threshold import FixedThreshold
+from winnow.smoothing.smooth import smooth_scores
+
 if TYPE_CHECKING:
     from winnow.models.base import Model, Scores
     from winnow.page.page import Page
@@ -72,14 +75,22 @@ class RememberedModel:
     def score(self, page: Page) -> Scores:
         """Score the units of a page, with the threshold and the penalty that are tried."""
         scores = self.own(page)
-        threshold = scores.threshold if self.tried.threshold is None else self.tried.threshold
-        return replace(scores, threshold=threshold, penalty=scores.penalty * self.tried.penalty)
+        scores = replace(scores, penalty=scores.penalty * self.tried.penalty)
+        if (threshold := self.tried.threshold) is None:
+            return scores
+        return replace(scores, threshold=threshold, decision=FixedThreshold(threshold))
 
     def own(self, page: Page) -> Scores:
         """What the model says itself."""
         if id(page) not in self.known:
             self.known[id(page)] = self.model.score(page)
         return self.known[id(page)]
+
+    def own_threshold(self, page: Page) -> float:
+        """Smoothed score, 1 at most, from which the model itself would cut a page of an unknown site."""
+        scores = self.own(page)
+        values = smooth_scores(page, scores).value[page.n :]
+        return min(scores.decision.choose(values, scope="auto", favor="balanced").threshold, 1.0)
 
     def trying(self, tried: Tried) -> RememberedModel:
         """The same model and its scores with other settings."""

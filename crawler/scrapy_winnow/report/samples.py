@@ -17,7 +17,7 @@ from winnow import Page, PageTooLarge, clean
 from winnow.site.counting.counts import MemoryCounts
 
 if TYPE_CHECKING:
-    from winnow.models.base import Model, Scores
+    from winnow.models.base import Model
 
 MOST_HOSTS: Final = 20
 PAGES_PER_HOST: Final = 10
@@ -97,37 +97,17 @@ class Samples:
         return HostSample(len(pages), parts, _doubts(pages, model))
 
 
-@dataclass(eq=False)
-class _Noting:
-    """A model whose threshold of the page that it scored last is known."""
-
-    model: Model
-    threshold: float = 0.5
-
-    @property
-    def name(self) -> str:
-        return self.model.name
-
-    @property
-    def version(self) -> str:
-        return self.model.version
-
-    def score(self, page: Page) -> Scores:
-        scores = self.model.score(page)
-        self.threshold = scores.threshold
-        return scores
-
-
 def _doubts(pages: list[HashedPage], model: Model) -> list[Doubt]:
     found: dict[str, list[tuple[float, str]]] = {}
     for hashed in pages[:_JUDGED]:
         page = hashed.page
         if not page.m:
             continue
-        noting = _Noting(model)
+        cleaned = clean(page, model=model)
+        threshold = cleaned.decided.threshold if cleaned.decided is not None else 0.5
         seen: set[str] = set()
-        for section in clean(page, model=noting).segments:
-            distance = section.score - noting.threshold
+        for section in cleaned.segments:
+            distance = section.score - threshold
             path = re.sub(r"\[\d+\]", "", section.path)
             if abs(distance) < _DOUBT and section.characters > 1 and path not in seen:
                 seen.add(path)

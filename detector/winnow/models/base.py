@@ -1,9 +1,9 @@
-"""What a page-level model says of a page: one templateness per unit, and how much each says."""
+"""What a page-level model says of a page: one templateness per unit, how much each says, and what is to be kept."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Literal, Protocol, get_args
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -12,6 +12,43 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from winnow.page.page import Page
+
+
+Scope = Literal["auto", "article", "page"]
+"""What is wanted of a page: what its kind suggests, the story alone, or all that is not template."""
+
+Favor = Literal["balanced", "precision", "recall"]
+"""Which mistakes are worse: neither, template that is kept, or content that is cut."""
+
+
+SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
+FAVORS: Final[tuple[Favor, ...]] = get_args(Favor)
+
+ABOVE_ALL: Final = 2.0
+"""A threshold that no templateness reaches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What is kept of a page.
+
+    Attributes:
+        threshold: templateness from which the units of the page are cut; :data:`ABOVE_ALL` cuts none.
+        confidence: word F1 that the text is expected to have, 0..1; ``None`` where the model has not learned to say.
+        kind: kind of page, such as ``"article"`` or ``"forum"``; ``None`` where the model has not learned to say.
+    """
+
+    threshold: float
+    confidence: float | None = None
+    kind: str | None = None
+
+
+class Decision(Protocol):
+    """Decides what is kept of a page; it is asked again where something has moved the scores."""
+
+    def choose(self, templateness: NDArray[np.float64], *, scope: Scope, favor: Favor) -> Choice:
+        """Choose by float64[m], scores of the page's blocks."""
+        ...
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -23,7 +60,8 @@ class Scores:
         weight: int64[n + m], how many nodes the unit speaks for when scores are smoothed; 0 means no opinion.
         in_tree: bool[n + m], false for hidden units, which are not smoothed and take their parent's value.
         penalty: float64[n + m], cost of starting a section at each unit when scores are smoothed; ``inf`` never does.
-        threshold: smoothed score from which a unit counts as template on this page.
+        threshold: score from which a unit counts as template on this page by the model alone.
+        decision: decides what is kept, by these scores or by moved ones.
     """
 
     templateness: NDArray[np.float64]
@@ -31,6 +69,7 @@ class Scores:
     in_tree: NDArray[np.bool_]
     penalty: NDArray[np.float64]
     threshold: float
+    decision: Decision
 
 
 class Model(Protocol):

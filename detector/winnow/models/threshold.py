@@ -1,18 +1,28 @@
-"""The threshold of a page: the cut that the scores themselves expect to give the best text."""
+"""Decisions that need nothing learned: one threshold, or the cut that the scores themselves expect to be best."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
+
+from winnow.models.base import Choice
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from winnow.models.base import Favor, Scope
+
     Floats = NDArray[np.float64]
 
+BETAS: Final[dict[Favor, float]] = {"balanced": 1.0, "precision": 0.5, "recall": 2.0}
+"""Recall counts so many times as much as precision in what is expected (the F-beta measure)."""
 
-def expected_f1_threshold(templateness: Floats, words: Floats) -> float:
+_SHIFT: Final[dict[Favor, float]] = {"balanced": 0.0, "precision": -0.15, "recall": 0.15}
+
+
+def expected_f1_threshold(templateness: Floats, words: Floats, beta: float = 1.0) -> float:
     """Templateness from which a block is better cut, if the kept text is to have the highest expected F1.
 
     With calibrated scores the expected F1 of keeping the blocks below a cut is, to first order, ``2 * C / (K + W)``:
@@ -22,6 +32,7 @@ def expected_f1_threshold(templateness: Floats, words: Floats) -> float:
     Args:
         templateness: float64[m] in 0..1, scores of the text blocks.
         words: float64[m], words of each block.
+        beta: how many times as much recall counts as precision.
 
     Returns:
         A number in 0..1; blocks whose templateness is not below it are cut. 0.5 for a page without text.
@@ -31,10 +42,42 @@ def expected_f1_threshold(templateness: Floats, words: Floats) -> float:
     if not len(mass):
         return 0.5
     order = np.argsort(templateness, kind="stable")
-    expected = 2 * np.cumsum(content[order]) / (np.cumsum(mass[order]) + content.sum())
+    expected = (1 + beta**2) * np.cumsum(content[order]) / (np.cumsum(mass[order]) + beta**2 * content.sum())
     best = int(np.argmax(expected))
     last_kept = float(templateness[order[best]])
     just_above = float(np.nextafter(last_kept, 2.0))
     if best + 1 == len(order):
         return just_above
     return max((last_kept + float(templateness[order[best + 1]])) / 2, just_above)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ExpectedF1:
+    """Cuts a page where its own scores expect the best text; the scope makes no difference.
+
+    Attributes:
+        words: float64[m], words of each block.
+    """
+
+    words: Floats
+
+    def choose(self, templateness: Floats, *, scope: Scope, favor: Favor) -> Choice:  # noqa: ARG002
+        """Choose by float64[m], scores of the page's blocks."""
+        threshold = expected_f1_threshold(templateness, self.words, BETAS[favor])
+        return Choice(threshold)
+
+
+@dataclass(frozen=True, slots=True)
+class FixedThreshold:
+    """Cuts every page at the same score; the scope makes no difference.
+
+    Attributes:
+        threshold: templateness from which a block is cut in balance.
+    """
+
+    threshold: float
+
+    def choose(self, templateness: Floats, *, scope: Scope, favor: Favor) -> Choice:  # noqa: ARG002
+        """Choose by float64[m], scores of the page's blocks."""
+        threshold = min(max(self.threshold + _SHIFT[favor], 0.05), 1.0)
+        return Choice(threshold)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -18,7 +19,7 @@ from winnow.training.report import Figures, Trained
 from winnow.training.sites import Site, find_sites
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from pathlib import Path
 
     from winnow.progress import Progress
@@ -33,7 +34,7 @@ class Trainer(Protocol):
     def __call__(
         self,
         sites: Sequence[Site],
-        gold: Path | None = None,
+        gold: Sequence[Path] = (),
         *,
         labels: str = SITE_LEVEL_METHOD,
         seed: int = 0,
@@ -54,7 +55,9 @@ def train(
     output: Path,
     examples: Sequence[BlockPage] = (),
     model: str = DEFAULT_MODEL,
-    gold: Path | None = None,
+    gold: Sequence[Path] = (),
+    leave_out: Collection[str] = (),
+    folds: Path | None = None,
     labels: str = SITE_LEVEL_METHOD,
     sources: str = "",
     seed: int = 0,
@@ -69,7 +72,9 @@ def train(
         output: file to write, ending in ``.npz``.
         examples: labelled pages of further sites, as crawls collect them in Redis; for the kind ``blocks``.
         model: kind of model, one of :data:`TRAINERS`.
-        gold: gold pages, for kinds of models that learn from them too.
+        gold: files of gold pages, for kinds of models that learn from them too.
+        leave_out: collections of the gold files that are not learned from.
+        folds: folder for the models without a fold each, and ``folds.json`` with the fold of each source.
         labels: the site-level method that labels the sites, one of :data:`winnow.site.methods.base.METHODS`.
         sources: whom the pages are from, as Markdown for the model card.
         seed: the same seed and the same pages give the same weights.
@@ -91,11 +96,14 @@ def train(
     if examples and model != BLOCKS:
         raise ValueError(f"the examples of crawls are for the kind {BLOCKS!r}, not {model!r}")
     sites = find_sites(sites_dir) if sites_dir is not None else []
-    trainer = partial(train_blocks, examples=examples) if examples else TRAINERS[model]
+    trainer = partial(train_blocks, examples=examples, leave_out=leave_out) if model == BLOCKS else TRAINERS[model]
     trained = trainer(sites, gold, labels=labels, seed=seed, processes=processes, progress=progress)
     output.parent.mkdir(parents=True, exist_ok=True)
     trained.model.save(output)
-    with_gold = f" --gold {gold.name}" if gold else ""
+    if folds is not None:
+        _write_folds(trained, folds)
+    with_gold = "".join(f" --gold {file.parent.name}/{file.name}" for file in gold)
+    with_gold += "".join(f" --leave-out {name}" for name in leave_out)
     with_labels = f" --labels {labels}" if labels != SITE_LEVEL_METHOD else ""
     from_sites = [sites_dir.name] if sites_dir is not None else []
     arguments = " ".join([*from_sites, *(["--from-redis URL"] if examples else [])])
@@ -104,3 +112,10 @@ def train(
     card = model_card(trained, data=data, command=command, date=date or datetime.date.today(), sources=sources)
     output.with_suffix(".md").write_text(card, encoding="utf-8")
     return trained
+
+
+def _write_folds(trained: Trained, folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for fold, model in enumerate(trained.fold_models):
+        model.save(folder / f"without-{fold}.npz")
+    (folder / "folds.json").write_text(json.dumps(dict(trained.fold_of), indent=1, sort_keys=True), encoding="utf-8")

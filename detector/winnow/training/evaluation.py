@@ -32,6 +32,7 @@ class GoldPage:
         url: address of the page, where known.
         include: snippets that must be in the text.
         exclude: snippets that must not be in the text.
+        source: collection that the page is from, where a file has several; empty where it says nothing.
     """
 
     page_id: str
@@ -41,6 +42,7 @@ class GoldPage:
     url: str | None
     include: tuple[str, ...]
     exclude: tuple[str, ...]
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,7 @@ class Accuracy:
 
 def read_gold(path: Path) -> list[GoldPage]:
     """Read a ``.jsonl`` or ``.jsonl.xz`` file with one object a page: ``id`` (or ``page``), ``gold_text`` and, where
-    there are any, ``page_type``, ``fold``, ``url``, ``include`` and ``exclude``.
+    there are any, ``page_type``, ``fold``, ``source``, ``url``, ``include`` and ``exclude``.
 
     Raises:
         OSError: the file cannot be read.
@@ -95,6 +97,7 @@ def _gold_page(line: str, number: int) -> GoldPage:
             url=row.get("url"),
             include=tuple(row.get("include") or ()),
             exclude=tuple(row.get("exclude") or ()),
+            source=row.get("source") or "",
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"line {number} is not a JSON object with 'id' and 'gold_text'") from error

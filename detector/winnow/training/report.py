@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
@@ -11,6 +11,7 @@ from sklearn.metrics import roc_auc_score
 from winnow.models.base import Model
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -118,6 +119,8 @@ class Trained:
         sites, pages, gold_pages, examples: how many it was trained on; ``pages`` are those of the sites.
         method: how it was made.
         figures: quality on held-out sources, by the kind of labels it was measured with.
+        fold_models: models without a part of the sources each, where there are such; for measuring.
+        fold_of: number of the model that has not seen each source.
     """
 
     model: TrainedModel
@@ -127,6 +130,8 @@ class Trained:
     examples: int
     method: Method
     figures: dict[str, Figures]
+    fold_models: Sequence[TrainedModel] = ()
+    fold_of: Mapping[str, int] = field(default_factory=dict)
 
 
 def _recall_at_precision(

@@ -8,6 +8,7 @@ from scipy.stats import betabinom
 
 from winnow.models.base import Scores
 from winnow.models.penalties import constant
+from winnow.models.threshold import FixedThreshold
 from winnow.page.page import Page
 from winnow.site.evidence import Evidence, contradicted, log_likelihood_ratios, with_site_evidence
 
@@ -17,7 +18,8 @@ PAGE = Page.parse("<main><p>A story that one page tells.</p></main><footer>All r
 
 def scores(templateness: float = 0.4) -> Scores:
     units = PAGE.n + PAGE.m
-    return Scores(np.full(units, templateness), np.ones(units, np.int64), np.ones(units, bool), constant(units), 0.5)
+    weight, in_tree = np.ones(units, np.int64), np.ones(units, bool)
+    return Scores(np.full(units, templateness), weight, in_tree, constant(units), 0.5, FixedThreshold(0.5))
 
 
 def moved(df: int, pages: int, evidence: Evidence = BOTH_WAYS) -> Scores:

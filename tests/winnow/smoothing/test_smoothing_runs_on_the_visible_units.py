@@ -3,6 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from winnow.models.base import Scores
+from winnow.models.threshold import FixedThreshold
 from winnow.page.page import Page
 from winnow.smoothing.smooth import smooth_scores, unsmoothed
 
@@ -12,7 +13,8 @@ HTML = "<div><ul><li>a<li>b<li>c</ul><p>story</p></div><p>more</p>"
 def scores(page: Page, templateness: list[float], visible: list[bool] | None = None, penalty: float = 0.01) -> Scores:
     count = page.n + page.m
     shown = np.ones(count, bool) if visible is None else np.array(visible)
-    return Scores(np.array(templateness), np.ones(count, np.int64), shown, np.full(count, penalty), 0.5)
+    weight = np.ones(count, np.int64)
+    return Scores(np.array(templateness), weight, shown, np.full(count, penalty), 0.5, FixedThreshold(0.5))
 
 
 def test_values_never_fall_from_parent_to_child_and_sections_are_connected() -> None:
@@ -68,6 +70,7 @@ def test_without_smoothing_every_unit_keeps_its_own_score() -> None:
         np.array([True, True, True, False, True]),
         np.zeros(5),
         0.5,
+        FixedThreshold(0.5),
     )
     raw = unsmoothed(page, given_scores)
     assert raw.value.tolist() == [0.0, 0.2, 0.2, 0.2, 0.8]

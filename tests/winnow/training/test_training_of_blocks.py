@@ -3,20 +3,23 @@
 import datetime
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
+import winnow
 from demo.web import build_site
 from winnow import Page, load_model
 from winnow.models.blocks.block_features import STATIC_NAMES
 from winnow.training import TRAINERS, Trained, find_sites, train
-from winnow.training.blocks.examples import BlockPage, of_gold, of_sites, source_of
+from winnow.training.blocks.examples import BlockPage, of_gold, of_sites
+from winnow.training.blocks.gold_sets import GoldExample, gold_examples
 from winnow.training.blocks.model import Recipe, learn_tables, stacked, train_block_model
 from winnow.training.blocks.training import train_blocks
-from winnow.training.evaluation import GoldPage, read_gold
+from winnow.training.evaluation import GoldPage
 from winnow.training.model_card import model_card
 from winnow.training.report import GOLD_LABELS, SITE_LABELS
 
@@ -63,13 +66,13 @@ def site_pages(data: Path) -> list[BlockPage]:
 
 @pytest.fixture(scope="module")
 def gold_pages(data: Path) -> list[BlockPage]:
-    return of_gold(read_gold(data / "gold" / "pages.jsonl"), data / "gold" / "html")
+    return of_gold(gold_examples([data / "gold" / "pages.jsonl"]))
 
 
 @pytest.fixture(scope="module")
 def trained(data: Path) -> Trained:
     with threadpool_limits(1):
-        return train_blocks(find_sites(data / "sites"), data / "gold" / "pages.jsonl", seed=1, recipe=RECIPE)
+        return train_blocks(find_sites(data / "sites"), [data / "gold" / "pages.jsonl"], seed=1, recipe=RECIPE)
 
 
 def test_examples_of_sites_have_a_label_or_none(site_pages: list[BlockPage]):
@@ -91,17 +94,13 @@ def test_examples_of_gold_pages_have_shares_for_every_block(gold_pages: list[Blo
 
 
 def test_a_page_without_text_is_no_obstacle(data: Path, tmp_path: Path, site_pages: list[BlockPage]):
-    (tmp_path / "empty.html").write_text("<html><body><img src=x></body></html>")
+    file = tmp_path / "empty.html"
+    file.write_text("<html><body><img src=x></body></html>")
     page = GoldPage("empty", "", "untyped", None, None, (), ())
-    (empty,) = of_gold([page], tmp_path)
+    (empty,) = of_gold([GoldExample(page, file, "empty", "gold")])
     assert (len(empty.words), empty.source, empty.mass.sum()) == (0, "empty", 0)
     model = train_block_model([empty], site_pages, recipe=TINY)
     assert model.score(Page.parse("<p>x</p>")).templateness.shape == (4,)
-
-
-def test_pages_of_one_source_are_told_by_their_domain():
-    pages = [GoldPage("7", "", "untyped", None, url, (), ()) for url in ("https://a.test/b/c?d", None, "")]
-    assert [source_of(page) for page in pages] == ["a.test", "7", "7"]
 
 
 def test_learned_features_of_a_source_come_from_the_others(site_pages: list[BlockPage]):
@@ -118,12 +117,10 @@ def test_learned_features_of_a_source_come_from_the_others(site_pages: list[Bloc
 
 
 def test_labels_of_one_kind_teach_nothing(gold_pages: list[BlockPage], data: Path):
-    pages = [
-        GoldPage(page.page_id, "", "untyped", None, page.url, (), ())
-        for page in read_gold(data / "gold" / "pages.jsonl")
-    ]
+    examples = gold_examples([data / "gold" / "pages.jsonl"])[:3]
+    without_gold = [replace(example, gold=replace(example.gold, text="")) for example in examples]
     with pytest.raises(ValueError, match="no labels of both kinds"):
-        train_block_model(of_gold(pages[:3], data / "gold" / "html"), [], recipe=TINY)
+        train_block_model(of_gold(without_gold), [], recipe=TINY)
 
 
 def test_content_is_found_on_sources_that_were_held_out(trained: Trained):
@@ -139,11 +136,11 @@ def test_content_is_found_on_sources_that_were_held_out(trained: Trained):
 def test_the_card_says_which_labels_and_figures_are_which(trained: Trained):
     date = datetime.date(2024, 2, 29)
     card = model_card(trained, data="sites", command="winnow train", date=date, sources="Pages by *Ann*, CC BY 4.0.\n")
-    assert "gold text of `pages.jsonl`" in card
+    assert "gold text of `gold/pages.jsonl`" in card
     assert f"{trained.gold_pages} gold pages" in card
     assert "text after cleaning: word F1" in card
     assert card.count("area under the ROC curve") == 2
-    assert "none: each page is cut where its own scores expect the best F1" in card
+    assert "learned: trees judge the cuts of each page by its scores" in card
     assert card.endswith("## Sources of the training data\n\nPages by *Ann*, CC BY 4.0.\n")
     assert "nan" not in card
 
@@ -190,7 +187,7 @@ def test_what_is_wrong_with_gold_pages_shows_before_any_work(
             data / "sites",
             output=tmp_path / "m.npz",
             model="blocks",
-            gold=chosen,
+            gold=[chosen],
             progress=lambda *_: pytest.fail("work has begun"),
         )
 
@@ -207,3 +204,15 @@ def test_the_trained_model_cleans_pages(trained: Trained, data: Path, tmp_path: 
     assert (loaded.name, loaded.version) == ("blocks", trained.model.version)
     page = Page.parse((data / "sites" / "news" / "3.html").read_bytes())
     assert np.array_equal(loaded.score(page).templateness, trained.model.score(page).templateness)
+    ours, theirs = (winnow.clean(page, model=model) for model in (trained.model, loaded))
+    assert (ours.text, ours.confidence, ours.kind) == (theirs.text, theirs.confidence, theirs.kind)
+    assert ours.text
+    assert 0 <= ours.confidence <= 1
+    assert ours.kind == "article"  # what the gold pages are that it was taught by
+
+
+def test_each_fold_has_a_model_that_has_not_seen_it(trained: Trained):
+    assert len(trained.fold_models) == 5
+    assert len({model.version for model in trained.fold_models}) == 5
+    assert set(trained.fold_of.values()) == set(range(5))
+    assert set(HOSTS) <= set(trained.fold_of)

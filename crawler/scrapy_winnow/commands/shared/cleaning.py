@@ -110,6 +110,8 @@ def _content(name: str, cleaned: Cleaned, options: argparse.Namespace) -> str:
             "text": cleaned.text,
             "comments": cleaned.comments,
             "template_share": round(cleaned.template_share, 4),
+            "confidence": None if cleaned.confidence is None else round(cleaned.confidence, 4),
+            "kind": cleaned.kind,
             "fallback": cleaned.fallback,
             "passed_through": cleaned.passed_through,
             "model": cleaned.model_version,

@@ -38,6 +38,18 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model", metavar="MODEL", help="model file, or name of a model of the package (default: the package's own)"
     )
+    parser.add_argument(
+        "--scope",
+        choices=("auto", "article", "page"),
+        default="auto",
+        help="what is wanted: the story alone, all that is not template, or (default) what the kind of page suggests",
+    )
+    parser.add_argument(
+        "--favor",
+        choices=("balanced", "precision", "recall"),
+        default="balanced",
+        help="which mistake is worse: template that stays (precision) or content that goes (recall)",
+    )
     parser.add_argument("--no-smooth", action="store_true", help="judge every part of a page alone, without smoothing")
 
 
@@ -71,7 +83,8 @@ def cleaned_page(name: str, options: argparse.Namespace, model: Model, **switche
     """
     from winnow import clean  # noqa: PLC0415  (help and usage errors need not wait for numpy)
 
-    cleaned = clean(read_page(name), options.url, model=model, smooth=not options.no_smooth, **switches)
+    switches |= {"smooth": not options.no_smooth, "scope": options.scope, "favor": options.favor}
+    cleaned = clean(read_page(name), options.url, model=model, **switches)
     notes = []
     if cleaned.passed_through:
         notes.append(f"too large ({cleaned.passed_through}); all its text is kept")

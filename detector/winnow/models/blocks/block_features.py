@@ -1,7 +1,8 @@
-"""One row of features per text block: the block itself, its place, its containers, its neighbours and its page.
+"""One row of features per text block: the block itself, its place, its containers and its neighbours.
 
 Every feature is a number without a script's or a language's rules in it; names of elements and words enter only
-through learned log-odds (:mod:`winnow.models.blocks.features.tokens`).
+through learned log-odds (:mod:`winnow.models.blocks.features.tokens`). What the whole page is like is kept apart: a
+network that sees it learns the pages of its collection, and does worse on others.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-_GROUPS: Final = (wording, position, containers, neighbours, signatures, page_level)
+_GROUPS: Final = (wording, position, containers, neighbours, signatures)
 _ENDS: Final = tuple(accumulate(len(group.NAMES) for group in _GROUPS))
 
 STATIC_NAMES: Final = tuple(name for group in _GROUPS for name in group.NAMES)
@@ -45,12 +46,14 @@ class BlockFeatures:
 
     Attributes:
         static: float32[m, len(STATIC_NAMES)].
+        of_page: float32[len(page_level.NAMES)], what tells kinds of pages apart.
         words: float64[m], words of each block.
         tokens: hashed names and words.
         rows: float32[len(FEATURE_NAMES), m], all features, feature by feature; those that are learned come last.
     """
 
     static: NDArray[np.float32]
+    of_page: NDArray[np.float32]
     words: Floats
     tokens: Tokens
     rows: NDArray[np.float32]
@@ -65,16 +68,16 @@ class BlockFeatures:
         place = signatures.places(measures, naming.signature)
         twins = _twins(measures.texts)
         rows = np.empty((len(FEATURE_NAMES), page.m), np.float32)
-        of_wording, of_position, of_containers, of_neighbours, of_place, of_page, _ = np.split(rows, _ENDS)
+        of_wording, of_position, of_containers, of_neighbours, of_place, _ = np.split(rows, _ENDS)
         wording.write(of_wording, measures, twins, naming.hidden)
         position.write(of_position, measures)
         containers.write(of_containers, measures, levels, alike)
         neighbours.write(of_neighbours, measures)
         signatures.write(of_place, measures, place, twins)
-        of_page[:] = page_level.page_features(measures, alike).T
         return cls(
             words=measures.counts[WORDS],
             static=rows[: len(STATIC_NAMES)].T,
+            of_page=page_level.page_features(measures, alike).astype(np.float32),
             tokens=tokens.Tokens.of(measures, naming.parts, levels),
             rows=rows,
         )

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Final, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 import numpy as np
 
 from winnow.models.base import Scores
-from winnow.models.blocks.block_features import FEATURE_NAMES, features_of
+from winnow.models.blocks.block_features import FEATURE_NAMES, STATIC_NAMES, BlockFeatures, features_of
+from winnow.models.blocks.decision.cut_features import PROPERTIES
+from winnow.models.blocks.decision.learned import ROW_NAMES, LearnedDecision, PageDecision, PageView
 from winnow.models.blocks.ensemble import Ensemble
 from winnow.models.blocks.features.tokens import TABLE_SIZE, TokenTables
 from winnow.models.blocks.network import ARRAY_NAMES, Network
 from winnow.models.files import ModelError, fingerprint_of, read_model_file, required_array, write_model_file
 from winnow.models.one_thread import one_thread
 from winnow.models.penalties import constant
-from winnow.models.threshold import expected_f1_threshold
+from winnow.models.threshold import ExpectedF1, expected_f1_threshold
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from winnow.models.base import Decision
     from winnow.models.blocks.surroundings import Surroundings
     from winnow.page.page import Page
 
@@ -39,6 +42,7 @@ _CLIP: Final = 4.0  # standard deviations
 _MOST_NETWORKS: Final = 16
 _MOST_UNITS: Final = 1_024
 _PIECE: Final = 4_096  # blocks
+_PROPERTIES: Final = [STATIC_NAMES.index(name) for name in PROPERTIES]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +54,7 @@ class BlockPerceptron:
         mean, scale: float32[k], what features are standardised by.
         networks: of one shape.
         version: identifies the weights.
+        decision: what was learned of where to cut; ``None`` cuts where the scores expect the best text.
     """
 
     name: ClassVar[str] = BLOCKS
@@ -58,10 +63,14 @@ class BlockPerceptron:
     scale: Matrix
     networks: tuple[Network, ...]
     version: str
+    decision: LearnedDecision | None = None
 
     def score(self, page: Page) -> Scores:
         """Score every unit of the page; the threshold is the one of its highest expected F1."""
-        features = features_of(page)
+        return self.score_features(page, features_of(page))
+
+    def score_features(self, page: Page, features: BlockFeatures) -> Scores:
+        """Score every unit of a page whose features are known."""
         templateness = 1.0 - self.content_probability(features.matrix(self.tables), features.surroundings)
         held = page.block_end - page.block_begin
         branches = held > 1
@@ -72,7 +81,13 @@ class BlockPerceptron:
             in_tree=np.concatenate([branches, np.ones(page.m, bool)]),
             penalty=constant(page.n + page.m, PENALTY),
             threshold=expected_f1_threshold(templateness, features.words),
+            decision=self._decision(page, features, templateness),
         )
+
+    def _decision(self, page: Page, features: BlockFeatures, templateness: NDArray[np.float64]) -> Decision:
+        if self.decision is None or not page.m:
+            return ExpectedF1(features.words)
+        return PageDecision.of(self.decision, view_of(page, features), templateness)
 
     def content_probability(self, matrix: Matrix, surroundings: Surroundings) -> NDArray[np.float64]:
         """float64[m], probability of content from float32[m, k] features and the stretches around the blocks."""
@@ -99,15 +114,28 @@ class BlockPerceptron:
         return Ensemble.of(self.networks)
 
     @classmethod
-    def of(cls, tables: TokenTables, mean: Matrix, scale: Matrix, networks: Sequence[Network]) -> Self:
+    def of(
+        cls,
+        tables: TokenTables,
+        mean: Matrix,
+        scale: Matrix,
+        networks: Sequence[Network],
+        decision: LearnedDecision | None = None,
+    ) -> Self:
         """Make a model of its parts; equal weights give the same version."""
-        version = f"{BLOCKS}-{fingerprint_of(_arrays(tables, mean, scale, networks))}"
-        return cls(tables, mean, scale, tuple(networks), version)
+        version = f"{BLOCKS}-{fingerprint_of(_arrays(tables, mean, scale, networks, decision))}"
+        return cls(tables, mean, scale, tuple(networks), version, decision)
 
     def save(self, path: Path) -> None:
         """Write the model to an ``.npz`` file."""
-        header = {"name": self.name, "version": self.version, "features": FEATURE_NAMES, "networks": len(self.networks)}
-        write_model_file(path, header, _arrays(self.tables, self.mean, self.scale, self.networks))
+        header = {
+            "name": self.name,
+            "version": self.version,
+            "features": FEATURE_NAMES,
+            "networks": len(self.networks),
+            "decision": list(ROW_NAMES) if self.decision else None,
+        }
+        write_model_file(path, header, _arrays(self.tables, self.mean, self.scale, self.networks, self.decision))
 
     @classmethod
     def load(cls, path: Path) -> Self:
@@ -123,6 +151,8 @@ class BlockPerceptron:
             raise ModelError(f"{path}: not a model of the kind {BLOCKS!r}, or one of another version; train it again")
         if header.get("features") != list(FEATURE_NAMES):
             raise ModelError(f"{path}: made for other features than this version computes; train it again")
+        if header.get("decision") not in (None, list(ROW_NAMES)):
+            raise ModelError(f"{path}: its decision was made for other features; train it again")
         inputs = len(FEATURE_NAMES)
 
         def array(name: str, *shape: int) -> Matrix:
@@ -135,7 +165,8 @@ class BlockPerceptron:
         shapes = Network.shapes(inputs, units("block_bias"), units("context_bias"))
         together = Network(*(array(name, number, *shape) for name, shape in zip(ARRAY_NAMES, shapes, strict=True)))
         tables = TokenTables(array("names", TABLE_SIZE), array("words", TABLE_SIZE))
-        return cls.of(tables, array("mean", inputs), array("scale", inputs), together.unstacked())
+        decision = LearnedDecision.stored(arrays) if header.get("decision") else None
+        return cls.of(tables, array("mean", inputs), array("scale", inputs), together.unstacked(), decision)
 
 
 def standardised(matrix: Matrix, mean: Matrix, scale: Matrix) -> Matrix:
@@ -149,14 +180,24 @@ def _weight(words: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.maximum(np.rint(np.sqrt(words)), 1).astype(np.int64)
 
 
+def view_of(page: Page, features: BlockFeatures) -> PageView:
+    """What a decision needs of a page."""
+    return PageView.of(page, features.words, features.static[:, _PROPERTIES], features.of_page)
+
+
 def _arrays(
-    tables: TokenTables, mean: Matrix, scale: Matrix, networks: Sequence[Network]
-) -> dict[str, Matrix | NDArray[np.float16]]:
+    tables: TokenTables,
+    mean: Matrix,
+    scale: Matrix,
+    networks: Sequence[Network],
+    decision: LearnedDecision | None,
+) -> dict[str, NDArray[Any]]:
     """The arrays as they are stored: the tables in half precision, the networks behind each other."""
-    stored: dict[str, Matrix | NDArray[np.float16]] = {
+    stored: dict[str, NDArray[Any]] = {
         "names": tables.names.astype(np.float16),
         "words": tables.words.astype(np.float16),
         "mean": mean,
         "scale": scale,
     }
-    return stored | dict(zip(ARRAY_NAMES, Network.stacked(networks).arrays, strict=True))
+    stored |= dict(zip(ARRAY_NAMES, Network.stacked(networks).arrays, strict=True))
+    return stored | decision.arrays() if decision else stored

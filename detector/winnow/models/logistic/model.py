@@ -15,6 +15,7 @@ from winnow.models.files import ModelError, fingerprint_of, read_model_file, req
 from winnow.models.logistic.features import NODE_FEATURES, node_features
 from winnow.models.logistic.measures import Measures
 from winnow.models.penalties import by_area, weights_with_hidden
+from winnow.models.threshold import FixedThreshold
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -77,7 +78,8 @@ class LogisticModel:
         weight = np.zeros(n + page.m, np.int64)
         weight[:n] = weights_with_hidden(page.parent, ~visible[:n])
         area = measures.geometry.area
-        return Scores(templateness, weight, visible, by_area(area, float(area[0])), self.threshold)
+        penalty = by_area(area, float(area[0]))
+        return Scores(templateness, weight, visible, penalty, self.threshold, FixedThreshold(self.threshold))
 
     def probability(self, values: NDArray[np.float32], area: Floats) -> Floats:
         """Compute the probability that nodes are template.

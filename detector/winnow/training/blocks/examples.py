@@ -13,18 +13,17 @@ import numpy as np
 from winnow.models.blocks.block_features import BlockFeatures
 from winnow.models.blocks.surroundings import Surroundings
 from winnow.page.page import Page, PageTooLarge
-from winnow.training.gold import content_shares
+from winnow.training.gold import aligner, content_shares
 from winnow.training.labels import CONTENT, IGNORED, SITE_LEVEL_METHOD, SiteCounts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
     from winnow.models.blocks.features.tokens import Tokens
     from winnow.progress import Progress
-    from winnow.training.evaluation import GoldPage
+    from winnow.training.blocks.gold_sets import GoldExample
     from winnow.training.sites import Site
 
 PAGES_PER_SITE: Final = 20
@@ -87,30 +86,16 @@ def of_sites(
 
 
 def of_gold(
-    pages: Sequence[GoldPage],
-    folder: Path,
-    *,
-    processes: int = 1,
-    progress: Progress | None = None,
+    examples: Sequence[GoldExample], *, processes: int = 1, progress: Progress | None = None
 ) -> list[BlockPage]:
-    """Label the blocks of gold pages; the HTML of page ``ID`` is ``folder/ID.html``.
+    """Label the blocks of gold pages; pages above the caps are left out.
 
     Raises:
-        FileNotFoundError: a page's HTML is not there.
         ImportError: rapidfuzz is not installed.
     """
-    names = [f"gold page {page.page_id}" for page in pages]
-    return _collect(_of_gold_page, [(page, html_file(page, folder)) for page in pages], names, processes, progress)
-
-
-def html_file(page: GoldPage, folder: Path) -> Path:
-    """Return the file with the HTML of a gold page."""
-    return folder / f"{page.page_id}.html"
-
-
-def source_of(page: GoldPage) -> str:
-    """Return the domain of a gold page, its id where the address is not known."""
-    return (page.url or "").partition("//")[2].partition("/")[0] or page.page_id
+    aligner()
+    names = [f"gold page {example.gold.page_id}" for example in examples]
+    return _collect(_of_gold_page, examples, names, processes, progress)
 
 
 def _of_site(task: tuple[Site, str, int, int]) -> list[BlockPage]:
@@ -125,14 +110,13 @@ def _of_site(task: tuple[Site, str, int, int]) -> list[BlockPage]:
     return found
 
 
-def _of_gold_page(task: tuple[GoldPage, Path]) -> list[BlockPage]:
-    gold, file = task
+def _of_gold_page(example: GoldExample) -> list[BlockPage]:
     try:
-        page = Page.parse(file.read_bytes())
+        page = Page.parse(example.file.read_bytes())
     except PageTooLarge:
         return []
-    content = content_shares(page.block_texts(), gold.text).astype(np.float32)
-    return [block_page(page, content, source_of(gold))]
+    content = content_shares(page.block_texts(), example.gold.text).astype(np.float32)
+    return [block_page(page, content, example.source)]
 
 
 def _collect(

@@ -35,6 +35,7 @@ STEPS: Final = ("token tables", "teachers", "networks")
 FOLDS: Final = 5
 _TEACHERS: Final = 1_000  # their seeds begin there
 _SMOOTHING: Final = 2.0  # pages that say what the prior says, added to every table entry
+_MOST_VOTES: Final = 15.0  # pages that a source of gold pages counts for at most
 _SPREAD: Final = 20.0  # a token votes for a page in full from a twentieth of its mass on
 
 
@@ -58,7 +59,7 @@ class Recipe:
     taught_share: float = 3.0
     hidden: tuple[int, int] = (64, 32)
     teachers: int = 2
-    networks: int = 4
+    networks: int = 2
     epochs: int = 6
     least_steps: int = 500
     decay: float = 0.01
@@ -90,7 +91,7 @@ def train_block_model(
     begins = begins or (lambda _step: None)
     begins(STEPS[0])
     pages = [*gold, *sites]
-    weight = _page_weights(len(gold), sites, recipe.site_share)
+    weight = _page_weights(gold, sites, recipe.site_share)
     matrix = np.concatenate(stacked(pages, weight, seed=seed))
     content = np.concatenate([page.content for page in pages])
     mass = np.concatenate([page.mass * share for page, share in zip(pages, weight, strict=True)])
@@ -150,12 +151,16 @@ def _networks(lesson: Lesson, number: int, recipe: Recipe, *, seed: int, dropout
     ]
 
 
-def _page_weights(gold: int, sites: Sequence[BlockPage], site_share: float) -> Floats:
-    """float64[gold pages + site pages]: 1 for a gold page; the pages of a site share an equal part of the rest."""
-    number = Counter(page.source for page in sites)
+def _page_weights(gold: Sequence[BlockPage], sites: Sequence[BlockPage], site_share: float) -> Floats:
+    """float64[gold pages + site pages]: 1 for a gold page, less for those of a source with many of them.
+
+    The pages of a site share an equal part of the rest.
+    """
+    gold_number, number = (Counter(page.source for page in pages) for pages in (gold, sites))
+    of_gold = np.array([min(1.0, _MOST_VOTES / gold_number[page.source]) for page in gold])
     of_sites = np.array([1 / number[page.source] for page in sites])
-    total = site_share * gold if gold else float(len(sites))
-    return np.concatenate([np.ones(gold), of_sites * total / max(len(number), 1)])
+    total = site_share * of_gold.sum() if len(gold) else float(len(sites))
+    return np.concatenate([of_gold, of_sites * total / max(len(number), 1)])
 
 
 def learn_tables(pages: Sequence[BlockPage], weight: Floats) -> TokenTables:

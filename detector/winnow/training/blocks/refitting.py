@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from winnow.models.blocks.perceptron import BlockPerceptron
+from winnow.training.blocks.measuring import measured
 from winnow.training.blocks.model import train_block_model
-from winnow.training.blocks.training import measured
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from winnow.models.blocks.perceptron import BlockPerceptron
     from winnow.training.blocks.examples import BlockPage
     from winnow.training.blocks.model import Recipe
     from winnow.training.report import Figures
@@ -77,7 +77,8 @@ def refit(
         raise ValueError("the pages give no labels of both kinds: content and template")
     random = np.random.default_rng(seed)
     taught = [_with_opinion(parent, page, random) for page in pages]
-    return train_block_model(gold, taught, seed=seed, recipe=recipe, begins=begins)
+    model = train_block_model(gold, taught, seed=seed, recipe=recipe, begins=begins)
+    return BlockPerceptron.of(model.tables, model.mean, model.scale, model.networks, parent.decision)
 
 
 def compared(candidate: BlockPerceptron, parent: BlockPerceptron, held_out: Sequence[BlockPage]) -> Comparison | None:
@@ -86,7 +87,7 @@ def compared(candidate: BlockPerceptron, parent: BlockPerceptron, held_out: Sequ
     for page in held_out:
         of_site[page.source].append(page)
     gains = [gain for pages in of_site.values() if not math.isnan(gain := _auc(candidate, pages) - _auc(parent, pages))]
-    figures = measured(candidate, held_out), measured(parent, held_out)
+    figures = measured([(candidate, held_out)]), measured([(parent, held_out)])
     if not gains or figures[0] is None or figures[1] is None:
         return None
     error = float(np.std(gains, ddof=1)) / math.sqrt(len(gains)) if len(gains) > 1 else math.inf
@@ -103,5 +104,5 @@ def _with_opinion(parent: BlockPerceptron, page: BlockPage, random: np.random.Ge
 
 
 def _auc(model: BlockPerceptron, pages: Sequence[BlockPage]) -> float:
-    figures = measured(model, pages)
+    figures = measured([(model, pages)])
     return math.nan if figures is None else figures.auc

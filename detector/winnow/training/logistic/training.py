@@ -31,7 +31,7 @@ _CLIP: Final = 6.0  # standard deviations
 
 def train_logistic(
     sites: Sequence[Site],
-    gold: Path | None = None,
+    gold: Sequence[Path] = (),
     *,
     labels: str = SITE_LEVEL_METHOD,
     seed: int = 0,
@@ -44,7 +44,7 @@ def train_logistic(
 
     Args:
         sites: the sites, at least one for each of 5 folds.
-        gold: not used by this model; must be ``None``.
+        gold: not used by this model; must be empty.
         labels: the site-level method that labels the sites.
         seed: picks pages and folds.
         processes: worker processes that read pages.
@@ -53,7 +53,7 @@ def train_logistic(
     Raises:
         ValueError: gold text was given, or the sites are too few or give no examples of both kinds.
     """
-    if gold is not None:
+    if gold:
         raise ValueError("the logistic model learns from site-level labels only; it takes no gold text")
     if len(sites) < FOLDS:
         raise ValueError(f"the logistic model needs {FOLDS} or more sites, there are {len(sites)}")

@@ -27,7 +27,7 @@ def arrays_of(seed: int = 3) -> dict[str, np.ndarray]:
     tables = random.normal(size=(2, TABLE_SIZE)).astype(np.float16)
     arrays = {"names": tables[0], "words": tables[1], "mean": random.normal(size=K), "scale": random.random(K)}
     for name, shape in zip(ARRAY_NAMES, Network.shapes(K, *HIDDEN), strict=True):
-        arrays[name] = random.normal(size=(NETWORKS, *shape))
+        arrays[name] = random.normal(size=(NETWORKS, *shape)) / 4  # or all is certain
     return {name: array.astype(np.float32) for name, array in arrays.items()}
 
 

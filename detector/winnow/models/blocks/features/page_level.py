@@ -1,4 +1,4 @@
-"""Features of the whole page, the same for all its blocks: they tell an article from a shop's grid or a forum."""
+"""Features of the whole page: they tell an article from a shop's grid or a forum."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ NAMES: Final = tuple(
 
 
 def page_features(measures: BlockMeasures, alike: Floats) -> Floats:
-    """float64[m, len(NAMES)]; ``alike``: float64[n], siblings of the same tag and classes."""
+    """float64[len(NAMES)]; ``alike``: float64[n], siblings of the same tag and classes."""
     page, total, words = measures.page, measures.total, measures.counts[WORDS]
     long = long_blocks(measures)
     tags = np.bincount(page.tag, minlength=_COUNTED_TAGS.shape[1])
@@ -58,4 +58,4 @@ def page_features(measures: BlockMeasures, alike: Floats) -> Floats:
     shares += [
         measures.subtree[CHARACTERS, page.tag == TAG_ID[name]].max(initial=0) / total[CHARACTERS] for name in _HOLDERS
     ]
-    return np.broadcast_to(np.concatenate([np.log1p(counts), shares]), (page.m, len(NAMES)))
+    return np.concatenate([np.log1p(counts), shares])

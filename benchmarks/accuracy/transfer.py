@@ -1,0 +1,86 @@
+"""Text accuracy on collections that were left out of the training, beside other extractors.
+
+    winnow train SITES --gold GOLD ... -o MODEL --folds FOLDS
+    python -m benchmarks.accuracy.transfer FOLDS GOLD [GOLD ...] [--sites SITES] [--unit char] [--no-peers]
+
+FOLDS has a model without each fold of the sources, as `winnow train --folds` writes them: each page is cleaned by the
+one that has seen neither its site nor, where a gold file has several collections, any page of its collection. Pages of
+sources that no fold has are cleaned by the first model, and must be of sources that taught none. Precision, recall and
+F1 are those of the words of the text, mean over pages; all extractors have their default options but one row.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.shared.common import model_or_exit, parser_of, shown, table, write_json
+from benchmarks.shared.peers import peers, trafilatura_precision_text
+from winnow import clean
+from winnow.models.base import SCOPES
+from winnow.training.blocks.gold_sets import gold_examples
+from winnow.training.evaluation import page_accuracy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from winnow.training.blocks.gold_sets import GoldExample
+    from winnow.training.evaluation import Accuracy
+
+
+def main() -> None:
+    """Clean every page with every extractor and print a table for each collection."""
+    parser = parser_of(__doc__)
+    parser.add_argument("folds", type=Path, metavar="FOLDS", help="folder with the models and folds.json")
+    parser.add_argument("gold", type=Path, nargs="+", metavar="GOLD", help="gold pages; HTML in html/ beside them")
+    parser.add_argument("--sites", type=Path, metavar="SITES", help="folder of sites, for gold of their pages")
+    parser.add_argument("--unit", choices=("word", "char"), default="word", help="char where words have no spaces")
+    parser.add_argument("--scope", choices=SCOPES, default="auto", help="what is wanted (%(default)s)")
+    parser.add_argument("--no-peers", action="store_true", help="Winnow alone")
+    options = parser.parse_args()
+    fold_of = json.loads((options.folds / "folds.json").read_text(encoding="utf-8"))
+    models = [model_or_exit(str(options.folds / f"without-{fold}.npz")) for fold in range(max(fold_of.values()) + 1)]
+
+    def winnow(html: bytes, example: GoldExample) -> str:
+        model = models[fold_of.get(example.source, 0)]
+        return clean(html, example.gold.url, model=model, scope=options.scope).text
+
+    extractors: dict[str, Callable[[bytes, GoldExample], str]] = {"winnow": winnow}
+    if not options.no_peers:
+        others = peers()
+        if "trafilatura" in others:
+            others["trafilatura, precision"] = trafilatura_precision_text
+        extractors |= {name: lambda html, _, extract=extract: extract(html) for name, extract in others.items()}
+    examples = gold_examples(options.gold, options.sites)
+    results: dict[str, dict[str, list[Accuracy]]] = defaultdict(lambda: defaultdict(list))
+    for example in shown(examples, "pages"):
+        html = example.file.read_bytes()
+        for name, extract in extractors.items():
+            accuracy = page_accuracy(extract(html, example), example.gold, options.unit)
+            for group in _groups(example):
+                results[group][name].append(accuracy)
+    figures = {group: {name: _means(own) for name, own in rows.items()} for group, rows in sorted(results.items())}
+    for group, rows in figures.items():
+        print(f"\n{group}, {len(results[group]['winnow'])} pages\n")
+        print(table(["", "precision", "recall", "F1"], [[name, *means] for name, means in rows.items()]))
+    write_json(options, figures)
+
+
+def _groups(example: GoldExample) -> list[str]:
+    name = example.gold.source or Path(example.collection).parent.name
+    return [name, *([f"{name}: {example.gold.page_type}"] if example.gold.page_type != "untyped" else [])]
+
+
+def _means(accuracies: list[Accuracy]) -> tuple[float, float, float]:
+    number = len(accuracies)
+    return (
+        sum(accuracy.precision for accuracy in accuracies) / number,
+        sum(accuracy.recall for accuracy in accuracies) / number,
+        sum(accuracy.f1 for accuracy in accuracies) / number,
+    )
+
+
+if __name__ == "__main__":
+    main()

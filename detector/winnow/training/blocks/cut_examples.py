@@ -1,0 +1,96 @@
+"""Examples of cuts: how good the text of a gold page would be, had it been cut there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from winnow.models.base import FAVORS
+from winnow.models.blocks.block_features import BlockFeatures
+from winnow.models.blocks.decision.kinds import KINDS
+from winnow.models.blocks.perceptron import view_of
+from winnow.models.threshold import BETAS
+from winnow.output.repeats import later_copies
+from winnow.output.text import block_texts
+from winnow.page.page import Page, PageTooLarge
+from winnow.page.text.scripts import WORD
+from winnow.smoothing.smooth import smooth_scores
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from winnow.models.blocks.perceptron import BlockPerceptron
+    from winnow.training.blocks.gold_sets import GoldExample
+
+    Floats = NDArray[np.float64]
+
+ARTICLE: Final = KINDS.index("article")
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class CutPage:
+    """The k cuts of a gold page, by scores of a model that has not seen it.
+
+    Attributes:
+        source, collection: of the page.
+        fold: number of the fold that the page is in.
+        kind: index of the kind of page; of pages without a type that of articles.
+        features: float32[k, len(CUT_NAMES)].
+        quality: float64[len(FAVORS), k], F-measure of the text, with the weight of recall of each favor.
+        kind_inputs: float64[d], what the kind of page is judged by.
+    """
+
+    source: str
+    collection: str
+    fold: int
+    kind: int
+    features: NDArray[np.float32]
+    quality: Floats
+    kind_inputs: Floats
+
+
+def cut_page(example: GoldExample, model: BlockPerceptron, fold: int) -> CutPage | None:
+    """Cut a gold page in every way that a decision could; ``None`` for pages without text."""
+    try:
+        page = Page.parse(example.file.read_bytes(), example.gold.url)
+    except PageTooLarge:
+        return None
+    if not page.m:
+        return None
+    features = BlockFeatures.of(page)
+    view = view_of(page, features)
+    scores = model.score_features(page, features)
+    cuts, rows = view.cuts(smooth_scores(page, scores).value[page.n :])
+    kind = example.gold.page_type
+    return CutPage(
+        source=example.source,
+        collection=example.collection,
+        fold=fold,
+        kind=KINDS.index(kind) if kind in KINDS else ARTICLE,
+        features=rows,
+        quality=_qualities(page, example.gold.text, cuts.kept),
+        kind_inputs=view.kind_inputs(scores.templateness[page.n :]),
+    )
+
+
+def _qualities(page: Page, gold_text: str, kept: NDArray[np.bool_]) -> Floats:
+    """float64[len(FAVORS), k], F-measures of what each of k cuts keeps of m blocks."""
+    texts = block_texts(page)
+    words = [WORD.findall(text.lower()) for text in texts]
+    gold = Counter(WORD.findall(gold_text.lower()))
+    numbers = {word: number for number, word in enumerate(gold)}
+    block = np.repeat(np.arange(len(words)), list(map(len, words)))
+    number = np.fromiter((numbers.get(word, len(gold)) for own in words for word in own), np.int64, len(block))
+    wanted = np.array([*gold.values(), 0])
+    qualities = np.zeros((len(FAVORS), len(kept)))
+    for cut, blocks in enumerate(kept):
+        stays = blocks & ~later_copies(page, texts, blocks)
+        found = np.bincount(number[stays[block]], minlength=len(wanted))
+        overlap = np.minimum(found, wanted).sum()
+        for favor, name in enumerate(FAVORS):
+            square = BETAS[name] ** 2
+            qualities[favor, cut] = (1 + square) * overlap / max(square * wanted.sum() + found.sum(), 1)
+    return qualities
