@@ -62,17 +62,17 @@ def test_collections_can_be_left_out(tmp_path: Path):
 
 
 def test_every_source_is_in_one_fold_and_a_collection_beside_others_is_held_out_whole(tmp_path: Path):
-    one = [{"id": f"o{n}", "url": f"https://www.o{n}.test/", "fold": n % FOLDS} for n in range(20)]
-    one += [{"id": "shared", "url": "https://m3.test/", "fold": 4}]
-    many = [{"id": f"m{n}", "url": f"https://m{n}.test/", "source": "pqr"[n % 3]} for n in range(30)]
+    one = [{"id": f"o{n}", "url": f"https://www.o{n}.org/", "fold": n % FOLDS} for n in range(20)]
+    one += [{"id": "shared", "url": "https://m3.org/", "fold": 4}]
+    many = [{"id": f"m{n}", "url": f"https://m{n}.org/", "source": "pqr"[n % 3]} for n in range(30)]
     examples = gold_examples([gold_file(tmp_path / "a", one), gold_file(tmp_path / "b", many)])
     fold_of = folds(examples, [f"site {n}" for n in range(10)], seed=1)
     assert set(fold_of) == {example.source for example in examples} | {f"site {n}" for n in range(10)}
     assert set(fold_of.values()) == set(range(FOLDS))
     for n in range(20):
-        assert fold_of[f"o{n}.test"] == n % FOLDS
+        assert fold_of[f"o{n}.org"] == n % FOLDS
     by_collection = {
-        name: {fold_of[f"m{n}.test"] for n in range(30) if "pqr"[n % 3] == name and n != 3} for name in "pqr"
+        name: {fold_of[f"m{n}.org"] for n in range(30) if "pqr"[n % 3] == name and n != 3} for name in "pqr"
     }
     assert sorted(map(len, by_collection.values())) == [1, 1, 1]
     assert len(set.union(*by_collection.values())) == 3

@@ -95,7 +95,7 @@ def source_of(page: GoldPage) -> str:
     Raises:
         ImportError: tldextract is not installed.
     """
-    host = (page.url or "").partition("//")[2].partition("/")[0]
+    host = (page.url or "").partition("//")[2].partition("/")[0].lower()
     return _suffixes()(host).top_domain_under_public_suffix or host or page.page_id
 
 
