@@ -18,6 +18,7 @@ class Content:
     url: str | None = None
     html: str | bytes | None = None
     text: str | None = None
+    comments: str | None = None
     title: str | None = None
     template_share: float | None = None
     confidence: float | None = None

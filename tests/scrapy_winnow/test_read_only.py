@@ -74,7 +74,7 @@ async def test_a_page_parsed_by_hand_is_cleaned_with_the_counts_of_the_crawl(web
     _scrapy(project, "crawl", "look", "-O", "items.json")
     counted = sorted(await _keys(connection, prefix))
     done = _scrapy(project, "parse", "--pipelines", "--spider", "look", "--nolinks", "--nocolour", urls[0])
-    assert "'label_source': 'site'" in done.stdout
+    assert "'label_source': 'site'" in done.stdout, done.stderr
     assert "'evidence_pages': 20" in done.stdout
     assert sorted(await _keys(connection, prefix)) == counted
     assert len(json.loads((project / "items.json").read_text())) == 20

@@ -42,6 +42,7 @@ class CleaningPool:
         self._model = model
         self._on_death = died
         self._processes: list[CleaningProcess] = []
+        self._dead: list[CleaningProcess] = []
         self._starting = 0
         self._tasks: set[asyncio.Task[None]] = set()
         self._waiting: deque[asyncio.Future[None]] = deque()
@@ -95,7 +96,7 @@ class CleaningPool:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await asyncio.gather(*(process.close() for process in [*self._processes]))
+        await asyncio.gather(*(process.close() for process in [*self._processes, *self._dead]))
         self._wake(len(self._waiting))
 
     async def _free(self, size: int) -> CleaningProcess | None:
@@ -153,6 +154,7 @@ class CleaningPool:
         if process not in self._processes:
             return
         self._processes.remove(process)
+        self._dead.append(process)
         self._keep(process.close())
         if not self._closed:
             self._on_death()

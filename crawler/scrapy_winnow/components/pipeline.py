@@ -164,7 +164,8 @@ class CleanItems:
         if winnow.originals is not None:
             verdict = await winnow.originals.find(url, cleaned.shingles)
         else:
-            verdict = await winnow.duplicates.find(url, cleaned.shingles, enter=not winnow.config.read_only)
+            writes = not winnow.config.read_only  # a look counts no page that the call could go along with
+            verdict = await winnow.duplicates.find(url, cleaned.shingles, enter=writes, can_wait=writes)
         if verdict is None:
             return None
         if verdict.hot:

@@ -99,15 +99,18 @@ class DuplicateIndex:
         self._options = options
         self._script = Script(*INDEX_SCRIPTS, "duplicates/find_duplicates")
 
-    async def find(self, url: str, shingles: NDArray[np.uint64], *, enter: bool = True) -> Verdict | None:
+    async def find(
+        self, url: str, shingles: NDArray[np.uint64], *, enter: bool = True, can_wait: bool = True
+    ) -> Verdict | None:
         """Return the verdict on a document, and remember it; ``None`` when Redis is away.
 
         Args:
             url: address of the document.
             shingles: uint64, the shingles of its clean text.
             enter: ``False`` only looks, and writes nothing.
+            can_wait: whether the call may wait a little, to go along with another one.
         """
-        verdicts = await self.find_all([(url, shingles)], enter=enter, can_wait=True)
+        verdicts = await self.find_all([(url, shingles)], enter=enter, can_wait=can_wait)
         return None if verdicts is None else verdicts[0]
 
     async def find_all(
