@@ -34,7 +34,8 @@ autoplay poster="http://EVIL/poster"></video><audio src="http://EVIL/a" autoplay
 <a id="out" href="http://EVIL/left" target="_top">A link that would lead away from here</a>
 <p>&lt;/script&gt;&lt;script&gt;parent.stolen = 1&lt;/script&gt; </p><template><script>steal()</script></template>
 <noscript><img src="http://EVIL/noscript" onerror="steal()"></noscript>
-<p>A long paragraph that stands here so that the page has some text which is worth keeping, and more.</p>
+<p>A long paragraph that stands here so that the page has some text which is worth keeping, and
+<a href="http://EVIL/kept" target="_top" onclick="steal()">a link in the midst of it</a>, and more of what is kept.</p>
 <details ontoggle="steal()" open><summary>More</summary><p style="background:url(http://EVIL/inline)">Hidden</p>
 </details><marquee onstart="steal()">moving</marquee></body></html>"""
 
