@@ -290,7 +290,7 @@ async def _compared(server: Server, pages: dict[str, Resource], folder: Path) ->
             ttl=1 << 20,
         )
         for host in sorted({str(site_of(url)) for url in pages}):
-            _, nodes, guard = host_keys("winnow", FINGERPRINT_VERSION, host)
+            _, nodes, guard, _ = host_keys("winnow", FINGERPRINT_VERSION, host)
             ids: Any = here.get(guard) or b""
             for at in range(0, len(ids), 16):
                 counted += 1

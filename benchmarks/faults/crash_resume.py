@@ -117,7 +117,7 @@ def _read(state: Path, urls: Collection[str]) -> dict[str, Counts]:
     found: dict[str, Counts] = {}
     with EmbeddedServer(state) as server, redis.Redis.from_url(server.url) as client:
         for url in urls:
-            _, nodes, guard = host_keys("winnow", FINGERPRINT_VERSION, str(site_of(url)))
+            _, nodes, guard, _ = host_keys("winnow", FINGERPRINT_VERSION, str(site_of(url)))
             counts: Any = client.hgetall(nodes)
             ids: Any = client.get(guard) or b""
             found[url] = counts, {ids[at : at + 8] for at in range(0, len(ids), 16)}

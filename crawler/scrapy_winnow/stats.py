@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 PAGES_COUNTED: Final = "winnow/pages/counted"
+PAGES_REPLACED: Final = "winnow/pages/replaced"
 PAGES_SETTLED: Final = "winnow/pages/settled"
 PAGES_REPEATED: Final = "winnow/pages/repeated"
 PAGES_UNCOUNTED: Final = "winnow/pages/uncounted"

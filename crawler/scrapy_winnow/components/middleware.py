@@ -109,12 +109,7 @@ class CountNodes:
             evidence = await winnow.counts.count(
                 site, self._page_id(response), hashed.fingerprints, hashed.contents_id, hashed.masses
             )
-            if evidence is None:
-                winnow.count(stats.PAGES_UNCOUNTED)
-            elif evidence.settled:
-                winnow.count(stats.PAGES_SETTLED)
-            else:
-                winnow.count(stats.PAGES_COUNTED if evidence.counted else stats.PAGES_REPEATED)
+            winnow.count(_stat_of(evidence))
         if evidence is not None and winnow.learning is not None and options.count:
             with self._guard.step("make an example of the page", stats.LEARNING_LEFT_OUT, response.url):
                 winnow.learning.offer(site, hashed, evidence)
@@ -124,6 +119,17 @@ class CountNodes:
         """What stands for the request: by default its method, canonical address and body, after redirects."""
         request = response.request or Request(response.url)
         return page_id_of(self._crawler.request_fingerprinter.fingerprint(request))
+
+
+def _stat_of(evidence: SiteEvidence | None) -> str:
+    """What became of a page that was to be counted."""
+    if evidence is None:
+        return stats.PAGES_UNCOUNTED
+    if evidence.settled:
+        return stats.PAGES_SETTLED
+    if evidence.replaced:
+        return stats.PAGES_REPLACED
+    return stats.PAGES_COUNTED if evidence.counted else stats.PAGES_REPEATED
 
 
 def _read_from_tree(response: HtmlResponse, limits: Limits) -> HashedPage:

@@ -11,7 +11,7 @@ from scrapy_winnow import stats
 from scrapy_winnow.hosts.entries import ENTRY, frequencies
 from scrapy_winnow.hosts.evidence import SiteEvidence
 from scrapy_winnow.hosts.settled import REFRESH, SettledHost, SettledHosts
-from scrapy_winnow.storage.keys import host_keys
+from scrapy_winnow.storage.keys import HostKeys, host_keys
 from scrapy_winnow.storage.scripts import Script
 from winnow.site.counting.site_level import THETA
 
@@ -32,16 +32,16 @@ MOST_NODES: Final = 4096
 MOST_LABEL_BYTES: Final = 900_000
 """Bytes of labels that are read of a settled host; ``storage/lua/hosts/state.lua`` has the same bound."""
 
-_SETTLED: Final = 2
+_NEW, _SETTLED, _REPLACED = 1, 2, 3
 
 
 class NodeCounts:
     """The node counts of all hosts on one Redis, and the labels of those that have settled.
 
-    Per host there are at most three keys with the host as their hash tag: its state, its nodes, and a guard of the ids
-    of pages and contents that were counted. So a retried, replayed or twice fetched page counts once. A page is what
-    its id says: when its body has changed by the time it is fetched again, the first version stays counted. And a page
-    that is found at several addresses counts once.
+    Per host there are at most four keys with the host as their hash tag: its state, its nodes, a guard of the ids of
+    pages and contents that were counted, and what was on these pages. So a retried, replayed or twice fetched page
+    counts once, and so does one that is found at several addresses. A page that comes again with other contents
+    replaces what was counted of it, as long as nothing of the host had to be dropped.
 
     Memory per host is bounded by the budget of nodes and the most pages; what that costs in accuracy is known, see
     :class:`winnow.site.LossyCounts`. Once the labels of a host have stopped changing, or after ``most_pages``,
@@ -82,11 +82,13 @@ class NodeCounts:
         self._refresh = refresh
         self._notice = notice
         self._settled = SettledHosts()
-        self._count_page = Script("hosts/entries", "hosts/state", "hosts/settling", "hosts/count_page")
+        self._count_page = Script(
+            "hosts/entries", "hosts/state", "hosts/settling", "hosts/replacing", "hosts/count_page"
+        )
         self._settled_host = Script("hosts/settled_host")
 
-    def keys(self, host: str) -> tuple[str, str, str]:
-        """Return the names of a host's state, nodes and guard."""
+    def keys(self, host: str) -> HostKeys:
+        """Return the names of a host's keys."""
         return host_keys(self._prefix, self._version, host)
 
     async def count(
@@ -124,11 +126,12 @@ class NodeCounts:
             self._settled.put(host, settled)
             settled.observe(contents_id, nodes.distinct, nodes.masses)
             return nodes.evidence_of(settled)
-        counted, pages, undercount, version, entries, has_settled = reply
+        how, pages, undercount, version, entries, has_settled = reply
         if has_settled:
             self._notice(stats.HOSTS_SETTLED)
         df = nodes.in_place(frequencies(entries, pages))
-        return SiteEvidence(df, pages, undercount, bool(counted), label_version=version)
+        counted = how in {_NEW, _REPLACED}
+        return SiteEvidence(df, pages, undercount, counted, label_version=version, replaced=how == _REPLACED)
 
     async def read(self, host: str, fingerprints: Hashes) -> SiteEvidence | None:
         """Return the evidence without writing anything; ``None`` while Redis is away."""
@@ -136,7 +139,7 @@ class NodeCounts:
         settled = self._settled.get(host)
         if settled is not None and not self._is_due(settled):
             return nodes.evidence_of(settled)
-        state, counts, _ = self.keys(host)
+        state, counts, *_ = self.keys(host)
 
         async def ask(client: Redis) -> list[Any]:
             pipeline = client.pipeline(transaction=False)

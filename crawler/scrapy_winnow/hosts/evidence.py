@@ -28,6 +28,7 @@ class SiteEvidence:
         pages: pages of the host counted so far.
         undercount: most that any value of ``df`` can be wrong by, because rare nodes were dropped.
         counted: whether this call counted the page.
+        replaced: whether the page had been counted with other contents, and that was taken back.
         settled: whether the labels of the host are frozen, and its pages no longer counted.
         label_version: how often the labels of the host have been frozen; 0 before the first time.
     """
@@ -38,6 +39,7 @@ class SiteEvidence:
     counted: bool
     settled: bool = False
     label_version: int = 0
+    replaced: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

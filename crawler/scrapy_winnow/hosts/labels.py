@@ -47,7 +47,7 @@ class HostLabels:
         Returns:
             The labels, or ``None`` for a host that is not known or of which too little is known.
         """
-        state, nodes, _ = host_keys(prefix, version, host)
+        state, nodes, *_ = host_keys(prefix, version, host)
         fields: Any = client.hmget(state, ["pages", "version", "labels", "expected"])
         pages, frozen = int(fields[0] or 0), int(fields[1] or 0)
         if fields[2] is not None:

@@ -12,7 +12,7 @@ import numpy as np
 from redis.exceptions import NoPermissionError
 
 from scrapy_winnow.hosts.entries import ENTRY
-from scrapy_winnow.storage.keys import host_keys
+from scrapy_winnow.storage.keys import HostKeys, host_keys
 from scrapy_winnow.storage.scripts import Script
 from winnow.site.counting.site_level import MIN_DF, THETA
 
@@ -68,7 +68,7 @@ class HostRecords:
 
     def all(self) -> Iterator[HostRecord]:
         """Go through all hosts, in no order; the server is asked for some hundreds at a time."""
-        before, after = (part.encode() for part in host_keys(self._prefix, self._version, "\n")[0].split("\n"))
+        before, after = (part.encode() for part in host_keys(self._prefix, self._version, "\n").state.split("\n"))
         pattern = re.sub(rb"([*?\[\]\\])", rb"\\\1", before) + b"*" + after
         names = (key[len(before) : -len(after)].decode() for key in self._client.scan_iter(match=pattern, count=_BATCH))
         while batch := list(islice(names, _BATCH)):
@@ -79,7 +79,7 @@ class HostRecords:
         hosts = list(hosts)
         pipeline = self._client.pipeline(transaction=False)
         for host in hosts:
-            state, _, _ = host_keys(self._prefix, self._version, host)
+            state = host_keys(self._prefix, self._version, host).state
             pipeline.hmget(state, _FIELDS)
             pipeline.hstrlen(state, "labels")
         found: list[Any] = pipeline.execute()
@@ -93,7 +93,7 @@ class HostRecords:
 
     def template_nodes(self, host: str) -> int:
         """Count the nodes of a host that are template by now: its frozen labels, or those that its counts give."""
-        state, nodes, _ = host_keys(self._prefix, self._version, host)
+        state, nodes, *_ = host_keys(self._prefix, self._version, host)
         frozen: Any = self._client.hstrlen(state, "labels")
         if frozen:
             return int(frozen) // _LABEL_BYTES
@@ -108,7 +108,7 @@ class HostRecords:
 
     def reopen(self, host: str) -> bool:
         """Have a settled host count again, as after a redesign; return whether it was settled."""
-        state, _, _ = host_keys(self._prefix, self._version, host)
+        state = host_keys(self._prefix, self._version, host).state
         stamp, ttl = self._client.hget(state, "stamp"), self._client.ttl(state)
         if stamp is None:
             return False
@@ -127,7 +127,8 @@ class HostRecords:
         except NoPermissionError:
             self._sizes_known = False
             return [None] * len(hosts)
-        return [sum(sizes[at : at + 3]) for at in range(0, len(sizes), 3)]
+        keys = len(HostKeys._fields)
+        return [sum(sizes[at : at + keys]) for at in range(0, len(sizes), keys)]
 
 
 def ago(seconds: int) -> str:

@@ -6,17 +6,33 @@ What is in braces decides the slot of a cluster. ``docs/architecture.md`` has th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
-HOST_LAYOUT: Final = 2
+HOST_LAYOUT: Final = 3
 """Number of the definition of what a host's keys hold; it stands in their names after the fingerprints' version."""
 
 INDEX_VERSION: Final = 2
 """Version of the layout of the near-duplicate index and of the shingles in it."""
 
 
-def host_keys(prefix: str, version: int, host: str) -> tuple[str, str, str]:
-    """Return the names of a host's state, nodes and guard.
+class HostKeys(NamedTuple):
+    """The keys of one host.
+
+    Attributes:
+        state: hash, what is known of it as a whole.
+        nodes: hash, the counts.
+        guard: string, the ids of the pages counted and of their contents.
+        contents: hash, the fingerprints that were counted of each page.
+    """
+
+    state: str
+    nodes: str
+    guard: str
+    contents: str
+
+
+def host_keys(prefix: str, version: int, host: str) -> HostKeys:
+    """Return the names of a host's keys.
 
     Args:
         prefix: first part of every key (``WINNOW_REDIS_PREFIX``).
@@ -24,7 +40,7 @@ def host_keys(prefix: str, version: int, host: str) -> tuple[str, str, str]:
         host: its name, as :func:`scrapy_winnow.hosts.names.site_of` gives it.
     """
     key = f"{prefix}:{version}.{HOST_LAYOUT}:{{{host}}}"
-    return f"{key}:h", f"{key}:n", f"{key}:g"
+    return HostKeys(f"{key}:h", f"{key}:n", f"{key}:g", f"{key}:p")
 
 
 def index_key(prefix: str, name: str) -> str:

@@ -49,6 +49,17 @@ DAMAGES = {
     "nodes are a string": lambda client, keys: client.set(keys[1], "x"),
     "guard is a set": lambda client, keys: client.sadd(keys[2], "x"),
     "guard is long": lambda client, keys: client.set(keys[2], b"x" * 1_000_000),
+    "contents are a list": lambda client, keys: client.rpush(keys[3], "x"),
+    "contents are cut": lambda client, keys: (
+        client.hset(keys[3], (1).to_bytes(8, "big"), b"x" * 13),
+        client.hset(keys[0], mapping={"entries": 0, "pages": 1}),
+        client.set(keys[2], (1).to_bytes(8, "big") + b"another "),
+    ),
+    "contents are huge": lambda client, keys: (
+        client.hset(keys[3], (1).to_bytes(8, "big"), b"x" * 8_000_000),
+        client.hset(keys[0], mapping={"entries": 0, "pages": 1}),
+        client.set(keys[2], (1).to_bytes(8, "big") + b"another "),
+    ),
     "pages are text": lambda client, keys: client.hset(keys[0], "pages", "many"),
     "pages are negative": lambda client, keys: client.hset(keys[0], "pages", "-5"),
     "pages are without end": lambda client, keys: client.hset(keys[0], "pages", "inf"),
@@ -109,8 +120,8 @@ async def test_a_host_lives_as_long_as_its_pages_come_again(counting):
     assert all(client.ttl(key) > 90 for key in counts.keys(HOST))
 
 
-async def test_a_redesign_at_the_same_addresses_starts_the_host_anew(counting):
-    counts, _, _ = counting
+async def test_a_redesign_of_pages_whose_contents_are_not_held_starts_the_host_anew(counting):
+    counts, client, _ = counting
     masses = np.full(10, 50, np.uint8)
     pages = 15
 
@@ -123,21 +134,25 @@ async def test_a_redesign_at_the_same_addresses_starts_the_host_anew(counting):
         evidence = await count(1, number)
     assert evidence.pages == pages
     for number in range(pages):
+        client.delete(counts.keys(HOST).contents)
         evidence = await count(2, number)
     assert evidence.pages > pages / 2
     assert evidence.df[0] == evidence.pages  # its template is known, as on a host never seen before
 
 
-async def test_a_page_that_changes_its_story_stays_counted_once(counting):
-    counts, _, _ = counting
-    for number in range(8):
+@pytest.mark.parametrize("is_held", [True, False])
+async def test_a_page_that_changes_its_story_stays_counted_once(counting, is_held):
+    counts, client, _ = counting
+    for number in range(6):
         await _count(counts, number)
     for version in range(20):
+        if not is_held:
+            client.delete(counts.keys(HOST).contents)
         nodes = np.concatenate([NODES, [np.uint64(5_000 + version)]]).astype(np.uint64)
         evidence = await counts.count(
             HOST, (0).to_bytes(8, "big"), nodes, bytes([version] * 8), np.full(41, 10, np.uint8)
         )
-    assert (evidence.pages, evidence.counted) == (8, False)
+    assert (evidence.pages, evidence.counted) == (6, is_held)
 
 
 values = st.one_of(st.binary(max_size=40), st.sampled_from([b"1e9", b"-1", b"nan", b"0x10", b" 7", b"7.5", LABELS]))
@@ -147,15 +162,27 @@ values = st.one_of(st.binary(max_size=40), st.sampled_from([b"1e9", b"-1", b"nan
 @given(
     state=st.dictionaries(
         st.sampled_from(
-            ["stamp", "pages", "undercount", "entries", "checked", "version", "labels", "expected", "changed"]
+            [
+                "stamp",
+                "pages",
+                "undercount",
+                "entries",
+                "checked",
+                "version",
+                "labels",
+                "expected",
+                "changed",
+                "remembered",
+            ]
         ),
         values,
         max_size=8,
     ),
     nodes=st.dictionaries(st.sampled_from([int(node).to_bytes(8, "little") for node in NODES]), values, max_size=5),
-    guard=st.binary(max_size=64),
+    guard=st.one_of(st.binary(max_size=64), st.just((1).to_bytes(8, "big") + b"contents")),
+    contents=st.dictionaries(st.sampled_from([number.to_bytes(8, "big") for number in range(3)]), values, max_size=2),
 )
-def test_no_contents_of_the_keys_make_a_page_fail(redis_url, prefix, state, nodes, guard):
+def test_no_contents_of_the_keys_make_a_page_fail(redis_url, prefix, state, nodes, guard, contents):
     async def look_and_count():
         failures = []
         connection = Connection(redis_url, timeout=10, on_failure=failures.append)
@@ -175,6 +202,8 @@ def test_no_contents_of_the_keys_make_a_page_fail(redis_url, prefix, state, node
             client.hset(keys[1], mapping=nodes)
         if guard:
             client.set(keys[2], guard)
+        if contents:
+            client.hset(keys[3], mapping=contents)
     evidence, failures = asyncio.run(look_and_count())
     assert failures == []
     for each in evidence:

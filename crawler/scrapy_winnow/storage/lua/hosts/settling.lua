@@ -5,7 +5,7 @@ local TOLERANCE = 0.05 -- share of the template's text that may have changed its
 -- Label all nodes and compare with the labels of the last checkpoint. Where nearly all text has kept its label, or
 -- `must` says so, the host settles. Returns whether it did. Pages that may have been missed do not count here: a label
 -- that is frozen should be right.
-local function checkpoint(host, nodes, guard, pages, version, theta, must)
+local function checkpoint(host, nodes, guard, contents, pages, version, theta, must)
   local all = redis.call('HGETALL', nodes)
   local labels, relabelled = {}, {}
   local either, changed, expected, is_first = 0, 0, 0, redis.call('HEXISTS', host, 'checked') == 0
@@ -32,8 +32,8 @@ local function checkpoint(host, nodes, guard, pages, version, theta, must)
     return false
   end
   local joined = table.concat(labels)
-  redis.call('DEL', nodes, guard)
-  redis.call('HDEL', host, 'checked', 'entries', 'undercount', 'changed')
+  redis.call('DEL', nodes, guard, contents)
+  redis.call('HDEL', host, 'checked', 'entries', 'undercount', 'changed', 'remembered')
   redis.call('HSET', host, 'labels', joined, 'stamp', redis.sha1hex(joined .. pages), 'expected', tostring(expected),
     'version', version + 1)
   return true

@@ -14,19 +14,23 @@ local function is_of_another_type(reply)
 end
 
 -- Read the keys of a host; a table of what is in them, or nil where that cannot be ours.
-local function checked_state(host, nodes, guard, budget)
-  local values = redis.pcall('HMGET', host, 'stamp', 'pages', 'undercount', 'entries', 'checked', 'version', 'expected')
-  local ids, held = redis.pcall('GET', guard), redis.pcall('HLEN', nodes)
-  if is_of_another_type(values) or is_of_another_type(ids) or is_of_another_type(held) then
-    return nil
+local function checked_state(host, nodes, guard, contents, budget)
+  local values = redis.pcall('HMGET', host, 'stamp', 'pages', 'undercount', 'entries', 'checked', 'version', 'expected',
+    'remembered')
+  local ids, held, known = redis.pcall('GET', guard), redis.pcall('HLEN', nodes), redis.pcall('HLEN', contents)
+  for _, reply in ipairs({ values, ids, held, known }) do
+    if is_of_another_type(reply) then
+      return nil
+    end
   end
   local state = {
     stamp = values[1], pages = whole(values[2]), undercount = whole(values[3]), entries = whole(values[4]),
     checked = whole(values[5]), is_checked = values[5] and true, version = whole(values[6]),
-    expected = tonumber(values[7] or 0), ids = ids or '', held = held,
+    expected = tonumber(values[7] or 0), remembered = whole(values[8]), ids = ids or '', held = held,
   }
   local most = math.max(budget, MOST_NODES)
-  if not (state.pages and state.undercount and state.entries and state.checked and state.version) or held > most then
+  local are_numbers = state.pages and state.undercount and state.entries and state.checked and state.version
+  if not (are_numbers and state.remembered) or held > most or known > most then
     return nil
   end
   if state.stamp then
@@ -41,11 +45,11 @@ local function checked_state(host, nodes, guard, budget)
 end
 
 -- The state of a host; what cannot be ours is deleted first.
-local function read_state(host, nodes, guard, budget)
-  local state = checked_state(host, nodes, guard, budget)
+local function read_state(host, nodes, guard, contents, budget)
+  local state = checked_state(host, nodes, guard, contents, budget)
   if not state then
-    redis.call('DEL', host, nodes, guard)
-    state = checked_state(host, nodes, guard, budget)
+    redis.call('DEL', host, nodes, guard, contents)
+    state = checked_state(host, nodes, guard, contents, budget)
   end
   return state
 end
