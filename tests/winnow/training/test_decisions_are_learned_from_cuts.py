@@ -1,9 +1,11 @@
 """Trees learn which cut of a page is best, for each scope and favor, and how good it is; kinds are told apart."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from winnow.models.base import FAVORS
+from winnow.models.base import FAVORS, SCOPES
 from winnow.models.blocks.decision.cut_features import CUT_NAMES
 from winnow.models.blocks.decision.kinds import KIND_INPUTS, KINDS
 from winnow.models.blocks.decision.learned import LearnedDecision, with_page
@@ -35,7 +37,7 @@ def cut_page(number: int, random: np.random.Generator) -> CutPage:
 @pytest.fixture(scope="module")
 def pages() -> list[CutPage]:
     random = np.random.default_rng(3)
-    return [cut_page(number, random) for number in range(400)]
+    return [cut_page(number, random) for number in range(250)]
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +64,15 @@ def test_a_favor_moves_the_cut(pages: list[CutPage], decisions: Decisions):
     cut = {favor: np.mean([chosen(decisions.learned, page, favor=favor) for page in pages]) for favor in FAVORS}
     assert cut["precision"] < cut["balanced"] - 0.5
     assert cut["recall"] > cut["balanced"] + 0.5
+
+
+def test_a_scope_moves_the_cut_where_it_tells_what_the_page_does_not(pages: list[CutPage]):
+    unclear = [replace(page, kind_inputs=np.zeros_like(page.kind_inputs)) for page in pages]
+    decision = learn_decisions(unclear, number=15).learned
+    cut = {scope: np.array([chosen(decision, page, scope=scope) for page in unclear]) for scope in SCOPES}
+    assert (cut["article"] == 1).mean() > 0.9
+    assert (cut["page"] == 4).mean() > 0.9
+    assert cut["article"].mean() <= cut["auto"].mean() < cut["page"].mean()
 
 
 def test_confidence_is_what_the_cut_gives(pages: list[CutPage], decisions: Decisions):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from winnow.models.base import FAVORS
 from winnow.models.blocks.block_features import BlockFeatures
-from winnow.models.blocks.decision.kinds import KINDS
+from winnow.models.blocks.decision.kinds import ARTICLE, KINDS
 from winnow.models.blocks.perceptron import view_of
 from winnow.models.threshold import BETAS
 from winnow.output.repeats import later_copies
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from winnow.training.blocks.gold_sets import GoldExample
 
     Floats = NDArray[np.float64]
-
-ARTICLE: Final = KINDS.index("article")
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from winnow.models.base import FAVORS, SCOPES
-from winnow.models.blocks.decision.kinds import KINDS, KindHead
+from winnow.models.blocks.decision.kinds import ARTICLE, KINDS, KindHead
 from winnow.models.blocks.decision.learned import LearnedDecision, with_page
-from winnow.training.blocks.boosting import fit_trees
-from winnow.training.blocks.cut_examples import ARTICLE
+from winnow.training.blocks.boosting import Binned, fit_trees
 from winnow.training.blocks.gold_sets import FOLDS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -48,13 +47,12 @@ class Decisions:
     without: tuple[LearnedDecision, ...]
 
 
-def learn_decisions(pages: Sequence[CutPage], *, number: int = TREES, seed: int = 0) -> Decisions:
+def learn_decisions(pages: Sequence[CutPage], *, number: int = TREES) -> Decisions:
     """Learn where to cut.
 
     Args:
         pages: gold pages, each cut by the scores of a model that has not seen it.
         number: how many trees are fitted for each favor.
-        seed: of the fits.
 
     Trees are fitted to how much worse each cut of a page is than its best. Every page is shown twice: without a scope,
     and with the one that its gold text stands for. The trees of confidence are fitted to cuts that were chosen by trees
@@ -67,60 +65,90 @@ def learn_decisions(pages: Sequence[CutPage], *, number: int = TREES, seed: int 
     used = [part for part in range(FOLDS) if (fold == part).any()]
     if len(used) < 2:
         raise ValueError("gold pages of two folds are needed at least: one to learn from and one to decide on")
-    weight = _weights(pages)
     heads = {part: _kind_head(pages, fold != part) for part in used}
-    kinds = [heads[page.fold].probabilities(page.kind_inputs) for page in pages]
-    fit = partial(_trees, pages, kinds, number=number, seed=seed)
-    trees = {part: fit(weight * (fold != part), "balanced") for part in used}
-    chosen = [
-        int(trees[page.fold].predict(with_page(page.features, kind, "auto")).argmax())
-        for page, kind in zip(pages, kinds, strict=True)
-    ]
-
-    rows = np.concatenate(
-        [
-            with_page(page.features[cut : cut + 1], kind, "auto")
-            for page, cut, kind in zip(pages, chosen, kinds, strict=True)
-        ]
-    )
-    reached = np.array([page.quality[0, cut] for page, cut in zip(pages, chosen, strict=True)])
-
-    def confidence(seen: NDArray[np.bool_]) -> Trees:
-        mass = weight[seen]
-        return fit_trees(rows[seen], reached[seen], mass, number=_CONFIDENCE_TREES, rate=_CONFIDENCE_RATE, seed=seed)
-
+    shown = Shown.of(pages, [heads[page.fold].probabilities(page.kind_inputs) for page in pages])
+    fit = partial(shown.trees, pages, number=number)
+    trees = {part: fit("balanced", fold != part) for part in used}
+    chosen = shown.chosen(trees, fold)
     everything = np.ones(len(pages), bool)
     learned = LearnedDecision(
-        {favor: fit(weight, favor) for favor in FAVORS}, confidence(everything), _kind_head(pages, everything)
+        {favor: fit(favor, everything) for favor in FAVORS},
+        shown.confidence(pages, chosen, everything),
+        _kind_head(pages, everything),
     )
     without = {
-        part: LearnedDecision(dict.fromkeys(FAVORS, trees[part]), confidence(fold != part), heads[part])
+        part: LearnedDecision(
+            dict.fromkeys(FAVORS, trees[part]), shown.confidence(pages, chosen, fold != part), heads[part]
+        )
         for part in used
     }
     return Decisions(learned, tuple(without.get(part, learned) for part in range(FOLDS)))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Shown:
+    """The cuts of all pages as the trees are shown them (k rows of s showings, two of each page).
+
+    Attributes:
+        rows: float32[k, len(ROW_NAMES)].
+        binned: the same rows in bins.
+        begin: int64[s + 1], first row of each showing.
+        page: int64[s], index of its page.
+        weight: float64[s].
+    """
+
+    rows: NDArray[np.float32]
+    binned: Binned
+    begin: NDArray[np.int64]
+    page: NDArray[np.int64]
+    weight: Floats
+
+    @classmethod
+    def of(cls, pages: Sequence[CutPage], kinds: Sequence[Floats]) -> Self:
+        """Show every page without a scope and with the one that its gold text stands for."""
+        parts = [
+            with_page(page.features, kind, scope)
+            for page, kind in zip(pages, kinds, strict=True)
+            for scope in (SCOPES[0], told_scope(page))
+        ]
+        rows = np.concatenate(parts)
+        index = np.repeat(np.arange(len(pages)), 2)
+        return cls(rows, Binned.of(rows), np.cumsum([0, *map(len, parts)]), index, _weights(pages)[index])
+
+    def trees(self, pages: Sequence[CutPage], favor: Favor, part: NDArray[np.bool_], *, number: int) -> Trees:
+        """Fit trees to the cuts of some pages, bool[pages]."""
+        own = [page.quality[FAVORS.index(favor)] for page in pages]
+        target = np.concatenate([own[page] - own[page].max() for page in self.page.tolist()])
+        cuts = np.diff(self.begin)
+        weight = np.repeat(self.weight * part[self.page] / cuts, cuts)
+        return fit_trees(self.binned, target, weight, number=number, rate=_RATE)
+
+    def chosen(self, trees: Mapping[int, Trees], fold: NDArray[np.int64]) -> NDArray[np.int64]:
+        """int64[s], the row that is chosen of each showing by the trees which have not seen the fold of its page."""
+        found = np.empty(len(self.page), np.int64)
+        for showing, page in enumerate(self.page.tolist()):
+            begin, end = self.begin[showing : showing + 2]
+            found[showing] = begin + trees[int(fold[page])].predict(self.rows[begin:end]).argmax()
+        return found
+
+    def confidence(self, pages: Sequence[CutPage], chosen: NDArray[np.int64], part: NDArray[np.bool_]) -> Trees:
+        """Fit trees to the F1 of chosen rows, of some pages."""
+        cut = chosen - self.begin[:-1]
+        reached = [pages[page].quality[0, own] for page, own in zip(self.page.tolist(), cut.tolist(), strict=True)]
+        weight = self.weight * part[self.page]
+        rows = self.binned.of_rows(chosen)
+        return fit_trees(rows, np.array(reached), weight, number=_CONFIDENCE_TREES, rate=_CONFIDENCE_RATE)
+
+
+def told_scope(page: CutPage) -> Scope:
+    """The scope that the gold text of a page stands for: of articles the story alone, of others all but template."""
+    return "article" if page.kind == ARTICLE else "page"
 
 
 def _weights(pages: Sequence[CutPage]) -> Floats:
     """float64[pages]: a collection counts as the square root of its pages, so that a large one is not the web."""
     number = Counter(page.collection for page in pages)
     return np.array([number[page.collection] ** -0.5 for page in pages])
-
-
-def _trees(
-    pages: Sequence[CutPage], kinds: Sequence[Floats], weight: Floats, favor: Favor, *, number: int, seed: int
-) -> Trees:
-    rows, target, mass = [], [], []
-    for page, kind, share in zip(pages, kinds, weight, strict=True):
-        if not share:
-            continue
-        quality = page.quality[FAVORS.index(favor)]
-        told: Scope = "article" if page.kind == ARTICLE else "page"
-        for scope in (SCOPES[0], told):
-            rows.append(with_page(page.features, kind, scope))
-            target.append(quality - quality.max())
-            mass.append(np.full(len(quality), share / len(quality)))
-    together = np.concatenate(rows), np.concatenate(target), np.concatenate(mass)
-    return fit_trees(*together, number=number, rate=_RATE, seed=seed)
 
 
 def _kind_head(pages: Sequence[CutPage], part: NDArray[np.bool_]) -> KindHead:

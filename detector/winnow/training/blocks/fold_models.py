@@ -91,7 +91,7 @@ def fit_folds(
         networks.append(fit(_other(gold, fold_of, fold), _other(sites, fold_of, fold), begins=steps))
         own = [example for example in examples if fold_of[example.source] == fold]
         cuts += _mapped(cut_page, own, networks[fold], fold, processes)
-    decisions = learn_decisions([page for page in cuts if page is not None], seed=seed)
+    decisions = learn_decisions([page for page in cuts if page is not None])
     without = tuple(map(_deciding, networks, decisions.without))
     figures = {
         GOLD_LABELS: measured(

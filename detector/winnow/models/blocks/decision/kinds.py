@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 KINDS: Final = ("article", "collection", "documentation", "forum", "listing", "product", "service")
 """The page types of the WCXB benchmark."""
 
+ARTICLE: Final = KINDS.index("article")
+"""Place of the kind whose pages have one story."""
+
 KIND_INPUTS: Final = (
     *page_level.NAMES,
     *(f"content: {name}" for name in PROPERTIES),

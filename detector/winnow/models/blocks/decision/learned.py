@@ -13,7 +13,7 @@ import numpy as np
 from winnow.models.base import ABOVE_ALL, FAVORS, Choice
 from winnow.models.blocks.decision.cut_features import CUT_NAMES, cut_features
 from winnow.models.blocks.decision.cuts import Cuts
-from winnow.models.blocks.decision.kinds import KINDS, KindHead, kind_inputs
+from winnow.models.blocks.decision.kinds import ARTICLE, KINDS, KindHead, kind_inputs
 from winnow.models.blocks.decision.trees import Trees
 
 if TYPE_CHECKING:
@@ -150,6 +150,13 @@ class PageDecision:
 
 
 def with_page(features: Matrix, kinds: Floats, scope: Scope) -> Matrix:
-    """float32[k, len(ROW_NAMES)], features of cuts with what is known of their page."""
+    """float32[k, len(ROW_NAMES)], features of cuts with what is known of their page.
+
+    Whoever says that the story is wanted says that the page is an article, whatever it looks like; and the reverse.
+    """
+    if scope != "auto":
+        told = np.arange(len(KINDS)) == ARTICLE
+        rest = np.where(told, 0.0, kinds)
+        kinds = told.astype(np.float64) if scope == "article" else rest / max(rest.sum(), _EPSILON)
     of_page = np.append(kinds, SCOPE_VALUES[scope]).astype(np.float32)
     return np.concatenate([features, np.broadcast_to(of_page, (len(features), len(of_page)))], axis=1)

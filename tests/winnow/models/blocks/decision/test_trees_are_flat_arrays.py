@@ -9,21 +9,25 @@ from winnow.training.blocks import boosting
 
 RANDOM = np.random.default_rng(4)
 ROWS = RANDOM.normal(size=(600, 5)).astype(np.float32)
+BINNED = boosting.Binned.of(ROWS)
 TARGET = np.sin(ROWS[:, 0].astype(np.float64)) + (ROWS[:, 1] > 0) * ROWS[:, 2]
 
 
 @pytest.fixture(scope="module")
 def trees() -> Trees:
-    return boosting.fit_trees(ROWS, TARGET, np.ones(len(ROWS)), number=30, rate=0.2)
+    return boosting.fit_trees(BINNED, TARGET, np.ones(len(ROWS)), number=30, rate=0.2)
 
 
 def test_the_arrays_say_what_the_learner_says(monkeypatch: pytest.MonkeyPatch):
     learners: list = []
     export = boosting._exported
-    monkeypatch.setattr(boosting, "_exported", lambda learner: learners.append(learner) or export(learner))
-    trees = boosting.fit_trees(ROWS, TARGET, RANDOM.random(len(ROWS)) + 0.1, number=40, rate=0.1)
+    monkeypatch.setattr(
+        boosting, "_exported", lambda learner, edges: learners.append(learner) or export(learner, edges)
+    )
+    trees = boosting.fit_trees(BINNED, TARGET, RANDOM.random(len(ROWS)) + 0.1, number=40, rate=0.1)
     unseen = RANDOM.normal(size=(300, 5)).astype(np.float32)
-    assert trees.predict(unseen) == pytest.approx(learners[0].predict(unseen), abs=1e-5)
+    bins = [np.searchsorted(edges, values) for edges, values in zip(BINNED.edges, unseen.T, strict=True)]
+    assert trees.predict(unseen) == pytest.approx(learners[0].predict(np.column_stack(bins)), abs=1e-5)
     assert trees.depth <= 5
 
 
@@ -31,9 +35,19 @@ def test_the_target_is_learned(trees: Trees):
     assert np.mean((trees.predict(ROWS) - TARGET) ** 2) < 0.1 * TARGET.var()
 
 
+def test_bins_part_values_at_their_edges_and_hold_equal_shares_of_many():
+    few = np.array([[3, 1, 3, 2, 1]], np.float32).T
+    binned = boosting.Binned.of(few)
+    assert binned.bins[:, 0].tolist() == [2, 0, 2, 1, 0]
+    assert binned.edges[0, :3].tolist() == [1.5, 2.5, np.inf]
+    many = boosting.Binned.of(np.append(np.zeros(100), RANDOM.normal(size=9_900)).astype(np.float32)[:, None])
+    assert len(np.unique(many.bins)) > 240
+    assert np.bincount(many.bins[:, 0].astype(int)).max() < 200
+
+
 def test_rows_without_weight_teach_nothing():
     other = boosting.fit_trees(
-        ROWS, np.where(np.arange(600) < 300, 1.0, TARGET), (np.arange(600) < 300) * 1.0, number=5, rate=1.0
+        BINNED, np.where(np.arange(600) < 300, 1.0, TARGET), (np.arange(600) < 300) * 1.0, number=5, rate=1.0
     )
     assert other.predict(ROWS) == pytest.approx(np.ones(600), abs=1e-3)
 
