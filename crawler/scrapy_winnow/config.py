@@ -44,6 +44,7 @@ DEFAULTS: Final[Mapping[str, object]] = {
     "WINNOW_FAVOR": "balanced",
     "WINNOW_HTML_FIELD": "html",
     "WINNOW_URL_FIELD": "url",
+    "WINNOW_ENCODING": None,
     "WINNOW_FIELD_NAMES": {},
     "WINNOW_OUTPUTS": [],
     "WINNOW_METADATA": False,
@@ -103,6 +104,7 @@ class Config:
     favor: Favor
     html_field: str
     url_field: str
+    encoding: str | None
     field_names: Mapping[str, str | None]
     outputs: frozenset[str]
     metadata: bool
@@ -181,6 +183,7 @@ class Config:
             favor=reader.choice("WINNOW_FAVOR", FAVORS),
             html_field=reader.name("WINNOW_HTML_FIELD"),
             url_field=reader.name("WINNOW_URL_FIELD"),
+            encoding=reader.encoding("WINNOW_ENCODING"),
             field_names=reader.names("WINNOW_FIELD_NAMES", WRITTEN_FIELDS + OPTIONAL_FIELDS),
             outputs=reader.choices("WINNOW_OUTPUTS", OPTIONAL_FIELDS)
             | ({"metadata"} if reader.truth("WINNOW_METADATA") else set()),

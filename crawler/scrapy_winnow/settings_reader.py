@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.project import data_path
+from w3lib.encoding import resolve_encoding
 
 from scrapy_winnow.storage.clients import check_address
 from winnow.models.registry import load_model
@@ -181,6 +182,14 @@ class SettingsReader:
         except (OSError, ValueError) as error:
             self._wrong(f"{name}: {error}")
         return model
+
+    def encoding(self, name: str) -> str | None:
+        """The name of a charset, or nothing."""
+        text = self.text(name) or None
+        if text is not None and resolve_encoding(text) is None:
+            self._wrong(f"{name} must be the name of a charset, not {text!r}")
+            return None
+        return text
 
     def redis_url(self, name: str) -> str | None:
         """An address that a client can be made for; it may hold a password, so it is never shown.

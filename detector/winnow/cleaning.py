@@ -10,7 +10,7 @@ import numpy as np
 from lxml import etree
 
 from winnow.comments import COMMENTS, Comments, Parting
-from winnow.inputs import check_choice, check_input, is_binary, usable_model
+from winnow.inputs import check_choice, check_input, usable_model
 from winnow.models.base import FAVORS, SCOPES
 from winnow.output.chunks import Chunk, chunks_of
 from winnow.output.conditional_comments import leftovers
@@ -22,6 +22,7 @@ from winnow.output.segments import Segment, segments
 from winnow.output.stripping import remains, template_units
 from winnow.output.tables import in_table
 from winnow.output.text import block_texts, join_blocks, visible_text
+from winnow.page.charset import is_binary
 from winnow.page.page import DEFAULT_LIMITS, Limits, Page, PageTooLarge
 from winnow.page.parsing import parse_html
 from winnow.site.counting.site_level import HTML_SHARE, site_level_templates
@@ -241,7 +242,11 @@ def clean(
     check_choice("favor", favor, FAVORS)
     model = usable_model(model)
     parts = Parts(links=links, images=images)
-    if encoding is None and is_binary(html):
+    if (
+        html.binary
+        if isinstance(html, Page)
+        else encoding is None and isinstance(html, str | bytes) and is_binary(html)
+    ):
         return Cleaned("", "", 0.0, False, "binary", model.version, None, url)
     if isinstance(html, Page):
         page = html

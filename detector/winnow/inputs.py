@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import codecs
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from lxml import etree
+from w3lib.encoding import resolve_encoding
 
 from winnow.models.registry import load_model
 from winnow.page.page import Page
 
 if TYPE_CHECKING:
     from winnow.models.base import Model
-
-_BINARY_STARTS: Final = (
-    *(b"%PDF-", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"PK\x03\x04", b"\x1f\x8b", b"\x7fELF", b"RIFF"),
-)
-_WIDE_STARTS: Final = (b"\xff\xfe", b"\xfe\xff")
-_CONTROL: Final = bytes(set(range(32)) - set(b"\t\n\f\r\x1b"))
-_LOOKED_AT: Final = 4_096  # bytes
 
 
 def check_input(html: object, url: object, encoding: object) -> None:
@@ -39,7 +33,8 @@ def check_input(html: object, url: object, encoding: object) -> None:
         raise TypeError(f"encoding must be the name of a charset, not {_named(encoding)}")
     if not isinstance(html, bytes):
         raise TypeError(f"encoding goes with bytes; html is {_named(html)}")
-    codecs.lookup(encoding)
+    if resolve_encoding(encoding) is None:
+        codecs.lookup(encoding)
 
 
 def check_choice(name: str, chosen: object, choices: tuple[str, ...]) -> None:
@@ -63,18 +58,6 @@ def usable_model(model: Model | str | Path | None) -> Model:
     if not hasattr(model, "score"):
         raise TypeError(f"model must be a model, its name or its file, not {_named(model)}")
     return model
-
-
-def is_binary(html: object) -> bool:
-    """Whether bytes are those of a picture, archive or the like; a few stray control characters are not."""
-    if not isinstance(html, bytes):
-        return False
-    start = html[:_LOOKED_AT]
-    if start.startswith(_BINARY_STARTS):
-        return True
-    if start.startswith(_WIDE_STARTS):
-        return False
-    return len(start) - len(start.translate(None, _CONTROL)) > len(start) // 10
 
 
 def _named(value: object) -> str:

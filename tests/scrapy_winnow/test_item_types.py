@@ -2,6 +2,7 @@
 
 import pytest
 
+RUSSIAN = "Это довольно длинный русский текст, и кодировка его названа неверно."
 KINDS = ["dict", "dataclass", "attrs", "pydantic", "item"]
 FIELDS = {
     *(
@@ -25,6 +26,7 @@ FIELDS = {
 def crawled(shared_web, start_crawls):
     """One crawl of one page per case."""
     (url,) = shared_web.add_articles(1)
+    russian = shared_web.add("/russian", f"<meta charset=koi8-r><p>{RUSSIAN}</p>".encode("windows-1251"))
     names = {"text": "story", "shingles": None}
     cases = {
         **{kind: {"item": kind} for kind in KINDS},
@@ -32,6 +34,7 @@ def crawled(shared_web, start_crawls):
         "raw": {"item": "raw", "WINNOW_HTML_FIELD": "raw", "WINNOW_FIELD_NAMES": names},
         **{kind: {"item": kind} for kind in ("bytes", "number", "none", "twice")},
     }
+    cases["read as said"] = {"urls": [russian], "item": "bytes", "WINNOW_ENCODING": "windows-1251"}
     results = start_crawls(*({"urls": [url], "with_html": True, **case} for case in cases.values())).results()
     return dict(zip(cases, results, strict=True))
 
@@ -56,6 +59,11 @@ def test_the_html_is_taken_off_any_kind_of_item_when_it_is_not_to_be_kept(crawle
 def test_the_html_may_be_bytes(crawled):
     (item,) = crawled["bytes"].items
     assert "Story 0" in item["text"]
+
+
+def test_bytes_are_read_in_the_charset_that_the_settings_say(crawled):
+    (item,) = crawled["read as said"].items
+    assert item["text"] == RUSSIAN
 
 
 def test_fields_have_the_names_one_wants_and_what_is_in_them_stays(crawled):

@@ -2,6 +2,7 @@ import copy
 import json
 import pickle
 from pathlib import Path
+from typing import Any
 
 import pytest
 from lxml import etree
@@ -78,8 +79,14 @@ def test_wrong_arguments_are_errors_that_say_what_is_taken(
         winnow.clean(html, **arguments)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("document", [b"%PDF-1.7 \xe2\xe3", b"\x89PNG\r\n\x1a\n" + bytes(50)])
-def test_bytes_that_are_no_html_are_flagged_and_have_no_text(document: bytes) -> None:
+PDF, PNG = b"%PDF-1.7 \xe2\xe3", b"\x89PNG\r\n\x1a\n" + bytes(50)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [PDF, PNG, PNG.decode("latin-1"), PNG.decode("cp1252"), PNG.decode("utf-8", "replace"), winnow.Page.parse(PDF)],
+)
+def test_what_is_no_html_is_flagged_and_has_no_text_whether_as_bytes_text_or_page(document: Any) -> None:
     cleaned = winnow.clean(document)
     assert (cleaned.passed_through, cleaned.text, cleaned.markdown) == ("binary", "", "")
 

@@ -102,7 +102,7 @@ class Cleaner:
         return tags_of(html) <= self._most_tags
 
     async def read(self, html: str | bytes, url: str) -> HashedPage | None:
-        """Parse and fingerprint a page; ``None`` for one that is too large."""
+        """Parse and fingerprint a page; ``None`` for one that is too large, or no HTML."""
         read = partial(_read, html, url, self.options.limits)
         return read() if self.is_light(html) else await self.in_thread(read)
 
@@ -176,6 +176,7 @@ class Cleaner:
 
 def _read(html: str | bytes, url: str, limits: Limits) -> HashedPage | None:
     try:
-        return HashedPage.of(Page.parse(html, url, limits=limits))
+        page = Page.parse(html, url, limits=limits)
     except PageTooLarge:
         return None
+    return None if page.binary else HashedPage.of(page)

@@ -15,6 +15,7 @@ from scrapy_winnow.components.guard import Guard
 from scrapy_winnow.components.origins import Origin
 from scrapy_winnow.components.request_options import RequestOptions
 from scrapy_winnow.hosts.evidence import HashedPage, page_id_of
+from winnow.page.charset import is_binary
 from winnow.page.page import Limits, Page, PageTooLarge
 from winnow.page.parsing import with_all_text
 
@@ -86,10 +87,11 @@ class CountNodes:
 
     @staticmethod
     def _is_page(response: Response) -> bool:
-        """Whether a response is a page of a site that is not to be left alone."""
+        """Whether a response is a page of a site that is not to be left alone; servers call many a PDF HTML."""
         options = RequestOptions.of(response)
         wanted = options.count or options.clean
-        return 200 <= response.status < 300 and wanted and options.site_of(response) is not None
+        found = 200 <= response.status < 300 and wanted and options.site_of(response) is not None
+        return found and not is_binary(response.body)
 
     async def _hashed(self, response: HtmlResponse) -> HashedPage:
         hashed = self._read.pop(response, None)

@@ -15,6 +15,7 @@ from scrapy_winnow.components.guard import Guard
 from scrapy_winnow.components.item_writer import ItemWriter
 from scrapy_winnow.content import Content
 from scrapy_winnow.hosts.names import site_of
+from winnow.page.charset import decode
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -114,6 +115,8 @@ class CleanItems:
         if not isinstance(html, str | bytes):
             winnow.count(stats.ITEMS_NOT_HTML)
             return None
+        if winnow.config.encoding is not None and isinstance(html, bytes):
+            html = decode(html, winnow.config.encoding)
         url = adapter.get(winnow.config.url_field)
         if not isinstance(url, str):
             url = origin.url if origin is not None else None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from winnow.core import compiled
+from winnow.page.charset import is_binary
 from winnow.page.compiled_flattening import flatten_compiled
 from winnow.page.flat_tree import FlatTree, no_garbage_collection
 from winnow.page.flattening import flatten
@@ -38,9 +39,11 @@ class Page(FlatTree):
 
     Attributes:
         url: address of the page, where known.
+        binary: whether it was parsed from what is no HTML, but a PDF or a picture for example.
     """
 
     url: str | None = None
+    binary: bool = False
 
     @classmethod
     def parse(
@@ -58,7 +61,9 @@ class Page(FlatTree):
             PageTooLarge: the page is above one of the caps.
         """
         limits.check("bytes", len(html))
-        return cls.from_tree(parse_html(html, encoding), url, limits=limits)
+        page = cls.from_tree(parse_html(html, encoding), url, limits=limits)
+        page.binary = encoding is None and is_binary(html)
+        return page
 
     @classmethod
     def from_tree(cls, root: etree._Element, url: str | None = None, *, limits: Limits = DEFAULT_LIMITS) -> Page:

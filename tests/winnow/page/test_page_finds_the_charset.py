@@ -1,6 +1,6 @@
 import pytest
 
-from winnow.page.charset import decode
+from winnow.page.charset import decode, decoded
 from winnow.page.page import Page
 
 TEXTS = {
@@ -81,6 +81,33 @@ def test_utf8_with_a_wrong_byte_outweighs_a_meta_of_another_charset() -> None:
 def test_utf_16_in_a_meta_means_utf_8_since_the_meta_could_be_read(name: str) -> None:
     assert decode(f'<meta charset="{name}"><p>plain</p>'.encode()).endswith("<p>plain</p>")
     assert "é" in decode(f'<meta charset="{name}"><p>é</p>'.encode())
+
+
+SENTENCES = {
+    "windows-1252": "Le président a déclaré que l’été serait très chaud; les élèves étaient à l’école. ",
+    "windows-1250": "Zażółć gęślą jaźń, mówił prezydent, który był wczoraj w Łodzi i Gdańsku. ",
+    "windows-1251": "Это довольно длинный русский текст для проверки кодировки. ",
+    "windows-1253": "Αυτό είναι ένα αρκετά μεγάλο ελληνικό κείμενο για τον έλεγχο. ",
+    "cp874": "นี่คือข้อความภาษาไทยที่ค่อนข้างยาวสำหรับตรวจสอบ ",
+    "iso-2022-jp": "日本語のページです。これは長い文章です。",
+    "big5": "這是一個中文網頁，內容很長。總統昨天表示，政府將會改善。",
+}
+ENGLISH = "The storm reached the coast on Monday and moved inland, the weather service said. "
+
+
+@pytest.mark.parametrize("encoding", SENTENCES)
+@pytest.mark.parametrize("around", [0, 40])
+def test_undeclared_charsets_of_the_web_are_recognised_also_in_a_page_of_other_words(
+    encoding: str, around: int
+) -> None:
+    text = ENGLISH * around + SENTENCES[encoding]
+    assert decode(f"<p>{text}".encode(encoding)) == f"<p>{text}"
+
+
+@pytest.mark.parametrize("signs", ["“this is it” – it’s over", "\xa9 2010", "\xa0\xa0\xbb More", "£20 or €25…"])
+def test_a_page_of_ascii_and_a_few_signs_is_windows_1252_as_in_browsers(signs: str) -> None:
+    assert decoded(f"<p>{ENGLISH}{signs}".encode("windows-1252")) == ("cp1252", f"<p>{ENGLISH}{signs}")
+    assert decoded(b"<p>plain") == ("cp1252", "<p>plain")
 
 
 def test_cyrillic_and_chinese_bytes_are_not_taken_for_damaged_utf8() -> None:
