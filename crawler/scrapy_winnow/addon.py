@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,6 +22,10 @@ class Addon:
         settings.setdefault_in_component_priority_dict("EXTENSIONS", Winnow, 0)
         settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", CountNodes, 100)
         settings.setdefault_in_component_priority_dict("ITEM_PIPELINES", CleanItems, 100)
+        if sys.stderr is not None and sys.stderr.isatty():
+            from scrapy_winnow.report.progress import CrawlProgress  # noqa: PLC0415
+
+            settings.setdefault_in_component_priority_dict("EXTENSIONS", CrawlProgress, 10)
         if settings.get("WINNOW_REPORT"):
             from scrapy_winnow.report.crawl import CrawlReport  # noqa: PLC0415
 

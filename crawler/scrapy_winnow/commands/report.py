@@ -22,6 +22,7 @@ and knows more: its speed over time, and some pages of each host, which show its
 examples:
   winnow report items.jsonl
   winnow report items.jsonl crawl.log .scrapy/winnow -o report.html
+  winnow report .scrapy/winnow                              the hosts alone
   winnow report items.jsonl --redis-url redis://localhost:6379/0
 """
 
@@ -36,7 +37,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "sources", nargs="+", type=Path, metavar="FILE", help="items, log, or folder of the private server"
+        "sources", nargs="*", type=Path, metavar="FILE", help="items, log, or folder of the private server"
     )
     parser.add_argument("-o", "--output", type=Path, default=Path("report.html"), metavar="OUT", help="file to write")
     parser.add_argument("--redis-url", metavar="URL", help="ask this Redis about the hosts, as WINNOW_REDIS_URL")
@@ -53,7 +54,10 @@ def run(options: argparse.Namespace) -> int:
         raise CommandError("report needs more than the core: pip install 'scrapy-winnow[inspect]'") from error
     from scrapy_winnow.report.records import CrawlRecord  # noqa: PLC0415
 
-    record = CrawlRecord(title=f"Crawl of {options.sources[0].stem}")
+    if not options.sources and not options.redis_url:
+        raise CommandError("nothing to report of: items, a log, the folder of a private server or --redis-url")
+    of_hosts = all(source.is_dir() for source in options.sources)
+    record = CrawlRecord(title="Hosts" if of_hosts else f"Crawl of {options.sources[0].stem}")
     state = None
     for source in options.sources:
         if source.is_dir():
@@ -93,3 +97,5 @@ def _ask(record: CrawlRecord, options: argparse.Namespace, state: Path | None) -
         records = HostRecords(client, options.prefix, FINGERPRINT_VERSION)
         names = list(dict.fromkeys(page.host for page in record.pages))
         record.hosts = {host.host: host for host in (records.named(names) if names else records.all())}
+    if not record.hosts and not record.pages and not record.stats:
+        raise CommandError("no hosts are counted there")

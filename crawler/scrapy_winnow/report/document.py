@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
+from scrapy_winnow.hosts.records import ago
 from scrapy_winnow.report.plots import line_plot, smooth, spark
 from scrapy_winnow.report.summary import HostSummary, summary
 from winnow.models.registry import load_model
@@ -40,6 +41,8 @@ def report(record: CrawlRecord, model: Model | None = None, now: datetime.dateti
     }
     return _template().render(
         record=record,
+        stored=[] if record.pages else sorted(record.hosts.values(), key=lambda host: (-host.pages, host.host)),
+        most=_MOST_IN_TABLE,
         all=found,
         samples=samples,
         table=found.hosts[:_MOST_IN_TABLE],
@@ -71,6 +74,7 @@ def _spark(host: HostSummary) -> Markup:
 def _template() -> Template:
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters["number"] = lambda value: f"{value:,}"
+    environment.filters["ago"] = ago
     environment.filters["percent"] = lambda value: f"{value:.0%}"
     return environment.from_string(_asset("report.html"))
 

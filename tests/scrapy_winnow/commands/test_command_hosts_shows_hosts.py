@@ -19,7 +19,7 @@ from winnow.fingerprints.units import FINGERPRINT_VERSION
 TEMPLATE = np.arange(1, 13, dtype=np.uint64)
 
 
-def _count(url: str, prefix: str, **pages: int) -> None:
+def count_pages(url: str, prefix: str, **pages: int) -> None:
     """Count so many pages of each host, ``.example`` left out."""
 
     async def run() -> None:
@@ -60,7 +60,7 @@ def _json(written: str) -> dict[str, dict]:
 
 
 def test_every_host_is_shown_with_its_state_pages_labels_and_bytes(hosts, redis_url, prefix):
-    _count(redis_url, prefix, news=5, shop=40)
+    count_pages(redis_url, prefix, news=5, shop=40)
     code, written, _ = hosts("--json")
     found = _json(written)
     assert code == 0
@@ -85,7 +85,7 @@ def test_every_host_is_shown_with_its_state_pages_labels_and_bytes(hosts, redis_
 
 
 def test_template_nodes_are_those_on_a_tenth_of_the_pages_frozen_or_not(redis_url, prefix):
-    _count(redis_url, prefix, news=20, shop=40, few=3)
+    count_pages(redis_url, prefix, news=20, shop=40, few=3)
     with redis.Redis.from_url(redis_url) as client:
         records = HostRecords(client, prefix, FINGERPRINT_VERSION)
         found = [records.template_nodes(f"{host}.example") for host in ("news", "shop", "few", "nobody")]
@@ -93,7 +93,7 @@ def test_template_nodes_are_those_on_a_tenth_of_the_pages_frozen_or_not(redis_ur
 
 
 def test_the_table_has_a_line_a_host_and_sums(hosts, redis_url, prefix):
-    _count(redis_url, prefix, news=5, shop=40)
+    count_pages(redis_url, prefix, news=5, shop=40)
     code, written, summary = hosts()
     assert code == 0
     lines = sorted(written.splitlines()[1:])
@@ -103,7 +103,7 @@ def test_the_table_has_a_line_a_host_and_sums(hosts, redis_url, prefix):
 
 
 def test_hosts_can_be_named_by_name_or_address_and_unknown_ones_fail(hosts, redis_url, prefix):
-    _count(redis_url, prefix, news=2, shop=2)
+    count_pages(redis_url, prefix, news=2, shop=2)
     code, written, error = hosts("--json", "https://NEWS.example/a/b", "nobody.example")
     assert set(_json(written)) == {"news.example"}
     assert code == 1
@@ -111,19 +111,19 @@ def test_hosts_can_be_named_by_name_or_address_and_unknown_ones_fail(hosts, redi
 
 
 def test_many_hosts_come_in_batches(hosts, redis_url, prefix):
-    _count(redis_url, prefix, **{f"h{number}": 1 for number in range(1100)})
+    count_pages(redis_url, prefix, **{f"h{number}": 1 for number in range(1100)})
     assert len(_json(hosts("--json")[1])) == 1100
 
 
 def test_a_prefix_with_signs_of_a_pattern_is_taken_to_the_letter(redis_url, prefix, capsys):
-    _count(redis_url, f"{prefix}[a]*", news=1)
-    _count(redis_url, f"{prefix}axx", shop=1)
+    count_pages(redis_url, f"{prefix}[a]*", news=1)
+    count_pages(redis_url, f"{prefix}axx", shop=1)
     assert main(["hosts", "--redis-url", redis_url, "--prefix", f"{prefix}[a]*", "--json"]) == 0
     assert set(_json(capsys.readouterr().out)) == {"news.example"}
 
 
 def test_a_host_that_is_forgotten_is_gone_and_the_others_are_not(hosts, redis_url, prefix):
-    _count(redis_url, prefix, news=5, shop=40)
+    count_pages(redis_url, prefix, news=5, shop=40)
     assert hosts("--forget", "shop.example", "news.example", "nobody.example") == (
         1,
         "shop.example: forgotten\nnews.example: forgotten\n",
@@ -135,17 +135,17 @@ def test_a_host_that_is_forgotten_is_gone_and_the_others_are_not(hosts, redis_ur
 
 
 def test_a_settled_host_that_is_reopened_counts_again_and_keeps_its_version(hosts, redis_url, prefix):
-    _count(redis_url, prefix, shop=40, news=5)
+    count_pages(redis_url, prefix, shop=40, news=5)
     code, written, error = hosts("--reopen", "shop.example", "news.example")
     assert (code, written, error) == (1, "shop.example: counts again\n", "winnow: news.example: is not settled\n")
-    _count(redis_url, prefix, shop=3)
+    count_pages(redis_url, prefix, shop=3)
     shop = _json(hosts("--json", "shop.example")[1])["shop.example"]
     assert (shop["state"], shop["pages"], shop["label_version"]) == ("counting", 3, 1)
 
 
 def test_the_private_server_of_a_project_is_started_for_the_look(tmp_path, capsys):
     with EmbeddedServer(tmp_path) as server:
-        _count(server.url, "winnow", news=3)
+        count_pages(server.url, "winnow", news=3)
     assert main(["hosts", "--state-dir", str(tmp_path), "--json"]) == 0
     assert _json(capsys.readouterr().out)["news.example"]["pages"] == 3
     assert not (tmp_path / "server.pid").exists()
@@ -158,10 +158,10 @@ def test_inside_a_project_its_settings_say_where_the_hosts_are(tmp_path, redis_u
     (tmp_path / "folder").mkdir()
     if own_server:
         settings.append(f"WINNOW_REDIS_URL = {redis_url!r}")
-        _count(redis_url, prefix, news=3)
+        count_pages(redis_url, prefix, news=3)
     else:
         with EmbeddedServer(tmp_path / ".scrapy" / "winnow") as server:
-            _count(server.url, prefix, news=3)
+            count_pages(server.url, prefix, news=3)
     (tmp_path / "mine.py").write_text("\n".join(settings))
     command = [
         sys.executable,
@@ -185,7 +185,7 @@ def test_outside_a_project_the_command_line_has_to_say_where(tmp_path, monkeypat
 def test_without_the_right_to_ask_for_sizes_the_rest_is_shown(tcp_server, capsys):
     server = tcp_server("--user", "looker", "on", ">password", "~winnow:*", "+@all", "-memory")
     url = server.url.replace("//", "//looker:password@")
-    _count(url, "winnow", news=3, shop=2)
+    count_pages(url, "winnow", news=3, shop=2)
     assert main(["hosts", "--redis-url", url, "--json"]) == 0
     assert [(record["pages"], record["bytes"]) for record in _json(capsys.readouterr().out).values()] in (
         [(3, None), (2, None)],

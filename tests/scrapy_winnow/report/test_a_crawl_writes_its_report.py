@@ -13,6 +13,7 @@ def test_it_has_the_pages_the_hosts_and_what_failed(web, crawl, tmp_path: Path) 
         CONCURRENT_REQUESTS=2,
     )
     assert len(crawled.items) == 20
+    assert "/s · " not in crawled.log, "the line of progress is for terminals alone"
     text = report.read_text(encoding="utf-8")
     assert "<b>20</b> pages" in text
     assert re.search(r"HTTP 500</th><td class=\"n\">1<", text)

@@ -1,4 +1,5 @@
 import json
+import re
 import time
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from scrapy_winnow.report.plots import smooth
 from scrapy_winnow.report.records import CrawlRecord, PageRecord, page_record
 from scrapy_winnow.report.samples import PAGES_PER_HOST, Samples
 from scrapy_winnow.report.summary import summary
+from scrapy_winnow.storage.embedded import EmbeddedServer
+from tests.scrapy_winnow.commands.test_command_hosts_shows_hosts import count_pages
 from tests.scrapy_winnow.inspector.browsing import story
 from winnow import load_model
 
@@ -97,6 +100,23 @@ def test_the_command_takes_items_log_and_both(tmp_path: Path) -> None:
     assert main(["report", str(items), "-o", str(out)]) == 0
     assert main(["report", str(log), "-o", str(out)]) == 0
     assert "No page was cleaned" in out.read_text(encoding="utf-8")
+
+
+def test_the_state_of_a_private_server_alone_is_a_table_of_its_hosts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    state, out = tmp_path / "state", tmp_path / "out.html"
+    with EmbeddedServer(state) as server:
+        count_pages(server.url, "winnow", a=40, b=3)
+    assert main(["report", str(state), "-o", str(out)]) == 0
+    text = out.read_text(encoding="utf-8")
+    assert re.search(r"a\.example</td><td>settled</td><td class=\"n\">\d+</td>", text)
+    assert re.search(r"b\.example</td><td>counting</td><td class=\"n\">3</td>", text)
+    assert "No page was cleaned" not in text
+    assert main(["report", "-o", str(out)]) == 2
+    assert "nothing to report of" in capsys.readouterr().err
+    assert main(["report", str(state), "--prefix", "other", "-o", str(out)]) == 2
+    assert "no hosts are counted there" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
