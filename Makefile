@@ -9,7 +9,7 @@ WEIGHTS := detector/winnow/models/weights
 PINS    := requirements/locked.txt
 PYTHONS := 3.11 3.12 3.13 3.14
 
-.PHONY: demo screenshots test test-all test-lowest lint types tests chromium lock benchmarks model clean help
+.PHONY: demo screenshots test test-engines test-all test-lowest lint types tests chromium lock benchmarks model clean help
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -29,7 +29,10 @@ screenshots: $(VENV)/.installed chromium demo ## the pictures of the documentati
 
 test: lint types tests ## lint, types and every test, servers included
 
-test-all: ## the same on every Python that is found, 3.11 to 3.14, each in an environment of its own
+test-engines: $(VENV)/.installed ## the tests with scrapyd, scrapy-redis and Ray, which are slow to start; CI runs them, too
+	$(BIN)/python -m pytest -m engines --numprocesses auto --maxprocesses 4 --dist loadfile
+
+test-all: ## make test on every Python that is found, 3.11 to 3.14, each in an environment of its own
 	@for version in $(PYTHONS); do \
 	    found=; \
 	    for python in python$$version ~/.pyenv/versions/$$version.*/bin/python \
@@ -65,7 +68,7 @@ lock: ## pin the newest versions that the suite runs with, and the lowest ones t
 	$(PYTHON) -m venv .venv-lock
 	.venv-lock/bin/python -m pip install --quiet --upgrade uv
 	$(UV_COMPILE) --extra dev --extra peers --output-file requirements/locked.txt
-	$(UV_COMPILE) --extra archives --extra inspect --extra train --resolution lowest-direct --output-file .venv-lock/lowest.txt
+	$(UV_COMPILE) --extra archives --extra inspect --extra metrics --extra train --resolution lowest-direct --output-file .venv-lock/lowest.txt
 	$(UV_COMPILE) --extra dev --constraint .venv-lock/lowest.txt --output-file requirements/lowest.txt
 
 benchmarks: $(VENV)/.installed ## published figures; PAGES=folder of HTML, GOLD=file of gold text, SITES=folder of sites for those that need data
