@@ -26,6 +26,8 @@ import numpy as np
 from benchmarks.shared.common import html_files, parser_of, say
 from demo.web import generate
 from winnow import Page, PageTooLarge, clean, core
+from winnow.comments.head import dated_features
+from winnow.comments.names import NamedComments
 from winnow.fingerprints import both_fingerprints
 from winnow.models.blocks.block_features import BlockFeatures
 from winnow.page.parsing import parse_html
@@ -139,7 +141,9 @@ def _arrays(root: Any) -> dict[str, Any]:
     page = Page.from_tree(root, "https://example.org/a/b")
     found = {name: value for name, value in vars(page).items() if isinstance(value, np.ndarray | str)}
     found["nodes"], found["text"] = both_fingerprints(page)
-    found["features"] = BlockFeatures.of(page).static
+    features = BlockFeatures.of(page)
+    found["features"], found["dates"] = features.static, dated_features(page, features)
+    found["comments"] = NamedComments.of(page).thread
     found["pairs"], found["kept"] = list(page.attributes), clean(page).text
     return found
 
@@ -163,6 +167,8 @@ def _misuse(rng: random.Random) -> int:
         ("text_hashes", (text, some(i64), some(u8), table, tokens, 3, some(i64), some(u64), some(u64))),
         ("name_parts", (b"class name", some(i64), some(i64), 1, 2, some(i32))),
         ("class_signatures", (b"class name", some(i64), some(i64), some(i64))),
+        ("having_parts", (b"class name", some(i64), some(i64), rng.choice((b"a\nss", b"", b"a\n\nb")), some(u8))),
+        ("date_signs", ([text, "3 days ago"], rng.choice((-1, 40, 10_000)), some(u8))),
         ("pool", (some(f32), some(f32), some(i64), some(i64), some(f32), some(f32))),
         ("contract", (some(i32), some(i64), some(i64), some(i64))),
         ("solve_rows", (*(some(i64) for _ in range(8)), 1_000)),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from winnow.core import compiled
 from winnow.memo import Memo
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ NAMES: Final = ("dates: time of day", "dates: year", "dates: age", "dates: share
 LONGEST: Final = 120
 """Characters of a block that may be a date; of an age, a third."""
 
+_NOT_TOLD: Final = 255  # dates.c leaves a text to Python
 _AROUND: Final = 8  # blocks on each side
 _TIME: Final = re.compile(r"\b\d{1,2}[:.h]\d{2}\b|\b\d{1,2}\s?[ap]\.?m\b", re.IGNORECASE)
 _YEAR: Final = re.compile(r"(?<!\d)(?:19[89]\d|20[0-4]\d)(?!\d)")
@@ -32,12 +34,17 @@ def date_features(texts: list[str], digits: NDArray[np.bool_]) -> Floats:
     """float64[m, len(NAMES)].
 
     Args:
-        texts: text of each block.
+        texts: text of each block, with single spaces between words.
         digits: bool[m], the blocks that have digits.
     """
-    signs = np.zeros(len(texts), np.int64)
-    chosen = [block for block in np.flatnonzero(digits).tolist() if len(texts[block]) <= LONGEST]
-    signs[chosen] = [_SIGNS[texts[block]] for block in chosen]
+    signs = np.zeros(len(texts), np.uint8)
+    core = compiled()
+    if core is None:
+        unknown = [block for block in np.flatnonzero(digits).tolist() if len(texts[block]) <= LONGEST]
+    else:
+        core.date_signs(texts, LONGEST, signs)
+        unknown = np.flatnonzero(signs == _NOT_TOLD).tolist()
+    signs[unknown] = [_SIGNS[texts[block]] for block in unknown]
     dated = np.append(0, np.cumsum(signs > 0))
     block = np.arange(len(texts))
     around = dated[np.minimum(block + _AROUND + 1, len(texts))] - dated[np.maximum(block - _AROUND, 0)]

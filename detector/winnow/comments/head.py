@@ -17,13 +17,14 @@ from winnow.comments import dates
 from winnow.models.blocks.block_features import STATIC_NAMES
 from winnow.models.blocks.ensemble import Ensemble
 from winnow.models.blocks.features.hashed_words import name_hashes
-from winnow.models.blocks.features.tokens import TABLE_SIZE, word_features
+from winnow.models.blocks.features.tokens import TABLE_SIZE, write_word_features
 from winnow.models.blocks.network import ARRAY_NAMES, Network
 from winnow.models.blocks.perceptron import standardised
 from winnow.models.files import ModelError, fingerprint_of, read_model_file, required_array, write_model_file
 from winnow.models.one_thread import one_thread
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -37,13 +38,11 @@ if TYPE_CHECKING:
 NAME: Final = "comments"
 
 _PIECE: Final = 4_096  # blocks of a long page that are judged together
-_CHOSEN: Final = np.array([not name.startswith("page: ") for name in STATIC_NAMES])
+_STATIC: Final = len(STATIC_NAMES)
 _DIGITS: Final = STATIC_NAMES.index("digit share")
 _WORDS: Final = tuple(f"comment words: {name} log-odds" for name in ("total", "mean", "lowest", "highest"))
 
-FEATURE_NAMES: Final = (
-    *(name for name, chosen in zip(STATIC_NAMES, _CHOSEN, strict=True) if chosen), *dates.NAMES, *_WORDS,
-)  # fmt: skip
+FEATURE_NAMES: Final = (*STATIC_NAMES, *dates.NAMES, *_WORDS)
 """Features of a block, in the order of the columns."""
 
 NAMES_OF_A_PAGE: Final = 2_048
@@ -53,6 +52,7 @@ OF_A_PAGE: Final = len(FEATURE_NAMES) + 2
 """Other features of a page: the means of its blocks' features, and the logarithms of its words and blocks."""
 
 _MOST_UNITS: Final = 256
+_PARTS: Final = slice(0, _STATIC), slice(_STATIC, len(FEATURE_NAMES))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -68,23 +68,27 @@ class Judgement:
     forum: float
 
 
+def dated_features(page: Page, features: BlockFeatures) -> Matrix:
+    """float32[m, len(dates.NAMES)], what of a page's blocks looks like a date."""
+    return dates.date_features(page.block_texts(), features.static[:, _DIGITS] > 0).astype(np.float32)
+
+
 def static_features(page: Page, features: BlockFeatures) -> Matrix:
     """float32[m, len(FEATURE_NAMES) - 4], the features that need nothing learned."""
-    dated = dates.date_features(page.block_texts(), features.static[:, _DIGITS] > 0)
-    return np.concatenate([features.static[:, _CHOSEN], dated], axis=1, dtype=np.float32)
+    return np.concatenate([features.static, dated_features(page, features)], axis=1, dtype=np.float32)
 
 
-def page_features(matrix: Matrix, mass: Floats) -> Floats:
+def page_features(matrices: Sequence[Matrix], mass: Floats) -> Floats:
     """float64[OF_A_PAGE], what a page's blocks are like on average, and how many they are.
 
     Args:
-        matrix: float32[m, len(FEATURE_NAMES)], of the blocks; at least one.
+        matrices: float32[m, ...] each, together the features of :data:`FEATURE_NAMES` of the blocks; at least one.
         mass: float64[m], the words of each block.
     """
-    weight = np.sqrt(mass) + 1e-3
-    pieces = range(0, len(mass), _PIECE)  # float64 takes twice the memory
-    means = sum(weight[begin : begin + _PIECE] @ matrix[begin : begin + _PIECE] for begin in pieces) / weight.sum()
-    return np.append(means, np.log1p([mass.sum(), len(mass)]))
+    weight = (np.sqrt(mass) + 1e-3).astype(np.float32)
+    whole = weight.sum(dtype=np.float64)
+    means = [weight @ matrix / whole for matrix in matrices]
+    return np.concatenate([*means, np.log1p([mass.sum(), len(mass)])])
 
 
 def name_bag(features: BlockFeatures) -> NDArray[np.int64]:
@@ -121,22 +125,31 @@ class CommentHead:
     forum_scale: Matrix
     forum_weight: Matrix
 
-    def judge(self, static: Matrix, features: BlockFeatures) -> Judgement:
-        """Judge a page with text, by its :func:`static_features` and what the rest is made from."""
-        learned = word_features(features.tokens, self.words)
+    def judge(self, dated: Matrix, features: BlockFeatures) -> Judgement:
+        """Judge a page with text, by its :func:`dated_features` and what the rest is made from."""
+        own = np.empty((len(dates.NAMES) + len(_WORDS), len(dated)), np.float32)
+        own[: len(dates.NAMES)] = dated.T
+        write_word_features(own[len(dates.NAMES) :], features.tokens, self.words)
+        parts = features.static, own.T  # not put together: a long page would take its memory twice
         with one_thread():  # for one page, more threads cost many times the time
-            hidden = np.empty((len(static), self._ensemble.width), np.float32)
-            for begin in range(0, len(static), _PIECE):
+            hidden = np.empty((len(dated), self._ensemble.width), np.float32)
+            for begin in range(0, len(dated), _PIECE):
                 piece = slice(begin, begin + _PIECE)
-                matrix = np.concatenate([static[piece], learned[piece]], axis=1, dtype=np.float32)
-                hidden[piece] = self._ensemble.hidden(standardised(matrix, self.mean, self.scale))
+                hidden[piece] = self._hidden([part[piece] for part in parts])
             logits = self._ensemble.logits_of_hidden(hidden, features.surroundings)
-        parts = [page_features(static, features.words)[: static.shape[1]], page_features(learned, features.words)]
-        means = np.concatenate(parts).astype(np.float32)
-        of_page = standardised(means, self.forum_mean, self.forum_scale)
+            of_page = page_features(parts, features.words).astype(np.float32)
+        known = standardised(of_page, self.forum_mean, self.forum_scale) @ self.forum_weight[:OF_A_PAGE]
         names = self.forum_weight[OF_A_PAGE:-1][name_bag(features)].sum()
-        forum = of_page @ self.forum_weight[:OF_A_PAGE] + names + self.forum_weight[-1]
-        return Judgement(logits.astype(np.float64), float(forum))
+        return Judgement(logits.astype(np.float64), float(known + names + self.forum_weight[-1]))
+
+    def _hidden(self, parts: list[Matrix]) -> Matrix:
+        """float32[m, c], the first hidden layer, from float32[m, ...] features side by side."""
+        return self._ensemble.hidden_of_parts(
+            [
+                standardised(part, self.mean[columns], self.scale[columns])
+                for part, columns in zip(parts, _PARTS, strict=True)
+            ]
+        )
 
     @cached_property
     def _ensemble(self) -> Ensemble:

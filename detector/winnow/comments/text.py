@@ -25,6 +25,8 @@ _LEAST_TIMES: Final = 3
 
 def with_headings(page: Page, comments: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """bool[m], the blocks of comments (bool[m]), and the headings that stand right above them."""
+    if not comments.any():
+        return comments
     heading = nearest(page.parent, _HEADINGS[page.tag])[page.block_node] >= 0
     above: NDArray[np.bool_] = np.append(comments[1:], False)
     return comments | heading & above
@@ -36,6 +38,8 @@ def without_controls(page: Page, comments: NDArray[np.bool_]) -> NDArray[np.bool
     A control is a link or a button of three words at most that says the same at least three times, and at least half as
     often as the most frequent one: someone who writes several comments is linked less often than "Reply" is.
     """
+    if not comments.any():
+        return comments
     clickable = linked_runs(page) | within(page, _BUTTONS[page.tag])[page.run_node]
     plain = prefix_sums(~clickable & page.inked)
     texts = page.block_texts()

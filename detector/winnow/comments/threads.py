@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from winnow.comments.dates import date_features
-from winnow.comments.head import CommentHead, static_features
+from winnow.comments.head import CommentHead, dated_features
 from winnow.comments.names import NamedComments
 from winnow.models.blocks.block_features import features_of
 
@@ -59,7 +59,7 @@ def comment_blocks(page: Page, templateness: Floats, head: CommentHead | None = 
     features = features_of(page)
     if features.words[templateness < 0.5].sum() < _LEAST_STORY:
         return np.zeros(page.m, bool)  # nothing to comment on
-    judgement = (head or comment_head()).judge(static_features(page, features), features)
+    judgement = (head or comment_head()).judge(dated_features(page, features), features)
     named = NamedComments.of(page).comment
     return threads(judgement, named, page.block_texts(), features.words, templateness)
 

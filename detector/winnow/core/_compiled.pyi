@@ -49,6 +49,10 @@ def name_parts(
 def class_signatures(
     data: bytes, begin: ReadableBuffer, chosen: ReadableBuffer, signatures: WriteableBuffer, /
 ) -> None: ...
+def having_parts(
+    data: bytes, begin: ReadableBuffer, chosen: ReadableBuffer, parts: bytes, found: WriteableBuffer, /
+) -> None: ...
+def date_signs(texts: list[str], longest: int, signs: WriteableBuffer, /) -> None: ...
 def pool(
     values: ReadableBuffer,
     weight: ReadableBuffer,

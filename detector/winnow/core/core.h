@@ -102,6 +102,8 @@ PyObject *core_leading_words(PyObject *module, PyObject *arguments);
 PyObject *core_text_hashes(PyObject *module, PyObject *arguments);
 PyObject *core_name_parts(PyObject *module, PyObject *arguments);
 PyObject *core_class_signatures(PyObject *module, PyObject *arguments);
+PyObject *core_having_parts(PyObject *module, PyObject *arguments);
+PyObject *core_date_signs(PyObject *module, PyObject *arguments);
 PyObject *core_pool(PyObject *module, PyObject *arguments);
 PyObject *core_contract(PyObject *module, PyObject *arguments);
 PyObject *core_solve_rows(PyObject *module, PyObject *arguments);

@@ -65,6 +65,8 @@ static PyMethodDef methods[] = {
     {"text_hashes", core_text_hashes, METH_VARARGS, "The prefix sums of winnow.fingerprints.text_hashes."},
     {"name_parts", core_name_parts, METH_VARARGS, "Hashes of the parts of names."},
     {"class_signatures", core_class_signatures, METH_VARARGS, "Checksums of classes, numbers apart."},
+    {"having_parts", core_having_parts, METH_VARARGS, "Which values of attributes have one of some parts."},
+    {"date_signs", core_date_signs, METH_VARARGS, "The signs of winnow.comments.dates."},
     {"pool", core_pool, METH_VARARGS, "The means of winnow.models.blocks.pooling."},
     {"contract", core_contract, METH_VARARGS, "The merging of winnow.smoothing.isotonic.skeleton."},
     {"solve_rows", core_solve_rows, METH_VARARGS, "The rows of winnow.smoothing.isotonic.rows."},

@@ -180,3 +180,100 @@ done:
     array_release(&bytes);
     return result;
 }
+
+typedef struct {
+    const unsigned char *begin;
+    size_t length;
+} Part;
+
+#define MOST_SOUGHT 32
+
+/* Whether a value has one of some parts in it, which are in small letters, its own capitals taken for small ones. */
+static int has_part(const unsigned char *at, const unsigned char *end, const Part *parts, size_t count,
+                    const uint8_t *begins)
+{
+    for (; at < end; at++) {
+        size_t k, i;
+        if (!begins[*at]) {
+            continue;
+        }
+        for (k = 0; k < count; k++) {
+            if (parts[k].length > (size_t)(end - at)) {
+                continue;
+            }
+            for (i = 0; i < parts[k].length; i++) {
+                unsigned char c = IS_UPPER(at[i]) ? at[i] | 0x20 : at[i];
+                if (c != parts[k].begin[i]) {
+                    break;
+                }
+            }
+            if (i == parts[k].length) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
+/* Parts with line feeds between them; how many, or -1 where there is an empty one or too many. */
+static int read_parts(const unsigned char *at, const unsigned char *end, Part *parts, uint8_t *begins)
+{
+    int count = 0;
+    for (;;) {
+        const unsigned char *begin = at;
+        while (at < end && *at != '\n') {
+            at++;
+        }
+        if (at == begin || count == MOST_SOUGHT) {
+            return -1;
+        }
+        begins[*begin] = 1;
+        begins[IS_LOWER(*begin) ? *begin & ~0x20 : *begin] = 1;
+        parts[count].begin = begin;
+        parts[count++].length = (size_t)(at - begin);
+        if (at++ >= end) {
+            return count;
+        }
+    }
+}
+
+/* having_parts(data, begin: int64[d + 1], chosen: int64[k], parts, found: bool[k])
+
+   parts: in small letters of ASCII, with line feeds between them. */
+PyObject *core_having_parts(PyObject *module, PyObject *arguments)
+{
+    PyObject *data, *begin, *chosen, *sought, *result = NULL, *found;
+    Array bytes = {0}, begins = {0}, choice = {0}, text = {0}, having = {0};
+    Part parts[MOST_SOUGHT];
+    uint8_t first[256] = {0};
+    Py_ssize_t i;
+    int count;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "OOOOO", &data, &begin, &chosen, &sought, &found)) {
+        return NULL;
+    }
+    if (array_borrow(&bytes, data, 1, 0, "data") < 0 || array_borrow(&begins, begin, 8, 0, "begin") < 0
+        || array_borrow(&choice, chosen, 8, 0, "chosen") < 0 || array_borrow(&text, sought, 1, 0, "parts") < 0
+        || array_borrow(&having, found, 1, 1, "found") < 0) {
+        goto done;
+    }
+    count = read_parts(ITEMS(text, unsigned char), ITEMS(text, unsigned char) + text.length, parts, first);
+    if (count < 0 || having.length != choice.length || !all_inside(&begins, &choice, bytes.length)) {
+        PyErr_SetString(PyExc_ValueError, "values outside the data, or parts that are none");
+        goto done;
+    }
+    for (i = 0; i < choice.length; i++) {
+        const int64_t *bounds = ITEMS(begins, int64_t) + ITEMS(choice, int64_t)[i];
+        const unsigned char *values = ITEMS(bytes, unsigned char);
+        ITEMS(having, uint8_t)[i]
+            = (uint8_t)has_part(values + bounds[0], values + bounds[1], parts, (size_t)count, first);
+    }
+    result = Py_NewRef(Py_None);
+done:
+    array_release(&having);
+    array_release(&text);
+    array_release(&choice);
+    array_release(&begins);
+    array_release(&bytes);
+    return result;
+}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.winnow.comments.pages import BLOG_POST
-from winnow.comments.head import CommentHead, static_features
+from winnow.comments.head import CommentHead, dated_features
 from winnow.comments.threads import WEIGHTS, comment_head
 from winnow.models.blocks.block_features import features_of
 from winnow.models.files import ModelError, read_model_file, write_model_file
@@ -20,7 +20,7 @@ def test_what_is_written_judges_as_before(tmp_path: Path) -> None:
     head.save(tmp_path / "head.npz")
     again = CommentHead.load(tmp_path / "head.npz")
     assert again.version == head.version
-    one, other = (each.judge(static_features(page, features), features) for each in (head, again))
+    one, other = (each.judge(dated_features(page, features), features) for each in (head, again))
     np.testing.assert_array_equal(one.comment, other.comment)
     assert one.forum == other.forum
 

@@ -11,6 +11,9 @@ from lxml import etree
 
 from demo.web import generate
 from winnow import Page, clean, core
+from winnow.comments.dates import date_features
+from winnow.comments.head import dated_features
+from winnow.comments.names import NamedComments
 from winnow.fingerprints import both_fingerprints
 from winnow.memo import forget
 from winnow.models.blocks.block_features import BlockFeatures
@@ -22,7 +25,20 @@ pytestmark = pytest.mark.skipif(core.compiled() is None, reason=f"no compiled co
 TAGS = st.sampled_from(["div", "p", "a", "b", "br", "li", "td", "title", "svg", "script", "pre", "x-y", "input", "h1"])
 NAMES = st.sampled_from(["class", "id", "href", "style", "hidden", "type", "value", "data-x", "aria-hidden", "rel"])
 VALUES = st.one_of(
-    st.sampled_from(["", "post-12 Meta", "postHTMLBody2", "display: none", "true", "submit", "../a?sid=3#x", "é-²-9"]),
+    st.sampled_from(
+        [
+            "",
+            "post-12 Meta",
+            "postHTMLBody2",
+            "display: none",
+            "true",
+            "submit",
+            "../a?sid=3#x",
+            "é-²-9",
+            "li-Comment-3",
+            "Commentaire é",
+        ]
+    ),
     st.text(st.characters(exclude_categories=("Cs", "Cc"), exclude_characters="\ufffe\uffff"), max_size=12),
 )
 SAMPLES = ["", " ", "\n\t\u3000", "A word, and 42 more.", "我们去北京、上海。", "İΣ²\U0001f600 \U00020000", "x" * 170]
@@ -67,6 +83,8 @@ def everything(root: etree._Element) -> dict[str, Any]:
     found["nodes"], found["text hashes"] = both_fingerprints(page)
     features = BlockFeatures.of(page)
     found["static"], found["words"], found["names"] = features.static, features.tokens.word, features.tokens.name
+    named = NamedComments.of(page)
+    found["dates"], found["comments"], found["thread"] = dated_features(page, features), named.comment, named.thread
     found["cleaned"] = clean(page).text
     return found
 
@@ -82,6 +100,20 @@ def assert_equal_both_ways(root: etree._Element) -> None:
             np.testing.assert_array_equal(value, slow[name], name)
         else:
             assert value == slow[name], name
+
+
+DATED = st.lists(st.sampled_from([*"0123456789:.+_-·éx年²", "h", "AM", "p.m", " min", " ago", "2019", " 3", " "])).map(
+    "".join
+)
+
+
+@given(st.lists(DATED.map(str.split).map(" ".join)))
+def test_on_dates(texts: list[str]) -> None:
+    digits = np.array([any(map(str.isdigit, text)) for text in texts], bool)
+    fast = date_features(texts, digits)
+    forget()
+    with core.numpy_only():
+        np.testing.assert_array_equal(date_features(texts, digits), fast)
 
 
 @settings(max_examples=60, deadline=None)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.winnow.comments.pages import SAID, STORY, page_of, thread
-from winnow.comments.head import static_features
+from winnow.comments.head import dated_features
 from winnow.models.blocks.block_features import features_of
 from winnow.page.page import Page
 from winnow.training.comments import comment_page, measured, measured_by_folds, train_comment_head, without_repeats
@@ -65,12 +65,12 @@ def test_the_head_finds_comments_without_their_names() -> None:
     head = train_comment_head(examples(), recipe=SMALL)
     page = Page.parse(page_of(STORY + thread()))
     features = features_of(page)
-    judgement = head.judge(static_features(page, features), features)
+    judgement = head.judge(dated_features(page, features), features)
     of_text = dict(zip(page.block_texts(), judgement.comment, strict=True))
     assert min(of_text[text] for _, _, text in SAID) > 0
     assert of_text["How to bake bread at home"] < 0
     posts = Page.parse(POSTS)
-    assert judgement.forum < head.judge(static_features(posts, features_of(posts)), features_of(posts)).forum
+    assert judgement.forum < head.judge(dated_features(posts, features_of(posts)), features_of(posts)).forum
 
 
 def test_the_same_pages_and_seed_give_the_same_head() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 
-from winnow.models.blocks.pooling import Stretches, pooled
+from winnow.models.blocks.pooling import pooled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,7 +67,15 @@ class Ensemble:
 
     def hidden(self, inputs: Matrix) -> Matrix:
         """float32[m, p * c], the first hidden layers, from float32[m, k] standardised features."""
-        hidden = inputs @ self.block_weight
+        return self.hidden_of_parts([inputs])
+
+    def hidden_of_parts(self, parts: Sequence[Matrix]) -> Matrix:
+        """float32[m, p * c], the same from float32[m, ...] matrices whose columns are those k, one after the other."""
+        begin = parts[0].shape[1]
+        hidden = parts[0] @ self.block_weight[:begin]
+        for part in parts[1:]:
+            hidden += part @ self.block_weight[begin : begin + part.shape[1]]
+            begin += part.shape[1]
         hidden += self.block_bias
         np.maximum(hidden, 0, out=hidden)
         return hidden
@@ -78,13 +86,13 @@ class Ensemble:
         d = len(self.context_bias) // p
         weights = [self.context_weight[:, :, begin : begin + d] for begin in range(0, self.context_weight.shape[2], d)]
         layer: Matrix = self._by_network(hidden) @ weights[0]
-        near = Stretches.near(surroundings)
+        near = surroundings.near
         for begin in range(0, m, _PIECE):
             piece = slice(begin, min(begin + _PIECE, m))
             first, behind = int(near.begin[piece][0]), int(near.end[piece][-1])
             means = pooled(hidden[first:behind], surroundings.weight[first:behind], near.of(piece, first))
             layer[:, piece] += self._by_network(means) @ weights[1]
-        containers, places = Stretches.of_containers(surroundings)
+        containers, places = surroundings.of_containers
         means = pooled(hidden, surroundings.weight, containers)
         for place, weight in zip(places, weights[2:], strict=True):
             layer += (self._by_network(means) @ weight).take(place, axis=1)

@@ -1,9 +1,8 @@
-"""Means of what a network has made of single blocks over the stretches around them, each different one taken once."""
+"""Means of what a network has made of single blocks over the stretches around them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,43 +11,9 @@ from winnow.core import compiled
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from winnow.models.blocks.surroundings import Surroundings
+    from winnow.models.blocks.surroundings import Stretches
 
     Matrix = NDArray[np.float32]
-    Indices = NDArray[np.int64]
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Stretches:
-    """k stretches of blocks.
-
-    Attributes:
-        begin, end: int64[k], slices of the blocks.
-        scale: float32[k], one over the weight of each.
-    """
-
-    begin: Indices
-    end: Indices
-    scale: Matrix
-
-    @classmethod
-    def near(cls, around: Surroundings) -> Self:
-        """The near blocks of each of m blocks."""
-        return cls(around.begin[0], around.end[0], around.scale[0, :, 0])
-
-    @classmethod
-    def of_containers(cls, around: Surroundings) -> tuple[Self, Indices]:
-        """The different stretches that containers make, and int64[kinds, m], which of them each block has around it."""
-        kinds, m = around.begin.shape
-        key = around.begin[1:] * (m + 1) + around.end[1:]
-        _, first, place = np.unique(key, return_index=True, return_inverse=True)
-        first += m
-        begin, end, scale = around.begin.ravel(), around.end.ravel(), around.scale.ravel()
-        return cls(begin.take(first), end.take(first), scale.take(first)), place.reshape(kinds - 1, m)
-
-    def of(self, piece: slice, first: int) -> Stretches:
-        """Some of them, over blocks of which ``first`` is the first."""
-        return Stretches(self.begin[piece] - first, self.end[piece] - first, self.scale[piece])
 
 
 def pooled(values: Matrix, weight: Matrix, stretches: Stretches) -> Matrix:

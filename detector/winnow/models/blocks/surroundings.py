@@ -7,6 +7,7 @@ stretch is a difference of two running totals.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
@@ -29,6 +30,24 @@ NAMES: Final = ("two blocks each way", *(f"container {level}" for level in range
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class Stretches:
+    """k stretches of blocks.
+
+    Attributes:
+        begin, end: int64[k], slices of the blocks.
+        scale: float32[k], one over the weight of each.
+    """
+
+    begin: Indices
+    end: Indices
+    scale: Matrix
+
+    def of(self, piece: slice, first: int) -> Stretches:
+        """Some of them, over blocks of which ``first`` is the first."""
+        return Stretches(self.begin[piece] - first, self.end[piece] - first, self.scale[piece])
+
+
+@dataclass(frozen=True, eq=False)
 class Surroundings:
     """Stretches of blocks around each of m blocks, of one page or of several one after the other.
 
@@ -71,6 +90,21 @@ class Surroundings:
             np.concatenate([page.weight for page in pages]),
             np.concatenate([page.scale for page in pages], axis=1),
         )
+
+    @cached_property
+    def near(self) -> Stretches:
+        """The near blocks of each of m blocks."""
+        return Stretches(self.begin[0], self.end[0], self.scale[0, :, 0])
+
+    @cached_property
+    def of_containers(self) -> tuple[Stretches, Indices]:
+        """The different stretches that containers make, and int64[kinds, m], which of them each block has around it."""
+        kinds, m = self.begin.shape
+        key = self.begin[1:] * (m + 1) + self.end[1:]
+        _, first, place = np.unique(key, return_index=True, return_inverse=True)
+        first += m
+        begin, end, scale = self.begin.ravel(), self.end.ravel(), self.scale.ravel()
+        return Stretches(begin.take(first), end.take(first), scale.take(first)), place.reshape(kinds - 1, m)
 
     def add_means(self, to: Matrix, values: Matrix) -> None:
         """Add the means over the stretches.

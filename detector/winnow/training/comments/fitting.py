@@ -151,7 +151,9 @@ def _forum_part(
     pages: Sequence[CommentPage], matrices: Sequence[Matrix], recipe: CommentRecipe
 ) -> tuple[Matrix, Matrix, Matrix]:
     """Mean, scale and weights of the logistic regression that tells pages of forums from others."""
-    rows = np.stack([page_features(matrix, page.features.words) for page, matrix in zip(pages, matrices, strict=True)])
+    rows = np.stack(
+        [page_features([matrix], page.features.words) for page, matrix in zip(pages, matrices, strict=True)]
+    )
     mean, scale = rows.mean(axis=0).astype(np.float32), (1 / (rows.std(axis=0) + 1e-3)).astype(np.float32)
     bags = [name_bag(page.features) for page in pages]
     index = np.concatenate([np.full(len(bag), row) for row, bag in enumerate(bags)]), np.concatenate(bags)
