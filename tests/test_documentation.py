@@ -20,7 +20,7 @@ from winnow.models.registry import shipped_models
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("*/README.md")])
-BENCHMARKS = sorted((ROOT / "benchmarks").glob("*/*.py"))
+BENCHMARKS = sorted((ROOT / "benchmarks").rglob("*.py"))
 
 
 def _first_cells(page):
@@ -140,11 +140,11 @@ def test_every_page_of_the_documentation_is_in_its_index():
 def test_every_benchmark_is_in_their_table_and_has_help(monkeypatch, capsys):
     table = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
     commands = [
-        f"{file.parent.name}.{file.stem}"
+        ".".join(file.relative_to(ROOT / "benchmarks").with_suffix("").parts)
         for file in BENCHMARKS
         if 'if __name__ == "__main__"' in file.read_text(encoding="utf-8")
     ]
-    assert set(re.findall(r"python -m benchmarks\.(\w+\.\w+)", table)) == set(commands)
+    assert set(re.findall(r"python -m benchmarks\.((?:\w+\.)+\w+)", table)) == set(commands)
     monkeypatch.syspath_prepend(str(ROOT))
     for command in commands:
         monkeypatch.setattr(sys, "argv", [command, "--help"])

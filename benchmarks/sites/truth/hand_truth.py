@@ -1,0 +1,163 @@
+"""Templates marked by hand: key pages of sites, one a site, with the elements that a reader took for what.
+
+``pages.jsonl`` has an object a page: ``site`` (folder), ``genre``, ``language``, ``page`` (file below the folder),
+``digest`` of its bytes, and ``marks``: the XPath of an element, its ``kind``, and a digest of its text, by which a
+changed page or parser is noticed. Nothing of the pages themselves is kept. What holds for an element holds for all
+that is below it and has no mark of its own; what has none above it either is ``template``.
+
+``template``: what the site or a section of it puts on its pages whatever they are about: header, menus, search, side
+bars, lists of the newest posts or comments of all the site, footer, notices, share buttons, forms, fixed captions.
+``own navigation``: made for this page, and no content of it: breadcrumbs, previous and next, related pages, pagers,
+"last modified". It is template by its role and not by repetition, and is left out of account.
+``content``: title, text, date, author and tags of what the page is about, its own table of contents, readers'
+comments, and the entries of a list where the page is one.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from winnow.fingerprints.units import UNSEEN
+from winnow.page.subtrees import prefix_sums, within
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from winnow.page.page import Page
+
+    Bools = NDArray[np.bool_]
+
+FOLDER: Final = Path(__file__).parent
+FIRST: Final = FOLDER / "pages.jsonl"
+SECOND: Final = FOLDER / "second_reading.jsonl"
+TEMPLATE, CONTENT, OWN = "template", "content", "own navigation"
+KINDS: Final = (TEMPLATE, CONTENT, OWN)
+
+
+class StaleTruthError(ValueError):
+    """A page is not the one that was marked, or its tree is not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What a reader said of an element: its XPath, one of :data:`KINDS`, and a digest of its text."""
+
+    path: str
+    kind: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedPage:
+    """A key page and its marks; the module says what the fields mean."""
+
+    site: str
+    genre: str
+    language: str
+    page: str
+    digest: str
+    marks: tuple[Mark, ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class HandTruth:
+    """What the marks say of a page's units.
+
+    Attributes:
+        known: bool[n + m], the units that count: seen by a reader, and neither own navigation nor an element that only
+            wraps content. Whether the slot that content goes to belongs to the template is a matter of definition.
+        template: bool[n + m], units that are template; an element is when any text in it is.
+    """
+
+    known: Bools
+    template: Bools
+
+
+def read_marks(file: Path = FIRST) -> list[MarkedPage]:
+    """Read a file of marks."""
+    rows = map(json.loads, file.read_text(encoding="utf-8").splitlines())
+    return [MarkedPage(**{**row, "marks": tuple(Mark(**mark) for mark in row["marks"])}) for row in rows]
+
+
+def write_marks(pages: list[MarkedPage], file: Path) -> None:
+    """Write a file of marks."""
+    lines = [json.dumps(asdict(page), ensure_ascii=False) for page in pages]
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def marked(page: Page, html: bytes, of: MarkedPage, kinds: dict[int, str]) -> MarkedPage:
+    """The page with new marks: the kind of each element that is marked, by its index."""
+    path = page.elements[0].getroottree().getpath
+    marks = tuple(Mark(path(page.elements[i]), kinds[i], _digest(_text(page, i))) for i in sorted(kinds))
+    return MarkedPage(of.site, of.genre, of.language, of.page, _digest(html), marks)
+
+
+def hand_truth(page: Page, html: bytes, of: MarkedPage) -> HandTruth:
+    """Work out what the marks of a page say of its units.
+
+    Raises:
+        StaleTruthError: the page has other bytes than when it was marked, or an element with a mark is not there.
+    """
+    if _digest(html) != of.digest:
+        raise StaleTruthError(f"{of.site}/{of.page} is not the page that was marked")
+    ink = np.array([bool(run.strip()) for run in page.runs], bool)
+    kind = kinds_of_elements(page, of)[page.run_node]
+    first, last = (
+        np.concatenate([page.run_begin, page.block_run_begin]),
+        np.concatenate([page.run_end, page.block_run_end]),
+    )
+    template, content, own = (_held(ink & (kind == each), first, last) for each in range(len(KINDS)))
+    n = page.n
+    holds = np.bincount(page.run_node[ink], minlength=n) > 0
+    some = template + content + own > 0
+    is_template = template > 0
+    is_template[n:] &= 2 * template[n:] >= (template + content + own)[n:]  # of a block that is of two kinds, the most
+    is_content = (content > 0) & (template == 0) & (own == 0)
+    known = is_template | is_content
+    known[:n] &= is_template[:n] | holds
+    for index in np.flatnonzero(~some[:n]).tolist():  # pictures and rules are what all the text around them is
+        above = int(page.parent[index])
+        while above > 0 and not some[above]:
+            above = int(page.parent[above])
+        if above >= 0:
+            is_template[index] = template[above] > 0
+            known[index] = is_content[above] or (template[above] > 0 and content[above] + own[above] == 0)
+    known[:n] &= ~within(page, UNSEEN[page.tag])
+    return HandTruth(known, is_template)
+
+
+def kinds_of_elements(page: Page, of: MarkedPage) -> NDArray[np.int64]:
+    """int64[n], index in :data:`KINDS` of what each element is by the nearest mark above it, or its own.
+
+    Raises:
+        StaleTruthError: an element with a mark is not there, or has another text.
+    """
+    kinds = np.zeros(page.n, np.int64)
+    path = page.elements[0].getroottree().getpath
+    index_of = {path(element): index for index, element in enumerate(page.elements)}
+    for mark in of.marks:  # in document order: an inner one comes after the one around it
+        index = index_of.get(mark.path)
+        if index is None or _digest(_text(page, index)) != mark.digest:
+            raise StaleTruthError(f"{of.site}/{of.page}: what is at {mark.path} is not what was marked")
+        kinds[index : page.end[index]] = KINDS.index(mark.kind)
+    return kinds
+
+
+def _held(runs: Bools, first: NDArray[np.int32], last: NDArray[np.int32]) -> NDArray[np.int64]:
+    totals = prefix_sums(runs)
+    return totals[last] - totals[first]
+
+
+def _text(page: Page, index: int) -> bytes:
+    runs = page.runs[page.run_begin[index] : page.run_end[index]]
+    return " ".join(" ".join(runs).split()).encode("utf-8", "surrogatepass")
+
+
+def _digest(data: bytes) -> str:
+    return blake2b(data, digest_size=8).hexdigest()

@@ -1,0 +1,67 @@
+import pytest
+
+from benchmarks.sites.truth.hand_truth import (
+    CONTENT,
+    OWN,
+    TEMPLATE,
+    MarkedPage,
+    StaleTruthError,
+    hand_truth,
+    marked,
+    read_marks,
+    write_marks,
+)
+from benchmarks.sites.truth.listing import listing
+from winnow.page.page import Page
+
+HTML = b"""<body><ul id=menu><li><a href=/>Front</a><li><a href=/sea>Sea</a></ul>
+<div id=story><img src=sea.jpg><h1>All about the sea</h1><p>It is wide. <b>It is deep.</b></p>
+<div id=share>Share this</div></div><p id=next>Next: land</p><p id=end>Imprint</p>"""
+UNMARKED = MarkedPage("a.example", "blog", "en", "sea.html", "", ())
+
+
+def by_id(page: Page) -> dict[str, int]:
+    return {name: index for index, name in page.attribute("id").items()}
+
+
+def test_marks_say_what_is_template_and_what_counts():
+    page = Page.parse(HTML)
+    at = by_id(page)
+    marks = marked(page, HTML, UNMARKED, {at["story"]: CONTENT, at["share"]: TEMPLATE, at["next"]: OWN})
+    truth = hand_truth(page, HTML, marks)
+    tags = [str(element.tag) for element in page.elements]
+    blocks = dict(zip(page.block_texts(), range(page.n, page.n + page.m), strict=True))
+    assert truth.template[[at["menu"], at["share"], at["end"], at["story"], tags.index("body")]].all()
+    assert not truth.template[[tags.index("h1"), tags.index("b"), blocks["It is wide. It is deep."]]].any()
+    assert truth.known[[at["menu"], tags.index("h1"), tags.index("b"), blocks["Imprint"]]].all()
+    assert not truth.known[[at["next"], blocks["Next: land"], tags.index("img")]].any()
+
+
+def test_a_changed_page_is_noticed(tmp_path):
+    page = Page.parse(HTML)
+    of = marked(page, HTML, UNMARKED, {by_id(page)["story"]: CONTENT})
+    write_marks([of], tmp_path / "marks.jsonl")
+    assert read_marks(tmp_path / "marks.jsonl") == [of]
+    with pytest.raises(StaleTruthError, match="not the page that was marked"):
+        hand_truth(page, HTML + b" ", of)
+    other = Page.parse(HTML.replace(b"deep", b"blue"))
+    with pytest.raises(StaleTruthError, match="not what was marked"):
+        hand_truth(other, HTML, of)
+
+
+def test_what_is_kept_of_the_marked_pages_is_no_text():
+    pages = read_marks()
+    assert len({page.site for page in pages}) == len(pages) >= 40
+    assert len({page.genre for page in pages}) >= 8
+    assert len({page.language for page in pages}) >= 6
+    for page in pages:
+        assert any(mark.kind == CONTENT for mark in page.marks)
+        assert all(mark.path.startswith("/html") and len(mark.digest) == 16 for mark in page.marks)
+
+
+def test_a_listing_has_a_line_for_each_plain_thing():
+    page = Page.parse(HTML + b"<form><p>Name <input><p>" + b"Long " * 30 + b"</form>")
+    lines = listing(page)
+    assert [line.split()[1] for line in lines[1:]] == ["ul#menu", "div#story", "p#next", "p#end", "form"]
+    form = int(lines[-1].split("-")[0])
+    assert [line.split()[1] for line in listing(page, {form})][-3:] == ["form", "p", "p"]
