@@ -225,6 +225,21 @@ async def test_a_busy_event_loop_is_not_taken_for_an_outage(tcp_server, crawl):
     assert counting.failures == []
 
 
+async def test_a_first_call_that_connects_between_pages_is_not_taken_for_an_outage(tcp_server, crawl):
+    async def work_on_pages(number):
+        for _ in range(number):
+            time.sleep(0.05)  # noqa: ASYNC251
+            await asyncio.sleep(0)
+
+    server = tcp_server()
+    counting = crawl(server.url, timeout=0.1)
+    pages, _ = await asyncio.gather(counting.count(1), work_on_pages(15))
+    assert (pages, counting.failures) == (1, [])
+    server.signal(signal.SIGSTOP)
+    pages, _ = await asyncio.gather(counting.count(2), work_on_pages(30))
+    assert (pages, counting.failures) == (None, [True])
+
+
 async def test_connections_that_were_cut_while_idle_are_no_outage(tcp_server, crawl):
     server = tcp_server()
     counting, other = crawl(server.url), crawl(server.url)

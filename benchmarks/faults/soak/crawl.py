@@ -1,0 +1,228 @@
+"""One crawl of the soak's web by several workers, disturbed or not; what is stored is not asked for again."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final
+
+import redis
+
+from benchmarks.faults.soak.web import ROOT
+from benchmarks.shared.common import say
+from scrapy_winnow.storage.embedded import EmbeddedServer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_LOOK: Final = 0.05  # seconds between looks at the workers
+_SAMPLE: Final = 2.0  # seconds between samples of the memory
+_SAY: Final = 15.0  # seconds between lines of progress
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """What happens to a crawl, by the number of its pages that are stored by then.
+
+    Attributes:
+        kills: for each worker, numbers of its own pages at which it is killed with 9, ascending.
+        restart: number of all pages at which Redis is killed with 9 and started again; ``None`` for never.
+    """
+
+    kills: tuple[tuple[int, ...], ...]
+    restart: int | None
+
+    @classmethod
+    def at_random(cls, shares: Sequence[int], kills: int, seed: int) -> Trouble:
+        """So many kills of each worker, anywhere in its share, and Redis's restart in the middle."""
+        chance = random.Random(seed)
+        points = (tuple(sorted(chance.sample(range(1, share), min(kills, share - 1)))) for share in shares)
+        return cls(tuple(points), sum(shares) // 2)
+
+
+@dataclass(slots=True)
+class Progress:
+    """What has happened so far, kept on disk: seconds of crawling, kills by worker, and restarts of Redis."""
+
+    seconds: float = 0.0
+    kills: list[int] = field(default_factory=list)
+    restarts: int = 0
+
+
+class Worker:
+    """One of the processes of a crawl, with a share of the pages.
+
+    Args:
+        folder: where its list, its items and its log are.
+        urls: its share.
+    """
+
+    def __init__(self, folder: Path, urls: Sequence[str]) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.items = folder / "items.jsonl"
+        self.stored = 0
+        self._folder = folder
+        self._urls = urls
+        self._process: subprocess.Popen[bytes] | None = None
+        self._reading: IO[bytes] | None = None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the process is there."""
+        return self._process is not None and self._process.poll() is None
+
+    @property
+    def megabytes(self) -> float:
+        """Resident memory of the process."""
+        return resident(self._process.pid) if self._process is not None else 0.0
+
+    def look(self) -> int:
+        """Return how many pages are stored by now."""
+        if self._reading is not None:
+            self.stored += self._reading.read().count(b"\n")
+        return self.stored
+
+    def start(self, proxy: str, settings: Mapping[str, object]) -> bool:
+        """Ask for the pages that are not stored; return whether there are any."""
+        self.items.touch()
+        kept = set(urls_of(self.items))
+        left = [url for url in self._urls if url not in kept]
+        self._reading = self.items.open("rb")
+        self.stored = 0
+        if not left:
+            return False
+        (self._folder / "urls.txt").write_text("\n".join(left), encoding="utf-8")
+        command = [sys.executable, "-m", "scrapy", "runspider", str(Path(__file__).with_name("spider.py"))]
+        command += ["-a", f"urls_file={self._folder / 'urls.txt'}", "-o", f"{self.items}:jsonlines"]
+        for name, value in {"LOG_FILE": self._folder / "log", **settings}.items():
+            command += ["-s", f"{name}={value}"]
+        environment = os.environ | {"http_proxy": proxy, "no_proxy": ""}
+        self._process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, env=environment)
+        return True
+
+    def kill(self) -> None:
+        """Kill the process with 9, and cut off the line that it was writing."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            if self._process.stdin is not None:
+                self._process.stdin.close()
+            self._process = None
+        _cut_torso(self.items)
+
+
+class Crawl:
+    """A crawl of all pages, which goes on where it was when it is made anew on its folder.
+
+    Args:
+        folder: where all of it is kept.
+        shares: addresses of each worker.
+        settings: of Scrapy and Winnow.
+        trouble: what happens to it; nothing without.
+        server: the Redis that it counts in; one of its own without.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        shares: Sequence[Sequence[str]],
+        settings: Mapping[str, object],
+        *,
+        trouble: Trouble | None = None,
+        server: EmbeddedServer | None = None,
+    ) -> None:
+        self.folder = folder
+        self.server = server or EmbeddedServer(folder / "redis")
+        self.workers = [Worker(folder / f"worker-{number}", share) for number, share in enumerate(shares)]
+        self._file = folder / "progress.json"
+        self.progress = Progress(kills=[0] * len(shares))
+        with suppress(FileNotFoundError):
+            self.progress = Progress(**json.loads(self._file.read_text(encoding="utf-8")))
+        self._settings = settings
+        self._trouble = trouble or Trouble(((),) * len(shares), None)
+
+    def run(self, proxy: str) -> None:
+        """Crawl until all workers have ended."""
+        begun = time.monotonic() - self.progress.seconds
+        sampled = said = time.monotonic()
+        with self.server:
+            settings = {**self._settings, "WINNOW_REDIS_URL": self.server.url}
+            try:
+                for worker in self.workers:
+                    worker.kill()
+                    worker.start(proxy, settings)
+                while any(worker.is_running for worker in self.workers):
+                    stored = sum(worker.look() for worker in self.workers)
+                    self._disturb(stored, proxy, settings)
+                    now = time.monotonic()
+                    self.progress.seconds = now - begun
+                    if now - sampled > _SAMPLE:
+                        sampled = now
+                        self._sample(stored)
+                        self._keep()
+                    if now - said > _SAY:
+                        said = now
+                        say(f"{self.folder.name}: {stored:,} pages, {sum(self.progress.kills)} kills")
+                    time.sleep(_LOOK)
+                self._sample(sum(worker.look() for worker in self.workers))
+            finally:
+                for worker in self.workers:
+                    worker.kill()
+                self._keep()
+
+    def _disturb(self, stored: int, proxy: str, settings: Mapping[str, object]) -> None:
+        kills = self.progress.kills
+        for number, (worker, points) in enumerate(zip(self.workers, self._trouble.kills, strict=True)):
+            due = points[kills[number] :]
+            if due and worker.is_running and worker.stored >= due[0]:
+                worker.kill()
+                worker.start(proxy, settings)
+                kills[number] += 1
+                self._keep()
+        if self._trouble.restart is not None and stored >= self._trouble.restart and not self.progress.restarts:
+            os.kill(int((self.server.folder / "server.pid").read_text(encoding="ascii")), signal.SIGKILL)
+            self.server.start()
+            self.progress.restarts += 1
+            self._keep()
+
+    def _sample(self, stored: int) -> None:
+        with redis.Redis.from_url(self.server.url) as client:
+            memory: Any = client.info("memory")
+        sample = {"pages": stored, "workers": [worker.megabytes for worker in self.workers if worker.is_running]}
+        with (self.folder / "memory.jsonl").open("a", encoding="utf-8") as file:
+            file.write(json.dumps(sample | {"redis": memory["used_memory"] / 1e6}) + "\n")
+
+    def _keep(self) -> None:
+        part = self._file.with_suffix(".part")
+        part.write_text(json.dumps(asdict(self.progress)), encoding="utf-8")
+        part.rename(self._file)
+
+
+def urls_of(items: Path) -> list[str]:
+    """The addresses of the items of a file, as often as they are in it."""
+    with items.open(encoding="utf-8") as lines:
+        return [json.loads(line)["url"] for line in lines]
+
+
+def resident(process: int) -> float:
+    """Memory of a process in megabytes; 0 when it has gone."""
+    with suppress(OSError):
+        for line in Path(f"/proc/{process}/status").read_text(encoding="ascii").splitlines():
+            if line.startswith("VmRSS"):
+                return int(line.split()[1]) / 1024
+    return 0.0
+
+
+def _cut_torso(items: Path) -> None:
+    """Take the last line off a file if it has no end: its page is asked for again."""
+    if items.exists():
+        whole = items.read_bytes()
+        os.truncate(items, whole.rfind(b"\n") + 1)
