@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 import redis
 
-from benchmarks.faults.soak.web import ROOT
+from benchmarks.faults.long_crawl.web import ROOT
 from benchmarks.shared.common import say
 from scrapy_winnow.storage.embedded import EmbeddedServer
 

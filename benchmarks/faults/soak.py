@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Final
 
 import redis
 
-from benchmarks.faults.soak.checks import (
+from benchmarks.faults.long_crawl.checks import (
     Samples,
     Stored,
     counts_differing,
@@ -33,8 +33,8 @@ from benchmarks.faults.soak.checks import (
     text_f1,
     uncounted,
 )
-from benchmarks.faults.soak.crawl import Crawl, Trouble
-from benchmarks.faults.soak.web import ServedWeb, make_web
+from benchmarks.faults.long_crawl.crawl import Crawl, Trouble
+from benchmarks.faults.long_crawl.web import ServedWeb, make_web
 from benchmarks.shared.common import parser_of, say, table, write_json
 from benchmarks.shared.plots import Panel, add_plot_argument, draw
 from scrapy_winnow.hosts.names import site_of

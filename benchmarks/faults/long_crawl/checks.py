@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from scrapy import Request
 from scrapy.utils.request import RequestFingerprinter
 
-from benchmarks.faults.soak.crawl import urls_of
+from benchmarks.faults.long_crawl.crawl import urls_of
 from demo.accuracy import words
 from scrapy_winnow.hosts.evidence import page_id_of
 from scrapy_winnow.hosts.names import site_of
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import redis
 
-    from benchmarks.faults.soak.crawl import Crawl
+    from benchmarks.faults.long_crawl.crawl import Crawl
 
 Samples = list[dict[str, Any]]
 _PREFIX: Final = "winnow"

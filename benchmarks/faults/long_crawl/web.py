@@ -99,7 +99,7 @@ class ServedWeb:
 
     def __enter__(self) -> Self:
         self._server = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.faults.soak.web", str(self._folder)],
+            [sys.executable, "-m", "benchmarks.faults.long_crawl.web", str(self._folder)],
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
