@@ -99,7 +99,7 @@ class ServedWeb:
 
     def __enter__(self) -> Self:
         self._server = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.faults.long_crawl.web", str(self._folder)],
+            [sys.executable, "-c", f"from {__name__} import serve; serve({str(self._folder)!r})"],
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -152,5 +152,6 @@ async def _serve(folder: Path) -> None:
         await ended.wait()
 
 
-if __name__ == "__main__":
-    asyncio.run(_serve(Path(sys.argv[1])))
+def serve(folder: str) -> None:
+    """Serve the web of a folder until standard input is closed; print the address of the proxy first."""
+    asyncio.run(_serve(Path(folder)))
