@@ -22,8 +22,10 @@ from scrapy_winnow.duplicates.index import DuplicateIndex, IndexOptions
 from scrapy_winnow.duplicates.stream import DocumentStream
 from scrapy_winnow.hosts.counts import NodeCounts
 from scrapy_winnow.learning.crawling import CrawlLearning
+from scrapy_winnow.learning.examples import FEATURE_VERSION
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.embedded import EmbeddedServer, EmbeddedServerError
+from scrapy_winnow.storage.left_behind import kinds_left_behind, names_in
 from winnow.fingerprints.units import FINGERPRINT_VERSION
 
 if TYPE_CHECKING:
@@ -122,7 +124,20 @@ class Winnow:
             await self.learning.start()
         if config.corrects and self.counts is not None:
             self.corrections = self._corrections(self.counts)
-        await connection.ping()
+        if await connection.ping():
+            await self._say_what_is_left_behind(connection)
+
+    async def _say_what_is_left_behind(self, connection: Connection) -> None:
+        prefix = self.config.redis_prefix
+        names = await connection.call(lambda client: names_in(client, prefix)) or []
+        features = FEATURE_VERSION if self.learning is not None else None
+        if kinds := kinds_left_behind(names, prefix, fingerprints=FINGERPRINT_VERSION, features=features):
+            logger.warning(
+                "Redis holds what another version of Winnow has written, and this one begins anew: %s. It is left "
+                "alone",
+                "; ".join(kinds),
+                extra=self._extra,
+            )
 
     def _corrections(self, counts: NodeCounts) -> Corrections | None:
         async def send(item: Any) -> None:
