@@ -57,7 +57,7 @@ async def names_in(client: Redis, prefix: str) -> list[bytes]:
         _, names = await client.scan(0, match=f"{_literal(prefix)}:*", count=_LOOKED_AT)
     except ResponseError:
         return []
-    return list(names)
+    return [name for name in names if isinstance(name, bytes)]
 
 
 def _literal(text: str) -> str:
