@@ -73,10 +73,12 @@ class HandTruth:
         known: bool[n + m], the units that count: seen by a reader, and neither own navigation nor an element that only
             wraps content. Whether the slot that content goes to belongs to the template is a matter of definition.
         template: bool[n + m], units that are template; an element is when any text in it is.
+        own: bool[n + m], units of own navigation alone, none of which is known.
     """
 
     known: Bools
     template: Bools
+    own: Bools
 
 
 def read_marks(file: Path = FIRST) -> list[MarkedPage]:
@@ -129,7 +131,7 @@ def hand_truth(page: Page, html: bytes, of: MarkedPage) -> HandTruth:
             is_template[index] = template[above] > 0
             known[index] = is_content[above] or (template[above] > 0 and content[above] + own[above] == 0)
     known[:n] &= ~within(page, UNSEEN[page.tag])
-    return HandTruth(known, is_template)
+    return HandTruth(known, is_template, (own > 0) & (template == 0) & (content == 0))
 
 
 def kinds_of_elements(page: Page, of: MarkedPage) -> NDArray[np.int64]:

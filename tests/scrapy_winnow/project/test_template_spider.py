@@ -45,14 +45,14 @@ def _plan(tmp_path, **arguments):
 def test_only_the_pages_that_are_needed_are_loaded(web, start_crawls, tmp_path):
     (crawled,) = start_crawls(_plan(tmp_path, url=_site(web))).results()
     assert web.asked == ["/robots.txt", "/", "/plain", "/gone", "/leaves", "/home", "/"] + [
-        f"/{n}" for n in SECTIONS[:4]
+        f"/{n}" for n in SECTIONS[:2]
     ]
     (item,) = crawled.items
-    assert item["menu_pages"] == [f"{web.url}/{section}" for section in SECTIONS[:4]]
-    assert item["pages_loaded"] == 8  # the key page twice, /plain, /gone, and four of the menu
+    assert item["menu_pages"] == [f"{web.url}/{section}" for section in SECTIONS[:2]]
+    assert item["pages_loaded"] == 6  # the key page twice, /plain, /gone, and two of the menu, which agree
     page = Page.parse(Path(item["template_file"]).read_bytes())
     assert page.block_texts() == ["ppglhe", *(f"To {section}" for section in SECTIONS), "The paper of the harbour"]
-    assert f"Template of {web.url}/: {item['template_nodes']} of {item['nodes']} nodes, from 8 pages" in crawled.log
+    assert f"Template of {web.url}/: {item['template_nodes']} of {item['nodes']} nodes, from 6 pages" in crawled.log
     assert crawled.winnow_stats == {}
 
 
@@ -62,8 +62,9 @@ def crawls(shared_web, start_crawls, tmp_path_factory):
     folder = tmp_path_factory.mktemp("templates")
     url = _site(shared_web)
     arguments = {
-        "size": {"url": url, "size": "2"},
-        "pages": {"url": url, "pages": "8"},
+        "size": {"url": url, "size": "1"},
+        "pages": {"url": url, "pages": "8", "variant": "paper"},
+        "paper": {"url": url, "variant": "paper"},
         **{path: {"url": url + path} for path in ("sport", "bare", "gone", "plain", "private")},
     }
     plans = [_plan(folder, **{**each, "out": str(folder / f"{name}.html")}) for name, each in arguments.items()]
@@ -72,7 +73,7 @@ def crawls(shared_web, start_crawls, tmp_path_factory):
 
 def test_the_size_and_the_pages_can_be_limited(crawls):
     url, _, crawled = crawls
-    assert [len(crawled[name].items[0]["menu_pages"]) for name in ("size", "pages", "sport")] == [2, 2, 4]
+    assert [len(crawled[name].items[0]["menu_pages"]) for name in ("size", "pages", "paper", "sport")] == [1, 2, 4, 2]
     assert f"{url}sport" not in crawled["sport"].items[0]["menu_pages"]
 
 
@@ -86,7 +87,7 @@ def test_a_page_without_a_menu_and_one_that_cannot_be_loaded_end_the_crawl(crawl
     assert f"Could not load the key page {url}gone" in log
     assert f"Could not load the key page {url}private: Forbidden by robots.txt" in log
     assert f"{url}plain is no HTML page" in log
-    assert sorted(file.stem for file in folder.iterdir()) == ["pages", "size", "sport"]
+    assert sorted(file.stem for file in folder.iterdir()) == ["pages", "paper", "size", "sport"]
 
 
 def test_the_template_of_the_demo_news_has_no_word_of_its_stories(start_crawls, tmp_path):
@@ -113,6 +114,7 @@ def test_the_template_of_the_demo_news_has_no_word_of_its_stories(start_crawls, 
         ({"url": "https://a.example", "size": "many"}, "-a size must be a whole number"),
         ({"url": "https://a.example", "pages": "0"}, "-a pages must be a whole number above 0"),
         ({"url": "https://a.example", "equality": "same"}, "equality must be one of tag, attributes, weighted"),
+        ({"url": "https://a.example", "variant": "quick"}, "variant must be one of agreeing, paper"),
         ({"url": "https://a.example", "threshold": "2"}, "threshold must be from 0 to 1"),
         ({"url": "https://a.example", "out": "/no/such/folder/x.html"}, "there is no folder /no/such/folder"),
     ],

@@ -13,10 +13,11 @@ from scrapy.utils.asyncio import run_in_thread
 from scrapy_winnow.hosts.names import site_of
 from scrapy_winnow.project.spiders.arguments import page_budget, start_urls
 from winnow.page.page import Page, PageTooLarge
-from winnow.site.methods.menus import MenuSearch, Profile, equality_of, template_of, template_page
+from winnow.site.methods.menus import MenuSearch, equality_of, template_page, variant_of
 from winnow.site.methods.menus.equality import THRESHOLD, WEIGHTED
 from winnow.site.methods.menus.method import MOST_PAGES
 from winnow.site.methods.menus.subdigraph import SIZE
+from winnow.site.methods.menus.variants import AGREEING
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -30,14 +31,16 @@ if TYPE_CHECKING:
 class TemplateSpider(Spider):
     """Writes what a page has in common with the pages of its menu, as a page, and yields an item that sums it up.
 
-    It loads the pages that the first one links to, one after the other, until enough of them link to each other, and no
-    more; ``robots.txt`` and the limits of the settings hold. The method is that of
+    It loads the pages that the first one links to, one after the other, until enough of them link to each other and
+    agree on the template, and no more; ``robots.txt`` and the limits of the settings hold. The method is that of
     :class:`winnow.site.methods.menus.method.Menus`.
 
     Arguments of ``scrapy crawl template``:
         url: address of the page whose template is wanted.
         out: file to write it to, ``HOST.template.html`` by default.
-        size: pages that are to link to each other, 4 by default; as many as there are where there are fewer.
+        variant: ``agreeing`` (the default), or ``paper`` for the paper's algorithm to the letter.
+        size: pages that are to link to each other, 4 by default; as many as there are where there are fewer, and no
+            more than agree on the template.
         equality: what makes two nodes equal, ``tag``, ``attributes`` or ``weighted`` (the default).
         threshold: least likeness of equal nodes, when weighted, 0.5 of 1 by default.
         pages: most pages to load, 100 by default.
@@ -51,6 +54,7 @@ class TemplateSpider(Spider):
         self,
         url: str | None = None,
         out: str | None = None,
+        variant: str = AGREEING,
         size: str | int = SIZE,
         equality: str = WEIGHTED,
         threshold: str | float = THRESHOLD,
@@ -61,6 +65,7 @@ class TemplateSpider(Spider):
         (self._url,) = start_urls(url, None)
         self._size = _number("size", size, 1)
         self._pages = page_budget(pages)
+        self._variant = variant_of(variant)
         self._equality = equality_of(equality, float(threshold))
         self._out = Path(out or f"{str(site_of(self._url)).replace(':', '-')}.template.html")
         if not self._out.parent.is_dir():
@@ -80,7 +85,7 @@ class TemplateSpider(Spider):
         if page is None:
             raise CloseSpider("no_key_page")
         self._key_page = page
-        self._search = MenuSearch(page, self._size, self._pages)
+        self._search = MenuSearch(page, self._size, self._pages, variant=self._variant, equality=self._equality)
         async for each in self._go_on():
             yield each
 
@@ -88,7 +93,7 @@ class TemplateSpider(Spider):
         """Take a page that the key page links to."""
         self._loaded += 1
         if self._search is not None:
-            self._search.add(self._page_of(response))
+            await run_in_thread(self._search.add, self._page_of(response))
         async for each in self._go_on():
             yield each
 
@@ -126,7 +131,7 @@ class TemplateSpider(Spider):
             raise CloseSpider("no_menu")
 
         def work() -> NDArray[np.bool_]:
-            template = template_of(Profile.of(key_page), list(found.values()), self._equality)
+            template = search.template()
             self._out.write_text(template_page(key_page, template), encoding="utf-8")
             return template
 

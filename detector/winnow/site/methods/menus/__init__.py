@@ -5,16 +5,20 @@ from winnow.site.methods.menus.mapping import mapped_units, template_of
 from winnow.site.methods.menus.profile import Profile
 from winnow.site.methods.menus.search import MenuSearch, search_menu
 from winnow.site.methods.menus.template_page import template_page
+from winnow.site.methods.menus.variants import VARIANTS, Variant, variant_of
 
 __all__ = [
+    "VARIANTS",
     "ByKey",
     "Equality",
     "MenuSearch",
     "Profile",
+    "Variant",
     "Weighted",
     "equality_of",
     "mapped_units",
     "search_menu",
     "template_of",
     "template_page",
+    "variant_of",
 ]

@@ -70,6 +70,11 @@ def page_key(address: str) -> str:
     return f"{parts.netloc.lower().removeprefix('www.')}{path}{'?' + parts.query if parts.query else ''}"
 
 
+def is_front(key: str) -> bool:
+    """Whether a page is the front page of its domain, by its :func:`page_key`."""
+    return "/" not in key and "?" not in key
+
+
 def _joined(base: str, href: str) -> str:
     try:
         return urljoin(base, href.strip())

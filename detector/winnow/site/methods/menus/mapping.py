@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from winnow.hashing import mix
+from winnow.page.subtrees import subtree_sums
 from winnow.site.methods.menus.equality import ByKey
+from winnow.site.methods.menus.subtrees import common_subtrees
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,10 +33,18 @@ _STEP: Final = np.uint64(0x9E3779B97F4A7C13)
 _AT_ONCE: Final = 1 << 20  # pairs of elements compared in one step, to bound the memory
 
 
-def template_of(key_page: Profile, pages: Sequence[Profile], equality: Equality) -> NDArray[np.bool_]:
-    """The template of a key page with respect to other pages (definition 3.3): what is mapped to each of them.
+def template_of(
+    key_page: Profile, pages: Sequence[Profile], equality: Equality, least_characters: int | None = None
+) -> NDArray[np.bool_]:
+    """The template of a key page with respect to other pages (definition 3.3): what is shared with each of them.
 
     Pages whose root is not equal to the key page's are left out, as in Algorithm 2.
+
+    Args:
+        key_page: the page whose template is wanted.
+        pages: the other pages.
+        equality: what makes two nodes equal.
+        least_characters: see :func:`shared_units`.
 
     Returns:
         bool[n + m], elements first; nothing where no page is left.
@@ -43,8 +53,29 @@ def template_of(key_page: Profile, pages: Sequence[Profile], equality: Equality)
     comparable = [page for page in pages if equality.between(key_page, page)(root, root)[0]]
     template = np.full(key_page.n + key_page.m, bool(comparable))
     for page in comparable:
-        template &= mapped_units(key_page, page, equality)
+        template &= shared_units(key_page, page, equality, least_characters)
     return template
+
+
+def shared_units(
+    one: Profile, other: Profile, equality: Equality, least_characters: int | None = None
+) -> NDArray[np.bool_]:
+    """bool[n + m], units of one page that are mapped to some of the other's, or that it has elsewhere.
+
+    Args:
+        one: the page whose units are asked for.
+        other: the other page.
+        equality: what makes two nodes equal.
+        least_characters: of the text of units that count wherever they stand, with the elements around them; ``None``
+            for those that are mapped from the root down alone, as in the paper.
+    """
+    mapped = mapped_units(one, other, equality)
+    if least_characters is None:
+        return mapped
+    shared = mapped | common_subtrees(one, other, least_characters)
+    elements = shared[: one.n].copy()
+    elements[one.block_node[shared[one.n :]]] = True
+    return np.concatenate([subtree_sums(one.tree, elements) > 0, shared[one.n :]])
 
 
 def mapped_units(one: Profile, other: Profile, equality: Equality) -> NDArray[np.bool_]:

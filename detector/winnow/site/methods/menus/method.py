@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from winnow.page.page import PageTooLarge
 from winnow.site.methods.base import Labels, parameter
 from winnow.site.methods.menus.equality import EQUALITIES, THRESHOLD, WEIGHTED, Equality, equality_of
-from winnow.site.methods.menus.links import page_key
+from winnow.site.methods.menus.links import is_front, page_key
 from winnow.site.methods.menus.mapping import template_of
 from winnow.site.methods.menus.profile import Profile
 from winnow.site.methods.menus.search import MenuSearch, search_menu
 from winnow.site.methods.menus.subdigraph import SIZE
+from winnow.site.methods.menus.variants import AGREEING, VARIANTS, Variant, variant_of
 from winnow.site.methods.pages import SiteError
 from winnow.site.methods.whole_elements import whole_elements
 
@@ -36,11 +37,12 @@ class Menus:
     173), sections 4.1 (Algorithm 1, an n-complete subdigraph among the pages that a key page links to) and 4.2
     (Algorithm 2, the exact top-down mapping of the key page with each of them).
 
-    Parameters: ``size``, pages of the subdigraph, the key page not counted (4; the largest smaller one where there is
-    none); ``equality`` of nodes: ``tag``, ``attributes`` (tag and attributes) or ``weighted`` (the default: id,
-    classes, number of children, place among siblings, attributes); ``threshold`` of the weighted one (0.5, of 1);
-    ``most_pages`` to load (100); ``key_page``, its name or address (the front page, or the page nearest to it that has
-    a menu).
+    Parameters: ``variant``, ``agreeing`` (the default) or ``paper``: see :mod:`~winnow.site.methods.menus.variants`;
+    ``size``, pages of the subdigraph, the key page not counted (4; the largest smaller one where there is none, and
+    fewer where they agree); ``equality`` of nodes: ``tag``, ``attributes`` (tag and attributes) or ``weighted`` (the
+    default: id, classes, number of children, place among siblings, attributes); ``threshold`` of the weighted one (0.5,
+    of 1); ``most_pages`` to load (100); ``key_page``, its name or address (the page nearest to the front page that has
+    a menu; in the paper's variant the front page, if it has one).
 
     Cost: the pages loaded, seldom more than a dozen; then each page is compared with ``size`` others. By tag or
     attributes that is a look-up for each node, weighted a comparison of all children of mapped nodes with each other.
@@ -51,6 +53,7 @@ class Menus:
 
     name: ClassVar[str] = "menus"
 
+    variant: str = parameter(AGREEING, "as in the paper, or until pages agree", choices=tuple(VARIANTS))
     size: int = parameter(SIZE, "pages that link to each other, the key page not counted", "pages")
     equality: str = parameter(WEIGHTED, "what makes two nodes equal", choices=EQUALITIES)
     threshold: float = parameter(THRESHOLD, "least likeness of equal nodes, when weighted", "0 to 1")
@@ -63,6 +66,7 @@ class Menus:
         if self.most_pages < 2:
             raise ValueError(f"most_pages must be at least 2, the key page and another: {self.most_pages}")
         equality_of(self.equality, self.threshold)
+        variant_of(self.variant)
 
     def learn(self, pages: SitePages, progress: Progress | None = None) -> MenuTemplate:
         """Find pages that link to each other, from the key page or from the first page that has such links.
@@ -71,21 +75,20 @@ class Menus:
             SiteError: the key page is not there, or no page links to another.
         """
         numbers = {page_key(url): number for number, url in reversed(list(enumerate(pages.urls)))}
+        variant, equality = variant_of(self.variant), equality_of(self.equality, self.threshold)
         best: MenuTemplate | None = None
         for done, number in enumerate(self._key_pages(pages), 1):
             key_page = _page(pages, number)
             if key_page is None:
                 continue
-            search = MenuSearch(key_page, self.size, self.most_pages, numbers)
+            search = MenuSearch(key_page, self.size, self.most_pages, numbers, variant=variant, equality=equality)
             search_menu(search, lambda address: _page(pages, numbers[page_key(address)]))
             found = {numbers[key]: profile for key, profile in search.found.items()}
             if best is None or len(found) >= len(best.subdigraph):
-                best = MenuTemplate(
-                    {number: Profile.of(key_page), **found}, search.loaded, equality_of(self.equality, self.threshold)
-                )
+                best = MenuTemplate({number: search.key_page, **found}, search.loaded, equality, variant)
             if progress:
                 progress(done, _TRIED, pages.names[number])
-            if len(found) == self.size:
+            if search.satisfied:
                 break
         if best is None or not best.subdigraph:
             raise SiteError(
@@ -98,6 +101,8 @@ class Menus:
         """Numbers of the pages to start from: the one that is named, or those nearest to the front page."""
         if not self.key_page:
             order = sorted(range(len(pages)), key=lambda number: _distance(pages.urls[number]))
+            if variant_of(self.variant).front_last:
+                order.sort(key=lambda number: is_front(page_key(pages.urls[number])))
             return order[:_TRIED]
         for number, (name, url) in enumerate(zip(pages.names, pages.urls, strict=True)):
             if self.key_page in {name, url}:
@@ -113,11 +118,12 @@ class MenuTemplate:
         key_page: number of the key page.
     """
 
-    def __init__(self, profiles: dict[int, Profile], loaded: int, equality: Equality) -> None:
+    def __init__(self, profiles: dict[int, Profile], loaded: int, equality: Equality, variant: Variant) -> None:
         self.pages = loaded
         self.key_page, *self._subdigraph = profiles
         self._profiles = profiles
         self._equality = equality
+        self._least_characters = variant.least_characters
 
     @property
     def subdigraph(self) -> list[int]:
@@ -125,12 +131,12 @@ class MenuTemplate:
         return list(self._subdigraph)
 
     def mapped(self, read: SitePage) -> NDArray[np.bool_]:
-        """bool[n + m], the units of a page that are mapped to all of the others: the template as the paper has it.
+        """bool[n + m], the units of a page that all of the others have, too: the template as the paper has it.
 
         An element is mapped whatever it says, so what holds the content is mapped, too.
         """
         others = [profile for number, profile in self._profiles.items() if number != read.number]
-        return template_of(Profile.of(read.page), others, self._equality)
+        return template_of(Profile.of(read.page), others, self._equality, self._least_characters)
 
     def label(self, read: SitePage) -> Labels:
         """Label a page: a block is template when it is mapped.

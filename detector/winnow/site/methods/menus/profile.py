@@ -10,10 +10,11 @@ import numpy as np
 
 from winnow.fingerprints.link_targets import LinkTargets
 from winnow.fingerprints.normalised_attributes import attribute_tokens
-from winnow.fingerprints.units import text_fingerprints
+from winnow.fingerprints.units import both_fingerprints
 from winnow.hashing import hash_text, mix
 from winnow.page.subtrees import prefix_sums
 from winnow.page.tags import TAG_ID, TAG_NAMES, UNKNOWN, tag_set
+from winnow.page.tree import Tree
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,6 +70,9 @@ class Profile:
         child: int32[n - 1], elements by parent; :attr:`child_begin`, int64[n + 1], has each parent's slice.
         block_node: int32[m], element of each block of text.
         text: uint64[m], hash of each block's text.
+        content: uint64[n + m], hash of each unit's markup and text.
+        characters: int64[n + m], length of each unit's text.
+        end: int32[n], the element behind the last one of each subtree.
     """
 
     parent: Indices
@@ -85,6 +89,9 @@ class Profile:
     child_begin: NDArray[np.int64]
     block_node: Indices
     text: Hashes
+    content: Hashes
+    characters: NDArray[np.int64]
+    end: Indices
 
     @classmethod
     def of(cls, page: Page) -> Self:
@@ -99,6 +106,9 @@ class Profile:
         frame = _FRAME[page.tag]
         attributes, identifier, others = _attributes(page)
         attributes[frame] = 0
+        content, text = both_fingerprints(page)
+        of_block = np.fromiter(map(len, page.block_texts()), np.int64, page.m)
+        before = prefix_sums(of_block)
         return cls(
             parent=page.parent,
             depth=page.depth,
@@ -113,8 +123,16 @@ class Profile:
             child=child,
             child_begin=begin,
             block_node=page.block_node,
-            text=text_fingerprints(page)[page.n :],
+            text=text[page.n :],
+            content=content,
+            characters=np.concatenate([before[page.block_end] - before[page.block_begin], of_block]),
+            end=page.end,
         )
+
+    @property
+    def tree(self) -> Tree:
+        """The elements as a tree."""
+        return Tree(self.parent, self.end, self.depth)
 
     @property
     def n(self) -> int:

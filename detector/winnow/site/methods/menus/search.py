@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from winnow.site.methods.menus.links import domain, page_key, site_links
+import numpy as np
+
+from winnow.site.methods.menus.equality import Equality, Weighted
+from winnow.site.methods.menus.links import domain, is_front, page_key, site_links
+from winnow.site.methods.menus.mapping import shared_units, template_of
 from winnow.site.methods.menus.profile import Profile
 from winnow.site.methods.menus.subdigraph import SIZE, SubdigraphSearch
+from winnow.site.methods.menus.variants import AGREEING, VARIANTS, Variant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container
 
+    from numpy.typing import NDArray
+
     from winnow.page.page import Page
+
+_TO_AGREE: Final = 2  # pages
 
 
 class MenuSearch:
@@ -22,12 +31,15 @@ class MenuSearch:
 
     Args:
         key_page: the page to start from; its ``url`` has to be known.
-        size: pages of the subdigraph, the key page not counted.
+        size: pages of the subdigraph, the key page not counted; at most so many where pages that agree are enough.
         most_pages: pages to load at most, the key page included.
         known: keys of the pages that can be loaded, where that is known beforehand; links to others are left alone.
+        variant: see :mod:`~winnow.site.methods.menus.variants`.
+        equality: of nodes.
 
     Attributes:
-        addresses: addresses that the key page links to, by key.
+        addresses: addresses that the key page links to, by key, in the order in which they are tried.
+        key_page: what is compared of the key page.
     """
 
     def __init__(
@@ -36,13 +48,24 @@ class MenuSearch:
         size: int = SIZE,
         most_pages: int | None = None,
         known: Container[str] | None = None,
+        *,
+        variant: Variant = VARIANTS[AGREEING],
+        equality: Equality | None = None,
     ) -> None:
-        links = site_links(key_page)
-        self.addresses = {key: address for key, address in links.items() if known is None or key in known}
-        self._search = SubdigraphSearch(self.addresses, size, None if most_pages is None else most_pages - 1)
+        links = [(key, address) for key, address in site_links(key_page).items() if known is None or key in known]
+        if variant.front_last:
+            links.sort(key=lambda link: is_front(link[0]))
+        self.addresses = dict(links)
+        self.key_page = Profile.of(key_page)
+        self._variant = variant
+        self._equality = equality or Weighted()
+        self._size = size
+        first = size if variant.agreement is None else min(size, _TO_AGREE)
+        self._search = SubdigraphSearch(self.addresses, first, None if most_pages is None else most_pages - 1)
         self._domain = domain(key_page.url or "")
         self._seen = {page_key(key_page.url or "")}
         self._profiles: dict[str, Profile] = {}
+        self._shared: dict[str, NDArray[np.bool_]] = {}  # of the key page with each page, as far as it was asked
 
     def wanted(self) -> str | None:
         """Address of the page to load next, ``None`` when the search has come to its end."""
@@ -64,6 +87,20 @@ class MenuSearch:
         self._seen.add(address)
         self._profiles[key] = Profile.of(page)
         self._search.add(site_links(page))
+        while len(self._search.found) >= self._search.size < self._size and not self._agree():
+            self._search.size += 1
+
+    def _agree(self) -> bool:
+        """Whether the pages found share nearly the same of the key page."""
+        for key in self._search.found:
+            if key not in self._shared:
+                self._shared[key] = shared_units(
+                    self.key_page, self._profiles[key], self._equality, self._variant.least_characters
+                )
+        shared = [self._shared[key] for key in self._search.found]
+        by_all = int(np.logical_and.reduce(shared).sum())
+        agreement = float(np.mean([by_all / max(1, int(each.sum())) for each in shared]))
+        return self._variant.agreement is not None and agreement >= self._variant.agreement
 
     @property
     def found(self) -> dict[str, Profile]:
@@ -71,9 +108,18 @@ class MenuSearch:
         return {key: self._profiles[key] for key in self._search.found}
 
     @property
+    def satisfied(self) -> bool:
+        """Whether the subdigraph has the size asked for, or is of pages that agree."""
+        return len(self._search.found) >= self._search.size
+
+    @property
     def loaded(self) -> int:
         """Pages loaded, the key page included."""
         return self._search.loaded + 1
+
+    def template(self) -> NDArray[np.bool_]:
+        """bool[n + m], the units of the key page that all pages found have, too; none where none was found."""
+        return template_of(self.key_page, list(self.found.values()), self._equality, self._variant.least_characters)
 
 
 def search_menu(search: MenuSearch, load: Callable[[str], Page | None]) -> MenuSearch:

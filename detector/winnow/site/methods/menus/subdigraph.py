@@ -28,6 +28,7 @@ class SubdigraphSearch:
     Attributes:
         found: the largest complete subdigraph so far, at most of the size asked for, in the order of the links.
         loaded: number of pages that :meth:`add` was told of.
+        size: pages that it is to have; may be raised, and the search goes on.
     """
 
     def __init__(self, links: Iterable[str], size: int = SIZE, most_pages: int | None = None) -> None:
@@ -35,7 +36,7 @@ class SubdigraphSearch:
             raise ValueError(f"a subdigraph has at least 1 page: {size}")
         self.found: list[str] = []
         self.loaded = 0
-        self._size = size
+        self.size = size
         self._most = most_pages
         self._links = list(dict.fromkeys(links))
         self._place = {link: place for place, link in enumerate(self._links)}
@@ -45,7 +46,7 @@ class SubdigraphSearch:
 
     def wanted(self) -> str | None:
         """The page to load next, ``None`` when the search has come to its end."""
-        done = len(self.found) >= self._size or self._next >= len(self._links)
+        done = len(self.found) >= self.size or self._next >= len(self._links)
         if done or (self._most is not None and self.loaded >= self._most):
             return None
         return self._links[self._next]
@@ -67,7 +68,7 @@ class SubdigraphSearch:
             if self._to[place] >> other & 1 and self._to[other] >> place & 1:
                 self._mutual[place] |= 1 << other
                 self._mutual[other] |= 1 << place
-        clique = [place, *largest_clique(self._mutual, self._mutual[place], self._size - 1)]
+        clique = [place, *largest_clique(self._mutual, self._mutual[place], self.size - 1)]
         if len(clique) > len(self.found):
             self.found = [self._links[each] for each in sorted(clique)]
 

@@ -52,10 +52,21 @@ TEMPLATE = {*(f"To {section}" for section in SECTIONS), "The paper of the harbou
 @pytest.mark.parametrize("equality", ["tag", "attributes", "weighted"])
 def test_the_template_is_found_from_the_pages_of_the_menu(equality):
     pages = SitePages.of_html(_site())
-    learned = method("menus", equality=equality).learn(pages)
+    learned = method("menus", equality=equality, variant="paper").learn(pages)
     assert pages.names[learned.key_page].endswith("/index.html")
     assert [pages.names[number][22:-5] for number in learned.subdigraph] == SECTIONS[:4]
     assert learned.pages == 5
+    for number in range(len(pages)):
+        assert _kept_texts(pages, number, learned.label(pages.read(number)).template) == TEMPLATE
+
+
+@pytest.mark.parametrize("equality", ["tag", "attributes", "weighted"])
+def test_two_pages_that_agree_are_enough_and_the_front_page_is_the_last_to_start_from(equality):
+    pages = SitePages.of_html(_site())
+    learned = method("menus", equality=equality).learn(pages)
+    assert pages.names[learned.key_page].endswith("/news.html")
+    assert [pages.names[number][22:-5] for number in learned.subdigraph] == SECTIONS[1:3]
+    assert learned.pages == 3
     for number in range(len(pages)):
         assert _kept_texts(pages, number, learned.label(pages.read(number)).template) == TEMPLATE
 
@@ -82,7 +93,7 @@ def test_elements_are_template_when_all_they_say_is_and_mapped_in_any_case():
 
 def test_the_largest_smaller_subdigraph_is_taken():
     html = [page for page in _site() if page[0].rsplit("/")[-1] not in {"weather.html", "letters.html", "sport.html"}]
-    learned = method("menus", size=5).learn(SitePages.of_html(html))
+    learned = method("menus", size=5, variant="paper").learn(SitePages.of_html(html))
     assert len(learned.subdigraph) == 3
 
 
@@ -116,7 +127,7 @@ def test_unreadable_pages_are_passed_over(tmp_path):
         (tmp_path / url.rsplit("/")[-1]).write_bytes(html)
     files = sorted(tmp_path.glob("*.html"))
     (tmp_path / "news.html").unlink()
-    learned = method("menus").learn(SitePages.of_files(tmp_path, files))
+    learned = method("menus", variant="paper").learn(SitePages.of_files(tmp_path, files))
     assert len(learned.subdigraph) == 4
 
 
@@ -125,6 +136,7 @@ def test_parameters_are_checked():
         ({"size": 0}, "size must be at least 1"),
         ({"most_pages": 1}, "most_pages must be at least 2"),
         ({"equality": "same"}, "equality must be one of"),
+        ({"variant": "quick"}, "variant must be one of agreeing, paper"),
         ({"threshold": -1.0}, "threshold must be from 0 to 1"),
     ):
         with pytest.raises(ValueError, match=message):

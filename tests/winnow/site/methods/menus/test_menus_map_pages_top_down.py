@@ -147,3 +147,16 @@ def test_an_unknown_equality_or_threshold_is_refused():
         equality_of("class")
     with pytest.raises(ValueError, match="threshold must be from 0 to 1"):
         equality_of("weighted", 1.5)
+
+
+def test_what_stands_under_another_ancestor_is_found_by_what_it_says():
+    foot = "<div class=foot><p>The paper of the harbour</p><a href=/x>Imprint</a></div>"
+    key = Page.parse(f"<body><div class=a><h1>Sea</h1></div>{foot}<i>Hi</i></body>", "https://a.example/1")
+    wrapped = f"<body><section id=all><div class=b><h1>Land</h1></div>{foot}<i>Hi</i></section></body>"
+    other = Profile.of(Page.parse(wrapped, "https://a.example/2"))
+    weighted, tags = equality_of("weighted"), [str(element.tag) for element in key.elements]
+    exact = template_of(Profile.of(key), [other], weighted)
+    assert [tags[index] for index in np.flatnonzero(exact[: key.n])] == ["html", "body"]
+    anywhere = template_of(Profile.of(key), [other], weighted, 10)
+    assert [tags[index] for index in np.flatnonzero(anywhere[: key.n])] == ["html", "body", "div", "p", "a"]
+    assert np.array(key.block_texts())[anywhere[key.n :]].tolist() == ["The paper of the harbour", "Imprint"]

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from winnow.page.page import Page
-from winnow.site.methods.menus import MenuSearch, search_menu
+from winnow.site.methods.menus import VARIANTS, MenuSearch, search_menu
 from winnow.site.methods.menus.links import page_key, site_links
 from winnow.site.methods.menus.subdigraph import SubdigraphSearch, largest_clique
 
@@ -130,10 +130,38 @@ def _site(topology):
 def test_menu_pages_are_loaded_one_by_one_until_enough_link_to_each_other():
     site = _site({"": "abcdef", "a": "x", "b": "cd", "c": "bd", "d": "bc", "e": "bcd", "f": ""})
     asked = []
-    search = search_menu(MenuSearch(site["http://a.example/"], 3), lambda url: asked.append(url[-1]) or site[url])
+    search = MenuSearch(site["http://a.example/"], 3, variant=VARIANTS["paper"])
+    search_menu(search, lambda url: asked.append(url[-1]) or site[url])
     assert list(search.found) == ["a.example/b", "a.example/c", "a.example/d"]
     assert asked == ["a", "b", "c", "d"]
     assert search.loaded == 5  # the key page, too
+
+
+MENU = "<ul><li><a href=/>Front</a><li><a href=/a>Letters</a><li><a href=/b>Sport</a><li><a href=/c>News</a></ul>"
+
+
+def _of(name, html):
+    return Page.parse(f"<html><body>{html}</body></html>", f"http://a.example/{name}")
+
+
+def test_the_front_page_is_loaded_last_and_pages_that_agree_end_the_search():
+    site = {f"http://a.example/{name}": _of(name, f"{MENU}<p>All of {name}</p>") for name in ("", "a", "b", "c", "key")}
+    asked = []
+    search = MenuSearch(site["http://a.example/key"])
+    search_menu(search, lambda url: asked.append(url[17:]) or site[url])
+    assert asked == ["a", "b"]
+    assert search.satisfied
+    assert list(search.addresses) == ["a.example/a", "a.example/b", "a.example/c", "a.example"]
+
+
+def test_pages_that_do_not_agree_are_compared_with_more():
+    foot = "<div><p>The letters of the harbour</p></div>"
+    site = {f"http://a.example/{name}": _of(name, MENU + foot * (name != "b")) for name in ("", "a", "b", "c", "key")}
+    search = search_menu(MenuSearch(site["http://a.example/key"]), site.get)
+    assert list(search.found) == ["a.example/a", "a.example/b", "a.example/c", "a.example"]
+    texts = site["http://a.example/key"].block_texts()
+    kept = search.template()[-len(texts) :]
+    assert [text for text, chosen in zip(texts, kept, strict=True) if not chosen] == ["The letters of the harbour"]
 
 
 def test_what_leads_back_to_a_page_that_is_known_is_no_page_of_its_own():
