@@ -6,6 +6,7 @@ PYTHON  ?= python3
 VENV    := .venv
 BIN      = $(VENV)/bin
 WEIGHTS := detector/winnow/models/weights
+THREADS_WEIGHTS := detector/winnow/comments/weights
 PINS    := requirements/locked.txt
 PYTHONS := 3.11 3.12 3.13 3.14
 
@@ -94,10 +95,16 @@ benchmarks: $(VENV)/.installed ## published figures; PAGES=folder of HTML, GOLD=
 	$(if $(and $(SITES),$(shell command -v chromium)),$(BIN)/python -m benchmarks.layout.geometry $(SITES) --boxes .winnow/boxes)
 	$(if $(and $(SITES),$(shell command -v chromium)),$(BIN)/python -m benchmarks.layout.real_geometry $(SITES) --boxes .winnow/boxes)
 
-model: $(VENV)/.installed ## the weights that the package comes with, from DATA=folder with sites-train/, sites-gold.jsonl, wcxb-dev/ and articles/
-	$(BIN)/winnow train $(DATA)/sites-train -o $(WEIGHTS)/blocks.npz --folds .winnow/folds \
-		--gold $(DATA)/wcxb-dev/gold.jsonl --gold $(DATA)/articles/gold.jsonl --gold $(DATA)/sites-gold.jsonl \
-		--leave-out htmltotext-bench --sources $(WEIGHTS)/sources/sites.md --sources $(WEIGHTS)/sources/gold.md
+GOLD_FILES := wcxb-dev/gold.jsonl articles/gold.jsonl
+
+model: $(VENV)/.installed ## the weights that the package comes with, from DATA=folder with sites-train/, sites-dev/, sites-gold.jsonl, wcxb-dev/ and articles/
+	$(BIN)/python -m winnow.training.comments $(DATA)/sites-train $(DATA)/sites-dev \
+		$(GOLD_FILES:%=--gold $(DATA)/%) --leave-out htmltotext-bench \
+		-o $(THREADS_WEIGHTS)/comments.npz --figures \
+		--sources $(WEIGHTS)/sources/sites.md --sources $(WEIGHTS)/sources/gold.md
+	$(BIN)/winnow train $(DATA)/sites-train -o $(WEIGHTS)/blocks.npz --marks --folds .winnow/folds \
+		$(GOLD_FILES:%=--gold $(DATA)/%) --gold $(DATA)/sites-gold.jsonl --leave-out htmltotext-bench \
+		--sources $(WEIGHTS)/sources/sites.md --sources $(WEIGHTS)/sources/gold.md
 	$(BIN)/winnow train $(DATA)/sites-train -o $(WEIGHTS)/blocks-self-taught.npz --sources $(WEIGHTS)/sources/sites.md
 	$(BIN)/winnow train $(DATA)/sites-train -o $(WEIGHTS)/logistic.npz --model logistic --sources $(WEIGHTS)/sources/sites.md
 

@@ -66,6 +66,11 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="gold pages, .jsonl or .jsonl.xz, for --model blocks; may be given more than once",
     )
     parser.add_argument(
+        "--marks",
+        action="store_true",
+        help="learn from pages of the sites, too, whose authors mark the article for machines, for --model blocks",
+    )
+    parser.add_argument(
         "--leave-out",
         action="append",
         default=[],
@@ -120,6 +125,7 @@ def run(options: argparse.Namespace) -> int:
             examples=examples,
             model=options.model or DEFAULT_MODEL,
             gold=options.gold,
+            marks=options.marks,
             leave_out=options.leave_out,
             folds=options.folds,
             labels=options.labels,
@@ -131,6 +137,7 @@ def run(options: argparse.Namespace) -> int:
     except (OSError, ValueError, ImportError) as error:
         raise CommandError(reason(error)) from error
     gold = f"{trained.gold_pages:,} gold pages, " if trained.gold_pages else ""
+    gold += f"{trained.marked_pages:,} marked pages, " if trained.marked_pages else ""
     units = trained.method.units
     print(f"{trained.sites:,} sites, {trained.pages:,} pages, {gold}{trained.examples:,} {units}")
     for labels, figures in trained.figures.items():

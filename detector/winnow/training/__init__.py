@@ -56,6 +56,7 @@ def train(
     examples: Sequence[BlockPage] = (),
     model: str = DEFAULT_MODEL,
     gold: Sequence[Path] = (),
+    marks: bool = False,
     leave_out: Collection[str] = (),
     folds: Path | None = None,
     labels: str = SITE_LEVEL_METHOD,
@@ -73,6 +74,7 @@ def train(
         examples: labelled pages of further sites, as crawls collect them in Redis; for the kind ``blocks``.
         model: kind of model, one of :data:`TRAINERS`.
         gold: files of gold pages, for kinds of models that learn from them too.
+        marks: learn from the marks of authors on pages of the sites, too, for kinds of models that do.
         leave_out: collections of the gold files that are not learned from.
         folds: folder for the models without a fold each, and ``folds.json`` with the fold of each source.
         labels: the site-level method that labels the sites, one of :data:`winnow.site.methods.base.METHODS`.
@@ -93,10 +95,15 @@ def train(
         raise ValueError(f"no such method: {labels!r}; there are {', '.join(METHODS)}")
     if output.suffix != ".npz":
         raise ValueError(f"the model's file must end in .npz: {output}")
-    if examples and model != BLOCKS:
-        raise ValueError(f"the examples of crawls are for the kind {BLOCKS!r}, not {model!r}")
+    if (examples or marks) and model != BLOCKS:
+        what = "the examples of crawls" if examples else "marks of authors"
+        raise ValueError(f"{what} are for the kind {BLOCKS!r}, not {model!r}")
     sites = find_sites(sites_dir) if sites_dir is not None else []
-    trainer = partial(train_blocks, examples=examples, leave_out=leave_out) if model == BLOCKS else TRAINERS[model]
+    trainer = (
+        partial(train_blocks, examples=examples, marks=marks, leave_out=leave_out)
+        if model == BLOCKS
+        else TRAINERS[model]
+    )
     trained = trainer(sites, gold, labels=labels, seed=seed, processes=processes, progress=progress)
     output.parent.mkdir(parents=True, exist_ok=True)
     trained.model.save(output)
@@ -104,6 +111,7 @@ def train(
         _write_folds(trained, folds)
     with_gold = "".join(f" --gold {file.parent.name}/{file.name}" for file in gold)
     with_gold += "".join(f" --leave-out {name}" for name in leave_out)
+    with_gold += " --marks" if marks else ""
     with_labels = f" --labels {labels}" if labels != SITE_LEVEL_METHOD else ""
     from_sites = [sites_dir.name] if sites_dir is not None else []
     arguments = " ".join([*from_sites, *(["--from-redis URL"] if examples else [])])

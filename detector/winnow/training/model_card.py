@@ -34,6 +34,7 @@ def model_card(trained: Trained, *, data: str, command: str, date: datetime.date
     """
     method = trained.method
     gold = f", {trained.gold_pages:,} gold pages" if trained.gold_pages else ""
+    gold += f", {trained.marked_pages:,} marked pages" if trained.marked_pages else ""
     rows = [
         ("version", f"`{trained.model.version}`"),
         ("made on", date.isoformat()),

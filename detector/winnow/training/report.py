@@ -117,6 +117,7 @@ class Trained:
     Attributes:
         model: the model.
         sites, pages, gold_pages, examples: how many it was trained on; ``pages`` are those of the sites.
+        marked_pages: how many of the sites' pages had the mark of an article, and were learned from.
         method: how it was made.
         figures: quality on held-out sources, by the kind of labels it was measured with.
         fold_models: models without a part of the sources each, where there are such; for measuring.
@@ -130,6 +131,7 @@ class Trained:
     examples: int
     method: Method
     figures: dict[str, Figures]
+    marked_pages: int = 0
     fold_models: Sequence[TrainedModel] = ()
     fold_of: Mapping[str, int] = field(default_factory=dict)
 

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from tests.winnow.comments.pages import SAID, STORY, page_of, thread
-from winnow.comments.head import dated_features
+from winnow.comments.head import CommentHead, dated_features
 from winnow.models.blocks.block_features import features_of
 from winnow.page.page import Page
 from winnow.training.comments import comment_page, measured, measured_by_folds, train_comment_head, without_repeats
+from winnow.training.comments.__main__ import main
 from winnow.training.comments.fitting import CommentRecipe
 from winnow.training.comments.gathering import pages_of_gold, pages_of_sites
 
@@ -118,3 +119,26 @@ def test_pages_are_gathered_from_gold_and_from_sites(tmp_path: Path) -> None:
     assert sum(page.has_thread for page in pages) == 15
     assert sum(page.source == "blog" for page in pages) == 20
     assert all(page.forum == (page.source == "board") for page in pages)
+
+
+def test_the_command_writes_the_head_and_a_card_that_names_its_data(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "html").mkdir()
+    rows = []
+    for number, page in enumerate([page_of(STORY + NAMED), page_of(STORY), POSTS] * 3):
+        (tmp_path / "html" / f"{number}.html").write_text(page)
+        rows.append({"id": str(number), "gold_text": "Bread", "url": f"https://a{number}.example/"})
+        rows[-1]["page_type"] = "forum" if page == POSTS else "article"
+    (tmp_path / "gold.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "sources.md").write_text("* bakers")
+    output = tmp_path / "head.npz"
+    arguments = ["--gold", str(tmp_path / "gold.jsonl"), "--sources", str(tmp_path / "sources.md"), "-o", str(output)]
+    monkeypatch.setattr("sys.argv", ["comments", *arguments])
+    main()
+    card = output.with_suffix(".md").read_text(encoding="utf-8")
+    assert f"`{CommentHead.load(output).version}`" in card
+    assert "9 pages of 9 sources, 3 pages with comments" in card
+    assert f"python -m winnow.training.comments --gold {tmp_path.name}/gold.jsonl -o head.npz --seed 0" in card
+    assert card.endswith("* bakers\n")
+    assert "9 pages, 3 with comments" in capsys.readouterr().out

@@ -9,8 +9,8 @@ from winnow.models.base import FAVORS, SCOPES
 from winnow.models.blocks.decision.cut_features import CUT_NAMES
 from winnow.models.blocks.decision.kinds import KIND_INPUTS, KINDS
 from winnow.models.blocks.decision.learned import LearnedDecision, with_page
-from winnow.training.blocks.cut_examples import CutPage
-from winnow.training.blocks.deciding import Decisions, learn_decisions
+from winnow.training.blocks.decision.cut_examples import CutPage
+from winnow.training.blocks.decision.deciding import Decisions, learn_decisions
 
 LEVEL, LINKS = CUT_NAMES.index("level"), CUT_NAMES.index("added: link share")
 ARTICLE, LISTING = KINDS.index("article"), KINDS.index("listing")

@@ -82,7 +82,7 @@ def of_sites(
 ) -> list[BlockPage]:
     """Label the blocks of some pages of every site by a site-level method, blocks of one page only as content."""
     names = [f"site {site.name}" for site in sites]
-    return _collect(_of_site, [(site, labels, seed, pages_per_site) for site in sites], names, processes, progress)
+    return collected(_of_site, [(site, labels, seed, pages_per_site) for site in sites], names, processes, progress)
 
 
 def of_gold(
@@ -95,7 +95,7 @@ def of_gold(
     """
     aligner()
     names = [f"gold page {example.gold.page_id}" for example in examples]
-    return _collect(_of_gold_page, examples, names, processes, progress)
+    return collected(_of_gold_page, examples, names, processes, progress)
 
 
 def _of_site(task: tuple[Site, str, int, int]) -> list[BlockPage]:
@@ -119,13 +119,14 @@ def _of_gold_page(example: GoldExample) -> list[BlockPage]:
     return [block_page(page, content, example.source)]
 
 
-def _collect(
+def collected(
     work: Callable[[Any], list[BlockPage]],
     tasks: Sequence[object],
     names: Sequence[str],
     processes: int,
     progress: Progress | None,
 ) -> list[BlockPage]:
+    """Take pages as examples, task by task, and tell the progress the name of each that is done."""
     with _mapped(work, tasks, processes) as parts:
         pages: list[BlockPage] = []
         for done, (name, part) in enumerate(zip(names, parts, strict=True), start=1):

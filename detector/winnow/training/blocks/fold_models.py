@@ -12,8 +12,8 @@ import numpy as np
 
 from winnow.cleaning import clean
 from winnow.models.blocks.perceptron import BlockPerceptron
-from winnow.training.blocks.cut_examples import cut_page
-from winnow.training.blocks.deciding import learn_decisions
+from winnow.training.blocks.decision.cut_examples import cut_page
+from winnow.training.blocks.decision.deciding import learn_decisions
 from winnow.training.blocks.gold_sets import FOLDS, folds
 from winnow.training.blocks.measuring import measured
 from winnow.training.blocks.steps import Steps
@@ -36,9 +36,14 @@ class Fit(Protocol):
     """Trains the networks of a model."""
 
     def __call__(
-        self, gold: Sequence[BlockPage], sites: Sequence[BlockPage], *, begins: Callable[[str], None] | None = None
+        self,
+        gold: Sequence[BlockPage],
+        sites: Sequence[BlockPage],
+        *,
+        marked: Sequence[BlockPage] = (),
+        begins: Callable[[str], None] | None = None,
     ) -> BlockPerceptron:
-        """Train on gold pages and pages of sites."""
+        """Train on gold pages, pages of sites and marked pages."""
         ...
 
 
@@ -64,6 +69,7 @@ def fit_folds(
     gold: Sequence[BlockPage],
     sites: Sequence[BlockPage],
     *,
+    marked: Sequence[BlockPage] = (),
     fit: Fit,
     seed: int = 0,
     processes: int = 1,
@@ -75,6 +81,7 @@ def fit_folds(
         examples: the gold pages.
         gold: their blocks.
         sites: blocks of pages of sites.
+        marked: blocks of marked pages.
         fit: how networks are trained.
         seed: deals out the sources.
         processes: worker processes that cut pages.
@@ -83,12 +90,13 @@ def fit_folds(
     Raises:
         ValueError: the sources are too few, or a fold leaves no labels of both kinds.
     """
-    fold_of = folds(examples, {page.source for page in sites}, seed)
+    fold_of = folds(examples, {page.source for page in [*sites, *marked]}, seed)
     steps = Steps(progress, FOLDS + 1)
     networks, cuts = [], []
     for fold in range(FOLDS):
         steps.of = f"without fold {fold}"
-        networks.append(fit(_other(gold, fold_of, fold), _other(sites, fold_of, fold), begins=steps))
+        seen = [_other(pages, fold_of, fold) for pages in (gold, sites, marked)]
+        networks.append(fit(seen[0], seen[1], marked=seen[2], begins=steps))
         own = [example for example in examples if fold_of[example.source] == fold]
         cuts += _mapped(cut_page, own, networks[fold], fold, processes)
     decisions = learn_decisions([page for page in cuts if page is not None])
@@ -101,7 +109,7 @@ def fit_folds(
         SITE_LABELS: measured([(model, _own(sites, fold_of, fold)) for fold, model in enumerate(without)]),
     }
     steps.of = "for the weights"
-    model = _deciding(fit(gold, sites, begins=steps), decisions.learned)
+    model = _deciding(fit(gold, sites, marked=marked, begins=steps), decisions.learned)
     steps.finish()
     return Folded(model, without, fold_of, {of: row for of, row in figures.items() if row is not None})
 

@@ -95,8 +95,17 @@ def source_of(page: GoldPage) -> str:
     Raises:
         ImportError: tldextract is not installed.
     """
-    host = (page.url or "").partition("//")[2].partition("/")[0].lower()
-    return _suffixes()(host).top_domain_under_public_suffix or host or page.page_id
+    return registrable_domain(page.url) or page.page_id
+
+
+def registrable_domain(address: str | None) -> str:
+    """Return the registrable domain of an address, its host if that has none; "" without an address.
+
+    Raises:
+        ImportError: tldextract is not installed.
+    """
+    host = (address or "").partition("//")[2].partition("/")[0].lower()
+    return _suffixes()(host).top_domain_under_public_suffix or host
 
 
 @lru_cache(maxsize=1)

@@ -3,7 +3,8 @@
 Three steps: (1) log-odds of names and words, for the training rows from the other folds only, as in the stacked model
 of the site-independent template blocks paper, section 4.1; (2) networks on all the labels; (3) networks on the labels
 of gold text and, for the blocks of sites, on what the first ones say of them. Site-level labels leave out what some
-pages share, and call every teaser that changes content; the second hearing knows better.
+pages share, and call every teaser that changes content; the second hearing knows better. What authors have marked as
+their article keeps its labels, as gold text does, but weighs less.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ class Recipe:
 
     Attributes:
         site_share: weight of all site labels together, all gold labels being 1, for the tables and the teachers.
+        marked_share: weight of the labels by authors' marks together, all gold labels being 1.
         taught_share: weight of the sites' blocks, as the teachers judge them, all gold labels being 1.
         hidden: units of the two hidden layers of a network.
         teachers, networks: how many are trained, from different starts, and averaged.
@@ -56,6 +58,7 @@ class Recipe:
     """
 
     site_share: float = 0.3
+    marked_share: float = 0.3
     taught_share: float = 3.0
     hidden: tuple[int, int] = (64, 32)
     teachers: int = 2
@@ -71,6 +74,7 @@ def train_block_model(
     gold: Sequence[BlockPage],
     sites: Sequence[BlockPage],
     *,
+    marked: Sequence[BlockPage] = (),
     seed: int = 0,
     recipe: Recipe | None = None,
     begins: Callable[[str], None] | None = None,
@@ -78,8 +82,9 @@ def train_block_model(
     """Train on labelled pages.
 
     Args:
-        gold: pages with labels from gold text; none for a model that is taught by sites alone.
+        gold: pages with labels from gold text; none for a model that is taught by sites and marks alone.
         sites: pages with site-level labels; every site counts the same.
+        marked: pages of sites with labels from authors' marks; every site counts the same.
         seed: the same seed and pages give the same weights.
         recipe: how.
         begins: called with the name of each of :data:`STEPS` as it begins.
@@ -90,8 +95,8 @@ def train_block_model(
     recipe = recipe or Recipe()
     begins = begins or (lambda _step: None)
     begins(STEPS[0])
-    pages = [*gold, *sites]
-    weight = _page_weights(gold, sites, recipe.site_share)
+    pages = [*gold, *marked, *sites]
+    weight = _page_weights(gold, marked, sites, recipe)
     matrix = np.concatenate(stacked(pages, weight, seed=seed))
     content = np.concatenate([page.content for page in pages])
     mass = np.concatenate([page.mass * share for page, share in zip(pages, weight, strict=True)])
@@ -100,8 +105,9 @@ def train_block_model(
     if is_content[labelled].all() or not is_content[labelled].any():
         raise ValueError("the pages give no labels of both kinds: content and template")
     begin = np.append(0, np.cumsum([len(page.words) for page in pages]))
-    of_sites = np.arange(len(content)) >= begin[len(gold)]
-    examples = matrix[~of_sites] if begin[len(gold)] else matrix
+    of_gold = slice(0, begin[len(gold)])
+    of_sites = slice(begin[len(gold) + len(marked)], None)
+    examples = matrix[of_gold] if len(gold) else matrix
     mean, scale = examples.mean(axis=0), (1 / (examples.std(axis=0) + 1e-3)).astype(np.float32)
     lesson = Lesson(
         inputs=standardised(matrix, mean, scale),
@@ -116,11 +122,13 @@ def train_block_model(
     teachers = _networks(lesson, recipe.teachers, recipe, seed=seed + _TEACHERS, dropout=dropout)
 
     begins(STEPS[2])
-    share = recipe.taught_share * mass[~of_sites].sum() / max(mass[of_sites].sum(), 1e-12) if len(gold) else 1.0
+    taught_by_teachers = ~labelled
+    taught_by_teachers[of_sites] = True
+    mass[of_sites] *= recipe.taught_share * mass[of_gold].sum() / max(mass[of_sites].sum(), 1e-12) if len(gold) else 1.0
     taught = replace(
         lesson,
-        target=np.where(of_sites, opinions(teachers, lesson), lesson.target),
-        weight=(mass * np.where(of_sites, share, 1.0)).astype(np.float32),
+        target=np.where(taught_by_teachers, opinions(teachers, lesson), lesson.target),
+        weight=mass.astype(np.float32),
     )
     networks = _networks(taught, recipe.networks, recipe, seed=seed)
     return BlockPerceptron.of(learn_tables(pages, weight), mean, scale, networks)
@@ -151,16 +159,26 @@ def _networks(lesson: Lesson, number: int, recipe: Recipe, *, seed: int, dropout
     ]
 
 
-def _page_weights(gold: Sequence[BlockPage], sites: Sequence[BlockPage], site_share: float) -> Floats:
-    """float64[gold pages + site pages]: 1 for a gold page, less for those of a source with many of them.
+def _page_weights(
+    gold: Sequence[BlockPage], marked: Sequence[BlockPage], sites: Sequence[BlockPage], recipe: Recipe
+) -> Floats:
+    """float64[pages]: 1 for a gold page, less for those of a source with many of them.
 
-    The pages of a site share an equal part of the rest.
+    The pages of a site share an equal part of the rest; without gold pages, marks and sites weigh the same.
     """
-    gold_number, number = (Counter(page.source for page in pages) for pages in (gold, sites))
-    of_gold = np.array([min(1.0, _MOST_VOTES / gold_number[page.source]) for page in gold])
-    of_sites = np.array([1 / number[page.source] for page in sites])
-    total = site_share * of_gold.sum() if len(gold) else float(len(sites))
-    return np.concatenate([of_gold, of_sites * total / max(len(number), 1)])
+    number = Counter(page.source for page in gold)
+    of_gold = np.array([min(1.0, _MOST_VOTES / number[page.source]) for page in gold])
+    totals = recipe.marked_share * of_gold.sum(), recipe.site_share * of_gold.sum()
+    if not len(gold):
+        totals = float(len(sites)), float(len(sites))
+    parts = [_equal_sites(pages) * total for pages, total in zip((marked, sites), totals, strict=True)]
+    return np.concatenate([of_gold, *parts])
+
+
+def _equal_sites(pages: Sequence[BlockPage]) -> Floats:
+    """float64[pages], equal for all sites and all pages of one; adds up to 1."""
+    number = Counter(page.source for page in pages)
+    return np.array([1 / (number[page.source] * len(number)) for page in pages])
 
 
 def learn_tables(pages: Sequence[BlockPage], weight: Floats) -> TokenTables:

@@ -9,10 +9,12 @@ import numpy as np
 
 from winnow.training.blocks.examples import of_gold, of_sites
 from winnow.training.blocks.fold_models import fit_folds
-from winnow.training.blocks.gold_sets import FOLDS, gold_examples
+from winnow.training.blocks.gold_sets import FOLDS, gold_examples, source_of
+from winnow.training.blocks.marked import of_marks
 from winnow.training.blocks.measuring import measured
 from winnow.training.blocks.model import Recipe, train_block_model
 from winnow.training.blocks.steps import Steps
+from winnow.training.evaluation import read_gold
 from winnow.training.gold import aligner
 from winnow.training.labels import SITE_LEVEL_LIMITS, SITE_LEVEL_METHOD, described
 from winnow.training.report import SITE_LABELS, Figures, Method, Trained
@@ -41,6 +43,7 @@ def train_blocks(
     gold: Sequence[Path] = (),
     *,
     examples: Sequence[BlockPage] = (),
+    marks: bool = False,
     leave_out: Collection[str] = (),
     labels: str = SITE_LEVEL_METHOD,
     seed: int = 0,
@@ -55,6 +58,8 @@ def train_blocks(
         gold: files of gold pages, for :func:`winnow.training.blocks.gold_sets.gold_examples`. With them there are a
             training without each of five folds and a learned decision; without them one training without a fifth.
         examples: labelled pages of further sites, as crawls collect them.
+        marks: learn from what authors of the sites' pages have marked as their article, too; not on the domains of any
+            gold page, those left out among them.
         leave_out: collections of the gold files that are not learned from.
         labels: the site-level method that labels the sites.
         seed: picks pages and held-out sources, and starts the networks.
@@ -74,36 +79,48 @@ def train_blocks(
     of_site = of_sites(sites, labels=labels, seed=seed, processes=processes, progress=progress) if sites else []
     of_site += examples
     of_page = of_gold(of_gold_text, processes=processes, progress=progress) if of_gold_text else []
+    marked = (
+        of_marks(sites, seed=seed, leave_out=_domains(gold), processes=processes, progress=progress) if marks else []
+    )
     fit = partial(train_block_model, seed=seed, recipe=recipe)
     if of_gold_text:
-        fitted = fit_folds(of_gold_text, of_page, of_site, fit=fit, seed=seed, processes=processes, progress=progress)
+        fitted = fit_folds(
+            of_gold_text, of_page, of_site, marked=marked, fit=fit, seed=seed, processes=processes, progress=progress
+        )
         model, figures, fold_models, fold_of = fitted.model, fitted.figures, fitted.without, fitted.fold_of
     else:
-        model, figures = _without_gold(of_site, fit, seed, progress)
+        model, figures = _without_gold(of_site, marked, fit, seed, progress)
         fold_models, fold_of = (), {}
     return Trained(
         model,
         sites=len(sites) + len({page.source for page in examples}),
         pages=len(of_site),
+        marked_pages=len(marked),
         gold_pages=len(of_page),
-        examples=int(sum(page.labelled.sum() for page in [*of_site, *of_page])),
-        method=_method(gold, labels),
+        examples=int(sum(page.labelled.sum() for page in [*of_site, *of_page, *marked])),
+        method=_method(gold, labels, marks=bool(marked)),
         figures=figures,
         fold_models=fold_models,
         fold_of=fold_of,
     )
 
 
+def _domains(gold: Iterable[Path]) -> set[str]:
+    """Registrable domains of all gold pages."""
+    return {source_of(page) for file in gold for page in read_gold(file)}
+
+
 def _without_gold(
-    sites: Sequence[BlockPage], fit: Fit, seed: int, progress: Progress | None
+    sites: Sequence[BlockPage], marked: Sequence[BlockPage], fit: Fit, seed: int, progress: Progress | None
 ) -> tuple[BlockPerceptron, dict[str, Figures]]:
     held_out = _held_out(sites, seed)
     steps = Steps(progress, 2)
     steps.of = "for the figures"
-    model = fit([], [page for page in sites if page.source not in held_out], begins=steps)
+    seen = [[page for page in pages if page.source not in held_out] for pages in (sites, marked)]
+    model = fit([], seen[0], marked=seen[1], begins=steps)
     figures = measured([(model, [page for page in sites if page.source in held_out])])
     steps.of = "for the weights"
-    model = fit([], sites, begins=steps)
+    model = fit([], sites, marked=marked, begins=steps)
     steps.finish()
     return model, {SITE_LABELS: figures} if figures is not None else {}
 
@@ -117,8 +134,10 @@ def _held_out(sites: Iterable[BlockPage], seed: int) -> frozenset[str]:
     return frozenset(np.random.default_rng(seed).permutation(np.array(names, object))[:number].tolist())
 
 
-def _method(gold: Sequence[Path], site_method: str) -> Method:
+def _method(gold: Sequence[Path], site_method: str, *, marks: bool) -> Method:
     labels = described(site_method)
+    if marks:
+        labels += "; what authors have marked as their article, on some pages"
     if gold:
         names = " and ".join(f"`{file.parent.name}/{file.name}`" for file in gold)
         labels = f"gold text of {names}, which people wrote down, and {labels.replace(', no human ones', '')}"

@@ -1,6 +1,6 @@
 """Boosted regression trees as flat arrays, evaluated for a few rows at once in numpy.
 
-They are fitted with scikit-learn (:mod:`winnow.training.blocks.boosting`); what is stored are numbers alone.
+They are fitted with scikit-learn (:mod:`winnow.training.blocks.decision.boosting`); what is stored are numbers alone.
 """
 
 from __future__ import annotations

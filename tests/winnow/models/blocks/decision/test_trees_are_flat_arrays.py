@@ -5,7 +5,7 @@ import pytest
 
 from winnow.models.blocks.decision.trees import Trees
 from winnow.models.files import ModelError
-from winnow.training.blocks import boosting
+from winnow.training.blocks.decision import boosting
 
 RANDOM = np.random.default_rng(4)
 ROWS = RANDOM.normal(size=(600, 5)).astype(np.float32)

@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from winnow.models.base import FAVORS, SCOPES
 from winnow.models.blocks.decision.kinds import ARTICLE, KINDS, KindHead
 from winnow.models.blocks.decision.learned import LearnedDecision, with_page
-from winnow.training.blocks.boosting import Binned, fit_trees
+from winnow.training.blocks.decision.boosting import Binned, fit_trees
 from winnow.training.blocks.gold_sets import FOLDS
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from winnow.models.base import Favor, Scope
     from winnow.models.blocks.decision.trees import Trees
-    from winnow.training.blocks.cut_examples import CutPage
+    from winnow.training.blocks.decision.cut_examples import CutPage
 
     Floats = NDArray[np.float64]
 

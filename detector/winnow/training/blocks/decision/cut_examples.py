@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from winnow.comments import Parting
 from winnow.models.base import FAVORS
 from winnow.models.blocks.block_features import BlockFeatures
 from winnow.models.blocks.decision.kinds import ARTICLE, KINDS
 from winnow.models.blocks.perceptron import view_of
 from winnow.models.threshold import BETAS
+from winnow.output.headings import story_headings
 from winnow.output.repeats import later_copies
 from winnow.output.text import block_texts
 from winnow.page.page import Page, PageTooLarge
@@ -51,7 +53,7 @@ class CutPage:
 
 
 def cut_page(example: GoldExample, model: BlockPerceptron, fold: int) -> CutPage | None:
-    """Cut a gold page in every way that a decision could; ``None`` for pages without text."""
+    """Cut a gold page in every way that a decision could, as :func:`winnow.clean` would; ``None`` without text."""
     try:
         page = Page.parse(example.file.read_bytes(), example.gold.url)
     except PageTooLarge:
@@ -61,7 +63,9 @@ def cut_page(example: GoldExample, model: BlockPerceptron, fold: int) -> CutPage
     features = BlockFeatures.of(page)
     view = view_of(page, features)
     scores = model.score_features(page, features)
-    cuts, rows = view.cuts(smooth_scores(page, scores).value[page.n :])
+    threads = Parting.of(page, scores, np.zeros(page.n + page.m, bool), "separate")
+    cuts, rows = view.cuts(smooth_scores(page, threads.decided(scores)).value[page.n :])
+    kept = cuts.kept & (threads.section[page.n :] < 0)
     kind = example.gold.page_type
     return CutPage(
         source=example.source,
@@ -69,7 +73,7 @@ def cut_page(example: GoldExample, model: BlockPerceptron, fold: int) -> CutPage
         fold=fold,
         kind=KINDS.index(kind) if kind in KINDS else ARTICLE,
         features=rows,
-        quality=_qualities(page, example.gold.text, cuts.kept),
+        quality=_qualities(page, example.gold.text, kept),
         kind_inputs=view.kind_inputs(scores.templateness[page.n :]),
     )
 
@@ -85,7 +89,8 @@ def _qualities(page: Page, gold_text: str, kept: NDArray[np.bool_]) -> Floats:
     wanted = np.array([*gold.values(), 0])
     qualities = np.zeros((len(FAVORS), len(kept)))
     for cut, blocks in enumerate(kept):
-        stays = blocks & ~later_copies(page, texts, blocks)
+        whole = blocks | story_headings(page, texts, blocks)
+        stays = whole & ~later_copies(page, texts, whole)
         found = np.bincount(number[stays[block]], minlength=len(wanted))
         overlap = np.minimum(found, wanted).sum()
         for favor, name in enumerate(FAVORS):
