@@ -107,7 +107,7 @@ def train_block_model(
     begin = np.append(0, np.cumsum([len(page.words) for page in pages]))
     of_gold = slice(0, begin[len(gold)])
     of_sites = slice(begin[len(gold) + len(marked)], None)
-    examples = matrix[of_gold] if len(gold) else matrix
+    examples = matrix[of_gold] if begin[len(gold)] else matrix
     mean, scale = examples.mean(axis=0), (1 / (examples.std(axis=0) + 1e-3)).astype(np.float32)
     lesson = Lesson(
         inputs=standardised(matrix, mean, scale),
