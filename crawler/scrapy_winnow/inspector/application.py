@@ -11,6 +11,7 @@ from typing import Any, Final
 from jinja2 import Environment, Template
 from markupsafe import Markup
 
+_PARTS: Final = ("sections.js", "card.js", "outputs.js", "settings.js")
 _ASSETS: Final = files("scrapy_winnow.inspector") / "assets"
 
 
@@ -33,7 +34,7 @@ def application(data: dict[str, Any], *, title: str, load_assets: bool = False) 
         policy=policy,
         nonce=nonce,
         stylesheet=Markup(_asset("inspector.css")),  # noqa: S704  our own
-        script=Markup(_asset("inspector.js")),  # noqa: S704  our own
+        script=Markup(_script()),  # noqa: S704  our own
         frame_script=Markup(_asset("frame.js")),  # noqa: S704  our own
         data=Markup(in_script(data)),  # noqa: S704  no "<" is left in it
     )
@@ -54,6 +55,11 @@ def in_script(data: Any) -> str:
     for character, written in (("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026"), ("\u2028", "\\u2028")):
         text = text.replace(character, written)
     return text.replace("\u2029", "\\u2029").encode("utf-8", "replace").decode()
+
+
+def _script() -> str:
+    """The parts of the script, which share one scope."""
+    return '"use strict";\n(() => {\n' + "".join(map(_asset, _PARTS)) + "})();\n"
 
 
 @lru_cache(maxsize=1)

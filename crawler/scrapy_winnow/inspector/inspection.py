@@ -101,7 +101,8 @@ class Inspection:
             df = self.evidence(tried.pages)
             pages = min(tried.pages, self.replay.seen) if self.replay is not None and df is not None else 0
             model = self.model(tried.model).trying(tried)
-            self._cleaned = tried, clean(self.page, model=model, smooth=tried.smooth, df=df, pages=pages)
+            switches: dict[str, Any] = {"smooth": tried.smooth, "favor": tried.favor}
+            self._cleaned = tried, clean(self.page, model=model, df=df, pages=pages, **switches)
         return self._cleaned[1]
 
     def described(self, *, load_assets: bool = False) -> dict[str, Any]:
@@ -129,12 +130,11 @@ class Inspection:
         else:
             kind = np.where(decided.template[self.page.n :], TEMPLATE, CONTENT)
             kind[decided.comments[self.page.n :]] = COMMENTS
-            kind[decided.comments[self.page.n :]] = COMMENTS
             kind[decided.copies[self.page.n :]] = COPY
             sections, own = self._sections(cleaned, tried, kind)
         spans, text = located(cleaned.text, self.texts, kind == CONTENT)
         model = self.model(tried.model)
-        threshold = model.own_threshold(self.page) if self.page.n else 0.5
+        threshold = model.own_threshold(self.page, tried.favor) if self.page.n else 0.5
         return {
             "tried": asdict(tried),
             "threshold": tried.threshold if tried.threshold is not None else threshold,
@@ -159,7 +159,7 @@ class Inspection:
         item = clean_item(
             *(self.document.html, self.document.url, None),
             model=self.model(tried.model).trying(tried),
-            options=CleaningOptions(limits=_WIDE),
+            options=CleaningOptions(limits=_WIDE, favor=tried.favor),
         ).values
         item |= {"text": cleaned.text, "template_share": round(cleaned.template_share, 4)}
         item |= {"label_source": "page" if df is None else "site", "evidence_pages": 0 if df is None else tried.pages}

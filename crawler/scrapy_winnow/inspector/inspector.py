@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from scrapy_winnow.inspector.documents import DocumentError, gold_name
 from scrapy_winnow.inspector.inspection import Inspection
+from scrapy_winnow.inspector.prepared import prepared
 from scrapy_winnow.inspector.tried import Tried
 from winnow.models.registry import DEFAULT_MODEL, shipped_models
 
@@ -87,7 +88,9 @@ class Inspector:
                 "known": gold_name(page.document) in self.gold,
             }
         if not server:
+            models = [name for name, _ in data["models"]]
             data |= {"outputs": page.outputs(tried), "weights": page.all_weights(tried)}
+            data |= {"prepared": prepared(page, tried, models)}
         return data
 
     def save(self, number: int, tried: Tried, marks: dict[int, str]) -> dict[str, Any]:

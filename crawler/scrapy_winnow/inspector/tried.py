@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
+from winnow.inputs import check_choice
+from winnow.models.base import FAVORS
 from winnow.models.threshold import FixedThreshold
 from winnow.smoothing.smooth import smooth_scores
 
 if TYPE_CHECKING:
-    from winnow.models.base import Model, Scores
+    from winnow.models.base import Favor, Model, Scores
     from winnow.page.page import Page
 
 
@@ -23,6 +25,7 @@ class Tried:
         penalty: the model's own cost of a section, times this; 0 lets every block be one, large numbers allow none.
         pages: pages of the site that have been seen, the page itself among them; 0 for none.
         smooth: make the scores agree with the tree.
+        favor: which mistake is worse, see :func:`winnow.clean`; where a threshold is set it changes nothing.
     """
 
     model: str | None = None
@@ -30,6 +33,7 @@ class Tried:
     penalty: float = 1.0
     pages: int = 0
     smooth: bool = True
+    favor: Favor = "balanced"
 
     @classmethod
     def of(cls, values: dict[str, Any]) -> Self:
@@ -46,7 +50,9 @@ class Tried:
                 penalty=float(values.get("penalty", 1.0)),
                 pages=int(values.get("pages", 0)),
                 smooth=bool(values.get("smooth", True)),
+                favor=values.get("favor", "balanced"),
             )
+            check_choice("favor", tried.favor, FAVORS)
         except (TypeError, AttributeError) as error:
             raise ValueError(f"not the settings of a page: {error}") from error
         if not (0 <= tried.penalty < float("inf") and tried.pages >= 0):
@@ -61,6 +67,7 @@ class RememberedModel:
     model: Model
     tried: Tried = field(default_factory=Tried)
     known: dict[int, Scores] = field(default_factory=dict)
+    thresholds: dict[tuple[int, Favor], float] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -86,12 +93,15 @@ class RememberedModel:
             self.known[id(page)] = self.model.score(page)
         return self.known[id(page)]
 
-    def own_threshold(self, page: Page) -> float:
+    def own_threshold(self, page: Page, favor: Favor) -> float:
         """Smoothed score, 1 at most, from which the model itself would cut a page of an unknown site."""
-        scores = self.own(page)
-        values = smooth_scores(page, scores).value[page.n :]
-        return min(scores.decision.choose(values, scope="auto", favor="balanced").threshold, 1.0)
+        key = id(page), favor
+        if key not in self.thresholds:
+            scores = self.own(page)
+            values = smooth_scores(page, scores).value[page.n :]
+            self.thresholds[key] = min(scores.decision.choose(values, scope="auto", favor=favor).threshold, 1.0)
+        return self.thresholds[key]
 
     def trying(self, tried: Tried) -> RememberedModel:
         """The same model and its scores with other settings."""
-        return RememberedModel(self.model, tried, self.known)
+        return RememberedModel(self.model, tried, self.known, self.thresholds)

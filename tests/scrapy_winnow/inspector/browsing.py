@@ -56,8 +56,8 @@ def opened(tab: Tab, url: str) -> None:
     tab.wait_for_selector("html[data-boxes]", state="attached")
 
 
-def slide(tab: Tab, control: str, value: float) -> None:
-    """Move a slider and wait for the answer."""
+def slide(tab: Tab, control: str, value: float | str) -> None:
+    """Move a slider, or choose and wait for the answer."""
     tab.evaluate("delete document.documentElement.dataset.answered")
     tab.evaluate(
         "([id, value]) => { const slider = document.getElementById(id); slider.value = value;"

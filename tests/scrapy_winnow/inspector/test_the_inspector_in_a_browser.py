@@ -93,6 +93,17 @@ def test_pages_of_the_site_come_in_and_the_template_goes(tab: Tab, site: Path) -
         expect(tab.locator("#seen-value")).to_have_text("0")
 
 
+def test_favor_moves_the_line_that_the_model_chooses(tab: Tab, site: Path) -> None:
+    with inspected(site / "story-03.html") as server:
+        opened(tab, server.url)
+        lines = []
+        for favor in ("precision", "balanced", "recall"):
+            slide(tab, "favor", favor)
+            lines.append(float(tab.evaluate("document.getElementById('threshold').value")))
+        assert lines == sorted(lines)
+        assert lines[0] < lines[2]
+
+
 def test_the_penalty_merges_sections_and_splits_them(tab: Tab, site: Path) -> None:
     with inspected(site / "story-03.html") as server:
         opened(tab, server.url)
@@ -123,7 +134,7 @@ def test_what_is_wrong_is_marked_and_becomes_gold(tab: Tab, site: Path, tmp_path
 
 def test_one_file_shows_the_page_without_a_server(tab: Tab, site: Path, tmp_path: Path) -> None:
     file, asked = tmp_path / "inspected.html", []
-    assert main(["inspect", str(site / "story-03.html"), "-o", str(file)]) == 0
+    assert main(["inspect", str(site), "--page", "story-03.html", "-o", str(file)]) == 0
     tab.on("request", lambda request: asked.append(request.url))
     opened(tab, file.as_uri())
     expect(tab.frame_locator("#stage iframe").locator("h1")).to_have_text("Story 3 of the harbour")
@@ -131,6 +142,23 @@ def test_one_file_shows_the_page_without_a_server(tab: Tab, site: Path, tmp_path
     expect(tab.locator("#card .weights .name")).not_to_have_count(0)
     tab.click("#tab-Item")
     expect(tab.locator("#panel")).to_contain_text("template_share")
+    tab.click("#tab-Sections")
+
+    newsletter = "Our newsletter brings the news"
+    tab.wait_for_selector("html[data-prepared]", state="attached")
+    slide(tab, "penalty", -21)
+    split = tab.locator("#panel li").count()
+    slide(tab, "penalty", 19)  # between two positions that were worked out: the nearer one is taken
+    assert tab.locator("#panel li").count() < split
+    assert tab.evaluate("document.getElementById('penalty').value") == "18"
+    slide(tab, "threshold", 0.99)
+    expect(tab.locator(CONTENT, has_text=newsletter)).to_have_count(1)
+    tab.keyboard.press("p")
+    slide(tab, "seen", 14)
+    expect(tab.locator(TEMPLATE, has_text=newsletter)).to_have_count(1)
+    expect(tab.locator("#threshold-value")).to_contain_text("own")
+    tab.click("#reset")
+    expect(tab.locator("#seen-value")).to_have_text("0")
     assert [url for url in asked if not url.startswith(("file:", "about:"))] == []
 
 

@@ -51,6 +51,7 @@ def test_questions_come_from_its_own_page_as_json(site: Path) -> None:
     [
         ("state", {"penalty": -1}),
         ("state", {"threshold": "high"}),
+        ("state", {"favor": "both"}),
         ("state", {"model": "no-such-model"}),
         ("state", []),
         ("weights", {"tried": {}, "blocks": [10_000]}),

@@ -81,11 +81,11 @@
     }
     if (!head.querySelector("style:not([data-winnow])") && !(assets && styles.length)) body.classList.add("winnow-unstyled");
     // Bars and notices that float above the page would hide what is below them, since no script takes them away.
-    for (const element of elements) {
-      if (element && element.style && getComputedStyle(element).position === "fixed") {
-        element.style.setProperty("position", "absolute", "important");
-      }
-    }
+    // All are found before any is changed, and only those without a parent to be placed in are asked for their style: a
+    // style asked for after a change, or of what is not shown, is worked out anew.
+    const floating = elements.filter((element) => element && element.offsetParent === null && element.getClientRects().length &&
+      getComputedStyle(element).position === "fixed");
+    for (const element of floating) element.style.setProperty("position", "absolute", "important");
   }
 
   function rectangles(region) {
@@ -125,20 +125,28 @@
       }
     });
     layer.replaceChildren(layer.firstChild, fragment);
+    boxes.forEach(mark);
     look();
     port.postMessage({ type: "arranged", unseen, boxes: boxes.length });
   }
 
+  function mark({ region, node }) {
+    const { section } = region, is = (yes, name) => (yes ? ` ${name}` : "");
+    const shown = looks.shown[region.kind] || section === looks.selected;
+    node.className = "box" + (shown ? ` ${region.name}` + is(section === looks.hovered, "hovered") +
+      is(section === looks.selected, "selected") + is(region.differs, "differs") + is(region.marked, "marked") : "");
+  }
+
+  // What is under the pointer changes with every move: only the boxes that it concerns are marked anew.
+  function change(next) {
+    const concerned = new Set([looks.hovered, looks.selected, next.hovered, next.selected]);
+    const all = next.shown && String(next.shown) !== String(looks.shown);
+    Object.assign(looks, next);
+    for (const box of boxes) if (all || concerned.has(box.region.section)) mark(box);
+    look();
+  }
+
   function look() {
-    for (const { region, node } of boxes) {
-      const shown = looks.shown[region.kind] || region.section === looks.selected;
-      node.className = shown ? `box ${region.name}` : "box";
-      if (!shown) continue;
-      node.classList.toggle("hovered", region.section === looks.hovered);
-      node.classList.toggle("selected", region.section === looks.selected);
-      node.classList.toggle("differs", region.differs);
-      node.classList.toggle("marked", region.marked);
-    }
     for (const old of layer.querySelectorAll(".root")) old.remove();
     const root = elements[looks.root];
     if (root && looks.selected >= 0 && root !== document.documentElement) {
@@ -187,7 +195,7 @@
       port.postMessage({ type: "drawn", milliseconds: performance.now() - begin });
     },
     paint(message) { regions = message.regions; looks.shown = message.shown; arrange(); },
-    look(message) { Object.assign(looks, message.looks); look(); if (message.show) show(looks.selected); },
+    look(message) { change(message.looks); if (message.show) show(looks.selected); },
   };
 
   const forwarded = new Set(["ArrowUp", "ArrowDown", "Enter", "Escape", "/", "?", "[", "]"]);
