@@ -16,7 +16,7 @@ PYTHONS := 3.11 3.12 3.13 3.14
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 13
 
-$(VENV)/.installed: pyproject.toml $(PINS) hatch_build.py $(wildcard detector/winnow/core/*.[ch])
+$(VENV)/.installed: pyproject.toml $(PINS) hatch_build.py $(shell find detector/winnow/core/source -name "*.[ch]")
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --constraint $(PINS) hatchling editables setuptools
 	$(BIN)/python -m pip install --quiet --constraint $(PINS) --no-build-isolation --editable '.[dev]'

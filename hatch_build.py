@@ -20,7 +20,7 @@ STABLE_ABI = ("0x030B0000", "cp311")  # of CPython 3.11; core.h has it, too
 
 
 class CoreBuildHook(BuildHookInterface[Any]):
-    """Compiles ``detector/winnow/core/*.c`` into ``_compiled.abi3.so`` next to them, editable installs included."""
+    """Compiles ``detector/winnow/core/source`` into ``_compiled.abi3.so`` next to it, editable installs included."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Build before the files of a wheel are gathered."""
@@ -49,12 +49,19 @@ def build(root: Path) -> Path:
     from setuptools.command.build_ext import build_ext  # noqa: PLC0415
 
     folder = root / FOLDER
+    sources = folder / "source"
     extension = Extension(
         "_compiled",
-        sources=[str(source.relative_to(root)) for source in sorted(folder.glob("*.c"))],
-        depends=[str(header.relative_to(root)) for header in folder.glob("*.h")],
+        sources=[str(source.relative_to(root)) for source in sorted(sources.rglob("*.c"))],
+        depends=[str(header.relative_to(root)) for header in sources.rglob("*.h")],
+        include_dirs=[str(sources.relative_to(root))],
         define_macros=[("Py_LIMITED_API", STABLE_ABI[0])],
-        extra_compile_args=["-O3", "-fno-strict-aliasing"],
+        extra_compile_args=[
+            "-O3",
+            "-fno-strict-aliasing",
+            "-ffp-contract=off",
+        ],  # sums as numpy has them, on any machine
+        libraries=["m"],
         py_limited_api=True,
     )
     before = Path.cwd()

@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -40,9 +41,7 @@ def hook(root: Path, app: App) -> Any:
 @pytest.fixture
 def sources(tmp_path: Path) -> Path:
     folder = tmp_path / "detector" / "winnow" / "core"
-    folder.mkdir(parents=True)
-    for source in (ROOT / "detector" / "winnow" / "core").glob("*.[ch]"):
-        (folder / source.name).write_bytes(source.read_bytes())
+    shutil.copytree(ROOT / "detector" / "winnow" / "core" / "source", folder / "source")
     return tmp_path
 
 

@@ -15,14 +15,18 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from winnow.core import compiled
+from winnow.models.blocks.compiled_features import write_features
 from winnow.models.blocks.features import containers, neighbours, page_level, position, signatures, tokens, wording
 from winnow.models.blocks.features.measures import WORDS, BlockMeasures
+from winnow.models.blocks.features.names import NameParts
 from winnow.models.blocks.features.naming import Naming
 from winnow.models.blocks.surroundings import Surroundings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from winnow.core import Core
     from winnow.models.blocks.features.tokens import Tokens, TokenTables
     from winnow.page.page import Page
 
@@ -61,6 +65,9 @@ class BlockFeatures:
     @classmethod
     def of(cls, page: Page) -> BlockFeatures:
         """Compute the features of a page."""
+        core = compiled()
+        if core is not None:
+            return cls._compiled(core, page)
         measures = BlockMeasures.of(page)
         levels = containers.containers(page)
         naming = Naming.of(page)
@@ -78,7 +85,19 @@ class BlockFeatures:
             words=measures.counts[WORDS],
             static=rows[: len(STATIC_NAMES)].T,
             of_page=page_level.page_features(measures, alike).astype(np.float32),
-            tokens=tokens.Tokens.of(measures, naming.parts, levels),
+            tokens=tokens.Tokens.of(page, measures.words, measures.owner, naming.parts, levels),
+            rows=rows,
+        )
+
+    @classmethod
+    def _compiled(cls, core: Core, page: Page) -> BlockFeatures:
+        rows = np.empty((len(FEATURE_NAMES), page.m), np.float32)
+        found = write_features(core, page, rows[: len(STATIC_NAMES)])
+        return cls(
+            words=found.words,
+            static=rows[: len(STATIC_NAMES)].T,
+            of_page=found.of_page,
+            tokens=tokens.Tokens.of(page, found.leading, found.owner, NameParts.of(page.attributes), found.levels),
             rows=rows,
         )
 

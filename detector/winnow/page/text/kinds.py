@@ -22,6 +22,9 @@ _SENTENCE_ENDS: Final = ".!?…。．｡！？﹒﹖﹗‼‽⁇⁈⁉؟۔।॥
 _JOINERS: Final = "\u00ad\u200c\u200d"  # soft hyphen, zero-width (non-)joiner: inside a word, never between two
 _WHITE_SPACE: Final = np.uint8(0x08)  # the kind is in the three bits below; core.h has the same numbers
 _IS_DIGIT: Final = np.uint8(0x10)
+_IS_UPPER_CASE: Final = np.uint8(0x20)
+_IS_ALPHANUMERIC: Final = np.uint8(0x40)
+_LETTERED: Final = 0x33480  # no letter or number beyond, as of Unicode 17
 
 
 @cache
@@ -46,12 +49,16 @@ def character_kinds() -> NDArray[np.uint8]:
 
 @cache
 def character_properties() -> NDArray[np.uint8]:
-    """uint8[0x110000], what the compiled core knows of every code point: its kind, and two bits more.
+    """uint8[0x110000], what the compiled core knows of every code point: its kind, and four bits more.
 
-    They are white space as in ``str.isspace``, and digits as in ``str.isdigit``.
+    They are white space as in ``str.isspace``, digits as in ``str.isdigit``, upper case and letters or numbers as in
+    ``str.isupper`` and ``str.isalnum``.
     """
     properties = character_kinds().copy()
     properties[:CODES][white_space()] |= _WHITE_SPACE
     digits = [code for code in np.flatnonzero(properties == NUMERIC).tolist() if chr(code).isdigit()]
     properties[digits] |= _IS_DIGIT
+    lettered = list(map(chr, range(_LETTERED)))
+    for bit, is_one in ((_IS_UPPER_CASE, str.isupper), (_IS_ALPHANUMERIC, str.isalnum)):
+        properties[: len(lettered)][np.fromiter(map(is_one, lettered), bool, len(lettered))] |= bit
     return properties

@@ -68,7 +68,7 @@ class TextStatistics:
     @classmethod
     def of(cls, page: FlatTree) -> TextStatistics:
         """Count the characters of a page by kind, in one pass over its text."""
-        characters, words, letters, digits, upper_case, commas, sentence_ends, symbols = _totals(page)
+        characters, words, letters, digits, upper_case, commas, sentence_ends, symbols = text_totals(page)
         return cls(
             characters=characters,
             words=words,
@@ -92,8 +92,8 @@ class TextStatistics:
         return prefix_sums(np.diff(prefix) * runs)
 
 
-def _totals(page: FlatTree) -> Prefix:
-    """int64[8, r + 1], the totals in the order of the attributes."""
+def text_totals(page: FlatTree) -> Prefix:
+    """int64[8, r + 1], the totals in the order of the attributes of :class:`TextStatistics`."""
     core = compiled()
     if core is not None:
         totals = np.zeros((8, page.r + 1), np.int64)

@@ -32,18 +32,20 @@ LEVELS: Final = 6
 
 _TAGGED_LEVELS: Final = 3
 _TAG_GROUPS: Final = tuple(GROUP[name] for name in ("p", "div", "list", "li", "table"))
-_COUNTED_TAGS: Final = {
+COUNTED_TAGS: Final = {
     "links": tag_set("a"),
     "images": tag_set("img", "picture", "video", "svg"),
     "paragraphs": tag_set("p"),
     "headings": tag_set("h1", "h2", "h3", "h4", "h5", "h6"),
     "controls": tag_set("form", "input", "button", "select"),
 }
-_COUNTED: Final = np.stack(list(_COUNTED_TAGS.values())).astype(np.int32)
+"""Look-up tables over tag ids: the elements that are counted in each container."""
+
+_COUNTED: Final = np.stack(list(COUNTED_TAGS.values())).astype(np.int32)
 _PER_LEVEL: Final = (
     "log characters", "share of page", "link share", "sentence ends per word", "commas per word", "log blocks",
     "log words per block", "log alike siblings", "log children", "log depth",
-    *(f"log {name}" for name in _COUNTED_TAGS),
+    *(f"log {name}" for name in COUNTED_TAGS),
 )  # fmt: skip
 
 NAMES: Final = (

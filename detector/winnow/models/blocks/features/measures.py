@@ -67,11 +67,14 @@ GROUP_NAMES: Final = tuple(TAG_GROUPS)
 GROUP: Final = {name: number for number, name in enumerate(GROUP_NAMES)}
 HEADINGS: Final = (GROUP["h1"], GROUP["h2"], GROUP["h3-h6"])
 
-_GROUP_OF_TAG: Final = np.full(len(TAG_NAMES), len(GROUP_NAMES), np.int64)
-for _number, _tags in enumerate(TAG_GROUPS.values()):
-    _GROUP_OF_TAG[[TAG_ID[tag] for tag in _tags]] = _number
+GROUP_OF_TAG: Final = np.full(len(TAG_NAMES), len(GROUP_NAMES), np.int64)
+"""Number of each tag's group, by tag id."""
 
-_EMPHASIS: Final = tag_set("b", "strong", "em", "i")
+for _number, _tags in enumerate(TAG_GROUPS.values()):
+    GROUP_OF_TAG[[TAG_ID[tag] for tag in _tags]] = _number
+
+EMPHASIS: Final = tag_set("b", "strong", "em", "i")
+"""Look-up table over tag ids: elements whose text is emphasised."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -108,7 +111,7 @@ class BlockMeasures:
         """Measure a page."""
         statistics = TextStatistics.of(page)
         linked = linked_runs(page)
-        emphasised = within(page, _EMPHASIS[page.tag])[page.run_node]
+        emphasised = within(page, EMPHASIS[page.tag])[page.run_node]
         totals = np.empty((len(COUNTS), page.r + 1))
         totals[CHARACTERS] = statistics.characters
         totals[WORDS] = statistics.words
@@ -121,7 +124,7 @@ class BlockMeasures:
         totals[SYMBOLS] = statistics.symbols
         totals[LETTERS] = statistics.letters
         owner = page.run_node[page.block_run_begin]
-        group = _GROUP_OF_TAG[page.tag]
+        group = GROUP_OF_TAG[page.tag]
         texts = page.block_texts()
         lowered = page.block_lines.lower()
         return cls(

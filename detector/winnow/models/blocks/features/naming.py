@@ -36,7 +36,7 @@ class Naming:
         """Gather the names of a page."""
         table = page.attributes
         hiding = np.zeros(len(table.first), np.int64)
-        hiding[_hiding(table)] = 1
+        hiding[hiding_places(table)] = 1
         return cls(
             parts=NameParts.of(table),
             signature=table.sums(class_signatures(table)) * 257 + page.tag,
@@ -44,7 +44,7 @@ class Naming:
         )
 
 
-def _hiding(table: AttributeTable) -> list[int]:
+def hiding_places(table: AttributeTable) -> list[int]:
     """Places of the attributes that hide the element that has one of them."""
     states = (place for value, place in table.named("aria-hidden").items() if value == "true")
     styles = (

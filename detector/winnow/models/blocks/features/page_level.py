@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-_COUNTED: Final = {
+COUNTED: Final = {
     "p": tag_set("p"),
     "a": tag_set("a"),
     "images": tag_set("img", "picture", "video", "svg"),
@@ -27,14 +27,16 @@ _COUNTED: Final = {
     "articles": tag_set("article"),
     "mains": tag_set("main"),
 }
-_COUNTED_TAGS: Final = np.stack(list(_COUNTED.values())).astype(np.int64)
+"""Look-up tables over tag ids: the elements that are counted."""
+
+_TABLES: Final = np.stack(list(COUNTED.values())).astype(np.int64)
 _HOLDERS: Final = ("article", "main", "noscript")
 
 NAMES: Final = tuple(
     f"page: {name}"
     for name in (
         "log words", "log blocks", "log elements", "log longest block", "log alike siblings", "log long blocks",
-        *(f"log {name}" for name in _COUNTED),
+        *(f"log {name}" for name in COUNTED),
         "link share", "sentence ends per word", "commas per word", "long text share", "words per block",
         *(f"share of text in the largest {name}" for name in _HOLDERS),
     )
@@ -45,9 +47,9 @@ def page_features(measures: BlockMeasures, alike: Floats) -> Floats:
     """float64[len(NAMES)]; ``alike``: float64[n], siblings of the same tag and classes."""
     page, total, words = measures.page, measures.total, measures.counts[WORDS]
     long = long_blocks(measures)
-    tags = np.bincount(page.tag, minlength=_COUNTED_TAGS.shape[1])
+    tags = np.bincount(page.tag, minlength=_TABLES.shape[1])
     counts: list[float] = [words.sum(), page.m, page.n, words.max(initial=0), alike.max(initial=0), int(long.sum())]
-    counts += (_COUNTED_TAGS @ tags).tolist()
+    counts += (_TABLES @ tags).tolist()
     shares = [
         total[LINKED] / total[CHARACTERS],
         total[SENTENCE_ENDS] / total[WORDS],

@@ -14,8 +14,8 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from winnow.models.blocks.features.measures import BlockMeasures
     from winnow.models.blocks.features.names import NameParts
+    from winnow.models.blocks.features.words import LeadingWords
     from winnow.page.page import Page
 
     Floats = NDArray[np.float64]
@@ -60,26 +60,27 @@ class Tokens:
     levels: Indices
 
     @classmethod
-    def of(cls, measures: BlockMeasures, parts: NameParts, levels: Indices) -> Tokens:
-        """Hash the names of the elements and the first words of the blocks.
+    def of(cls, page: Page, words: LeadingWords, owner: NDArray[np.int32], parts: NameParts, levels: Indices) -> Tokens:
+        """Gather the names of the elements and the first words of the blocks.
 
         Args:
-            measures: of the page.
+            page: the page.
+            words: the first words of its blocks.
+            owner: int32[m], element that the first run of each block belongs to.
             parts: of its names.
             levels: int64[LEVELS, m] of :func:`winnow.models.blocks.features.containers.containers`.
         """
-        page = measures.page
         name_element, name = _names(page, parts)
         return cls(
             name_element=name_element,
             name=name,
-            word_block=np.arange(page.m).repeat(measures.words.number),
-            word=measures.words.hashes.astype(np.int64) % TABLE_SIZE,
+            word_block=np.arange(page.m).repeat(words.number),
+            word=words.hashes.astype(np.int64) % TABLE_SIZE,
             parent=page.parent,
             end=page.end,
             block_begin=page.block_begin,
             block_end=page.block_end,
-            owner=measures.owner,
+            owner=owner,
             levels=levels[:_TABLED_LEVELS],
         )
 

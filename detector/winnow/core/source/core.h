@@ -47,6 +47,13 @@ int array_borrow(Array *array, PyObject *object, Py_ssize_t size, int writable, 
 
 void array_release(Array *array);
 
+/* Borrow several arrays: `sizes` bytes per item, the ones from `writable` on to be written. 0, or -1 with an exception
+   set; arrays_release() is needed in both cases. */
+int arrays_borrow(Array *arrays, PyObject *const *objects, const int *sizes, const char *const *names, int count,
+                  int writable);
+
+void arrays_release(Array *arrays, int count);
+
 #define ITEMS(array, type) ((type *)(array).view.buf)
 
 /* One character of UTF-8 between `at` and `end` (at < end); never reads behind `end`. A byte that begins no whole
@@ -89,6 +96,8 @@ static inline uint32_t next_character(const unsigned char **at, const unsigned c
 #define KIND 0x07
 #define WHITE_SPACE 0x08
 #define IS_DIGIT 0x10
+#define IS_UPPER_CASE 0x20
+#define IS_ALPHANUMERIC 0x40
 
 static inline unsigned property_of(const uint8_t *properties, uint32_t code)
 {
@@ -105,6 +114,7 @@ PyObject *core_class_signatures(PyObject *module, PyObject *arguments);
 PyObject *core_having_parts(PyObject *module, PyObject *arguments);
 PyObject *core_date_signs(PyObject *module, PyObject *arguments);
 PyObject *core_pool(PyObject *module, PyObject *arguments);
+PyObject *core_static_features(PyObject *module, PyObject *arguments);
 PyObject *core_contract(PyObject *module, PyObject *arguments);
 PyObject *core_solve_rows(PyObject *module, PyObject *arguments);
 
@@ -112,6 +122,9 @@ PyObject *core_solve_rows(PyObject *module, PyObject *arguments);
 uint32_t core_crc32(uint32_t before, const unsigned char *at, const unsigned char *end);
 
 void core_prepare_crc32(void);
+
+/* The logarithms that features are looked up in. */
+void core_prepare_features(void);
 
 /* Find the type of lxml's elements; 0, or -1 with an ImportError where this lxml is not the one that is known. */
 int tree_prepare(void);

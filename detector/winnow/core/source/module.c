@@ -57,6 +57,25 @@ void array_release(Array *array)
     }
 }
 
+int arrays_borrow(Array *arrays, PyObject *const *objects, const int *sizes, const char *const *names, int count,
+                  int writable)
+{
+    int k;
+    for (k = 0; k < count; k++) {
+        if (array_borrow(&arrays[k], objects[k], sizes[k], k >= writable, names[k]) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+void arrays_release(Array *arrays, int count)
+{
+    while (count-- > 0) {
+        array_release(&arrays[count]);
+    }
+}
+
 static PyMethodDef methods[] = {
     {"flatten", core_flatten, METH_VARARGS, "The arrays of winnow.page.flattening."},
     {"count_kinds", core_count_kinds, METH_VARARGS, "The totals of winnow.page.text_statistics."},
@@ -68,6 +87,7 @@ static PyMethodDef methods[] = {
     {"having_parts", core_having_parts, METH_VARARGS, "Which values of attributes have one of some parts."},
     {"date_signs", core_date_signs, METH_VARARGS, "The signs of winnow.comments.dates."},
     {"pool", core_pool, METH_VARARGS, "The means of winnow.models.blocks.pooling."},
+    {"static_features", core_static_features, METH_VARARGS, "The features of winnow.models.blocks.features."},
     {"contract", core_contract, METH_VARARGS, "The merging of winnow.smoothing.isotonic.skeleton."},
     {"solve_rows", core_solve_rows, METH_VARARGS, "The rows of winnow.smoothing.isotonic.rows."},
     {NULL, NULL, 0, NULL},
@@ -77,6 +97,7 @@ static int execute(PyObject *module)
 {
     (void)module;
     core_prepare_crc32();
+    core_prepare_features();
     return tree_prepare();
 }
 

@@ -1,0 +1,130 @@
+/* The features of text blocks that need nothing learned: the doubles of winnow.models.blocks.features. Each file fills
+   the rows of the module of its name; numbers of rows and of groups are those of the modules' NAMES and TAG_GROUPS. */
+#ifndef WINNOW_FEATURES_H
+#define WINNOW_FEATURES_H
+
+#include <math.h>
+
+#include "page.h"
+
+/* Columns of counts: measures.COUNTS. */
+enum { CHARACTERS, WORDS, LINKED, EMPHASISED, UPPER_CASE, DIGITS, COMMAS, SENTENCE_ENDS, SYMBOLS, LETTERS, COUNTS };
+
+/* Groups of tags that are named here: measures.TAG_GROUPS. */
+enum { H1 = 1, H2 = 2, H3_TO_H6 = 3, P = 4, LI = 5, LIST = 6, TABLE = 7, DIV = 28, GROUPS = 30 };
+
+/* Sets of tags, bits by tag: core_features._SETS. */
+enum {
+    IS_LINK, IS_IMAGE, IS_PARAGRAPH, IS_HEADING, IS_CONTROL, COUNTED_SETS,
+    IS_TABLE = COUNTED_SETS, IS_ITEM, IS_PRE, IS_ARTICLE, IS_MAIN, IS_NOSCRIPT, IS_EMPHASIS
+};
+#define HAS(flags, set) ((flags) >> (set) & 1u)
+
+enum { WORDING_ROWS = 24 + GROUPS, POSITION_ROWS = 14, NEIGHBOUR_ROWS = 21, SIGNATURE_ROWS = 10 };
+enum { LEVELS = 6, TAGGED_LEVELS = 3, PER_LEVEL = 15 };
+enum { CONTAINER_ROWS = LEVELS * PER_LEVEL + LEVELS + TAGGED_LEVELS * 5 };
+enum { STATIC_ROWS = WORDING_ROWS + POSITION_ROWS + CONTAINER_ROWS + NEIGHBOUR_ROWS + SIGNATURE_ROWS };
+enum { PAGE_FEATURES = 24 };
+
+typedef struct {
+    const char *begin;
+    int32_t length;
+} Line;
+
+/* A page and what is known of it (n elements, m blocks). */
+typedef struct {
+    PageArrays page;
+    const uint32_t *flags;   /* by tag */
+    const int8_t *group;     /* by tag */
+    const uint8_t *properties;
+    uint64_t seed;           /* of hash tables, so that no page can fill one of their slots */
+    const int32_t *told;     /* m */
+    double title;
+    int64_t *totals;         /* COUNTS for each of r + 1 borders of runs */
+    int64_t *counts;         /* COUNTS for each block */
+    double total[COUNTS];    /* of the page, at least 1 */
+    const Line *lines;       /* m texts, as they are */
+    const Line *lowered;     /* the same in lower case */
+    int32_t *owner;          /* m: element of a block's first run */
+    int16_t *enclosing;      /* [GROUPS + 1][m] */
+    int32_t *tag_sums;       /* COUNTED_SETS for each of n + 1 borders of elements */
+    int64_t *signature;      /* n */
+    uint8_t *hidden;         /* n */
+    int32_t *alike;          /* n: siblings of the same signature, itself included */
+    int32_t *twins;          /* m: other blocks of the same text */
+    int32_t *place;          /* m: number of the kind of place */
+    int32_t places;
+} Features;
+
+static inline int64_t in_subtree(const Features *f, Py_ssize_t element, int count)
+{
+    return f->totals[(Py_ssize_t)f->page.run_end[element] * COUNTS + count]
+           - f->totals[(Py_ssize_t)f->page.run_begin[element] * COUNTS + count];
+}
+
+static inline int64_t count_of(const Features *f, Py_ssize_t block, int count)
+{
+    return f->counts[block * COUNTS + count];
+}
+
+static inline int is_long(const Features *f, Py_ssize_t block)
+{
+    int64_t characters = count_of(f, block, CHARACTERS);
+    return count_of(f, block, WORDS) >= 20
+           && (double)count_of(f, block, LINKED) / (double)(characters > 1 ? characters : 1) < 0.3;
+}
+
+static inline int16_t enclosing(const Features *f, int group, Py_ssize_t block)
+{
+    return f->enclosing[group * f->page.m + block];
+}
+
+static inline int in_heading(const Features *f, Py_ssize_t block)
+{
+    return enclosing(f, H1, block) || enclosing(f, H2, block) || enclosing(f, H3_TO_H6, block);
+}
+
+#define LOGARITHMS 4096
+extern double features_logarithms[LOGARITHMS];
+
+/* log(1 + x); most are of small whole numbers. */
+static inline double log_of(double x)
+{
+    if (x >= 0 && x < LOGARITHMS) {
+        int whole = (int)x;
+        if ((double)whole == x) {
+            return features_logarithms[whole];
+        }
+    }
+    return log1p(x);
+}
+
+static inline double least(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static inline double most(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* Row `number` of float32[..., m]. */
+#define ROW(rows, number) ((rows) + (Py_ssize_t)(number) * m)
+
+void features_wording(const Features *f, float *rows);
+void features_position(const Features *f, float *rows);
+void features_neighbours(const Features *f, float *rows);
+void features_of_page(const Features *f, float *to);
+
+/* These need memory: 0, or -1 without. */
+int features_measure(Features *f, const int64_t *kinds, const int32_t *first, const int32_t *attribute_begin,
+                     const int64_t *class_signature, const uint8_t *hides);
+int features_containers(const Features *f, float *rows, int64_t *levels);
+int features_signatures(const Features *f, float *rows);
+
+/* Number equal keys alike, from 0 on in the order they are met; returns how many there are, -1 without memory. */
+int32_t number_keys(const uint64_t *keys, Py_ssize_t count, uint64_t seed, int32_t *number);
+int32_t number_lines(const Line *lines, Py_ssize_t count, uint64_t seed, int32_t *number);
+
+#endif
