@@ -15,15 +15,18 @@ import numpy as np
 from winnow.comments.dates import date_features
 from winnow.comments.head import CommentHead, dated_features
 from winnow.comments.names import NamedComments
-from winnow.models.blocks.block_features import features_of
+from winnow.models.blocks.block_features import STATIC_NAMES, features_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from winnow.comments.head import Judgement
+    from winnow.models.blocks.block_features import BlockFeatures
     from winnow.page.page import Page
 
     Floats = NDArray[np.float64]
+
+_LINKED: Final = STATIC_NAMES.index("link share")
 
 WEIGHTS: Final = Path(__file__).with_name("weights") / "comments.npz"
 
@@ -33,7 +36,8 @@ _LARGEST: Final = 4.0  # logit of a block, either way; that of a block named lik
 _LENIENCE: Final = 1.0  # added to logits: the look of single blocks errs to the safe side
 _SWITCH: Final = 10.0  # cost of beginning or ending a run, in logits times the square root of words
 _LEAST_STORY: Final = 60.0  # words of content above comments that are known by their look only
-_LEAST_WORDS: Final = 20.0  # of a run that is known by its look only
+_LEAST_WORDS: Final = 20.0  # not linked, of a run that is known by its look only
+_LEAST_SAID: Final = 0.5  # of the words of such a run, not linked
 _WORDS_PER_DATE: Final = 150.0  # of such a run, at most
 
 
@@ -61,11 +65,17 @@ def comment_blocks(page: Page, templateness: Floats, head: CommentHead | None = 
         return np.zeros(page.m, bool)  # nothing to comment on
     judgement = (head or comment_head()).judge(dated_features(page, features), features)
     named = NamedComments.of(page).comment
-    return threads(judgement, named, page.block_texts(), features.words, templateness)
+    return threads(judgement, named, page.block_texts(), features.words, unlinked_words(features), templateness)
+
+
+def unlinked_words(features: BlockFeatures) -> Floats:
+    """float64[m], words of each block that are in no link."""
+    linked: Floats = features.static[:, _LINKED].astype(np.float64)
+    return features.words * (1 - linked)
 
 
 def threads(
-    judgement: Judgement, named: NDArray[np.bool_], texts: list[str], words: Floats, templateness: Floats
+    judgement: Judgement, named: NDArray[np.bool_], texts: list[str], words: Floats, said: Floats, templateness: Floats
 ) -> NDArray[np.bool_]:
     """Decide which blocks are comments, or between them.
 
@@ -74,6 +84,7 @@ def threads(
         named: bool[m], blocks in elements that are named like comments.
         texts: text of each block.
         words: float64[m], words of each block.
+        said: float64[m], those of them that are not linked: lists of stories look like comments, dates and all.
         templateness: float64[m] in 0..1.
     """
     nothing = np.zeros(len(texts), bool)
@@ -85,7 +96,7 @@ def threads(
     begins, ends = _bounds(comments)
     for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
         run = slice(begin, end)
-        if not named[run].any() and not _looks_whole(texts[run], words[run], judgement.comment[run]):
+        if not named[run].any() and not _looks_whole(texts[run], words[run], said[run], judgement.comment[run]):
             comments[run] = False
     story = words * ((templateness < 0.5) & ~comments)
     least = max(_LEAST_STORY, words[comments].sum() if judgement.forum > _FORUM else 0.0)
@@ -121,8 +132,8 @@ def _bounds(chosen: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.int
     return np.flatnonzero(change > 0), np.flatnonzero(change < 0)
 
 
-def _looks_whole(texts: list[str], words: Floats, logit: Floats) -> bool:
-    """Whether a run that nothing names is long enough, has dates in it, and looks like comments on the whole."""
+def _looks_whole(texts: list[str], words: Floats, said: Floats, logit: Floats) -> bool:
+    """Whether a run that nothing names says enough, has dates in it, and looks like comments on the whole."""
     dates = date_features(texts, np.ones(len(texts), bool))[:, :3].any(axis=1).sum()
-    whole = words.sum() >= _LEAST_WORDS and words.sum() <= dates * _WORDS_PER_DATE
+    whole = said.sum() >= max(_LEAST_WORDS, _LEAST_SAID * words.sum()) and words.sum() <= dates * _WORDS_PER_DATE
     return bool(whole and np.clip(logit, -6, 6) @ words >= 0)

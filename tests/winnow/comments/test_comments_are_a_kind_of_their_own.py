@@ -71,6 +71,20 @@ def test_a_page_without_comments_has_none() -> None:
     assert not any(segment.comment for segment in cleaned.segments)
 
 
+def test_a_dated_list_of_other_stories_is_no_thread() -> None:
+    titles = (
+        "A pie of leeks for Saturday night",
+        "A market morning in the old town",
+        "What to do with stale rye bread",
+    )
+    others = "".join(
+        f'<li><a href="/{number}">{title}</a> May {number}, 2019</li>' for number, title in enumerate(titles)
+    )
+    for below in ("", thread()):
+        cleaned = clean(page_of(f"{STORY}<div><h3>Related</h3><ul>{others}</ul></div>{below}"))
+        assert not any(title in cleaned.comments for title in titles)
+
+
 def test_a_thread_without_a_story_is_the_content() -> None:
     cleaned = clean(page_of(thread(' class="comment"', ' class="comments-area"')))
     assert all(text in cleaned.text for _, _, text in SAID)

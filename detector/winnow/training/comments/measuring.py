@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from winnow.comments.threads import threads
+from winnow.comments.threads import threads, unlinked_words
 from winnow.models.blocks.block_features import STATIC_NAMES
 from winnow.training.comments.fitting import train_comment_head
 
@@ -104,4 +104,5 @@ def folds(pages: Sequence[CommentPage], seed: int) -> dict[str, int]:
 
 def _found(head: CommentHead, page: CommentPage, named: NDArray[np.bool_]) -> NDArray[np.bool_]:
     judgement = head.judge(page.static[:, len(STATIC_NAMES) :], page.features)
-    return threads(judgement, named, page.texts, page.features.words, np.zeros(len(page.texts)))
+    features = page.features
+    return threads(judgement, named, page.texts, features.words, unlinked_words(features), np.zeros(len(page.texts)))
