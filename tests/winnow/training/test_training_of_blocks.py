@@ -97,7 +97,7 @@ def test_a_page_without_text_is_no_obstacle(data: Path, tmp_path: Path, site_pag
     file = tmp_path / "empty.html"
     file.write_text("<html><body><img src=x></body></html>")
     page = GoldPage("empty", "", "untyped", None, None, (), ())
-    (empty,) = of_gold([GoldExample(page, file, "empty", "gold")])
+    empty, _ = of_gold([GoldExample(page, file, "empty", "gold")])
     assert (len(empty.words), empty.source, empty.mass.sum()) == (0, "empty", 0)
     model = train_block_model([empty], site_pages, recipe=TINY)
     assert model.score(Page.parse("<p>x</p>")).templateness.shape == (4,)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,6 +13,8 @@ import numpy as np
 from winnow.models.blocks.block_features import BlockFeatures
 from winnow.models.blocks.surroundings import Surroundings
 from winnow.page.page import Page, PageTooLarge
+from winnow.page.parsing import parse_html
+from winnow.training.blocks.restyling import restyled, style_of
 from winnow.training.gold import aligner, content_shares
 from winnow.training.labels import CONTENT, IGNORED, SITE_LEVEL_METHOD, SiteCounts
 
@@ -39,6 +41,7 @@ class BlockPage:
         tokens: hashed names and words.
         words: float64[m].
         content: float32[m], 1 for content, 0 for template, shares in between; NaN where there is no label.
+        copy: whether this is another page in the markup of other times; such are learned from, and not measured.
     """
 
     source: str
@@ -46,6 +49,7 @@ class BlockPage:
     tokens: Tokens
     words: NDArray[np.float64]
     content: NDArray[np.float32]
+    copy: bool = False
 
     @property
     def labelled(self) -> NDArray[np.bool_]:
@@ -88,7 +92,7 @@ def of_sites(
 def of_gold(
     examples: Sequence[GoldExample], *, processes: int = 1, progress: Progress | None = None
 ) -> list[BlockPage]:
-    """Label the blocks of gold pages; pages above the caps are left out.
+    """Label the blocks of gold pages and of a copy of each in another style; pages above the caps are left out.
 
     Raises:
         ImportError: rapidfuzz is not installed.
@@ -111,12 +115,14 @@ def _of_site(task: tuple[Site, str, int, int]) -> list[BlockPage]:
 
 
 def _of_gold_page(example: GoldExample) -> list[BlockPage]:
-    try:
-        page = Page.parse(example.file.read_bytes())
-    except PageTooLarge:
-        return []
-    content = content_shares(page.block_texts(), example.gold.text).astype(np.float32)
-    return [block_page(page, content, example.source)]
+    html = example.file.read_bytes()
+    found: list[BlockPage] = []
+    for root in (parse_html(html), restyled(html, style_of(example))):
+        with suppress(PageTooLarge):
+            page = Page.from_tree(root)
+            content = content_shares(page.block_texts(), example.gold.text).astype(np.float32)
+            found.append(replace(block_page(page, content, example.source), copy=bool(found)))
+    return found
 
 
 def collected(

@@ -12,7 +12,7 @@ import numpy as np
 
 from winnow.cleaning import clean
 from winnow.models.blocks.perceptron import BlockPerceptron
-from winnow.training.blocks.decision.cut_examples import cut_page
+from winnow.training.blocks.decision.cut_examples import cut_pages
 from winnow.training.blocks.decision.deciding import learn_decisions
 from winnow.training.blocks.gold_sets import FOLDS, folds
 from winnow.training.blocks.measuring import measured
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from winnow.models.blocks.decision import LearnedDecision
     from winnow.progress import Progress
+    from winnow.training.blocks.decision.cut_examples import CutPage
     from winnow.training.blocks.examples import BlockPage
     from winnow.training.blocks.gold_sets import GoldExample
     from winnow.training.report import Figures
@@ -92,14 +93,16 @@ def fit_folds(
     """
     fold_of = folds(examples, {page.source for page in [*sites, *marked]}, seed)
     steps = Steps(progress, FOLDS + 1)
-    networks, cuts = [], []
+    networks: list[BlockPerceptron] = []
+    cuts: list[CutPage] = []
     for fold in range(FOLDS):
         steps.of = f"without fold {fold}"
         seen = [_other(pages, fold_of, fold) for pages in (gold, sites, marked)]
         networks.append(fit(seen[0], seen[1], marked=seen[2], begins=steps))
         own = [example for example in examples if fold_of[example.source] == fold]
-        cuts += _mapped(cut_page, own, networks[fold], fold, processes)
-    decisions = learn_decisions([page for page in cuts if page is not None])
+        for found in _mapped(cut_pages, own, networks[fold], fold, processes):
+            cuts += found
+    decisions = learn_decisions(cuts)
     without = tuple(map(_deciding, networks, decisions.without))
     figures = {
         GOLD_LABELS: measured(
@@ -119,7 +122,7 @@ def _deciding(model: BlockPerceptron, decision: LearnedDecision) -> BlockPercept
 
 
 def _own(pages: Sequence[BlockPage], fold_of: dict[str, int], fold: int) -> list[BlockPage]:
-    return [page for page in pages if fold_of[page.source] == fold]
+    return [page for page in pages if fold_of[page.source] == fold and not page.copy]
 
 
 def _other(pages: Sequence[BlockPage], fold_of: dict[str, int], fold: int) -> list[BlockPage]:

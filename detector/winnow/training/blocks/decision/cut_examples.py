@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,8 +19,10 @@ from winnow.output.headings import story_headings
 from winnow.output.repeats import later_copies
 from winnow.output.text import block_texts
 from winnow.page.page import Page, PageTooLarge
+from winnow.page.parsing import parse_html
 from winnow.page.text.scripts import WORD
 from winnow.smoothing.smooth import smooth_scores
+from winnow.training.blocks.restyling import restyled, style_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,14 +55,22 @@ class CutPage:
     kind_inputs: Floats
 
 
-def cut_page(example: GoldExample, model: BlockPerceptron, fold: int) -> CutPage | None:
-    """Cut a gold page in every way that a decision could, as :func:`winnow.clean` would; ``None`` without text."""
-    try:
-        page = Page.parse(example.file.read_bytes(), example.gold.url)
-    except PageTooLarge:
-        return None
-    if not page.m:
-        return None
+def cut_pages(example: GoldExample, model: BlockPerceptron, fold: int) -> list[CutPage]:
+    """Cut a gold page and its copy in another style in every way that a decision could, as :func:`winnow.clean` would.
+
+    Pages without text and pages above the caps give nothing.
+    """
+    html = example.file.read_bytes()
+    found: list[CutPage] = []
+    for root in (parse_html(html), restyled(html, style_of(example))):
+        with suppress(PageTooLarge):
+            page = Page.from_tree(root, example.gold.url)
+            if page.m:
+                found.append(_cut_page(page, example, model, fold))
+    return found
+
+
+def _cut_page(page: Page, example: GoldExample, model: BlockPerceptron, fold: int) -> CutPage:
     features = BlockFeatures.of(page)
     view = view_of(page, features)
     scores = model.score_features(page, features)
