@@ -10,7 +10,7 @@ THREADS_WEIGHTS := detector/winnow/comments/weights
 PINS    := requirements/locked.txt
 PYTHONS := 3.11 3.12 3.13 3.14
 
-.PHONY: demo screenshots test test-engines test-all test-lowest lint types tests chromium lock benchmarks model clean help
+.PHONY: demo screenshots test test-engines test-all test-lowest lint types tests chromium lock benchmarks docs model clean help
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -96,6 +96,9 @@ benchmarks: $(VENV)/.installed ## published figures; PAGES=folder of HTML, GOLD=
 	$(if $(and $(SITES),$(shell command -v chromium)),$(BIN)/python -m benchmarks.layout.real_geometry $(SITES) --boxes .winnow/boxes)
 
 GOLD_FILES := wcxb-dev/gold.jsonl articles/gold.jsonl
+
+docs: $(VENV)/.installed ## the page of the API, from the docstrings
+	$(BIN)/python -m docs.api
 
 model: $(VENV)/.installed ## the weights that the package comes with, from DATA=folder with sites-train/, sites-dev/, sites-gold.jsonl, wcxb-dev/ and articles/
 	$(BIN)/python -m winnow.training.comments $(DATA)/sites-train $(DATA)/sites-dev \

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from docs import api
 from scrapy_winnow import Addon
 from scrapy_winnow import stats as stat_names
 from scrapy_winnow.commands import main as winnow
@@ -135,6 +136,11 @@ def test_every_page_of_the_documentation_is_in_its_index():
     index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
     for page in (ROOT / "docs").glob("*.md"):
         assert page.name == "index.md" or f"({page.name}" in index, page.name
+
+
+def test_the_page_of_the_api_is_what_the_docstrings_say():
+    assert api.PAGE.read_text(encoding="utf-8") == api.page(), "make docs writes it anew"
+    assert ":class:" not in api.page()
 
 
 def test_every_benchmark_is_in_their_table_and_has_help(monkeypatch, capsys):

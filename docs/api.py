@@ -1,0 +1,157 @@
+"""Writes ``docs/api.md`` from the docstrings of what programs may build on: ``python -m docs.api``.
+
+Docstrings are in Google's style. A test compares the page with what this would write.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import textwrap
+from dataclasses import fields, is_dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import scrapy_winnow
+import winnow
+from winnow.output.markdown import to_markdown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PAGE: Final = Path(__file__).parent / "api.md"
+
+_HEAD: Final = """\
+# API
+
+What programs may build on, made from the docstrings by `make docs`; everything else may change with any version.
+[In Python](python.md) tells it at more length.
+"""
+_SECTIONS: Final = ("Args", "Attributes", "Returns", "Raises", "Yields")
+_SECTION: Final = re.compile(rf"^({'|'.join(_SECTIONS)}):$", re.MULTILINE)
+_ENTRY: Final = re.compile(r"^(\*{0,2}\w[\w, .]*?):\s+(.*)", re.DOTALL)
+_ROLE: Final = re.compile(r":\w+:`~?([^`<]*?)(?:\s*<[^>]*>)?`")
+
+
+def main() -> None:
+    """Write the page."""
+    PAGE.write_text(page(), encoding="utf-8")
+
+
+def page() -> str:
+    """Return the page."""
+    names = sorted(winnow.__all__, key=lambda name: (inspect.isclass(getattr(winnow, name)), name.lower()))
+    parts = [_HEAD, "## winnow", *(_described(f"winnow.{name}", getattr(winnow, name)) for name in names)]
+    parts += [_described("winnow.output.markdown.to_markdown", to_markdown), "## scrapy_winnow"]
+    parts += [_described(f"scrapy_winnow.{name}", getattr(scrapy_winnow, name)) for name in scrapy_winnow.__all__]
+    return "\n\n".join(part.strip("\n") for part in parts) + "\n"
+
+
+def _described(name: str, thing: Any) -> str:
+    if inspect.isclass(thing):
+        return "\n\n".join([f"### {name}", _signature(name, thing), _text(thing), *_members(thing)])
+    if callable(thing):
+        return "\n\n".join([f"### {name}", _signature(name, thing), _text(thing)])
+    return f"### {name}\n\n`{thing!r}`"
+
+
+def _members(cls: type) -> Iterator[str]:
+    """The public methods and properties of a class, those that it has itself."""
+    attributes = {each.name for each in fields(cls)} if is_dataclass(cls) else set()
+    for name, member in vars(cls).items():
+        if name.startswith("_") or name in attributes:
+            continue
+        function = member.__func__ if isinstance(member, classmethod | staticmethod) else member
+        if isinstance(member, property | cached_property):
+            yield f"#### {cls.__name__}.{name}\n\n{_text(member)}"
+        elif inspect.isfunction(function):
+            yield f"#### {cls.__name__}.{name}\n\n{_signature(f'{cls.__name__}.{name}', function)}\n\n{_text(function)}"
+
+
+def _signature(name: str, thing: Any) -> str:
+    if inspect.isclass(thing) and issubclass(thing, Exception):
+        return f"```python\n{name}\n```"
+    signature = inspect.signature(thing)
+    kept = [
+        parameter.replace(annotation=_annotation(parameter.annotation))
+        for parameter in signature.parameters.values()
+        if parameter.name not in {"self", "cls"} and not parameter.name.startswith("_")
+    ]
+    returns = inspect.Signature.empty if inspect.isclass(thing) else _annotation(signature.return_annotation)
+    one = f"{name}{signature.replace(parameters=kept, return_annotation=returns)}"
+    if len(one) > 100:
+        behind = one[one.rindex(")") :]
+        separated = str(inspect.Signature(kept))[1:-1]
+        one = f"{name}(\n{textwrap.indent(_one_a_line(separated), '    ')}\n{behind}"
+    return f"```python\n{one}\n```"
+
+
+def _one_a_line(parameters: str) -> str:
+    lines, depth, begin = [], 0, 0
+    for at, character in enumerate(parameters):
+        depth += (character in "[(") - (character in "])")
+        if character == "," and not depth:
+            lines.append(parameters[begin : at + 1].strip())
+            begin = at + 1
+    return "\n".join([*lines, parameters[begin:].strip() + ","])
+
+
+class _Plain(str):
+    """An annotation that is written as it stands in the code."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _annotation(annotation: Any) -> Any:
+    return annotation if annotation is inspect.Parameter.empty else _Plain(annotation)
+
+
+def _text(thing: Any) -> str:
+    """A docstring as Markdown: its text, and a table for each of its sections."""
+    first, *sections = _SECTION.split(_example_in_fence(inspect.getdoc(thing) or ""))
+    written = [_inline(first.strip())]
+    for name, section in zip(sections[::2], sections[1::2], strict=True):
+        body, after = _dedented(section)
+        rows = [_ENTRY.match(entry) for entry in re.split(r"\n(?=\S)", body)]
+        if name == "Returns" or not all(rows):
+            written.append(f"{name}: {_inline(' '.join(body.split()))}")
+        else:
+            table = [f"| {name.lower()} | |", "|---|---|"]
+            table += [
+                f"| `{row[1]}` | {_inline(' '.join(row[2].split())).replace('|', chr(92) + '|')} |"
+                for row in rows
+                if row
+            ]
+            written.append("\n".join(table))
+        if after:
+            written.append(_inline(after))
+    return "\n\n".join(filter(None, written))
+
+
+def _dedented(body: str) -> tuple[str, str]:
+    """The indented text of a section, and what stands below it."""
+    lines = body.strip("\n").split("\n")
+    end = next((at for at, line in enumerate(lines) if line and not line.startswith(" ")), len(lines))
+    return textwrap.dedent("\n".join(lines[:end])).strip(), "\n".join(lines[end:]).strip()
+
+
+def _example_in_fence(text: str) -> str:
+    return re.sub(r"(?m)(^>>> (?:.|\n(?!\n))*)", r"```python\n\1\n```", text)
+
+
+def _inline(text: str) -> str:
+    """Marks of reStructuredText as those of Markdown, outside of code blocks."""
+
+    def replaced(part: str) -> str:
+        part = _ROLE.sub(lambda found: f"`{found[1].rpartition('.')[2] if '~' in found[0] else found[1]}`", part)
+        return part.replace("``", "`")
+
+    return "```".join(part if at % 2 else replaced(part) for at, part in enumerate(text.split("```")))
+
+
+if __name__ == "__main__":
+    main()
