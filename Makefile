@@ -98,7 +98,7 @@ benchmarks: $(VENV)/.installed ## published figures; PAGES=folder of HTML, GOLD=
 GOLD_FILES := wcxb-dev/gold.jsonl articles/gold.jsonl
 
 docs: $(VENV)/.installed ## the page of the API, from the docstrings
-	$(BIN)/python -m docs.api
+	$(BIN)/python -m docs.reference.api
 
 model: $(VENV)/.installed ## the weights that the package comes with, from DATA=folder with sites-train/, sites-dev/, sites-gold.jsonl, wcxb-dev/ and articles/
 	$(BIN)/python -m winnow.training.comments $(DATA)/sites-train $(DATA)/sites-dev \

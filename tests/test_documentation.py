@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from docs import api
+from docs.reference import api
 from scrapy_winnow import Addon
 from scrapy_winnow import stats as stat_names
 from scrapy_winnow.commands import main as winnow
@@ -20,13 +20,13 @@ from winnow.models.registry import shipped_models
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("*/README.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("*/README.md")])
 BENCHMARKS = sorted((ROOT / "benchmarks").rglob("*.py"))
 
 
 def _first_cells(page):
-    """Names in backquotes in the first column of the tables of a page of docs/."""
-    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    """Names in backquotes in the first column of the tables of a page of docs/reference/."""
+    text = (ROOT / "docs" / "reference" / page).read_text(encoding="utf-8")
     return re.findall(r"^\| `([^`]+)` \|", text, re.MULTILINE)
 
 
@@ -38,7 +38,7 @@ def _code_lines(text):
 
 
 def test_every_setting_is_documented_with_its_default_and_no_other():
-    text = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "reference" / "settings.md").read_text(encoding="utf-8")
     table = dict(re.findall(r"^\| `(WINNOW_\w+)` \| `([^`]+)` \|", text, re.MULTILINE))
     assert table.keys() == DEFAULTS.keys()
     for name, written in table.items():
@@ -134,8 +134,9 @@ def test_links_of_the_documentation_lead_somewhere(page):
 
 def test_every_page_of_the_documentation_is_in_its_index():
     index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
-    for page in (ROOT / "docs").glob("*.md"):
-        assert page.name == "index.md" or f"({page.name}" in index, page.name
+    for page in (ROOT / "docs").glob("**/*.md"):
+        name = page.relative_to(ROOT / "docs").as_posix()
+        assert name == "index.md" or f"({name}" in index, name
 
 
 def test_the_page_of_the_api_is_what_the_docstrings_say():

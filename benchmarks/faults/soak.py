@@ -1,6 +1,6 @@
 """A long crawl in which everything goes wrong, against the same crawl undisturbed.
 
-    python -m benchmarks.faults.soak [--pages 50000] [--hosts 300] [--folder DIR] [--plot docs/soak.svg]
+    python -m benchmarks.faults.soak [--pages 50000] [--hosts 300] [--folder DIR] [--plot docs/images/soak.svg]
 
 Workers that share one Valkey crawl a web of many hosts over real HTTP. Each of them is killed with 9 and started again
 --kills times at random, Valkey is killed with 9 once and comes back with its data, and --redesigned hosts have another

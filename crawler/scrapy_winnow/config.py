@@ -1,4 +1,4 @@
-"""The ``WINNOW_*`` settings, read once; ``docs/settings.md`` has the table."""
+"""The ``WINNOW_*`` settings, read once; ``docs/reference/settings.md`` has the table."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass
 class Content:
-    """A page and what came out of it; ``docs/fields.md`` says what each field holds.
+    """A page and what came out of it; ``docs/reference/fields.md`` says what each field holds.
 
     A spider yields ``Content(url=..., html=...)`` and the pipeline fills the rest. With scrapy-poet a callback or a
     page object asks for one that is filled already (:mod:`scrapy_winnow.providers`). What was not worked out is

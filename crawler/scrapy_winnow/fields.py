@@ -81,7 +81,7 @@ FIELDS: Final = (
     ItemField("chunks", lambda o: [chunk.to_dict() for chunk in o.cleaned.chunks()], optional=True),
     ItemField("segments", lambda o: [asdict(segment) for segment in o.cleaned.segments], optional=True),
 )
-"""All fields; ``docs/fields.md`` has their table."""
+"""All fields; ``docs/reference/fields.md`` has their table."""
 
 WRITTEN_FIELDS: Final = tuple(field.name for field in FIELDS if not field.optional)
 """What the pipeline writes on every item, where the item has room for it."""

@@ -1,4 +1,4 @@
-"""The names of the stats; ``docs/stats.md`` says what each one counts. There are no others."""
+"""The names of the stats; ``docs/reference/stats.md`` says what each one counts. There are no others."""
 
 from __future__ import annotations
 

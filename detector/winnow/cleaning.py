@@ -15,8 +15,8 @@ from winnow.models.base import FAVORS, SCOPES
 from winnow.output.chunks import Chunk, chunks_of
 from winnow.output.conditional_comments import leftovers
 from winnow.output.headings import story_headings
-from winnow.output.html import EVERYTHING, Parts, document, write_html
 from winnow.output.markdown import to_markdown
+from winnow.output.markup.html import EVERYTHING, Parts, document, write_html
 from winnow.output.repeats import later_copies
 from winnow.output.segments import Segment, segments
 from winnow.output.stripping import remains, template_units

@@ -8,7 +8,7 @@ from scrapy_winnow import stats
 from scrapy_winnow.config import DEFAULTS, Config
 from scrapy_winnow.settings_reader import ConfigError
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[2] / "docs" / "reference"
 
 
 def _config(**settings) -> Config:

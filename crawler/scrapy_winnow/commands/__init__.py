@@ -9,7 +9,8 @@ import sys
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from scrapy_winnow.commands import clean, dedup, evaluate, hosts, inspect, learn, report, segments, site, train, warc
+from scrapy_winnow.commands import clean, evaluate, inspect, segments, site, train, warc
+from scrapy_winnow.commands.crawls import dedup, hosts, learn, report
 from scrapy_winnow.commands.shared.failures import FAILED, INTERRUPTED, CommandError
 from winnow import core
 

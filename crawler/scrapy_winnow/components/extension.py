@@ -14,10 +14,10 @@ from scrapy.utils.asyncio import run_in_thread
 
 from scrapy_winnow import stats
 from scrapy_winnow.cleaning.cleaner import Cleaner
-from scrapy_winnow.components.corrections import Corrections
 from scrapy_winnow.components.originals import Originals
 from scrapy_winnow.components.origins import Origins
 from scrapy_winnow.components.starting import checked_config, has_said, is_enabled, refuse
+from scrapy_winnow.corrections.corrections import Corrections
 from scrapy_winnow.duplicates.index import DuplicateIndex, IndexOptions
 from scrapy_winnow.duplicates.stream import DocumentStream
 from scrapy_winnow.hosts.counts import NodeCounts

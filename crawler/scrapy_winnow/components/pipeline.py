@@ -9,11 +9,11 @@ from itemadapter import ItemAdapter
 from scrapy.exceptions import DropItem
 
 from scrapy_winnow import stats
-from scrapy_winnow.components.corrections import Correction, text_hash
 from scrapy_winnow.components.extension import Winnow, winnow_of
 from scrapy_winnow.components.guard import Guard
 from scrapy_winnow.components.item_writer import ItemWriter
 from scrapy_winnow.content import Content
+from scrapy_winnow.corrections.corrections import Correction, text_hash
 from scrapy_winnow.hosts.names import site_of
 from winnow.page.charset import decode
 

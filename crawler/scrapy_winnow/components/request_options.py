@@ -20,7 +20,7 @@ META: Final = "winnow"
 
 @dataclass(frozen=True, slots=True)
 class RequestOptions:
-    """The options of one request; ``docs/settings.md`` has their table.
+    """The options of one request; ``docs/reference/settings.md`` has their table.
 
     Attributes:
         count: count the page for its site.

@@ -8,7 +8,7 @@ from scrapy_winnow.fields import FIELDS
 
 
 class PageItem(Item):
-    """One page: the spider fills the address and the HTML, the pipeline the rest; ``docs/fields.md`` has the table."""
+    """One page: the spider fills the address and the HTML, the pipeline the rest (``docs/reference/fields.md``)."""
 
     url = Field()
     html = Field()

@@ -1,4 +1,4 @@
-"""Settings of the project's own spider: polite, with cleaning on; ``docs/settings.md`` has the ``WINNOW_*`` ones."""
+"""Settings of the project's own spider: polite, with cleaning on (``docs/reference/settings.md``)."""
 
 BOT_NAME = "winnow"
 SPIDER_MODULES = ["scrapy_winnow.project.spiders"]

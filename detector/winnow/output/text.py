@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from lxml import etree
 
-from winnow.output.code import code_lines
 from winnow.output.conditional_comments import is_leftover
+from winnow.output.markup.code import code_lines
 from winnow.output.runs import changed_runs, shown_runs
 from winnow.output.tables import table_around, table_text
 from winnow.page.ancestors import nearest, outermost

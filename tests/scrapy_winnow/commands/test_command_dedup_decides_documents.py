@@ -179,7 +179,7 @@ def test_a_key_of_another_kind_in_the_place_of_the_stream_is_an_error(client, op
 
 
 def test_the_rights_in_the_documentation_are_enough(tcp_server, capsys):
-    text = (Path(__file__).parents[3] / "docs" / "near-duplicates.md").read_text()
+    text = (Path(__file__).parents[3] / "docs" / "guides" / "near-duplicates.md").read_text()
     words = text[text.index("ACL SETUSER dedup") :].partition("\n\n")[0].split()[2:]
     server = tcp_server("--user", "dedup", *words[1:])
     options = IndexOptions("winnow", cap=2)

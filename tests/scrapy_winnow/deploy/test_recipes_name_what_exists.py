@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from scrapy.settings import default_settings
 
-from scrapy_winnow.commands import dedup, learn
+from scrapy_winnow.commands.crawls import dedup, learn
 from scrapy_winnow.config import DEFAULTS
 from scrapy_winnow.project.spiders.site import SiteSpider
 

@@ -230,7 +230,7 @@ async def test_of_too_many_candidates_those_that_share_most_are_compared(new_ind
 
 
 def test_the_example_of_the_documentation_runs(capsys):
-    page = (Path(__file__).parents[3] / "docs" / "near-duplicates.md").read_text()
+    page = (Path(__file__).parents[3] / "docs" / "guides" / "near-duplicates.md").read_text()
     (example,) = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     exec(compile(example, "near-duplicates.md", "exec"), {})  # noqa: S102 - our own page
     assert capsys.readouterr().out == "https://courier.example/a 1.0\n"

@@ -253,7 +253,7 @@ async def test_the_life_of_a_settled_host_begins_anew_when_its_labels_are_confir
 
 
 async def test_the_rights_in_the_documentation_are_enough_to_settle_and_to_open_again(tcp_server):
-    text = (Path(__file__).parents[3] / "docs" / "settings.md").read_text()
+    text = (Path(__file__).parents[3] / "docs" / "reference" / "settings.md").read_text()
     words = re.search(r"ACL SETUSER winnow ([^`|]*?)\n\n|ACL SETUSER winnow ([^`]*)\Z", text + "\n\n")[0].split()[3:]
     server = tcp_server("--user", "winnow", *words)
     connection = Connection(server.url.replace("//", "//winnow:password@"), timeout=5)

@@ -31,11 +31,11 @@ def _words(page: str, user: str) -> list[str]:
 
 @pytest.fixture
 def server(tcp_server):
-    crawls = [*_words("settings.md", "winnow"), *_words("learning.md", "winnow")]
+    crawls = [*_words("reference/settings.md", "winnow"), *_words("guides/learning.md", "winnow")]
     server = tcp_server()
     with Redis.from_url(server.url) as client:
         client.execute_command("ACL", "SETUSER", "winnow", *crawls)
-        client.execute_command("ACL", "SETUSER", "learner", *_words("learning.md", "learner"))
+        client.execute_command("ACL", "SETUSER", "learner", *_words("guides/learning.md", "learner"))
     return server
 
 

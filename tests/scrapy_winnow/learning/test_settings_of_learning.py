@@ -1,4 +1,4 @@
-"""Which crawls teach and which follow, as the table in docs/learning.md has it."""
+"""Which crawls teach and which follow, as the table in docs/guides/learning.md has it."""
 
 import pytest
 from scrapy.settings import Settings

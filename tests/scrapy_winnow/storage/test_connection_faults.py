@@ -146,7 +146,7 @@ async def test_a_wrong_password_is_named_and_never_written_to_the_log(tcp_server
 
 
 async def test_the_rights_in_the_documentation_are_enough_and_no_more(tcp_server, crawl):
-    text = (Path(__file__).parents[3] / "docs" / "settings.md").read_text()
+    text = (Path(__file__).parents[3] / "docs" / "reference" / "settings.md").read_text()
     words = re.search(r"ACL SETUSER winnow ([^`]*)", text)[1].split()
     server = tcp_server("--user", "winnow", *words)
     counting = crawl(server.url.replace("//", "//winnow:password@"), prefix="winnow")

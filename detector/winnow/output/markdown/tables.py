@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Self
 
-from winnow.output.grid import grid, span
 from winnow.output.markdown.blocks import TABLE, Block
+from winnow.output.tables.grid import grid, span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

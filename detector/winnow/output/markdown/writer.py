@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Final
 
 from lxml import etree
 
-from winnow.output.code import code_lines, language
 from winnow.output.markdown.blocks import CODE, HEADING, PARAGRAPH, RULE, Block, Item, stacked
 from winnow.output.markdown.escaping import code_span, fenced, heading
 from winnow.output.markdown.frames import CellFrame, Frame, ItemFrame, ListFrame, QuoteFrame, TableFrame
 from winnow.output.markdown.line import Line
 from winnow.output.markdown.pieces import Mark
+from winnow.output.markup.code import code_lines, language
 from winnow.page.tags import BLOCK_LEVEL, UNSEEN_TEXT
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def to_markdown(html: str) -> str:
     * formulas are TeX between dollar signs, where the page holds their TeX.
 
     Args:
-        html: a document of :func:`winnow.output.html.write_html`, or HTML of that kind.
+        html: a document of :func:`winnow.output.markup.html.write_html`, or HTML of that kind.
     """
     return "\n".join(stacked(blocks_of(html)))
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from scrapy_winnow import stats
-from scrapy_winnow.components.plain_values import packed, unpacked
-from scrapy_winnow.components.spool import Spool, SpooledPage
+from scrapy_winnow.corrections.plain_values import packed, unpacked
+from scrapy_winnow.corrections.spool import Spool, SpooledPage
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""Writes ``docs/api.md`` from the docstrings of what programs may build on: ``python -m docs.api``.
+"""Writes ``docs/reference/api.md`` from the docstrings of what programs may build on: ``python -m docs.reference.api``.
 
 Docstrings are in Google's style. A test compares the page with what this would write.
 """

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from winnow.output.grid import grid, span
+from winnow.output.tables.grid import grid, span
 from winnow.page.ancestors import nearest
 from winnow.page.page import once_per_page
 from winnow.page.subtrees import prefix_sums, subtree_sums

@@ -7,13 +7,13 @@ import subprocess
 import sys
 from decimal import Decimal
 
-from scrapy_winnow.components.plain_values import packed, unpacked
-from scrapy_winnow.components.spool import Spool, SpooledPage
+from scrapy_winnow.corrections.plain_values import packed, unpacked
+from scrapy_winnow.corrections.spool import Spool, SpooledPage
 
 HOLDS = """
 import sys
 from pathlib import Path
-from scrapy_winnow.components.spool import Spool
+from scrapy_winnow.corrections.spool import Spool
 spool = Spool(Path(sys.argv[1]), 1_000_000)
 print(flush=True)
 sys.stdin.read()

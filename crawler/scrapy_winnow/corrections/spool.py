@@ -36,7 +36,7 @@ class SpooledPage:
         url: its address.
         html: its HTML, of the type that it had.
         text_hash: hash of the text that the first cleaning gave.
-        fields: the other fields of its item, packed by :mod:`scrapy_winnow.components.plain_values`.
+        fields: the other fields of its item, packed by :mod:`scrapy_winnow.corrections.plain_values`.
     """
 
     url: str

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import redis
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def _start(folder, url, environment=None, **settings):

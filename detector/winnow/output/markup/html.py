@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from winnow.output.code import language_of
-from winnow.output.runs import glyphs, shown_runs, tex_of
-from winnow.output.sanitising import (
+from winnow.output.markup.code import language_of
+from winnow.output.markup.sanitising import (
     OUTPUT_NAME,
     VOID,
     attributes,
@@ -20,6 +19,7 @@ from winnow.output.sanitising import (
     safe_address,
     with_lazy_source,
 )
+from winnow.output.runs import glyphs, shown_runs, tex_of
 from winnow.output.tables import layout
 from winnow.page.tags import BLOCK_LEVEL, TAG_ID, tag_set
 
@@ -57,7 +57,7 @@ EVERYTHING: Final = Parts()
 def write_html(page: Page, remains: Remains, parts: Parts = EVERYTHING) -> str:
     """Write the remains of a page as an HTML document.
 
-    Only harmless markup is written (see :mod:`winnow.output.sanitising`), comments are not. Addresses are written in
+    Only harmless markup is written (see :mod:`winnow.output.markup.sanitising`), comments are not. Addresses are in
     full where it is known what they are relative to: the page's address, its ``base`` element, or the address that it
     states for itself. Tables that only lay out the page become ``div``, formulas ``<span class="math">`` with their
     TeX, and a ``pre`` says its language as ``class="language-..."``. The page and its tree are not changed.

@@ -1,0 +1,1 @@
+"""The commands that look after what crawls have left: hosts, near-duplicates, examples, reports."""
