@@ -19,7 +19,7 @@ _MAY_FOLLOW_DIRECTLY: Final = {
 """What needs no empty line before it in a tight list; a list of bullets, or from 1 on, may follow a paragraph, too."""
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Block:
     """A finished block.
 
@@ -36,7 +36,7 @@ class Block:
     interrupts: bool = False
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Item:
     """An item of a list: its blocks, its number, and whether it holds paragraphs rather than bare text."""
 

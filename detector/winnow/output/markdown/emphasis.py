@@ -97,7 +97,7 @@ def merged(pieces: list[Piece]) -> list[Piece]:
             kept[-1] = replace(kept[-1], text=kept[-1].text + piece.text)
         else:
             mark = names.get(piece.mark, piece.mark) if piece.mark is not None else None
-            kept.append(replace(piece, mark=mark))
+            kept.append(piece if mark is piece.mark else replace(piece, mark=mark))
     return kept
 
 

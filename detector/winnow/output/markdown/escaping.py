@@ -23,6 +23,8 @@ _ANYWHERE: Final = re.compile(
     """,
     re.VERBOSE,
 )
+_FIRST: Final = re.compile(r"[`\\<&\[\]*_~]")
+"""What all of these begin with: most texts have none of it, and are left alone after one look."""
 _WITH_BRACKETS: Final = re.compile(f"{_ANYWHERE.pattern}|[\\[\\]]", re.VERBOSE)
 _AT_LINE_START: Final = re.compile(
     r"""
@@ -41,6 +43,7 @@ _AT_LINE_START: Final = re.compile(
     """,
     re.VERBOSE,
 )
+_SIGNS_AT_START: Final = frozenset("#>-+*=|:[")
 _CLOSING: Final = re.compile(r"(^|\s)(#+)\Z")
 _FORMULA: Final = re.compile(r"\$(?=[^\s$](?:[^$]*[^\s$])?\$(?!\d))")
 _CONTROLS: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
@@ -56,13 +59,15 @@ def escape_text(text: str, *, brackets: bool = False, dollars: bool = False) -> 
         brackets: escape all square brackets, as inside a link or an image, which they would end.
         dollars: escape dollar signs, see :func:`has_formula`.
     """
-    escaped = (_WITH_BRACKETS if brackets else _ANYWHERE).sub(r"\\\g<0>", _CONTROLS.sub("", text))
+    escaped = text if text.isprintable() else _CONTROLS.sub("", text)
+    if _FIRST.search(escaped):
+        escaped = (_WITH_BRACKETS if brackets else _ANYWHERE).sub(r"\\\g<0>", escaped)
     return escaped.replace("$", "\\$") if dollars else escaped
 
 
 def has_formula(text: str) -> bool:
     """Tell whether a paragraph holds what many renderers take for a formula, as the dollars of ``$x$`` do."""
-    return _FORMULA.search(text) is not None
+    return "$" in text and _FORMULA.search(text) is not None
 
 
 def escape_lines(text: str) -> str:
@@ -71,7 +76,8 @@ def escape_lines(text: str) -> str:
 
 
 def _begins(line: str) -> bool:
-    return _AT_LINE_START.match(line) is not None
+    first = line[:1]
+    return (first in _SIGNS_AT_START or first.isdecimal()) and _AT_LINE_START.match(line) is not None
 
 
 def _with_backslash(found: re.Match[str]) -> str:

@@ -14,6 +14,8 @@ _BARE_ADDRESS: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]{1,31}:[^\x00-\x20<>\\
 
 def joined(pieces: list[Piece]) -> str:
     """Write pieces as one paragraph; the starts of its lines are still to be escaped."""
+    if len(pieces) == 1 and pieces[0].plain:
+        return escape_text(pieces[0].text, dollars=has_formula(pieces[0].text))
     pieces = without_repetition(merged(_without_unwritten(pieces)))
     characters = characters_of(pieces)
     pieces = merged([piece for piece in pieces if piece.mark is None or characters.get(piece.mark, "*")])

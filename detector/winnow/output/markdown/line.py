@@ -15,7 +15,6 @@ from winnow.output.markdown.inline import joined
 from winnow.output.markdown.pieces import BREAK, Mark, Piece
 
 _SPACES: Final = re.compile(r"[ \t\n\r\f]+")
-_EDGES: Final = re.compile(r"(\s*)(.*?)(\s*)", re.DOTALL)
 
 
 @dataclass(eq=False)
@@ -55,10 +54,10 @@ class Line:
         if self.in_code:
             self._code(_SPACES.sub(" ", text))
             return
-        edges = _EDGES.fullmatch(_SPACES.sub(" ", text))
-        assert edges is not None  # noqa: S101  (it takes any text)
-        before, words, after = edges.groups()
-        self._space(before)
+        text = _SPACES.sub(" ", text)
+        words = text.strip()
+        begin = text.find(words) if words else len(text)
+        self._space(text[:begin])
         if words:
             self._begin()
             last = self._pieces[-1] if self._pieces else None
@@ -66,7 +65,7 @@ class Line:
                 last.text += words
             else:
                 self._pieces.append(Piece(words, plain=True))
-            self._space(after)
+            self._space(text[begin + len(words) :])
 
     def image(self, source: str, description: str, caption: str) -> None:
         """Add an image."""
@@ -99,9 +98,11 @@ class Line:
         """Return what was collected, and begin anew within the same marks."""
         if self._opened:
             self._close_to(self._opened[0])
+        self._pending = ""
+        if not self._pieces:
+            return ""
         written = joined(self._pieces)
         self._pieces.clear()
-        self._pending = ""
         return escape_lines(written)
 
     def _space(self, space: str) -> None:

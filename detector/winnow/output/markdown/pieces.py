@@ -12,7 +12,7 @@ DELIMITERS: Final = {"em": "*", "strong": "**", "del": "~~"}
 """What stands on both sides of emphasis, by its kind."""
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Mark:
     """Emphasis of a kind of :data:`DELIMITERS`, or a link; the same one in every block that its element reaches over.
 
@@ -29,7 +29,7 @@ class Mark:
     used: bool = False
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Piece:
     """A piece of the line: text as it will be written, or the border of a mark."""
 

@@ -58,14 +58,15 @@ def cut_features(page: Page, cuts: Cuts, logits: Floats, words: Floats, properti
     """
     m = page.m
     members = cuts.kept
-    kept = members.astype(np.float32)
     clipped = np.clip(logits, -_LARGEST_LOGIT, _LARGEST_LOGIT)
     content = 1 / (1 + np.exp(clipped))
     place = np.arange(m) / m
     weighted = np.column_stack(
         [words, words * content, words * clipped, np.ones(m), place, words[:, None] * properties]
     ).astype(np.float32)
-    sums, total = (kept @ weighted).astype(np.float64), weighted.sum(axis=0, dtype=np.float64)
+    # Each cut keeps what the one before keeps: all sums are those of what each adds, one pass over the blocks.
+    steps = _sums_by(members.shape[0] - members.sum(axis=0), weighted, members.shape[0] + 1)
+    sums, total = steps[:-1].cumsum(axis=0), steps.sum(axis=0)
     all_words, all_content = total[0], max(total[1], 1e-9)
     words_in, content_in, logits_in, blocks_in = sums[:, :4].T
     expected = 2 * content_in / (words_in + all_content)
@@ -81,9 +82,7 @@ def cut_features(page: Page, cuts: Cuts, logits: Floats, words: Floats, properti
     container = cuts.container
     begin, end = page.block_begin[container], page.block_end[container]
     inside = np.maximum(until[end] - until[begin], 1e-6)
-    added = np.diff(kept, axis=0, prepend=np.float32(0))
-    following = np.append(added[1:], 1 - kept[-1:], axis=0)
-    groups = [_group(group @ weighted, words_in, all_words) for group in (added, following)]
+    groups = [_group(group, words_in, all_words) for group in (steps[:-1], steps[1:])]
     own = [
         cuts.logit.clip(-_FAR, _FAR), np.log1p(words_in),
         words_in / all_words, blocks_in / m, expected, expected / expected.max(),
@@ -101,9 +100,13 @@ def cut_features(page: Page, cuts: Cuts, logits: Floats, words: Floats, properti
     return np.column_stack([*own, means, *groups]).astype(np.float32)
 
 
-def _group(sums: Matrix, words_in: Floats, all_words: float) -> Floats:
+def _sums_by(step: NDArray[np.int64], columns: Matrix, steps: int) -> Floats:
+    """float64[steps, c], the sums of c columns over the blocks of each step."""
+    return np.column_stack([np.bincount(step, column, steps) for column in columns.T])
+
+
+def _group(sums: Floats, words_in: Floats, all_words: float) -> Floats:
     """float64[k, ...], features of what a cut adds to the one before or leaves to the next, 0 for nothing."""
-    sums = sums.astype(np.float64)
     words, content, _, blocks, place = sums[:, :5].T
     mass, number = np.maximum(words, 1e-6), np.maximum(blocks, 1)
     of_group = [words / all_words, words / words_in, content / mass, place / number, np.log1p(words / number)]
