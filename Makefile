@@ -10,7 +10,8 @@ THREADS_WEIGHTS := detector/winnow/comments/weights
 PINS    := requirements/locked.txt
 PYTHONS := 3.11 3.12 3.13 3.14
 
-.PHONY: demo screenshots test test-engines test-all test-lowest lint types tests chromium lock benchmarks docs model clean help
+.PHONY: demo screenshots test test-engines test-all test-lowest lint types tests chromium lock release-check benchmarks docs model \
+    clean help
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -35,12 +36,7 @@ test-engines: $(VENV)/.installed ## the tests with scrapyd, scrapy-redis and Ray
 
 test-all: ## make test on every Python that is found, 3.11 to 3.14, each in an environment of its own
 	@for version in $(PYTHONS); do \
-	    found=; \
-	    for python in python$$version ~/.pyenv/versions/$$version.*/bin/python \
-	            ~/.local/share/uv/python/cpython-$$version.*/bin/python; do \
-	        if "$$python" -c 'import venv' 2>/dev/null; then found=$$python; break; fi; \
-	    done; \
-	    if [ -z "$$found" ]; then echo "== Python $$version: not found"; continue; fi; \
+	    if ! found=$$(.ci/find-python $$version); then echo "== Python $$version: not found"; continue; fi; \
 	    echo "== Python $$version: $$found"; \
 	    $(MAKE) test PYTHON="$$found" VENV=.venv-$$version || exit; \
 	done
@@ -68,9 +64,13 @@ UV_COMPILE = .venv-lock/bin/uv pip compile pyproject.toml --quiet --upgrade --un
 lock: ## pin the newest versions that the suite runs with, and the lowest ones that make test-lowest does
 	$(PYTHON) -m venv .venv-lock
 	.venv-lock/bin/python -m pip install --quiet --upgrade uv
-	$(UV_COMPILE) --extra dev --extra peers --output-file requirements/locked.txt
+	$(UV_COMPILE) --extra dev --extra peers --extra release --output-file requirements/locked.txt
 	$(UV_COMPILE) --extra archives --extra inspect --extra metrics --extra train --resolution lowest-direct --output-file .venv-lock/lowest.txt
 	$(UV_COMPILE) --extra dev --constraint .venv-lock/lowest.txt --output-file requirements/lowest.txt
+
+release-check: $(VENV)/.installed ## build what is to be published, check it, install it into every Python found, run the demo there
+	$(BIN)/python -m pip install --quiet --constraint $(PINS) --no-build-isolation --editable '.[dev,release]'
+	.ci/release-check $(BIN)/python $(PYTHONS)
 
 benchmarks: $(VENV)/.installed ## published figures; PAGES=folder of HTML, GOLD=file of gold text, SITES=folder of sites for those that need data
 	$(BIN)/python -m pip install --quiet --constraint $(PINS) --no-build-isolation --editable '.[dev,peers]'
