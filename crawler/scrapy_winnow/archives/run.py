@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import hashlib
 import json
-import multiprocessing
 import shutil
 from collections import Counter
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from scrapy_winnow.archives.host_counts import HOST_PAGES, count_shard
 from scrapy_winnow.archives.leaf_files import SHARDS
-from scrapy_winnow.archives.passes import FileReport, clean_archive, count_archive, share_progress
+from scrapy_winnow.archives.passes import FileReport, clean_archive, count_archive
+from scrapy_winnow.archives.workers import Processes, Task
 from scrapy_winnow.archives.writers import FORMATS
 from winnow.duplicates.index import MemoryIndex
 from winnow.models import load_model
 from winnow.page.page import DEFAULT_LIMITS, Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
     from pathlib import Path
+
+    from scrapy_winnow.archives.workers import Workers
 
 _STATE: Final = ".winnow"
 _ENDINGS: Final = (".gz", ".zst", ".zstd", ".lz4", ".warc", ".wet", ".wat")
@@ -40,6 +41,7 @@ class Options:
         outputs: optional columns, as ``WINNOW_OUTPUTS``.
         duplicates: mark near-duplicates.
         processes: how many work at a time, each on a file of its own.
+        ray: address of a Ray cluster whose nodes work instead, ``""`` for the default one; ``None`` for none.
         host_pages: most pages of a host that are counted.
         limits: caps above which a page is passed through.
     """
@@ -49,6 +51,7 @@ class Options:
     outputs: frozenset[str] = frozenset()
     duplicates: bool = True
     processes: int = 1
+    ray: str | None = None
     host_pages: int = HOST_PAGES
     limits: Limits = DEFAULT_LIMITS
 
@@ -106,10 +109,7 @@ class ArchiveRun:
         self._progress = progress
         self._state = output / _STATE
         self._names = _distinct_names(self._sources)
-        context = multiprocessing.get_context("spawn")
-        self._context = context
-        self._read_bytes = context.Value("Q", 0)
-        self._pages = context.Value("Q", 0)
+        self._workers = _workers(self._options)
         output.mkdir(parents=True, exist_ok=True)
         self._check_state()
 
@@ -119,15 +119,14 @@ class ArchiveRun:
         for name in ("leaves", "counts", "cleaned", "reports"):
             (state / name).mkdir(exist_ok=True)
         self._for_each_archive(
-            "count", lambda name, source: (count_archive, source, state / "leaves" / name, options.limits)
+            "count", lambda name, source: Task(count_archive, source, state / "leaves" / name, None, (options.limits,))
         )
         summary = Summary(hosts=self._count_hosts())
-        model = str(options.model) if options.model is not None else None
+        how = (str(options.model) if options.model is not None else None, options.limits, options.outputs)
         self._for_each_archive(
             "clean",
-            lambda name, source: (
-                *(clean_archive, source, state / "cleaned" / f"{name}.jsonl", state / "counts"),
-                *(model, options.limits, options.outputs),
+            lambda name, source: Task(
+                clean_archive, source, state / "cleaned" / f"{name}.jsonl", state / "counts", how
             ),
         )
         self._write(summary)
@@ -157,41 +156,20 @@ class ArchiveRun:
         self._state.mkdir(exist_ok=True)
         file.write_text(json.dumps(facts, indent=1), "utf-8")
 
-    def _for_each_archive(self, step: str, work: Callable[[str, str], tuple[Any, ...]]) -> None:
+    def _for_each_archive(self, step: str, work: Callable[[str, str], Task]) -> None:
         """Do a step for the archives that it is not done for yet, and keep what it reports."""
         left = {name: source for source, name in self._names.items() if not self._report_file(step, name).is_file()}
-        self._read_bytes.value = self._pages.value = 0
-        tasks = {name: work(name, source) for name, source in left.items()}
-        for name, report in self._done(step, tasks):
-            facts = {
-                **{key: getattr(report, key) for key in ("pages", "failed", "error", "broken")},
-                "skipped": dict(report.skipped),
-            }
-            self._report_file(step, name).write_text(json.dumps(facts), "utf-8")
-
-    def _done(self, step: str, tasks: dict[str, tuple[Any, ...]]) -> Iterator[tuple[str, FileReport]]:
-        """Do tasks (a function and its arguments, by name), here or in processes, and return them as they get done."""
-        processes = min(self._options.processes, len(tasks))
-        done = len(self._names) - len(tasks)
-        if processes <= 1:
-            share_progress(self._read_bytes, self._pages)
-            for name, (function, *arguments) in tasks.items():
-                yield name, function(*arguments)
+        done = len(self._names) - len(left)
+        for result in self._workers.each({name: work(name, source) for name, source in left.items()}):
+            if result is not None:
+                name, report = result
+                facts = {
+                    **{key: getattr(report, key) for key in ("pages", "failed", "error", "broken")},
+                    "skipped": dict(report.skipped),
+                }
+                self._report_file(step, name).write_text(json.dumps(facts), "utf-8")
                 done += 1
-                self._say(step, done)
-            return
-        shared = (self._read_bytes, self._pages)
-        with ProcessPoolExecutor(processes, self._context, share_progress, shared) as pool:
-            names = {pool.submit(*task): name for name, task in tasks.items()}
-            while names:
-                ready, _ = wait(names, timeout=1.0, return_when=FIRST_COMPLETED)
-                for future in ready:
-                    yield names.pop(future), future.result()
-                    done += 1
-                self._say(step, done)
-
-    def _say(self, step: str, done: int) -> None:
-        self._progress(step, done, len(self._names), self._read_bytes.value, self._pages.value)
+            self._progress(step, done, len(self._names), *self._workers.progress)
 
     def _count_hosts(self) -> int:
         folders = [self._state / "leaves" / name for name in sorted(self._names.values())]
@@ -234,6 +212,14 @@ class ArchiveRun:
     def _report(self, step: str, name: str) -> FileReport:
         facts = json.loads(self._report_file(step, name).read_text("utf-8"))
         return FileReport(**{**facts, "skipped": Counter(facts["skipped"])})
+
+
+def _workers(options: Options) -> Workers:
+    if options.ray is None:
+        return Processes(options.processes)
+    from scrapy_winnow.archives.on_ray import RayCluster  # noqa: PLC0415  (an optional package, and slow to import)
+
+    return RayCluster(options.ray)
 
 
 def _distinct_names(sources: list[str]) -> dict[str, str]:

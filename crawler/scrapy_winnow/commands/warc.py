@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import glob
+import importlib.util
 import os
 import sys
 import time
@@ -29,6 +30,7 @@ exit codes: 0 all went well, 1 an archive could not be read to its end, or pages
 examples:
   winnow warc crawl-*.warc.gz -o clean/
   winnow warc crawl-*.warc.gz -o clean/ --format parquet -j 8
+  winnow warc s3://bucket/a.warc.gz s3://bucket/b.warc.gz -o clean/ --ray ray-head:6379
   winnow warc https://host.example/segment.warc.gz -o clean/ --format warc
 """
 
@@ -53,6 +55,14 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument(
         "-j", "--processes", type=int, default=os.cpu_count() or 1, metavar="N", help="(default: one a core)"
     )
+    parser.add_argument(
+        "--ray",
+        nargs="?",
+        const="",
+        metavar="ADDRESS",
+        help="work on the nodes of a Ray cluster, which reach the archives themselves (default: RAY_ADDRESS, or else "
+        "one that is started here)",
+    )
     parser.set_defaults(run=run)
 
 
@@ -69,12 +79,15 @@ def run(options: argparse.Namespace) -> int:
             import pyarrow  # noqa: F401, PLC0415
     except ImportError as error:
         raise CommandError(f"{error.name} is not installed: pip install 'scrapy-winnow[archives]'") from error
+    if options.ray is not None and importlib.util.find_spec("ray") is None:
+        raise CommandError("ray is not installed: pip install 'scrapy-winnow[ray]'")
     wanted = Options(
         format=options.format,
         model=options.model,
         outputs=frozenset(options.columns),
         duplicates=not options.no_duplicates,
         processes=options.processes,
+        ray=options.ray,
     )
     try:
         summary = ArchiveRun(sources, options.output, wanted, _Progress(sources)).run()

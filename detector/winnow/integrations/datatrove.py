@@ -1,0 +1,140 @@
+"""Steps for datatrove pipelines, which make corpora of web pages: ``pip install 'scrapy-winnow[datatrove]'``.
+
+Each page is judged alone. Where all pages of a site are at hand, ``winnow warc`` does better: it counts them first, and
+writes JSON lines or Parquet, which datatrove reads.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from datatrove.pipeline.extractors.base import BaseExtractor, ExtractorSandbox
+from datatrove.pipeline.filters.base_filter import BaseFilter
+from datatrove.utils.logging import logger
+from datatrove.utils.typeshelper import StatHints
+
+from winnow.cleaning import clean
+from winnow.models.registry import load_model
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+
+    from datatrove.data import Document
+
+    from winnow.models.base import Favor, Scope
+
+FACTS = ("title", "confidence", "kind", "template_share")
+"""What the extractor adds to the metadata of a document."""
+
+
+class WinnowExtractor(BaseExtractor):  # type: ignore[misc]  # datatrove has no types
+    """Replaces the HTML in ``text`` by the content, and puts :data:`FACTS` into the metadata.
+
+    As with datatrove's own extractors a process beside the pipeline's works, which is killed when a page takes too
+    long; documents that fail or have no content are left out and counted.
+
+    Args:
+        timeout: longest time for a page, in seconds.
+        markdown: write Markdown instead of plain text.
+        scope: what kind of page to expect, as in :func:`winnow.clean`.
+        favor: what to do in doubt, as there.
+        model: name or file of the page-level model; ``None`` for the package's own.
+    """
+
+    name = "🌾 Winnow"
+
+    def __init__(
+        self,
+        timeout: float = 5,
+        *,
+        markdown: bool = False,
+        scope: Scope = "auto",
+        favor: Favor = "balanced",
+        model: str | None = None,
+    ) -> None:
+        super().__init__(timeout)
+        self._has_warned = False
+        self._markdown = markdown
+        self._switches: dict[str, Any] = {"scope": scope, "favor": favor}
+        self._model = model
+
+    def extract(self, text: str) -> str:
+        """Return the content of a page."""
+        return str(self._content(text, None)["text"])
+
+    def run(self, data: Iterable[Document], rank: int = 0, world_size: int = 1) -> Iterator[Document]:  # noqa: ARG002
+        """Clean documents; their address is taken from ``metadata["url"]``."""
+        load_model(self._model)  # here, so that every process has it from its start
+        with ExtractorSandbox(timeout=self.timeout, warmup_text=("", None)) as sandbox:
+            for document in data:
+                self.stat_update(StatHints.total)
+                with self.track_time():
+                    content = self._in_time(sandbox, document)
+                if content is None or not content["text"]:
+                    self.stat_update(StatHints.dropped)
+                    continue
+                document.text = content.pop("text")
+                document.metadata.update(content)
+                self.stat_update(StatHints.forwarded)
+                self.update_doc_stats(document)
+                yield document
+
+    def _in_time(self, sandbox: ExtractorSandbox, document: Document) -> dict[str, Any] | None:
+        try:
+            found: dict[str, Any] = sandbox.process_document(
+                (document.text, document.metadata.get("url")), self._content
+            )
+        except TimeoutError:
+            self.stat_update("timeout")
+        except EOFError:  # it died
+            self.stat_update("broken_process")
+        except Exception as error:
+            self.stat_update("clean_error")
+            if not self._has_warned:
+                logger.warning(f"{error!r} while cleaning {document.id}; this is said once")
+                self._has_warned = True
+        else:
+            self.stat_update("extracted")
+            return found
+        return None
+
+    def _content(self, html: str, url: str | None) -> dict[str, Any]:
+        cleaned = clean(html, url, model=load_model(self._model), **self._switches)
+        text = cleaned.markdown if self._markdown else cleaned.text
+        return {"text": text, **{name: getattr(cleaned, name) for name in FACTS}}
+
+
+class WinnowFilter(BaseFilter):  # type: ignore[misc]  # datatrove has no types
+    """Keeps the documents of :class:`WinnowExtractor`, or of ``winnow warc``, that are good enough.
+
+    Args:
+        min_confidence: least word F1 that the text is expected to have, 0..1; documents without are kept.
+        max_template_share: largest share of the page that was template, 0..1.
+        kinds: kinds of pages to keep, see :class:`winnow.Cleaned`; ``None`` keeps all.
+        exclusion_writer: gets what is left out, as with every filter.
+    """
+
+    name = "🌾 Winnow's judgement"
+
+    def __init__(
+        self,
+        min_confidence: float = 0.0,
+        max_template_share: float = 1.0,
+        kinds: Collection[str] | None = None,
+        exclusion_writer: Any = None,
+    ) -> None:
+        super().__init__(exclusion_writer)
+        self._min_confidence = min_confidence
+        self._max_template_share = max_template_share
+        self._kinds = kinds
+
+    def filter(self, doc: Document) -> bool | tuple[bool, str]:
+        """Return whether to keep a document, and why not."""
+        confidence, share, kind = (doc.metadata.get(name) for name in ("confidence", "template_share", "kind"))
+        if confidence is not None and confidence < self._min_confidence:
+            return False, "low_confidence"
+        if share is not None and share > self._max_template_share:
+            return False, "mostly_template"
+        if self._kinds is not None and kind not in self._kinds:
+            return False, "other_kind"
+        return True
