@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
-    from winnow.cleaning import Cleaned
+    from winnow.cleaned import Cleaned
     from winnow.models.base import Model
 
 NODES: Final = 5_000

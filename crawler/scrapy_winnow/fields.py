@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from scrapy_winnow.hosts.evidence import SiteEvidence, UnitCounts
-    from winnow.cleaning import Cleaned
+    from winnow.cleaned import Cleaned
 
 
 @dataclass(frozen=True, slots=True, eq=False)

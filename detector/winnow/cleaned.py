@@ -1,0 +1,165 @@
+"""A page without its template: what :func:`winnow.clean` returns."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from winnow.output.chunks import Chunk, chunks_of
+from winnow.output.markdown import to_markdown
+from winnow.output.markup.html import EVERYTHING, Parts, document, write_html
+from winnow.output.segments import Segment, segments
+from winnow.output.stripping import remains
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from winnow.metadata import Metadata
+    from winnow.page.page import Page
+    from winnow.smoothing.smooth import SmoothedScores
+
+
+@dataclass(eq=False)
+class Cleaned:
+    """A page without its template.
+
+    The text is there from the start. :attr:`html`, :attr:`markdown`, :attr:`segments` and :attr:`removed` are worked
+    out when first asked for, from the page; the page and the lxml tree it came from stay in memory as long as this
+    object does, so take what you need from it and let it go. The tree must not be changed before that.
+
+    Attributes:
+        text: text of the content, without comments of readers unless they are to be included; blocks are separated as
+            in :func:`winnow.output.text.join_blocks`.
+        title: title of the document, "" without one.
+        template_share: characters of template that were cut, as a share of all, 0..1.
+        fallback: every block was template; the least template-like section was kept all the same.
+        passed_through: ``None``, or the cap that the page is above (``"bytes"``, ``"nodes"`` or ``"depth"``). Then
+            nothing was cut: the text is all the visible text, and the HTML that text in paragraphs. ``"binary"`` says
+            that the bytes are no HTML, but a PDF or a picture for example; there is no text then.
+        model_version: version of the model that decided.
+        url: address of the page, where it was given.
+        comments: text of what readers wrote below the content, without the controls of each comment; "" without any, on
+            forums, whose posts are the content, and with ``comments="drop"``.
+        confidence: word F1 that the text is expected to have against what a person would keep, 0..1; ``None`` where the
+            model has not learned to say, or nothing was decided. Pages with little are worth a second look.
+        kind: kind of page as the model sees it: ``"article"``, ``"collection"``, ``"documentation"``, ``"forum"``,
+            ``"listing"``, ``"product"`` or ``"service"``; ``None`` as above.
+    """
+
+    text: str
+    title: str
+    template_share: float
+    fallback: bool
+    passed_through: str | None
+    model_version: str
+    _decided: Decided | None = field(repr=False)
+    url: str | None = None
+    comments: str = ""
+    confidence: float | None = None
+    kind: str | None = None
+    _parts: Parts = field(default=EVERYTHING, repr=False)
+
+    @cached_property
+    def html(self) -> str:
+        """Clean HTML, a whole document without scripts, styles, frames, comments or handlers."""
+        if self._decided is None:
+            return document(self.title, self.text.splitlines())
+        page, template = self._decided.page, self._decided.template
+        return write_html(page, remains(page, template), self._parts)
+
+    @cached_property
+    def markdown(self) -> str:
+        """The clean HTML as Markdown."""
+        return to_markdown(self.html)
+
+    @cached_property
+    def segments(self) -> list[Segment]:
+        """The sections of the page with their scores, in document order; none for a page that was passed through."""
+        decided = self._decided
+        if decided is None:
+            return []
+        return segments(
+            *(decided.page, decided.smoothed, decided.template, decided.texts),
+            *(decided.site, decided.copies, decided.comments),
+        )
+
+    @cached_property
+    def metadata(self) -> Metadata:
+        """What the page says of itself: headline, authors, dates, language and the like, each with its source."""
+        from winnow.metadata import Metadata, metadata_of  # noqa: PLC0415  (most callers never ask for it)
+
+        return Metadata() if self._decided is None else metadata_of(self._decided.page, self.text)
+
+    def chunks(self, max_words: int = 300) -> list[Chunk]:
+        """Cut the content into pieces for retrieval with their headings, see :func:`winnow.output.chunks.chunks_of`.
+
+        Raises:
+            ValueError: ``max_words`` is not above 0.
+        """
+        return chunks_of(self.html, max_words)
+
+    def to_dict(self, *further: str) -> dict[str, Any]:
+        """Return what JSON can hold of it: the plain attributes, and what else is named.
+
+        Args:
+            further: any of ``html``, ``markdown``, ``metadata``, ``segments`` and ``chunks``.
+
+        Raises:
+            ValueError: there is no such thing.
+        """
+        if unknown := set(further) - {"html", "markdown", "metadata", "segments", "chunks"}:
+            raise ValueError(
+                f"to_dict takes html, markdown, metadata, segments, chunks; not {', '.join(sorted(unknown))}"
+            )
+        plain = {f.name: getattr(self, f.name) for f in fields(self) if not f.name.startswith("_")}
+        return plain | {name: self._as_json(name) for name in further}
+
+    def _as_json(self, name: str) -> Any:
+        value = getattr(self, name)
+        if name == "metadata":
+            return value.to_dict()
+        if name == "segments":
+            return [asdict(segment) for segment in value]
+        return [chunk.to_dict() for chunk in value()] if name == "chunks" else value
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a pickle or a copy holds: all that can be asked for, worked out, since a page and its tree cannot go."""
+        self.html, self.segments, self.metadata  # noqa: B018
+        return vars(self) | {"_decided": None}
+
+    @property
+    def decided(self) -> Decided | None:
+        """What was decided of every unit; ``None`` for a page that was passed through or has no elements."""
+        return self._decided
+
+    @property
+    def removed(self) -> list[Segment]:
+        """The sections that were cut, each with its score and what marks it."""
+        return [segment for segment in self.segments if segment.template]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Decided:
+    """What was decided of every unit of a page, from which the lazy parts of :class:`Cleaned` are made.
+
+    Attributes:
+        page: the page.
+        smoothed: score and section of each unit, with the site's evidence.
+        template: bool[n + m], the units that were cut.
+        texts: text of each of the m blocks.
+        site: bool[n + m], units that are template according to the site.
+        copies: bool[n + m], blocks that were cut since they repeat content before them.
+        comments: bool[n + m], units of what readers wrote, cut or not.
+        threshold: smoothed score from which units were cut.
+    """
+
+    page: Page
+    smoothed: SmoothedScores
+    template: NDArray[np.bool_]
+    texts: list[str]
+    site: NDArray[np.bool_]
+    copies: NDArray[np.bool_]
+    comments: NDArray[np.bool_]
+    threshold: float
