@@ -20,6 +20,7 @@ NAMES: Final = ("dates: time of day", "dates: year", "dates: age", "dates: share
 LONGEST: Final = 120
 """Characters of a block that may be a date; of an age, a third."""
 
+_BITS: Final = np.arange(3)[:, None]  # of the signs: time of day, year, age
 _NOT_TOLD: Final = 255  # dates.c leaves a text to Python
 _AROUND: Final = 8  # blocks on each side
 _TIME: Final = re.compile(r"\b\d{1,2}[:.h]\d{2}\b|\b\d{1,2}\s?[ap]\.?m\b", re.IGNORECASE)
@@ -45,10 +46,14 @@ def date_features(texts: list[str], digits: NDArray[np.bool_]) -> Floats:
         core.date_signs(texts, LONGEST, signs)
         unknown = np.flatnonzero(signs == _NOT_TOLD).tolist()
     signs[unknown] = [_SIGNS[texts[block]] for block in unknown]
-    dated = np.append(0, np.cumsum(signs > 0))
-    block = np.arange(len(texts))
-    around = dated[np.minimum(block + _AROUND + 1, len(texts))] - dated[np.maximum(block - _AROUND, 0)]
-    return np.column_stack([signs & 1, signs >> 1 & 1, signs >> 2, around / (2 * _AROUND + 1)]).astype(np.float64)
+    features = np.zeros((len(NAMES), len(texts)))
+    dated = np.flatnonzero(signs)
+    if len(dated):
+        features[:3, dated] = signs[dated] >> _BITS & 1
+        block = np.arange(len(texts))
+        around = np.searchsorted(dated, block + _AROUND + 1) - np.searchsorted(dated, block - _AROUND)
+        np.divide(around, 2 * _AROUND + 1, out=features[3])
+    return features.T
 
 
 def _signs(text: str) -> int:

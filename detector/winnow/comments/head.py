@@ -68,9 +68,9 @@ class Judgement:
     forum: float
 
 
-def dated_features(page: Page, features: BlockFeatures) -> Matrix:
-    """float32[m, len(dates.NAMES)], what of a page's blocks looks like a date."""
-    return dates.date_features(page.block_texts(), features.static[:, _DIGITS] > 0).astype(np.float32)
+def dated_features(page: Page, features: BlockFeatures) -> Floats:
+    """float64[m, len(dates.NAMES)], what of a page's blocks looks like a date."""
+    return dates.date_features(page.block_texts(), features.static[:, _DIGITS] > 0)
 
 
 def static_features(page: Page, features: BlockFeatures) -> Matrix:
@@ -125,7 +125,7 @@ class CommentHead:
     forum_scale: Matrix
     forum_weight: Matrix
 
-    def judge(self, dated: Matrix, features: BlockFeatures) -> Judgement:
+    def judge(self, dated: Floats, features: BlockFeatures) -> Judgement:
         """Judge a page with text, by its :func:`dated_features` and what the rest is made from."""
         own = np.empty((len(dates.NAMES) + len(_WORDS), len(dated)), np.float32)
         own[: len(dates.NAMES)] = dated.T

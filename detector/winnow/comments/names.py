@@ -9,23 +9,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from winnow.core import compiled
 from winnow.memo import Memo
-from winnow.page.attribute_values import AttributeValues
 from winnow.page.subtrees import within
 from winnow.page.tags import tag_set
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from numpy.typing import NDArray
 
-    from winnow.page.attribute_table import AttributeTable
     from winnow.page.page import Page
 
 NOTHING, COMMENT, THREAD, FORM = range(4)
@@ -63,9 +57,6 @@ _POSSIBLE: Final = (
     "oment", "omment", "yorum", "reactie", "pinglun", "dsq-", "disqus_thread", "respond", "responses", "replyform",
 )  # fmt: skip
 """Everything that the two tables above know has one of these parts: they tell that a page has nothing of it."""
-
-_PARTS: Final = "\n".join(_POSSIBLE).encode()
-_NAMING: Final = ("class", "id")
 
 _SCHEMA: Final = re.compile(r"schema\.org/(?:User)?Comments?\s*$|(?:^|\s)comment(?:\s|$)")
 _TYPEOF: Final = re.compile(r"(?i)(?:^|[\s:])(?:User)?Comment(?:\s|$)")
@@ -106,10 +97,14 @@ def _kinds(page: Page) -> NDArray[np.int8]:
     """int8[n], what each element's names say that it is."""
     table = page.attributes
     of_value = np.zeros(len(table.first), np.int8)
-    for place, value in _possible(table):
+    for place, value in table.having(("class", "id"), *_POSSIBLE):  # few pages have any
         of_value[place] = _KIND_OF[value]
-    for name, pattern in (("itemtype", _SCHEMA), ("itemprop", _SCHEMA), ("typeof", _TYPEOF)):
-        of_value[[place for value, place in table.named(name).items() if pattern.search(value)]] = COMMENT
+    for place, value in table.having(("itemtype", "itemprop"), "comment"):
+        if _SCHEMA.search(value):
+            of_value[place] = COMMENT
+    for place, value in table.having(("typeof",), "comment"):
+        if _TYPEOF.search(value):
+            of_value[place] = COMMENT
     kind = np.zeros(page.n, np.int8)
     if not of_value.any():
         return kind
@@ -129,19 +124,6 @@ def _blocks(page: Page, elements: NDArray[np.bool_]) -> NDArray[np.bool_]:
         return np.zeros(page.m, bool)
     inside = within(page, elements)
     return inside[page.run_node[page.block_run_begin]] | inside[page.block_node]
-
-
-def _possible(table: AttributeTable) -> Iterable[tuple[int, str]]:
-    """Places and values of the class and id attributes that have a part of :data:`_POSSIBLE`."""
-    core, values = compiled(), table.by_name
-    if core is not None and isinstance(values, AttributeValues):
-        chosen = values.of_names(_NAMING)
-        found = np.empty(len(chosen), bool)
-        core.having_parts(values.data, values.begin, chosen, _PARTS, found)
-        chosen = chosen[found]
-        return zip(values.place[chosen].tolist(), values.strings(chosen), strict=True)
-    named = chain.from_iterable(table.named(name).items() for name in _NAMING)
-    return ((place, value) for value, place in named if any(map(value.lower().__contains__, _POSSIBLE)))
 
 
 def _kind_of_value(value: str) -> int:

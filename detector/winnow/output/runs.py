@@ -20,6 +20,10 @@ _NUMBERS: Final = re.compile(
     r"(?:^|\s)(?:lineno|linenos|linenodiv|linenumbers?|line-numbers?|line-num|blob-num|gutter|rouge-gutter|"
     r"hljs-ln-numbers|hljs-ln-n|code-line-number|ln)(?:$|\s)"
 )
+_KATEX: Final = "katex-html"
+_POSSIBLE: Final = (_KATEX, "lineno", "linenum", "line-num", "blob-num", "gutter", "code-line-number", "ln")
+"""Every class that is sought has one of these parts."""
+
 _TEX: Final = "application/x-tex"
 _STYLE: Final = re.compile(r"^\{\\(?:display|text)style (.*)\}$", re.DOTALL)
 _NAME: Final = "winnow.output.runs.changed_runs"
@@ -64,12 +68,11 @@ def tex_of(page: Page) -> dict[int, str]:
 
 def _changed(page: Page) -> dict[int, str]:
     changed: dict[int, str] = {}
-    classes = page.attributes.named("class")
-    if "katex-html" in classes or _NUMBERS.search("\n".join(classes)):  # of hundreds of elements, a look at each class
+    if any(value == _KATEX or _NUMBERS.search(value) for _, value in page.attributes.having(("class",), *_POSSIBLE)):
         for element, value in page.attribute("class").items():
             if _NUMBERS.search(value):
                 changed |= _without_numbers(page, element)
-            elif value == "katex-html":
+            elif value == _KATEX:
                 changed |= _as_tex(page, element)
     return changed | _parted(page)
 
@@ -110,5 +113,5 @@ def _parted(page: Page) -> dict[int, str]:
 def glyphs(page: Page) -> NDArray[np.bool_]:
     """bool[n], the elements of KaTeX's own layout, which the TeX of the formula stands for."""
     chosen = np.zeros(page.n, bool)
-    chosen[[index for index, value in page.attribute("class").items() if value == "katex-html"]] = True
+    chosen[[index for index, value in page.attribute("class").items() if value == _KATEX]] = True
     return within(page, chosen)

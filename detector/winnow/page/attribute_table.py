@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, overload
 import numpy as np
 from lxml import etree
 
+from winnow.core import compiled
+from winnow.page.attribute_values import AttributeValues
 from winnow.page.subtrees import prefix_sums
 
 if TYPE_CHECKING:
@@ -93,6 +95,27 @@ class AttributeTable(Sequence[Pairs]):
     def named(self, name: str) -> dict[str, int]:
         """Place of the first attribute of one name by each of its values."""
         return self.by_name.get(name, {})
+
+    def having(self, names: Sequence[str], *parts: str) -> list[tuple[int, str]]:
+        """Places and values of the attributes of some names that have one of some parts in them, case aside.
+
+        Args:
+            names: of attributes.
+            parts: in small letters of ASCII; it is a first look, before the values are read with more care.
+        """
+        core, values = compiled(), self.by_name
+        if core is not None and isinstance(values, AttributeValues):
+            chosen = values.of_names(names)
+            found = np.empty(len(chosen), bool)
+            core.having_parts(values.data, values.begin, chosen, "\n".join(parts).encode(), found)
+            chosen = chosen[found]
+            return list(zip(values.place[chosen].tolist(), values.strings(chosen), strict=True))
+        having: list[tuple[int, str]] = []
+        for name in names:
+            named = self.named(name)
+            if any(map("\n".join(named).lower().__contains__, parts)):
+                having += [(place, value) for value, place in named.items() if any(map(value.lower().count, parts))]
+        return having
 
     def firsts(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Tell by first attribute whether one of the chosen elements (bool[n]) has an equal one; bool[a]."""

@@ -89,7 +89,11 @@ class Page(FlatTree):
 
     def block_texts(self) -> list[str]:
         """Text of each block (``m`` strings), white space normalised."""
-        return self.block_lines.split("\n") if self.m else []
+        return list(self._block_texts)
+
+    @cached_property
+    def _block_texts(self) -> tuple[str, ...]:
+        return tuple(self.block_lines.split("\n")) if self.m else ()
 
     @cached_property
     def block_lines(self) -> str:

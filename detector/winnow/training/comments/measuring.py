@@ -103,6 +103,6 @@ def folds(pages: Sequence[CommentPage], seed: int) -> dict[str, int]:
 
 
 def _found(head: CommentHead, page: CommentPage, named: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    judgement = head.judge(page.static[:, len(STATIC_NAMES) :], page.features)
+    judgement = head.judge(page.static[:, len(STATIC_NAMES) :].astype(np.float64), page.features)
     features = page.features
     return threads(judgement, named, page.texts, features.words, unlinked_words(features), np.zeros(len(page.texts)))

@@ -47,9 +47,5 @@ class Naming:
 def hiding_places(table: AttributeTable) -> list[int]:
     """Places of the attributes that hide the element that has one of them."""
     states = (place for value, place in table.named("aria-hidden").items() if value == "true")
-    styles = (
-        place
-        for style, place in table.named("style").items()
-        if "none" in style and "display:none" in style.replace(" ", "")
-    )
+    styles = (place for place, style in table.having(("style",), "none") if "display:none" in style.replace(" ", ""))
     return [*table.named("hidden").values(), *states, *styles]
