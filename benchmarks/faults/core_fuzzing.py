@@ -19,13 +19,13 @@ import time
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
 from benchmarks.shared.common import html_files, parser_of, say
 from demo.web import generate
-from winnow import Page, PageTooLarge, clean, core
+from winnow import Page, PageTooLarge, clean, core, load_model
 from winnow.comments.head import dated_features
 from winnow.comments.names import NamedComments
 from winnow.fingerprints import both_fingerprints
@@ -37,6 +37,8 @@ from winnow.page.parsing import parse_html
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
+
+    from winnow.models.blocks import BlockPerceptron
 
 _INSIDE: Final = "WINNOW_FUZZING_INSIDE"
 _SANITIZERS: Final = (
@@ -150,6 +152,7 @@ def _arrays(root: Any) -> dict[str, Any]:
     found["nodes"], found["text"] = both_fingerprints(page)
     features = BlockFeatures.of(page)
     found["features"], found["dates"] = features.static, dated_features(page, features)
+    found["matrix"] = features.matrix(cast("BlockPerceptron", load_model()).tables)
     found["comments"] = NamedComments.of(page).thread
     found["pairs"], found["kept"] = list(page.attributes), clean(page).text
     return found
@@ -205,6 +208,9 @@ def _misuse(rng: random.Random) -> int:
         ("having_parts", (b"class name", some(i64), some(i64), rng.choice((b"a\nss", b"", b"a\n\nb")), some(u8))),
         ("date_signs", ([text, "3 days ago"], rng.choice((-1, 40, 10_000)), some(u8))),
         ("static_features", (_random_page(rng, some), *_random_features(rng, some, table, text))),
+        ("name_tokens", (*(some(i32) for _ in range(4)), some(i64), some(i64), some(np.uint32), rng.choice((0, 8)))),
+        ("word_features", (some(i64), some(i64), some(f32), some(f32))),
+        ("name_features", (some(i64), some(i64), some(f32), some(i32), some(i32), some(i32), some(i64), some(f32))),
         ("pool", (some(f32), some(f32), some(i64), some(i64), some(f32), some(f32))),
         ("contract", (some(i32), some(i64), some(i64), some(i64))),
         ("solve_rows", (*(some(i64) for _ in range(8)), 1_000)),

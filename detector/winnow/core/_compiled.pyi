@@ -62,6 +62,53 @@ def pool(
     means: WriteableBuffer,
     /,
 ) -> None: ...
+def static_features(
+    page: tuple[ReadableBuffer, ...],
+    tag_flags: ReadableBuffer,
+    tag_group: ReadableBuffer,
+    kinds: ReadableBuffer,
+    first: ReadableBuffer,
+    attribute_begin: ReadableBuffer,
+    class_signature: ReadableBuffer,
+    hides: ReadableBuffer,
+    properties: ReadableBuffer,
+    told: ReadableBuffer,
+    lines: str,
+    lowered: str,
+    title: int,
+    seed: int,
+    rows: WriteableBuffer,
+    of_page: WriteableBuffer,
+    words: WriteableBuffer,
+    levels: WriteableBuffer,
+    owner: WriteableBuffer,
+    /,
+) -> None: ...
+def name_tokens(
+    first: ReadableBuffer,
+    attribute_begin: ReadableBuffer,
+    block_begin: ReadableBuffer,
+    block_end: ReadableBuffer,
+    part_begin: ReadableBuffer,
+    parts: ReadableBuffer,
+    hashes: ReadableBuffer,
+    table_size: int,
+    /,
+) -> tuple[bytearray, bytearray]: ...
+def word_features(
+    word_block: ReadableBuffer, word: ReadableBuffer, odds: ReadableBuffer, rows: WriteableBuffer, /
+) -> None: ...
+def name_features(
+    name_element: ReadableBuffer,
+    name: ReadableBuffer,
+    odds: ReadableBuffer,
+    parent: ReadableBuffer,
+    end: ReadableBuffer,
+    owner: ReadableBuffer,
+    levels: ReadableBuffer,
+    rows: WriteableBuffer,
+    /,
+) -> None: ...
 def contract(
     parent: ReadableBuffer, opinion: ReadableBuffer, penalty: ReadableBuffer, member_of: WriteableBuffer, /
 ) -> tuple[bytearray, bytearray, bytearray]: ...

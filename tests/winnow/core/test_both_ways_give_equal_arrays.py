@@ -17,7 +17,7 @@ from winnow.comments.names import NamedComments
 from winnow.fingerprints import both_fingerprints
 from winnow.memo import forget
 from winnow.models.blocks.block_features import BlockFeatures
-from winnow.models.blocks.features.tokens import Tokens
+from winnow.models.blocks.features.tokens import TABLE_SIZE, Tokens, TokenTables
 from winnow.page.parsing import parse_html
 from winnow.page.text.statistics import TextStatistics
 
@@ -50,6 +50,8 @@ TEXTS = st.one_of(
 MARKUP = st.sampled_from(
     ["<p>", " </p>", "<div class=a>", "<br>", "<!-- ", "<a href='x", "y'>", "</", "&amp;", "&#", "]]>", "<o:p>", "<td"]
 )
+
+TABLES = TokenTables(*np.random.default_rng(1).normal(size=(2, TABLE_SIZE)).astype(np.float32))
 
 
 @st.composite
@@ -85,6 +87,7 @@ def everything(root: etree._Element) -> dict[str, Any]:
     features = BlockFeatures.of(page)
     found["static"], found["of page"] = features.static, features.of_page
     found |= {f"tokens.{name}": getattr(features.tokens, name) for name in Tokens.__slots__}
+    found["matrix"] = features.matrix(TABLES)
     named = NamedComments.of(page)
     found["dates"], found["comments"], found["thread"] = dated_features(page, features), named.comment, named.thread
     found["cleaned"] = clean(page).text

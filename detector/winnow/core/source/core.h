@@ -115,6 +115,9 @@ PyObject *core_having_parts(PyObject *module, PyObject *arguments);
 PyObject *core_date_signs(PyObject *module, PyObject *arguments);
 PyObject *core_pool(PyObject *module, PyObject *arguments);
 PyObject *core_static_features(PyObject *module, PyObject *arguments);
+PyObject *core_name_tokens(PyObject *module, PyObject *arguments);
+PyObject *core_word_features(PyObject *module, PyObject *arguments);
+PyObject *core_name_features(PyObject *module, PyObject *arguments);
 PyObject *core_contract(PyObject *module, PyObject *arguments);
 PyObject *core_solve_rows(PyObject *module, PyObject *arguments);
 

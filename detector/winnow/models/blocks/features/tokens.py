@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from winnow.core import compiled
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -32,7 +34,7 @@ NAMES: Final = (
     *(f"names: path log-odds of container {level}" for level in range(_TABLED_LEVELS)),
 )
 
-_PATH_DOUBLINGS: Final = 7  # 128 levels
+_OF_WORDS: Final = 4  # rows of words; those of names follow
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -87,10 +89,14 @@ class Tokens:
 
 def _names(page: Page, parts: NameParts) -> tuple[Indices, Indices]:
     """Element and table entry of each part of the names, int64[...] each, in document order."""
-    table = page.attributes
+    table, core = page.attributes, compiled()
     begins, lengths = np.zeros((2, len(table.first)), np.int64)
     lengths[parts.place] = parts.number
     begins[parts.place] = np.cumsum(parts.number) - parts.number
+    if core is not None:
+        arrays = table.first, table.begin, page.block_begin, page.block_end, begins, lengths, parts.hashes
+        element, name = core.name_tokens(*arrays, TABLE_SIZE)
+        return np.frombuffer(element, np.int64), np.frombuffer(name, np.int64)
     holding = page.block_end > page.block_begin  # other elements enclose nothing that is scored
     repeats = lengths[table.first] * holding[table.element]
     chosen = np.flatnonzero(repeats)
@@ -120,8 +126,12 @@ class TokenTables:
 
     def write(self, rows: NDArray[np.float32], tokens: Tokens) -> None:
         """Write float32[len(NAMES), m], features of the blocks of a page."""
-        n = len(tokens.parent)
-        write_word_features(rows, tokens, self.words)
+        n, core = len(tokens.parent), compiled()
+        write_word_features(rows[:_OF_WORDS], tokens, self.words)
+        if core is not None:
+            arrays = tokens.parent, tokens.end, tokens.owner, tokens.levels
+            core.name_features(tokens.name_element, tokens.name, self.names, *arrays, rows[_OF_WORDS:])
+            return
         own: Floats = np.bincount(tokens.name_element, self.names[tokens.name], n).astype(np.float64, copy=False)
         change = np.append(own, 0.0) - np.bincount(tokens.end, own, n + 1)
         path = np.cumsum(change)  # over the elements from the root down to each one
@@ -133,8 +143,11 @@ class TokenTables:
 
 
 def write_word_features(rows: NDArray[np.float32], tokens: Tokens, odds: NDArray[np.float32]) -> None:
-    """Write total, mean, lowest and highest log-odds of each block's words, by a table, into float32[4 or more, m]."""
-    m = len(tokens.owner)
+    """Write total, mean, lowest and highest log-odds of each block's words, by a table, into float32[4, m]."""
+    m, core = len(tokens.owner), compiled()
+    if core is not None:
+        core.word_features(tokens.word_block, tokens.word, odds, rows)
+        return
     of_word = odds[tokens.word].astype(np.float64)
     number = np.bincount(tokens.word_block, minlength=m)
     total = np.bincount(tokens.word_block, of_word, m)
@@ -159,10 +172,8 @@ def _extremes(tokens: Tokens, own: Floats) -> tuple[Floats, Floats]:
     """float64[n] each, least and most of the elements on the path from the root down to each one, and 0."""
     least, most = np.minimum(own, 0), np.maximum(own, 0)
     above = np.maximum(tokens.parent, 0).astype(np.int64)
-    for doubling in range(_PATH_DOUBLINGS):
-        if doubling and not above.any():  # all have come to the root, which is the last to look at
-            return np.minimum(least, least[0]), np.maximum(most, most[0])
+    while above.any():  # some have not come to the root, which is the last to look at
         np.minimum(least, least.take(above), out=least)
         np.maximum(most, most.take(above), out=most)
         above = above.take(above)
-    return least, most
+    return np.minimum(least, least[0]), np.maximum(most, most[0])
