@@ -1,6 +1,6 @@
 """Headings, lists, links, code, tables and pictures of the content that Markdown keeps, next to other extractors.
 
-    python -m benchmarks.output.markup_kept GOLD PAGES_DIR [--sample N]
+    python -m benchmarks.output.markup_kept GOLD PAGES_DIR --per-kind 30 --model folds/without-{fold}.npz
 
 Counted are the elements of a page's HTML whose own text lies in its gold text, word for word. Kept is one whose text
 stands in the same kind of element when the Markdown is rendered again: headings at any level, items of lists, links
@@ -11,20 +11,34 @@ around it is gold. markdownify, which takes no template out, converts the whole 
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
 from markdown_it import MarkdownIt
 
-from benchmarks.shared.common import add_gold_arguments, gold_pages, parser_of, shown, table, write_json
+from benchmarks.shared.common import (
+    Models,
+    add_gold_arguments,
+    add_model_argument,
+    gold_pages,
+    parser_of,
+    shown,
+    spread,
+    table,
+    write_json,
+)
 from winnow import clean
 from winnow.page.charset import decode
 from winnow.page.parsing import parse_html
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from lxml import etree
+
+    from winnow.models.base import Model
+    from winnow.training.evaluation import GoldPage
 
 KINDS: Final = {
     "headings": ("h1", "h2", "h3", "h4", "h5", "h6"),
@@ -40,7 +54,7 @@ _LEAST_AROUND: Final = 20
 
 
 def _extractors() -> dict[str, Callable[[str, str | None], str]]:
-    found: dict[str, Callable[[str, str | None], str]] = {"Winnow": lambda html, url: clean(html, url).markdown}
+    found: dict[str, Callable[[str, str | None], str]] = {"Winnow": _by_winnow}
     if find_spec("trafilatura"):
         from trafilatura import extract  # noqa: PLC0415
 
@@ -62,15 +76,20 @@ def main() -> None:
     """Convert every page with every extractor and print the table."""
     parser = parser_of(__doc__)
     add_gold_arguments(parser)
+    add_model_argument(parser)
+    parser.add_argument("--per-kind", type=int, metavar="N", help="so many pages of each page type, evenly spread")
     options = parser.parse_args()
+    models = Models(options.model)
     extractors = _extractors()
     render = MarkdownIt("commonmark").enable(["table", "strikethrough"]).render
     kept = {name: Counter[str]() for name in extractors}
     there = Counter[str]()
-    for gold, body in shown(gold_pages(options), "pages"):
+    pages = gold_pages(options)
+    for gold, body in shown(_of_each_kind(pages, options.per_kind) if options.per_kind else pages, "pages"):
         html = decode(body)
         wanted = _elements(parse_html(html), " ".join(gold.text.split()))
         there.update({kind: count.total() for kind, count in wanted.items()})
+        extractors["Winnow"] = partial(_by_winnow, model=models.of(gold))
         for name, extract in extractors.items():
             found = _elements(parse_html(str(render(extract(html, gold.url)))), None)
             kept[name].update({kind: (wanted[kind] & found[kind]).total() for kind in KINDS})
@@ -78,6 +97,15 @@ def main() -> None:
     rows.append(["(on the pages)", *(f"{there[kind]:,}" for kind in KINDS)])
     print(table(["", *KINDS], rows))
     write_json(options, {name: dict(counts) for name, counts in kept.items()} | {"there": dict(there)})
+
+
+def _by_winnow(html: str, url: str | None, model: Model | None = None) -> str:
+    return clean(html, url, model=model).markdown
+
+
+def _of_each_kind(pages: Sequence[tuple[GoldPage, bytes]], number: int) -> list[tuple[GoldPage, bytes]]:
+    kinds = sorted({page.page_type for page, _ in pages})
+    return [page for kind in kinds for page in spread([each for each in pages if each[0].page_type == kind], number)]
 
 
 def _elements(root: etree._Element, gold: str | None) -> dict[str, Counter[str]]:

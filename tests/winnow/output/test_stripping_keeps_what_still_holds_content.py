@@ -71,6 +71,20 @@ def test_a_picture_stays_in_content_and_goes_with_the_menu_entry_it_decorates() 
     assert '<figure><img src="photo.jpg">' in written
 
 
+def test_a_logo_with_a_menu_between_it_and_the_story_goes_and_the_picture_above_the_story_stays() -> None:
+    menu = "".join(f"<li cut><a href=/{entry}>Entry {entry}</a></li>" for entry in range(20))
+    page = body(
+        f"<div><a href=/><img src=logo.png></a></div><ul>{menu}</ul><p cut>By a reporter</p><img src=lead.jpg>"
+        "<p cut>Yesterday</p><p>Story</p>"
+    )
+    assert "logo.png" not in page
+    assert "lead.jpg" in page
+
+
+def test_a_picture_of_one_pixel_counts_visits_and_goes() -> None:
+    assert body("<p>Story <img src=count.gif width=1 height=1><img src=line.png width=1></p>").count("<img") == 1
+
+
 def test_a_picture_in_a_template_element_goes() -> None:
     assert body("<div cut><img src=banner.png></div><p>Story</p>") == "<p>Story</p>"
 
