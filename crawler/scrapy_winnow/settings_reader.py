@@ -211,8 +211,9 @@ class SettingsReader:
             return Path(text)
         try:
             return Path(data_path(folder))
-        except NotConfigured:
-            # There is a settings module, but no scrapy.cfg to say where the project is: under scrapyd, in a script.
+        except (NotConfigured, OSError):
+            # There is a settings module, but no scrapy.cfg to say where the project is: under scrapyd, in a script. Or
+            # Scrapy, which makes its data folder, cannot: a container may be read-only, and needs none with a Redis.
             return Path(".scrapy", folder)
 
     def file(self, name: str) -> str | None:

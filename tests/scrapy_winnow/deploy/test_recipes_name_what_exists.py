@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
-from scrapy.settings import default_settings
+from scrapy.settings import Settings, default_settings
 
 from scrapy_winnow.commands.crawls import dedup, learn
-from scrapy_winnow.config import DEFAULTS
+from scrapy_winnow.config import DEFAULTS, Config
 from scrapy_winnow.project.spiders.site import SiteSpider
 
 DEPLOY = Path(__file__).parents[3] / "deploy"
@@ -59,3 +59,12 @@ def test_the_shards_of_a_recipe_are_all_there():
 def test_the_readme_links_to_every_recipe():
     linked = set(re.findall(r"\]\((\w+\.\w+)\)", (DEPLOY / "README.md").read_text()))
     assert linked == {file.name for file in DEPLOY.iterdir() if file.is_file()} - {"README.md", "Dockerfile"}
+
+
+def test_a_folder_that_nobody_may_write_to_is_no_hindrance_to_who_needs_none(tmp_path, monkeypatch):
+    (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = scrapy_winnow.project.settings\n")
+    (tmp_path / ".scrapy").symlink_to("/proc/nowhere")  # where not even root can make one
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "scrapy_winnow.project.settings")
+    settings = Settings({"WINNOW_REDIS_URL": "redis://redis.example:6379/0"})
+    assert Config.from_settings(settings).state_dir == Path(".scrapy/winnow")
