@@ -8,13 +8,15 @@ Redis are compared with those of the same pages counted without any fault, node 
 
 *Lost* are pages that were asked for and gave no item. *Stood still* is the longest time without a request to the web;
 a call to Redis may take WINNOW_REDIS_TIMEOUT (0.5 s), plus what a crawl without fault stands still anyway. The exit
-code is 1 if something is lost, counted wrongly, or stands still for longer than the bound.
+code is 1 if something is lost, counted wrongly, or stands still for longer than the bound. For clocks that jump, a
+library is compiled that the processes are started with; without a C compiler they do not.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -28,6 +30,7 @@ from scrapy import Request
 from scrapy.http import HtmlResponse
 from scrapy.utils.request import RequestFingerprinter
 
+from benchmarks.faults.chaos_faults import FAULTS, Clock, Fault, Setting, fail_over
 from benchmarks.faults.redis_faults import Proxy, Server
 from benchmarks.shared.common import parser_of, say, table, write_json
 from benchmarks.shared.demo_pages import demo_pages
@@ -41,8 +44,6 @@ from winnow.fingerprints.units import FINGERPRINT_VERSION
 from winnow.page.page import Page
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from demo.site import Resource
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -51,79 +52,6 @@ TIMEOUT: Final = 0.5
 
 _SLACK: Final = 0.5  # seconds that a busy machine may add to a pause
 _EVERY: Final = 0.01  # seconds between looks at the crawl
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """One kind of trouble.
-
-    Attributes:
-        strike: what happens to the servers.
-        mend: what ends it.
-        server: options of the server.
-        workers: crawls of the same pages at the same time.
-        kills: whether it is the worker that is killed with 9, and started again.
-        keeps: whether all pages must be in the counts at the end; without, those counted must be right.
-    """
-
-    strike: Callable[[Setting], object] = lambda _: None
-    mend: Callable[[Setting], object] = lambda _: None
-    server: Sequence[str] = ()
-    workers: int = 1
-    kills: bool = False
-    keeps: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """The servers of one crawl: the one it talks to, through a proxy, and a replica."""
-
-    server: Server
-    replica: Server
-    proxy: Proxy
-
-
-def _restart(setting: Setting) -> None:
-    setting.server.start()
-
-
-def _fail_over(setting: Setting) -> None:
-    setting.replica.do("REPLICAOF", "NO", "ONE")
-    setting.proxy.to = setting.replica.port
-    setting.proxy.heal()
-
-
-FAULTS: Final = {
-    "none": Fault(keeps=True),
-    "worker killed -9, started again": Fault(kills=True, keeps=True),
-    "two workers, the same pages": Fault(workers=2, keeps=True),
-    "Redis killed -9, back empty": Fault(lambda s: s.server.kill(), _restart),
-    "Redis killed -9, back with its log": Fault(
-        lambda s: s.server.kill(), _restart, ("--appendonly", "yes", "--appendfsync", "always")
-    ),
-    "Redis frozen": Fault(lambda s: s.server.freeze(), lambda s: s.server.thaw()),
-    "Redis out of memory": Fault(
-        lambda s: s.server.do("CONFIG", "SET", "maxmemory", "1"),
-        lambda s: s.server.do("CONFIG", "SET", "maxmemory", "0"),
-    ),
-    "Redis made a read-only replica": Fault(
-        lambda s: s.server.do("REPLICAOF", "127.0.0.1", "1"), lambda s: s.server.do("REPLICAOF", "NO", "ONE")
-    ),
-    "Redis failing over to its replica": Fault(lambda s: s.server.kill(), _fail_over),
-    "Redis's disk full": Fault(
-        lambda s: s.server.fill_disk(),
-        lambda s: s.server.empty_disk(),
-        ("--appendonly", "yes", "--appendfsync", "everysec"),
-    ),
-    "worker and Redis killed -9 at once": Fault(
-        lambda s: s.server.kill(), _restart, ("--appendonly", "yes", "--appendfsync", "always"), kills=True
-    ),
-    "network cut and Redis out of memory": Fault(
-        lambda s: (s.proxy.cut(), s.server.do("CONFIG", "SET", "maxmemory", "1")),
-        lambda s: (s.proxy.heal(), s.server.do("CONFIG", "SET", "maxmemory", "0")),
-    ),
-    "network cut": Fault(lambda s: s.proxy.cut(), lambda s: s.proxy.heal()),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,11 +117,13 @@ def _run(
     fault: Fault, web: DemoWeb, pages: dict[str, Resource], folder: Path, pause: float, without: Outcome | None
 ) -> Outcome:
     with ExitStack() as stack:
-        server = stack.enter_context(Server(folder / "primary", *fault.server))
+        folder.mkdir()
+        clock = Clock(folder)
+        server = stack.enter_context(Server(folder / "primary", *fault.server, environment=clock.environment))
         replica = stack.enter_context(Server(folder / "replica", "--replicaof", "127.0.0.1", str(server.port)))
-        setting = Setting(server, replica, stack.enter_context(Proxy(server.port)))
+        setting = Setting(server, replica, stack.enter_context(Proxy(server.port)), clock)
         still = _crawl(fault, setting, web, pages, folder, pause)
-        survivor = replica if fault.mend is _fail_over else server
+        survivor = replica if fault.mend is fail_over else server
         counted, wrong = asyncio.run(_compared(survivor, pages, folder))
         log = "".join(file.read_text(encoding="utf-8") for file in folder.glob("*.log"))
     items = {
@@ -263,6 +193,7 @@ def _start(
         "WINNOW_REDIS_RETRY_INTERVAL": 1,
         "WINNOW_SETTLE_PAGES": 0,
         "WINNOW_DUPLICATES": 0,
+        "WINNOW_REPORT": "",
         "FEED_EXPORT_FIELDS": "url,text",
         "AUTOTHROTTLE_ENABLED": 0,
         "ROBOTSTXT_OBEY": 0,
@@ -271,7 +202,7 @@ def _start(
         "RANDOMIZE_DOWNLOAD_DELAY": 0,
     }.items():
         command += ["-s", f"{name}={value}"]
-    return subprocess.Popen(command, cwd=ROOT)
+    return subprocess.Popen(command, cwd=ROOT, env={**os.environ, **setting.clock.environment})
 
 
 async def _compared(server: Server, pages: dict[str, Resource], folder: Path) -> tuple[int, int]:

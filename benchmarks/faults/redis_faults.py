@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import resource
 import select
 import signal
@@ -10,6 +11,7 @@ import socket
 import subprocess
 import threading
 import time
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Self
 
 import redis
@@ -17,6 +19,7 @@ import redis
 from scrapy_winnow.storage.embedded import server_binary
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 _START_SECONDS: Final = 20.0
@@ -29,13 +32,15 @@ class Server:
     Args:
         folder: where its data goes.
         options: further options of its command line.
+        environment: further variables of its environment.
     """
 
-    def __init__(self, folder: Path, *options: str) -> None:
+    def __init__(self, folder: Path, *options: str, environment: Mapping[str, str] = MappingProxyType({})) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.port = _free_port()
         self._folder = folder
         self._options = options
+        self._environment = {**os.environ, **environment}
         self._process: subprocess.Popen[bytes] | None = None
         self.start()
 
@@ -58,6 +63,7 @@ class Server:
         self._process = subprocess.Popen(
             [server_binary(), "--port", str(self.port), "--dir", str(self._folder), "--save", "", *self._options],
             stdout=subprocess.DEVNULL,
+            env=self._environment,
             restore_signals=False,  # so that a file that may not grow is an error of the server's, and not its end
         )
         deadline = time.monotonic() + _START_SECONDS

@@ -9,7 +9,7 @@ from winnow.output.markdown.blocks import HEADING, LIST, PARAGRAPH, stacked
 from winnow.output.markdown.writer import blocks_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from winnow.output.markdown.blocks import Block
 
@@ -102,7 +102,7 @@ def _pieces(block: Block, max_words: int) -> Iterator[str]:
         yield piece.strip()
 
 
-def _items(lines: list[str]) -> list[str]:
+def _items(lines: Sequence[str]) -> list[str]:
     items: list[list[str]] = []
     for line in lines:
         if items and (not line or line.startswith(" ")):

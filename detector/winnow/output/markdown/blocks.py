@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 PARAGRAPH, HEADING, RULE, CODE, QUOTE, LIST, TABLE = "paragraph", "heading", "rule", "code", "quote", "list", "table"
 
@@ -31,7 +34,7 @@ class Block:
     """
 
     kind: str
-    lines: list[str]
+    lines: Sequence[str]
     marker: str = ""
     interrupts: bool = False
 

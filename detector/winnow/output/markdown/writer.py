@@ -228,7 +228,8 @@ class _Writer:
 
     def _end_paragraph(self) -> None:
         if not self._line.empty:
-            self._add(Block(PARAGRAPH, self._line.finish().split("\n")))
+            # A tuple of texts is nothing to the garbage collector, whose passes over a long page hold up all threads.
+            self._add(Block(PARAGRAPH, tuple(self._line.finish().split("\n"))))
         else:
             self._line.finish()
 
