@@ -86,6 +86,7 @@ DEFAULTS: Final[Mapping[str, object]] = {
     "WINNOW_LEARN_PAGES": 10,
     "WINNOW_MODEL_REFRESH": 30.0,
     "WINNOW_REPORT": None,
+    "WINNOW_METRICS": None,
     "WINNOW_PROGRESS": True,
 }
 """Every setting with its default."""
@@ -147,6 +148,7 @@ class Config:
     learn_pages: int
     model_refresh: float
     report: str | None
+    metrics: tuple[str, int] | None
     progress: bool
 
     @property
@@ -228,6 +230,7 @@ class Config:
             learn_pages=reader.whole("WINNOW_LEARN_PAGES", least=1),
             model_refresh=reader.seconds("WINNOW_MODEL_REFRESH"),
             report=reader.file("WINNOW_REPORT"),
+            metrics=reader.address("WINNOW_METRICS"),
             progress=reader.truth("WINNOW_PROGRESS"),
         )
         reader.check()

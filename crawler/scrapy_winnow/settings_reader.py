@@ -216,6 +216,17 @@ class SettingsReader:
             # Scrapy, which makes its data folder, cannot: a container may be read-only, and needs none with a Redis.
             return Path(".scrapy", folder)
 
+    def address(self, name: str) -> tuple[str, int] | None:
+        """Where to listen, ``HOST:PORT``; ``None`` for nowhere."""
+        text = self.text(name) or None
+        if text is None:
+            return None
+        host, _, port = text.rpartition(":")
+        if not host or not port.isdecimal() or not 0 < int(port) < 1 << 16:
+            self._wrong(f"{name} must be an address to listen at, as 127.0.0.1:9410, not {text!r}")
+            return None
+        return host.strip("[]"), int(port)
+
     def file(self, name: str) -> str | None:
         """A file to write, in a folder that is there; ``None`` for none."""
         text = self.text(name) or None

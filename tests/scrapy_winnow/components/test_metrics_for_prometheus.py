@@ -1,0 +1,62 @@
+"""A crawl's stats, asked for over HTTP while it runs."""
+
+import json
+import re
+import socket
+import urllib.request
+from pathlib import Path
+
+from prometheus_client.parser import text_string_to_metric_families
+
+from scrapy_winnow.components.metrics import LAST_BEAT, METRICS
+
+ROOT = Path(__file__).parents[3]
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def test_a_running_crawl_answers_prometheus_with_all_its_stats(crawl, web):
+    port = _free_port()
+    answers = []
+
+    def ask(path: str) -> None:
+        if path == "/5":
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+                answers.append(answer.read().decode())
+
+    web.on_request = ask
+    crawled = crawl(urls=web.add_articles(6), WINNOW_METRICS=f"127.0.0.1:{port}", CONCURRENT_REQUESTS=1)
+    (answer,) = answers
+    found = {family.name: family.samples for family in text_string_to_metric_families(answer)}
+    assert set(found) == {*METRICS.values(), LAST_BEAT}
+    (sample,) = found["winnow_pages_counted"]
+    assert 3 <= sample.value <= 5
+    assert list(sample.labels) == ["spider"]
+    (beat,) = found[LAST_BEAT]
+    assert beat.value > 1.7e9
+    assert len(crawled.items) == 6
+
+
+def test_a_port_that_is_taken_is_said_and_harms_nothing(crawl, web):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        crawled = crawl(urls=web.add_articles(1), WINNOW_METRICS=address)
+    assert len(crawled.items) == 1
+    assert f"No metrics are served at {address}" in crawled.log
+
+
+def test_the_board_of_grafana_asks_for_what_there_is():
+    board = json.loads((ROOT / "deploy" / "grafana.json").read_text())
+    asked = {name for panel in board["panels"] for target in panel["targets"] for name in _names(target["expr"])}
+    assert asked <= {f"{name}_total" for name in METRICS.values()} | {LAST_BEAT}
+    assert len(asked) > 15
+
+
+def _names(expression: str) -> list[str]:
+    return re.findall(r"\b(?:winnow|scrapy)_\w+", expression)
