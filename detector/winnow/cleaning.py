@@ -13,9 +13,9 @@ from winnow.comments import COMMENTS, Comments, Parting
 from winnow.inputs import check_choice, check_input, usable_model
 from winnow.models.base import FAVORS, SCOPES
 from winnow.output.conditional_comments import leftovers
-from winnow.output.headings import story_headings
 from winnow.output.markup.html import Parts
 from winnow.output.repeats import later_copies
+from winnow.output.story_parts import story_parts
 from winnow.output.stripping import template_units
 from winnow.output.tables import in_table
 from winnow.output.text import block_texts, join_blocks, visible_text
@@ -127,9 +127,10 @@ def clean(
     template, fallback = template_units(page, smoothed, choice.threshold)
     template[threads.section >= 0] = not threads.included
     texts = block_texts(page)
-    headings = np.zeros(page.n + page.m, bool)
-    headings[page.n :] = story_headings(page, texts, ~template[page.n :]) & ~site[page.n :] & template[page.n :]
-    template &= ~headings
+    parts_of_story = np.zeros(page.n + page.m, bool)
+    stays = story_parts(page, texts, ~template[page.n :], smoothed.value[page.n :])
+    parts_of_story[page.n :] = stays & ~site[page.n :] & template[page.n :]
+    template &= ~parts_of_story
     copies = np.zeros(page.n + page.m, bool)
     if deduplicate:
         copies[page.n :] = later_copies(page, texts, ~template[page.n :])
@@ -140,7 +141,7 @@ def clean(
     cut[page.n :] |= leftovers(texts) | threads.controls
     template |= cut
     section = np.where(threads.section >= 0, threads.section, smoothed.section)
-    smoothed = SmoothedScores(smoothed.value, _sections_of_their_own(section, cut | headings))
+    smoothed = SmoothedScores(smoothed.value, _sections_of_their_own(section, cut | parts_of_story))
     kept, readers = ~template[page.n :], threads.readers & ~cut[page.n :]
     lengths = np.fromiter(map(len, texts), np.int64, page.m)
     return Cleaned(

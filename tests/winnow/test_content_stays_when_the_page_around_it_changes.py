@@ -69,6 +69,18 @@ def test_the_heading_of_a_kept_story_stays():
     assert clean(FRAMED).text.startswith(HEADING)
 
 
+def test_headings_and_tables_within_a_kept_story_stay():
+    text = clean(FRAMED).text
+    assert "What to expect\n\nHigh tides" in text
+    assert "Harbour\tHighest wind\nSaltby\t124 km/h\nPriory\t131 km/h" in text
+
+
+def test_a_table_of_the_template_goes():
+    table = "<table><tr><th>Office</th><th>Hours</th></tr><tr><td>Quay</td><td>9 to 5</td></tr></table>"
+    changed = FRAMED.replace("<footer", f"<div class='sidebar widget'>{MENU}{table}</div><footer")
+    assert words(changed) == words(FRAMED)
+
+
 def test_a_choice_that_there_is_not_is_refused():
     with pytest.raises(ValueError, match="scope may be auto"):
         clean(STORY, scope="story")  # type: ignore[arg-type]

@@ -15,8 +15,8 @@ from winnow.models.blocks.block_features import BlockFeatures
 from winnow.models.blocks.decision.kinds import ARTICLE, KINDS
 from winnow.models.blocks.perceptron import view_of
 from winnow.models.threshold import BETAS
-from winnow.output.headings import story_headings
 from winnow.output.repeats import later_copies
+from winnow.output.story_parts import story_headings
 from winnow.output.text import block_texts
 from winnow.page.page import Page, PageTooLarge
 from winnow.page.parsing import parse_html

@@ -1,0 +1,97 @@
+"""What belongs to a story that is kept stays with it: its heading, headings within it, tables between paragraphs.
+
+Models know single blocks, and have learned from gold text that often begins below the heading. A heading of two words
+or a cell with a number says little of itself; where it stands says more.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from winnow.output.tables import table_around
+from winnow.page.subtrees import prefix_sums, within
+from winnow.page.tags import TAG_ID, tag_set
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from winnow.page.page import Page
+
+    Floats = NDArray[np.float64]
+
+_SUBHEADINGS: Final = tag_set("h2", "h3", "h4", "h5", "h6")
+_MOST: Final = 0.9  # of the text kept, in the innermost element that stands for the story
+_LEAST_CERTAIN: Final = 0.5  # templateness below which a heading above text that is kept stays
+_LEAST_CERTAIN_TABLE: Final = 0.8  # the same of a table, mean over its blocks
+_NEAR: Final = 3  # blocks before and after a table among which one has to be kept
+
+
+def story_parts(page: Page, texts: list[str], kept: NDArray[np.bool_], templateness: Floats) -> NDArray[np.bool_]:
+    """Find what is to stay with the story besides what is kept already.
+
+    Args:
+        page: the page.
+        texts: text of each of its m blocks.
+        kept: bool[m], blocks that are content.
+        templateness: float64[m] in 0..1, smoothed scores.
+
+    Returns:
+        bool[m], blocks, of which some may be kept already.
+    """
+    found = story_headings(page, texts, kept)
+    if kept.any():
+        found |= _subheadings(page, kept) & (templateness < _LEAST_CERTAIN)
+        found |= _tables(page, kept, templateness)
+    return found
+
+
+def story_headings(page: Page, texts: list[str], kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Find the headings of the first rank that stand where the story stands.
+
+    Args:
+        page: the page.
+        texts: text of each of its m blocks.
+        kept: bool[m], blocks that are content.
+
+    Returns:
+        bool[m], blocks in an ``h1`` that lie in the innermost element around nine tenths of the text kept, and before
+        the last of it.
+    """
+    headings = within(page, page.tag == TAG_ID["h1"])[page.block_node]
+    if not headings.any() or not kept.any():
+        return np.zeros(page.m, bool)
+    text = prefix_sums(np.fromiter(map(len, texts), np.int64, page.m) * kept)
+    around = np.flatnonzero(text[page.block_end] - text[page.block_begin] >= _MOST * text[-1])[-1]
+    block = np.arange(page.m)
+    inside = (block >= page.block_begin[around]) & (block < page.block_end[around])
+    found: NDArray[np.bool_] = headings & inside & (block < np.flatnonzero(kept)[-1])
+    return found
+
+
+def _subheadings(page: Page, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """bool[m], headings of lower ranks between blocks that are kept, each right above text that is."""
+    heading = within(page, _SUBHEADINGS[page.tag])[page.block_node]
+    above_text = np.append((kept & ~heading)[1:], False)
+    begun = np.cumsum(kept) > 0
+    found: NDArray[np.bool_] = heading & above_text & begun
+    return found
+
+
+def _tables(page: Page, kept: NDArray[np.bool_], templateness: Floats) -> NDArray[np.bool_]:
+    """bool[m], blocks of tables of data that stand between blocks that are kept, or have some."""
+    table = table_around(page)[page.block_node]
+    found = np.zeros(page.m, bool)
+    if (table < 0).all():
+        return found
+    roots = np.unique(table[table >= 0])
+    begin, end = page.block_begin[roots], page.block_end[roots]
+    sums, scores = prefix_sums(kept), np.append(0.0, np.cumsum(templateness))
+    inside = sums[end] > sums[begin]
+    before = sums[begin] > sums[np.maximum(begin - _NEAR, 0)]
+    after = sums[np.minimum(end + _NEAR, page.m)] > sums[end]
+    doubtful = scores[end] - scores[begin] < _LEAST_CERTAIN_TABLE * (end - begin)
+    stays = roots[(inside | before & after) & doubtful]
+    found[np.isin(table, stays)] = True
+    return found
