@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
-from typing import Self
+from dataclasses import asdict, dataclass, fields
+from typing import Final, Self
+
+_TYPES: Final[dict[str, set[type]]] = {"str": {str}, "int": {int}, "float": {int, float}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +49,10 @@ class Card:
     def from_json(cls, data: bytes | str) -> Self | None:
         """Read a card; ``None`` for one that learners of another version have written, or nobody has."""
         try:
-            return cls(**json.loads(data))
-        except (TypeError, ValueError):
+            card = cls(**json.loads(data))
+        except (TypeError, ValueError, RecursionError):
             return None
+        return card if all(type(getattr(card, each.name)) in _TYPES[str(each.type)] for each in fields(card)) else None
 
     @property
     def figures(self) -> str:

@@ -1,0 +1,139 @@
+"""What fuzzing feeds with any bytes, and what must be true of whatever comes out; a violation is an exception."""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+import tempfile
+import zlib
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+import html5lib
+from markdown_it import MarkdownIt
+
+from scrapy_winnow.hosts.entries import ENTRY, frequencies
+from scrapy_winnow.hosts.settled import SettledHost
+from scrapy_winnow.learning.cards import Card
+from scrapy_winnow.learning.examples import FEATURE_VERSION, Example, ExampleError
+from winnow import clean
+from winnow.models import registry
+from winnow.models.files import ModelError, read_model_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+URL: Final = "https://news.example/2026/storm"
+
+_FORBIDDEN: Final = frozenset(
+    (
+        *("script", "style", "iframe", "frame", "object", "embed", "applet", "base", "link", "meta", "form", "input"),
+        *("button", "textarea", "select", "svg", "math", "template", "noscript", "noembed", "noframes", "plaintext"),
+    )
+)
+_ADDRESSES: Final = frozenset({"href", "src", "srcset", "action", "formaction", "background", "poster", "cite", "data"})
+_SCHEMES: Final = frozenset({"", "http", "https", "mailto", "tel", "ftp", "data"})
+_PICTURES: Final = tuple(f"data:image/{kind}" for kind in ("png", "gif", "jpeg", "webp", "avif"))
+_RENDERER: Final = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+_RENDERER.validateLink = lambda _: True  # type: ignore[method-assign]  # so that unsafe addresses are seen
+
+
+def take_page(data: bytes) -> None:
+    """Any bytes are a page: all of its outputs can be written, and none of them holds what runs."""
+    cleaned = clean(data, URL)
+    assert isinstance(cleaned.text, str)
+    list(cleaned.segments)
+    assert 0 <= cleaned.template_share <= 1
+
+
+def take_output(data: bytes) -> None:
+    """Clean HTML and Markdown of any page, as another parser reads them, hold no script, handler or unsafe address."""
+    cleaned = clean(data, URL)
+    look_for_harm(cleaned.html)
+    look_for_harm(_RENDERER.render(cleaned.markdown))
+
+
+def look_for_harm(html: str) -> None:
+    """Parse HTML with html5lib and look through it.
+
+    Raises:
+        AssertionError: it holds something that runs, embeds or leads where nothing may lead.
+    """
+    document = html5lib.parse(html, namespaceHTMLElements=False)
+    for element in [element for part in document for element in part.iter() if isinstance(element.tag, str)]:
+        is_charset = element.tag == "meta" and "charset" in element.attrib
+        assert is_charset or element.tag not in _FORBIDDEN, element.tag
+        for name, value in element.attrib.items():
+            assert not name.startswith("on"), name
+            assert name != "style", value
+            if name in _ADDRESSES:
+                _check_address(value)
+
+
+def _check_address(value: str) -> None:
+    plain = "".join(character for character in value if character > " ").lower()
+    with suppress(ValueError):
+        scheme = urlsplit(plain).scheme
+        assert scheme in _SCHEMES, value
+        assert scheme != "data" or plain.startswith(_PICTURES), value
+
+
+def take_redis(data: bytes) -> None:
+    """What Redis holds of hosts and of learning is read, or refused with the error that is said of it."""
+    kind, rest = data[:1], data[1:]
+    if kind < b"\x40":
+        with suppress(ValueError):
+            host = SettledHost.unpack(b"s", 1, 64, rest, 100.0)
+            assert (host.frequencies(host.fingerprints) >= 0).all()
+    elif kind < b"\x60":
+        whole = rest[: len(rest) // ENTRY.itemsize * ENTRY.itemsize]
+        assert (frequencies(whole, 64) >= 0).all()
+    elif kind < b"\xa0":
+        card = Card.from_json(rest)
+        if card is not None:
+            assert isinstance(card.text, str)
+    else:
+        with suppress(ExampleError):
+            Example.from_bytes(_example(rest))
+
+
+def _example(data: bytes) -> bytes:
+    """Bytes as an example of the right features, so that what is behind its mark and in its deflated part is read."""
+    mark = hashlib.blake2b(FEATURE_VERSION.encode(), digest_size=8).digest()
+    sizes = [byte % 16 for byte in data[:4].ljust(4, b"\0")]
+    return mark + struct.pack("<4I", *sizes) + zlib.compress(data[4:].ljust(8_000, b"\0")[:8_000])
+
+
+def take_model(data: bytes) -> None:
+    """A model file with any bytes in any place is read, or refused as no model."""
+    whole = bytearray(_model())
+    for at in range(0, len(data) - 3, 4):
+        place = int.from_bytes(data[at : at + 3], "little") % len(whole)
+        whole[place] = data[at + 3]
+    file = _file()
+    file.write_bytes(whole)
+    with suppress(ModelError):
+        header, _ = read_model_file(file)
+        assert isinstance(header, dict)
+
+
+@cache
+def _model() -> bytes:
+    shipped: Any = registry._SHIPPED
+    return next(iter(sorted(shipped.glob("blocks-self*.npz")))).read_bytes()
+
+
+@cache
+def _file() -> Path:
+    return Path(tempfile.mkdtemp(prefix="winnow-fuzzing-"), "model.npz")
+
+
+TARGETS: Final[dict[str, Callable[[bytes], None]]] = {
+    "page": take_page,
+    "output": take_output,
+    "redis": take_redis,
+    "model": take_model,
+}
