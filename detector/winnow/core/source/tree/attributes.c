@@ -1,0 +1,111 @@
+/* The attributes of elements, each different one kept once. */
+#include "tree/flat.h"
+
+/* A keyed hash of the bytes of a value; a page cannot choose its collisions without the key. */
+static uint64_t hash_value(uint64_t seed, int32_t name, const unsigned char *value, size_t length)
+{
+    uint64_t h = seed ^ ((uint64_t)(uint32_t)name * 0x9E3779B97F4A7C15u) ^ length, word;
+    while (length >= 8) {
+        memcpy(&word, value, 8);
+        h = (h ^ word) * 0xBF58476D1CE4E5B9u;
+        h ^= h >> 29;
+        h += seed;
+        value += 8;
+        length -= 8;
+    }
+    word = 0;
+    memcpy(&word, value, length);
+    h = (h ^ word) * 0x94D049BB133111EBu;
+    h ^= h >> 32;
+    h = (h + seed) * 0xBF58476D1CE4E5B9u;
+    return h ^ h >> 30;
+}
+
+/* Number of an attribute's name, by its text. */
+static int32_t attribute_name(Flat *flat, const Attribute *attribute)
+{
+    Name *slot = names_find(&flat->attribute_names, attribute->name, attribute->space);
+    PyObject *name, *number;
+    if (slot == NULL) {
+        return -1;
+    }
+    if (slot->name != NULL) {
+        return slot->value;
+    }
+    name = full_name(attribute->name, attribute->space);
+    if (name == NULL) {
+        return -1;
+    }
+    number = PyDict_GetItemWithError(flat->name_numbers, name);
+    if (number == NULL) {
+        Py_ssize_t next = PyList_Size(flat->name_list);
+        if (PyErr_Occurred() || (number = PyLong_FromSsize_t(next)) == NULL) {
+            Py_DECREF(name);
+            return -1;
+        }
+        if (PyDict_SetItem(flat->name_numbers, name, number) < 0 || PyList_Append(flat->name_list, name) < 0) {
+            Py_DECREF(number);
+            Py_DECREF(name);
+            return -1;
+        }
+        Py_DECREF(number); /* the dictionary holds it */
+    }
+    slot->name = attribute->name;
+    slot->space = attribute->space;
+    slot->value = (int32_t)PyLong_AsLong(number);
+    flat->attribute_names.used++;
+    Py_DECREF(name);
+    return slot->value;
+}
+
+int read_attributes(Flat *flat, const Node *node)
+{
+    const Attribute *attribute;
+    for (attribute = node->properties; attribute != NULL; attribute = attribute->next) {
+        const Node *text = attribute->children;
+        const unsigned char *value = (const unsigned char *)"";
+        size_t length, at;
+        int32_t name;
+        uint32_t found;
+        if (attribute->type != ATTRIBUTE) {
+            continue;
+        }
+        if (text != NULL) {
+            if (!IS_TEXT(text) || text->next != NULL) {
+                return 0;
+            }
+            if (text->content != NULL) {
+                value = text->content;
+            }
+        }
+        if (flat->a >= flat->size.attributes) {
+            PyErr_SetString(PyExc_RuntimeError, "the tree has changed while it was read");
+            return -1;
+        }
+        if ((name = attribute_name(flat, attribute)) < 0) {
+            return -1;
+        }
+        length = strlen((const char *)value);
+        at = hash_value(flat->seed, name, value, length) & flat->table_mask;
+        while ((found = flat->table[at]) != 0) {
+            size_t begin = (size_t)flat->value_begin[found - 1];
+            size_t known = (size_t)flat->value_begin[found] - begin;
+            if (flat->name_of[found - 1] == name && known == length
+                && (length == 0 || memcmp(flat->values.data + begin, value, length) == 0)) {
+                break;
+            }
+            at = (at + 1) & flat->table_mask;
+        }
+        if (found == 0) {
+            if (bytes_append(&flat->values, value, length) < 0) {
+                return -1;
+            }
+            flat->name_of[flat->d] = name;
+            flat->place[flat->d] = (int32_t)flat->a;
+            flat->value_begin[++flat->d] = (int64_t)flat->values.used;
+            found = flat->table[at] = (uint32_t)flat->d;
+        }
+        flat->first[flat->a++] = flat->place[found - 1];
+    }
+    return 1;
+}

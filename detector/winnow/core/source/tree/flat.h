@@ -1,0 +1,69 @@
+/* What is written while an lxml tree is read into flat arrays. */
+#ifndef WINNOW_FLAT_H
+#define WINNOW_FLAT_H
+
+#include "core.h"
+#include "tree/nodes.h"
+
+typedef struct {
+    size_t nodes;      /* elements, comments, instructions and references */
+    size_t elements;
+    size_t texts;
+    size_t attributes;
+    size_t levels;     /* of elements */
+} Size;
+
+/* Names by the addresses of their strings, which libxml2 keeps once per document. */
+typedef struct {
+    const unsigned char *name;
+    const Namespace *space;
+    int32_t value;
+} Name;
+
+typedef struct {
+    Name *slots;
+    size_t used;
+    size_t mask;
+} Names;
+
+/* Everything that is written while a tree is read. */
+typedef struct {
+    Size size;
+    /* elements */
+    int16_t *tag;
+    int32_t *parent, *end, *depth, *run_begin, *run_end, *block_begin, *block_end, *attribute_begin, *container;
+    /* runs and blocks: at most one of each a text node */
+    int64_t *run_offset;
+    int32_t *run_node, *block_node, *block_run_begin, *block_run_end;
+    uint8_t *inked;
+    /* attributes */
+    int32_t *first, *place, *name_of;
+    int64_t *value_begin;
+    size_t n, r, m, a, d;
+    Bytes text, values, title;
+    int titled;
+    Names tags, attribute_names;
+    uint32_t *table; /* 1 + number of a different attribute, by hash of name and value */
+    size_t table_mask;
+    uint64_t seed;
+    PyObject *unknown, *name_numbers, *name_list;
+    void *block_memory;
+} Flat;
+
+/* The slot of a name: a used one, or an empty one to be filled. NULL without memory. */
+Name *names_find(Names *names, const unsigned char *name, const Namespace *space);
+
+/* lxml's name of a node: "{namespace}name". */
+PyObject *full_name(const unsigned char *name, const Namespace *space);
+
+/* The number of an element's name; 0, or -1 with an exception. */
+int tag_of(Flat *flat, const Node *node, PyObject *tag_ids, int32_t *tag);
+
+/* Note the attributes of an element: 1, 0 where a value is none that can be read simply, -1 with an exception. */
+int read_attributes(Flat *flat, const Node *node);
+
+/* 1, 0 where the tree holds what cannot be read simply, -1 with an exception. */
+int read_tree(Flat *flat, const Node *root, PyObject *tag_ids, int32_t title, int32_t image, const Array *block_level,
+              const Array *unseen, const uint8_t *properties);
+
+#endif

@@ -1,0 +1,264 @@
+/* An lxml tree as flat arrays: the double of winnow.page.flattening.
+
+   It reads the nodes of libxml2 behind lxml's elements, whose layout has been the same since libxml2 2.0 (2000) and is
+   part of its interface; lxml's public C header says where an element holds its node. tree_prepare() refuses what it
+   does not know. The GIL is held while the tree is read, since other threads may change it. */
+#include "tree/flat.h"
+
+static PyTypeObject *element_type;
+
+int tree_prepare(void)
+{
+    PyObject *etree = PyImport_ImportModule("lxml.etree"), *type = NULL, *size = NULL, *version = NULL;
+    int result = -1;
+    long major, minor, patch;
+    if (etree == NULL) {
+        return -1;
+    }
+    type = PyObject_GetAttrString(etree, "_Element");
+    size = type ? PyObject_GetAttrString(type, "__basicsize__") : NULL;
+    version = size ? PyObject_GetAttrString(etree, "LIBXML_VERSION") : NULL;
+    if (version == NULL || !PyArg_ParseTuple(version, "lll", &major, &minor, &patch)) {
+        goto done;
+    }
+    if (!PyType_Check(type) || PyLong_AsSsize_t(size) != (Py_ssize_t)sizeof(LxmlElement) || major != 2 || minor < 9) {
+        PyErr_SetString(PyExc_ImportError, "this lxml or libxml2 is not one whose trees can be read");
+        goto done;
+    }
+    element_type = (PyTypeObject *)type;
+    type = NULL; /* kept for good */
+    result = 0;
+done:
+    Py_XDECREF(version);
+    Py_XDECREF(size);
+    Py_XDECREF(type);
+    Py_DECREF(etree);
+    return result;
+}
+
+static const Node *node_of(PyObject *object)
+{
+    const Node *node;
+    if (!PyObject_TypeCheck(object, element_type)) {
+        PyErr_SetString(PyExc_TypeError, "expected an lxml element");
+        return NULL;
+    }
+    node = ((LxmlElement *)object)->node;
+    if (node == NULL) {
+        PyErr_SetString(PyExc_ValueError, "the element has no node");
+    }
+    return node;
+}
+
+static Size size_of(const Node *root)
+{
+    Size size = {0, 0, 0, 0, 0};
+    size_t depth = 0;
+    const Node *node = root;
+    for (;;) {
+        if (node->type == ELEMENT) {
+            const Attribute *attribute;
+            size.nodes++;
+            size.elements++;
+            if (++depth > size.levels) {
+                size.levels = depth;
+            }
+            for (attribute = node->properties; attribute != NULL; attribute = attribute->next) {
+                size.attributes++;
+            }
+            if (node->children != NULL) {
+                node = node->children;
+                continue;
+            }
+            depth--;
+        }
+        else if (IS_TEXT(node)) {
+            size.texts++;
+        }
+        else if (IS_NODE(node)) {
+            size.nodes++;
+        }
+        while (node != root && node->next == NULL) {
+            node = node->parent;
+            depth--;
+        }
+        if (node == root) {
+            return size;
+        }
+        node = node->next;
+    }
+}
+
+static void flat_free(Flat *flat)
+{
+    free(flat->block_memory);
+    free(flat->table);
+    free(flat->tags.slots);
+    free(flat->attribute_names.slots);
+    bytes_free(&flat->text);
+    bytes_free(&flat->values);
+    bytes_free(&flat->title);
+    Py_XDECREF(flat->unknown);
+    Py_XDECREF(flat->name_numbers);
+    Py_XDECREF(flat->name_list);
+}
+
+static int flat_allocate(Flat *flat)
+{
+    size_t n = flat->size.elements, r = flat->size.texts, a = flat->size.attributes, slots = 64;
+    size_t wide = (r + 1) + (a + 1);
+    size_t narrow = 9 * n + 1 + 4 * r + 3 * a;
+    char *at = calloc(1, 8 * wide + 4 * narrow + 2 * n + r + 8);
+    if (at == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    flat->block_memory = at;
+#define TAKE(field, type, count) (flat->field = (type *)(void *)at, at += sizeof(type) * (count))
+    TAKE(run_offset, int64_t, r + 1);
+    TAKE(value_begin, int64_t, a + 1);
+    TAKE(parent, int32_t, n);
+    TAKE(end, int32_t, n);
+    TAKE(depth, int32_t, n);
+    TAKE(run_begin, int32_t, n);
+    TAKE(run_end, int32_t, n);
+    TAKE(block_begin, int32_t, n);
+    TAKE(block_end, int32_t, n);
+    TAKE(container, int32_t, n);
+    TAKE(attribute_begin, int32_t, n + 1);
+    TAKE(run_node, int32_t, r);
+    TAKE(block_node, int32_t, r);
+    TAKE(block_run_begin, int32_t, r);
+    TAKE(block_run_end, int32_t, r);
+    TAKE(first, int32_t, a);
+    TAKE(place, int32_t, a);
+    TAKE(name_of, int32_t, a);
+    TAKE(tag, int16_t, n);
+    TAKE(inked, uint8_t, r);
+#undef TAKE
+    while (slots < 2 * a) {
+        slots *= 2;
+    }
+    flat->table = calloc(slots, sizeof(uint32_t));
+    flat->table_mask = slots - 1;
+    if (flat->table == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    flat->unknown = PyDict_New();
+    flat->name_numbers = PyDict_New();
+    flat->name_list = PyList_New(0);
+    return flat->unknown && flat->name_numbers && flat->name_list ? 0 : -1;
+}
+
+/* Characters instead of bytes in run_offset. */
+static void in_characters(Flat *flat)
+{
+    const unsigned char *data = (const unsigned char *)flat->text.data;
+    int64_t characters = 0, at = 0;
+    size_t r;
+    for (r = 1; r <= flat->r; r++) {
+        int64_t end = flat->run_offset[r], more = 0;
+        for (; at < end; at++) {
+            more += (data[at] & 0xC0) != 0x80;
+        }
+        characters += more;
+        flat->run_offset[r] = characters;
+    }
+}
+
+/* Put an object, which is taken over, under a name; 0, or -1 with an exception. */
+static int put(PyObject *found, const char *name, PyObject *object)
+{
+    int failed = object == NULL || PyDict_SetItemString(found, name, object) < 0;
+    Py_XDECREF(object);
+    return failed ? -1 : 0;
+}
+
+static PyObject *result_of(Flat *flat)
+{
+    PyObject *found = PyDict_New();
+    const char *text = flat->text.data ? flat->text.data : "", *values = flat->values.data ? flat->values.data : "";
+    const char *title = flat->title.data ? flat->title.data : "";
+    size_t n = flat->n, r = flat->r, m = flat->m, a = flat->a, d = flat->d;
+    if (found == NULL || put(found, "text", PyUnicode_DecodeUTF8(text, (Py_ssize_t)flat->text.used, "strict")) < 0) {
+        Py_XDECREF(found);
+        return NULL;
+    }
+    in_characters(flat);
+#define PUT(array, count) \
+    put(found, #array, \
+        PyByteArray_FromStringAndSize((const char *)flat->array, (Py_ssize_t)(sizeof(*flat->array) * (count))))
+    if (PUT(tag, n) < 0 || PUT(parent, n) < 0 || PUT(end, n) < 0 || PUT(depth, n) < 0 || PUT(run_offset, r + 1) < 0
+        || PUT(inked, r) < 0 || PUT(run_node, r) < 0 || PUT(run_begin, n) < 0 || PUT(run_end, n) < 0
+        || PUT(block_node, m) < 0 || PUT(block_run_begin, m) < 0 || PUT(block_run_end, m) < 0 || PUT(block_begin, n) < 0
+        || PUT(block_end, n) < 0 || PUT(attribute_begin, n + 1) < 0 || PUT(first, a) < 0 || PUT(place, d) < 0
+        || PUT(name_of, d) < 0 || PUT(value_begin, d + 1) < 0
+        || put(found, "title", PyUnicode_DecodeUTF8(title, (Py_ssize_t)flat->title.used, "strict")) < 0
+        || put(found, "values", PyBytes_FromStringAndSize(values, (Py_ssize_t)flat->values.used)) < 0
+        || put(found, "names", Py_NewRef(flat->name_list)) < 0
+        || put(found, "unknown_names", Py_NewRef(flat->unknown)) < 0) {
+        Py_DECREF(found);
+        return NULL;
+    }
+#undef PUT
+    return found;
+}
+
+/* flatten(root, tag_ids, title, image, block_level: bool[tags], unseen: bool[tags], properties, seed, most_nodes,
+           most_levels) -> dict of arrays, None where the tree cannot be read, or the nodes and levels of one too large */
+PyObject *core_flatten(PyObject *module, PyObject *arguments)
+{
+    PyObject *root, *tag_ids, *block_level, *unseen, *properties, *result = NULL;
+    Array blocks = {0}, hidden = {0}, table = {0};
+    unsigned long long seed;
+    const Node *node;
+    Py_ssize_t most_nodes, most_levels;
+    Flat flat;
+    int read, title, image;
+    (void)module;
+    memset(&flat, 0, sizeof flat);
+    if (!PyArg_ParseTuple(arguments, "OO!iiOOOKnn", &root, &PyDict_Type, &tag_ids, &title, &image, &block_level, &unseen,
+                          &properties, &seed, &most_nodes, &most_levels)
+        || (node = node_of(root)) == NULL) {
+        return NULL;
+    }
+    if (array_borrow(&blocks, block_level, 1, 0, "block_level") < 0 || array_borrow(&hidden, unseen, 1, 0, "unseen") < 0
+        || array_borrow(&table, properties, 1, 0, "properties") < 0) {
+        goto done;
+    }
+    if (table.length != CODE_POINTS) {
+        PyErr_SetString(PyExc_ValueError, "properties: expected one byte per code point");
+        goto done;
+    }
+    if (node->type != ELEMENT) {
+        result = Py_NewRef(Py_None);
+        goto done;
+    }
+    flat.seed = seed;
+    flat.size = size_of(node);
+    if (flat.size.nodes > (size_t)most_nodes || flat.size.levels > (size_t)most_levels) {
+        result = Py_BuildValue("nn", (Py_ssize_t)flat.size.nodes, (Py_ssize_t)flat.size.levels);
+        goto done;
+    }
+    if (flat.size.elements >= INT32_MAX || flat.size.attributes >= INT32_MAX || flat.size.texts >= INT32_MAX) {
+        PyErr_SetString(PyExc_OverflowError, "the tree is too large");
+        goto done;
+    }
+    if (flat_allocate(&flat) < 0) {
+        goto done;
+    }
+    read = read_tree(&flat, node, tag_ids, title, image, &blocks, &hidden, ITEMS(table, uint8_t));
+    if (read > 0) {
+        result = result_of(&flat);
+    }
+    else if (read == 0) {
+        result = Py_NewRef(Py_None);
+    }
+done:
+    flat_free(&flat);
+    array_release(&table);
+    array_release(&hidden);
+    array_release(&blocks);
+    return result;
+}

@@ -1,0 +1,153 @@
+/* One walk over a tree, without recursion: elements, runs of text, blocks. */
+#include "tree/flat.h"
+
+/* Keep all text inside an element, whose tree is read here for itself; 0, or -1 without memory. */
+static int read_title(Flat *flat, const Node *root)
+{
+    const Node *node = root;
+    flat->titled = 1;
+    for (;;) {
+        if (IS_TEXT(node) && node->content != NULL
+            && bytes_append(&flat->title, node->content, strlen((const char *)node->content)) < 0) {
+            return -1;
+        }
+        if (node->type == ELEMENT && node->children != NULL) {
+            node = node->children;
+            continue;
+        }
+        while (node != root && node->next == NULL) {
+            node = node->parent;
+        }
+        if (node == root) {
+            return 0;
+        }
+        node = node->next;
+    }
+}
+
+/* The run that is being read, if `open`, ends here. */
+static void end_run(Flat *flat, int32_t border, int32_t *last_border, const uint8_t *properties)
+{
+    const unsigned char *data = (const unsigned char *)flat->text.data;
+    const unsigned char *at = data + flat->run_offset[flat->r], *end = data + flat->text.used;
+    size_t r = flat->r++;
+    flat->run_offset[r + 1] = (int64_t)flat->text.used;
+    while (at < end) {
+        if (!(property_of(properties, next_character(&at, end)) & WHITE_SPACE)) {
+            flat->inked[r] = 1;
+            break;
+        }
+    }
+    if (!flat->inked[r]) {
+        return;
+    }
+    if (*last_border != border) {
+        *last_border = border;
+        flat->block_node[flat->m] = flat->container[flat->run_node[r]];
+        flat->block_run_begin[flat->m++] = (int32_t)r;
+    }
+    flat->block_run_end[flat->m - 1] = (int32_t)r + 1;
+}
+
+int read_tree(Flat *flat, const Node *root, PyObject *tag_ids, int32_t title, int32_t image, const Array *block_level,
+              const Array *unseen, const uint8_t *properties)
+{
+    const Node *node = root;
+    int32_t current = -1, border = 0, last_border = -1, hidden = 0, deep = 0;
+    int reading = 1, in_run = 0; /* whether text counts here, and whether some has been met since the last markup */
+#define END_RUN() (in_run ? (end_run(flat, border, &last_border, properties), in_run = 0) : 0)
+#define IN_TABLE(table, tag) ((tag) >= 0 && (tag) < (table)->length && ITEMS(*(table), uint8_t)[tag])
+    for (;;) {
+        if (node->type == ELEMENT) {
+            int32_t tag, i = (int32_t)flat->n;
+            int known, is_block;
+            END_RUN();
+            reading = 1;
+            if (flat->n >= flat->size.elements) {
+                PyErr_SetString(PyExc_RuntimeError, "the tree has changed while it was read");
+                return -1;
+            }
+            if (tag_of(flat, node, tag_ids, &tag) < 0) {
+                return -1;
+            }
+            flat->n++;
+            flat->tag[i] = (int16_t)tag;
+            flat->parent[i] = current;
+            flat->depth[i] = deep++;
+            flat->run_begin[i] = (int32_t)flat->r;
+            flat->block_begin[i] = (int32_t)flat->m;
+            if (tag == 0) {
+                PyObject *key = PyLong_FromLong(i), *name = full_name(node->name, node->space);
+                int failed = key == NULL || name == NULL || PyDict_SetItem(flat->unknown, key, name) < 0;
+                Py_XDECREF(key);
+                Py_XDECREF(name);
+                if (failed) {
+                    return -1;
+                }
+            }
+            if (tag == title && !flat->titled && (current < 0 || flat->tag[current] != image)
+                && read_title(flat, node) < 0) {
+                return -1;
+            }
+            if ((known = read_attributes(flat, node)) != 1) {
+                return known;
+            }
+            flat->attribute_begin[i + 1] = (int32_t)flat->a;
+            is_block = IN_TABLE(block_level, tag);
+            flat->container[i] = is_block || current < 0 ? i : flat->container[current];
+            border += is_block || current < 0;
+            hidden += IN_TABLE(unseen, tag);
+            current = i;
+            if (node->children != NULL) {
+                node = node->children;
+                continue;
+            }
+        }
+        else if (IS_TEXT(node)) {
+            if (reading && !hidden && node->content != NULL && node->content[0] != 0) {
+                if (!in_run) {
+                    if (flat->r >= flat->size.texts) {
+                        PyErr_SetString(PyExc_RuntimeError, "the tree has changed while it was read");
+                        return -1;
+                    }
+                    flat->run_node[flat->r] = current;
+                    in_run = 1;
+                }
+                if (bytes_append(&flat->text, node->content, strlen((const char *)node->content)) < 0) {
+                    return -1;
+                }
+            }
+        }
+        else if (IS_NODE(node)) {
+            END_RUN();
+            reading = 1;
+        }
+        else if (node->type != XINCLUDE_START && node->type != XINCLUDE_END) {
+            reading = 0; /* as lxml, which reads no further */
+        }
+        for (;;) { /* close what ends here */
+            if (node->type == ELEMENT) {
+                int32_t tag = flat->tag[current];
+                END_RUN();
+                reading = 1;
+                flat->end[current] = (int32_t)flat->n;
+                flat->run_end[current] = (int32_t)flat->r;
+                flat->block_end[current] = (int32_t)flat->m;
+                border += IN_TABLE(block_level, tag);
+                hidden -= IN_TABLE(unseen, tag);
+                deep--;
+                current = flat->parent[current];
+            }
+            if (node == root || node->next != NULL) {
+                break;
+            }
+            node = node->parent;
+        }
+        if (node == root) {
+            return 1;
+        }
+        node = node->next;
+    }
+#undef END_RUN
+#undef IN_TABLE
+}
