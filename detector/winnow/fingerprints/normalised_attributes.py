@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from winnow.fingerprints.link_targets import LinkTargets
-    from winnow.page.attribute_table import AttributeTable
+    from winnow.page.attributes.table import AttributeTable
 
 _LINKS: Final = frozenset("href src action poster data background longdesc cite data-src data-href data-url".split())
 _TEXTS: Final = frozenset("alt title placeholder label value summary aria-label".split())

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from winnow.page.attribute_table import AttributeTable
+    from winnow.page.attributes.table import AttributeTable
 
     Indices = NDArray[np.int32]
 

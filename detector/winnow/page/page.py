@@ -10,9 +10,9 @@ import numpy as np
 
 from winnow.core import compiled
 from winnow.page.charset import is_binary
-from winnow.page.compiled_flattening import flatten_compiled
 from winnow.page.flat_tree import FlatTree, no_garbage_collection
-from winnow.page.flattening import flatten
+from winnow.page.flattening.compiled import flatten_compiled
+from winnow.page.flattening.walk import flatten
 from winnow.page.limits import DEFAULT_LIMITS, Limits, PageTooLarge
 from winnow.page.parsing import parse_html
 from winnow.page.text.kinds import character_properties

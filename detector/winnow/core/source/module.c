@@ -78,7 +78,7 @@ void arrays_release(Array *arrays, int count)
 
 static PyMethodDef methods[] = {
     {"flatten", core_flatten, METH_VARARGS, "The arrays of winnow.page.flattening."},
-    {"count_kinds", core_count_kinds, METH_VARARGS, "The totals of winnow.page.text_statistics."},
+    {"count_kinds", core_count_kinds, METH_VARARGS, "The totals of winnow.page.text.statistics."},
     {"block_texts", core_block_texts, METH_VARARGS, "Texts of blocks, white space normalised, a line each."},
     {"leading_words", core_leading_words, METH_VARARGS, "Hashes of the words at the beginning of each line."},
     {"text_hashes", core_text_hashes, METH_VARARGS, "The prefix sums of winnow.fingerprints.text_hashes."},

@@ -19,8 +19,7 @@ from winnow.core import compiled
 from winnow.models.blocks.compiled_features import write_features
 from winnow.models.blocks.features import containers, neighbours, page_level, position, signatures, tokens, wording
 from winnow.models.blocks.features.measures import WORDS, BlockMeasures
-from winnow.models.blocks.features.names import NameParts
-from winnow.models.blocks.features.naming import Naming
+from winnow.models.blocks.features.names import NameParts, Naming
 from winnow.models.blocks.surroundings import Surroundings
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ import numpy as np
 
 from winnow.models.blocks.features import containers, page_level
 from winnow.models.blocks.features.measures import EMPHASIS, GROUP_OF_TAG
-from winnow.models.blocks.features.names import class_signatures
-from winnow.models.blocks.features.naming import hiding_places
+from winnow.models.blocks.features.names import class_signatures, hiding_places
 from winnow.models.blocks.features.words import LeadingWords
 from winnow.page.tags import tag_set
 from winnow.page.text.kinds import character_properties

@@ -12,7 +12,7 @@ import numpy as np
 from lxml import etree
 
 from winnow.core import compiled
-from winnow.page.attribute_values import AttributeValues
+from winnow.page.attributes.values import AttributeValues
 from winnow.page.subtrees import prefix_sums
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from winnow.page.attribute_table import AttributeTable
-from winnow.page.attribute_values import AttributeValues
+from winnow.page.attributes.table import AttributeTable
+from winnow.page.attributes.values import AttributeValues
 from winnow.page.flat_tree import FlatTree
 from winnow.page.tags import IS_BLOCK_LEVEL, IS_UNSEEN_TEXT, TAG_ID
 from winnow.page.text.kinds import character_properties
@@ -27,7 +27,7 @@ _INDICES: Final = (
 
 
 def flatten_compiled(core: Core, root: etree._Element, limits: Limits) -> FlatTree | None:
-    """Do what :func:`~winnow.page.flattening.flatten` does; ``None`` where the core cannot read the tree.
+    """Do what :func:`~winnow.page.flattening.walk.flatten` does; ``None`` where the core cannot read the tree.
 
     That is where an attribute refers to an entity that was not put in its place, which no HTML parser leaves, or where
     the root is a comment.

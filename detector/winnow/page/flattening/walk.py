@@ -15,7 +15,7 @@ import numpy as np
 
 from winnow.memo import Memo
 from winnow.page.ancestors import nearest
-from winnow.page.attribute_table import AttributeTable
+from winnow.page.attributes.table import AttributeTable
 from winnow.page.flat_tree import FlatTree
 from winnow.page.subtrees import prefix_sums
 from winnow.page.tags import IS_BLOCK_LEVEL, IS_UNSEEN_TEXT, TAG_ID, UNKNOWN
