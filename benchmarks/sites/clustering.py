@@ -1,4 +1,4 @@
-"""Clustering of pages by template: adjusted Rand index on mixed sites, SiteLevel per cluster, time by number of pages.
+"""Clustering of pages by template: agreement with sites, SiteLevel per cluster, and planted templates by pages.
 
 Three tables.
 
@@ -9,17 +9,16 @@ Three tables.
    page's mode).
 2. The hosts of the demo web: whether articles and listings come apart, and word F1 of the text that SiteLevel leaves,
    learned per host and per cluster, against the demo's exact truth.
-3. Seconds of both variants by the number of pages of one host: pages written over the skeletons of real ones, 20 of
-   each of 8 sites, every text that its site does not repeat replaced, and a tenth of the small branches that hold such
-   texts left out. Parsing and hashing paths is stated for itself. Clusters are compared with the 8 sites.
+3. Pages of planted templates of one host, 100 to 10,000: clusters for each template, adjusted Rand index, and seconds
+   of both variants. A template has a header and a footer that all share, parts of its own, parts that some of its pages
+   have, content of words drawn for the page, and markup in it that some have. Writing and parsing are not counted.
 """
 
 from __future__ import annotations
 
 import random
 import time
-from collections import Counter
-from html import escape
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,7 +29,6 @@ from benchmarks.shared.common import parser_of, say, shown, spread, table, write
 from demo.hosts import BUILDERS
 from demo.web import build_site
 from winnow.page.page import Page, PageTooLarge
-from winnow.page.subtrees import prefix_sums
 from winnow.site.methods.base import method
 from winnow.site.methods.clustering import cluster, path_hashes
 from winnow.site.methods.labelling import labelled_pages
@@ -48,20 +46,25 @@ if TYPE_CHECKING:
 
 MIXED = (3, 6, 12)
 THRESHOLDS = {"5% of the pages": 0.05, "mode of each page": 0.0}
-NUMBERS = (250, 500, 1_000, 2_000, 4_000, 10_000)
-SKELETONS = 8  # sites
-PAGES_OF_SKELETON = 20
-_CHANGED = 0.1
+NUMBERS = (100, 300, 1_000, 3_000, 10_000)
+TEMPLATES = (4, 8, 12, 16)
+ODDS = (0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.97)
+INSIDE = (
+    {tag: f"<{tag}>{{}}</{tag}>" for tag in ("h2", "blockquote", "h4")}
+    | {tag: f"<p>Some <{tag}>{{}}</{tag}></p>" for tag in ("b", "a", "i", "code", "em")}
+    | {"ul": "<ul><li>{}<li><a>more</a></ul>", "table": "<table><tr><td>{}<td>1</table>"}
+)
 
 
 def main() -> None:
     """Measure and print."""
     parser = parser_of(__doc__ or "")
     parser.add_argument("sites", type=Path, metavar="SITES_DIR", help="folder with one folder a site")
-    parser.add_argument("--trials", type=int, default=5, metavar="N", help="mixtures of each size (default: 5)")
+    parser.add_argument(
+        "--trials", type=int, default=5, metavar="N", help="mixtures of each size, planted hosts (default: 5)"
+    )
     parser.add_argument("--pages", type=int, default=40, metavar="N", help="pages of each mixed site (default: 40)")
     parser.add_argument("--most", type=int, default=10_000, metavar="N", help="largest host (default: 10,000 pages)")
-    parser.add_argument("--exact", type=int, default=2_000, metavar="N", help="largest exact run (default: 2,000)")
     parser.add_argument("--tables", type=int, nargs="+", choices=(1, 2, 3), default=(1, 2, 3), help="all by default")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
@@ -72,7 +75,7 @@ def main() -> None:
     if 2 in options.tables:
         figures["demo"] = demo_hosts()
     if 3 in options.tables:
-        figures["seconds"] = seconds_by_pages(sites, options)
+        figures["planted"] = planted_templates(options)
     write_json(options, figures)
 
 
@@ -154,85 +157,72 @@ def word_f1(text: str, gold: str) -> float:
     return 2 * shared / max(1, found.total() + wanted.total())
 
 
-def seconds_by_pages(sites: Sequence[Site], options: argparse.Namespace) -> list[list[object]]:
-    """Time both variants on hosts of growing size."""
-    skeletons = [skeletons_of(site) for site in shown(spread(sites, SKELETONS), "skeletons")]
-    chance = random.Random(options.seed)
-    begin = time.perf_counter()
-    parsing = 0.0
-    documents, truth = [], []
-    for _ in shown(range(options.most), "pages written"):
-        kind = chance.randrange(len(skeletons))
-        html = chance.choice(skeletons[kind]).written(chance)
-        start = time.perf_counter()
-        documents.append(np.unique(path_hashes(Page.parse(html))))
-        parsing += time.perf_counter() - start
-        truth.append(kind)
-    say(f"{options.most:,} pages written and parsed in {time.perf_counter() - begin:.0f} s")
+def planted_templates(options: argparse.Namespace) -> list[list[object]]:
+    """Cluster hosts of planted templates, and count the clusters."""
+    found: dict[tuple[int, str], list[tuple[float, float, float]]] = defaultdict(list)
+    for trial in shown(range(options.trials), "hosts"):
+        host = PlantedHost(TEMPLATES[trial % len(TEMPLATES)], random.Random(options.seed + trial))
+        written = [host.page() for _ in range(options.most)]
+        documents = [np.unique(path_hashes(Page.parse(html))) for _, html in written]
+        truth = np.array([template for template, _ in written])
+        for number in [each for each in NUMBERS if each <= options.most]:
+            for variant in ("exact", "minhash"):
+                start = time.process_time()
+                labels = cluster(documents[:number], variant=variant).labels
+                seconds = time.process_time() - start
+                share = (labels.max() + 1) / len(set(truth[:number].tolist()))
+                found[number, variant].append((share, adjusted_rand_score(truth[:number], labels), seconds))
     rows: list[list[object]] = []
-    for number in [each for each in NUMBERS if each <= options.most]:
-        row: list[object] = [number, f"{parsing * number / options.most:.1f}"]
-        for variant in ("exact", "minhash"):
-            if variant == "exact" and number > options.exact:
-                row += ["-", "-", "-"]
-                continue
-            start = time.perf_counter()
-            found = cluster(documents[:number], variant=variant)
-            seconds = time.perf_counter() - start
-            row += [f"{seconds:.1f}", len(found.templates), adjusted_rand_score(truth[:number], found.labels)]
-            say(f"{number:,} pages, {variant}: {seconds:.1f} s")
-        rows.append(row)
-    headings = ["pages", "parse and hash, s", "exact, s", "clusters", "ARI", "MinHash, s", "clusters", "ARI"]
+    for (number, variant), each in found.items():
+        shares = [share for share, _, _ in each]
+        rows.append([number, variant, min(shares), max(shares), *map(float, np.mean(each, axis=0))])
+    headings = ["pages", "variant", "clusters a template: least", "most", "mean", "adjusted Rand index", "seconds"]
     print(table(headings, rows))
     return rows
 
 
-def skeletons_of(site: Site) -> list[Skeleton]:
-    """Make skeletons of some pages of a site, evenly spread."""
-    pages = SitePages.of_files(site.folder, site.files)
-    learned = SiteLevel().learn(pages)
-    reads = map(pages.read, spread(range(len(pages)), PAGES_OF_SKELETON))
-    return [Skeleton(read.page, learned.label(read).template) for read in reads if read.page.m]
+class PlantedHost:
+    """A host of several templates, whose pages are written one by one; at least 0.6 of an even share is of each."""
 
+    def __init__(self, templates: int, chance: random.Random) -> None:
+        self._chance = chance
+        self._header, self._footer = self._part(25), self._part(20)
+        shares = [max(chance.gammavariate(5, 1) / 5, 0.6) for _ in range(templates)]
+        self._shares = shares
+        self._templates = [
+            (
+                "".join(self._part(chance.randrange(4, 14)) for _ in range(chance.randrange(2, 6))),
+                [(self._part(chance.randrange(3, 12)), chance.choice(ODDS)) for _ in range(chance.randrange(1, 5))],
+                {tag: chance.choice(ODDS) for tag in INSIDE},
+                chance.choice(("article", "div", "main", "section")) + " " * chance.randrange(1, 4),
+            )
+            for _ in range(templates)
+        ]
 
-class Skeleton:
-    """A real page, of which new ones are written: the same template, other content, a little more or less of it."""
+    def page(self) -> tuple[int, str]:
+        """Write a page, and tell which template it is of."""
+        chance = self._chance
+        (template,) = chance.choices(range(len(self._templates)), self._shares)
+        fixed, parts, inside, wrapper = self._templates[template]
+        tag, depth = wrapper.rstrip(), wrapper.count(" ")
+        content = [f"<h1>{self._words(5)}</h1>", *(f"<p>{self._words(12)}</p>" for _ in range(chance.randrange(3, 12)))]
+        content += [INSIDE[name].format(self._words(3)) for name, share in inside.items() if chance.random() < share]
+        some = [part for part, share in parts if chance.random() < share]
+        body = f"<{tag}>" * depth + "".join(content) + f"</{tag}>" * depth + fixed + "".join(some)
+        return template, f"<body>{self._header}<div>{body}</div>{self._footer}</body>"
 
-    def __init__(self, page: Page, template: NDArray[np.bool_]) -> None:
-        self._page = page
-        in_template = np.zeros(len(page.runs) + 1, np.int64)
-        blocks = template[page.n :]
-        in_template[page.block_run_begin[blocks]] += 1
-        in_template[page.block_run_end[blocks]] -= 1
-        self._kept = (np.cumsum(in_template)[:-1] > 0) | [run.isspace() for run in page.runs]
-        content = prefix_sums(~self._kept)
-        self._branch = (content[page.run_end] - content[page.run_begin] > 0) & (page.end - np.arange(page.n) < 20)
-        self._words = " ".join(page.block_texts()).split()
-
-    def written(self, chance: random.Random) -> str:
-        """Write a new page."""
-        page = self._page
+    def _part(self, elements: int) -> str:
         out: list[str] = []
-        index, run = 0, 0
-        closing: list[tuple[int, int, str]] = []
-        while index < page.n or run < len(page.runs):
-            at_run = run < len(page.runs) and (index >= page.n or run < page.run_begin[index])
-            while closing and (closing[-1][1] <= run if at_run else closing[-1][0] <= index):
-                out.append(f"</{closing.pop()[2]}>")
-            if at_run:
-                length = max(1, len(page.runs[run].split()))
-                new = " ".join(chance.choice(self._words) for _ in range(length))
-                out.append(escape(page.runs[run] if self._kept[run] else f" {new} ", quote=False))
-                run += 1
-            elif self._branch[index] and chance.random() < _CHANGED:
-                index, run = int(page.end[index]), int(page.run_end[index])
-            else:
-                attributes = "".join(f' {key}="{escape(value)}"' for key, value in page.attributes[index])
-                out.append(f"<{page.elements[index].tag}{attributes}>")
-                closing.append((int(page.end[index]), int(page.run_end[index]), str(page.elements[index].tag)))
-                index += 1
-        out.extend(f"</{name}>" for _, _, name in reversed(closing))
-        return "".join(out)
+        opened: list[str] = []
+        for _ in range(elements):
+            opened.append(self._chance.choice(("div", "section", "ul", "span", "h3", "aside", "nav", "form")))
+            out.append(f"<{opened[-1]}>{self._words(2)}")
+            while opened and self._chance.random() < 0.6:
+                out.append(f"</{opened.pop()}>")
+        return "".join(out) + "".join(f"</{tag}>" for tag in reversed(opened))
+
+    def _words(self, number: int) -> str:
+        return " ".join(f"w{self._chance.randrange(4_000)}" for _ in range(number))
 
 
 if __name__ == "__main__":

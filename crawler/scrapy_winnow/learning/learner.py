@@ -16,7 +16,8 @@ from scrapy_winnow.learning.collection import Collector
 from scrapy_winnow.learning.handover import PACKAGE
 from scrapy_winnow.learning.published import Published
 from winnow.models.files import ModelError
-from winnow.training.blocks.refitting import STEPS, Comparison, compared, refit
+from winnow.training.blocks.model import STEPS
+from winnow.training.blocks.refitting import Comparison, compared, refit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from scrapy_winnow.storage.keys import LearningKeys
     from winnow.models.blocks.perceptron import BlockPerceptron
     from winnow.progress import Progress
-    from winnow.training.blocks.refitting import Moving
+    from winnow.training.blocks.model import Recipe
 
 NEW_SHARE: Final = 0.1
 """Examples that must have come in since the last refit, as a share of all that had come in then."""
@@ -52,13 +53,13 @@ class Terms:
         min_hosts: hosts with examples that are needed.
         margin: how much the area under the ROC curve must grow on the hosts held out.
         seed: the same seed and examples give the same weights.
-        moving: how far the networks move; by default as far as paid on sites that did not teach.
+        recipe: how to train; the package's own by default.
     """
 
     min_hosts: int
     margin: float
     seed: int
-    moving: Moving | None = None
+    recipe: Recipe | None = None
 
 
 class Learner:
@@ -126,7 +127,7 @@ class Learner:
                 parent,
                 collection.fitted,
                 seed=self._terms.seed,
-                moving=self._terms.moving,
+                recipe=self._terms.recipe,
                 begins=lambda step: self._step(STEPS.index(step), len(STEPS), step),
             )
             comparison = compared(candidate, parent, collection.held_out)

@@ -92,14 +92,18 @@ def test_copies_and_pages_without_text_are_left_out_of_learning() -> None:
 
 def test_clusters_too_small_to_learn_from_use_the_whole_site() -> None:
     menu = "<ul>" + "".join(f"<li><a href=/{k}>Section {k}</a></li>" for k in range(8)) + "</ul>"
-    stories = [f"<body><div>{menu}</div><main><h1>{k}</h1><p>Story {k}</p></main></body>" for k in range(9)]
-    odd = f"<table><tr><td><div>{menu}</div><td><form><b>An odd one</b></form></table>"
-    labelled = list(labelled_pages(site([*stories, odd]), method("node-hashes"), per_cluster=True))
-    assert sorted(page.read.page.url[-1] for page in labelled) == list("0123456789")
-    last = next(page for page in labelled if "An odd one" in page.text)
-    assert "Section" not in last.text
+    stories = [f"<body><div>{menu}</div><main><h1>{k}</h1><p>Story {k}</p></main></body>" for k in range(12)]
+    form = "<form><b>An odd one</b><label>Name</label><input><label>Place</label><input><i>Send</i></form>"
+    odd = [f"<table><tr><td><div>{menu}</div><td>{form}<td><u>{k} of few</u></table>" for k in range(3)]
+    labelled = list(labelled_pages(site([*stories, *odd]), method("site-level"), per_cluster=True))
+    assert len(labelled) == 15
+    few = [page for page in labelled if " of few" in page.text]
+    assert len(few) == 3
     assert len({page.group for page in labelled}) == 2
-    assert last.learned.pages == 10
+    assert {page.group for page in few} == {1}
+    for page in few:
+        assert "Section" not in page.text
+        assert page.learned.pages == 15
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -9,7 +9,7 @@ import numpy as np
 
 from winnow.fingerprints.units import text_fingerprints
 from winnow.site.methods.base import Labels, parameter
-from winnow.site.methods.clustering.clusters import AUTO, VARIANTS, Clustering, check_parameters, cluster
+from winnow.site.methods.clustering.clusters import AUTO, SAMPLE, VARIANTS, Clustering, check_parameters, cluster
 from winnow.site.methods.clustering.essential import LEAST_SUPPORT
 from winnow.site.methods.clustering.minhash import FUNCTIONS
 from winnow.site.methods.clustering.paths import path_hashes
@@ -38,10 +38,11 @@ class Clusters:
 
     Parameters: ``least_support``, share of the pages that have to have a path (0.05; never below 2 pages; 0 takes the
     most frequent support of each page, for folders mixed of unrelated sites); ``variant``, ``exact``, ``minhash`` or
-    ``auto`` (exact up to 400 different pages); ``functions``, length of a MinHash signature (128 ranks).
+    ``auto`` (exact up to 400 different pages); ``functions``, length of a MinHash signature (128 ranks); ``sample``,
+    pages that are clustered, chosen by lot (1,000); others go to the nearest cluster.
 
     Cost: a parse of each page and 8 bytes of memory for each of its units. Then exact clustering takes time with the
-    square of the pages times the number of different columns, MinHash time with the different pages times those left.
+    square of the sample times the number of different columns, MinHash time with its different pages times those left.
 
     When to use: for hosts with more than one template (article, listing, product), and before another method, which
     then works on each cluster for itself.
@@ -55,8 +56,10 @@ class Clusters:
     variant: str = parameter(AUTO, "how to search; auto is exact up to 400 pages", choices=VARIANTS)
     functions: int = parameter(FUNCTIONS, "length of a MinHash signature", "ranks")
 
+    sample: int = parameter(SAMPLE, "different pages that are clustered; others go to the nearest cluster", "pages")
+
     def __post_init__(self) -> None:
-        check_parameters(self.least_support, self.variant, self.functions)
+        check_parameters(self.least_support, self.variant, self.functions, self.sample)
 
     def learn(self, pages: SitePages, progress: Progress | None = None) -> ClusterTemplates:
         """Cluster the pages of a site. Copies of a page count once and go with it; pages without text count as copies.
@@ -74,7 +77,7 @@ class Clusters:
                 documents.append(np.unique(path_hashes(read.page)))
             document_of[read.number] = known[key]
         check_enough(pages, len(known.keys() - {0}))
-        found = cluster(documents, self.least_support, self.variant, self.functions)
+        found = cluster(documents, self.least_support, self.variant, self.functions, self.sample)
         return ClusterTemplates(found, {number: int(found.labels[at]) for number, at in document_of.items()})
 
 

@@ -1,17 +1,10 @@
-"""MinHash signatures of clusters, and agglomerative clustering in their space (the MinHash variant of TEXT-MDL).
+"""MinHash signatures of clusters, and agglomerative clustering among near ones only (the MinHash variant of TEXT-MDL).
 
 Kim and Shim (TKDE 2011; see :mod:`winnow.site.methods.clustering.mdl`), and "Automatic Template Detection Using Novel
 Approach", "Estimation of MDL Cost with MinHash" and "Clustering with MinHash". ``k`` functions give every path a random
-rank. What is kept of a cluster is, for each function, the least rank among its paths, and how many of its documents
-have the path of that rank. Least ranks are samples of the cluster's paths, drawn evenly:
-
-* two clusters have as many least ranks in common as their Jaccard coefficient says;
-* the numbers of documents ``s`` that go with them are distributed as the supports of the paths, so that the cells that
-  are not 0 (``min(s, 1 + n - s)`` for a path, ``n`` documents) are estimated by their mean times the number of paths;
-* the number of paths is that of the documents' entries, which is known, over the mean support.
-
-Merging takes the lesser rank of each function with its number of documents, or the sum of both where they are equal.
-For clusters of equal documents nothing is estimated: the cost is exact.
+rank, and of a cluster the least rank of each is kept. Two clusters have as many least ranks in common as their Jaccard
+coefficient says, so that only those with the most are compared. They estimate the cost from signatures, too; here it is
+counted, since the support of every column is kept, and the search differs from the exact one by its candidates alone.
 """
 
 from __future__ import annotations
@@ -23,7 +16,7 @@ import numpy as np
 
 from winnow.hashing import mix
 from winnow.page.subtrees import prefix_sums
-from winnow.site.methods.clustering.mdl import CostOf, Merged, column_groups, numbered
+from winnow.site.methods.clustering.mdl import NOTHING, Bits, Merged, column_groups, distinct_columns, numbered
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,22 +36,23 @@ class Signatures:
 
     Attributes:
         rank: uint16 or uint32[k, m], least rank of each function among the paths of each cluster.
-        count: int32[k, m], documents of the cluster that have the path of that rank.
+        support: int32[m, q], documents of the cluster that have each column.
         size: int64[m], documents of each cluster.
-        entries: int64[m], paths of its documents, summed over the documents.
+        cost: bits of clusters.
     """
 
     rank: NDArray[np.unsignedinteger]
-    count: NDArray[np.int32]
+    support: NDArray[np.int32]
     size: Numbers
-    entries: Numbers
+    cost: Bits
 
     @classmethod
     def of(cls, sets: PathSets, functions: int = FUNCTIONS) -> Self:
         """Signatures of single documents. Those without paths have the greatest rank everywhere."""
         ranks = np.stack([_least_ranks(sets, ranked) for ranked in _path_ranks(sets, functions)])
-        count = np.ones(ranks.shape, np.int32)
-        return cls(ranks, count, np.ones(sets.documents, np.int64), sets.sizes)
+        support, weight = distinct_columns(sets)
+        size = np.ones(sets.documents, np.int64)
+        return cls(ranks, support.astype(np.int32), size, Bits(support.sum(axis=0), weight, sets.documents))
 
     def jaccard_with(self, cluster: int) -> NDArray[np.uint8]:
         """uint8[m], least ranks that each cluster shares with one: its estimated Jaccard coefficient times ``k``."""
@@ -66,34 +60,27 @@ class Signatures:
         shared: NDArray[np.uint8] = np.add.reduce(equal, axis=0, dtype=np.uint8)
         return shared
 
-    def cells(self, clusters: Numbers) -> NDArray[np.float64]:
-        """float64[c], estimated number of cells that are not 0, of some clusters."""
-        return _cells(self.count[:, clusters], self.size[clusters], self.entries[clusters])
+    def bits(self, clusters: Numbers) -> NDArray[np.float64]:
+        """float64[c], bits of some clusters."""
+        return self.cost.of(self.support[clusters], self.size[clusters])
 
-    def cells_merged(self, cluster: int, others: Numbers) -> NDArray[np.float64]:
-        """float64[c], estimated number of cells that are not 0 when one cluster is merged with each of others."""
-        _, count = self._merged(cluster, others)
-        return _cells(count, self.size[cluster] + self.size[others], self.entries[cluster] + self.entries[others])
+    def bits_merged(self, cluster: int, others: Numbers) -> NDArray[np.float64]:
+        """float64[c], bits when one cluster is merged with each of others."""
+        return self.cost.of(self.support[others] + self.support[cluster], self.size[others] + self.size[cluster])
 
     def merge(self, cluster: int, other: int) -> None:
         """Make one cluster of two; it takes the place of the first, and the other's place is to be left alone."""
-        rank, count = self._merged(cluster, np.array([other]))
-        self.rank[:, cluster], self.count[:, cluster] = rank[:, 0], count[:, 0]
+        self.rank[:, cluster] = np.minimum(self.rank[:, cluster], self.rank[:, other])
+        self.support[cluster] += self.support[other]
         self.size[cluster] += self.size[other]
-        self.entries[cluster] += self.entries[other]
 
     def subset(self, clusters: Numbers | NDArray[np.bool_]) -> Signatures:
         """Return some of the clusters."""
-        return Signatures(self.rank[:, clusters], self.count[:, clusters], self.size[clusters], self.entries[clusters])
-
-    def _merged(self, cluster: int, others: Numbers) -> tuple[NDArray[np.unsignedinteger], NDArray[np.int32]]:
-        rank, other = self.rank[:, cluster : cluster + 1], self.rank[:, others]
-        count = self.count[:, cluster : cluster + 1] * (rank <= other) + self.count[:, others] * (other <= rank)
-        return np.minimum(rank, other), count
+        return Signatures(self.rank[:, clusters], self.support[clusters], self.size[clusters], self.cost)
 
 
 def merge_by_minhash(sets: PathSets, functions: int = FUNCTIONS) -> Merged:
-    """Merge documents while the MDL cost, estimated from signatures, falls.
+    """Merge documents while the MDL cost falls.
 
     Documents with equal signatures are merged at once. Then every cluster looks for the best partner among those only
     whose estimated Jaccard coefficient with it is the greatest, and the best of these pairs is merged. A cluster whose
@@ -104,8 +91,9 @@ def merge_by_minhash(sets: PathSets, functions: int = FUNCTIONS) -> Merged:
         sets: essential paths of the documents.
         functions: length of the signatures, at most 255.
 
-    Cost: ``O(k * p)`` for the ranks of ``p`` different columns, ``O(k * e)`` for the signatures of ``e`` entries, and
-    ``O(k * m)`` in numpy for each of the ``m`` different signatures, about twice. Memory ``O(k * m)``.
+    Cost: ``O(k * p)`` for the ranks of ``p`` paths, ``O(k * e)`` for the signatures of ``e`` entries, and in numpy for
+    each of the ``m`` different signatures ``O(k * m)``, about twice, and ``O(q)`` for each candidate. Memory
+    ``O((k + q) * m)``, of all documents at first.
     """
     if not sets.documents:
         return Merged(np.zeros(0, np.int64), [0.0])
@@ -113,27 +101,23 @@ def merge_by_minhash(sets: PathSets, functions: int = FUNCTIONS) -> Merged:
     _, first, group = np.unique(_as_bytes(alone.rank), return_index=True, return_inverse=True)
     signatures = alone.subset(first)
     signatures.size = np.bincount(group).astype(np.int64)
-    signatures.entries = np.bincount(group, sets.sizes).astype(np.int64)
-    signatures.count = np.tile(signatures.size.astype(np.int32), (functions, 1))
+    signatures.support = np.zeros_like(signatures.support)
+    np.add.at(signatures.support, group, alone.support)
 
-    costs = CostOf(sets)
-    cells = signatures.cells(np.arange(len(first)))
-    total = float(cells.sum())
-    steps = [costs.bits(float(sets.sizes.sum()), sets.documents), costs.bits(total, len(first))]
+    each = (alone.bits(np.arange(sets.documents)), signatures.bits(np.arange(len(first))))
+    steps = [float(bits.sum()) + alone.cost.of_all for bits in each]
     search = Partners(signatures)
     while search.alive > 1:
         one, other, change = search.best()
-        after = costs.bits(total + change, search.alive - 1)
-        if after >= steps[-1]:
+        if change >= -NOTHING:
             break
         search.merge(one, other)
-        total += change
-        steps.append(after)
+        steps.append(steps[-1] + change)
     return Merged(numbered(search.member[group]), steps)
 
 
 class Partners:
-    """For each cluster the partner that it would best be merged with, and by how much that changes the cells."""
+    """For each cluster the partner that it would best be merged with, and by how much that changes the cost."""
 
     def __init__(self, signatures: Signatures) -> None:
         self._signatures = signatures
@@ -141,7 +125,7 @@ class Partners:
         self.alive = number
         self.member = np.arange(number)  # by number at the start: where the cluster is now
         self._living = np.ones(number, bool)
-        self._cells = signatures.cells(np.arange(number))
+        self._bits = signatures.bits(np.arange(number))
         self._partner = np.zeros(number, np.int64)
         self._shared = np.zeros(number, np.uint8)
         self._change = np.full(number, np.inf)
@@ -151,7 +135,7 @@ class Partners:
                 self._look(cluster)
 
     def best(self) -> tuple[int, int, float]:
-        """The best pair, and how its merging changes the number of cells."""
+        """The best pair, and how its merging changes the cost."""
         while True:
             cluster = int(self._change.argmin())
             if not self._provisional[cluster]:
@@ -165,7 +149,7 @@ class Partners:
         self._living[other] = False
         self.alive -= 1
         self._change[other] = np.inf
-        self._cells[cluster] = self._signatures.cells(np.array([cluster]))[0]
+        self._bits[cluster] = self._signatures.bits(np.array([cluster]))[0]
         if self.alive < 2:
             return
         shared = self._look(cluster)
@@ -178,7 +162,7 @@ class Partners:
         self._partner[concerned] = cluster
         self._shared[concerned] = shared[concerned]
         self._change[concerned] = (
-            self._signatures.cells_merged(cluster, concerned) - self._cells[cluster] - self._cells[concerned]
+            self._signatures.bits_merged(cluster, concerned) - self._bits[cluster] - self._bits[concerned]
         )
         self._provisional[nearer] = False
         if self.alive < _COMPACT * len(self._living):
@@ -193,7 +177,7 @@ class Partners:
         candidates = self._living & (shared == most)
         candidates[cluster] = False
         others = np.flatnonzero(candidates)
-        change = self._signatures.cells_merged(cluster, others) - self._cells[cluster] - self._cells[others]
+        change = self._signatures.bits_merged(cluster, others) - self._bits[cluster] - self._bits[others]
         best = int(change.argmin())
         self._partner[cluster], self._shared[cluster], self._change[cluster] = others[best], most, change[best]
         self._provisional[cluster] = False
@@ -206,15 +190,9 @@ class Partners:
         self._signatures = self._signatures.subset(living)
         self.member = place[self.member]
         self._partner = place[self._partner[living]]
-        self._cells, self._shared = self._cells[living], self._shared[living]
+        self._bits, self._shared = self._bits[living], self._shared[living]
         self._change, self._provisional = self._change[living], self._provisional[living]
         self._living = np.ones(len(living), bool)
-
-
-def _cells(count: NDArray[np.int32], size: Numbers, entries: Numbers) -> NDArray[np.float64]:
-    wrong = np.minimum(count, (size + 1).astype(np.int32) - count).sum(axis=0, dtype=np.int64)
-    cells: NDArray[np.float64] = entries * (wrong / count.sum(axis=0, dtype=np.int64))
-    return cells
 
 
 def _path_ranks(sets: PathSets, functions: int) -> NDArray[np.uint32]:

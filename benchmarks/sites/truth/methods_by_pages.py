@@ -1,0 +1,112 @@
+"""The site-level methods on pages marked by hand, by the number of pages of the site that they see.
+
+    python -m benchmarks.sites.truth.methods_by_pages SITES_DIR ...
+
+For each marked page, so many pages of its site are taken, itself and others by lot; each method learns from them, and
+labels the marked page. ``menus`` starts from it, and is given all pages of the site, of which it loads a few. F1 of the
+template by characters of blocks and by nodes (elements and blocks), means over sites. Where a method refuses so few
+pages, or a site has fewer, the site is left out of that mean; "sites" says how many there were.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from benchmarks.shared.common import parser_of, say, table, write_json
+from benchmarks.sites.menu_cases import base_url
+from benchmarks.sites.menus import f1
+from benchmarks.sites.site_truth import KeptPages
+from benchmarks.sites.truth.hand_truth import HandTruth, hand_truth, read_marks
+from winnow.site.files import page_files
+from winnow.site.methods.base import METHODS, method
+from winnow.site.methods.labelling import labelled_pages
+from winnow.site.methods.pages import SiteError, SitePages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from winnow.page.page import Page
+
+NUMBERS: Final = (2, 5, 10, 20, 100)
+MENUS: Final = "menus"
+PER_CLUSTER: Final = "site-level, per cluster"
+Figures = dict[tuple[str, int], list[tuple[float, float]]]
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = parser_of(__doc__ or "")
+    parser.add_argument("sites", type=Path, nargs="+", metavar="SITES_DIR", help="folders with one folder a site")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="each N-th site only")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    figures: Figures = defaultdict(list)
+    for site, pages, place, truth in list_of(options.sites, options.every):
+        say(site)
+        measure(pages, place, truth, figures, options.seed)
+    rows = []
+    for name in [*METHODS, PER_CLUSTER]:
+        row: list[object] = [name]
+        for number in NUMBERS:
+            values = figures.get((name, number), [])
+            row += [*(np.mean(values, axis=0).tolist() if values else [None, None]), len(values)]
+        rows.append(row)
+    headings = [heading for number in NUMBERS for heading in (f"{number}: text", "nodes", "sites")]
+    print(table(["", *headings], rows))
+    write_json(options, {f"{name}, {number}": values for (name, number), values in figures.items()})
+
+
+def list_of(folders: Sequence[Path], every: int) -> Iterator[tuple[str, SitePages, int, HandTruth]]:
+    """Sites with their pages, the number of the marked page, and the truth about it."""
+    for of in read_marks()[::every]:
+        folder = next((folder / of.site for folder in folders if (folder / of.site).is_dir()), None)
+        if folder is not None:
+            files = page_files(folder)
+            pages = SitePages.of_files(folder, files, base_url(SitePages.of_files(folder, files)))
+            place = list(pages.names).index(of.page)
+            read = pages.read(place)
+            yield of.site, pages, place, hand_truth(read.page, read.html, of)
+
+
+def measure(pages: SitePages, place: int, truth: HandTruth, figures: Figures, seed: int) -> None:
+    """Add the F1 of characters and of nodes of one site, by method and number of pages."""
+    others = np.random.default_rng(seed).permutation([number for number in range(len(pages)) if number != place])
+    kept = KeptPages.of(pages.subset([place, *others.tolist()[: max(NUMBERS) - 1]]))
+    page = kept.kept[0].page
+    for number in NUMBERS:
+        if number > len(kept) and number != max(NUMBERS):
+            continue
+        part = kept.subset(range(min(number, len(kept))))
+        for name in METHODS:
+            try:
+                if name != MENUS:
+                    found = method(name).learn(part).label(part.read(0)).template
+                elif number == max(NUMBERS):
+                    found = method(name, key_page=pages.names[place]).learn(kept).label(kept.read(0)).template
+                else:
+                    continue
+            except SiteError:
+                continue
+            figures[name, number].append(compared(page, found, truth))
+        if number == max(NUMBERS):
+            labelled = labelled_pages(part, method("site-level"), per_cluster=True)
+            found = next(each.template for each in labelled if each.read.name == pages.names[place])
+            figures[PER_CLUSTER, number].append(compared(page, found, truth))
+
+
+def compared(page: Page, found: NDArray[np.bool_], truth: HandTruth) -> tuple[float, float]:
+    """F1 of the characters of template blocks, and of template nodes."""
+    letters = np.concatenate([np.zeros(page.n, np.int64), np.fromiter(map(len, page.block_texts()), np.int64, page.m)])
+    one = np.ones(page.n + page.m, np.int64)
+    text, nodes = (f1(found & truth.known, truth.template & truth.known, weight) for weight in (letters, one))
+    return text, nodes
+
+
+if __name__ == "__main__":
+    main()
