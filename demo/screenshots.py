@@ -57,7 +57,7 @@ def main() -> int:
             _save(tab, _IMAGES / "inspector.png")
             tab = _opened(browser, f"{server.url}?page={_STORY}", dark=True)
             tab.click("#pin")
-            _slide(tab, "threshold", 0.15)
+            _slide(tab, "threshold", 0.6)
             tab.click("#tab-Text")
             _save(tab, _IMAGES / "inspector-compare.png")
         tab = browser.new_page(viewport=_SIZE)  # type: ignore[arg-type]

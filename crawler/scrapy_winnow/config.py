@@ -87,8 +87,6 @@ DEFAULTS: Final[Mapping[str, object]] = {
     "WINNOW_MODEL_REFRESH": 30.0,
     "WINNOW_REPORT": None,
     "WINNOW_METRICS": None,
-    "WINNOW_WARC": None,
-    "WINNOW_WARC_BYTES": 1_000_000_000,
     "WINNOW_PROGRESS": True,
 }
 """Every setting with its default."""
@@ -151,8 +149,6 @@ class Config:
     model_refresh: float
     report: str | None
     metrics: tuple[str, int] | None
-    warc: str | None
-    warc_bytes: int
     progress: bool
 
     @property
@@ -235,8 +231,6 @@ class Config:
             model_refresh=reader.seconds("WINNOW_MODEL_REFRESH"),
             report=reader.file("WINNOW_REPORT"),
             metrics=reader.address("WINNOW_METRICS"),
-            warc=reader.file("WINNOW_WARC"),
-            warc_bytes=reader.whole("WINNOW_WARC_BYTES", least=1),
             progress=reader.truth("WINNOW_PROGRESS"),
         )
         reader.check()

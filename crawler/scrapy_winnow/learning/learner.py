@@ -16,8 +16,7 @@ from scrapy_winnow.learning.collection import Collector
 from scrapy_winnow.learning.handover import PACKAGE
 from scrapy_winnow.learning.published import Published
 from winnow.models.files import ModelError
-from winnow.training.blocks.model import STEPS
-from winnow.training.blocks.refitting import Comparison, compared, refit
+from winnow.training.blocks.refitting import STEPS, Comparison, compared, refit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from scrapy_winnow.storage.keys import LearningKeys
     from winnow.models.blocks.perceptron import BlockPerceptron
     from winnow.progress import Progress
-    from winnow.training.blocks.model import Recipe
+    from winnow.training.blocks.refitting import Moving
 
 NEW_SHARE: Final = 0.1
 """Examples that must have come in since the last refit, as a share of all that had come in then."""
@@ -53,13 +52,13 @@ class Terms:
         min_hosts: hosts with examples that are needed.
         margin: how much the area under the ROC curve must grow on the hosts held out.
         seed: the same seed and examples give the same weights.
-        recipe: how to train; the package's own by default.
+        moving: how far the networks move; by default as far as paid on sites that did not teach.
     """
 
     min_hosts: int
     margin: float
     seed: int
-    recipe: Recipe | None = None
+    moving: Moving | None = None
 
 
 class Learner:
@@ -127,7 +126,7 @@ class Learner:
                 parent,
                 collection.fitted,
                 seed=self._terms.seed,
-                recipe=self._terms.recipe,
+                moving=self._terms.moving,
                 begins=lambda step: self._step(STEPS.index(step), len(STEPS), step),
             )
             comparison = compared(candidate, parent, collection.held_out)

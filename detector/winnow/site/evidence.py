@@ -4,7 +4,7 @@ How often the *other* pages of a host repeat a unit is beta-binomial, with one p
 for content. The ratio of the two likelihoods is the evidence. It is nothing on the first page of a host, little on the
 third and strong on the thirtieth, for what is repeated as for what is not; no threshold on pages is needed.
 
-The numbers were learned, not chosen: :func:`winnow.training.evidence.learn_evidence`.
+The numbers were learned, not chosen: ``python -m winnow.training.evidence``.
 """
 
 from __future__ import annotations

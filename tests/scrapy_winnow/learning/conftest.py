@@ -89,8 +89,9 @@ def fill(client: Redis, keys: LearningKeys, examples: dict[str, list[bytes]]) ->
 def model_of_one_opinion(logit: float, features: int = len(FEATURE_NAMES)) -> BlockPerceptron:
     """A model that gives every block the same logit of being content."""
     tables = TokenTables(*np.zeros((2, TABLE_SIZE), np.float32))
-    arrays = [np.zeros(shape, np.float32) for shape in Network.shapes(features, 1, 1)]
-    network = Network(*arrays[:-1], np.full(1, logit, np.float32))
+    random = np.random.default_rng(7)  # the last layer is blind, and what the others see can still be learned from
+    arrays = [random.normal(size=shape).astype(np.float32) * 0.2 for shape in Network.shapes(features, 8, 4)]
+    network = Network(*arrays[:-2], np.zeros((4, 1), np.float32), np.full(1, logit, np.float32))
     return BlockPerceptron.of(tables, np.zeros(features, np.float32), np.ones(features, np.float32), [network])
 
 

@@ -12,7 +12,7 @@ from scrapy_winnow.learning.learner import Learner, Terms, keep_learning
 from scrapy_winnow.learning.lease import Lease
 from scrapy_winnow.storage.keys import LearningKeys
 from winnow.models.blocks.perceptron import BlockPerceptron
-from winnow.training.blocks.model import Recipe
+from winnow.training.blocks.refitting import Moving
 
 
 def main(plan):
@@ -20,8 +20,7 @@ def main(plan):
     client = Redis.from_url(plan["url"])
     keys = LearningKeys.of(plan["prefix"], FEATURE_VERSION)
     lease = Lease(client, keys, plan["lease"])
-    recipe = Recipe(hidden=(8, 4), networks=1, epochs=plan["epochs"], least_steps=0)
-    terms = Terms(min_hosts=3, margin=0.0, seed=1, recipe=recipe)
+    terms = Terms(min_hosts=3, margin=0.0, seed=1, moving=Moving(rate=0.01, steps=plan["steps"]))
 
     def progress(_done, _total, name=""):
         print(name, file=sys.stderr, flush=True)

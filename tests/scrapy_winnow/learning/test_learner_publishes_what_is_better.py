@@ -18,8 +18,10 @@ from scrapy_winnow.learning.published import VERSIONS_KEPT, Published
 from winnow.models.blocks.perceptron import BlockPerceptron
 from winnow.models.registry import load_model
 from winnow.training.blocks.model import Recipe
+from winnow.training.blocks.refitting import Moving
 from winnow.training.blocks.training import train_blocks
 
+FAR = Moving(rate=0.01, steps=150)
 TINY = Recipe(hidden=(8, 4), networks=1, epochs=2, least_steps=150)
 
 
@@ -32,7 +34,7 @@ def learner_of(client, keys, ignorant):
         lease = Lease(client, keys, lease_seconds)
         assert lease.take()
         leases.append(lease)
-        chosen = Terms(**{"min_hosts": 3, "margin": 0.002, "seed": 1, "recipe": TINY, **terms})
+        chosen = Terms(**{"min_hosts": 3, "margin": 0.002, "seed": 1, "moving": FAR, **terms})
         return Learner(client, keys, lease, ignorant, chosen, lambda *_: None)
 
     yield make
@@ -105,7 +107,7 @@ def test_a_better_model_is_published_with_its_facts_and_an_equal_one_is_not(
 
 def learner_of_same(learner: Learner) -> Learner:
     """The learner with a margin that no refit reaches."""
-    learner._terms = Terms(min_hosts=3, margin=0.9, seed=1, recipe=TINY)
+    learner._terms = Terms(min_hosts=3, margin=0.9, seed=1, moving=FAR)
     return learner
 
 
@@ -201,7 +203,7 @@ def test_a_learner_waits_while_redis_is_away(tcp_server, keys, ignorant, caplog)
 
     with Redis.from_url(server.url, retry=Retry(NoBackoff(), 0)) as client:
         lease = Lease(client, keys, 1)
-        learner = Learner(client, keys, lease, ignorant, Terms(3, 0.002, 1, TINY), lambda *_: None)
+        learner = Learner(client, keys, lease, ignorant, Terms(3, 0.002, 1, FAR), lambda *_: None)
         with pytest.raises(KeyboardInterrupt):
             keep_learning(learner, lease, interval=0.001, patience=0.001, wait=wait)
         lease.leave()

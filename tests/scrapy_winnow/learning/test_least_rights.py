@@ -16,7 +16,7 @@ from scrapy_winnow.learning.published import Published
 from scrapy_winnow.learning.teaching import TEACHING_PAGES
 from scrapy_winnow.storage.keys import LearningKeys
 from scrapy_winnow.storage.scripts import Script
-from winnow.training.blocks.model import Recipe
+from winnow.training.blocks.refitting import Moving
 
 DOCS = Path(__file__).parents[3] / "docs"
 SALT = bytes(16)
@@ -70,8 +70,7 @@ def test_the_script_of_a_full_reservoir_and_a_learner_do_too(server, examples, i
     with Redis.from_url(_url(server, "learner")) as client:
         lease = Lease(client, keys, 5)
         assert lease.take()
-        recipe = Recipe(hidden=(8, 4), networks=1, epochs=2, least_steps=150)
-        terms = Terms(min_hosts=2, margin=0.0, seed=1, recipe=recipe)
+        terms = Terms(min_hosts=2, margin=0.0, seed=1, moving=Moving(rate=0.01, steps=150))
         outcome = Learner(client, keys, lease, ignorant, terms, lambda *_: None).learn()
         assert outcome in {"published", "not better"}  # of so few pages, either may come
         published = Published(client, keys)

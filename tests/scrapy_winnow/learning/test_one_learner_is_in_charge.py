@@ -60,8 +60,8 @@ def start(redis_url, prefix, fill, ignorant, tmp_path):
     ignorant.save(model)
     started = []
 
-    def process(*, epochs: int) -> Process:
-        plan = {"url": redis_url, "prefix": prefix, "lease": 1.0, "model": str(model), "epochs": epochs}
+    def process(*, steps: int) -> Process:
+        plan = {"url": redis_url, "prefix": prefix, "lease": 1.0, "model": str(model), "steps": steps}
         started.append(Process(plan))
         return started[-1]
 
@@ -71,21 +71,21 @@ def start(redis_url, prefix, fill, ignorant, tmp_path):
 
 
 FOREVER = 10_000_000
-"""Passes over the examples, of a refit that does not end before the test does."""
+"""Steps of a refit that does not end before the test does."""
 
 
 def test_a_learner_killed_in_training_is_replaced_and_one_stopped_past_its_lease_cannot_publish(start, client, keys):
-    first = start(epochs=FOREVER)
+    first = start(steps=FOREVER)
     first.wait_for("This learner is in charge")
-    second = start(epochs=100)
-    first.wait_for("teachers")
+    second = start(steps=600)
+    first.wait_for("networks")
     second.wait_for("Another learner is in charge")
     lease = client.get(keys.lease)
     assert lease.startswith(b"1-")
     time.sleep(1.2)  # longer than a lease lasts: the first one has renewed it while it trained
     assert client.get(keys.lease) == lease
     first.signal(signal.SIGKILL)
-    second.wait_for("This learner is in charge", "teachers")
+    second.wait_for("This learner is in charge", "networks")
     assert client.get(keys.lease).startswith(b"2-")
 
     second.signal(signal.SIGSTOP)

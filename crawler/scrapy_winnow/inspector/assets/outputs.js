@@ -42,27 +42,33 @@
     const at = units[selected] && units[selected].blocks[0];
     blockwise = on; arrangeUnits(); paint(); panel(); select(at === undefined ? -1 : unitOf(at));
   }
+  const FOLDED = 400; // characters that are cut at a stretch; a menu of several hundred words would hide what is kept
   function running(of, other) {
     const box = make("div", { className: "running", dir: "auto" }), text = of.text;
     const place = new Map(of.spans.map(([block, from, to]) => [block, [from, to]]));
-    let at = 0, lastCut = false;
+    let at = 0, cuts = null; // what is cut between two parts that are kept
     blockTexts.forEach((content, block) => {
       const span = make("span");
       span.dataset.unit = of === state ? unitOf(block) : -2;
       if (other && cutAs(block, of) !== cutAs(block, other)) span.classList.add("differs");
       if (place.has(block)) {
         const [from, to] = place.get(block), between = text.slice(at, from);
-        box.append(lastCut && !between.includes("\n") ? `\n${between}` : between); lastCut = false; span.textContent = text.slice(from, to); at = to;
+        box.append(cuts || at === 0 ? between.replace(/^\s+/, "") : between); span.textContent = text.slice(from, to); at = to;
+        cuts = null;
       } else if (withCut && cutAs(block, of)) {
         span.classList.add("cut", KINDS[of.kind[block]]); span.textContent = content;
-        if (!lastCut && box.lastChild && !box.lastChild.textContent.endsWith("\n")) box.append("\n");
-        box.append(lastCut ? " " : "", span);
-        lastCut = true;
+        if (!cuts) { cuts = make("div", { className: "cuts" }); box.append(cuts); }
+        cuts.append(cuts.children.length ? " " : "", span);
         return;
       } else return;
       box.append(span);
     });
     box.append(text.slice(at));
+    for (const long of [...box.querySelectorAll(".cuts")].filter((each) => each.textContent.length > FOLDED)) {
+      const button = make("button", { type: "button", textContent: "Show all that was cut here" });
+      button.addEventListener("click", (event) => { event.stopPropagation(); long.classList.toggle("folded"); button.remove(); });
+      long.classList.add("folded"); long.after(button);
+    }
     return box;
   }
   function safeFrame(html) {

@@ -77,12 +77,44 @@ def fit(
     """
     random = np.random.default_rng(seed)
     network = _start(lesson.inputs.shape[1], hidden, random)
+    batches = math.ceil(len(np.flatnonzero(np.diff(lesson.begin))) / _PAGES_PER_STEP)
+    steps = max(epochs, math.ceil(least_steps / batches)) * batches
+    _descend(network, lesson, random, steps=steps, rate=_RATE, warm_up=_WARM_UP, decay=decay, dropout=dropout)
+    return network
+
+
+def moved(network: Network, lesson: Lesson, *, rate: float, steps: int, seed: int) -> Network:
+    """Fit a network that knows something already, from where it stands; it is not changed itself.
+
+    Args:
+        network: the network.
+        lesson: what to.
+        rate: of learning; a thirtieth of that of :func:`fit` moves a network without making it forget.
+        steps: how many; so many pages, 16 to a step.
+        seed: of the order of the pages.
+    """
+    result = Network(*(array.copy() for array in network.arrays))
+    _descend(result, lesson, np.random.default_rng(seed), steps=steps, rate=rate, warm_up=steps // 5)
+    return result
+
+
+def _descend(
+    network: Network,
+    lesson: Lesson,
+    random: np.random.Generator,
+    *,
+    steps: int,
+    rate: float,
+    warm_up: int,
+    decay: float = 0.0,
+    dropout: float = 0.0,
+) -> None:
+    """Change a network in place, by so many steps at a rate that grows while it warms up and then falls to nothing."""
     means, squares = ([np.zeros_like(array) for array in network.arrays] for _ in range(2))
     pages = np.flatnonzero(np.diff(lesson.begin))
     batches = math.ceil(len(pages) / _PAGES_PER_STEP)
-    epochs = max(epochs, math.ceil(least_steps / batches))
     weight = lesson.weight * np.float32(len(pages) / (max(float(lesson.weight.sum()), 1e-12) * _PAGES_PER_STEP))
-    for step in range(epochs * batches):
+    for step in range(steps):
         batch = step % batches
         if not batch:
             order = random.permutation(pages)
@@ -91,10 +123,9 @@ def fit(
         if dropout:
             inputs *= (random.random(inputs.shape, np.float32) >= dropout) * np.float32(1 / (1 - dropout))
         slopes = gradients(network, inputs, lesson.target[rows], weight[rows], surroundings)
-        rate = _RATE * min((step + 1) / _WARM_UP, 1.0) * (0.5 + 0.5 * math.cos(math.pi * step / (epochs * batches)))
+        now = rate * min((step + 1) / max(warm_up, 1), 1.0) * (0.5 + 0.5 * math.cos(math.pi * step / steps))
         for array, slope, mean, square in zip(network.arrays, slopes, means, squares, strict=True):
-            _adam(array, slope, mean, square, step=step + 1, rate=rate, decay=decay)
-    return network
+            _adam(array, slope, mean, square, step=step + 1, rate=now, decay=decay)
 
 
 def _adam(array: Matrix, slope: Matrix, mean: Matrix, square: Matrix, *, step: int, rate: float, decay: float) -> None:
