@@ -40,9 +40,9 @@ from scrapy_winnow.storage.keys import LearningKeys
 from winnow import load_model
 from winnow.page.page import Page
 from winnow.training.blocks.examples import BlockPage, of_sites
+from winnow.training.blocks.measuring import measured
 from winnow.training.blocks.model import train_block_model
 from winnow.training.blocks.refitting import compared, refit
-from winnow.training.blocks.training import measured
 from winnow.training.sites import Site, find_sites
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def compare(name: str, before: BlockPerceptron, collection: Collection, dev: Seq
 
 def row(name: str, model: BlockPerceptron, dev: Sequence[BlockPage]) -> list[object]:
     """Figures of a model on the labels of the sites to measure on."""
-    figures = measured(model, dev)
+    figures = measured([(model, dev)])
     assert figures is not None
     found: list[object] = [name, figures.content_f_measure, figures.auc, figures.recall_at_precision_90]
     say(f"{name}: F1 {found[1]:.4f}, AUC {found[2]:.4f}, recall {found[3]:.4f}")
