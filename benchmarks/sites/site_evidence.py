@@ -7,6 +7,7 @@ counts, those of its leaves as in a crawl. "Site level" cuts what SiteLevel(0.10
 
 from __future__ import annotations
 
+import json
 import sys
 from collections import defaultdict
 from pathlib import Path
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping
 
+    from winnow.models.base import Model
+
 SEEN = (1, 2, 5, 10, 30, 100)
 METHODS = ("page level", "site level", "both")
 
@@ -37,6 +40,9 @@ def main() -> None:
     parser.add_argument("gold", type=Path, metavar="GOLD", help="gold pages, .jsonl or .jsonl.xz")
     parser.add_argument("sites", type=Path, metavar="SITES_DIR", help="folder with one folder a site")
     parser.add_argument("--model", help="page-level model (default: the package's own)")
+    parser.add_argument(
+        "--folds", type=Path, metavar="DIR", help="of winnow train --folds: the model without each site"
+    )
     parser.add_argument("--unit", choices=("word", "char"), default="word", help="char for unspaced scripts")
     parser.add_argument("--sample", type=int, default=30, metavar="N", help="gold pages of each site (default: 30)")
     parser.add_argument("--seed", type=int, default=0)
@@ -56,11 +62,19 @@ def main() -> None:
     write_json(options, {f"{method}, {seen}": value for (method, seen), value in means.items()})
 
 
+def model_of(site: Site, options: argparse.Namespace) -> Model:
+    """The model to judge the pages of a site."""
+    if options.folds is None:
+        return winnow.load_model(options.model)
+    fold_of = json.loads((options.folds / "folds.json").read_text(encoding="utf-8"))
+    return winnow.load_model(options.folds / f"without-{fold_of[site.name]}.npz")
+
+
 def measure(
     site: Site, wanted: Mapping[str, GoldPage], figures: dict[tuple[str, int], list[float]], options: argparse.Namespace
 ) -> None:
     """Add the F1 of a site's gold pages (by file) to ``figures``, by method and pages seen."""
-    model = winnow.load_model(options.model)
+    model = model_of(site, options)
     random = np.random.default_rng(options.seed)
     pages = [Page.parse(file.read_bytes(), site.url(file)) for file in site.files]
     units = [np.flatnonzero(leaves(page)) for page in pages]

@@ -117,7 +117,10 @@ def learn_evidence(hosts: Sequence[Repetitions], with_gold: Sequence[Repetitions
         lambda weights, each: _gold_loss(weights, each, distributions), with_gold, np.array([0.5, 0.5])
     )
     return Evidence(
-        (float(template_a), float(template_b)), (float(content_a), float(content_b)), float(repeated), float(unique)
+        (float(template_a), float(template_b)),
+        (float(content_a), float(content_b)),
+        max(float(repeated), 0.0),
+        max(float(unique), 0.0),
     )
 
 
