@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -62,8 +63,7 @@ def _fuzz(target: str, seconds: int, *, keep: bool) -> bool:
     say(f"{target}: {seconds} s")
     with TemporaryDirectory(prefix="winnow-fuzzing-") as name:
         folder = Path(name)
-        for part in ("corpus", "merged"):
-            (folder / part).mkdir()
+        (folder / "corpus").mkdir()
         for number, data in enumerate(kept(target)):
             (folder / "corpus" / f"{number:03}").write_bytes(data)
         limits = [f"-max_total_time={seconds}", f"-max_len={_LONGEST}", f"-artifact_prefix={folder}/", "-timeout=60"]
@@ -72,9 +72,8 @@ def _fuzz(target: str, seconds: int, *, keep: bool) -> bool:
         for file in sorted(path for path in folder.iterdir() if path.is_file()):
             print(f"{target}: {file.name}: {base64.b64encode(file.read_bytes()).decode()}")
             print(done.stdout[-3_000:], done.stderr[-1_000:])
-        if keep and done.returncode == 0:
-            _run(target, "-merge=1", str(folder / "merged"), str(folder / "corpus"))
-            _keep(target, [file.read_bytes() for file in (folder / "merged").iterdir()])
+        if keep and done.returncode == 0:  # what reached something new is in the folder, too
+            _keep(target, [file.read_bytes() for file in (folder / "corpus").iterdir()])
         return done.returncode == 0
 
 
@@ -85,7 +84,7 @@ def _run(target: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 def _statistics(output: str) -> str:
     """Runs and coverage, as libFuzzer has said them last."""
-    lines = [line for line in output.splitlines() if line.startswith(("#", "Done"))]
+    lines = [line for line in output.splitlines() if re.match(r"#\d|Done", line)]
     return "; ".join(lines[-2:]) or output[-500:]
 
 
