@@ -45,8 +45,11 @@ end
 
 -- The keys live and die together: with one of them evicted, counts and guard would disagree.
 local function start_anew()
-  redis.call('DEL', nodes, guard, contents)
-  redis.call('HDEL', host, 'pages', 'undercount', 'entries', 'checked', 'changed', 'remembered')
+  -- Nothing is deleted where nothing is: a script that has written once may go on where the memory is full.
+  if redis.call('EXISTS', host, nodes, guard, contents) > 0 then
+    redis.call('DEL', nodes, guard, contents)
+    redis.call('HDEL', host, 'pages', 'undercount', 'entries', 'checked', 'changed', 'remembered')
+  end
   pages, undercount, entries, ids, checked, held = 0, 0, 0, '', false, 0
 end
 
