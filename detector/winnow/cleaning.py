@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -94,22 +95,10 @@ def clean(
     check_choice("favor", favor, FAVORS)
     model = usable_model(model)
     parts = Parts(links=links, images=images)
-    if (
-        html.binary
-        if isinstance(html, Page)
-        else encoding is None and isinstance(html, str | bytes) and is_binary(html)
-    ):
-        return Cleaned("", "", 0.0, False, "binary", model.version, None, url)
-    if isinstance(html, Page):
-        page = html
-    else:
-        try:
-            page = _page(html, url, encoding, limits)
-        except PageTooLarge as too_large:
-            return replace(_passed_through(html, encoding, too_large.reason, model), url=url)
-    if not page.n:
-        return Cleaned("", "", 0.0, False, None, model.version, None, url)
-    scores = model.score(page)
+    page = _page_to_clean(html, url, encoding, limits, model)
+    if isinstance(page, Cleaned):
+        return page
+    scores = page_level = model.score(page)
     site = _site_labels(page, df, pages, elements=bool(scores.weight[: page.n].any()))
     if df is not None:
         moved = with_site_evidence(page, scores, df, pages)
@@ -119,10 +108,14 @@ def clean(
         else:
             scores = moved
     threads = Parting.of(page, scores, site, comments)
-    scores = threads.decided(scores)
-    smoothed = smooth_scores(page, scores) if smooth else unsmoothed(page, scores)
+    smoothing = smooth_scores if smooth else unsmoothed
+    smoothed = smoothing(page, threads.decided(scores))
     judged = np.where(site, 1.0, smoothed.value)[page.n :]
     choice = scores.decision.choose(judged, scope=scope, favor=favor)
+    if scores is not page_level:  # counts tell what is template: nothing more is kept for them
+        judged = smoothing(page, threads.decided(page_level)).value[page.n :]
+        without = scores.decision.choose(judged, scope=scope, favor=favor)
+        choice = min(choice, without, key=attrgetter("threshold"))
     smoothed = _with_certain_blocks(page, smoothed, site, choice.threshold)
     template, fallback = template_units(page, smoothed, choice.threshold)
     template[threads.section >= 0] = not threads.included
@@ -160,6 +153,30 @@ def clean(
         kind=choice.kind,
         _parts=parts,
     )
+
+
+def _page_to_clean(
+    html: str | bytes | etree._Element | etree._ElementTree | Page,
+    url: str | None,
+    encoding: str | None,
+    limits: Limits,
+    model: Model,
+) -> Page | Cleaned:
+    """The page, or what becomes of one that there is nothing to clean of: no HTML, above a cap, without elements."""
+    if (
+        html.binary
+        if isinstance(html, Page)
+        else encoding is None and isinstance(html, str | bytes) and is_binary(html)
+    ):
+        return Cleaned("", "", 0.0, False, "binary", model.version, None, url)
+    if isinstance(html, Page):
+        page = html
+    else:
+        try:
+            page = _page(html, url, encoding, limits)
+        except PageTooLarge as too_large:
+            return replace(_passed_through(html, encoding, too_large.reason, model), url=url)
+    return page if page.n else Cleaned("", "", 0.0, False, None, model.version, None, url)
 
 
 def _page(
