@@ -1,5 +1,5 @@
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
@@ -40,6 +40,7 @@ markup = st.recursive(
 
 @settings(deadline=None, max_examples=300)
 @given(markup, st.integers(0, 2**32 - 1))
+@example("<pre>w0<div>w0</div>w0</pre>", 618808743)
 def test_text_and_clean_html_hold_the_same_words_whatever_is_cut(html: str, seed: int) -> None:
     page = Page.parse(f"<body>{html}</body>")
     before = etree.tostring(page.elements[0])

@@ -204,8 +204,8 @@ class _Body:
     def text(self, run: str, block: int) -> None:
         """Write a run; ``block`` is 0 for white space outside all blocks."""
         if block:
-            if block != self.block and not self.bordered and not self._preformatted:
-                self.written.append("<br>\n")  # what kept two blocks apart is not there any more
+            if block != self.block and not self.bordered:  # what kept two blocks apart is not there any more
+                self.written.append("\n" if self._preformatted else "<br>\n")
             self.block = block
             self.bordered = False
         self.written.append(escape(run, quote=False))
