@@ -31,7 +31,7 @@ screenshots: $(VENV)/.installed chromium demo ## the pictures of the documentati
 
 test: lint types tests ## lint, types and every test, servers included
 
-test-engines: $(VENV)/.installed ## the tests with scrapyd, scrapy-redis and Ray, which are slow to start; CI runs them, too
+test-engines: $(VENV)/.installed ## the tests with scrapyd, scrapy-redis and Ray, which are slow to start
 	$(BIN)/python -m pytest -m engines --numprocesses auto --maxprocesses 4 --dist loadfile
 
 test-all: ## make test on every Python that is found, 3.11 to 3.14, each in an environment of its own

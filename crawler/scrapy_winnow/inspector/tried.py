@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
+
 from winnow.inputs import check_choice
 from winnow.models.base import FAVORS
 from winnow.models.threshold import FixedThreshold
@@ -82,7 +84,9 @@ class RememberedModel:
     def score(self, page: Page) -> Scores:
         """Score the units of a page, with the threshold and the penalty that are tried."""
         scores = self.own(page)
-        scores = replace(scores, penalty=scores.penalty * self.tried.penalty)
+        penalty = scores.penalty.copy()
+        penalty[np.isfinite(penalty)] *= self.tried.penalty  # what never begins a section does not for nothing, either
+        scores = replace(scores, penalty=penalty)
         if (threshold := self.tried.threshold) is None:
             return scores
         return replace(scores, threshold=threshold, decision=FixedThreshold(threshold))
