@@ -75,6 +75,23 @@ def test_headings_and_tables_within_a_kept_story_stay():
     assert "Harbour\tHighest wind\nSaltby\t124 km/h\nPriory\t131 km/h" in text
 
 
+WHOLE = [
+    f"<main>{STORY}</main>",
+    f"<h1>{HEADING}</h1><p>Winds of up to 130 km/h are expected on the coast.</p>",
+    "<p>One paragraph alone.</p>",
+    "<ul><li>one</li><li>two</li><li>three</li></ul>",
+    "<table><tr><td>a</td><td>1</td></tr><tr><td>b</td><td>2</td></tr></table>",
+    """<article><h1>Trip</h1><p>We went up the hill in the morning.</p><p>It rained. We came back and had soup.</p>
+<blockquote>Soup is good food</blockquote><pre>salt water</pre></article>""",
+]
+
+
+@pytest.mark.parametrize("piece", WHOLE, ids=["story", "heading", "paragraph", "list", "table", "quotation and code"])
+def test_a_piece_without_template_keeps_all(piece: str):
+    for html in (piece, f"<html><head><title>{HEADING}</title></head><body>{piece}</body></html>"):
+        assert "".join(words(html)) == "".join(re.sub(r"<title>.*?</title>|<[^>]+>", " ", html).split())
+
+
 def test_a_table_of_the_template_goes():
     table = "<table><tr><th>Office</th><th>Hours</th></tr><tr><td>Quay</td><td>9 to 5</td></tr></table>"
     changed = FRAMED.replace("<footer", f"<div class='sidebar widget'>{MENU}{table}</div><footer")

@@ -1,4 +1,4 @@
-"""What belongs to a story that is kept stays with it: its heading, headings within it, tables between paragraphs.
+"""What belongs to a story that is kept stays with it: its heading, headings, code and tables in it.
 
 Models know single blocks, and have learned from gold text that often begins below the heading. A heading of two words
 or a cell with a number says little of itself; where it stands says more.
@@ -22,9 +22,11 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _SUBHEADINGS: Final = tag_set("h2", "h3", "h4", "h5", "h6")
+_QUOTATION: Final = tag_set("blockquote")
+_CODE: Final = tag_set("pre")
 _MOST: Final = 0.9  # of the text kept, in the innermost element that stands for the story
-_LEAST_CERTAIN: Final = 0.5  # templateness below which a heading above text that is kept stays
-_LEAST_CERTAIN_TABLE: Final = 0.8  # the same of a table, mean over its blocks
+_LEAST_CERTAIN: Final = 0.5  # templateness below which a heading above text that is kept, or a quotation, stays
+_LEAST_CERTAIN_FIXED: Final = 0.8  # the same of code, and of a table: mean over its blocks
 _NEAR: Final = 3  # blocks before and after a table among which one has to be kept
 
 
@@ -43,6 +45,8 @@ def story_parts(page: Page, texts: list[str], kept: NDArray[np.bool_], templaten
     found = story_headings(page, texts, kept)
     if kept.any():
         found |= _subheadings(page, kept) & (templateness < _LEAST_CERTAIN)
+        found |= _within_story(page, texts, kept, _QUOTATION) & (templateness < _LEAST_CERTAIN)
+        found |= _within_story(page, texts, kept, _CODE) & (templateness < _LEAST_CERTAIN_FIXED)
         found |= _tables(page, kept, templateness)
     return found
 
@@ -56,18 +60,25 @@ def story_headings(page: Page, texts: list[str], kept: NDArray[np.bool_]) -> NDA
         kept: bool[m], blocks that are content.
 
     Returns:
-        bool[m], blocks in an ``h1`` that lie in the innermost element around nine tenths of the text kept, and before
-        the last of it.
+        bool[m], blocks in an ``h1`` that lie where the story does, and before the last of it.
     """
     headings = within(page, page.tag == TAG_ID["h1"])[page.block_node]
     if not headings.any() or not kept.any():
         return np.zeros(page.m, bool)
-    text = prefix_sums(np.fromiter(map(len, texts), np.int64, page.m) * kept)
-    around = np.flatnonzero(text[page.block_end] - text[page.block_begin] >= _MOST * text[-1])[-1]
-    block = np.arange(page.m)
-    inside = (block >= page.block_begin[around]) & (block < page.block_end[around])
-    found: NDArray[np.bool_] = headings & inside & (block < np.flatnonzero(kept)[-1])
+    before = np.arange(page.m) < np.flatnonzero(kept)[-1]
+    found: NDArray[np.bool_] = headings & _around_story(page, texts, kept) & before
     return found
+
+
+def _around_story(page: Page, texts: list[str], kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """bool[m], blocks in the innermost element that holds nine tenths of the text kept, and more than one block."""
+    text = prefix_sums(np.fromiter(map(len, texts), np.int64, page.m) * kept)
+    enough = text[page.block_end] - text[page.block_begin] >= _MOST * text[-1]
+    several = page.block_end - page.block_begin > 1
+    around = np.flatnonzero(enough & several)[-1] if (enough & several).any() else 0
+    block = np.arange(page.m)
+    inside: NDArray[np.bool_] = (block >= page.block_begin[around]) & (block < page.block_end[around])
+    return inside
 
 
 def _subheadings(page: Page, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -76,6 +87,16 @@ def _subheadings(page: Page, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
     above_text = np.append((kept & ~heading)[1:], False)
     begun = np.cumsum(kept) > 0
     found: NDArray[np.bool_] = heading & above_text & begun
+    return found
+
+
+def _within_story(page: Page, texts: list[str], kept: NDArray[np.bool_], tags: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """bool[m], blocks in elements of some tags where the story stands, behind the first of it."""
+    chosen = within(page, tags[page.tag])[page.block_node]
+    if not chosen.any():
+        return chosen
+    begun = np.cumsum(kept) > 0
+    found: NDArray[np.bool_] = chosen & begun & _around_story(page, texts, kept)
     return found
 
 
@@ -91,7 +112,7 @@ def _tables(page: Page, kept: NDArray[np.bool_], templateness: Floats) -> NDArra
     inside = sums[end] > sums[begin]
     before = sums[begin] > sums[np.maximum(begin - _NEAR, 0)]
     after = sums[np.minimum(end + _NEAR, page.m)] > sums[end]
-    doubtful = scores[end] - scores[begin] < _LEAST_CERTAIN_TABLE * (end - begin)
+    doubtful = scores[end] - scores[begin] < _LEAST_CERTAIN_FIXED * (end - begin)
     stays = roots[(inside | before & after) & doubtful]
     found[np.isin(table, stays)] = True
     return found
