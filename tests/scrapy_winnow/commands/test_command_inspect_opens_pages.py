@@ -23,7 +23,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_the_server_prints_its_address_and_ends_when_interrupted(folder: Path) -> None:
-    code = "import sys; from scrapy_winnow.commands import main; sys.exit(main(sys.argv[1:]))"
+    code = """import signal, sys; from scrapy_winnow.commands import main
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may ignore it
+sys.exit(main(sys.argv[1:]))"""
     command = [sys.executable, "-c", code, "inspect", str(folder), "--page", "story-1.html", "--no-browser"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ) as served:
         assert served.stdout is not None
