@@ -163,11 +163,7 @@ def _page_to_clean(
     model: Model,
 ) -> Page | Cleaned:
     """The page, or what becomes of one that there is nothing to clean of: no HTML, above a cap, without elements."""
-    if (
-        html.binary
-        if isinstance(html, Page)
-        else encoding is None and isinstance(html, str | bytes) and is_binary(html)
-    ):
+    if _is_no_html(html, encoding):
         return Cleaned("", "", 0.0, False, "binary", model.version, None, url)
     if isinstance(html, Page):
         page = html
@@ -177,6 +173,13 @@ def _page_to_clean(
         except PageTooLarge as too_large:
             return replace(_passed_through(html, encoding, too_large.reason, model), url=url)
     return page if page.n else Cleaned("", "", 0.0, False, None, model.version, None, url)
+
+
+def _is_no_html(html: str | bytes | etree._Element | etree._ElementTree | Page, encoding: str | None) -> bool:
+    """Tell whether it is a PDF or a picture, say; whoever names the charset of bytes knows that they are text."""
+    if isinstance(html, Page):
+        return html.binary
+    return encoding is None and isinstance(html, str | bytes) and is_binary(html)
 
 
 def _page(

@@ -20,7 +20,7 @@ from winnow.models.blocks.features.hashed_words import name_hashes
 from winnow.models.blocks.features.tokens import TABLE_SIZE, write_word_features
 from winnow.models.blocks.network import ARRAY_NAMES, Network
 from winnow.models.blocks.perceptron import standardised
-from winnow.models.files import ModelError, fingerprint_of, read_model_file, required_array, write_model_file
+from winnow.models.files import ModelError, fingerprint_of, read_model_file, stored_numbers, write_model_file
 from winnow.models.one_thread import one_thread
 
 if TYPE_CHECKING:
@@ -51,7 +51,6 @@ NAMES_OF_A_PAGE: Final = 2_048
 OF_A_PAGE: Final = len(FEATURE_NAMES) + 2
 """Other features of a page: the means of its blocks' features, and the logarithms of its words and blocks."""
 
-_MOST_UNITS: Final = 256
 _PARTS: Final = slice(0, _STATIC), slice(_STATIC, len(FEATURE_NAMES))
 
 
@@ -179,23 +178,15 @@ class CommentHead:
         if header.get("features") != list(FEATURE_NAMES):
             raise ModelError(f"{path}: made for other features than this version computes; train it again")
 
-        def array(name: str, *shape: int) -> Matrix:
-            return required_array(arrays, name, shape).astype(np.float32)
-
-        def units(name: str) -> int:
-            bias = arrays.get(name)
-            return bias.shape[0] if bias is not None and bias.ndim == 1 and 0 < len(bias) <= _MOST_UNITS else 1
-
         k = len(FEATURE_NAMES)
-        shapes = Network.shapes(k, units("block_bias"), units("context_bias"))
         return cls(
-            words=array("words", TABLE_SIZE),
-            mean=array("mean", k),
-            scale=array("scale", k),
-            network=Network(*(array(name, *shape) for name, shape in zip(ARRAY_NAMES, shapes, strict=True))),
-            forum_mean=array("forum_mean", OF_A_PAGE),
-            forum_scale=array("forum_scale", OF_A_PAGE),
-            forum_weight=array("forum_weight", OF_A_PAGE + NAMES_OF_A_PAGE + 1),
+            words=stored_numbers(arrays, "words", TABLE_SIZE),
+            mean=stored_numbers(arrays, "mean", k),
+            scale=stored_numbers(arrays, "scale", k),
+            network=Network.stored(arrays, k),
+            forum_mean=stored_numbers(arrays, "forum_mean", OF_A_PAGE),
+            forum_scale=stored_numbers(arrays, "forum_scale", OF_A_PAGE),
+            forum_weight=stored_numbers(arrays, "forum_weight", OF_A_PAGE + NAMES_OF_A_PAGE + 1),
         )
 
     def _arrays(self) -> dict[str, Matrix | NDArray[np.float16]]:

@@ -84,6 +84,11 @@ def required_array(arrays: Arrays, name: str, shape: tuple[int, ...]) -> NDArray
     return numbers
 
 
+def stored_numbers(arrays: Arrays, name: str, *shape: int) -> NDArray[np.float32]:
+    """Take an array as :func:`required_array` does, as float32."""
+    return required_array(arrays, name, shape).astype(np.float32)
+
+
 def fingerprint_of(arrays: Mapping[str, NDArray[Any]]) -> str:
     """Eight hexadecimal digits that tell one set of weights from another."""
     digest = hashlib.blake2b(digest_size=4)

@@ -12,7 +12,7 @@ import numpy as np
 
 from winnow.output.tables import table_around
 from winnow.page.subtrees import prefix_sums, within
-from winnow.page.tags import TAG_ID, tag_set
+from winnow.page.tags import tag_set
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+_HEADING: Final = tag_set("h1")
 _SUBHEADINGS: Final = tag_set("h2", "h3", "h4", "h5", "h6")
 _QUOTATION: Final = tag_set("blockquote")
 _CODE: Final = tag_set("pre")
@@ -42,12 +43,16 @@ def story_parts(page: Page, texts: list[str], kept: NDArray[np.bool_], templaten
     Returns:
         bool[m], blocks, of which some may be kept already.
     """
-    found = story_headings(page, texts, kept)
-    if kept.any():
-        found |= _subheadings(page, kept) & (templateness < _LEAST_CERTAIN)
-        found |= _within_story(page, texts, kept, _QUOTATION) & (templateness < _LEAST_CERTAIN)
-        found |= _within_story(page, texts, kept, _CODE) & (templateness < _LEAST_CERTAIN_FIXED)
-        found |= _tables(page, kept, templateness)
+    if not kept.any():
+        return np.zeros(page.m, bool)
+    begun = np.cumsum(kept) > 0
+    found = _subheadings(page, kept) & begun & (templateness < _LEAST_CERTAIN)
+    found |= _tables(page, kept, templateness)
+    heading, code = _blocks_within(page, _HEADING), _blocks_within(page, _CODE)
+    set_apart = code | _blocks_within(page, _QUOTATION)
+    if (heading | set_apart).any():
+        set_apart &= begun & (templateness < np.where(code, _LEAST_CERTAIN_FIXED, _LEAST_CERTAIN))
+        found |= (heading & _before_the_last(kept) | set_apart) & _around_story(page, texts, kept)
     return found
 
 
@@ -62,12 +67,21 @@ def story_headings(page: Page, texts: list[str], kept: NDArray[np.bool_]) -> NDA
     Returns:
         bool[m], blocks in an ``h1`` that lie where the story does, and before the last of it.
     """
-    headings = within(page, page.tag == TAG_ID["h1"])[page.block_node]
+    headings = _blocks_within(page, _HEADING)
     if not headings.any() or not kept.any():
         return np.zeros(page.m, bool)
-    before = np.arange(page.m) < np.flatnonzero(kept)[-1]
-    found: NDArray[np.bool_] = headings & _around_story(page, texts, kept) & before
-    return found
+    return headings & _before_the_last(kept) & _around_story(page, texts, kept)
+
+
+def _blocks_within(page: Page, tags: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """bool[m], blocks in elements of some tags."""
+    return within(page, tags[page.tag])[page.block_node]
+
+
+def _before_the_last(kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """bool[m], blocks before the last that is kept."""
+    before: NDArray[np.bool_] = np.arange(len(kept)) < np.flatnonzero(kept)[-1]
+    return before
 
 
 def _around_story(page: Page, texts: list[str], kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -82,22 +96,10 @@ def _around_story(page: Page, texts: list[str], kept: NDArray[np.bool_]) -> NDAr
 
 
 def _subheadings(page: Page, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """bool[m], headings of lower ranks between blocks that are kept, each right above text that is."""
-    heading = within(page, _SUBHEADINGS[page.tag])[page.block_node]
-    above_text = np.append((kept & ~heading)[1:], False)
-    begun = np.cumsum(kept) > 0
-    found: NDArray[np.bool_] = heading & above_text & begun
-    return found
-
-
-def _within_story(page: Page, texts: list[str], kept: NDArray[np.bool_], tags: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """bool[m], blocks in elements of some tags where the story stands, behind the first of it."""
-    chosen = within(page, tags[page.tag])[page.block_node]
-    if not chosen.any():
-        return chosen
-    begun = np.cumsum(kept) > 0
-    found: NDArray[np.bool_] = chosen & begun & _around_story(page, texts, kept)
-    return found
+    """bool[m], headings of lower ranks that stand right above text that is kept."""
+    heading = _blocks_within(page, _SUBHEADINGS)
+    above_text: NDArray[np.bool_] = np.append((kept & ~heading)[1:], False)
+    return heading & above_text
 
 
 def _tables(page: Page, kept: NDArray[np.bool_], templateness: Floats) -> NDArray[np.bool_]:

@@ -2,6 +2,7 @@
 
 from scrapy_winnow.hosts.counts import NodeCounts
 from scrapy_winnow.storage.connection import Connection
+from tests.scrapy_winnow.crawls.items import FIELDS
 from winnow.fingerprints.units import FINGERPRINT_VERSION
 
 
@@ -27,23 +28,7 @@ def test_what_is_written_on_an_item(web, crawl):
     urls = web.add_articles(20)
     crawled = crawl(urls=urls, WINNOW_OUTPUTS="clean_html,markdown,segments", CONCURRENT_REQUESTS=1)
     item = crawled.item(urls[19])
-    assert set(item) == {
-        *(
-            "url",
-            "text",
-            "comments",
-            "title",
-            "template_share",
-            "confidence",
-            "kind",
-            "label_source",
-            "label_version",
-            "evidence_pages",
-            "status",
-        ),
-        "site_label_version",
-        *("shingles", "clean_html", "markdown", "segments"),
-    }
+    assert set(item) == {*FIELDS, "clean_html", "markdown", "segments"}
     assert item["title"] == "Story 19"
     assert item["status"] == "cleaned"
     assert item["label_source"] == "site"

@@ -2,24 +2,10 @@
 
 import pytest
 
+from tests.scrapy_winnow.crawls.items import FIELDS
+
 RUSSIAN = "Это довольно длинный русский текст, и кодировка его названа неверно."
 KINDS = ["dict", "dataclass", "attrs", "pydantic", "item"]
-FIELDS = {
-    *(
-        "url",
-        "title",
-        "text",
-        "comments",
-        "template_share",
-        "confidence",
-        "kind",
-        "label_source",
-        "label_version",
-        "evidence_pages",
-        "status",
-    ),
-    *("site_label_version", "shingles"),
-}
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, Self
 import numpy as np
 
 from winnow.models.blocks.surroundings import NAMES
+from winnow.models.files import stored_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,8 +22,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from winnow.models.blocks.surroundings import Surroundings
+    from winnow.models.files import Arrays
 
     Matrix = NDArray[np.float32]
+
+_MOST_UNITS: Final = 1_024  # of a hidden layer, in a file
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -43,6 +47,28 @@ class Network:
     context_bias: Matrix
     output_weight: Matrix
     output_bias: Matrix
+
+    @classmethod
+    def stored(cls, arrays: Arrays, inputs: int, *several: int) -> Self:
+        """Take a network out of the arrays of a model file.
+
+        Args:
+            arrays: by name; those of :data:`ARRAY_NAMES` are read.
+            inputs: how many features it has.
+            several: how many networks are :meth:`stacked` there, where they are.
+
+        Raises:
+            ModelError: an array is missing, misshapen, or holds something else than numbers.
+        """
+
+        def units(name: str) -> int:
+            bias = arrays.get(name)
+            known = bias is not None and bias.ndim == len(several) + 1 and 0 < bias.shape[-1] <= _MOST_UNITS
+            return bias.shape[-1] if known and bias is not None else 1
+
+        shapes = cls.shapes(inputs, units("block_bias"), units("context_bias"))
+        named = zip(ARRAY_NAMES, shapes, strict=True)
+        return cls(*(stored_numbers(arrays, name, *several, *shape) for name, shape in named))
 
     @property
     def arrays(self) -> tuple[Matrix, ...]:

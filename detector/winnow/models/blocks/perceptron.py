@@ -15,7 +15,7 @@ from winnow.models.blocks.decision.learned import ROW_NAMES, LearnedDecision, Pa
 from winnow.models.blocks.ensemble import Ensemble
 from winnow.models.blocks.features.tokens import TABLE_SIZE, TokenTables
 from winnow.models.blocks.network import ARRAY_NAMES, Network
-from winnow.models.files import ModelError, fingerprint_of, read_model_file, required_array, write_model_file
+from winnow.models.files import ModelError, fingerprint_of, read_model_file, stored_numbers, write_model_file
 from winnow.models.one_thread import one_thread
 from winnow.models.penalties import constant
 from winnow.models.threshold import ExpectedF1, expected_f1_threshold
@@ -40,7 +40,6 @@ PENALTY: Final = 0.1
 
 _CLIP: Final = 4.0  # standard deviations
 _MOST_NETWORKS: Final = 16
-_MOST_UNITS: Final = 1_024
 _PIECE: Final = 4_096  # blocks
 _PROPERTIES: Final = [STATIC_NAMES.index(name) for name in PROPERTIES]
 
@@ -155,18 +154,11 @@ class BlockPerceptron:
             raise ModelError(f"{path}: its decision was made for other features; train it again")
         inputs = len(FEATURE_NAMES)
 
-        def array(name: str, *shape: int) -> Matrix:
-            return required_array(arrays, name, shape).astype(np.float32)
-
-        def units(name: str) -> int:
-            bias = arrays.get(name)
-            return bias.shape[1] if bias is not None and bias.ndim == 2 and 0 < bias.shape[1] <= _MOST_UNITS else 1
-
-        shapes = Network.shapes(inputs, units("block_bias"), units("context_bias"))
-        together = Network(*(array(name, number, *shape) for name, shape in zip(ARRAY_NAMES, shapes, strict=True)))
-        tables = TokenTables(array("names", TABLE_SIZE), array("words", TABLE_SIZE))
+        together = Network.stored(arrays, inputs, number)
+        names, words = (stored_numbers(arrays, name, TABLE_SIZE) for name in ("names", "words"))
+        mean, scale = (stored_numbers(arrays, name, inputs) for name in ("mean", "scale"))
         decision = LearnedDecision.stored(arrays) if header.get("decision") else None
-        return cls.of(tables, array("mean", inputs), array("scale", inputs), together.unstacked(), decision)
+        return cls.of(TokenTables(names, words), mean, scale, together.unstacked(), decision)
 
 
 def standardised(matrix: Matrix, mean: Matrix, scale: Matrix) -> Matrix:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any, Final
@@ -12,9 +12,7 @@ import numpy as np
 
 from winnow.models.blocks.block_features import BlockFeatures
 from winnow.models.blocks.surroundings import Surroundings
-from winnow.page.page import Page, PageTooLarge
-from winnow.page.parsing import parse_html
-from winnow.training.blocks.restyling import restyled, style_of
+from winnow.training.blocks.restyling import pages_of
 from winnow.training.gold import aligner, content_shares
 from winnow.training.labels import CONTENT, IGNORED, SITE_LEVEL_METHOD, SiteCounts
 
@@ -24,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from winnow.models.blocks.features.tokens import Tokens
+    from winnow.page.page import Page
     from winnow.progress import Progress
     from winnow.training.blocks.gold_sets import GoldExample
     from winnow.training.sites import Site
@@ -115,13 +114,10 @@ def _of_site(task: tuple[Site, str, int, int]) -> list[BlockPage]:
 
 
 def _of_gold_page(example: GoldExample) -> list[BlockPage]:
-    html = example.file.read_bytes()
-    found: list[BlockPage] = []
-    for root in (parse_html(html), restyled(html, style_of(example))):
-        with suppress(PageTooLarge):
-            page = Page.from_tree(root)
-            content = content_shares(page.block_texts(), example.gold.text).astype(np.float32)
-            found.append(replace(block_page(page, content, example.source), copy=bool(found)))
+    found = []
+    for number, page in enumerate(pages_of(example)):
+        content = content_shares(page.block_texts(), example.gold.text).astype(np.float32)
+        found.append(replace(block_page(page, content, example.source), copy=number > 0))
     return found
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from winnow.models.blocks.features.tokens import TABLE_SIZE, TokenTables
 from winnow.models.blocks.perceptron import BlockPerceptron, standardised
 from winnow.training.blocks.fitting import Lesson, fit
+from winnow.training.stacking import stacked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -97,7 +98,7 @@ def train_block_model(
     begins(STEPS[0])
     pages = [*gold, *marked, *sites]
     weight = _page_weights(gold, marked, sites, recipe)
-    matrix = np.concatenate(stacked(pages, weight, seed=seed))
+    matrix = np.concatenate(stacked_features(pages, weight, seed=seed))
     content = np.concatenate([page.content for page in pages])
     mass = np.concatenate([page.mass * share for page, share in zip(pages, weight, strict=True)])
     labelled = ~np.isnan(content) & (mass > 0)
@@ -191,19 +192,14 @@ def learn_tables(pages: Sequence[BlockPage], weight: Floats) -> TokenTables:
     return TokenTables(_log_odds(names), _log_odds(words))
 
 
-def stacked(pages: Sequence[BlockPage], weight: Floats, *, seed: int) -> list[Matrix]:
+def stacked_features(pages: Sequence[BlockPage], weight: Floats, *, seed: int) -> list[Matrix]:
     """float32[m, k] of every page, its learned features from tables that have not seen its source."""
-    sources = sorted({page.source for page in pages})
-    fold_of = dict(zip(sources, np.random.default_rng(seed).permutation(len(sources)) % FOLDS, strict=True))
-    fold = np.array([fold_of[page.source] for page in pages])
-    matrices: list[Matrix] = [np.zeros((0, 0), np.float32)] * len(pages)
-    for number in range(FOLDS):
-        seen = np.flatnonzero(fold != number)
-        tables = learn_tables([pages[index] for index in seen.tolist()], weight[seen])
-        for index in np.flatnonzero(fold == number).tolist():
-            page = pages[index]
-            matrices[index] = np.concatenate([page.static, tables.features(page.tokens)], axis=1, dtype=np.float32)
-    return matrices
+
+    def learn(seen: Sequence[BlockPage], weights: Floats) -> Callable[[BlockPage], Matrix]:
+        tables = learn_tables(seen, weights)
+        return lambda page: tables.features(page.tokens)
+
+    return stacked(pages, weight, learn, folds=FOLDS, seed=seed)
 
 
 def _votes(page: BlockPage) -> Floats:

@@ -14,6 +14,7 @@ from zlib import crc32
 import numpy as np
 from lxml import etree
 
+from winnow.page.page import Page, PageTooLarge
 from winnow.page.parsing import parse_html
 
 if TYPE_CHECKING:
@@ -36,6 +37,16 @@ _CONTAINERS: Final = frozenset(
     article aside details figcaption figure footer header hgroup main nav section summary
     """.split()  # noqa: SIM905
 )
+
+
+def pages_of(example: GoldExample) -> list[Page]:
+    """Parse a gold page, and a copy of it in another style; there are none of a page above the caps."""
+    html, url = example.file.read_bytes(), example.gold.url
+    pages: list[Page] = []
+    with suppress(PageTooLarge):
+        pages.append(Page.parse(html, url))
+        pages.append(Page.from_tree(restyled(html, style_of(example)), url))
+    return pages
 
 
 def style_of(example: GoldExample) -> Style:

@@ -14,9 +14,10 @@ from winnow.comments.head import NAMES_OF_A_PAGE, OF_A_PAGE, CommentHead, name_b
 from winnow.models.blocks.features.tokens import TABLE_SIZE, word_features
 from winnow.models.blocks.perceptron import standardised
 from winnow.training.blocks.fitting import Lesson, fit
+from winnow.training.stacking import stacked
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -74,7 +75,7 @@ def train_comment_head(
     if not any(page.has_thread for page in pages) or len({page.forum for page in pages}) < 2:
         raise ValueError("pages with comments, pages of forums and other pages are needed")
     weight = _page_weights(pages, recipe)
-    matrices = _stacked(pages, weight, recipe, seed)
+    matrices = _stacked_features(pages, weight, recipe, seed)
     inputs = np.concatenate(matrices)
     mean, scale = inputs.mean(axis=0), (1 / (inputs.std(axis=0) + 1e-3)).astype(np.float32)
     label = np.concatenate([page.comment for page in pages])
@@ -101,20 +102,14 @@ def _page_weights(pages: Sequence[CommentPage], recipe: CommentRecipe) -> Floats
     return np.array([of_kind[kind[1]] * min(number[kind], recipe.most_pages) / number[kind] for kind in kinds])
 
 
-def _stacked(pages: Sequence[CommentPage], weight: Floats, recipe: CommentRecipe, seed: int) -> list[Matrix]:
+def _stacked_features(pages: Sequence[CommentPage], weight: Floats, recipe: CommentRecipe, seed: int) -> list[Matrix]:
     """float32[m, k] of every page, its learned features from word odds that have not seen its source."""
-    sources = sorted({page.source for page in pages})
-    fold_of = dict(zip(sources, np.random.default_rng(seed).permutation(len(sources)) % FOLDS, strict=True))
-    fold = np.array([fold_of[page.source] for page in pages])
-    matrices: list[Matrix] = [np.zeros((0, 0), np.float32)] * len(pages)
-    for number in range(FOLDS):
-        seen = np.flatnonzero(fold != number)
-        odds = word_odds([pages[index] for index in seen.tolist()], weight[seen], recipe.least_sources)
-        for index in np.flatnonzero(fold == number).tolist():
-            page = pages[index]
-            learned = word_features(page.features.tokens, odds)
-            matrices[index] = np.concatenate([page.static, learned], axis=1, dtype=np.float32)
-    return matrices
+
+    def learn(seen: Sequence[CommentPage], weights: Floats) -> Callable[[CommentPage], Matrix]:
+        odds = word_odds(seen, weights, recipe.least_sources)
+        return lambda page: word_features(page.features.tokens, odds)
+
+    return stacked(pages, weight, learn, folds=FOLDS, seed=seed)
 
 
 def word_odds(pages: Sequence[CommentPage], weight: Floats, least_sources: int) -> Matrix:

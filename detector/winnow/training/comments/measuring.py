@@ -10,6 +10,7 @@ import numpy as np
 from winnow.comments.threads import threads, unlinked_words
 from winnow.models.blocks.block_features import STATIC_NAMES
 from winnow.training.comments.fitting import train_comment_head
+from winnow.training.stacking import dealt
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -82,7 +83,7 @@ def measured_by_folds(
     Returns:
         The figures with names hidden, and with names shown.
     """
-    fold_of = folds(pages, seed)
+    fold_of = dealt((page.source for page in pages), FOLDS, seed)
     tested: list[CommentPage] = []
     hidden: list[NDArray[np.bool_]] = []
     shown: list[NDArray[np.bool_]] = []
@@ -94,12 +95,6 @@ def measured_by_folds(
                 hidden.append(_found(head, page, np.zeros_like(page.named)))
                 shown.append(_found(head, page, page.named))
     return measured(tested, hidden), measured(tested, shown)
-
-
-def folds(pages: Sequence[CommentPage], seed: int) -> dict[str, int]:
-    """Deal the sources into folds."""
-    sources = sorted({page.source for page in pages})
-    return dict(zip(sources, (np.random.default_rng(seed).permutation(len(sources)) % FOLDS).tolist(), strict=True))
 
 
 def _found(head: CommentHead, page: CommentPage, named: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -17,7 +17,7 @@ from winnow.models.blocks.block_features import STATIC_NAMES
 from winnow.training import TRAINERS, Trained, find_sites, train
 from winnow.training.blocks.examples import BlockPage, of_gold, of_sites
 from winnow.training.blocks.gold_sets import GoldExample, gold_examples
-from winnow.training.blocks.model import Recipe, learn_tables, stacked, train_block_model
+from winnow.training.blocks.model import Recipe, learn_tables, stacked_features, train_block_model
 from winnow.training.blocks.training import train_blocks
 from winnow.training.evaluation import GoldPage
 from winnow.training.model_card import model_card
@@ -105,7 +105,7 @@ def test_a_page_without_text_is_no_obstacle(data: Path, tmp_path: Path, site_pag
 
 def test_learned_features_of_a_source_come_from_the_others(site_pages: list[BlockPage]):
     weight = np.ones(len(site_pages))
-    matrices = stacked(site_pages, weight, seed=0)
+    matrices = stacked_features(site_pages, weight, seed=0)
     news = [number for number, page in enumerate(site_pages) if page.source == "news"]
     others = [number for number, page in enumerate(site_pages) if page.source != "news"]
     tables = learn_tables([site_pages[number] for number in others], weight[others])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,16 +17,15 @@ from winnow.models.threshold import BETAS
 from winnow.output.repeats import later_copies
 from winnow.output.story_parts import story_headings
 from winnow.output.text import block_texts
-from winnow.page.page import Page, PageTooLarge
-from winnow.page.parsing import parse_html
 from winnow.page.text.scripts import WORD
 from winnow.smoothing.smooth import smooth_scores
-from winnow.training.blocks.restyling import restyled, style_of
+from winnow.training.blocks.restyling import pages_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from winnow.models.blocks.perceptron import BlockPerceptron
+    from winnow.page.page import Page
     from winnow.training.blocks.gold_sets import GoldExample
 
     Floats = NDArray[np.float64]
@@ -60,14 +58,7 @@ def cut_pages(example: GoldExample, model: BlockPerceptron, fold: int) -> list[C
 
     Pages without text and pages above the caps give nothing.
     """
-    html = example.file.read_bytes()
-    found: list[CutPage] = []
-    for root in (parse_html(html), restyled(html, style_of(example))):
-        with suppress(PageTooLarge):
-            page = Page.from_tree(root, example.gold.url)
-            if page.m:
-                found.append(_cut_page(page, example, model, fold))
-    return found
+    return [_cut_page(page, example, model, fold) for page in pages_of(example) if page.m]
 
 
 def _cut_page(page: Page, example: GoldExample, model: BlockPerceptron, fold: int) -> CutPage:
