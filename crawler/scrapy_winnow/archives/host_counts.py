@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from scrapy_winnow.archives.leaf_files import PAGE, SHARDS, hash_of, parts_of_shard, shard_of
+from scrapy_winnow.archives.leaf_files import hash_of, parts_of_shard, shard_of
 from scrapy_winnow.hosts.evidence import SiteEvidence
 
 if TYPE_CHECKING:
@@ -33,11 +33,13 @@ def count_shard(folders: list[Path], shard: int, output: Path, host_pages: int =
         host_pages: most pages of a host that are counted.
 
     Returns:
-        Hosts of the shard.
+        Hosts of the shard; where there are none, nothing is written.
     """
     parts = list(parts_of_shard(folders, shard))
-    pages = np.concatenate([part[0] for part in parts]) if parts else np.zeros(0, PAGE)
-    first = np.concatenate([part[1] for part in parts]) if parts else np.zeros(0, np.int64)
+    if not parts:
+        return 0
+    pages = np.concatenate([part[0] for part in parts])
+    first = np.concatenate([part[1] for part in parts])
     part_of = np.repeat(np.arange(len(parts)), [len(part[0]) for part in parts])
     chosen = _counted(pages, host_pages)
     host_of_leaf, leaf = [], []
@@ -48,15 +50,12 @@ def count_shard(folders: list[Path], shard: int, output: Path, host_pages: int =
         leaf.append(np.asarray(leaves[np.repeat(first[rows], length) + offset], np.uint64))
         host_of_leaf.append(np.repeat(pages["host"][rows], length))
     hosts, number_of_pages = np.unique(pages["host"][chosen], return_counts=True)
-    begin, leaves, df = _repeated(hosts, np.concatenate([*host_of_leaf, _NONE]), np.concatenate([*leaf, _NONE]))
+    begin, leaves, df = _repeated(hosts, np.concatenate(host_of_leaf), np.concatenate(leaf))
     folder = output / f"{shard:02d}"
     folder.mkdir(parents=True, exist_ok=True)
     for name, array in zip(_ARRAYS, (hosts, number_of_pages, begin, leaves, df), strict=True):
         np.save(folder / f"{name}.npy", np.asarray(array))
     return len(hosts)
-
-
-_NONE: Final = np.zeros(0, np.uint64)
 
 
 def _counted(pages: NDArray[np.void], host_pages: int) -> NDArray[np.int64]:
@@ -101,17 +100,23 @@ class HostCounts:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._shards = [
-            {name: np.load(folder / f"{shard:02d}" / f"{name}.npy", mmap_mode="r") for name in _ARRAYS}
-            for shard in range(SHARDS)
-        ]
+        self._folder = folder
+        self._shards: dict[int, dict[str, NDArray[Any]] | None] = {}
+
+    def _shard(self, number: int) -> dict[str, NDArray[Any]] | None:
+        """The arrays of a shard, opened when its first host is asked for; ``None`` where it has no hosts."""
+        if number not in self._shards:
+            folder = self._folder / f"{number:02d}"
+            opened = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in _ARRAYS if folder.is_dir()}
+            self._shards[number] = opened or None
+        return self._shards[number]
 
     def evidence(self, host: str, fingerprints: NDArray[np.uint64]) -> SiteEvidence:
         """Look up what the pages of a host say of the leaves of one of them (uint64[k])."""
         name = hash_of(host)
-        shard = self._shards[shard_of(name)]
-        row = int(np.searchsorted(shard["hosts"], np.uint64(name)))
-        if row == len(shard["hosts"]) or int(shard["hosts"][row]) != name:
+        shard = self._shard(shard_of(name))
+        row = int(np.searchsorted(shard["hosts"], np.uint64(name))) if shard is not None else 0
+        if shard is None or row == len(shard["hosts"]) or int(shard["hosts"][row]) != name:
             return SiteEvidence(np.ones(len(fingerprints), np.int64), 1, 0, counted=True)
         begin, end = shard["begin"][row : row + 2].tolist()
         leaves, df = shard["leaves"][begin:end], shard["df"][begin:end]

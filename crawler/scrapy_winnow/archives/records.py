@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
+import fsspec
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 
 from scrapy_winnow.archives.completeness import what_is_missing
+from scrapy_winnow.archives.stream import STANDARD_INPUT, ArchiveStream
 from scrapy_winnow.hosts.names import site_of
 
 if TYPE_CHECKING:
@@ -18,6 +21,15 @@ if TYPE_CHECKING:
 
 _HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
 _LARGEST_HEADER: Final = 1 << 20  # bytes
+_ABOUT_PAGES: Final = (
+    WarcRecordType.response,
+    WarcRecordType.resource,
+    WarcRecordType.conversion,
+    WarcRecordType.revisit,
+)
+
+DAMAGED: Final = "damaged"
+"""Why a record is left out that cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,78 +54,123 @@ class ArchivedPage:
 
 
 class ArchiveReader:
-    """Reads the pages of one WARC file, gzip, zstd or plain, local or at any address that fsspec opens.
+    """Reads the pages of one WARC file, gzip, zstd, lz4 or plain.
 
     Args:
-        source: path or address.
+        source: path, address that fsspec opens, or ``-`` for standard input.
         max_bytes: larger bodies are left out.
         at: told the place in the file after each record, in bytes as they are stored.
 
     Attributes:
-        skipped: responses that are no pages, by reason.
-        broken: what is wrong with the file, where it could not be read to its end.
+        skipped: records that are no pages, by reason.
+        broken: what is wrong with the file, where not all of it could be read.
     """
 
     def __init__(self, source: str, *, max_bytes: int, at: Callable[[int], object] = lambda _: None) -> None:
         self._source = source
         self._max_bytes = max_bytes
         self._at = at
+        self._damaged_at: int | None = None
         self.skipped: Counter[str] = Counter()
         self.broken: str | None = None
 
     def __iter__(self) -> Iterator[ArchivedPage]:
-        """Go through the pages; a file that breaks off ends there, and :attr:`broken` says so."""
-        place = 0
+        """Go through the pages; what is damaged is passed over, and :attr:`broken` says what that was."""
         try:
-            records = ArchiveIterator(
-                self._source,
-                record_types=WarcRecordType.response,
-                parse_http=True,
-                auto_decode="all",
-                max_header_len=_LARGEST_HEADER,
-            )
-            for record in records:
-                place = record.stream_pos
-                self._at(place)
-                page = self._page(record)
-                if page is not None:
-                    yield page
-            self.broken = what_is_missing(self._source, place)
-        # The reader, its decompressors and file systems fail in as many ways as a file can be broken.
+            with ArchiveStream(self._source) as stream:
+                yield from self._pages(stream)
+        # File systems fail in as many ways as there are.
         except Exception as error:
-            self.broken = f"{type(error).__name__}: {error}"
+            self._is_broken(f"{type(error).__name__}: {error}")
+
+    def _pages(self, stream: ArchiveStream) -> Iterator[ArchivedPage]:
+        place: int | None = 0
+        one_by_one = True
+        while place is not None:
+            begin = place
+            try:
+                for record in _records(stream):
+                    place = record.stream_pos
+                    stream.forget(place)
+                    one_by_one &= stream.begins_record(place)
+                    self._at(place)
+                    page = self._page(record)
+                    if page is not None:
+                        yield page
+            # The reader and its decompressors fail in as many ways as a file can be damaged.
+            except Exception as error:
+                if (place > begin or not begin) and place != self._damaged_at:
+                    self.skipped[DAMAGED] += 1
+                    self._is_broken(f"damaged behind byte {place:,}: {error}")
+                place = stream.go_on_behind(place)
+            else:
+                self._at_the_end(stream, place, one_by_one)
+                return
+
+    def _at_the_end(self, stream: ArchiveStream, place: int, one_by_one: bool) -> None:
+        """Look whether that was all; a file that was compressed as a whole is gone through once more."""
+        if one_by_one:
+            missing = what_is_missing(io.BytesIO(stream.held(place)), place)
+        elif self._source == STANDARD_INPUT:
+            missing = None
+        else:
+            with fsspec.open(self._source, "rb") as whole:
+                missing = what_is_missing(whole, 0)
+        if missing is not None:
+            self._is_broken(missing)
+
+    def _is_broken(self, why: str) -> None:
+        self.broken = self.broken or why
 
     def _page(self, record: WarcRecord) -> ArchivedPage | None:
+        if record.record_type not in _ABOUT_PAGES:
+            return None
         try:
-            page = self._page_or_reason(record)
-        except Exception as error:
-            page = f"damaged ({type(error).__name__})"
+            page = _page_or_reason(record, self._max_bytes)
+        except Exception:
+            page = DAMAGED
+            self._damaged_at = record.stream_pos
         if isinstance(page, str):
             self.skipped[page] += 1
             return None
         return page
 
-    def _page_or_reason(self, record: WarcRecord) -> ArchivedPage | str:
-        url = (record.headers.get("WARC-Target-URI") or "").strip().strip("<>")
-        host = site_of(url)
-        if host is None:
-            return "no host"
-        if (reason := _no_page(record)) is not None:
-            return reason
-        body = record.reader.read(self._max_bytes + 1)
-        if len(body) > self._max_bytes:
-            return "too large"
-        if not body.strip():
-            return "empty"
-        date = record.headers.get("WARC-Date") or ""
-        return ArchivedPage(url, host, body, record.http_charset, date, record.record_id or "")
+
+def _records(stream: ArchiveStream) -> Iterator[WarcRecord]:
+    source = cast("BinaryIO", stream)  # it neither seeks nor closes what it is given
+    return ArchiveIterator(source, parse_http=True, auto_decode="all", max_header_len=_LARGEST_HEADER)
+
+
+def _page_or_reason(record: WarcRecord, max_bytes: int) -> ArchivedPage | str:
+    url = (record.headers.get("WARC-Target-URI") or "").strip().strip("<>")
+    host = site_of(url)
+    if host is None:
+        return "no host"
+    if (reason := _no_page(record)) is not None:
+        return reason
+    body = record.reader.read(max_bytes + 1)
+    if len(body) > max_bytes:
+        return "too large"
+    if not body.strip():
+        return "empty"
+    date = record.headers.get("WARC-Date") or ""
+    return ArchivedPage(url, host, body, record.http_charset, date, record.record_id or "")
 
 
 def _no_page(record: WarcRecord) -> str | None:
-    """Why the headers of a response say that it is no page."""
+    """Why the headers of a record say that it is no page."""
+    if record.record_type == WarcRecordType.conversion:
+        return "text already, no HTML"
+    if record.record_type == WarcRecordType.revisit:
+        return "unchanged since an earlier record"
+    if record.record_type == WarcRecordType.resource:  # without HTTP: what was fetched, as it is
+        return _no_html(record.headers.get("Content-Type"))
     if not record.is_http_parsed:
         return "no HTTP"
     if record.http_headers.status_code is None or not 200 <= record.http_headers.status_code < 300:
         return "not found, moved or refused"
-    kind = (record.http_content_type or "text/html").partition(";")[0].strip().lower()
-    return None if kind in _HTML else "not HTML"
+    return _no_html(record.http_content_type or "text/html")
+
+
+def _no_html(content_type: str | None) -> str | None:
+    return None if (content_type or "").partition(";")[0].strip().lower() in _HTML else "not HTML"

@@ -175,12 +175,11 @@ class ArchiveRun:
         folders = [self._state / "leaves" / name for name in sorted(self._names.values())]
         hosts = 0
         for shard in range(SHARDS):
-            file = self._state / "counts" / f"{shard:02d}" / "hosts.npy"
-            done = self._state / "counts" / f"{shard:02d}" / "done"
+            done = self._state / "counts" / f"{shard:02d}.done"
             if not done.is_file():
-                count_shard(folders, shard, self._state / "counts", self._options.host_pages)
-                done.touch()
-            hosts += len(np.load(file, mmap_mode="r"))
+                found = count_shard(folders, shard, self._state / "counts", self._options.host_pages)
+                done.write_text(str(found))
+            hosts += int(done.read_text())
             self._progress("count hosts", shard + 1, SHARDS, 0, 0)
         return hosts
 

@@ -8,7 +8,7 @@ from tests.scrapy_winnow.archives.made_pages import page
 HTML = "text/html; charset=utf-8"
 
 
-def _record(url: str, status: str, kind: str, body: str) -> bytes:
+def record_of(url: str, status: str, kind: str, body: str) -> bytes:
     response = f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\n\r\n{body}".encode()
     headers = {
         "WARC-Type": "response",
@@ -28,7 +28,7 @@ def archive(tmp_path):
 
     def write(name, records):
         file = tmp_path / name
-        whole = [_record(url, *(one if isinstance(one, tuple) else ("200 OK", HTML, one))) for url, one in records]
+        whole = [record_of(url, *(one if isinstance(one, tuple) else ("200 OK", HTML, one))) for url, one in records]
         file.write_bytes(b"".join(map(gzip.compress, whole) if name.endswith(".gz") else whole))
         return file
 

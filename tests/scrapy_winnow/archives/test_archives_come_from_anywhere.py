@@ -1,0 +1,152 @@
+"""Archives at addresses, compressed in several ways, damaged, and with records of every kind."""
+
+import gzip
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from fastwarc.stream_io import Lz4Writer, ZstdWriter
+
+from scrapy_winnow.archives import stream
+from scrapy_winnow.archives.records import DAMAGED, ArchiveReader
+from scrapy_winnow.commands import main
+from tests.scrapy_winnow.archives.conftest import HTML, record_of
+from tests.scrapy_winnow.archives.made_pages import page
+
+PAGES = 30
+
+
+def records():
+    return [record_of(f"http://north.example/{n}", "200 OK", HTML, page("north", n)) for n in range(PAGES)]
+
+
+def read(source):
+    reader = ArchiveReader(str(source), max_bytes=10_000_000)
+    return [int(found.url.rpartition("/")[2]) for found in reader], reader
+
+
+def compressed(ending, record, folder):
+    """One record as a member or frame of its own."""
+    if ending in {"", ".gz"}:
+        return gzip.compress(record) if ending else record
+    file = folder / "member"
+    with file.open("wb") as opened, {".zst": ZstdWriter, ".lz4": Lz4Writer}[ending](opened) as member:
+        member.write(record)
+    return file.read_bytes()
+
+
+@pytest.mark.parametrize("ending", [".gz", ".zst", ".lz4", ""])
+def test_what_stands_behind_a_damaged_record_is_read(ending, tmp_path):
+    members = [compressed(ending, record, tmp_path) for record in records()]
+    file = tmp_path / f"crawl.warc{ending}"
+    file.write_bytes(b"".join(members))
+    assert read(file)[0] == list(range(PAGES))
+    for number in (10, 11, 20):
+        members[number] = members[number][:60] + bytes(len(members[number]) - 60 if ending else 0)
+    file.write_bytes(b"".join(members))
+    found, reader = read(file)
+    assert set(range(PAGES)) - set(found) <= {10, 11, 20}
+    assert reader.skipped[DAMAGED] == 2
+    assert reader.broken.startswith("damaged behind byte ")
+
+
+def test_an_archive_that_was_compressed_as_a_whole_is_read_and_looked_at(tmp_path):
+    file = tmp_path / "crawl.warc.gz"
+    whole = gzip.compress(b"".join(records() * 20))
+    file.write_bytes(whole)
+    found, reader = read(file)
+    assert (len(found), reader.broken) == (20 * PAGES, None)
+    file.write_bytes(whole[: len(whole) // 2])
+    found, reader = read(file)
+    assert found
+    assert reader.broken.startswith("breaks off")
+
+
+def test_records_of_every_kind_are_read_or_counted(tmp_path):
+    def record(kind, content_type, body):
+        lines = f"WARC-Type: {kind}\r\nWARC-Target-URI: http://a.example/0\r\nContent-Type: {content_type}\r\n"
+        return f"WARC/1.1\r\n{lines}Content-Length: {len(body)}\r\n\r\n{body}\r\n\r\n".encode()
+
+    http = "application/http; msgtype=response"
+    bad_body = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: gzip\r\n\r\nno gzip"
+    file = tmp_path / "crawl.warc"
+    kinds = [
+        record("warcinfo", "application/warc-fields", "software: none"),
+        record("resource", "text/html; charset=utf-8", page("a", 0)),
+        record("resource", "image/png", "PNG"),
+        record("conversion", "text/plain", "what a page of this archive said"),
+        record("revisit", http, "HTTP/1.1 304 Not Modified\r\n\r\n"),
+        record("response", http, bad_body),
+        record("request", "application/http; msgtype=request", "GET / HTTP/1.1\r\n\r\n"),
+    ]
+    file.write_bytes(b"".join(kinds) + b"".join(records()))
+    found, reader = read(file)
+    assert found == [0, *range(PAGES)]
+    assert reader.broken is None
+    assert reader.skipped == {
+        "not HTML": 1,
+        "text already, no HTML": 1,
+        "unchanged since an earlier record": 1,
+        DAMAGED: 1,
+    }
+
+
+@pytest.fixture
+def served():
+    """Serves bytes, also parts of them, and breaks off in the middle of the first answer with ranges."""
+    served = type("Served", (), {"content": b"", "breaks": 0, "asked": 0})
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_HEAD(self):
+            self.answer(200, len(served.content))
+
+        def do_GET(self):
+            served.asked += 1
+            asked = self.headers.get("Range", "bytes=0-").removeprefix("bytes=")
+            begin, _, end = asked.partition("-")
+            part = served.content[int(begin) : int(end) + 1 if end else None]
+            self.answer(206, len(part), f"bytes {begin}-{int(begin) + len(part) - 1}/{len(served.content)}")
+            if served.breaks:
+                served.breaks -= 1
+                self.close_connection = True
+                part = part[: len(part) // 2]
+            self.wfile.write(part)
+
+        def answer(self, status, length, content_range=None):
+            self.send_response(status)
+            self.send_header("Accept-Ranges", "bytes")
+            self.send_header("Content-Length", str(length))
+            if content_range:
+                self.send_header("Content-Range", content_range)
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        served.url = f"http://127.0.0.1:{server.server_port}"
+        yield served
+        server.shutdown()
+        thread.join()
+
+
+def test_an_archive_is_read_over_http_and_a_connection_that_breaks_is_made_again(served, monkeypatch, tmp_path):
+    monkeypatch.setattr(stream, "_PAUSE", 0.01)
+    served.content = b"".join(map(gzip.compress, records()))
+    served.breaks = 1
+    assert main(["warc", f"{served.url}/crawl.warc.gz", "-o", str(tmp_path / "far"), "-j", "1"]) == 0
+    file = tmp_path / "crawl.warc.gz"
+    file.write_bytes(served.content)
+    assert main(["warc", str(file), "-o", str(tmp_path / "near"), "-j", "1"]) == 0
+    far, near = (gzip.decompress((tmp_path / name / "crawl.jsonl.gz").read_bytes()) for name in ("far", "near"))
+    assert far == near
+    assert served.breaks == 0
+
+
+def test_an_address_that_does_not_answer_is_named_and_the_others_are_read(archives, capsys, tmp_path):
+    gone = "http://127.0.0.1:9/crawl.warc.gz"
+    assert main(["warc", gone, str(archives[0]), "-o", str(tmp_path / "out"), "-j", "1"]) == 1
+    assert f"broken: {gone}: " in capsys.readouterr().err
+    assert (tmp_path / "out" / "first.jsonl.gz").stat().st_size > 1000
