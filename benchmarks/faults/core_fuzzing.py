@@ -162,10 +162,15 @@ def _random_page(rng: random.Random, some: Callable[[type[np.generic]], Any]) ->
     """Arrays of a page of one element and one block, of which one is not what it should be."""
     one, page = np.ones(1, np.int32), np.zeros(1, np.int32)
     arrays: list[Any] = [one.astype(np.int16), -one, one, page, page, one, page, one, page, page, page, one]
+    return _one_wrong(rng, some, arrays)[: rng.choice((11, 12, 12, 12))]
+
+
+def _one_wrong(rng: random.Random, some: Callable[[type[np.generic]], Any], arguments: list[Any]) -> tuple[Any, ...]:
+    """The arguments, of which mostly one array is not what it should be."""
     if rng.random() < 0.9:
-        place = rng.randrange(len(arrays))
-        arrays[place] = some(arrays[place].dtype.type)
-    return tuple(arrays[: rng.choice((11, 12, 12, 12))])
+        place = rng.choice([place for place, array in enumerate(arguments) if isinstance(array, np.ndarray)])
+        arguments[place] = some(arguments[place].dtype.type)
+    return tuple(arguments)
 
 
 def _random_features(
@@ -180,10 +185,37 @@ def _random_features(
         *(np.empty(size, dtype) for size, dtype in zip(sizes, (np.float32, np.float32, float, np.int64), strict=True)),
         np.empty(1, np.int32),
     ]
-    if rng.random() < 0.9:
-        place = rng.choice([place for place, array in enumerate(arrays) if isinstance(array, np.ndarray)])
-        arrays[place] = some(arrays[place].dtype.type)
-    return tuple(arrays)
+    return _one_wrong(rng, some, arrays)
+
+
+def _random_attributes(
+    rng: random.Random, some: Callable[[type[np.generic]], Any], properties: Any, text: str
+) -> tuple[Any, ...]:
+    """Two attributes, of which one array is not what it should be."""
+    values = bytes(rng.choice(b"a1f-#/.: =\xc3\xa9\n") for _ in range(rng.choice((2, 9, 300, 1_100))))
+    words, place = (
+        (b"ab\na", b"a\n\nb", b"", text.encode()),
+        (rng.random() < 0.8, b"a", b"f/", rng.choice((b"/1", b""))),
+    )
+    arguments = [
+        *(values, np.array([0, 1, len(values)]), np.arange(2, dtype=np.int32), np.arange(2, dtype=np.int32)),
+        *(["class", text], np.array([rng.randrange(7) for _ in range(2)], np.uint8), words, place, properties),
+        *(np.zeros(2, np.uint64), np.zeros(2, np.uint8)),
+    ]
+    return _one_wrong(rng, some, arguments)
+
+
+def _random_nodes(
+    rng: random.Random, some: Callable[[type[np.generic]], Any], properties: Any, text: str
+) -> tuple[Any, ...]:
+    """Other arguments of the fingerprints of a page of one element and one block, of which one is wrong."""
+    arguments = [
+        *(np.ones(4, np.uint64), np.ones(4, np.uint8), np.zeros(4, np.uint8), np.zeros(1, np.int32)),
+        *(np.arange(2, dtype=np.int32), np.ones(1, np.uint64), np.full(1, 6, np.uint8), np.zeros(1, np.uint64), text),
+        *(np.array([0, rng.choice((1, 9))]), properties, np.ones(1 << 17, np.uint64), 3, 5, 7, 9, 1),
+        np.zeros(2, np.uint64),
+    ]
+    return _one_wrong(rng, some, arguments)
 
 
 def _misuse(rng: random.Random) -> int:
@@ -203,6 +235,8 @@ def _misuse(rng: random.Random) -> int:
         ("block_texts", (text, some(i64), some(i32), some(i32), table)),
         ("leading_words", (text, "a\nb\n", table, 1, 2, some(i32), some(i32))),
         ("text_hashes", (text, some(i64), some(u8), table, tokens, 3, some(i64), some(u64), some(u64))),
+        ("attribute_tokens", _random_attributes(rng, some, table, text)),
+        ("node_fingerprints", (_random_page(rng, some), *_random_nodes(rng, some, table, text))),
         ("name_parts", (b"class name", some(i64), some(i64), 1, 2, some(i32))),
         ("class_signatures", (b"class name", some(i64), some(i64), some(i64))),
         ("having_parts", (b"class name", some(i64), some(i64), rng.choice((b"a\nss", b"", b"a\n\nb")), some(u8))),

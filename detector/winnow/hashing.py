@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Hashes = NDArray[np.uint64]
 
 BASE: Final = 0x9E3779B97F4A7C13  # the golden ratio's bits, last three made 011: 3 modulo 8
-_INVERSE: Final = pow(BASE, -1, 2**64)
+INVERSE: Final = pow(BASE, -1, 2**64)
 _LOW_BITS: Final = 16
 _SHIFTS: Final = (np.uint64(30), np.uint64(27), np.uint64(31))
 _FACTORS: Final = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
@@ -58,7 +58,7 @@ def powers(begin: int, end: int) -> Hashes:
 
 def inverse_powers(exponents: NDArray[np.int64]) -> Hashes:
     """``BASE`` to the minus given powers; exponents below 2**32."""
-    low, high = _tables(_INVERSE)
+    low, high = _tables(INVERSE)
     product: Hashes = low.take(exponents & (len(low) - 1)) * high.take(exponents >> _LOW_BITS)
     return product
 

@@ -2,6 +2,8 @@ from typing import Any
 
 from _typeshed import ReadableBuffer, WriteableBuffer
 
+VERSION: int
+
 def flatten(
     root: Any,
     tag_ids: dict[str, int],
@@ -41,6 +43,42 @@ def text_hashes(
     exponent: WriteableBuffer,
     sums: WriteableBuffer,
     correction: WriteableBuffer,
+    /,
+) -> None: ...
+def attribute_tokens(
+    values: bytes,
+    value_begin: ReadableBuffer,
+    name_of: ReadableBuffer,
+    place: ReadableBuffer,
+    names: list[str],
+    kinds: ReadableBuffer,
+    words: tuple[bytes, bytes, bytes, bytes],
+    page: tuple[bool, bytes, bytes, bytes],
+    properties: ReadableBuffer,
+    tokens: WriteableBuffer,
+    marks: WriteableBuffer,
+    /,
+) -> None: ...
+def node_fingerprints(
+    page: tuple[ReadableBuffer, ...],
+    tag_tokens: ReadableBuffer,
+    block_level: ReadableBuffer,
+    unseen: ReadableBuffer,
+    first: ReadableBuffer,
+    attribute_begin: ReadableBuffer,
+    tokens: ReadableBuffer,
+    marks: ReadableBuffer,
+    unknown: ReadableBuffer,
+    text: str,
+    run_offset: ReadableBuffer,
+    properties: ReadableBuffer,
+    characters: ReadableBuffer,
+    base: int,
+    inverse: int,
+    close: int,
+    block: int,
+    typed_into: int,
+    hashes: WriteableBuffer,
     /,
 ) -> None: ...
 def name_parts(

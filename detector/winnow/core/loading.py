@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from contextlib import contextmanager
 from importlib.machinery import ExtensionFileLoader
 from importlib.util import module_from_spec, spec_from_file_location
@@ -17,6 +18,9 @@ Core: TypeAlias = Any  # the module winnow.core._compiled
 VARIABLE: Final = "WINNOW_CORE"
 """Environment variable; ``0`` leaves the compiled core out."""
 
+VERSION: Final = 2
+"""Version of the functions that are called here; ``core.h`` has the same number."""
+
 
 def _load() -> tuple[Core | None, str]:
     if os.environ.get(VARIABLE) == "0":
@@ -26,6 +30,10 @@ def _load() -> tuple[Core | None, str]:
     except ImportError as error:
         missing = isinstance(error, ModuleNotFoundError) or "cannot import name" in str(error)
         return None, "numpy (built without a compiler)" if missing else f"numpy ({error})"
+    if (found := getattr(_compiled, "VERSION", 1)) != VERSION:
+        stale = f"the compiled core is of version {found}, not {VERSION}"
+        warnings.warn(f"{stale}: numpy does its work until the package is installed anew", RuntimeWarning, stacklevel=2)
+        return None, f"numpy ({stale})"
     return _compiled, "compiled"
 
 

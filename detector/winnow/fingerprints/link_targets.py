@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from winnow.hashing import hash_text
 from winnow.memo import Memo
@@ -38,13 +38,11 @@ class LinkTargets:
         self._origins: tuple[str, ...] = ()
         self._folder: list[str] | None = None
         self._self: str | None = None
-        self._of_host = self._of_folder = self._tokens_of("")
-        if url is None:
+        addresses = _split(url, base or "")
+        if url is None or addresses is None:
+            self._of_host = self._of_folder = self._tokens_of("")  # the same for all pages whose place is not known
             return
-        try:
-            page, named = urlsplit(url), urlsplit(base or "")
-        except ValueError:
-            return
+        page, named = addresses
         host, path = (named if named.netloc else page).netloc, page.path
         if named.netloc or named.path[:1] == "/":
             path = named.path
@@ -56,6 +54,12 @@ class LinkTargets:
         self._self = self.resolve(url)
         self._of_host = self._tokens_of(f"//{host}")
         self._of_folder = self._tokens_of("/".join([f"//{host}", *self._folder, ""]))
+
+    def known(self) -> tuple[bool, bytes, bytes, bytes]:
+        """Whether it is known where the page is, its host, its folder with a slash behind each part, and itself."""
+        texts = self._host, "".join([part + "/" for part in self._folder or ()]), self._self or ""
+        host, folder, own = (text.encode("utf-8", "surrogatepass") for text in texts)
+        return self._folder is not None, host, folder, own
 
     def token(self, link: str) -> int:
         """64-bit token of a link's target."""
@@ -91,6 +95,14 @@ class LinkTargets:
 
 
 _tokens: Final[dict[str, Memo[str, int]]] = {}
+
+
+def _split(*urls: str | None) -> tuple[SplitResult, ...] | None:
+    """Parts of addresses, unless one is missing or broken."""
+    try:
+        return tuple(urlsplit(url) for url in urls if url is not None) if None not in urls else None
+    except ValueError:
+        return None
 
 
 def _join(folder: list[str], link: str) -> str:

@@ -14,24 +14,28 @@ from winnow.hashing import hash_text
 from winnow.memo import Memo
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from winnow.fingerprints.link_targets import LinkTargets
     from winnow.page.attributes.table import AttributeTable
 
-_LINKS: Final = frozenset("href src action poster data background longdesc cite data-src data-href data-url".split())
-_TEXTS: Final = frozenset("alt title placeholder label value summary aria-label".split())
-_NAMES: Final = frozenset("id name for type role rel".split())
-_COUNTED: Final = _LINKS | _TEXTS | _NAMES | {"class"}
+LINKS: Final = frozenset("href src action poster data background longdesc cite data-src data-href data-url".split())
+TEXTS: Final = frozenset("alt title placeholder label value summary aria-label".split())
+NAMED: Final = frozenset("class id name for type role rel".split())
+LABELLED_BY_VALUE: Final = frozenset({"submit", "button", "reset"})
+"""Types of controls that show their value; what is typed into others is not counted."""
+_COUNTED: Final = LINKS | TEXTS | NAMED
 
-_STATES: Final = frozenset(
+STATES: Final = frozenset(
     """
     active current selected open opened closed expanded collapsed on off here first last odd even hover visited self
     selflink is-open is-expanded
     """.split()
 )
-_STATE_BEGINNINGS: Final = ("current", "active", "is-active", "is-current", "is-selected", "in-active", "leaf-active")
-_STATE_ENDINGS: Final = ("-active", "_active", "-current", "_current", "-selected", "_selected")
+STATE_BEGINNINGS: Final = ("current", "active", "is-active", "is-current", "is-selected", "in-active", "leaf-active")
+STATE_ENDINGS: Final = ("-active", "_active", "-current", "_current", "-selected", "_selected")
 
 _DIGITS: Final = re.compile(r"[0-9]+")
 _HEXADECIMAL: Final = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|(?<![0-9a-f])[0-9a-f]{12,}")
@@ -55,19 +59,24 @@ def attribute_tokens(
     """
     tokens = np.zeros(len(table.first), np.uint64)
     asked = [True] * len(tokens) if wanted is None else wanted.tolist()
-    for name in table.by_name.keys() & _COUNTED:
-        token_of = links.token if name in _LINKS else _TOKENS[name].__getitem__
+    for name in _COUNTED.intersection(table.by_name):
+        read = reader(name, links)
         places, values = [], []
         for value, place in table.by_name[name].items():
             if asked[place]:
                 places.append(place)
-                values.append(token_of(value))
+                values.append(read(value))
         tokens[places] = values
     return tokens
 
 
+def reader(name: str, links: LinkTargets) -> Callable[[str], int]:
+    """Return what makes tokens of the values of an attribute that counts."""
+    return links.token if name in LINKS else _TOKENS[name].__getitem__
+
+
 def _token(name: str, value: str) -> int:
-    stable = " ".join(value.split()) if name in _TEXTS else _stable_name(value)
+    stable = " ".join(value.split()) if name in TEXTS else _stable_name(value)
     return hash_text(f"{name}={stable}") if stable else 0
 
 
@@ -78,9 +87,9 @@ def _stable_name(value: str) -> str:
         stable = _DIGITS.sub("#", _HEXADECIMAL.sub("#", value))
     words = stable.split()
     if "curren" in value or "activ" in value or "select" in value:
-        beginnings, endings = _STATE_BEGINNINGS, _STATE_ENDINGS
+        beginnings, endings = STATE_BEGINNINGS, STATE_ENDINGS
         words = [word for word in words if not word.startswith(beginnings) and not word.endswith(endings)]
-    return " ".join(words if _STATES.isdisjoint(words) else [word for word in words if word not in _STATES])
+    return " ".join(words if STATES.isdisjoint(words) else [word for word in words if word not in STATES])
 
 
-_TOKENS: Final = {name: Memo(partial(_token, name), _REMEMBERED) for name in sorted(_COUNTED - _LINKS)}
+_TOKENS: Final = {name: Memo(partial(_token, name), _REMEMBERED) for name in sorted(_COUNTED - LINKS)}

@@ -6,17 +6,23 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from winnow.core import compiled
+from winnow.fingerprints.compiled_attributes import marked_tokens
 from winnow.fingerprints.link_targets import LinkTargets
-from winnow.fingerprints.normalised_attributes import attribute_tokens
+from winnow.fingerprints.normalised_attributes import LABELLED_BY_VALUE, attribute_tokens
 from winnow.fingerprints.text_hashes import TextHashes
-from winnow.hashing import hash_text, inverse_powers, mix, powers
+from winnow.hashing import BASE, INVERSE, hash_text, inverse_powers, mix, powers
+from winnow.page.attributes.values import AttributeValues
 from winnow.page.events import Events
 from winnow.page.subtrees import prefix_sums, within
 from winnow.page.tags import IS_BLOCK_LEVEL, TAG_ID, TAG_NAMES, tag_set
+from winnow.page.text.characters import character_tokens
+from winnow.page.text.kinds import character_properties
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from winnow.core import Core
     from winnow.page.page import Page
 
     Hashes = NDArray[np.uint64]
@@ -30,8 +36,6 @@ UNSEEN: Final = tag_set("head", "script", "style", "template", "link", "meta", "
 _TAG_TOKEN: Final = np.array([hash_text(f"<{name}>") for name in TAG_NAMES], np.uint64)
 _CLOSE: Final = np.uint64(hash_text("</>"))
 _BLOCK: Final = np.uint64(hash_text("block"))
-
-_LABELLED_BY_VALUE: Final = frozenset({"submit", "button", "reset"})
 
 
 def text_fingerprints(page: Page) -> Hashes:
@@ -57,13 +61,36 @@ def node_fingerprints(page: Page) -> Hashes:
     Returns:
         uint64[n + m], elements first; 0 for elements of :data:`UNSEEN` and inside them.
     """
+    values = page.attributes.by_name
+    core = compiled()
+    if core is not None and isinstance(values, AttributeValues):
+        return _compiled_node_fingerprints(core, page, values)
     return _node_fingerprints(page, TextHashes(page))
 
 
 def both_fingerprints(page: Page) -> tuple[Hashes, Hashes]:
     """:func:`node_fingerprints` and :func:`text_fingerprints` of one page, with the text hashed once."""
+    if compiled() is not None:
+        return node_fingerprints(page), text_fingerprints(page)
     text = TextHashes(page)
     return _node_fingerprints(page, text), text.of_units(page)
+
+
+def _compiled_node_fingerprints(core: Core, page: Page, values: AttributeValues) -> Hashes:
+    """Do what :func:`_node_fingerprints` does in one walk over the events."""
+    links = LinkTargets(page.url, _base(page))
+    table = page.attributes
+    tokens, marks = marked_tokens(core, page, values, links)
+    unknown = np.zeros(page.n, np.uint64)
+    for i, name in page.unknown_names.items():
+        unknown[i] = hash_text(name)
+    hashes = np.zeros(page.n + page.m, np.uint64)
+    core.node_fingerprints(
+        *(page.arrays, _TAG_TOKEN, IS_BLOCK_LEVEL, UNSEEN, table.first, table.begin, tokens, marks, unknown),
+        *(page.text, page.run_offset, character_properties(), character_tokens()),
+        *(BASE, INVERSE, int(_CLOSE), int(_BLOCK), TAG_ID["input"], hashes),
+    )
+    return hashes
 
 
 def _node_fingerprints(page: Page, text: TextHashes) -> Hashes:
@@ -116,7 +143,7 @@ def _typed_values(page: Page) -> tuple[list[int], list[int]]:
     for i, kind, value in zip(
         inputs.tolist(), table.values_of("type", inputs), table.values_of("value", inputs), strict=True
     ):
-        if value is not None and (kind or "text").lower() not in _LABELLED_BY_VALUE:
+        if value is not None and (kind or "text").lower() not in LABELLED_BY_VALUE:
             controls.append(i)
             places.append(place_of[value])
     return controls, places

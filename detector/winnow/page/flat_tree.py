@@ -80,6 +80,14 @@ class FlatTree(Tree):
         """Number of text runs."""
         return len(self.run_node)
 
+    @property
+    def arrays(self) -> tuple[NDArray[np.generic], ...]:
+        """The arrays in the order in which the compiled core takes them."""
+        return (
+            self.tag, self.parent, self.end, self.depth, self.run_begin, self.run_end, self.block_begin, self.block_end,
+            self.run_node, self.block_node, self.block_run_begin, self.block_run_end,
+        )  # fmt: skip
+
     @cached_property
     def elements(self) -> list[etree._Element]:
         """The n lxml elements, made when first asked for."""

@@ -85,6 +85,23 @@ def test_the_core_can_be_left_out() -> None:
     assert found.stdout.splitlines() == ["numpy (WINNOW_CORE=0)", *clean(HTML).text.splitlines()]
 
 
+def test_a_core_that_was_built_from_older_sources_is_left_out_with_one_warning() -> None:
+    program = (
+        "import sys, types; sys.modules['winnow.core._compiled'] = types.ModuleType('stale');"
+        "from winnow import clean, core; print(core.description()); print(clean(input()).text)"
+    )
+    found = subprocess.run([sys.executable, "-c", program], input=HTML, capture_output=True, text=True, check=True)
+    stale = f"the compiled core is of version 1, not {core.loading.VERSION}"
+    assert found.stdout.splitlines() == [f"numpy ({stale})", *clean(HTML).text.splitlines()]
+    assert found.stderr.count("RuntimeWarning") == found.stderr.count(stale) == 1
+
+
+@pytest.mark.skipif(core.compiled() is None, reason="no compiler")
+def test_package_and_core_know_the_same_version() -> None:
+    header = (ROOT / "detector/winnow/core/source/core.h").read_text(encoding="utf-8")
+    assert f"#define CORE_VERSION {core.loading.VERSION}\n" in header
+
+
 def test_leaving_it_out_ends() -> None:
     before = core.description()
     with core.numpy_only():

@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Goes up with every change of what a function takes or gives; winnow.core.loading knows the same number. */
+#define CORE_VERSION 2
+
 /* A stretch of memory that grows; `used` and `capacity` in bytes. */
 typedef struct {
     char *data;
@@ -109,6 +112,8 @@ PyObject *core_count_kinds(PyObject *module, PyObject *arguments);
 PyObject *core_block_texts(PyObject *module, PyObject *arguments);
 PyObject *core_leading_words(PyObject *module, PyObject *arguments);
 PyObject *core_text_hashes(PyObject *module, PyObject *arguments);
+PyObject *core_attribute_tokens(PyObject *module, PyObject *arguments);
+PyObject *core_node_fingerprints(PyObject *module, PyObject *arguments);
 PyObject *core_name_parts(PyObject *module, PyObject *arguments);
 PyObject *core_class_signatures(PyObject *module, PyObject *arguments);
 PyObject *core_having_parts(PyObject *module, PyObject *arguments);

@@ -82,6 +82,8 @@ static PyMethodDef methods[] = {
     {"block_texts", core_block_texts, METH_VARARGS, "Texts of blocks, white space normalised, a line each."},
     {"leading_words", core_leading_words, METH_VARARGS, "Hashes of the words at the beginning of each line."},
     {"text_hashes", core_text_hashes, METH_VARARGS, "The prefix sums of winnow.fingerprints.text_hashes."},
+    {"attribute_tokens", core_attribute_tokens, METH_VARARGS, "The tokens of winnow.fingerprints.normalised_attributes."},
+    {"node_fingerprints", core_node_fingerprints, METH_VARARGS, "The hashes of winnow.fingerprints.units."},
     {"name_parts", core_name_parts, METH_VARARGS, "Hashes of the parts of names."},
     {"class_signatures", core_class_signatures, METH_VARARGS, "Checksums of classes, numbers apart."},
     {"having_parts", core_having_parts, METH_VARARGS, "Which values of attributes have one of some parts."},
@@ -98,10 +100,9 @@ static PyMethodDef methods[] = {
 
 static int execute(PyObject *module)
 {
-    (void)module;
     core_prepare_crc32();
     core_prepare_features();
-    return tree_prepare();
+    return PyModule_AddIntConstant(module, "VERSION", CORE_VERSION) < 0 ? -1 : tree_prepare();
 }
 
 static PyModuleDef_Slot slots[] = {

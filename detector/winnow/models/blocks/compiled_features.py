@@ -63,16 +63,8 @@ def write_features(core: Core, page: Page, rows: NDArray[np.float32]) -> Compute
         owner=np.empty(page.m, np.int32),
     )
     core.static_features(
-        *(arrays_of(page), _FLAGS, _GROUP_OF_TAG, text_totals(page), table.first, table.begin),
+        *(page.arrays, _FLAGS, _GROUP_OF_TAG, text_totals(page), table.first, table.begin),
         *(class_signatures(table), hides, character_properties(), leading.told, lines, lowered, leading.title, _SEED),
         *(rows, found.of_page, found.words, found.levels, found.owner),
     )
     return found
-
-
-def arrays_of(page: Page) -> tuple[NDArray[np.generic], ...]:
-    """The arrays of a page in the core's order."""
-    return (
-        page.tag, page.parent, page.end, page.depth, page.run_begin, page.run_end, page.block_begin, page.block_end,
-        page.run_node, page.block_node, page.block_run_begin, page.block_run_end,
-    )  # fmt: skip

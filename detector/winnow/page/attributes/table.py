@@ -80,6 +80,8 @@ class AttributeTable(Sequence[Pairs]):
 
     def values_of(self, name: str, elements: NDArray[np.integer]) -> list[str | None]:
         """Value of one attribute for each of the given elements, ``None`` where it has none."""
+        if not len(elements):
+            return []
         value_of = {place: value for value, place in self.named(name).items()}
         found: list[str | None] = []
         for begin, end in zip(self.begin[elements].tolist(), self.begin[elements + 1].tolist(), strict=True):

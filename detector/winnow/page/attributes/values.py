@@ -32,17 +32,18 @@ class AttributeValues(Mapping[str, dict[str, int]]):
         data: bytes,
         begin: NDArray[np.int64],
     ) -> None:
-        self._number = {name: number for number, name in enumerate(names)}
-        self._name_of = name_of
+        self.names = names
+        self.name_of = name_of
         self.place = place
         self.data = data
         self.begin = begin
+        self._number = {name: number for number, name in enumerate(names)}
         self._known: dict[str, dict[str, int]] = {}
 
     def __getitem__(self, name: str) -> dict[str, int]:
         known = self._known.get(name)
         if known is None:
-            chosen = np.flatnonzero(self._name_of == self._number[name])
+            chosen = np.flatnonzero(self.name_of == self._number[name])
             places = self.place[chosen].tolist()
             known = self._known[name] = dict(zip(self.strings(chosen), places, strict=True))
         return known
@@ -51,7 +52,7 @@ class AttributeValues(Mapping[str, dict[str, int]]):
         """int64[k], numbers of the different attributes that have one of the names."""
         wanted = np.zeros(len(self._number), bool)
         wanted[[self._number[name] for name in names if name in self._number]] = True
-        return np.flatnonzero(wanted[self._name_of])
+        return np.flatnonzero(wanted[self.name_of])
 
     def strings(self, chosen: NDArray[np.int64]) -> list[str]:
         """Values of different attributes, by their numbers."""

@@ -19,6 +19,18 @@ static int32_t *table_for(Py_ssize_t count, size_t *mask)
     return calloc(slots, sizeof(int32_t)); /* 1 + the first that has a key */
 }
 
+/* Number the thing whose place in the table was found: as the first one like it, or as the next new one. */
+static void settle(int32_t *table, size_t at, Py_ssize_t thing, int32_t *number, int32_t *numbers)
+{
+    if (!table[at]) {
+        table[at] = (int32_t)thing + 1;
+        number[thing] = (*numbers)++;
+    }
+    else {
+        number[thing] = number[table[at] - 1];
+    }
+}
+
 int32_t number_keys(const uint64_t *keys, Py_ssize_t count, uint64_t seed, int32_t *number)
 {
     size_t mask;
@@ -32,13 +44,7 @@ int32_t number_keys(const uint64_t *keys, Py_ssize_t count, uint64_t seed, int32
         while (table[at] && keys[table[at] - 1] != keys[i]) {
             at = (at + 1) & mask;
         }
-        if (!table[at]) {
-            table[at] = (int32_t)i + 1;
-            number[i] = numbers++;
-        }
-        else {
-            number[i] = number[table[at] - 1];
-        }
+        settle(table, at, i, number, &numbers);
     }
     free(table);
     return numbers;
@@ -75,13 +81,7 @@ int32_t number_lines(const Line *lines, Py_ssize_t count, uint64_t seed, int32_t
             }
             at = (at + 1) & mask;
         }
-        if (!table[at]) {
-            table[at] = (int32_t)i + 1;
-            number[i] = numbers++;
-        }
-        else {
-            number[i] = number[table[at] - 1];
-        }
+        settle(table, at, i, number, &numbers);
     }
     free(table);
     return numbers;

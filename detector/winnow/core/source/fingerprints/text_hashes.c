@@ -1,7 +1,7 @@
 /* Prefix sums over the characters of a page: the double of winnow.fingerprints.text_hashes. */
-#include "core.h"
+#include "fingerprints/fingerprints.h"
 
-#define CODES 65536
+#define EMPTY 1 /* stands for a hash that happens to be 0, which means "no text" */
 
 typedef struct {
     const uint64_t *tokens;     /* of each UTF-16 code, and behind them of each after a gap */
@@ -32,6 +32,37 @@ static inline void add(Sums *sums, uint32_t code, Py_ssize_t border)
     sums->sum += sums->tokens[sums->row] * sums->power;
     sums->power *= sums->base;
     sums->exponent++;
+}
+
+/* Add the characters of a run, of which there are so many. */
+static void add_run(Sums *sums, const unsigned char **at, const unsigned char *end, int64_t characters, Py_ssize_t run)
+{
+    while (characters-- > 0 && *at < end) {
+        uint32_t code = **at < 0x80 ? *(*at)++ : next_character(at, end);
+        if (property_of(sums->properties, code) & WHITE_SPACE) {
+            sums->gap = 1;
+        }
+        else if (code < CODES) {
+            add(sums, code, run);
+        }
+        else {
+            add(sums, (0xD800 + ((code - CODES) >> 10)) & (CODES - 1), run);
+            add(sums, 0xDC00 + ((code - CODES) & 0x3FF), run);
+        }
+    }
+}
+
+void hash_runs(const unsigned char *at, const unsigned char *end, const int64_t *offset, Py_ssize_t runs,
+               const uint8_t *properties, const uint64_t *tokens, uint64_t base, uint64_t *hashes)
+{
+    Py_ssize_t r;
+    for (r = 0; r < runs; r++) {
+        uint64_t correction = 0, hash;
+        Sums sums = {tokens, properties, base, 1, 0, 0, 0, 0, 0, &correction};
+        add_run(&sums, &at, end, offset[r + 1] - offset[r], 0);
+        hash = mix(sums.sum + correction);
+        hashes[r] = sums.exponent ? hash ? hash : EMPTY : 0;
+    }
 }
 
 /* text_hashes(text, run_offset: int64[r + 1], starts: bool[r], properties, tokens: uint64[2 * CODES], base,
@@ -68,23 +99,10 @@ PyObject *core_text_hashes(PyObject *module, PyObject *arguments)
         Sums state = {ITEMS(token, uint64_t), ITEMS(table, uint8_t), base, 1, 0, 0, 0, 1, 0, ITEMS(corrections, uint64_t)};
         Py_ssize_t r;
         for (r = 0; r < begins.length; r++) {
-            int64_t left = border[r + 1] - border[r];
             ITEMS(exponents, int64_t)[r] = state.exponent;
             ITEMS(totals, uint64_t)[r] = state.sum;
             state.gap |= ITEMS(begins, uint8_t)[r];
-            while (left-- > 0 && at < end) {
-                uint32_t code = *at < 0x80 ? *at++ : next_character(&at, end);
-                if (property_of(state.properties, code) & WHITE_SPACE) {
-                    state.gap = 1;
-                }
-                else if (code < CODES) {
-                    add(&state, code, r);
-                }
-                else {
-                    add(&state, (0xD800 + ((code - CODES) >> 10)) & (CODES - 1), r);
-                    add(&state, 0xDC00 + ((code - CODES) & 0x3FF), r);
-                }
-            }
+            add_run(&state, &at, end, border[r + 1] - border[r], r);
         }
         ITEMS(exponents, int64_t)[r] = state.exponent;
         ITEMS(totals, uint64_t)[r] = state.sum;

@@ -1,0 +1,88 @@
+/* Fingerprints of units, and the tokens of attributes that they are made of: the doubles of winnow.fingerprints. */
+#ifndef WINNOW_FINGERPRINTS_H
+#define WINNOW_FINGERPRINTS_H
+
+#include "page.h"
+
+/* Bytes that are hashed here at most; what is longer is rare, and left to Python. */
+enum { MOST_HASHED = 240 };
+
+/* Number of UTF-16 codes. */
+enum { CODES = 65536 };
+
+/* What Python finds of an attribute in the marks: the token is left to it; a type of control that its value labels; a
+   value. */
+enum { IS_LEFT = 1, IS_LABELLED = 2, IS_VALUE = 4 };
+
+/* A text that is put together; `is_full` when there was more. */
+typedef struct {
+    unsigned char data[MOST_HASHED];
+    size_t length;
+    int is_full;
+} Piece;
+
+static inline void piece_put(Piece *piece, const unsigned char *from, size_t length)
+{
+    if (length > MOST_HASHED - piece->length) {
+        piece->is_full = 1;
+        return;
+    }
+    memcpy(piece->data + piece->length, from, length);
+    piece->length += length;
+}
+
+/* A stretch of bytes. */
+typedef struct {
+    const unsigned char *begin, *end;
+} Span;
+
+/* Words of which some say a state: alone, as the beginning of one, as the end of one; a line each. */
+typedef struct {
+    Span words, beginnings, endings;
+} States;
+
+/* Where a page is: its host, its folder with a slash behind each part, and itself as its links are written. */
+typedef struct {
+    int is_known;
+    Span host, folder, own;
+} Place;
+
+static inline int is_ascii_space(unsigned char c)
+{
+    return c == ' ' || (c >= 9 && c <= 13) || (c >= 28 && c <= 31);
+}
+
+static inline int is_all_ascii(Span text)
+{
+    unsigned char all = 0;
+    for (; text.begin < text.end; text.begin++) {
+        all |= *text.begin;
+    }
+    return all < 0x80;
+}
+
+/* Whether one of the lines is the given text. */
+int is_line_of(Span lines, Span text);
+
+/* XXH3, 64 bits, of at most MOST_HASHED bytes: winnow.hashing.hash_text. */
+uint64_t hash_bytes(const unsigned char *bytes, size_t length);
+
+/* Write the name behind what stands in `to`; 0 where that is left to Python. */
+int put_stable_name(Piece *to, Span value, const States *states);
+
+/* The token of a link's target; 0 where it is left to Python. */
+int token_of_link(Span link, const Place *place, uint64_t *token);
+
+/* Hashes of runs of text, each for itself; 0 for one without ink. */
+void hash_runs(const unsigned char *at, const unsigned char *end, const int64_t *offset, Py_ssize_t runs,
+               const uint8_t *properties, const uint64_t *tokens, uint64_t base, uint64_t *hashes);
+
+/* The finaliser of splitmix64: winnow.hashing.mix. */
+static inline uint64_t mix(uint64_t value)
+{
+    value = (value ^ value >> 30) * 0xBF58476D1CE4E5B9u;
+    value = (value ^ value >> 27) * 0x94D049BB133111EBu;
+    return value ^ value >> 31;
+}
+
+#endif

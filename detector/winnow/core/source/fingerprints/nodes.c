@@ -1,0 +1,218 @@
+/* Fingerprints of the units of a page, in one walk over its events: an element opens, a run of text, an element closes. */
+#include "fingerprints/fingerprints.h"
+
+enum {
+    TAG_TOKENS, BLOCK_LEVEL, UNSEEN, FIRST, BEGIN, TOKENS, MARKS, UNKNOWN, OFFSET, PROPERTIES, CHARACTERS, HASHES, ARRAYS
+};
+
+/* Where a slice of events begins: the sum of the tokens before it, and the inverse of the power of its first. */
+typedef struct {
+    uint64_t sum, inverse;
+} Start;
+
+typedef struct {
+    PageArrays page;
+    Array arrays[ARRAYS];
+    uint64_t base, inverse, close, block;
+    int input;
+    const uint64_t *run_hashes;
+    Start *starts;         /* of n + m units */
+    uint64_t sum, power;
+    Start here, border;    /* now, and behind the last border of a block-level element */
+    Py_ssize_t run, begun, ended; /* runs met, blocks begun and ended */
+    int hidden;            /* elements around that leave no trace */
+} Walk;
+
+static void add(Walk *walk, uint64_t token)
+{
+    if (!walk->hidden) {
+        walk->sum += token * walk->power;
+        walk->power *= walk->base;
+        walk->here.sum = walk->sum;
+        walk->here.inverse *= walk->inverse;
+    }
+}
+
+static uint64_t hash_since(const Walk *walk, const Start *start)
+{
+    return (walk->sum - start->sum) * start->inverse;
+}
+
+/* The blocks that were begun end here. */
+static void end_blocks(Walk *walk)
+{
+    for (; walk->ended < walk->begun; walk->ended++) {
+        Py_ssize_t unit = walk->page.n + walk->ended;
+        uint64_t of_tag = ITEMS(walk->arrays[TAG_TOKENS], uint64_t)[walk->page.tag[walk->page.block_node[walk->ended]]];
+        ITEMS(walk->arrays[HASHES], uint64_t)[unit] =
+            mix(hash_since(walk, &walk->starts[unit]) + mix(of_tag + walk->block));
+    }
+}
+
+static void read_runs(Walk *walk, Py_ssize_t until)
+{
+    for (; walk->run < until; walk->run++) {
+        while (walk->begun < walk->page.m && walk->page.block_run_begin[walk->begun] <= walk->run) {
+            walk->starts[walk->page.n + walk->begun++] = walk->border;
+        }
+        if (walk->run_hashes[walk->run]) {
+            add(walk, walk->run_hashes[walk->run]);
+        }
+    }
+}
+
+/* Token of an element: its name and, in any order, its attributes. What is typed into a control is none of them. */
+static uint64_t token_of(const Walk *walk, Py_ssize_t element)
+{
+    const uint64_t *tokens = ITEMS(walk->arrays[TOKENS], uint64_t);
+    const uint8_t *marks = ITEMS(walk->arrays[MARKS], uint8_t);
+    const int32_t *first = ITEMS(walk->arrays[FIRST], int32_t), *begin = ITEMS(walk->arrays[BEGIN], int32_t);
+    uint64_t sum = 0, values = 0;
+    int is_labelled = walk->page.tag[element] != walk->input;
+    int32_t k;
+    for (k = begin[element]; k < begin[element + 1]; k++) {
+        sum += tokens[first[k]];
+        values += marks[first[k]] & IS_VALUE ? tokens[first[k]] : 0;
+        is_labelled |= marks[first[k]] & IS_LABELLED;
+    }
+    sum = (is_labelled ? sum : sum - values) ^ ITEMS(walk->arrays[UNKNOWN], uint64_t)[element];
+    return mix(ITEMS(walk->arrays[TAG_TOKENS], uint64_t)[walk->page.tag[element]] + sum);
+}
+
+static int is_border(const Walk *walk, Py_ssize_t element)
+{
+    return element == 0 || ITEMS(walk->arrays[BLOCK_LEVEL], uint8_t)[walk->page.tag[element]];
+}
+
+static void open_element(Walk *walk, Py_ssize_t element)
+{
+    if (is_border(walk, element)) {
+        end_blocks(walk);
+    }
+    walk->starts[element] = walk->here;
+    walk->hidden += ITEMS(walk->arrays[UNSEEN], uint8_t)[walk->page.tag[element]] != 0;
+    if (!walk->hidden) {
+        add(walk, token_of(walk, element));
+    }
+    if (is_border(walk, element)) {
+        walk->border = walk->here;
+    }
+}
+
+static void close_element(Walk *walk, Py_ssize_t element)
+{
+    read_runs(walk, walk->page.run_end[element]);
+    if (is_border(walk, element)) {
+        end_blocks(walk);
+    }
+    add(walk, walk->close);
+    ITEMS(walk->arrays[HASHES], uint64_t)[element] = mix(hash_since(walk, &walk->starts[element]));
+    walk->hidden -= ITEMS(walk->arrays[UNSEEN], uint8_t)[walk->page.tag[element]] != 0;
+    if (is_border(walk, element)) {
+        walk->border = walk->here;
+    }
+}
+
+static void walk_page(Walk *walk)
+{
+    const PageArrays *page = &walk->page;
+    Py_ssize_t i;
+    int32_t current = -1;
+    walk->power = walk->here.inverse = walk->border.inverse = 1;
+    for (i = 0; i <= page->n; i++) {
+        while (current >= 0 && page->end[current] <= i) {
+            close_element(walk, current);
+            current = page->parent[current];
+        }
+        if (i < page->n) {
+            read_runs(walk, page->run_begin[i]);
+            open_element(walk, i);
+            current = (int32_t)i;
+        }
+    }
+}
+
+static int is_sound(const Walk *walk)
+{
+    const Array *arrays = walk->arrays;
+    const int32_t *first = ITEMS(arrays[FIRST], int32_t), *begin = ITEMS(arrays[BEGIN], int32_t);
+    Py_ssize_t a = arrays[FIRST].length, n = walk->page.n, i;
+    if (arrays[BLOCK_LEVEL].length != arrays[TAG_TOKENS].length || arrays[UNSEEN].length != arrays[TAG_TOKENS].length
+        || arrays[BEGIN].length != n + 1 || arrays[TOKENS].length != a || arrays[MARKS].length != a
+        || arrays[UNKNOWN].length != n || arrays[OFFSET].length != walk->page.r + 1
+        || arrays[PROPERTIES].length != CODE_POINTS || arrays[CHARACTERS].length != 2 * CODES
+        || arrays[HASHES].length != n + walk->page.m) {
+        return 0;
+    }
+    for (i = 0; i < a; i++) {
+        if (first[i] < 0 || first[i] >= a) {
+            return 0;
+        }
+    }
+    for (i = 0; i < n; i++) {
+        if (begin[i] < 0 || begin[i + 1] < begin[i] || begin[i + 1] > a) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* node_fingerprints(page, tag_tokens: uint64[tags], block_level: bool[tags], unseen: bool[tags], first: int32[a],
+                     attribute_begin: int32[n + 1], tokens: uint64[a], marks: uint8[a], unknown: uint64[n], text,
+                     run_offset: int64[r + 1], properties, characters: uint64[2 * CODES], base, inverse, close, block,
+                     input, hashes: uint64[n + m])
+
+   tokens, marks: of attribute_tokens. unknown: of the names of elements that have no tag, 0 for others. */
+PyObject *core_node_fingerprints(PyObject *module, PyObject *arguments)
+{
+    static const char *const names[ARRAYS] = {"tag_tokens", "block_level", "unseen", "first", "attribute_begin", "tokens",
+                                              "marks", "unknown", "run_offset", "properties", "characters", "hashes"};
+    static const int sizes[ARRAYS] = {8, 1, 1, 4, 4, 8, 1, 8, 8, 1, 8, 8};
+    PyObject *tuple, *text, *objects[ARRAYS], *result = NULL;
+    unsigned long long base, inverse, close, block;
+    uint64_t *run_hashes = NULL;
+    const char *data;
+    Py_ssize_t size;
+    Walk walk;
+    (void)module;
+    memset(&walk, 0, sizeof walk);
+    if (!PyArg_ParseTuple(arguments, "OOOOOOOOOUOOOKKKKiO", &tuple, &objects[TAG_TOKENS], &objects[BLOCK_LEVEL],
+                          &objects[UNSEEN], &objects[FIRST], &objects[BEGIN], &objects[TOKENS], &objects[MARKS],
+                          &objects[UNKNOWN], &text, &objects[OFFSET], &objects[PROPERTIES], &objects[CHARACTERS], &base,
+                          &inverse, &close, &block, &walk.input, &objects[HASHES])
+        || (data = PyUnicode_AsUTF8AndSize(text, &size)) == NULL) {
+        return NULL;
+    }
+    if (arrays_borrow(walk.arrays, objects, sizes, names, ARRAYS, HASHES) < 0
+        || page_borrow(&walk.page, tuple, walk.arrays[TAG_TOKENS].length) < 0) {
+        goto done;
+    }
+    if (!is_sound(&walk)) {
+        PyErr_SetString(PyExc_ValueError, "not the arrays of a page and its attributes");
+        goto done;
+    }
+    run_hashes = malloc(sizeof(uint64_t) * (size_t)walk.page.r + 1);
+    walk.starts = calloc((size_t)(walk.page.n + walk.page.m) + 1, sizeof(Start));
+    if (run_hashes == NULL || walk.starts == NULL) {
+        PyErr_NoMemory();
+        goto done;
+    }
+    walk.base = base;
+    walk.inverse = inverse;
+    walk.close = close;
+    walk.block = block;
+    walk.run_hashes = run_hashes;
+    Py_BEGIN_ALLOW_THREADS
+    hash_runs((const unsigned char *)data, (const unsigned char *)data + size, ITEMS(walk.arrays[OFFSET], int64_t),
+              walk.page.r, ITEMS(walk.arrays[PROPERTIES], uint8_t), ITEMS(walk.arrays[CHARACTERS], uint64_t), base,
+              run_hashes);
+    walk_page(&walk);
+    Py_END_ALLOW_THREADS
+    result = Py_NewRef(Py_None);
+done:
+    free(run_hashes);
+    free(walk.starts);
+    page_release(&walk.page);
+    arrays_release(walk.arrays, ARRAYS);
+    return result;
+}

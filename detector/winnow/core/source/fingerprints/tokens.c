@@ -1,0 +1,184 @@
+/* Tokens of a page's different attributes. */
+#include "fingerprints/fingerprints.h"
+
+/* What is read of an attribute, by its name: winnow.fingerprints.compiled. */
+enum { UNCOUNTED, NAME, TEXT, LINK, TYPE, VALUE };
+
+enum { DATA_BEGIN, NAME_OF, FIRSTS, KINDS, PROPERTIES, TOKENS, MARKS, ARRAYS };
+
+enum { STATE_WORDS, STATE_BEGINNINGS, STATE_ENDINGS, LABELLING, HOST, FOLDER, OWN, SPANS };
+
+typedef struct {
+    States states;
+    Place place;
+    Span labelling;
+    const uint8_t *properties;
+} Known;
+
+/* Write the words of a text with a space between them. */
+static int put_text(Piece *to, Span value, const uint8_t *properties)
+{
+    size_t begun = to->length;
+    while (value.begin < value.end) {
+        Span word = {value.begin, value.begin};
+        while (word.end < value.end) {
+            const unsigned char *next = word.end;
+            if (property_of(properties, next_character(&next, value.end)) & WHITE_SPACE) {
+                value.begin = next;
+                break;
+            }
+            value.begin = word.end = next;
+        }
+        if (word.begin == word.end) {
+            continue;
+        }
+        if (to->length > begun) {
+            piece_put(to, (const unsigned char *)" ", 1);
+        }
+        piece_put(to, word.begin, (size_t)(word.end - word.begin));
+    }
+    return !to->is_full;
+}
+
+/* Whether the value of a type of control says what stands on it, case aside. */
+static int is_labelling(Span value, Span types)
+{
+    unsigned char small[16];
+    size_t length = (size_t)(value.end - value.begin), i;
+    if (length > sizeof small) {
+        return 0;
+    }
+    for (i = 0; i < length; i++) {
+        unsigned char c = value.begin[i];
+        small[i] = c >= 'A' && c <= 'Z' ? c | 0x20 : c;
+    }
+    return is_line_of(types, (Span){small, small + length});
+}
+
+/* Write token and marks of one attribute. */
+static void read_one(const Known *known, int kind, Span name, Span value, uint64_t *token, uint8_t *mark)
+{
+    Piece piece;
+    size_t begun;
+    int done;
+    *mark = (uint8_t)(kind == VALUE ? IS_VALUE : kind == TYPE && is_labelling(value, known->labelling) ? IS_LABELLED : 0);
+    if (kind == LINK) {
+        if (!token_of_link(value, &known->place, token)) {
+            *mark |= IS_LEFT;
+        }
+        return;
+    }
+    piece.length = 0;
+    piece.is_full = 0;
+    piece_put(&piece, name.begin, (size_t)(name.end - name.begin));
+    piece_put(&piece, (const unsigned char *)"=", 1);
+    begun = piece.length;
+    done = kind == TEXT || kind == VALUE ? put_text(&piece, value, known->properties)
+                                         : put_stable_name(&piece, value, &known->states);
+    if (!done) {
+        *mark |= IS_LEFT;
+    }
+    else if (piece.length > begun) {
+        *token = hash_bytes(piece.data, piece.length);
+    }
+}
+
+/* 0, or -1 where a number points outside what it is of. */
+static int read_all(const Known *known, const Array *arrays, const Span *names, const unsigned char *data, Py_ssize_t size)
+{
+    const int64_t *begin = ITEMS(arrays[DATA_BEGIN], int64_t);
+    Py_ssize_t i;
+    for (i = 0; i < arrays[NAME_OF].length; i++) {
+        int32_t name = ITEMS(arrays[NAME_OF], int32_t)[i], at = ITEMS(arrays[FIRSTS], int32_t)[i];
+        if (name < 0 || name >= arrays[KINDS].length || at < 0 || at >= arrays[TOKENS].length || begin[i] < 0
+            || begin[i + 1] < begin[i] || begin[i + 1] > size) {
+            return -1;
+        }
+        if (ITEMS(arrays[KINDS], uint8_t)[name] != UNCOUNTED) {
+            Span value = {data + begin[i], data + begin[i + 1]};
+            read_one(known, ITEMS(arrays[KINDS], uint8_t)[name], names[name], value, &ITEMS(arrays[TOKENS], uint64_t)[at],
+                     &ITEMS(arrays[MARKS], uint8_t)[at]);
+        }
+    }
+    return 0;
+}
+
+/* Borrow the texts of a list of names; NULL with an exception where it holds something else. */
+static Span *spans_of(PyObject *list)
+{
+    Py_ssize_t count = PyList_Size(list), i;
+    Span *spans = malloc(sizeof(Span) * (size_t)count + 1);
+    if (spans == NULL) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    for (i = 0; i < count; i++) {
+        Py_ssize_t length;
+        const char *text = PyUnicode_AsUTF8AndSize(PyList_GetItem(list, i), &length);
+        if (text == NULL) {
+            free(spans);
+            return NULL;
+        }
+        spans[i].begin = (const unsigned char *)text;
+        spans[i].end = spans[i].begin + length;
+    }
+    return spans;
+}
+
+/* attribute_tokens(values, value_begin: int64[d + 1], name_of: int32[d], place: int32[d], names, kinds: uint8[names],
+                    words, place of the page, properties, tokens: uint64[a], marks: uint8[a])
+
+   words: those that say a state, beginnings and endings of others, types of controls that their values label; lines of
+   ASCII. place: whether it is known, host, folder, own address; UTF-8. Tokens and marks of what has none stay as they are. */
+PyObject *core_attribute_tokens(PyObject *module, PyObject *arguments)
+{
+    static const char *const names_of[ARRAYS] = {"value_begin", "name_of", "place", "kinds", "properties", "tokens", "marks"};
+    static const int sizes[ARRAYS] = {8, 4, 4, 1, 1, 8, 1};
+    PyObject *objects[ARRAYS], *list, *result = NULL;
+    Array arrays[ARRAYS] = {{{0}, 0, 0}};
+    const char *data, *texts[SPANS];
+    Py_ssize_t size, lengths[SPANS];
+    Span spans[SPANS], *names = NULL;
+    Known known;
+    int is_known, k, failed;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "y#OOOO!O(y#y#y#y#)(py#y#y#)OOO", &data, &size, &objects[DATA_BEGIN],
+                          &objects[NAME_OF], &objects[FIRSTS], &PyList_Type, &list, &objects[KINDS], &texts[0], &lengths[0],
+                          &texts[1], &lengths[1], &texts[2], &lengths[2], &texts[3], &lengths[3], &is_known, &texts[4],
+                          &lengths[4], &texts[5], &lengths[5], &texts[6], &lengths[6], &objects[PROPERTIES],
+                          &objects[TOKENS], &objects[MARKS])) {
+        return NULL;
+    }
+    if (arrays_borrow(arrays, objects, sizes, names_of, ARRAYS, TOKENS) < 0) {
+        goto done;
+    }
+    if (arrays[DATA_BEGIN].length != arrays[NAME_OF].length + 1 || arrays[FIRSTS].length != arrays[NAME_OF].length
+        || arrays[KINDS].length != PyList_Size(list) || arrays[PROPERTIES].length != CODE_POINTS
+        || arrays[TOKENS].length != arrays[MARKS].length) {
+        PyErr_SetString(PyExc_ValueError, "arrays of other lengths than expected");
+        goto done;
+    }
+    if ((names = spans_of(list)) == NULL) {
+        goto done;
+    }
+    for (k = 0; k < SPANS; k++) {
+        spans[k].begin = (const unsigned char *)texts[k];
+        spans[k].end = spans[k].begin + lengths[k];
+    }
+    known.states = (States){spans[STATE_WORDS], spans[STATE_BEGINNINGS], spans[STATE_ENDINGS]};
+    known.place = (Place){is_known, spans[HOST], spans[FOLDER], spans[OWN]};
+    known.labelling = spans[LABELLING];
+    known.properties = ITEMS(arrays[PROPERTIES], uint8_t);
+    Py_BEGIN_ALLOW_THREADS
+    failed = read_all(&known, arrays, names, (const unsigned char *)data, size);
+    Py_END_ALLOW_THREADS
+    if (failed) {
+        PyErr_SetString(PyExc_ValueError, "not the arrays of attributes");
+        goto done;
+    }
+    result = Py_NewRef(Py_None);
+done:
+    free(names);
+    arrays_release(arrays, ARRAYS);
+    return result;
+}
