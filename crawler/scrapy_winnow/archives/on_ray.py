@@ -20,7 +20,7 @@ import ray
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from scrapy_winnow.archives.passes import FileReport
+    from scrapy_winnow.archives.job import FileReport
     from scrapy_winnow.archives.workers import Task
 
     Files = dict[str, bytes]

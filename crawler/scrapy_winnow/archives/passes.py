@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections import Counter
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from scrapy_winnow.archives.host_counts import HostCounts
-from scrapy_winnow.archives.leaf_files import LeafWriter
-from scrapy_winnow.archives.records import ArchiveReader
+from scrapy_winnow.archives.counting.host_counts import HostCounts
+from scrapy_winnow.archives.counting.leaf_files import LeafWriter
+from scrapy_winnow.archives.job import FileReport
+from scrapy_winnow.archives.reading.records import ArchiveReader
 from scrapy_winnow.archives.rows import read, row_of
 from winnow.models import load_model
 
@@ -19,24 +18,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from winnow.page.page import Limits
-
-
-@dataclass(slots=True)
-class FileReport:
-    """What became of one archive.
-
-    Attributes:
-        pages: pages counted or cleaned.
-        skipped: responses that were no pages, by reason.
-        failed: pages that could not be worked on; the first of their errors is in ``error``.
-        broken: what is wrong with the file, where it could not be read to its end.
-    """
-
-    pages: int = 0
-    skipped: Counter[str] = field(default_factory=Counter)
-    failed: int = 0
-    error: str | None = None
-    broken: str | None = None
 
 
 class _Progress:
@@ -88,7 +69,7 @@ def count_archive(source: str, folder: Path, limits: Limits) -> FileReport:
             if hashed is not None:
                 writer.add(page.url, page.host, hashed)
         except Exception as error:
-            _note(report, error)
+            report.note(error)
         report.pages += 1
         _Progress.page()
     writer.close()
@@ -110,17 +91,14 @@ def clean_archive(
     with making.open("w", encoding="utf-8", errors="surrogatepass", newline="\n") as lines:
         for page in reader:
             try:
-                row = row_of(page, known, model=loaded, limits=limits, outputs=outputs)
+                hashed = read(page, limits)
+                evidence = known.evidence(page.host, hashed.fingerprints) if hashed is not None else None
+                row = row_of(page, hashed, evidence, model=loaded, limits=limits, outputs=outputs)
                 lines.write(json.dumps(row) + "\n")
                 report.pages += 1
             except Exception as error:
-                _note(report, error)
+                report.note(error)
             _Progress.page()
     report.skipped, report.broken = reader.skipped, reader.broken
     making.rename(file)
     return report
-
-
-def _note(report: FileReport, error: Exception) -> None:
-    report.failed += 1
-    report.error = report.error or f"{type(error).__name__}: {error}"

@@ -12,8 +12,8 @@ from winnow.page import Page, PageTooLarge
 from winnow.site.counting.site_level import MIN_PAGES
 
 if TYPE_CHECKING:
-    from scrapy_winnow.archives.host_counts import HostCounts
-    from scrapy_winnow.archives.records import ArchivedPage
+    from scrapy_winnow.archives.reading.records import ArchivedPage
+    from scrapy_winnow.hosts.evidence import SiteEvidence
     from winnow.models.base import Model
     from winnow.page.page import Limits
 
@@ -36,10 +36,16 @@ def read(page: ArchivedPage, limits: Limits) -> HashedPage | None:
         return None
 
 
-def row_of(page: ArchivedPage, counts: HostCounts, *, model: Model, limits: Limits, outputs: frozenset[str]) -> Row:
-    """Clean a page with all that is known of its host."""
-    hashed = read(page, limits)
-    evidence = counts.evidence(page.host, hashed.fingerprints) if hashed is not None else None
+def row_of(
+    page: ArchivedPage,
+    hashed: HashedPage | None,
+    evidence: SiteEvidence | None,
+    *,
+    model: Model,
+    limits: Limits,
+    outputs: frozenset[str],
+) -> Row:
+    """Clean a page that was read, with what is known of its host."""
     cleaned = clean(
         page.html if hashed is None else hashed.page,
         page.url,

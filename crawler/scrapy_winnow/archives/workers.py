@@ -7,11 +7,13 @@ from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from scrapy_winnow.archives.passes import FileReport, share_progress
+from scrapy_winnow.archives.passes import share_progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from scrapy_winnow.archives.job import FileReport
 
 
 @dataclass(frozen=True, slots=True)

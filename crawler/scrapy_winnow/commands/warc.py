@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from scrapy_winnow.commands.shared.failures import FAILED, CommandError, reason
+from scrapy_winnow.commands.shared.inputs import STANDARD_INPUT
+from scrapy_winnow.commands.shared.progress import left
 
 if TYPE_CHECKING:
-    from scrapy_winnow.archives.run import Summary
+    from scrapy_winnow.archives.job import Summary
 
 _FORMATS: Final = ("jsonl", "parquet", "warc")
 _COLUMNS: Final = ("clean_html", "markdown", "segments")
@@ -25,12 +27,16 @@ fsspec opens (https://, s3:// with s3fs installed). OUT gets a file for each. Al
 what the pages of each host repeat, then to clean every page with that, so that neither the order of the pages nor the
 number of processes changes anything. A run that was stopped goes on when it is started again with the same options.
 
+With --one-pass they are read once, in the order given, and each page is cleaned with what its host had counted when it
+came: for streams, also from standard input (-). The first 10 pages of a host are then cleaned by the page alone.
+
 exit codes: 0 all went well, 1 an archive could not be read to its end, or pages could not be cleaned, 2 wrong usage
 
 examples:
   winnow warc crawl-*.warc.gz -o clean/
   winnow warc crawl-*.warc.gz -o clean/ --format parquet -j 8
   winnow warc s3://bucket/a.warc.gz s3://bucket/b.warc.gz -o clean/ --ray ray-head:6379
+  curl -s https://host.example/crawl.warc.gz | winnow warc - --one-pass -o clean/
   winnow warc https://host.example/segment.warc.gz -o clean/ --format warc
 """
 
@@ -44,7 +50,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("sources", nargs="+", metavar="IN", help="archive, pattern, or address")
+    parser.add_argument("sources", nargs="+", metavar="IN", help="archive, pattern, or address; - with --one-pass")
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="OUT", help="folder, made if need be")
     parser.add_argument("--format", choices=_FORMATS, default=_FORMATS[0], help="what to write (default: %(default)s)")
     parser.add_argument(
@@ -52,6 +58,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     parser.add_argument("--model", metavar="MODEL", help="model, by name or file (default: the package's own)")
     parser.add_argument("--no-duplicates", action="store_true", help="do not look for near-duplicates")
+    parser.add_argument(
+        "--one-pass", action="store_true", help="read each archive once, and clean with what was counted by then"
+    )
     parser.add_argument(
         "-j", "--processes", type=int, default=os.cpu_count() or 1, metavar="N", help="(default: one a core)"
     )
@@ -70,10 +79,14 @@ def run(options: argparse.Namespace) -> int:
     """Clean the archives and say what came of it."""
     if options.processes < 1:
         raise CommandError("-j: at least 1")
+    if options.one_pass and options.ray is not None:
+        raise CommandError("--one-pass goes through the pages in their order, which --ray does not: give one of them")
+    if STANDARD_INPUT in options.sources and not options.one_pass:
+        raise CommandError("standard input can be read only once: add --one-pass")
     sources = [source for pattern in options.sources for source in _expanded(pattern)]
     try:
-        from scrapy_winnow.archives import ArchiveRun, Options  # noqa: PLC0415  (help need not wait for them)
-        from scrapy_winnow.archives.run import OtherRunError  # noqa: PLC0415
+        from scrapy_winnow.archives import ArchiveRun, OnePassRun, Options  # noqa: PLC0415  (help need not wait for them)
+        from scrapy_winnow.archives.folder import OtherRunError  # noqa: PLC0415
 
         if options.format == "parquet":
             import pyarrow  # noqa: F401, PLC0415
@@ -89,21 +102,26 @@ def run(options: argparse.Namespace) -> int:
         processes=options.processes,
         ray=options.ray,
     )
+    progress = _Progress(sources)
     try:
-        summary = ArchiveRun(sources, options.output, wanted, _Progress(sources)).run()
+        kind = OnePassRun if options.one_pass else ArchiveRun
+        summary = kind(sources, options.output, wanted, progress).run()
     except OtherRunError as error:
         raise CommandError(f"-o: {error}") from error
     except BrokenProcessPool as error:
-        raise CommandError("a process died (out of memory?): start the same command again to go on", FAILED) from error
+        again = "" if STANDARD_INPUT in sources else ": start the same command again to go on"
+        raise CommandError(f"a process died (out of memory?){again}", FAILED) from error
     except (OSError, ValueError) as error:
         raise CommandError(reason(error)) from error
+    finally:
+        progress.end()
     print(_told(summary), file=sys.stderr)
     return FAILED if summary.broken or summary.failed else 0
 
 
 def _expanded(pattern: str) -> list[str]:
     """The archives that an argument names."""
-    if "://" in pattern:
+    if "://" in pattern or pattern == STANDARD_INPUT:
         return [pattern]
     found = sorted(glob.glob(pattern, recursive=True)) if glob.has_magic(pattern) else [pattern]  # noqa: PTH207
     files = [name for name in found if Path(name).is_file()]
@@ -124,17 +142,18 @@ class _Progress:
     """Says how far a run is: on a terminal in one line, elsewhere a line every half minute."""
 
     def __init__(self, sources: list[str]) -> None:
-        self._bytes = sum(Path(source).stat().st_size for source in sources if Path(source).is_file())
+        files = [Path(source) for source in sources if Path(source).is_file()]
+        self._bytes = sum(file.stat().st_size for file in files) if len(files) == len(sources) else 0
         self._step = ""
         self._since = self._last = 0.0
+        self._before = 0
         self._is_terminal = sys.stderr.isatty()
 
     def __call__(self, step: str, done: int, whole: int, read_bytes: int, pages: int) -> None:
         now = time.monotonic()
         if step != self._step:
-            if self._step and self._is_terminal:
-                print(file=sys.stderr)
-            self._step, self._since, self._last = step, now, 0.0
+            self.end()
+            self._step, self._since, self._last, self._before = step, now, 0.0, done
         if now - self._last < (0.2 if self._is_terminal else 30) and done < whole:
             return
         self._last = now
@@ -142,6 +161,19 @@ class _Progress:
         seconds = max(now - self._since, 1e-3)
         if pages:
             line += f", {pages:,} pages, {pages / seconds:,.0f} a second"
-        if read_bytes and 0 < read_bytes < self._bytes:
-            line += f", {seconds * (self._bytes - read_bytes) / read_bytes / 60:,.0f} minutes left"
+        if share := self._share(done, whole, read_bytes):
+            line += f", {left(seconds * (1 - share) / share)}"
         print(f"\r{line:<78}" if self._is_terminal else line, end="" if self._is_terminal else "\n", file=sys.stderr)
+
+    def _share(self, done: int, whole: int, read_bytes: int) -> float:
+        """How much of what was left of the step is done: by bytes where they are known, or else by archives."""
+        if done == whole:
+            return 0.0
+        if read_bytes and self._bytes and not self._before:
+            return min(read_bytes / self._bytes, 1.0)
+        return (done - self._before) / (whole - self._before)
+
+    def end(self) -> None:
+        """End the line on a terminal."""
+        if self._step and self._is_terminal:
+            print(file=sys.stderr)

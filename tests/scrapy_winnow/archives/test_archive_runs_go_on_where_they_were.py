@@ -14,7 +14,7 @@ COMMAND = [sys.executable, "-c", "from scrapy_winnow.commands import main; raise
 
 def test_a_run_killed_in_the_middle_ends_as_an_undisturbed_one(archive, tmp_path):
     files = [
-        archive(f"{part}.warc.gz", [(f"http://h{part}.example/{n}", page(f"h{part}", n)) for n in range(40)])
+        archive(f"{part}.warc.gz", [(f"http://h{part}.example/{n}", page(f"h{part}", n)) for n in range(20)])
         for part in range(3)
     ]
     arguments = [*map(str, files), "-j", "1", "-o"]

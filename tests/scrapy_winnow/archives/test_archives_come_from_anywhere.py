@@ -7,8 +7,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from fastwarc.stream_io import Lz4Writer, ZstdWriter
 
-from scrapy_winnow.archives import stream
-from scrapy_winnow.archives.records import DAMAGED, ArchiveReader
+from scrapy_winnow.archives.reading import stream
+from scrapy_winnow.archives.reading.records import DAMAGED, ArchiveReader
 from scrapy_winnow.commands import main
 from tests.scrapy_winnow.archives.conftest import HTML, record_of
 from tests.scrapy_winnow.archives.made_pages import page

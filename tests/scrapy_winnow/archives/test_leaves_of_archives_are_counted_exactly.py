@@ -5,8 +5,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrapy_winnow.archives.host_counts import HostCounts, count_shard
-from scrapy_winnow.archives.leaf_files import SHARDS, LeafWriter
+from scrapy_winnow.archives.counting.host_counts import HostCounts, count_shard
+from scrapy_winnow.archives.counting.leaf_files import SHARDS, LeafWriter
 
 PAGES = st.lists(
     st.tuples(

@@ -43,7 +43,14 @@ class Progress:
         if done >= self._total or done < self._total * _LEAST_SHARE:
             return ""
         seconds = (now - self._begun) * (self._total - done) / max(done, 1)
-        return f", {seconds / 60:.0f} min left" if seconds >= 90 else f", {seconds:.0f} s left"
+        return f", {left(seconds)}"
+
+
+def left(seconds: float) -> str:
+    """Say how long something may still take."""
+    if seconds >= 5400:
+        return f"{seconds / 3600:.1f} h left"
+    return f"{seconds / 60:.0f} min left" if seconds >= 90 else f"{seconds:.0f} s left"
 
 
 def shown(things: Sequence[_Thing], what: str) -> Iterator[_Thing]:

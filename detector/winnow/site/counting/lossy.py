@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     Hashes = NDArray[np.uint64]
     Integers = NDArray[np.int64]
 
+_ENTRY: Final = np.dtype([("fingerprint", "<u8"), ("seen", "<u4"), ("missed", "<u4")])
+
 KEPT: Final = 0.9
 """Share of the budget that is left in use when rare entries are dropped."""
 
@@ -109,6 +111,23 @@ class LossyCounts:
         found = [self._entries.get(fingerprint, (0, 0)) for fingerprint in fingerprints.ravel().tolist()]
         seen, missed = np.array(found, np.int64).reshape(-1, 2).T
         return frequency_estimates(seen, missed, self.pages, self._theta).reshape(fingerprints.shape)
+
+    def to_bytes(self) -> bytes:
+        """All of the counts: 16 bytes a fingerprint and 8 a page."""
+        pages = np.sort(np.fromiter(self._pages, np.uint64, len(self._pages)))
+        entries = [(fingerprint, *entry) for fingerprint, entry in self._entries.items()]
+        head = np.array([len(pages), self._undercount], "<u8")
+        return head.tobytes() + pages.astype("<u8").tobytes() + np.array(entries, _ENTRY).tobytes()
+
+    @classmethod
+    def from_bytes(cls, packed: bytes, budget: int = 2_900, theta: float = THETA) -> Self:
+        """Read what :meth:`to_bytes` gave; budget and share as they were."""
+        counts = cls(budget, theta)
+        pages, counts._undercount = np.frombuffer(packed, "<u8", 2).tolist()
+        counts._pages = set(np.frombuffer(packed, "<u8", pages, offset=16).tolist())
+        entries = np.frombuffer(packed, _ENTRY, offset=16 + 8 * pages).tolist()
+        counts._entries = {fingerprint: (seen, missed) for fingerprint, seen, missed in entries}
+        return counts
 
     def __iadd__(self, other: LossyCounts) -> Self:
         """Add the counts of other pages.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from scrapy_winnow.archives.leaf_files import hash_of, parts_of_shard, shard_of
+from scrapy_winnow.archives.counting.leaf_files import hash_of, parts_of_shard, shard_of
 from scrapy_winnow.hosts.evidence import SiteEvidence
 
 if TYPE_CHECKING:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import IO, TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Final, cast
 
 import fsspec
 
 if TYPE_CHECKING:
+    from io import BufferedReader
     from types import TracebackType
     from typing import Self
 
@@ -101,6 +102,8 @@ class ArchiveStream:
         """Read from the source, which is opened again where it breaks down on the way."""
         for attempt in range(_TRIES):
             try:
+                if self._source == STANDARD_INPUT:  # what is there, so that a slow pipe holds up nothing that has come
+                    return cast("BufferedReader", self._opened).read1(size)
                 return self._opened.read(size)
             # File systems fail in ways of their own.
             except Exception:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, BinaryIO, Final, cast
 import fsspec
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 
-from scrapy_winnow.archives.completeness import what_is_missing
-from scrapy_winnow.archives.stream import STANDARD_INPUT, ArchiveStream
+from scrapy_winnow.archives.reading.completeness import what_is_missing
+from scrapy_winnow.archives.reading.stream import STANDARD_INPUT, ArchiveStream
 from scrapy_winnow.hosts.names import site_of
 
 if TYPE_CHECKING:

@@ -1,0 +1,85 @@
+"""The folder that a run writes to: a file for each archive, and below it what is half done."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from typing import TYPE_CHECKING, Any, Final
+
+from scrapy_winnow.archives.reading.stream import STANDARD_INPUT
+from winnow.models import load_model
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from scrapy_winnow.archives.job import Options
+
+_STATE: Final = ".winnow"
+_ENDINGS: Final = (".gz", ".zst", ".zstd", ".lz4", ".warc", ".wet", ".wat")
+
+
+class OtherRunError(ValueError):
+    """The folder holds what another run, with other options, has begun."""
+
+
+class RunFolder:
+    """The folder of one run, made if need be.
+
+    Args:
+        output: the folder.
+        sources: paths or addresses of the archives, each once.
+        options: what the run is to do.
+        further: what else has to be the same when a run goes on.
+
+    Attributes:
+        output: the folder.
+        state: what is half done; it goes when all is done.
+        names: file name of each archive's output without its ending, by source, in the order given.
+
+    Raises:
+        OtherRunError: the folder holds another run's work, or that of one that cannot go on.
+    """
+
+    def __init__(self, output: Path, sources: list[str], options: Options, **further: Any) -> None:
+        self.output = output
+        self.state = output / _STATE
+        self.names = _distinct_names(sources)
+        limits = options.limits
+        facts = {
+            "sources": sources,
+            "model": load_model(options.model).version,
+            "outputs": sorted(options.outputs),
+            "host_pages": options.host_pages,
+            "limits": [limits.max_bytes, limits.max_nodes, limits.max_depth],
+            **further,
+        }
+        file = self.state / "run.json"
+        if file.is_file():
+            if json.loads(file.read_text("utf-8")) != facts:
+                raise OtherRunError(f"{self.state} holds another run's work: finish that one, or delete it")
+            if STANDARD_INPUT in sources:
+                raise OtherRunError(
+                    f"{self.state} holds a run that was stopped, and standard input cannot be read again: delete it to "
+                    "begin anew"
+                )
+        self.state.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(facts, indent=1), "utf-8")
+
+    def remove_state(self) -> None:
+        """Remove what is needed no longer."""
+        shutil.rmtree(self.state)
+
+
+def _distinct_names(sources: list[str]) -> dict[str, str]:
+    """A file name for each archive, by source: its own without its endings, made distinct where two are the same."""
+    names: dict[str, str] = {}
+    for source in sources:
+        name = source.rstrip("/").rpartition("/")[2] or "archive"
+        name = "stdin" if source == STANDARD_INPUT else name
+        while name.endswith(_ENDINGS):
+            name = name.rpartition(".")[0]
+        if name in names.values() or not name:
+            name = f"{name}-{hashlib.blake2b(source.encode(), digest_size=4).hexdigest()}"
+        names[source] = name
+    return names

@@ -1,0 +1,137 @@
+"""A run over archives in one pass, for streams: each page with what its host had counted when it came."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from scrapy_winnow.archives.counting.stream_counts import StreamCounts
+from scrapy_winnow.archives.folder import RunFolder
+from scrapy_winnow.archives.in_order import Work, cleaned_in_order
+from scrapy_winnow.archives.job import FileReport, Options, Summary
+from scrapy_winnow.archives.output import Output, shingles_of
+from scrapy_winnow.archives.reading.records import ArchiveReader
+from winnow.duplicates.index import CAP
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+
+class OnePassRun:
+    """Cleans archives into a folder, a file for each, and reads each of them once, in the order given.
+
+    The first pages of a host are cleaned by the page alone, as in a crawl; what comes out depends on the order of the
+    pages and on nothing else. Counts and what was met of near-duplicates are in a database in the folder, a transaction
+    an archive: a run over files that was stopped goes on with the archive that it was at. One that read standard input
+    cannot.
+
+    Args:
+        sources: paths or addresses of the archives, ``-`` for standard input.
+        output: the folder; it is made.
+        options: what to do.
+        progress: as for :class:`scrapy_winnow.archives.ArchiveRun`.
+
+    Raises:
+        OtherRunError: the folder holds another run's work, or that of one that cannot go on.
+        ValueError: a Ray cluster is to do it.
+    """
+
+    def __init__(
+        self,
+        sources: Iterable[str],
+        output: Path,
+        options: Options | None = None,
+        progress: Callable[[str, int, int, int, int], object] = lambda *_: None,
+    ) -> None:
+        self._options = options = options if options is not None else Options()
+        if options.ray is not None:
+            raise ValueError("one pass goes through the pages in their order, which a Ray cluster does not")
+        self._progress = progress
+        facts = {"passes": 1, "format": options.format, "duplicates": options.duplicates}
+        self._folder = RunFolder(output, list(dict.fromkeys(sources)), options, **facts)
+        self._done = 0
+        self._read_bytes = 0
+        self._pages = 0
+
+    def run(self) -> Summary:
+        """Do what is left to do; every archive's file is in the folder at the end."""
+        summary = Summary()
+        output = Output(self._folder.output, self._options, summary)
+        with closing(sqlite3.connect(self._folder.state / "one-pass.sqlite")) as database:
+            state = _State(database)
+            counts = StreamCounts(database, self._options.host_pages)
+            for url, shingles in state.documents():
+                output.original_of(url, shingles)
+            for source, name in self._folder.names.items():
+                known = state.report(name)
+                if known is not None:
+                    report, summary.duplicates = known[0], summary.duplicates + known[1]
+                    summary.pages += report.pages
+                else:
+                    before = summary.duplicates
+                    report = self._clean(source, name, output, counts, state)
+                    summary.hosts = counts.save()
+                    state.add_report(name, report, summary.duplicates - before)
+                summary.add(source, report)
+                self._done += 1
+                self._say(self._read_bytes)
+            summary.hosts = counts.save()
+        self._folder.remove_state()
+        return summary
+
+    def _clean(self, source: str, name: str, output: Output, counts: StreamCounts, state: _State) -> FileReport:
+        options, report = self._options, FileReport()
+        before = self._read_bytes
+        reader = ArchiveReader(source, max_bytes=options.limits.max_bytes, at=lambda place: self._say(before + place))
+        work = Work(str(options.model) if options.model is not None else None, options.limits, options.outputs)
+        with output.file(name) as write:
+            for outcome in cleaned_in_order(reader, counts.count, work, options.processes):
+                if isinstance(outcome, Exception):
+                    report.note(outcome)
+                    continue
+                write(outcome)
+                if options.duplicates:
+                    state.add_document(str(outcome["url"]), shingles_of(outcome))
+                report.pages += 1
+                self._pages += 1
+        report.skipped, report.broken = reader.skipped, reader.broken
+        return report
+
+    def _say(self, read_bytes: int) -> None:
+        self._read_bytes = read_bytes
+        self._progress("clean", self._done, len(self._folder.names), read_bytes, self._pages)
+
+
+class _State:
+    """What a run that goes on has to know besides the counts, in the same database and the same transactions."""
+
+    def __init__(self, database: sqlite3.Connection) -> None:
+        self._database = database
+        database.execute("CREATE TABLE IF NOT EXISTS archives (name TEXT PRIMARY KEY, report TEXT, duplicates INTEGER)")
+        database.execute("CREATE TABLE IF NOT EXISTS documents (number INTEGER PRIMARY KEY, url TEXT, shingles BLOB)")
+
+    def documents(self) -> Iterator[tuple[str, np.ndarray[tuple[int], np.dtype[np.uint64]]]]:
+        """Addresses and shingles of the pages of archives that are done, in their order."""
+        for url, shingles in self._database.execute("SELECT url, shingles FROM documents ORDER BY number"):
+            yield url, np.frombuffer(shingles, "<u8").astype(np.uint64)
+
+    def add_document(self, url: str, shingles: np.ndarray[tuple[int], np.dtype[np.uint64]]) -> None:
+        """Keep a page."""
+        packed = shingles.astype("<u8").tobytes()
+        self._database.execute("INSERT INTO documents (url, shingles) VALUES (?, ?)", (url, packed))
+
+    def report(self, name: str) -> tuple[FileReport, int] | None:
+        """What became of an archive that is done, and near-duplicates in it."""
+        query = "SELECT report, duplicates FROM archives WHERE name = ?"
+        found = self._database.execute(query, (name,)).fetchone()
+        return None if found is None else (FileReport.from_json(found[0]), found[1])
+
+    def add_report(self, name: str, report: FileReport, duplicates: int) -> None:
+        """Note that an archive is done, with all that goes with it."""
+        self._database.execute("INSERT INTO archives VALUES (?, ?, ?)", (name, report.to_json(), duplicates))
+        self._database.execute("DELETE FROM documents WHERE number <= (SELECT max(number) FROM documents) - ?", (CAP,))
+        self._database.commit()
