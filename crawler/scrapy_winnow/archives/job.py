@@ -89,9 +89,9 @@ class Summary:
     broken: dict[str, str] = field(default_factory=dict)
 
     def add(self, source: str, report: FileReport) -> None:
-        """Add what became of one archive; pages that came out are counted as they are written."""
+        """Add what became of an archive or of a part of one; pages that came out are counted as they are written."""
         self.skipped.update(report.skipped)
         if report.failed:
             self.failed[str(report.error)] += report.failed
         if report.broken is not None:
-            self.broken[source] = report.broken
+            self.broken.setdefault(source, report.broken)

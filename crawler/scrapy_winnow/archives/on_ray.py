@@ -1,9 +1,9 @@
 """Archives on a Ray cluster: the same functions on any node, their files sent back to where the run was started.
 
-A task is one pass over one archive; what it gives depends on nothing but its arguments. So Ray may do it again
-elsewhere when a worker or a node dies, and the output is that of a single process, byte for byte. The leaves are summed
-up where the run was started, a shard of hosts at a time, and every node gets a copy of the counts: no task is a host's,
-so that a large one holds nobody up.
+A task is one pass over one archive, or over a part of a large one; what it gives depends on nothing but its arguments.
+So Ray may do it again elsewhere when a worker or a node dies, and the output is that of a single process, byte for
+byte. The leaves are summed up where the run was started, a shard of hosts at a time, and every node gets a copy of the
+counts: no task is a host's, so that a large one holds nobody up.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from scrapy_winnow.archives.job import FileReport
+    from scrapy_winnow.archives.reading.parts import Part
     from scrapy_winnow.archives.workers import Task
 
     Files = dict[str, bytes]
@@ -65,7 +66,7 @@ class RayCluster:
             while waiting and len(under_way) < most:
                 name, task = waiting.pop()
                 reference = counts[task.counts] if task.counts is not None else None
-                arguments = (task.function, task.source, task.target.name, reference, task.arguments)
+                arguments = (task.function, task.part, task.target.name, reference, task.arguments)
                 under_way[do.remote(*arguments)] = name
             ready, _ = cluster.wait(list(under_way), timeout=1.0)
             for reference in ready:
@@ -80,12 +81,12 @@ class RayCluster:
 
 @ray.remote(max_retries=_TRIES)
 def _do(
-    function: Any, source: str, name: str, counts: tuple[str, Files] | None, arguments: tuple[Any, ...]
+    function: Any, part: Part, name: str, counts: tuple[str, Files] | None, arguments: tuple[Any, ...]
 ) -> tuple[FileReport, Files]:
     """Do one task in a folder of its own, and give what it has written."""
     with tempfile.TemporaryDirectory(prefix="winnow-archive-") as folder:
         target = Path(folder, name)
-        report = function(source, target, *(() if counts is None else (_unpacked(*counts),)), *arguments)
+        report = function(part, target, *(() if counts is None else (_unpacked(*counts),)), *arguments)
         return report, _files_of(target)
 
 

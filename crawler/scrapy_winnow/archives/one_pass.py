@@ -13,6 +13,7 @@ from scrapy_winnow.archives.folder import RunFolder
 from scrapy_winnow.archives.in_order import Work, cleaned_in_order
 from scrapy_winnow.archives.job import FileReport, Options, Summary
 from scrapy_winnow.archives.output import Output, shingles_of
+from scrapy_winnow.archives.reading.parts import Part
 from scrapy_winnow.archives.reading.records import ArchiveReader
 from winnow.duplicates.index import CAP
 
@@ -86,7 +87,9 @@ class OnePassRun:
     def _clean(self, source: str, name: str, output: Output, counts: StreamCounts, state: _State) -> FileReport:
         options, report = self._options, FileReport()
         before = self._read_bytes
-        reader = ArchiveReader(source, max_bytes=options.limits.max_bytes, at=lambda place: self._say(before + place))
+        reader = ArchiveReader(
+            Part(source), max_bytes=options.limits.max_bytes, at=lambda place: self._say(before + place)
+        )
         work = Work(str(options.model) if options.model is not None else None, options.limits, options.outputs)
         with output.file(name) as write:
             for outcome in cleaned_in_order(reader, counts.count, work, options.processes):

@@ -1,4 +1,4 @@
-"""The work on one archive in each pass, for processes of their own: files in, files and a report out."""
+"""The work on a part of an archive in each pass, for processes of their own: files in, files and a report out."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from scrapy_winnow.archives.reading.parts import Part
     from winnow.page.page import Limits
 
 
@@ -56,11 +57,11 @@ class _Progress:
 share_progress = _Progress.share
 
 
-def count_archive(source: str, folder: Path, limits: Limits) -> FileReport:
-    """First pass: write the leaves of the pages of an archive into a folder, which is there once all are."""
+def count_archive(part: Part, folder: Path, limits: Limits) -> FileReport:
+    """First pass: write the leaves of the pages of a part into a folder, which is there once all are."""
     making = folder.with_name(folder.name + ".part")
     shutil.rmtree(making, ignore_errors=True)
-    reader = ArchiveReader(source, max_bytes=limits.max_bytes, at=_Progress.follow())
+    reader = ArchiveReader(part, max_bytes=limits.max_bytes, at=_Progress.follow())
     report = FileReport()
     writer = LeafWriter(making)
     for page in reader:
@@ -80,11 +81,11 @@ def count_archive(source: str, folder: Path, limits: Limits) -> FileReport:
 
 
 def clean_archive(
-    source: str, file: Path, counts: Path, model: str | None, limits: Limits, outputs: frozenset[str]
+    part: Part, file: Path, counts: Path, model: str | None, limits: Limits, outputs: frozenset[str]
 ) -> FileReport:
-    """Second pass: clean the pages of an archive into a file of JSON lines, which is there once all are."""
+    """Second pass: clean the pages of a part into a file of JSON lines, which is there once all are."""
     making = file.with_name(file.name + ".part")
-    reader = ArchiveReader(source, max_bytes=limits.max_bytes, at=_Progress.follow())
+    reader = ArchiveReader(part, max_bytes=limits.max_bytes, at=_Progress.follow())
     report = FileReport()
     known = HostCounts(counts)
     loaded = load_model(model)

@@ -1,4 +1,4 @@
-"""A run over archives in two passes, in as many processes as wanted, resumable by file."""
+"""A run over archives in two passes, in as many processes as wanted, resumable by parts of files."""
 
 from __future__ import annotations
 
@@ -11,19 +11,21 @@ from scrapy_winnow.archives.folder import RunFolder
 from scrapy_winnow.archives.job import FileReport, Options, Summary
 from scrapy_winnow.archives.output import Output
 from scrapy_winnow.archives.passes import clean_archive, count_archive
+from scrapy_winnow.archives.reading.parts import parts_of
 from scrapy_winnow.archives.workers import Processes, Task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
+    from scrapy_winnow.archives.reading.parts import Part
     from scrapy_winnow.archives.workers import Workers
 
 
 class ArchiveRun:
     """Cleans archives into a folder, a file for each.
 
-    A run that was stopped goes on where it was, archive by archive, when it is started again with the same options. The
+    A run that was stopped goes on where it was, part by part, when it is started again with the same options. The
     output does not depend on the number of processes, nor on where it was stopped.
 
     Args:
@@ -48,44 +50,44 @@ class ArchiveRun:
         self._progress = progress
         self._workers = _workers(self._options)
         self._folder = RunFolder(output, sorted(set(sources)), self._options)
-        self._names = self._folder.names
         self._state = self._folder.state
+        self._parts = {source: _named_parts(source, name) for source, name in self._folder.names.items()}
 
     def run(self) -> Summary:
         """Do what is left to do; every archive's file is in the folder at the end."""
         options, state = self._options, self._state
         for name in ("leaves", "counts", "cleaned", "reports"):
             (state / name).mkdir(exist_ok=True)
-        self._for_each_archive(
-            "count", lambda name, source: Task(count_archive, source, state / "leaves" / name, None, (options.limits,))
+        self._for_each_part(
+            "count", lambda name, part: Task(count_archive, part, state / "leaves" / name, None, (options.limits,))
         )
         summary = Summary(hosts=self._count_hosts())
         how = (str(options.model) if options.model is not None else None, options.limits, options.outputs)
-        self._for_each_archive(
+        self._for_each_part(
             "clean",
-            lambda name, source: Task(
-                clean_archive, source, state / "cleaned" / f"{name}.jsonl", state / "counts", how
-            ),
+            lambda name, part: Task(clean_archive, part, state / "cleaned" / f"{name}.jsonl", state / "counts", how),
         )
         self._write(summary)
-        for source, name in self._names.items():
-            summary.add(source, FileReport.from_json(self._report_file("clean", name).read_text("utf-8")))
+        for source, parts in self._parts.items():
+            for name in parts:
+                summary.add(source, FileReport.from_json(self._report_file("clean", name).read_text("utf-8")))
         self._folder.remove_state()
         return summary
 
-    def _for_each_archive(self, step: str, work: Callable[[str, str], Task]) -> None:
-        """Do a step for the archives that it is not done for yet, and keep what it reports."""
-        left = {name: source for source, name in self._names.items() if not self._report_file(step, name).is_file()}
-        done = len(self._names) - len(left)
-        for result in self._workers.each({name: work(name, source) for name, source in left.items()}):
+    def _for_each_part(self, step: str, work: Callable[[str, Part], Task]) -> None:
+        """Do a step for the parts of archives that it is not done for yet, and keep what it reports."""
+        every = {name: part for parts in self._parts.values() for name, part in parts.items()}
+        left = {name: part for name, part in every.items() if not self._report_file(step, name).is_file()}
+        done = len(every) - len(left)
+        for result in self._workers.each({name: work(name, part) for name, part in left.items()}):
             if result is not None:
                 name, report = result
                 self._report_file(step, name).write_text(report.to_json(), "utf-8")
                 done += 1
-            self._progress(step, done, len(self._names), *self._workers.progress)
+            self._progress(step, done, len(every), *self._workers.progress)
 
     def _count_hosts(self) -> int:
-        folders = [self._state / "leaves" / name for name in sorted(self._names.values())]
+        folders = [self._state / "leaves" / name for parts in self._parts.values() for name in parts]
         hosts = 0
         for shard in range(SHARDS):
             done = self._state / "counts" / f"{shard:02d}.done"
@@ -99,17 +101,22 @@ class ArchiveRun:
     def _write(self, summary: Summary) -> None:
         """Mark near-duplicates in the order of the archives, and write what came out in the format that is wanted."""
         output = Output(self._folder.output, self._options, summary)
-        for number, name in enumerate(self._names.values(), 1):
-            with (
-                (self._state / "cleaned" / f"{name}.jsonl").open(encoding="utf-8") as lines,
-                output.file(name) as write,
-            ):
-                for line in lines:
-                    write(json.loads(line))
-            self._progress("write", number, len(self._names), 0, summary.pages)
+        for number, (source, parts) in enumerate(self._parts.items(), 1):
+            with output.file(self._folder.names[source]) as write:
+                for name in parts:
+                    with (self._state / "cleaned" / f"{name}.jsonl").open(encoding="utf-8") as lines:
+                        for line in lines:
+                            write(json.loads(line))
+            self._progress("write", number, len(self._parts), 0, summary.pages)
 
     def _report_file(self, step: str, name: str) -> Path:
         return self._state / "reports" / f"{step}-{name}.json"
+
+
+def _named_parts(source: str, name: str) -> dict[str, Part]:
+    """The parts of an archive by the names of what is kept of each."""
+    parts = parts_of(source)
+    return {name: parts[0]} if len(parts) == 1 else {f"{name}@{part.begin}": part for part in parts}
 
 
 def _workers(options: Options) -> Workers:

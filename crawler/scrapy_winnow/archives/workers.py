@@ -14,22 +14,23 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from scrapy_winnow.archives.job import FileReport
+    from scrapy_winnow.archives.reading.parts import Part
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """The work on one archive in one pass.
+    """The work on one part of an archive in one pass.
 
     Attributes:
-        function: called with ``source``, ``target`` and what follows; writes the target, a file or a folder, at once.
-        source: path or address of the archive.
+        function: called with ``part``, ``target`` and what follows; writes the target, a file or a folder, at once.
+        part: what is read; mostly a whole archive.
         target: what it writes.
         counts: folder of the hosts' counts, where the function needs them, its first further argument.
         arguments: its other arguments.
     """
 
     function: Callable[..., FileReport]
-    source: str
+    part: Part
     target: Path
     counts: Path | None
     arguments: tuple[Any, ...]
@@ -37,7 +38,7 @@ class Task:
     def do(self) -> FileReport:
         """Do it here."""
         counts = () if self.counts is None else (self.counts,)
-        return self.function(self.source, self.target, *counts, *self.arguments)
+        return self.function(self.part, self.target, *counts, *self.arguments)
 
 
 class Workers(Protocol):

@@ -7,7 +7,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from fastwarc.stream_io import Lz4Writer, ZstdWriter
 
-from scrapy_winnow.archives.reading import stream
+from scrapy_winnow.archives import ArchiveRun, Options
+from scrapy_winnow.archives.reading import parts, stream
+from scrapy_winnow.archives.reading.parts import Part, parts_of
 from scrapy_winnow.archives.reading.records import DAMAGED, ArchiveReader
 from scrapy_winnow.commands import main
 from tests.scrapy_winnow.archives.conftest import HTML, record_of
@@ -21,7 +23,7 @@ def records():
 
 
 def read(source):
-    reader = ArchiveReader(str(source), max_bytes=10_000_000)
+    reader = ArchiveReader(source if isinstance(source, Part) else Part(str(source)), max_bytes=10_000_000)
     return [int(found.url.rpartition("/")[2]) for found in reader], reader
 
 
@@ -48,6 +50,39 @@ def test_what_stands_behind_a_damaged_record_is_read(ending, tmp_path):
     assert set(range(PAGES)) - set(found) <= {10, 11, 20}
     assert reader.skipped[DAMAGED] == 2
     assert reader.broken.startswith("damaged behind byte ")
+
+
+@pytest.mark.parametrize("ending", [".gz", ".zst"])
+@pytest.mark.parametrize("length", [500, 2_000, 7_000])
+def test_each_record_is_in_one_part_of_an_archive_whole_or_damaged(ending, length, tmp_path):
+    members = [compressed(ending, record, tmp_path) for record in records()]
+    file = tmp_path / f"crawl.warc{ending}"
+    for damaged in (None, 10):
+        if damaged is not None:
+            members[damaged] = members[damaged][:60] + bytes(len(members[damaged]) - 60)
+        file.write_bytes(b"".join(members))
+        divided = parts_of(str(file), length)
+        assert len(divided) == -(-file.stat().st_size // length)
+        found = [number for part in divided for number in read(part)[0]]
+        assert found == [number for number in range(PAGES) if number != damaged]
+
+
+@pytest.mark.parametrize("content", [b"".join(records()), gzip.compress(b"".join(records() * 20)), b"no archive" * 900])
+def test_an_archive_whose_records_are_not_compressed_one_by_one_is_not_divided(content, tmp_path):
+    file = tmp_path / "crawl.warc.gz"
+    file.write_bytes(content)
+    assert parts_of(str(file), 2_000) == [Part(str(file))]
+
+
+def test_parts_of_a_large_archive_make_the_output_of_the_whole(archive, stories, monkeypatch, tmp_path):
+    file = str(archive("crawl.warc.gz", stories))
+    whole = ArchiveRun([file], tmp_path / "whole").run()
+    monkeypatch.setattr(parts, "PART_BYTES", 4_000)
+    assert len(parts.parts_of(file)) > 3
+    divided = ArchiveRun([file], tmp_path / "parts", Options(processes=2)).run()
+    assert divided == whole
+    first, second = ((tmp_path / name / "crawl.jsonl.gz").read_bytes() for name in ("whole", "parts"))
+    assert first == second
 
 
 def test_an_archive_that_was_compressed_as_a_whole_is_read_and_looked_at(tmp_path):

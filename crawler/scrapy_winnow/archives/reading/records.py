@@ -5,13 +5,13 @@ from __future__ import annotations
 import io
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO, Final, cast
+from typing import TYPE_CHECKING, Final
 
 import fsspec
-from fastwarc.warc import ArchiveIterator, WarcRecordType
+from fastwarc.warc import WarcRecordType
 
 from scrapy_winnow.archives.reading.completeness import what_is_missing
-from scrapy_winnow.archives.reading.stream import STANDARD_INPUT, ArchiveStream
+from scrapy_winnow.archives.reading.stream import STANDARD_INPUT, ArchiveStream, records_of
 from scrapy_winnow.hosts.names import site_of
 
 if TYPE_CHECKING:
@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
     from fastwarc.warc import WarcRecord
 
+    from scrapy_winnow.archives.reading.parts import Part
+
 _HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
-_LARGEST_HEADER: Final = 1 << 20  # bytes
 _ABOUT_PAGES: Final = (
     WarcRecordType.response,
     WarcRecordType.resource,
@@ -54,20 +55,20 @@ class ArchivedPage:
 
 
 class ArchiveReader:
-    """Reads the pages of one WARC file, gzip, zstd, lz4 or plain.
+    """Reads the pages of one WARC file, gzip, zstd, lz4 or plain, or of a part of it.
 
     Args:
-        source: path, address that fsspec opens, or ``-`` for standard input.
+        part: what is read.
         max_bytes: larger bodies are left out.
-        at: told the place in the file after each record, in bytes as they are stored.
+        at: told after each record how many bytes of the part were read, as they are stored.
 
     Attributes:
         skipped: records that are no pages, by reason.
         broken: what is wrong with the file, where not all of it could be read.
     """
 
-    def __init__(self, source: str, *, max_bytes: int, at: Callable[[int], object] = lambda _: None) -> None:
-        self._source = source
+    def __init__(self, part: Part, *, max_bytes: int, at: Callable[[int], object] = lambda _: None) -> None:
+        self._part = part
         self._max_bytes = max_bytes
         self._at = at
         self._damaged_at: int | None = None
@@ -77,23 +78,26 @@ class ArchiveReader:
     def __iter__(self) -> Iterator[ArchivedPage]:
         """Go through the pages; what is damaged is passed over, and :attr:`broken` says what that was."""
         try:
-            with ArchiveStream(self._source) as stream:
+            with ArchiveStream(self._part.source, self._part.begin) as stream:
                 yield from self._pages(stream)
         # File systems fail in as many ways as there are.
         except Exception as error:
             self._is_broken(f"{type(error).__name__}: {error}")
 
     def _pages(self, stream: ArchiveStream) -> Iterator[ArchivedPage]:
-        place: int | None = 0
+        part = self._part
+        place = stream.go_on_behind(part.begin - 1) if part.begin else 0
         one_by_one = True
         while place is not None:
             begin = place
             try:
-                for record in _records(stream):
+                for record in records_of(stream):
                     place = record.stream_pos
+                    if part.end is not None and place >= part.end:
+                        return
                     stream.forget(place)
                     one_by_one &= stream.begins_record(place)
-                    self._at(place)
+                    self._at(place - part.begin)
                     page = self._page(record)
                     if page is not None:
                         yield page
@@ -111,10 +115,10 @@ class ArchiveReader:
         """Look whether that was all; a file that was compressed as a whole is gone through once more."""
         if one_by_one:
             missing = what_is_missing(io.BytesIO(stream.held(place)), place)
-        elif self._source == STANDARD_INPUT:
+        elif self._part.source == STANDARD_INPUT:
             missing = None
         else:
-            with fsspec.open(self._source, "rb") as whole:
+            with fsspec.open(self._part.source, "rb") as whole:
                 missing = what_is_missing(whole, 0)
         if missing is not None:
             self._is_broken(missing)
@@ -134,11 +138,6 @@ class ArchiveReader:
             self.skipped[page] += 1
             return None
         return page
-
-
-def _records(stream: ArchiveStream) -> Iterator[WarcRecord]:
-    source = cast("BinaryIO", stream)  # it neither seeks nor closes what it is given
-    return ArchiveIterator(source, parse_http=True, auto_decode="all", max_header_len=_LARGEST_HEADER)
 
 
 def _page_or_reason(record: WarcRecord, max_bytes: int) -> ArchivedPage | str:

@@ -7,18 +7,24 @@ import time
 from typing import IO, TYPE_CHECKING, Final, cast
 
 import fsspec
+from fastwarc.warc import ArchiveIterator
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from io import BufferedReader
     from types import TracebackType
-    from typing import Self
+    from typing import BinaryIO, Self
+
+    from fastwarc.warc import WarcRecord
 
 STANDARD_INPUT: Final = "-"
 
-_BEGINNINGS: Final = (b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18", b"WARC/1.")
+_PLAIN: Final = b"WARC/1."
+_BEGINNINGS: Final = (b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18", _PLAIN)
 """What a record can begin with: a member of gzip, a frame of zstd or lz4, or itself."""
 
 _MOST_HELD: Final = 64 << 20  # bytes; of a longer record the end is held
+_LARGEST_HEADER: Final = 1 << 20  # bytes
 _CHUNK: Final = 1 << 16
 _TRIES: Final = 3
 _PAUSE: Final = 1.0  # seconds before a source is opened again, twice as long each time
@@ -29,18 +35,21 @@ class ArchiveStream:
 
     Args:
         source: path, address that fsspec opens, or ``-`` for standard input.
+        begin: where reading begins, in bytes.
 
     Raises:
         OSError: it cannot be opened.
     """
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, begin: int = 0) -> None:
         self._source = source
         self._opened = self._open()
         self._held = bytearray()
-        self._held_at = 0
-        self._place = 0
+        self._held_at = self._place = begin
         self._beginning: bytes | None = None
+        if begin:
+            self._see(self._opened.read(len(_PLAIN)))
+            self._opened.seek(begin)
 
     def _open(self) -> IO[bytes]:
         if self._source == STANDARD_INPUT:
@@ -83,6 +92,11 @@ class ArchiveStream:
         self._place = self._held_at
         return self._place
 
+    @property
+    def is_compressed(self) -> bool:
+        """Whether it begins as compressed files do."""
+        return self._beginning not in {None, _PLAIN}
+
     def begins_record(self, place: int) -> bool:
         """Whether a place looks like the beginning of a record as the first one's does."""
         return self._beginning is None or self._held.startswith(self._beginning, place - self._held_at)
@@ -92,11 +106,14 @@ class ArchiveStream:
         return bytes(self._held[max(place - self._held_at, 0) :])
 
     def _hold(self, more: bytes) -> None:
-        if self._beginning is None and more:
-            self._beginning = next((each for each in _BEGINNINGS if more.startswith(each)), None)
+        if self._beginning is None:
+            self._see(more)
         self._held += more
         if len(self._held) > _MOST_HELD:
             self.forget(self._held_at + len(self._held) - _MOST_HELD // 2)
+
+    def _see(self, first: bytes) -> None:
+        self._beginning = next((each for each in _BEGINNINGS if first.startswith(each)), None)
 
     def _more(self, size: int) -> bytes:
         """Read from the source, which is opened again where it breaks down on the way."""
@@ -123,3 +140,9 @@ class ArchiveStream:
     ) -> None:
         if self._source != STANDARD_INPUT:
             self._opened.close()
+
+
+def records_of(stream: ArchiveStream) -> Iterator[WarcRecord]:
+    """Go through the records from here on."""
+    source = cast("BinaryIO", stream)  # it neither seeks nor closes what it is given
+    return ArchiveIterator(source, parse_http=True, auto_decode="all", max_header_len=_LARGEST_HEADER)
