@@ -218,6 +218,28 @@ def _random_nodes(
     return _one_wrong(rng, some, arguments)
 
 
+def _flags(*lengths: int) -> list[Any]:
+    return [np.ones(length, np.uint8) for length in lengths]
+
+
+def _numbers(*lengths: int) -> list[Any]:
+    return [np.zeros(length, np.int64) for length in lengths]
+
+
+def _stretches() -> list[Any]:
+    """Arguments of the surroundings of three blocks in one element."""
+    blocks = [np.zeros(1, np.int32), np.full(1, 3, np.int32), np.ones(3)]
+    return [*blocks, *_numbers(15, 15), np.empty(3, np.float32), np.empty(15, np.float32)]
+
+
+def _random_trees(rng: random.Random, some: Callable[[type[np.generic]], Any]) -> tuple[Any, ...]:
+    """Two trees of two nodes over rows of three numbers, of which one array is wrong."""
+    nodes, rows = np.array([0, 1], np.int32), np.zeros(6, np.float32)
+    arrays = [rows, nodes, nodes.copy(), rows[:2].copy(), np.array([0, 1, 1, 0], np.int32), rows[:2].copy()]
+    *arguments, sums = _one_wrong(rng, some, [*arrays, np.empty(2)])
+    return *arguments, rng.choice((0, 3)), rng.choice((-1, 0, 3, 3, 3)), sums
+
+
 def _misuse(rng: random.Random) -> int:
     """Call a function of the core with arrays that do not fit; returns how many calls it refused."""
     module: Any = core.compiled()
@@ -237,6 +259,13 @@ def _misuse(rng: random.Random) -> int:
         ("text_hashes", (text, some(i64), some(u8), table, tokens, 3, some(i64), some(u64), some(u64))),
         ("attribute_tokens", _random_attributes(rng, some, table, text)),
         ("node_fingerprints", (_random_page(rng, some), *_random_nodes(rng, some, table, text))),
+        ("nearest", (some(i32), some(u8), some(i32))),
+        ("countable", (_random_page(rng, some), *[np.zeros(4, np.uint8)] * 4, *_one_wrong(rng, some, _flags(1, 2)))),
+        ("leaves", (_random_page(rng, some), *_one_wrong(rng, some, _flags(1, 2, 2)))),
+        ("leaf_frequencies", (_random_page(rng, some), *_one_wrong(rng, some, [*_flags(1, 2, 2), *_numbers(2, 2)]))),
+        ("surroundings", _one_wrong(rng, some, [*_numbers(18), *_stretches()])),
+        ("number_slices", (some(i64), some(i64), rng.getrandbits(64), some(i64), some(i32))),
+        ("predict_trees", _random_trees(rng, some)),
         ("name_parts", (b"class name", some(i64), some(i64), 1, 2, some(i32))),
         ("class_signatures", (b"class name", some(i64), some(i64), some(i64))),
         ("having_parts", (b"class name", some(i64), some(i64), rng.choice((b"a\nss", b"", b"a\n\nb")), some(u8))),

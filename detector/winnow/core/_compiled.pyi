@@ -81,6 +81,64 @@ def node_fingerprints(
     hashes: WriteableBuffer,
     /,
 ) -> None: ...
+def nearest(parent: ReadableBuffer, chosen: ReadableBuffer, found: WriteableBuffer, /) -> bool: ...
+def countable(
+    page: tuple[ReadableBuffer, ...],
+    unseen: ReadableBuffer,
+    media: ReadableBuffer,
+    whole_page: ReadableBuffer,
+    block_level: ReadableBuffer,
+    inked: ReadableBuffer,
+    chosen: WriteableBuffer,
+    /,
+) -> None: ...
+def leaves(
+    page: tuple[ReadableBuffer, ...],
+    inked: ReadableBuffer,
+    countable: ReadableBuffer,
+    leaf: WriteableBuffer,
+    /,
+) -> None: ...
+def leaf_frequencies(
+    page: tuple[ReadableBuffer, ...],
+    inked: ReadableBuffer,
+    countable: ReadableBuffer,
+    leaf: ReadableBuffer,
+    df: ReadableBuffer,
+    least: WriteableBuffer,
+    /,
+) -> None: ...
+def surroundings(
+    levels: ReadableBuffer,
+    block_begin: ReadableBuffer,
+    block_end: ReadableBuffer,
+    words: ReadableBuffer,
+    begin: WriteableBuffer,
+    end: WriteableBuffer,
+    weight: WriteableBuffer,
+    scale: WriteableBuffer,
+    /,
+) -> None: ...
+def number_slices(
+    begin: ReadableBuffer,
+    end: ReadableBuffer,
+    seed: int,
+    first: WriteableBuffer,
+    number: WriteableBuffer,
+    /,
+) -> int: ...
+def predict_trees(
+    rows: ReadableBuffer,
+    root: ReadableBuffer,
+    feature: ReadableBuffer,
+    threshold: ReadableBuffer,
+    child: ReadableBuffer,
+    value: ReadableBuffer,
+    depth: int,
+    width: int,
+    sums: WriteableBuffer,
+    /,
+) -> None: ...
 def name_parts(
     data: bytes, begin: ReadableBuffer, chosen: ReadableBuffer, seed: int, number: int, parts: WriteableBuffer, /
 ) -> bytearray: ...

@@ -1,6 +1,7 @@
 """The compiled core against numpy, its oracle: on the demo's pages and on generated trees and markup."""
 
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,12 @@ from winnow.comments.names import NamedComments
 from winnow.fingerprints import both_fingerprints
 from winnow.memo import forget
 from winnow.models.blocks.block_features import BlockFeatures
+from winnow.models.blocks.decision.trees import Trees
 from winnow.models.blocks.features.tokens import TABLE_SIZE, Tokens, TokenTables
+from winnow.page.ancestors import nearest
 from winnow.page.parsing import parse_html
 from winnow.page.text.statistics import TextStatistics
+from winnow.site import countable, frequencies_from_leaves, leaves
 
 pytestmark = pytest.mark.skipif(core.compiled() is None, reason=f"no compiled core: {core.description()}")
 
@@ -88,6 +92,12 @@ def everything(root: etree._Element) -> dict[str, Any]:
     found["static"], found["of page"] = features.static, features.of_page
     found |= {f"tokens.{name}": getattr(features.tokens, name) for name in Tokens.__slots__}
     found["matrix"] = features.matrix(TABLES)
+    around = features.surroundings
+    found |= {f"surroundings.{name}": getattr(around, name) for name in ("begin", "end", "weight", "scale")}
+    stretches, place = around.of_containers
+    found |= {f"containers.{name}": getattr(stretches, name).take(place) for name in ("begin", "end", "scale")}
+    df = np.arange(page.n + page.m) * 5 % 7
+    found |= {"countable": countable(page), "leaves": leaves(page), "frequencies": frequencies_from_leaves(page, df)}
     named = NamedComments.of(page)
     found["dates"], found["comments"], found["thread"] = dated_features(page, features), named.comment, named.thread
     found["cleaned"] = clean(page).text
@@ -122,6 +132,32 @@ def test_on_dates(texts: list[str]) -> None:
     forget()
     with core.numpy_only():
         np.testing.assert_array_equal(date_features(texts, digits), fast)
+
+
+@given(st.lists(st.tuples(st.integers(-1, 9), st.booleans()), max_size=10))
+def test_nearest_ancestors(nodes: list[tuple[int, bool]]) -> None:
+    before = np.array([parent if parent < i else -1 for i, (parent, _) in enumerate(nodes)], np.int32)
+    behind = np.where(before < 0, -1, len(nodes) - 1 - before)[::-1].astype(np.int32)  # children stand before parents
+    chosen = np.array([flag for _, flag in nodes], bool)
+    for parent in (before, behind):
+        fast = nearest(parent, chosen)
+        with core.numpy_only():
+            np.testing.assert_array_equal(nearest(parent, chosen), fast)
+
+
+@given(st.integers(0, 9), st.integers(1, 5), st.randoms(use_true_random=False))
+def test_sums_of_trees(depth: int, width: int, random: Random) -> None:
+    nodes = 20
+    numbers = np.array([random.random() for _ in range(nodes)], np.float32)
+    child = (
+        np.array([random.randrange(nodes) for _ in range(2 * nodes)], np.int32).reshape(2, nodes).T
+    )  # not contiguous
+    feature, root = (np.array([random.randrange(most) for _ in range(nodes)], np.int32) for most in (width, nodes))
+    grown = Trees(root, feature, numbers, child, numbers[::-1].copy(), 0.5, depth)
+    rows = np.array([random.random() for _ in range(3 * width)], np.float32).reshape(width, 3).T
+    fast = grown.predict(rows)
+    with core.numpy_only():
+        np.testing.assert_allclose(grown.predict(rows), fast, rtol=1e-14)
 
 
 @settings(max_examples=60, deadline=None)

@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Goes up with every change of what a function takes or gives; winnow.core.loading knows the same number. */
-#define CORE_VERSION 2
+#define CORE_VERSION 3
 
 /* A stretch of memory that grows; `used` and `capacity` in bytes. */
 typedef struct {
@@ -114,6 +114,13 @@ PyObject *core_leading_words(PyObject *module, PyObject *arguments);
 PyObject *core_text_hashes(PyObject *module, PyObject *arguments);
 PyObject *core_attribute_tokens(PyObject *module, PyObject *arguments);
 PyObject *core_node_fingerprints(PyObject *module, PyObject *arguments);
+PyObject *core_nearest(PyObject *module, PyObject *arguments);
+PyObject *core_countable(PyObject *module, PyObject *arguments);
+PyObject *core_leaves(PyObject *module, PyObject *arguments);
+PyObject *core_leaf_frequencies(PyObject *module, PyObject *arguments);
+PyObject *core_surroundings(PyObject *module, PyObject *arguments);
+PyObject *core_number_slices(PyObject *module, PyObject *arguments);
+PyObject *core_predict_trees(PyObject *module, PyObject *arguments);
 PyObject *core_name_parts(PyObject *module, PyObject *arguments);
 PyObject *core_class_signatures(PyObject *module, PyObject *arguments);
 PyObject *core_having_parts(PyObject *module, PyObject *arguments);

@@ -6,11 +6,14 @@ stretch is a difference of two running totals.
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
+
+from winnow.core import compiled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     Matrix = NDArray[np.float32]
     Indices = NDArray[np.int64]
 
+_SEED: Final = secrets.randbits(64)  # of a hash table, so that no page can fill one of its slots
 _REACH: Final = 2
 _LEVELS: Final = 3
 
@@ -71,6 +75,12 @@ class Surroundings:
             words: float64[m], words of each block.
         """
         m = len(words)
+        core = compiled()
+        if core is not None:
+            begin, end = np.empty((2, len(NAMES), m), np.int64)
+            weight, scale = np.empty(m, np.float32), np.empty((len(NAMES), m, 1), np.float32)
+            core.surroundings(tokens.levels, tokens.block_begin, tokens.block_end, words, begin, end, weight, scale)
+            return cls(begin, end, weight, scale)
         block = np.arange(m)
         levels = tokens.levels[:_LEVELS]
         begin = np.vstack([np.maximum(block - _REACH, 0), tokens.block_begin[levels], np.zeros_like(block)])
@@ -100,11 +110,18 @@ class Surroundings:
     def of_containers(self) -> tuple[Stretches, Indices]:
         """The different stretches that containers make, and int64[kinds, m], which of them each block has around it."""
         kinds, m = self.begin.shape
-        key = self.begin[1:] * (m + 1) + self.end[1:]
-        _, first, place = np.unique(key, return_index=True, return_inverse=True)
+        core = compiled()
+        if core is not None:
+            first, place = np.empty((kinds - 1) * m, np.int64), np.empty((kinds - 1) * m, np.int32)
+            first = first[: core.number_slices(self.begin[1:], self.end[1:], _SEED, first, place)]
+        else:
+            key = self.begin[1:] * (m + 1) + self.end[1:]
+            _, first, place = np.unique(key, return_index=True, return_inverse=True)
         first += m
         begin, end, scale = self.begin.ravel(), self.end.ravel(), self.scale.ravel()
-        return Stretches(begin.take(first), end.take(first), scale.take(first)), place.reshape(kinds - 1, m)
+        return Stretches(begin.take(first), end.take(first), scale.take(first)), place.astype(np.intp).reshape(
+            kinds - 1, m
+        )
 
     def add_means(self, to: Matrix, values: Matrix) -> None:
         """Add the means over the stretches.

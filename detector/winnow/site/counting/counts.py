@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final, Protocol, Self
 
 import numpy as np
 
+from winnow.core import compiled
 from winnow.fingerprints.units import UNSEEN
 from winnow.page.page import once_per_page
 from winnow.page.subtrees import prefix_sums, subtree_sums, within
@@ -93,6 +94,11 @@ def countable(page: Page) -> NDArray[np.bool_]:
     Returns:
         bool[n + m], elements first.
     """
+    core = compiled()
+    if core is not None:
+        chosen = np.empty(page.n + page.m, bool)
+        core.countable(page.arrays, UNSEEN, _MEDIA, WHOLE_PAGE, IS_BLOCK_LEVEL, page.inked, chosen)
+        return chosen
     seen = ~within(page, UNSEEN[page.tag])
 
     holds_media = subtree_sums(page, _MEDIA[page.tag] & seen) > 0

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from winnow.core import compiled
 from winnow.page.subtrees import prefix_sums
 from winnow.site.counting.counts import countable
 
@@ -29,6 +30,11 @@ def leaves(page: Page) -> Flags:
     Returns:
         bool[n + m], elements first.
     """
+    core = compiled()
+    if core is not None:
+        found = np.empty(page.n + page.m, bool)
+        core.leaves(page.arrays, page.inked, countable(page), found)
+        return found
     leaf = countable(page).copy()
     ink_before = prefix_sums(page.inked)
     without_text = leaf[: page.n] & (ink_before[page.run_end] == ink_before[page.run_begin])
@@ -49,6 +55,11 @@ def frequencies_from_leaves(page: Page, df: NDArray[np.int64], leaf: Flags | Non
         int64[n + m]: ``df`` for leaves, what follows from it for the other countable elements, 0 for all else.
     """
     leaf = leaves(page) if leaf is None else leaf
+    core = compiled()
+    if core is not None:
+        found = np.empty(page.n + page.m, np.int64)
+        core.leaf_frequencies(page.arrays, page.inked, countable(page), leaf, np.ascontiguousarray(df, np.int64), found)
+        return found
     none = np.iinfo(np.int64).max
     places = np.append(np.flatnonzero(page.inked), len(page.runs))
     ink_before = prefix_sums(page.inked)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
+from winnow.core import compiled
 from winnow.models.files import ModelError
 
 if TYPE_CHECKING:
@@ -49,6 +50,12 @@ class Trees:
     def predict(self, rows: NDArray[np.float32]) -> Floats:
         """float64[k], sums of the leaves that float32[k, d] rows fall into."""
         k, width = rows.shape
+        core = compiled()
+        if core is not None:
+            found = np.empty(k)
+            nodes = self.root, self.feature, self.threshold, np.ascontiguousarray(self.child), self.value
+            core.predict_trees(np.ascontiguousarray(rows), *nodes, self.depth, width, found)
+            return self.baseline + found
         values, begin = rows.ravel(), np.arange(0, k * width, width)[:, None]
         child = self.child.ravel()
         node = np.broadcast_to(self.root, (k, len(self.root)))
@@ -97,7 +104,7 @@ class Trees:
             root.astype(np.int32),
             feature.astype(np.int32),
             threshold.astype(np.float32),
-            child.astype(np.int32),
+            np.ascontiguousarray(child, np.int32),
             value.astype(np.float32),
             float(shape[0]),
             int(shape[1]),
