@@ -20,6 +20,7 @@ import pytest
 
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.embedded import EmbeddedServer, server_binary
+from tests.scrapy_winnow.cluster import running_cluster
 
 
 @pytest.fixture(scope="session")
@@ -102,6 +103,27 @@ def tcp_server(tmp_path: Path) -> Iterator[Callable[..., TcpServer]]:
     yield start
     for server in started:
         server.stop()
+
+
+@pytest.fixture(scope="session")
+def cluster_servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[TcpServer]]:
+    """The servers of a cluster, which share the slots."""
+    with running_cluster(TcpServer, tmp_path_factory.mktemp("cluster")) as servers:
+        yield servers
+
+
+@pytest.fixture(scope="session")
+def cluster_url(cluster_servers: list[TcpServer]) -> str:
+    """Address of a cluster of three servers."""
+    return f"redis+cluster://127.0.0.1:{cluster_servers[0].port}"
+
+
+@pytest.fixture
+async def cluster(cluster_url: str) -> AsyncIterator[Connection]:
+    """A connection to a cluster."""
+    connection = Connection(cluster_url, timeout=10)
+    yield connection
+    await connection.close()
 
 
 class Web:

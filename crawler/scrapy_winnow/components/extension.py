@@ -18,7 +18,8 @@ from scrapy_winnow.components.originals import Originals
 from scrapy_winnow.components.origins import Origins
 from scrapy_winnow.components.starting import checked_config, has_said, is_enabled, refuse
 from scrapy_winnow.corrections.corrections import Corrections
-from scrapy_winnow.duplicates.index import DuplicateIndex, IndexOptions
+from scrapy_winnow.duplicates.index import IndexOptions
+from scrapy_winnow.duplicates.parted_index import index_of
 from scrapy_winnow.duplicates.stream import DocumentStream
 from scrapy_winnow.hosts.counts import NodeCounts
 from scrapy_winnow.learning.crawling import CrawlLearning
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from scrapy.crawler import Crawler
+
+    from scrapy_winnow.duplicates.parted_index import Index
 
 logger = logging.getLogger(__name__)
 
@@ -57,7 +60,7 @@ class Winnow:
         self.cleaner = Cleaner(self.config, self.count)
         self.origins = Origins()
         self.counts: NodeCounts | None = None
-        self.duplicates: DuplicateIndex | None = None
+        self.duplicates: Index | None = None
         self.originals: Originals | None = None
         self.documents: DocumentStream | None = None
         self.learning: CrawlLearning | None = None
@@ -110,7 +113,7 @@ class Winnow:
             )
         near = connection.for_purpose("near-duplicates")
         if config.duplicates:
-            self.duplicates = DuplicateIndex(near, IndexOptions.of(config))
+            self.duplicates = index_of(near, IndexOptions.of(config))
             if config.drop_duplicates and not config.read_only:
                 self.originals = Originals(self.duplicates)
                 self._crawler.signals.connect(self.originals.stored, signals.item_scraped)
@@ -131,7 +134,9 @@ class Winnow:
         prefix = self.config.redis_prefix
         names = await connection.call(lambda client: names_in(client, prefix)) or []
         features = FEATURE_VERSION if self.learning is not None else None
-        if kinds := kinds_left_behind(names, prefix, fingerprints=FINGERPRINT_VERSION, features=features):
+        if kinds := kinds_left_behind(
+            names, prefix, fingerprints=FINGERPRINT_VERSION, features=features, in_cluster=connection.is_cluster
+        ):
             logger.warning(
                 "Redis holds what another version of Winnow has written, and this one begins anew: %s. It is left "
                 "alone",

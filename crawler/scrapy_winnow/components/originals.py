@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from scrapy_winnow.duplicates.index import DuplicateIndex
+    from scrapy_winnow.duplicates.parted_index import Index
     from winnow.duplicates.documents import Verdict
 
 PATIENCE: Final = 10.0
@@ -40,7 +40,7 @@ class Originals:
         index: the near-duplicate index.
     """
 
-    def __init__(self, index: DuplicateIndex) -> None:
+    def __init__(self, index: Index) -> None:
         self._index = index
         self._on_their_way: list[_Candidate] = []
         self._own: ContextVar[_Candidate | None] = ContextVar("winnow_candidate", default=None)

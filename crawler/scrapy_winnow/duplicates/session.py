@@ -64,8 +64,9 @@ class Session:
         self._worker.join()
         while not self._ended:
             try:
-                if self._decide() == 0:
-                    if until_empty and not self._worker.backlog().pending:
+                batch = self._decide()
+                if batch.taken == 0:
+                    if until_empty and batch.is_last and not self._worker.backlog().pending:
                         break
                     self._worker.wait(WAIT)
             except (AwayError, SlowError, OutOfMemoryError, ReadOnlyError) as error:
@@ -83,14 +84,14 @@ class Session:
             self._worker.leave()
         return not (self._cut or backlog.lost)
 
-    def _decide(self) -> int:
-        """Decide a batch, copy its verdicts, and return how many documents it had."""
+    def _decide(self) -> Batch:
+        """Decide a batch, and copy its verdicts."""
         batch = self._worker.decide()
         self._add(batch)
         self._copy()
         if self._taken > self._said_of and time.monotonic() - self._said > EVERY:
             self._say(self._worker.backlog())
-        return batch.taken
+        return batch
 
     def _add(self, batch: Batch) -> None:
         self._taken += batch.taken

@@ -38,7 +38,8 @@ class Batch:
         near: near-duplicates among them.
         refused: entries that are no documents, or could not be decided; they are passed over.
         claimed: entries that had been delivered before and never acknowledged.
-        hot: shingles that are hot now.
+        hot: shingles that are hot now; 0 in a cluster, where nobody knows it.
+        is_last: whether nothing was left to decide, if it has none.
     """
 
     taken: int
@@ -46,6 +47,7 @@ class Batch:
     refused: int
     claimed: int
     hot: int
+    is_last: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,9 @@ class Worker:
         self._name = name
         self._documents = options.key(DOCUMENTS)
         self.verdicts = options.key(VERDICTS) if verdicts is None else verdicts
-        self._arguments = (group, name, batch, round(1000 * claim_after), kept)
+        self._batch = batch
+        self._claim_after = round(1000 * claim_after)  # milliseconds
+        self._kept = kept
         self._script = Script(*INDEX_SCRIPTS, "duplicates/decide_documents").of(client)
 
     def join(self) -> None:
@@ -135,7 +139,8 @@ class Worker:
             redis.RedisError: the server refused or could not be reached; nothing is lost by it.
         """
         keys = [self._options.key("m"), self._documents, self.verdicts]
-        arguments = [*self._options.arguments(None, enter=True), *self._arguments]
+        arguments = [*self._options.arguments(None, enter=True)]
+        arguments += [self._group, self._name, self._batch, self._claim_after, self._kept]
         taken, near, refused, claimed, hot = self._script(keys, arguments)
         return Batch(taken, near, refused, claimed, hot)
 
@@ -143,12 +148,16 @@ class Worker:
         """Wait for another document, but not for longer than some seconds."""
         self._client.xread({self._documents: "$"}, count=1, block=max(1, round(1000 * seconds)))
 
+    def _decided(self) -> Any:
+        """How many entries the group has decided."""
+        return self._client.hget(self._options.key("m"), f"decided:{self._group}")
+
     def backlog(self) -> Backlog:
         """Return what is left to do."""
         # In this order, what other workers decide meanwhile is never taken for lost.
         stream = self._client.xinfo_stream(self._documents)
         groups = self._client.xinfo_groups(self._documents)
-        decided = self._client.hget(self._options.key("m"), f"decided:{self._group}")
+        decided = self._decided()
         group = next(about for about in groups if about["name"] == self._group.encode())
         waiting, added = group.get("lag"), stream.get("entries-added")
         lost = None

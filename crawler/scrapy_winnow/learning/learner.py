@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from redis import Redis
 
     from scrapy_winnow.learning.collection import Collection, Extent
-    from scrapy_winnow.learning.lease import Lease
     from scrapy_winnow.storage.keys import LearningKeys
+    from scrapy_winnow.storage.lease import Lease
     from winnow.models.blocks.perceptron import BlockPerceptron
     from winnow.progress import Progress
     from winnow.training.blocks.refitting import Moving

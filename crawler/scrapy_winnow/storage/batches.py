@@ -6,8 +6,9 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from redis.asyncio.cluster import RedisCluster
-from redis.exceptions import NoScriptError, RedisError
+from redis.exceptions import NoScriptError, RedisError, SlotNotCoveredError
+
+from scrapy_winnow.storage.clients import is_cluster
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,18 +33,18 @@ class ScriptBatches:
     """Sends the script calls of a crawl, several in one round trip where they come close together.
 
     A page needs the counts of its site to be cleaned, and nobody waits for whether it is a near-duplicate but its own
-    item. So the look-up goes along with the counting of the next page. In a cluster, where the keys are on different
-    servers, every call goes alone.
+    item. So the look-up goes along with the counting of the next page. In a cluster calls wait for others to the same
+    server, and each server gets a round trip of its own.
 
     Args:
         client: Redis.
     """
 
     def __init__(self, client: Redis) -> None:
-        self._client = client
-        self._alone = isinstance(client, RedisCluster)
-        self._waiting: list[_Call] = []
-        self._timer: asyncio.TimerHandle | None = None
+        self._client: Any = client
+        self._in_cluster = is_cluster(client)
+        self._waiting: dict[str, list[_Call]] = {}
+        self._timers: dict[str, asyncio.TimerHandle] = {}
         self._sending: set[asyncio.Task[None]] = set()
 
     async def run(
@@ -60,24 +61,56 @@ class ScriptBatches:
         Raises:
             redis.RedisError: the server refused this call, or could not be reached.
         """
-        if self._alone or not (can_wait or self._waiting):
+        if not can_wait and self._server_of(keys) not in self._waiting:
             return await script.run(self._client, keys, arguments)
-        loop = asyncio.get_running_loop()
-        call = _Call(script, keys, arguments, loop.create_future())
-        self._waiting.append(call)
-        if not can_wait:
-            self._send()
-        elif self._timer is None:
-            self._timer = loop.call_later(PATIENCE, self._send)
-        return await call.reply
+        (reply,) = await self.run_all(script, [(keys, arguments)], can_wait=can_wait)
+        return reply
 
-    def _send(self) -> None:
-        """Send what waits."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        calls = [call for call in self._waiting if not call.reply.done()]
-        self._waiting = []
+    async def run_all(
+        self,
+        script: Script,
+        calls: Sequence[tuple[Sequence[str | bytes], Sequence[Any]]],
+        *,
+        can_wait: bool = False,
+    ) -> list[Any]:
+        """Run a script several times, in one round trip to each server that it concerns, and return the replies.
+
+        Args:
+            script: the script.
+            calls: keys and arguments of each call.
+            can_wait: whether they may wait for a call that cannot, ``PATIENCE`` at most.
+
+        Raises:
+            redis.RedisError: a server refused a call, or could not be reached.
+        """
+        loop = asyncio.get_running_loop()
+        if self._in_cluster:
+            await self._client.initialize()
+        made = [_Call(script, keys, arguments, loop.create_future()) for keys, arguments in calls]
+        for call in made:
+            self._waiting.setdefault(self._server_of(call.keys), []).append(call)
+        for server in dict.fromkeys(self._server_of(call.keys) for call in made):
+            if not can_wait:
+                self._send(server)
+            elif server not in self._timers:
+                self._timers[server] = loop.call_later(PATIENCE, self._send, server)
+        return await asyncio.gather(*(call.reply for call in made))
+
+    def _server_of(self, keys: Sequence[str | bytes]) -> str:
+        """Name of the server that has some keys; all others that one server has go along with them."""
+        if not self._in_cluster or not keys:
+            return ""
+        try:
+            node = self._client.get_node_from_key(keys[0] if isinstance(keys[0], str) else keys[0].decode())
+        except SlotNotCoveredError:
+            return ""  # not known yet, or nobody has the slot, which the call will say
+        return str(node.name)
+
+    def _send(self, server: str) -> None:
+        """Send what waits for a server."""
+        if (timer := self._timers.pop(server, None)) is not None:
+            timer.cancel()
+        calls = [call for call in self._waiting.pop(server, []) if not call.reply.done()]
         if not calls:
             return
         task = asyncio.create_task(self._sent(calls))
@@ -109,7 +142,7 @@ class ScriptBatches:
         """The replies, an exception for a call that was refused."""
         async with self._client.pipeline(transaction=False) as pipeline:
             for call in calls:
-                pipeline.evalsha(call.script.sha, len(call.keys), *call.keys, *call.arguments)
+                pipeline.execute_command("EVALSHA", call.script.sha, len(call.keys), *call.keys, *call.arguments)
             replies = await pipeline.execute(raise_on_error=False)
         for place, call in enumerate(calls):
             if isinstance(replies[place], NoScriptError):

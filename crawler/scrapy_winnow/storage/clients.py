@@ -50,6 +50,14 @@ def blocking_client(url: str, **options: Any) -> Redis:
     return opened
 
 
+def is_cluster(client: object) -> bool:
+    """Whether a client is one of a cluster, where keys are on several servers."""
+    from redis import RedisCluster  # noqa: PLC0415
+    from redis.asyncio.cluster import RedisCluster as AsyncRedisCluster  # noqa: PLC0415
+
+    return isinstance(client, RedisCluster | AsyncRedisCluster)
+
+
 def check_address(url: str) -> str | None:
     """Return what is wrong with an address, to be read behind its setting's name; ``None`` if nothing is.
 

@@ -14,7 +14,7 @@ from redis.exceptions import RedisError
 
 from scrapy_winnow.storage.batches import ScriptBatches
 from scrapy_winnow.storage.breaker import Breaker, is_of_the_server, is_unreachable
-from scrapy_winnow.storage.clients import asynchronous_client
+from scrapy_winnow.storage.clients import asynchronous_client, is_cluster
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -85,6 +85,11 @@ class Connection:
         return other
 
     @property
+    def is_cluster(self) -> bool:
+        """Whether the keys are on several servers."""
+        return is_cluster(self._server.client)
+
+    @property
     def is_away(self) -> bool:
         """Whether the breaker is open."""
         return self._breaker.is_open
@@ -109,6 +114,17 @@ class Connection:
         """Run a script and return its reply, or ``None``; see :meth:`call` and :class:`~.batches.ScriptBatches`."""
         batches = self._server.batches
         return await self.call(lambda _: batches.run(script, keys, arguments, can_wait=can_wait))
+
+    async def run_all(
+        self,
+        script: Script,
+        calls: Sequence[tuple[Sequence[str | bytes], Sequence[Any]]],
+        *,
+        can_wait: bool = False,
+    ) -> list[Any] | None:
+        """Run a script several times and return the replies, or ``None`` when one of the calls fails."""
+        batches = self._server.batches
+        return await self.call(lambda _: batches.run_all(script, calls, can_wait=can_wait))
 
     async def ping(self) -> bool:
         """Return whether Redis answers; the way to find out at the start of a crawl."""

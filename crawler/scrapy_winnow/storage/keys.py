@@ -12,7 +12,19 @@ HOST_LAYOUT: Final = 3
 """Number of the definition of what a host's keys hold; it stands in their names after the fingerprints' version."""
 
 INDEX_VERSION: Final = 2
-"""Version of the layout of the near-duplicate index and of the shingles in it."""
+"""Version of the layout of the near-duplicate index of one server, and of the shingles in it."""
+
+PARTS_VERSION: Final = 3
+"""Version of the layout of the near-duplicate index of a cluster, and of the shingles in it."""
+
+INDEX_TAG: Final = "near-duplicates"
+"""Hash tag of the near-duplicate index; its parts in a cluster have this and a number."""
+
+PARTS: Final = 16
+"""Parts of the near-duplicate index of a cluster, and so the most servers that can share its work."""
+
+_PART_TAGS: Final = (13, 39, 79, 40, 12, 38, 78, 41, 11, 9, 68, 42, 10, 8, 69, 43)
+"""Numbers in the tags of the parts: with these, each part lies in the middle of another sixteenth of the slots."""
 
 
 class HostKeys(NamedTuple):
@@ -44,8 +56,39 @@ def host_keys(prefix: str, version: int, host: str) -> HostKeys:
 
 
 def index_key(prefix: str, name: str) -> str:
-    """Return the name of a key of the near-duplicate index; in a cluster all of them are on one node."""
-    return f"{prefix}:{INDEX_VERSION}:{{near-duplicates}}:{name}"
+    """Return the name of a key of the near-duplicate index, and of the streams beside it: one tag for all of them."""
+    return f"{prefix}:{INDEX_VERSION}:{{{INDEX_TAG}}}:{name}"
+
+
+def parts_key(prefix: str, name: str) -> str:
+    """Return the name of a key that the parts of a cluster's index have in common; it lies beside the streams."""
+    return f"{prefix}:{PARTS_VERSION}:{{{INDEX_TAG}}}:{name}"
+
+
+class DecidingKeys(NamedTuple):
+    """The keys of a group of workers that decides documents in a cluster; they lie beside the streams.
+
+    Attributes:
+        lease: string, token of the worker in charge.
+        fence: number, how many have been in charge.
+        batch: string, what was decided and is not written to the end.
+        decided: number of entries that the group has decided.
+    """
+
+    lease: str
+    fence: str
+    batch: str
+    decided: str
+
+    @classmethod
+    def of(cls, prefix: str, group: str) -> Self:
+        """Names for a prefix and the name of a group."""
+        return cls(*(parts_key(prefix, f"{name}:{group}") for name in cls._fields))
+
+
+def part_key(prefix: str, part: int, name: str) -> str:
+    """Return the name of a key of a part of a cluster's index; each part has a tag of its own."""
+    return f"{prefix}:{PARTS_VERSION}:{{{INDEX_TAG}-{_PART_TAGS[part]}}}:{name}"
 
 
 @dataclass(frozen=True, slots=True)

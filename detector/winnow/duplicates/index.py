@@ -6,9 +6,10 @@ The verdict is that of section 6.2 of Chakrabarti, Kumar and Punera (WWW 2007): 
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import deque
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 
@@ -24,6 +25,8 @@ from winnow.duplicates.documents import (
 from winnow.duplicates.shingles import COMMON, KEEP, common_shingles
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     Hashes = NDArray[np.uint64]
@@ -90,6 +93,45 @@ class MemoryIndex:
         self._exact: dict[bytes, bytes] = {}
         self._entered = 0
 
+    @classmethod
+    def of_a_part(
+        cls,
+        records: Mapping[bytes, Record],
+        sizes: Mapping[int, int],
+        entered: int,
+        *,
+        hot: int = HOT,
+        keep: int = KEEP,
+        least: float | None = None,
+    ) -> Self:
+        """Return an index with what is known of some documents of a larger one, to decide others in.
+
+        Args:
+            records: documents by their ids; they become the index's own.
+            sizes: originals that have a shingle in the larger index, for each shingle that is asked for.
+            entered: number that the next original comes after.
+            hot: as of the larger one.
+            keep: as of the larger one.
+            least: as of the larger one.
+        """
+        index = cls(cap=sys.maxsize, hot=hot, keep=keep, least=least)
+        index._entered = entered
+        index._records = dict(records)
+        for document, record in sorted(records.items(), key=lambda item: item[1].number):
+            if record.sketch is not None:
+                index._exact.setdefault(digest_of(record.compared), document)
+                for shingle in looked_up(record.compared):
+                    index._buckets.setdefault(shingle, []).append(document)  # type: ignore[union-attr]
+        for shingle, bucket in index._buckets.items():
+            size = max(sizes.get(shingle, 0), len(bucket))  # type: ignore[arg-type]
+            index._buckets[shingle] = bucket if size <= hot else size
+        index._buckets |= {shingle: size for shingle, size in sizes.items() if size > hot}
+        return index
+
+    def record(self, document: bytes) -> Record | None:
+        """What is remembered of a document, by its id."""
+        return self._records.get(document)
+
     def __len__(self) -> int:
         """Number of documents remembered."""
         return len(self._queue)
@@ -110,12 +152,19 @@ class MemoryIndex:
         """
         seconds = int(time.time() if now is None else now)
         new = Record(seconds, met=False, url=url, sketch=shingles >> KEY_SHIFT, complete=len(shingles) < self._keep)
-        verdict = self._verdict(document_id(url), new, enter)
+        verdict = self.decide_record(document_id(url), new, enter=enter)
         if enter:
             self._forget(seconds)
         return verdict
 
-    def _verdict(self, document: bytes, new: Record, enter: bool) -> Verdict:
+    def decide_record(self, document: bytes, new: Record, *, enter: bool = True) -> Verdict:
+        """Return the verdict on a document, and remember it, and forget no other for it.
+
+        Args:
+            document: its id.
+            new: the document, with a sketch of 48 bits of each shingle.
+            enter: ``False`` only looks, and remembers nothing.
+        """
         known = self._records.get(document)
         if len(new.compared) == 0:
             if known is not None and enter:
@@ -228,7 +277,8 @@ class MemoryIndex:
                 bucket.remove(document)
             if not bucket:
                 del self._buckets[shingle]
-        del self._exact[digest_of(record.compared)]
+        if self._exact.get(digest := digest_of(record.compared)) == document:
+            del self._exact[digest]
 
     def _forget(self, now: int) -> None:
         """Forget documents that are due; one that was met since it was queued gets another turn."""

@@ -1,54 +1,23 @@
-"""All keys of a host, of the index and of the reservoir are in one slot each: a real cluster takes them."""
+"""Hosts, the parts of the near-duplicate index and the reservoir are each in one slot: a real cluster takes them."""
 
+import asyncio
 import json
-import socket
-import time
+import signal
 
 import numpy as np
-import pytest
-import redis
 import redis.crc
 
 from scrapy_winnow.commands import main
+from scrapy_winnow.duplicates.index import IndexOptions
+from scrapy_winnow.duplicates.parted_index import index_of
 from scrapy_winnow.hosts.counts import NodeCounts
+from scrapy_winnow.storage.clients import blocking_client
 from scrapy_winnow.storage.connection import Connection
+from scrapy_winnow.storage.keys import index_key
+from tests.scrapy_winnow.cluster import SLOTS
 
-SLOTS = 16_384
 HOSTS = [f"{letter}.example" for letter in "abcdefgh"]
 NODES = np.arange(1, 40, dtype=np.uint64)
-
-
-@pytest.fixture(scope="module")
-def cluster_url(tmp_path_factory, new_tcp_server):
-    """Address of one of three servers that share the slots."""
-    servers = []
-    for number in range(3):
-        folder = tmp_path_factory.mktemp(f"node-{number}")
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            bus = str(probe.getsockname()[1])
-        servers.append(new_tcp_server(folder, "--cluster-enabled", "yes", "--cluster-port", bus))
-        servers[-1].start()
-        with redis.Redis.from_url(servers[-1].url) as client:
-            first, last = SLOTS * number // 3, SLOTS * (number + 1) // 3 - 1
-            client.execute_command("CLUSTER", "ADDSLOTSRANGE", first, last)
-            client.execute_command("CLUSTER", "MEET", "127.0.0.1", servers[0].port, servers[0].options[-1])
-    deadline = time.monotonic() + 30
-    for server in servers:
-        with redis.Redis.from_url(server.url) as client:
-            while b"cluster_state:ok" not in client.execute_command("CLUSTER", "INFO", NEVER_DECODE=True):
-                assert time.monotonic() < deadline
-                time.sleep(0.02)
-    yield f"redis+cluster://127.0.0.1:{servers[0].port}"
-    for server in servers:
-        server.stop()
-
-
-@pytest.fixture
-async def cluster(cluster_url):
-    connection = Connection(cluster_url, timeout=10)
-    yield connection
-    await connection.close()
 
 
 async def test_hosts_are_counted_and_settle_wherever_they_lie(cluster, prefix):
@@ -65,16 +34,76 @@ async def test_hosts_are_counted_and_settle_wherever_they_lie(cluster, prefix):
     assert {slot * 3 // SLOTS for slot in slots} == {0, 1, 2}
 
 
+async def test_a_server_that_hangs_costs_near_duplicates_and_the_hosts_that_it_has(
+    cluster_servers, cluster_url, prefix
+):
+    connection = Connection(cluster_url, timeout=0.3, retry_interval=0.05)
+    near = connection.for_purpose("near-duplicates")
+    counts = NodeCounts(connection, prefix=prefix, version=1, budget=4000, most_pages=1024, ttl=1000)
+    index = index_of(near, IndexOptions(prefix))
+    shingles = np.arange(1, 17, 2, dtype=np.uint64) << np.uint64(16)
+    places = {redis.crc.key_slot(counts.keys(host)[0].encode()) * 3 // SLOTS: host for host in HOSTS}
+    assert (await index.find("http://a.example/", shingles)).duplicate_of is None
+    cluster_servers[2].signal(signal.SIGSTOP)
+    try:
+        assert await index.find("http://b.example/", shingles) is None
+        for number in range(3):
+            assert (await counts.count(places[0], bytes([number] * 8), NODES)).pages == number + 1
+        assert (near.is_away, connection.is_away) == (True, False)
+    finally:
+        cluster_servers[2].signal(signal.SIGCONT)
+    await asyncio.sleep(0.1)
+    assert (await index.find("http://b.example/", shingles)).duplicate_of == "http://a.example/"
+    assert not near.is_away
+    await connection.close()
+
+
+async def test_look_ups_go_along_with_the_counts_that_go_to_the_same_server(cluster, cluster_servers, prefix):
+    counts = NodeCounts(cluster, prefix=prefix, version=1, budget=4000, most_pages=1024, ttl=1000)
+    index = index_of(cluster.for_purpose("near-duplicates"), IndexOptions(prefix))
+    shingles = np.arange(1, 17, 2, dtype=np.uint64) << np.uint64(16)
+    places = {redis.crc.key_slot(counts.keys(host)[0].encode()) * 3 // SLOTS: host for host in HOSTS}
+
+    def reads():
+        with redis.Redis.from_url(cluster_servers[0].url) as client:
+            return client.info("stats")["total_reads_processed"]
+
+    async def page(number):
+        return await counts.count(places[0], bytes([number] * 8), NODES)
+
+    await asyncio.gather(page(0), index.find("http://a.example/", shingles, enter=False))  # scripts are loaded
+    begin = reads()
+    alone = -begin + reads()
+    looked = asyncio.create_task(index.find("http://b.example/", shingles, enter=False))
+    await asyncio.sleep(0)
+    begin = reads()
+    assert (await page(1)).pages == 2
+    assert (await looked).duplicate_of is None
+    assert reads() - begin == alone + 1
+
+
 def test_a_crawl_counts_looks_up_streams_and_teaches_and_the_commands_see_it(
     cluster_url, web, start_crawls, prefix, capsys, tmp_path
 ):
     urls = web.add_articles(40)
-    plan = {"urls": urls, "WINNOW_REDIS_URL": cluster_url, "WINNOW_REDIS_PREFIX": prefix, "WINNOW_REDIS_TIMEOUT": 10}
+    copy = web.add("/copy", web.pages["/7"][2])
+    with blocking_client(cluster_url) as client:
+        client.hset(index_key(prefix, "m"), "seq", 1)  # as the index of one server would be restored into a cluster
+    plan = {
+        "urls": [*urls, copy],
+        "WINNOW_REDIS_URL": cluster_url,
+        "WINNOW_REDIS_PREFIX": prefix,
+        "WINNOW_REDIS_TIMEOUT": 10,
+    }
     (crawled,) = start_crawls({**plan, "WINNOW_LEARN": True, "WINNOW_DUPLICATES_STREAM": True}).results()
     stats = crawled.winnow_stats
     assert not {"winnow/redis/failures", "winnow/redis/outages"} & set(stats)
     assert stats["winnow/pages/counted"] + stats.get("winnow/pages/settled", 0) == len(urls)
-    assert stats["winnow/items/streamed"] == len(urls)
+    assert stats["winnow/items/streamed"] == len(urls) + 1
+    found = {item["url"]: item["duplicate_of"] for item in crawled.items if "duplicate_of" in item}
+    assert found in ({copy: urls[7]}, {urls[7]: copy})
+    (line,) = [line for line in crawled.log.splitlines() if "another version" in line]
+    assert "near-duplicates (layout 2, now 3)" in line
     assert stats["winnow/learning/examples"] > 0
 
     server = ["--redis-url", cluster_url, "--prefix", prefix]
@@ -82,7 +111,7 @@ def test_a_crawl_counts_looks_up_streams_and_teaches_and_the_commands_see_it(
     assert json.loads(capsys.readouterr().out)["pages"] >= 32
     assert main(["dedup", *server, "--until-empty", "--out", str(tmp_path / "verdicts.jsonl")]) == 0
     verdicts = [json.loads(line) for line in (tmp_path / "verdicts.jsonl").read_text().splitlines()]
-    assert {verdict["url"] for verdict in verdicts} == set(urls)
+    assert {verdict["url"]: verdict["duplicate_of"] for verdict in verdicts} == dict.fromkeys([*urls, copy]) | found
     capsys.readouterr()
     assert main(["learn", *server, "--status"]) == 0
     assert "examples  1 hosts" in capsys.readouterr().out

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from winnow.duplicates.documents import document_id
+from winnow.duplicates.documents import Verdict, document_id
 
 
 def made(*numbers: int) -> np.ndarray:
@@ -24,3 +24,22 @@ def url(name) -> str:
 
 def id_of(name) -> str:
     return document_id(url(name)).hex()
+
+
+def verdicts(client, options, key="verdicts"):
+    """The stream of verdicts as (name of the document, its verdict)."""
+    found = []
+    for _, fields in client.xrange(options.key(key)):
+        about = {name.decode(): value.decode() for name, value in fields.items()}
+        resemblance = float(about["resemblance"]) if about["resemblance"] else None
+        verdict = Verdict(about["duplicate_of"] or None, resemblance, about["cluster"] or None)
+        found.append((about["url"].removeprefix("http://").partition(".")[0], verdict))
+    return found
+
+
+def run(worker) -> int:
+    """Decide all there is; return how many."""
+    total = 0
+    while batch := worker.decide().taken:
+        total += batch
+    return total

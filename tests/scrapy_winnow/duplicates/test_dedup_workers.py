@@ -11,28 +11,9 @@ from scrapy_winnow.duplicates.index import DuplicateIndex, IndexOptions
 from scrapy_winnow.duplicates.stream import DocumentStream
 from scrapy_winnow.duplicates.worker import BATCH, CLAIM_AFTER, GROUP, KEPT, Worker
 from scrapy_winnow.storage.connection import Connection
-from tests.scrapy_winnow.duplicates.documents import made, story, url
+from tests.scrapy_winnow.duplicates.documents import made, run, story, url, verdicts
 from winnow.duplicates.documents import Verdict, document_id
 from winnow.duplicates.index import MemoryIndex
-
-
-def verdicts(client, options, key="verdicts"):
-    """The stream of verdicts as (name of the document, its verdict)."""
-    found = []
-    for _, fields in client.xrange(options.key(key)):
-        about = {name.decode(): value.decode() for name, value in fields.items()}
-        resemblance = float(about["resemblance"]) if about["resemblance"] else None
-        verdict = Verdict(about["duplicate_of"] or None, resemblance, about["cluster"] or None)
-        found.append((about["url"].removeprefix("http://").partition(".")[0], verdict))
-    return found
-
-
-def run(worker) -> int:
-    """Decide all there is; return how many."""
-    total = 0
-    while batch := worker.decide().taken:
-        total += batch
-    return total
 
 
 def answers(client, known, *others) -> list:

@@ -129,8 +129,8 @@ async def test_a_hot_shingle_is_looked_up_again_when_all_that_had_it_are_gone(ne
     assert (await index.decide(url("y"), made(1, 2, 3, 9, 14, 15, 16, 17))).duplicate_of == url("x")
 
 
-async def test_no_more_than_the_cap_is_remembered_and_what_was_met_stays_longest(new_index):
-    index = new_index(cap=3)
+async def test_no_more_than_the_cap_is_remembered_and_what_was_met_stays_longest(new_bounded_index):
+    index = new_bounded_index(cap=3)
     for number in range(3):
         await index.decide(url(number), made(*range(100 * number, 100 * number + 8)))
     assert (await index.decide(url(0), made(*range(8)))).duplicate_of is None  # met again
@@ -141,8 +141,8 @@ async def test_no_more_than_the_cap_is_remembered_and_what_was_met_stays_longest
     assert (await index.decide(url("x"), made(*range(200, 208)), enter=False)).duplicate_of == url(2)
 
 
-async def test_a_page_that_has_become_empty_is_forgotten_like_others(new_index):
-    index = new_index(ttl=100)
+async def test_a_page_that_has_become_empty_is_forgotten_like_others(new_bounded_index):
+    index = new_bounded_index(ttl=100)
     await index.decide(url("a"), STORY, now=1000)
     await index.decide(url("a"), STORY[:0], now=1060)
     for now, size in ((1099, 1), (1100, 1), (1199, 1), (1200, 0)):
@@ -150,8 +150,8 @@ async def test_a_page_that_has_become_empty_is_forgotten_like_others(new_index):
         assert await index.size() == size
 
 
-async def test_the_cap_holds_when_all_that_is_remembered_was_met(new_index):
-    index = new_index(cap=6)
+async def test_the_cap_holds_when_all_that_is_remembered_was_met(new_bounded_index):
+    index = new_bounded_index(cap=6)
     for _ in range(2):
         for number in range(6):
             await index.decide(url(number), made(*range(100 * number, 100 * number + 8)))
@@ -162,8 +162,8 @@ async def test_the_cap_holds_when_all_that_is_remembered_was_met(new_index):
     assert [verdict.duplicate_of is None for verdict in found] == [number == FORGOTTEN - 1 for number in range(7)]
 
 
-async def test_a_document_is_forgotten_after_its_time_unless_it_was_met(new_index):
-    index = new_index(ttl=100)
+async def test_a_document_is_forgotten_after_its_time_unless_it_was_met(new_bounded_index):
+    index = new_bounded_index(ttl=100)
     await index.decide(url("a"), STORY, now=1000)
     await index.decide(url("b"), OTHER, now=1000)
     await index.decide(url("c"), STORY, now=1050)

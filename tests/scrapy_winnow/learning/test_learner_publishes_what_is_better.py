@@ -13,8 +13,8 @@ from scrapy_winnow.learning.cards import Card
 from scrapy_winnow.learning.collection import Collector, is_held_out
 from scrapy_winnow.learning.handover import PACKAGE
 from scrapy_winnow.learning.learner import Learner, LeaseLost, Terms, keep_learning
-from scrapy_winnow.learning.lease import Lease
 from scrapy_winnow.learning.published import VERSIONS_KEPT, Published
+from scrapy_winnow.storage.lease import Lease
 from winnow.models.blocks.perceptron import BlockPerceptron
 from winnow.models.registry import load_model
 from winnow.training.blocks.model import Recipe

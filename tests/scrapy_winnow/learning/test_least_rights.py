@@ -10,11 +10,11 @@ from scrapy_winnow.commands import main
 from scrapy_winnow.learning.cards import Card
 from scrapy_winnow.learning.examples import FEATURE_VERSION
 from scrapy_winnow.learning.learner import Learner, Terms
-from scrapy_winnow.learning.lease import Lease
 from scrapy_winnow.learning.priorities import host_priority, page_priority
 from scrapy_winnow.learning.published import Published
 from scrapy_winnow.learning.teaching import TEACHING_PAGES
 from scrapy_winnow.storage.keys import LearningKeys
+from scrapy_winnow.storage.lease import Lease
 from scrapy_winnow.storage.scripts import Script
 from winnow.training.blocks.refitting import Moving
 

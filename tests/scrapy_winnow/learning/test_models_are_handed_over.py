@@ -9,9 +9,9 @@ import pytest
 
 from scrapy_winnow.learning.cards import Card
 from scrapy_winnow.learning.handover import MOST_BYTES, PACKAGE, Current, ModelWatch, checked_model
-from scrapy_winnow.learning.lease import Lease
 from scrapy_winnow.learning.published import Published, _bytes_of
 from scrapy_winnow.storage.connection import Connection
+from scrapy_winnow.storage.lease import Lease
 from winnow.models.blocks.perceptron import BlockPerceptron
 from winnow.models.files import ModelError
 

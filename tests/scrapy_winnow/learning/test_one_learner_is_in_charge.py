@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from scrapy_winnow.learning.cards import Card
-from scrapy_winnow.learning.lease import Lease
 from scrapy_winnow.learning.published import Published
+from scrapy_winnow.storage.lease import Lease
 
 
 class Process:

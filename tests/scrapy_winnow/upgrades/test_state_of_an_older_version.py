@@ -94,6 +94,22 @@ def test_an_older_profile_is_taken_over(server, capsys):
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
+        (b"winnow:2:{near-duplicates}:m", ["near-duplicates (layout 2, now 3)"]),
+        (b"winnow:2:{near-duplicates}:s17", ["near-duplicates (layout 2, now 3)"]),
+        (b"winnow:2:{near-duplicates}:documents", []),
+        (b"winnow:2:{near-duplicates}:verdicts", []),
+        (b"winnow:3:{near-duplicates-13}:s1.17", []),
+        (b"winnow:3:{near-duplicates}:lease:dedup", []),
+    ],
+)
+def test_the_index_of_one_server_is_named_in_a_cluster_and_the_streams_are_not(name, expected):
+    assert kinds_left_behind([name], "winnow", fingerprints=7, in_cluster=True) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        (b"winnow:3:{near-duplicates-13}:d1.17", ["near-duplicates (layout 3, now 2)"]),
         (b"winnow:1:{near-duplicates}:m", ["near-duplicates (layout 1, now 2)"]),
         (b"winnow:2:{near-duplicates}:m", []),
         (b"winnow:0.9:{host.example:8080}:h", ["counts of hosts (layout 0.9, now 7.3)"]),

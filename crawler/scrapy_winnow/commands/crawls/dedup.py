@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from scrapy_winnow.commands.shared.failures import FAILED, CommandError, reason
-from scrapy_winnow.commands.shared.server import add_server_options, connected
+from scrapy_winnow.commands.shared.server import LEAST_LEASE, add_server_options, connected
 
 _EPILOG = """\
 Crawls with WINNOW_DUPLICATES_STREAM=True put what they have cleaned into a stream in Redis. This command takes the
@@ -56,6 +56,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         ("--kept", int, 100_000, "N", "about how many verdicts their stream holds"),
         ("--batch", int, 100, "N", "documents decided at a time, while Redis waits"),
         ("--claim-after", float, 60.0, "S", "seconds until a document is taken over that another has left undecided"),
+        ("--lease", float, 10.0, "S", "seconds until a dead worker is replaced, on a cluster, where one decides"),
     ):
         parser.add_argument(name, type=kind, default=default, metavar=metavar, help=f"{meaning} (default: %(default)s)")
     parser.set_defaults(run=run)
@@ -65,12 +66,14 @@ def run(options: argparse.Namespace) -> int:
     """Decide documents until none is left, or until a signal comes."""
     if min(options.ttl, options.cap, options.kept, options.batch) < 1 or not options.claim_after >= 0:
         raise CommandError("--ttl, --cap, --kept, --batch: at least 1; --claim-after: at least 0")
+    if not options.lease >= LEAST_LEASE:
+        raise CommandError(f"--lease: at least {LEAST_LEASE:g}")
     if options.resemblance is not None and not 0 < options.resemblance <= 1:
         raise CommandError("--resemblance: above 0 and at most 1")
     from scrapy_winnow.duplicates.index import IndexOptions  # noqa: PLC0415
+    from scrapy_winnow.duplicates.parted_worker import worker_on  # noqa: PLC0415
     from scrapy_winnow.duplicates.session import Session  # noqa: PLC0415  (help and usage errors need not wait for Redis)
     from scrapy_winnow.duplicates.verdict_file import VerdictFile, VerdictFileError  # noqa: PLC0415
-    from scrapy_winnow.duplicates.worker import Worker  # noqa: PLC0415
 
     with ExitStack() as opened:
         client = opened.enter_context(connected(options))
@@ -80,7 +83,7 @@ def run(options: argparse.Namespace) -> int:
                 file = opened.enter_context(VerdictFile(options.out))
             except (OSError, VerdictFileError) as error:
                 raise CommandError(f"--out {options.out}: {reason(error)}") from error
-        worker = Worker(
+        worker = worker_on(
             client,
             IndexOptions(options.prefix, ttl=options.ttl, cap=options.cap, least=options.resemblance),
             group=options.group,
@@ -89,6 +92,7 @@ def run(options: argparse.Namespace) -> int:
             kept=options.kept,
             batch=options.batch,
             claim_after=options.claim_after,
+            lease=options.lease,
         )
         session = Session(client, worker, file)
         for number in (signal.SIGTERM, signal.SIGINT):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NoReturn
 from scrapy_winnow.commands.shared.failures import FAILED, CommandError, reason
 from scrapy_winnow.commands.shared.inputs import load
 from scrapy_winnow.commands.shared.progress import Progress
-from scrapy_winnow.commands.shared.server import add_server_options, connected
+from scrapy_winnow.commands.shared.server import LEAST_LEASE, add_server_options, connected
 
 if TYPE_CHECKING:
     from redis import Redis
@@ -38,8 +38,6 @@ examples:
 
 OWN: Final = "own"
 """What ``--rollback`` says for the model that the crawls begin with."""
-
-_LEAST_LEASE: Final = 1.0
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -85,12 +83,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run(options: argparse.Namespace) -> int:
     """Do what the options ask for."""
-    if (
-        not options.interval > 0
-        or not options.lease >= _LEAST_LEASE
-        or options.min_hosts < 2
-        or not options.margin >= 0
-    ):
+    if not options.interval > 0 or not options.lease >= LEAST_LEASE or options.min_hosts < 2 or not options.margin >= 0:
         raise CommandError("--interval: above 0; --lease: at least 1; --min-hosts: at least 2; --margin: at least 0")
     with connected(options) as client:
         return _run(options, client)
@@ -119,7 +112,7 @@ def _run(options: argparse.Namespace, client: Redis) -> int:
 
 def _learn(options: argparse.Namespace, client: Redis, keys: LearningKeys) -> int:
     from scrapy_winnow.learning.learner import Learner, LeaseLost, Terms, keep_learning  # noqa: PLC0415  (slow to import)
-    from scrapy_winnow.learning.lease import Lease  # noqa: PLC0415
+    from scrapy_winnow.storage.lease import Lease  # noqa: PLC0415
     from winnow.models.blocks import BlockPerceptron  # noqa: PLC0415
 
     own = load(options)

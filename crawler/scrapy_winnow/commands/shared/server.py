@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from scrapy_winnow.commands.shared.failures import CommandError
 
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from redis import Redis
+
+LEAST_LEASE: Final = 1.0
+"""Seconds that a lease lasts at least: it is renewed three times meanwhile."""
 
 _TIMEOUT = 30.0  # seconds; a command may wait longer than a page
 

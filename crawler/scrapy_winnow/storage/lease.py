@@ -1,4 +1,4 @@
-"""One learner at a time: a lease in Redis that is renewed while it is held, and runs out when its holder dies."""
+"""One process in charge: a lease in Redis that is renewed while it is held, and runs out when its holder dies."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from redis.exceptions import RedisError
 
@@ -15,26 +15,37 @@ from scrapy_winnow.storage.scripts import Script
 if TYPE_CHECKING:
     from redis import Redis
 
-    from scrapy_winnow.storage.keys import LearningKeys
+
+class LeaseKeys(Protocol):
+    """Names of the keys of a lease; they have one hash tag."""
+
+    @property
+    def lease(self) -> str:
+        """String, the token of the holder."""
+
+    @property
+    def fence(self) -> str:
+        """Number, how often it was taken."""
+
 
 _RENEWALS: Final = 3
 """Renewals in the life of a lease."""
 
 
 class Lease:
-    """The right to publish models.
+    """The right to do what only one process may.
 
     Expiry alone would not do: a process that was stopped for longer than the lease would go on as if it held it. So
     what it was taken for is done by a script that compares the token with the one in Redis, at once and on the server.
 
     Args:
         client: Redis.
-        keys: names of the keys.
+        keys: names of the keys: ``lease``, and ``fence``, which counts how often it was taken.
         seconds: life of the lease since it was renewed last.
     """
 
-    def __init__(self, client: Redis, keys: LearningKeys, seconds: float) -> None:
-        self._script = Script("learning/lease").of(client)
+    def __init__(self, client: Redis, keys: LeaseKeys, seconds: float) -> None:
+        self._script = Script("lease").of(client)
         self._names = [keys.lease, keys.fence]
         self._seconds = seconds
         self._token = ""
@@ -43,11 +54,11 @@ class Lease:
 
     @property
     def token(self) -> str:
-        """The token that publishing needs; empty while the lease is not held."""
+        """The token that what it is for needs; empty while the lease is not held."""
         return self._token
 
     def take(self) -> bool:
-        """Try to become the learner in charge; from then on the lease is renewed by a thread.
+        """Try to come to be in charge; from then on the lease is renewed by a thread.
 
         Raises:
             RedisError: Redis is away.
@@ -64,7 +75,7 @@ class Lease:
         return bool(self._token)
 
     def leave(self) -> None:
-        """Give the lease back, so that another learner need not wait until it runs out."""
+        """Give the lease back, so that another process need not wait until it runs out."""
         self._ended.set()
         if self._token:
             with suppress(RedisError, OSError):

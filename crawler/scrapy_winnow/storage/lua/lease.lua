@@ -1,6 +1,6 @@
--- Take, keep or leave the lease of the learner in charge.
+-- Take, keep or leave the lease of the process in charge.
 --
--- KEYS[1]  string with expiry: token of the learner in charge
+-- KEYS[1]  string with expiry: token of the process in charge
 -- KEYS[2]  number: how many leases have been taken
 -- ARGV     'take', 'keep' or 'leave'; the token, or for 'take' what makes it unique; milliseconds to live
 -- Returns  the token of the caller if it is in charge, else ''; '' for 'leave'
