@@ -23,20 +23,18 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
+from benchmarks.faults.core_calls import misuse
 from benchmarks.shared.common import html_files, parser_of, say
 from demo.web import generate
 from winnow import Page, PageTooLarge, clean, core, load_model
 from winnow.comments.head import dated_features
 from winnow.comments.names import NamedComments
 from winnow.fingerprints import both_fingerprints
-from winnow.models.blocks.block_features import STATIC_NAMES, BlockFeatures
-from winnow.models.blocks.features import page_level
-from winnow.models.blocks.features.containers import LEVELS
+from winnow.models.blocks.block_features import BlockFeatures
 from winnow.page.parsing import parse_html
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
 
     from winnow.models.blocks import BlockPerceptron
 
@@ -106,7 +104,7 @@ def _fuzz(options: argparse.Namespace) -> None:
         with suppress(PageTooLarge):
             _compare(html)
         pages += 1
-        refused += _misuse(rng)
+        refused += misuse(rng)
         if pages % 200 == 0:
             say(f"{pages:,} pages, {refused:,} wrong calls refused")
     print(
@@ -156,136 +154,6 @@ def _arrays(root: Any) -> dict[str, Any]:
     found["comments"] = NamedComments.of(page).thread
     found["pairs"], found["kept"] = list(page.attributes), clean(page).text
     return found
-
-
-def _random_page(rng: random.Random, some: Callable[[type[np.generic]], Any]) -> tuple[Any, ...]:
-    """Arrays of a page of one element and one block, of which one is not what it should be."""
-    one, page = np.ones(1, np.int32), np.zeros(1, np.int32)
-    arrays: list[Any] = [one.astype(np.int16), -one, one, page, page, one, page, one, page, page, page, one]
-    return _one_wrong(rng, some, arrays)[: rng.choice((11, 12, 12, 12))]
-
-
-def _one_wrong(rng: random.Random, some: Callable[[type[np.generic]], Any], arguments: list[Any]) -> tuple[Any, ...]:
-    """The arguments, of which mostly one array is not what it should be."""
-    if rng.random() < 0.9:
-        place = rng.choice([place for place, array in enumerate(arguments) if isinstance(array, np.ndarray)])
-        arguments[place] = some(arguments[place].dtype.type)
-    return tuple(arguments)
-
-
-def _random_features(
-    rng: random.Random, some: Callable[[type[np.generic]], Any], properties: Any, text: str
-) -> tuple[Any, ...]:
-    """Other arguments of its features, of which one is not what it should be."""
-    sizes = len(STATIC_NAMES), len(page_level.NAMES), 1, LEVELS
-    arrays: list[Any] = [
-        *(np.ones(4, np.uint32), np.zeros(4, np.int8), np.arange(16, dtype=np.int64), np.zeros(1, np.int32)),
-        *(np.arange(2, dtype=np.int32), np.ones(1, np.int64), np.zeros(1, np.uint8), properties, np.ones(1, np.int32)),
-        *(rng.choice((text, "a", "a\nb")), rng.choice((text, "a")), 1, rng.getrandbits(64)),
-        *(np.empty(size, dtype) for size, dtype in zip(sizes, (np.float32, np.float32, float, np.int64), strict=True)),
-        np.empty(1, np.int32),
-    ]
-    return _one_wrong(rng, some, arrays)
-
-
-def _random_attributes(
-    rng: random.Random, some: Callable[[type[np.generic]], Any], properties: Any, text: str
-) -> tuple[Any, ...]:
-    """Two attributes, of which one array is not what it should be."""
-    values = bytes(rng.choice(b"a1f-#/.: =\xc3\xa9\n") for _ in range(rng.choice((2, 9, 300, 1_100))))
-    words, place = (
-        (b"ab\na", b"a\n\nb", b"", text.encode()),
-        (rng.random() < 0.8, b"a", b"f/", rng.choice((b"/1", b""))),
-    )
-    arguments = [
-        *(values, np.array([0, 1, len(values)]), np.arange(2, dtype=np.int32), np.arange(2, dtype=np.int32)),
-        *(["class", text], np.array([rng.randrange(7) for _ in range(2)], np.uint8), words, place, properties),
-        *(np.zeros(2, np.uint64), np.zeros(2, np.uint8)),
-    ]
-    return _one_wrong(rng, some, arguments)
-
-
-def _random_nodes(
-    rng: random.Random, some: Callable[[type[np.generic]], Any], properties: Any, text: str
-) -> tuple[Any, ...]:
-    """Other arguments of the fingerprints of a page of one element and one block, of which one is wrong."""
-    arguments = [
-        *(np.ones(4, np.uint64), np.ones(4, np.uint8), np.zeros(4, np.uint8), np.zeros(1, np.int32)),
-        *(np.arange(2, dtype=np.int32), np.ones(1, np.uint64), np.full(1, 6, np.uint8), np.zeros(1, np.uint64), text),
-        *(np.array([0, rng.choice((1, 9))]), properties, np.ones(1 << 17, np.uint64), 3, 5, 7, 9, 1),
-        np.zeros(2, np.uint64),
-    ]
-    return _one_wrong(rng, some, arguments)
-
-
-def _flags(*lengths: int) -> list[Any]:
-    return [np.ones(length, np.uint8) for length in lengths]
-
-
-def _numbers(*lengths: int) -> list[Any]:
-    return [np.zeros(length, np.int64) for length in lengths]
-
-
-def _stretches() -> list[Any]:
-    """Arguments of the surroundings of three blocks in one element."""
-    blocks = [np.zeros(1, np.int32), np.full(1, 3, np.int32), np.ones(3)]
-    return [*blocks, *_numbers(15, 15), np.empty(3, np.float32), np.empty(15, np.float32)]
-
-
-def _random_trees(rng: random.Random, some: Callable[[type[np.generic]], Any]) -> tuple[Any, ...]:
-    """Two trees of two nodes over rows of three numbers, of which one array is wrong."""
-    nodes, rows = np.array([0, 1], np.int32), np.zeros(6, np.float32)
-    arrays = [rows, nodes, nodes.copy(), rows[:2].copy(), np.array([0, 1, 1, 0], np.int32), rows[:2].copy()]
-    *arguments, sums = _one_wrong(rng, some, [*arrays, np.empty(2)])
-    return *arguments, rng.choice((0, 3)), rng.choice((-1, 0, 3, 3, 3)), sums
-
-
-def _misuse(rng: random.Random) -> int:
-    """Call a function of the core with arrays that do not fit; returns how many calls it refused."""
-    module: Any = core.compiled()
-
-    def some(dtype: type[np.generic]) -> np.ndarray[Any, Any]:
-        return np.array(
-            [rng.choice((-1, 0, 1, 2, 5, 100, 2**31 - 1, -(2**31))) for _ in range(rng.randrange(6))]
-        ).astype(dtype)
-
-    i64, i32, f32, u8, u64 = np.int64, np.int32, np.float32, np.uint8, np.uint64
-    table = np.zeros(0x110000, np.uint8)
-    tokens, text = np.zeros(1 << 17, np.uint64), rng.choice(("", "ab c", "é\U0001f600 x"))
-    calls: list[tuple[str, tuple[Any, ...]]] = [
-        ("count_kinds", (text, some(i64), table, some(i64))),
-        ("block_texts", (text, some(i64), some(i32), some(i32), table)),
-        ("leading_words", (text, "a\nb\n", table, 1, 2, some(i32), some(i32))),
-        ("text_hashes", (text, some(i64), some(u8), table, tokens, 3, some(i64), some(u64), some(u64))),
-        ("attribute_tokens", _random_attributes(rng, some, table, text)),
-        ("node_fingerprints", (_random_page(rng, some), *_random_nodes(rng, some, table, text))),
-        ("nearest", (some(i32), some(u8), some(i32))),
-        ("countable", (_random_page(rng, some), *[np.zeros(4, np.uint8)] * 4, *_one_wrong(rng, some, _flags(1, 2)))),
-        ("leaves", (_random_page(rng, some), *_one_wrong(rng, some, _flags(1, 2, 2)))),
-        ("leaf_frequencies", (_random_page(rng, some), *_one_wrong(rng, some, [*_flags(1, 2, 2), *_numbers(2, 2)]))),
-        ("surroundings", _one_wrong(rng, some, [*_numbers(18), *_stretches()])),
-        ("number_slices", (some(i64), some(i64), rng.getrandbits(64), some(i64), some(i32))),
-        ("predict_trees", _random_trees(rng, some)),
-        ("name_parts", (b"class name", some(i64), some(i64), 1, 2, some(i32))),
-        ("class_signatures", (b"class name", some(i64), some(i64), some(i64))),
-        ("having_parts", (b"class name", some(i64), some(i64), rng.choice((b"a\nss", b"", b"a\n\nb")), some(u8))),
-        ("date_signs", ([text, "3 days ago"], rng.choice((-1, 40, 10_000)), some(u8))),
-        ("static_features", (_random_page(rng, some), *_random_features(rng, some, table, text))),
-        ("name_tokens", (*(some(i32) for _ in range(4)), some(i64), some(i64), some(np.uint32), rng.choice((0, 8)))),
-        ("word_features", (some(i64), some(i64), some(f32), some(f32))),
-        ("name_features", (some(i64), some(i64), some(f32), some(i32), some(i32), some(i32), some(i64), some(f32))),
-        ("pool", (some(f32), some(f32), some(i64), some(i64), some(f32), some(f32))),
-        ("contract", (some(i32), some(i64), some(i64), some(i64))),
-        ("solve_rows", (*(some(i64) for _ in range(8)), 1_000)),
-        ("flatten", ("no element", {}, 1, 2, some(u8), some(u8), table, 1, 10, 10)),
-    ]
-    refused = 0
-    for name, arguments in calls:
-        try:
-            getattr(module, name)(*arguments)
-        except (TypeError, ValueError):
-            refused += 1
-    return refused
 
 
 if __name__ == "__main__":

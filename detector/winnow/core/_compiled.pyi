@@ -149,13 +149,22 @@ def having_parts(
     data: bytes, begin: ReadableBuffer, chosen: ReadableBuffer, parts: bytes, found: WriteableBuffer, /
 ) -> None: ...
 def date_signs(texts: list[str], longest: int, signs: WriteableBuffer, /) -> None: ...
-def pool(
-    values: ReadableBuffer,
+def network_logits(
+    hidden: ReadableBuffer,
     weight: ReadableBuffer,
+    near_begin: ReadableBuffer,
+    near_end: ReadableBuffer,
+    near_scale: ReadableBuffer,
     begin: ReadableBuffer,
     end: ReadableBuffer,
     scale: ReadableBuffer,
-    means: WriteableBuffer,
+    place: ReadableBuffer,
+    context_weight: ReadableBuffer,
+    context_bias: ReadableBuffer,
+    output_weight: ReadableBuffer,
+    output_bias: float,
+    networks: int,
+    logits: WriteableBuffer,
     /,
 ) -> None: ...
 def static_features(

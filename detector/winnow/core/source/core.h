@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Goes up with every change of what a function takes or gives; winnow.core.loading knows the same number. */
-#define CORE_VERSION 3
+#define CORE_VERSION 4
 
 /* A stretch of memory that grows; `used` and `capacity` in bytes. */
 typedef struct {
@@ -125,7 +125,7 @@ PyObject *core_name_parts(PyObject *module, PyObject *arguments);
 PyObject *core_class_signatures(PyObject *module, PyObject *arguments);
 PyObject *core_having_parts(PyObject *module, PyObject *arguments);
 PyObject *core_date_signs(PyObject *module, PyObject *arguments);
-PyObject *core_pool(PyObject *module, PyObject *arguments);
+PyObject *core_network_logits(PyObject *module, PyObject *arguments);
 PyObject *core_static_features(PyObject *module, PyObject *arguments);
 PyObject *core_name_tokens(PyObject *module, PyObject *arguments);
 PyObject *core_word_features(PyObject *module, PyObject *arguments);

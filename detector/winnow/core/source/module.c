@@ -95,7 +95,7 @@ static PyMethodDef methods[] = {
     {"class_signatures", core_class_signatures, METH_VARARGS, "Checksums of classes, numbers apart."},
     {"having_parts", core_having_parts, METH_VARARGS, "Which values of attributes have one of some parts."},
     {"date_signs", core_date_signs, METH_VARARGS, "The signs of winnow.comments.dates."},
-    {"pool", core_pool, METH_VARARGS, "The means of winnow.models.blocks.pooling."},
+    {"network_logits", core_network_logits, METH_VARARGS, "The logits of winnow.models.blocks.ensemble."},
     {"static_features", core_static_features, METH_VARARGS, "The features of winnow.models.blocks.features."},
     {"name_tokens", core_name_tokens, METH_VARARGS, "Table entries of the names of elements that hold text."},
     {"word_features", core_word_features, METH_VARARGS, "Features of words by a table of log-odds."},

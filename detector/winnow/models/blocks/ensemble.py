@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 
+from winnow.core import compiled
 from winnow.models.blocks.pooling import pooled
 
 if TYPE_CHECKING:
@@ -83,6 +84,16 @@ class Ensemble:
     def logits_of_hidden(self, hidden: Matrix, surroundings: Surroundings) -> Matrix:
         """float32[m], mean of the networks' logits of content, from the first hidden layers."""
         m, p = len(hidden), len(self.context_weight)
+        core = compiled()
+        if core is not None and m:
+            logits = np.empty(m, np.float32)
+            near, (containers, places) = surroundings.near, surroundings.of_containers
+            core.network_logits(
+                *(hidden, surroundings.weight, near.begin, near.end, np.ascontiguousarray(near.scale)),
+                *(containers.begin, containers.end, containers.scale, places, self.context_weight, self.context_bias),
+                *(self.output_weight, self.output_bias, p, logits),
+            )
+            return logits
         d = len(self.context_bias) // p
         weights = [self.context_weight[:, :, begin : begin + d] for begin in range(0, self.context_weight.shape[2], d)]
         layer: Matrix = self._by_network(hidden) @ weights[0]
@@ -98,8 +109,8 @@ class Ensemble:
             layer += (self._by_network(means) @ weight).take(place, axis=1)
         layer += self.context_bias.reshape(p, 1, d)
         np.maximum(layer, 0, out=layer)
-        logits: Matrix = (layer @ self.output_weight.reshape(p, d, 1)).sum(axis=0)[:, 0]
-        return logits + np.float32(self.output_bias)
+        total: Matrix = (layer @ self.output_weight.reshape(p, d, 1)).sum(axis=0)[:, 0]
+        return total + np.float32(self.output_bias)
 
     def _by_network(self, layer: Matrix) -> Matrix:
         """float32[p, rows, c] from float32[rows, p * c], not a copy."""

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from winnow.core import compiled
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -18,12 +16,7 @@ if TYPE_CHECKING:
 
 def pooled(values: Matrix, weight: Matrix, stretches: Stretches) -> Matrix:
     """float32[k, w], means of float32[m, w] over k stretches, each block counted with its weight (float32[m])."""
-    core = compiled()
     begin, end, scale = stretches.begin, stretches.end, stretches.scale
-    if core is not None:
-        means = np.empty((len(begin), values.shape[1]), np.float32)
-        core.pool(np.ascontiguousarray(values, np.float32), weight, begin, end, scale, means)
-        return means
     totals = np.zeros((len(values) + 1, values.shape[1]), np.float32)
     weighted = values * weight[:, None]
     for block in range(len(values)):  # row by row: numpy's cumsum goes down the columns, at five times the cost

@@ -119,7 +119,7 @@ class Surroundings:
             _, first, place = np.unique(key, return_index=True, return_inverse=True)
         first += m
         begin, end, scale = self.begin.ravel(), self.end.ravel(), self.scale.ravel()
-        return Stretches(begin.take(first), end.take(first), scale.take(first)), place.astype(np.intp).reshape(
+        return Stretches(begin.take(first), end.take(first), scale.take(first)), place.astype(np.int64).reshape(
             kinds - 1, m
         )
 
