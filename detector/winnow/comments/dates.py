@@ -29,6 +29,31 @@ _AGE: Final = re.compile(
     r"(?<!\S)\d{1,3}\+?\s?[^\W\d_]{1,7}\b(?:\s[^\W\d_]{2,6})?\s*$"  # 2 days ago, 3mo, vor 5 Tagen
     r"|^\s*\d{1,2}\s?[^\W\d_]{1,3}\b"
 )
+_CLOCK: Final = re.compile(r"(?<![\d:.,])\d{1,2}[:h]\d{2}(?!\d)|\b\d{1,2}\s?[ap]\.?m\b", re.IGNORECASE)
+_COPYRIGHT: Final = re.compile(r"©|\bcopyright\b", re.IGNORECASE)
+_MEASURE: Final = re.compile(
+    r"\d\s?(?:[mcknµ]?m|[mk]?g|[mc]?l|[kmgt]?b|[kmg]?hz|k?wh?|m?ah|v|meters?|metres?|px|oz|lbs?|in|ft|atm|x)\b",
+    re.IGNORECASE,
+)
+
+
+def posted(text: str) -> bool:
+    """Whether a block tells when something was posted.
+
+    Stricter than the features, from which the head learns how much each sign is worth: the price ``$4.99``, the hours
+    ``10:00 am - 6:00 pm``, the length ``4 mm`` and the year of a copyright are no dates.
+
+    Args:
+        text: with single spaces between words.
+    """
+    if len(text) > LONGEST or _COPYRIGHT.search(text):
+        return False
+    if _YEAR.search(text):
+        return True
+    times = len(_CLOCK.findall(text))
+    return times == 1 or (
+        not times and len(text) * 3 <= LONGEST and _AGE.search(text) is not None and _MEASURE.search(text) is None
+    )
 
 
 def date_features(texts: list[str], digits: NDArray[np.bool_]) -> Floats:

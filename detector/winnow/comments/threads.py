@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from winnow.comments.dates import date_features
+from winnow.comments.dates import posted
 from winnow.comments.head import CommentHead, dated_features
 from winnow.comments.names import NamedComments
 from winnow.models.blocks.block_features import STATIC_NAMES, features_of
@@ -39,6 +39,10 @@ _LEAST_STORY: Final = 60.0  # words of content above comments that are known by 
 _LEAST_WORDS: Final = 20.0  # not linked, of a run that is known by its look only
 _LEAST_SAID: Final = 0.5  # of the words of such a run, not linked
 _WORDS_PER_DATE: Final = 150.0  # of such a run, at most
+_TITLE: Final = 4.0  # words of a link that may be the title of another story
+_LINKED_TITLE: Final = 0.2  # of its words, not linked, at most
+_DATES_PER_TITLE: Final = 3.0  # in a run that is no list of stories, at least
+_SAID_AROUND_TITLES: Final = 0.8  # of the words of a run, not linked: reviews, each with a link to the product
 
 
 @lru_cache(maxsize=1)
@@ -133,7 +137,11 @@ def _bounds(chosen: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.int
 
 
 def _looks_whole(texts: list[str], words: Floats, said: Floats, logit: Floats) -> bool:
-    """Whether a run that nothing names says enough, has dates in it, and looks like comments on the whole."""
-    dates = date_features(texts, np.ones(len(texts), bool))[:, :3].any(axis=1).sum()
-    whole = said.sum() >= max(_LEAST_WORDS, _LEAST_SAID * words.sum()) and words.sum() <= dates * _WORDS_PER_DATE
-    return bool(whole and np.clip(logit, -6, 6) @ words >= 0)
+    """Whether a run that nothing names says enough, is dated, looks like comments on the whole and lists no stories."""
+    dated = np.fromiter(map(posted, texts), np.bool_, len(texts))
+    dates, all_words, all_said = dated.sum(), words.sum(), said.sum()
+    if all_said < max(_LEAST_WORDS, _LEAST_SAID * all_words) or all_words > dates * _WORDS_PER_DATE:
+        return False
+    titles = ((words >= _TITLE) & (said < _LINKED_TITLE * words) & ~dated).sum()
+    lists_stories = titles * _DATES_PER_TITLE > dates and all_said < _SAID_AROUND_TITLES * all_words
+    return bool(not lists_stories and np.clip(logit, -6, 6) @ words >= 0)
