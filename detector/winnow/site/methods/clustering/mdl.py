@@ -14,11 +14,14 @@ planted templates came out as 20 clusters of 1,000 pages and as 63 of 10,000.) H
 
 * ``M_D``: a document of a cluster of ``n`` of ``d`` takes ``log2(d / n)`` bits, the entropy of the sizes.
 * ``M_delta``: what ``s`` of ``n`` documents have takes ``n * H(s / n)`` bits, with ``H(x)`` the entropy of a coin, and
-  nothing where all or none have it. It is said once of all paths that the very same documents have, such as those of a
-  subtree: paths come in *columns*, distinct ones of the matrix.
+  ``log2(n + 1) / 2`` bits that tell ``s``; nothing where all or none have it. It is said once of all paths that the
+  very same documents have, such as those of a subtree: paths come in *columns*, distinct ones of the matrix. Of two
+  columns that the same documents of the cluster have, the second takes no more than the ``2 * log2 q`` bits that name
+  both among ``q`` columns. (Otherwise an optional part whose tags another template has, too, is several columns, paid
+  for several times: with enough pages it gets a cluster of its own.)
 * ``M_T``: a column that any document of the cluster has takes ``log2 p`` bits to be named among ``p`` paths and a bit
   for each of its own; where a share ``f`` of more than half of all documents has it, these bits times ``-log2 f``, so
-  that a template of few pages can stand beside that of most. ``log2(n + 1) / 2`` bits tell its share of the cluster.
+  that a template of few pages can stand beside that of most.
 
 The cost is a sum over clusters, but for ``d * log2 d``, so that what a merge changes depends on its two clusters alone.
 The template of a cluster has the paths of more than half of its documents.
@@ -41,6 +44,8 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.int64]
 
 NOTHING: Final = 1e-9  # bits; a change below is one of rounding
+_CELL: Final = 63  # bits of a cell
+_SEED: Final = 0
 
 
 class Merged(NamedTuple):
@@ -58,6 +63,10 @@ class Merged(NamedTuple):
 class Bits:
     """Bits of clusters of these documents; see the module.
 
+    A cluster has a *cell* for each column: how many of its documents have it, and, below :attr:`_count`, the sum of
+    random numbers of those documents. The cells of two clusters add up to those of both together, and columns with
+    equal cells are those that the very same documents have.
+
     Args:
         support: int64[q], how many of all documents have each column.
         weight: int64[q], paths of each column.
@@ -71,20 +80,30 @@ class Bits:
         self._share = np.log2(counts + 1) / 2
         path = max(1.0, float(np.log2(max(1, int(weight.sum())))))
         self._named = (path + weight) * np.minimum(1, np.log2(documents / support))
+        self._same = 2 * float(np.log2(max(1, len(weight))))
+        bits = documents.bit_length()
+        self._count = _CELL - bits
+        below = np.random.default_rng(_SEED).integers(1, 1 << (self._count - bits), documents)
+        self.cells: Numbers = below + (1 << self._count)
+        """int64[d], what each document adds to the cells of the columns that it has."""
         self.of_all = float(self._times_log[-1])
         """``d * log2 d``: to be added to the bits of all clusters together."""
 
-    def of(self, support: NDArray[np.integer], size: NDArray[np.integer]) -> NDArray[np.float64]:
+    def of(self, cells: Numbers, size: Numbers) -> NDArray[np.float64]:
         """float64[c], bits of each of some clusters, without :attr:`of_all`.
 
         Args:
-            support: integers [c, q], documents of each cluster that have each column.
-            size: integers [c], documents of each cluster.
+            cells: int64[c, q], cells of each cluster.
+            size: int64[c], documents of each cluster.
         """
-        log, there = self._times_log, support > 0
-        exceptions = log[size] * support.shape[1] - (log[support] + log[size[:, None] - support]).sum(axis=1)
-        template = there @ self._named + there.sum(axis=1) * self._share[size]
-        bits: NDArray[np.float64] = exceptions + template - log[size]
+        log, of_all = self._times_log, size[:, None]
+        ordered = np.sort(cells, axis=1)
+        some = ordered >> self._count
+        exceptions = log[of_all] - log[some] - log[of_all - some]
+        exceptions += np.where((some > 0) & (some < of_all), self._share[of_all], 0)
+        again = ordered[:, 1:] == ordered[:, :-1]
+        np.minimum(exceptions[:, 1:], self._same, out=exceptions[:, 1:], where=again)
+        bits: NDArray[np.float64] = exceptions.sum(axis=1) + (cells > 0) @ self._named - log[size]
         return bits
 
 
@@ -95,14 +114,15 @@ def merge_exactly(sets: PathSets) -> Merged:
 
     Cost: ``O(d**2 * q)`` operations in numpy and ``O(d**2 + d * q)`` memory for ``d`` documents and ``q`` columns.
     """
-    support, weight = distinct_columns(sets)
-    bits = Bits(support.sum(axis=0), weight, sets.documents)
+    matrix, weight = distinct_columns(sets)
+    bits = Bits(matrix.sum(axis=0), weight, sets.documents)
+    cells = matrix * bits.cells[:, None]
     size = np.ones(sets.documents, np.int64)
-    own = bits.of(support, size)
+    own = bits.of(cells, size)
     change = np.full((len(size), len(size)), np.inf)
     for first in range(len(size) - 1):
         others = np.arange(len(size)) > first
-        row = bits.of(support[others] + support[first], size[others] + 1) - own[others] - own[first]
+        row = bits.of(cells[others] + cells[first], size[others] + 1) - own[others] - own[first]
         change[first, others], change[others, first] = row, row
     member = np.arange(sets.documents)
     steps = [float(own.sum()) + bits.of_all]
@@ -111,16 +131,16 @@ def merge_exactly(sets: PathSets) -> Merged:
         if change[first, second] >= -NOTHING:
             break
         steps.append(steps[-1] + float(change[first, second]))
-        support[first] += support[second]
+        cells[first] += cells[second]
         size[first] += size[second]
         member[member == second] = first
         member[member > second] -= 1
-        support, size = np.delete(support, second, axis=0), np.delete(size, second)
+        cells, size = np.delete(cells, second, axis=0), np.delete(size, second)
         own = np.delete(own, second)
-        own[first] = bits.of(support[first : first + 1], size[first : first + 1])[0]
+        own[first] = bits.of(cells[first : first + 1], size[first : first + 1])[0]
         change = np.delete(np.delete(change, second, axis=0), second, axis=1)
         others = np.arange(len(size)) != first
-        row = bits.of(support[others] + support[first], size[others] + size[first]) - own[others] - own[first]
+        row = bits.of(cells[others] + cells[first], size[others] + size[first]) - own[others] - own[first]
         change[first, others], change[others, first] = row, row
     return Merged(numbered(member), steps)
 
@@ -133,10 +153,10 @@ def clustering_cost(sets: PathSets, labels: Numbers) -> float:
         labels: int64[d], cluster of each document, 0 to m - 1.
     """
     matrix, weight = distinct_columns(sets)
-    support = np.zeros((int(labels.max(initial=0)) + 1, len(weight)), np.int64)
-    np.add.at(support, labels, matrix)
-    bits = Bits(support.sum(axis=0), weight, sets.documents)
-    return float(bits.of(support, np.bincount(labels)).sum()) + bits.of_all
+    bits = Bits(matrix.sum(axis=0), weight, sets.documents)
+    cells = np.zeros((int(labels.max(initial=0)) + 1, matrix.shape[1]), np.int64)
+    np.add.at(cells, labels, matrix * bits.cells[:, None])
+    return float(bits.of(cells, np.bincount(labels)).sum()) + bits.of_all
 
 
 def template_paths(sets: PathSets, labels: Numbers) -> list[NDArray[np.uint64]]:

@@ -4,7 +4,7 @@ Kim and Shim (TKDE 2011; see :mod:`winnow.site.methods.clustering.mdl`), and "Au
 Approach", "Estimation of MDL Cost with MinHash" and "Clustering with MinHash". ``k`` functions give every path a random
 rank, and of a cluster the least rank of each is kept. Two clusters have as many least ranks in common as their Jaccard
 coefficient says, so that only those with the most are compared. They estimate the cost from signatures, too; here it is
-counted, since the support of every column is kept, and the search differs from the exact one by its candidates alone.
+counted, since what columns have in common is kept, and the search differs from the exact one by its candidates alone.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ class Signatures:
 
     Attributes:
         rank: uint16 or uint32[k, m], least rank of each function among the paths of each cluster.
-        support: int32[m, q], documents of the cluster that have each column.
+        cells: int64[m, q], of each column, see :class:`~winnow.site.methods.clustering.mdl.Bits`.
         size: int64[m], documents of each cluster.
         cost: bits of clusters.
     """
 
     rank: NDArray[np.unsignedinteger]
-    support: NDArray[np.int32]
+    cells: Numbers
     size: Numbers
     cost: Bits
 
@@ -50,9 +50,9 @@ class Signatures:
     def of(cls, sets: PathSets, functions: int = FUNCTIONS) -> Self:
         """Signatures of single documents. Those without paths have the greatest rank everywhere."""
         ranks = np.stack([_least_ranks(sets, ranked) for ranked in _path_ranks(sets, functions)])
-        support, weight = distinct_columns(sets)
-        size = np.ones(sets.documents, np.int64)
-        return cls(ranks, support.astype(np.int32), size, Bits(support.sum(axis=0), weight, sets.documents))
+        matrix, weight = distinct_columns(sets)
+        cost = Bits(matrix.sum(axis=0), weight, sets.documents)
+        return cls(ranks, matrix * cost.cells[:, None], np.ones(sets.documents, np.int64), cost)
 
     def jaccard_with(self, cluster: int) -> NDArray[np.uint8]:
         """uint8[m], least ranks that each cluster shares with one: its estimated Jaccard coefficient times ``k``."""
@@ -62,21 +62,21 @@ class Signatures:
 
     def bits(self, clusters: Numbers) -> NDArray[np.float64]:
         """float64[c], bits of some clusters."""
-        return self.cost.of(self.support[clusters], self.size[clusters])
+        return self.cost.of(self.cells[clusters], self.size[clusters])
 
     def bits_merged(self, cluster: int, others: Numbers) -> NDArray[np.float64]:
         """float64[c], bits when one cluster is merged with each of others."""
-        return self.cost.of(self.support[others] + self.support[cluster], self.size[others] + self.size[cluster])
+        return self.cost.of(self.cells[others] + self.cells[cluster], self.size[others] + self.size[cluster])
 
     def merge(self, cluster: int, other: int) -> None:
         """Make one cluster of two; it takes the place of the first, and the other's place is to be left alone."""
         self.rank[:, cluster] = np.minimum(self.rank[:, cluster], self.rank[:, other])
-        self.support[cluster] += self.support[other]
+        self.cells[cluster] += self.cells[other]
         self.size[cluster] += self.size[other]
 
     def subset(self, clusters: Numbers | NDArray[np.bool_]) -> Signatures:
         """Return some of the clusters."""
-        return Signatures(self.rank[:, clusters], self.support[clusters], self.size[clusters], self.cost)
+        return Signatures(self.rank[:, clusters], self.cells[clusters], self.size[clusters], self.cost)
 
 
 def merge_by_minhash(sets: PathSets, functions: int = FUNCTIONS) -> Merged:
@@ -101,8 +101,8 @@ def merge_by_minhash(sets: PathSets, functions: int = FUNCTIONS) -> Merged:
     _, first, group = np.unique(_as_bytes(alone.rank), return_index=True, return_inverse=True)
     signatures = alone.subset(first)
     signatures.size = np.bincount(group).astype(np.int64)
-    signatures.support = np.zeros_like(signatures.support)
-    np.add.at(signatures.support, group, alone.support)
+    signatures.cells = np.zeros_like(signatures.cells)
+    np.add.at(signatures.cells, group, alone.cells)
 
     each = (alone.bits(np.arange(sets.documents)), signatures.bits(np.arange(len(first))))
     steps = [float(bits.sum()) + alone.cost.of_all for bits in each]

@@ -32,12 +32,14 @@ def _cost(documents, clusters):
     for cluster in clusters:
         n = len(cluster)
         bits += n * log2(len(documents) / n)
+        known = set()
         for column, weight in columns.items():
-            s = sum(column[document] for document in cluster)
-            bits += n * _entropy(s / n)
-            if s:
+            within = tuple(column[document] for document in cluster)
+            exceptions = n * _entropy(sum(within) / n) + (log2(n + 1) / 2 if 0 < sum(within) < n else 0)
+            bits += min(exceptions, 2 * log2(len(columns))) if within in known else exceptions
+            known.add(within)
+            if any(within):
                 bits += (max(1, log2(len(paths))) + weight) * min(1, -log2(sum(column) / len(column)))
-                bits += log2(n + 1) / 2
     return bits
 
 

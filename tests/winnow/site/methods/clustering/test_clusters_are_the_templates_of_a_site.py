@@ -147,15 +147,21 @@ def test_few_documents_are_clustered_exactly_and_many_by_minhash(monkeypatch):
 
 
 def _planted(templates, pages, seed):
-    """Documents of templates of 30 paths, and in each a part of 6 paths that half of its pages have, and words."""
+    """Documents of templates of 30 paths, and words; half of the pages of a template have a part of it besides.
+
+    A part has six paths of its own, and one of each of three other templates.
+    """
     chance = np.random.default_rng(seed)
     truth = chance.integers(templates, size=pages)
+    begins = 1_000 * np.arange(1, templates + 1)
     documents = []
     for template in truth.tolist():
-        begin = 1_000 * (template + 1)
-        part = range(begin + 100, begin + 106) if chance.random() < 0.5 else ()
+        others = [begins[(template + n) % templates] + n for n in (1, 2, 3)]
+        part = [*range(begins[template] + 100, begins[template] + 106), *others] if chance.random() < 0.5 else []
         words = chance.integers(10**6, 10**9, 20).tolist()
-        documents.append(np.array([*range(40), *range(begin, begin + 30), *part, *words], np.uint64))
+        documents.append(
+            np.array([*range(40), *range(begins[template], begins[template] + 30), *part, *words], np.uint64)
+        )
     return documents, truth
 
 

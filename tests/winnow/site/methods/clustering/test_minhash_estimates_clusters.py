@@ -33,7 +33,7 @@ def test_a_merged_signature_is_that_of_all_documents(documents):
     alone = Signatures.of(sets, 16)
     merged = _merge_all(documents, 16)
     assert merged.rank[:, 0].tolist() == alone.rank.min(axis=1).tolist()
-    assert merged.support[0].tolist() == alone.support.sum(axis=0).tolist()
+    assert merged.cells[0].tolist() == alone.cells.sum(axis=0).tolist()
     cost = merged.bits(np.array([0]))[0] + merged.cost.of_all
     assert cost == pytest.approx(clustering_cost(sets, np.zeros(len(documents), np.int64)))
 
