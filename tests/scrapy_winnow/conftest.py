@@ -62,6 +62,10 @@ class TcpServer:
     def start(self) -> None:
         command = [server_binary(), "--port", str(self.port), "--dir", self.folder, "--save", "", *self.options]
         self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        self.wait()
+
+    def wait(self) -> None:
+        """Wait until it takes connections."""
         deadline = time.monotonic() + 20
         while True:
             try:
