@@ -30,6 +30,10 @@ class Addon:
             from scrapy_winnow.components.metrics import CrawlMetrics  # noqa: PLC0415
 
             settings.setdefault_in_component_priority_dict("EXTENSIONS", CrawlMetrics, 10)
+        if settings.get("WINNOW_HEALTH_FILE"):
+            from scrapy_winnow.components.health import CrawlHealth  # noqa: PLC0415
+
+            settings.setdefault_in_component_priority_dict("EXTENSIONS", CrawlHealth, 10)
         if settings.get("WINNOW_REPORT"):
             from scrapy_winnow.report.crawl import CrawlReport  # noqa: PLC0415
 

@@ -87,6 +87,7 @@ DEFAULTS: Final[Mapping[str, object]] = {
     "WINNOW_MODEL_REFRESH": 30.0,
     "WINNOW_REPORT": None,
     "WINNOW_METRICS": None,
+    "WINNOW_HEALTH_FILE": None,
     "WINNOW_PROGRESS": True,
 }
 """Every setting with its default."""
@@ -149,6 +150,7 @@ class Config:
     model_refresh: float
     report: str | None
     metrics: tuple[str, int] | None
+    health_file: str | None
     progress: bool
 
     @property
@@ -160,6 +162,11 @@ class Config:
     def follows(self) -> bool:
         """Whether learned models are taken over: a model that is named is kept."""
         return self.model == LEARNED or (self.learn and self.model is None)
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether there is a crawl to watch: Winnow is on, and this is no look at a page by a command of Scrapy."""
+        return self.enabled and not _looks_only()
 
     @property
     def corrects(self) -> bool:
@@ -231,6 +238,7 @@ class Config:
             model_refresh=reader.seconds("WINNOW_MODEL_REFRESH"),
             report=reader.file("WINNOW_REPORT"),
             metrics=reader.address("WINNOW_METRICS"),
+            health_file=reader.file("WINNOW_HEALTH_FILE"),
             progress=reader.truth("WINNOW_PROGRESS"),
         )
         reader.check()

@@ -11,6 +11,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.project import data_path
 from w3lib.encoding import resolve_encoding
 
+from scrapy_winnow.services.prometheus import address_in
 from scrapy_winnow.storage.clients import check_address
 from winnow.models.registry import load_model
 
@@ -221,11 +222,11 @@ class SettingsReader:
         text = self.text(name) or None
         if text is None:
             return None
-        host, _, port = text.rpartition(":")
-        if not host or not port.isdecimal() or not 0 < int(port) < 1 << 16:
-            self._wrong(f"{name} must be an address to listen at, as 127.0.0.1:9410, not {text!r}")
+        try:
+            return address_in(text)
+        except ValueError as error:
+            self._wrong(f"{name} {error}")
             return None
-        return host.strip("[]"), int(port)
 
     def file(self, name: str) -> str | None:
         """A file to write, in a folder that is there; ``None`` for none."""

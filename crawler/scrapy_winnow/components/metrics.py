@@ -12,9 +12,10 @@ from scrapy.utils.asyncio import create_looping_call
 
 from scrapy_winnow import stats
 from scrapy_winnow.config import Config
+from scrapy_winnow.services.prometheus import serve
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from scrapy.crawler import Crawler
 
@@ -48,7 +49,7 @@ class CrawlMetrics:
 
     def __init__(self, crawler: Crawler) -> None:
         config = Config.from_settings(crawler.settings)
-        if config.metrics is None or not config.enabled or config.read_only:
+        if config.metrics is None or not config.is_watched:
             raise NotConfigured
         try:
             import prometheus_client  # noqa: F401, PLC0415
@@ -59,7 +60,7 @@ class CrawlMetrics:
         self._address = config.metrics
         self._beat = time.time()
         self._beating = create_looping_call(self._beats)
-        self._server: Any = None
+        self._stop_serving: Callable[[], None] | None = None
         crawler.signals.connect(self.open, signals.spider_opened)
         crawler.signals.connect(self.close, signals.spider_closed)
 
@@ -70,24 +71,18 @@ class CrawlMetrics:
 
     def open(self) -> None:
         """Begin to serve; a port that is taken is said, and the crawl goes on."""
-        from prometheus_client import CollectorRegistry, start_http_server  # noqa: PLC0415
-
-        registry = CollectorRegistry()
-        registry.register(self)
-        host, port = self._address
         try:
-            self._server, _ = start_http_server(port, host, registry)
+            self._stop_serving = serve(self._address, self)
         except OSError as error:
-            logger.warning("No metrics are served at %s:%d: %s", host, port, error)
+            logger.warning("No metrics are served at %s:%d: %s", *self._address, error)
             return
         self._beating.start(_BEAT)
 
     def close(self) -> None:
         """Stop serving."""
-        if self._server is not None:
+        if self._stop_serving is not None:
             self._beating.stop()
-            self._server.shutdown()
-            self._server.server_close()
+            self._stop_serving()
 
     def collect(self) -> Iterator[Any]:
         """The stats as they are now, for the registry; called in the server's thread."""

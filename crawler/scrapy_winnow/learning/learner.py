@@ -15,12 +15,12 @@ from scrapy_winnow.learning.cards import Card
 from scrapy_winnow.learning.collection import Collector
 from scrapy_winnow.learning.handover import PACKAGE
 from scrapy_winnow.learning.published import Published
+from scrapy_winnow.services.health import EVERY
+from scrapy_winnow.services.service import Figure, Service
 from winnow.models.files import ModelError
 from winnow.training.blocks.refitting import STEPS, Comparison, compared, refit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from redis import Redis
 
     from scrapy_winnow.learning.collection import Collection, Extent
@@ -34,6 +34,12 @@ NEW_SHARE: Final = 0.1
 """Examples that must have come in since the last refit, as a share of all that had come in then."""
 
 _LEAST_HELD_OUT: Final = 2
+
+FIGURES: Final = (
+    Figure("passes", "Looks at the examples, with a refit or without"),
+    Figure("published", "Models published"),
+    Figure("in_charge", "Whether this learner is in charge, 1 or 0", counts=False),
+)
 
 Pass = Literal["few hosts", "nothing new", "not better", "published", "lost", "held", "changed"]
 
@@ -174,19 +180,20 @@ class Learner:
 
 
 def keep_learning(
-    learner: Learner, lease: Lease, *, interval: float, patience: float, wait: Callable[[float], object] = time.sleep
+    learner: Learner, lease: Lease, *, interval: float, patience: float, service: Service | None = None
 ) -> None:
-    """Learn again and again while in charge; wait for the lease while another learner is.
+    """Learn again and again while in charge, until told to end; wait for the lease while another learner is.
 
     Args:
         learner: the learner.
         lease: its lease.
         interval: seconds from the end of one pass to the next.
         patience: seconds between attempts to take the lease.
-        wait: how to wait.
+        service: how it is looked after, with :data:`FIGURES`; by default it is not.
     """
+    service = service or Service(figures=FIGURES)
     state = ""
-    while True:
+    while not service.is_ended:
         before = state
         try:
             if lease.take():
@@ -197,21 +204,33 @@ def keep_learning(
             state = f"Redis is away: {error}"
         if state != before:
             logger.info("%s", state)
+        service.put("in_charge", bool(lease.token))
         if not lease.token:
-            wait(patience)
+            _rest(service, patience, "standing by")
             continue
+        service.beat("looking")
         try:
-            learner.learn()
+            outcome = learner.learn()
         except LeaseLost:
             logger.warning("The lease was lost: another learner may be in charge, and this refit is dropped")
             continue
         except RedisError as error:
             logger.warning("Redis is away, and this refit is dropped: %s", error)
-            wait(patience)
+            _rest(service, patience, "Redis is away")
             continue
+        service.add("passes")
+        service.add("published", outcome == "published")
         until = time.monotonic() + interval
-        while lease.token and (left := until - time.monotonic()) > 0:
-            wait(min(left, patience))
+        while lease.token and not service.is_ended and (left := until - time.monotonic()) > 0:
+            _rest(service, min(left, patience), "waiting")
+
+
+def _rest(service: Service, seconds: float, state: str) -> None:
+    """Wait, and say all along that the learner is alive."""
+    until = time.monotonic() + seconds
+    while not service.is_ended and (left := until - time.monotonic()) > 0:
+        service.beat(state)
+        service.wait(min(left, EVERY))
 
 
 def _card(candidate: BlockPerceptron, parent: BlockPerceptron, collection: Collection, comparison: Comparison) -> Card:

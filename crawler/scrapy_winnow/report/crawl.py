@@ -44,7 +44,7 @@ class CrawlReport:
 
     def __init__(self, crawler: Crawler) -> None:
         config = Config.from_settings(crawler.settings)
-        if config.report is None or not config.enabled or config.read_only:
+        if config.report is None or not config.is_watched:
             raise NotConfigured
         try:
             import jinja2  # noqa: F401, PLC0415

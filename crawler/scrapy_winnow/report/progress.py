@@ -32,7 +32,7 @@ class CrawlProgress:
 
     def __init__(self, crawler: Crawler) -> None:
         config = Config.from_settings(crawler.settings)
-        if not (config.progress and config.enabled) or config.read_only or not sys.stderr.isatty():
+        if not (config.progress and config.is_watched and sys.stderr.isatty()):
             raise NotConfigured
         try:
             import rich  # noqa: F401, PLC0415

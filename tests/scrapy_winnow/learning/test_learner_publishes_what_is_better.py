@@ -12,8 +12,9 @@ from scrapy_winnow.commands import main
 from scrapy_winnow.learning.cards import Card
 from scrapy_winnow.learning.collection import Collector, is_held_out
 from scrapy_winnow.learning.handover import PACKAGE
-from scrapy_winnow.learning.learner import Learner, LeaseLost, Terms, keep_learning
+from scrapy_winnow.learning.learner import FIGURES, Learner, LeaseLost, Terms, keep_learning
 from scrapy_winnow.learning.published import VERSIONS_KEPT, Published
+from scrapy_winnow.services.service import Service
 from scrapy_winnow.storage.lease import Lease
 from winnow.models.blocks.perceptron import BlockPerceptron
 from winnow.models.registry import load_model
@@ -194,18 +195,18 @@ def test_a_learner_waits_while_redis_is_away(tcp_server, keys, ignorant, caplog)
     server = tcp_server()
     deadline = time.monotonic() + 20
 
-    def wait(_seconds: float) -> None:
-        server.stop()
-        if "Redis is away" in caplog.text:
-            raise KeyboardInterrupt
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    class Watched(Service):
+        def wait(self, seconds: float) -> None:
+            server.stop()
+            if "Redis is away" in caplog.text:
+                self.end()
+            assert time.monotonic() < deadline
+            super().wait(seconds)
 
     with Redis.from_url(server.url, retry=Retry(NoBackoff(), 0)) as client:
         lease = Lease(client, keys, 1)
         learner = Learner(client, keys, lease, ignorant, Terms(3, 0.002, 1, FAR), lambda *_: None)
-        with pytest.raises(KeyboardInterrupt):
-            keep_learning(learner, lease, interval=0.001, patience=0.001, wait=wait)
+        keep_learning(learner, lease, interval=0.001, patience=0.001, service=Watched(figures=FIGURES))
         lease.leave()
     said = [record.getMessage() for record in caplog.records]
     assert said[:2] == ["This learner is in charge", "0 hosts have examples; a refit needs 3"]

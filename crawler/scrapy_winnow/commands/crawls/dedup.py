@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
 import socket
 from contextlib import ExitStack
 from pathlib import Path
 
 from scrapy_winnow.commands.shared.failures import FAILED, CommandError, reason
 from scrapy_winnow.commands.shared.server import LEAST_LEASE, add_server_options, connected
+from scrapy_winnow.commands.shared.services import add_service_options, service_of
 
 _EPILOG = """\
 Crawls with WINNOW_DUPLICATES_STREAM=True put what they have cleaned into a stream in Redis. This command takes the
@@ -59,6 +59,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         ("--lease", float, 10.0, "S", "seconds until a dead worker is replaced, on a cluster, where one decides"),
     ):
         parser.add_argument(name, type=kind, default=default, metavar=metavar, help=f"{meaning} (default: %(default)s)")
+    add_service_options(parser)
     parser.set_defaults(run=run)
 
 
@@ -72,10 +73,12 @@ def run(options: argparse.Namespace) -> int:
         raise CommandError("--resemblance: above 0 and at most 1")
     from scrapy_winnow.duplicates.index import IndexOptions  # noqa: PLC0415
     from scrapy_winnow.duplicates.parted_worker import worker_on  # noqa: PLC0415
-    from scrapy_winnow.duplicates.session import Session  # noqa: PLC0415  (help and usage errors need not wait for Redis)
+    from scrapy_winnow.duplicates.session import FIGURES, Session  # noqa: PLC0415  (help and usage errors need not wait for Redis)
     from scrapy_winnow.duplicates.verdict_file import VerdictFile, VerdictFileError  # noqa: PLC0415
 
     with ExitStack() as opened:
+        service = service_of(options, "winnow_dedup", FIGURES, text="winnow: %(message)s", by_interrupt=True)
+        opened.enter_context(service)
         client = opened.enter_context(connected(options))
         file = None
         if options.out is not None:
@@ -94,7 +97,5 @@ def run(options: argparse.Namespace) -> int:
             claim_after=options.claim_after,
             lease=options.lease,
         )
-        session = Session(client, worker, file)
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda *_: session.end())
+        session = Session(client, worker, file, service)
         return 0 if session.work(until_empty=options.until_empty) else FAILED

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import logging
-import signal
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Final
 
 from scrapy_winnow.commands.shared.failures import FAILED, CommandError, reason
 from scrapy_winnow.commands.shared.inputs import load
 from scrapy_winnow.commands.shared.progress import Progress
 from scrapy_winnow.commands.shared.server import LEAST_LEASE, add_server_options, connected
+from scrapy_winnow.commands.shared.services import add_service_options, service_of
 
 if TYPE_CHECKING:
     from redis import Redis
@@ -78,6 +77,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument(
         "--model", metavar="MODEL", help="the model that the crawls begin with (default: the package's own)"
     )
+    add_service_options(parser)
     parser.set_defaults(run=run)
 
 
@@ -111,32 +111,36 @@ def _run(options: argparse.Namespace, client: Redis) -> int:
 
 
 def _learn(options: argparse.Namespace, client: Redis, keys: LearningKeys) -> int:
-    from scrapy_winnow.learning.learner import Learner, LeaseLost, Terms, keep_learning  # noqa: PLC0415  (slow to import)
+    from scrapy_winnow.learning.learner import FIGURES, Learner, LeaseLost, Terms, keep_learning  # noqa: PLC0415  (slow to import)
     from scrapy_winnow.storage.lease import Lease  # noqa: PLC0415
     from winnow.models.blocks import BlockPerceptron  # noqa: PLC0415
 
     own = load(options)
     if not isinstance(own, BlockPerceptron):
         raise CommandError(f"--model: {own.name!r} cannot be refitted, only models of the kind 'blocks'")
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr)
-    signal.signal(signal.SIGTERM, _interrupted)
     lease = Lease(client, keys, options.lease)
     terms = Terms(min_hosts=options.min_hosts, margin=options.margin, seed=options.seed)
-    learner = Learner(client, keys, lease, own, terms, Progress())
+    shown = Progress()
+    service = service_of(options, "winnow_learn", FIGURES, text="%(asctime)s %(message)s")
+
+    def progress(done: int, total: int, name: str = "") -> None:
+        service.beat("refitting")
+        if options.log_format == "text":
+            shown(done, total, name)
+
+    learner = Learner(client, keys, lease, own, terms, progress)
     try:
-        if not options.once:
-            keep_learning(learner, lease, interval=options.interval, patience=options.lease / 2)
-        if not lease.take():
-            raise CommandError("another learner is in charge", FAILED)
-        return 0 if learner.learn() in {"published", "not better"} else FAILED
+        with service:
+            if not options.once:
+                keep_learning(learner, lease, interval=options.interval, patience=options.lease / 2, service=service)
+                return 0
+            if not lease.take():
+                raise CommandError("another learner is in charge", FAILED)
+            return 0 if learner.learn() in {"published", "not better"} else FAILED
     except LeaseLost:
         raise CommandError("the lease was lost to another learner; nothing was published", FAILED) from None
     finally:
         lease.leave()
-
-
-def _interrupted(_number: int, _frame: object) -> NoReturn:
-    raise KeyboardInterrupt
 
 
 def _roll_back(wanted: str, published: Published) -> int:

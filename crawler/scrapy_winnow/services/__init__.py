@@ -1,0 +1,1 @@
+"""What runs for long and is looked after: signs of life, figures for Prometheus, logs, and an end in order."""

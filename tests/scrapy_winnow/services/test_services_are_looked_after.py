@@ -1,0 +1,132 @@
+"""``winnow dedup`` and ``winnow learn`` as services: signs of life, figures, logs, and an end once all is finished."""
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+
+import pytest
+import redis
+from prometheus_client.parser import text_string_to_metric_families
+
+from scrapy_winnow.commands import main
+from scrapy_winnow.duplicates.index import IndexOptions
+from scrapy_winnow.duplicates.session import FIGURES as OF_DEDUP
+from scrapy_winnow.learning.learner import FIGURES as OF_LEARN
+from scrapy_winnow.services.service import LAST_BEAT
+from tests.scrapy_winnow.duplicates.documents import story, url
+from winnow.duplicates.documents import document_id
+
+PROGRAM = "from scrapy_winnow.commands import main; raise SystemExit(main())"
+
+
+@pytest.fixture
+def address():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return f"127.0.0.1:{probe.getsockname()[1]}"
+
+
+@pytest.fixture
+def service(redis_url, prefix, address, tmp_path):
+    """Start a command as a service; its health file is ``health``."""
+    started = []
+
+    def start(command, *arguments):
+        watched = ["--health-file", tmp_path / "health", "--metrics", address, "--log-format", "json"]
+        line = [sys.executable, "-W", "error", "-c", PROGRAM, command, "--redis-url", redis_url, "--prefix", prefix]
+        started.append(subprocess.Popen([*line, *watched, *arguments], stderr=subprocess.PIPE, text=True))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def wait_until(condition) -> None:
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def health(folder) -> dict:
+    return json.loads((folder / "health").read_text()) if (folder / "health").exists() else {}
+
+
+def figures(address) -> dict:
+    with urllib.request.urlopen(f"http://{address}/metrics", timeout=10) as answer:
+        families = text_string_to_metric_families(answer.read().decode())
+        return {family.name: family.samples[0].value for family in families}
+
+
+def test_dedup_says_that_it_lives_what_it_has_done_and_ends_when_all_is_finished(
+    redis_url, prefix, service, address, tmp_path
+):
+    options = IndexOptions(prefix)
+    with redis.Redis.from_url(redis_url) as client:
+        for number in range(30):
+            shingles = story(number // 2).astype(">u8").tobytes()
+            entry = {"id": document_id(url(number)), "url": url(number), "shingles": shingles, "complete": 0}
+            client.xadd(options.key("documents"), entry)
+    worker = service("dedup", "--out", tmp_path / "verdicts.jsonl")
+    wait_until(lambda: health(tmp_path).get("state") == "waiting")
+    assert health(tmp_path)["documents"] == 30
+    found = figures(address)
+    assert set(found) == {f"winnow_dedup_{figure.name}" for figure in OF_DEDUP} | {f"winnow_dedup_{LAST_BEAT}"}
+    assert (found["winnow_dedup_documents"], found["winnow_dedup_near_duplicates"]) == (30, 15)
+    assert time.time() - found[f"winnow_dedup_{LAST_BEAT}"] < 10
+    written = (tmp_path / "health").stat().st_mtime_ns
+    wait_until(lambda: (tmp_path / "health").stat().st_mtime_ns > written)
+    worker.send_signal(signal.SIGTERM)
+    log = worker.communicate(timeout=30)[1]
+    assert worker.returncode == 0, log
+    assert not (tmp_path / "health").exists()
+    lines = [json.loads(line) for line in log.splitlines()]
+    assert lines[-1]["message"].startswith("30 documents, 15 near-duplicates, ")
+    assert {"time", "level", "logger", "documents", "near_duplicates"} <= set(lines[-1])
+
+
+def test_learn_says_that_it_lives_and_ends_when_it_is_told_to(service, address, tmp_path):
+    learner = service("learn", "--interval", "0.1")
+    wait_until(lambda: health(tmp_path).get("state") == "waiting")
+    found = figures(address)
+    assert set(found) == {f"winnow_learn_{figure.name}" for figure in OF_LEARN} | {f"winnow_learn_{LAST_BEAT}"}
+    assert found["winnow_learn_in_charge"] == 1
+    learner.send_signal(signal.SIGTERM)
+    log = learner.communicate(timeout=30)[1]
+    assert learner.returncode == 0, log
+    assert json.loads(log.splitlines()[0])["message"] == "This learner is in charge"
+
+
+@pytest.mark.parametrize("command", ["dedup", "learn"])
+def test_what_cannot_be_watched_is_said_before_anything_is_done(command, redis_url, prefix, capsys, tmp_path):
+    arguments = [command, "--redis-url", redis_url, "--prefix", prefix]
+    for option, value, message in (
+        ("--health-file", str(tmp_path / "absent" / "health"), "no such file"),
+        ("--metrics", "9410", "must be an address to listen at"),
+    ):
+        assert main([*arguments, option, value]) == 2
+        assert message in capsys.readouterr().err
+
+
+def test_a_crawl_that_only_reads_says_that_it_lives(web, start_crawls, prefix, address, tmp_path):
+    urls = web.add_articles(3)
+    seen = []
+
+    def look(path):
+        if path == "/2":
+            seen.append((health(tmp_path), figures(address)))
+
+    web.on_request = look
+    plan = {"urls": urls, "WINNOW_REDIS_PREFIX": prefix, "WINNOW_READ_ONLY": True, "CONCURRENT_REQUESTS": 1}
+    (crawled,) = start_crawls({**plan, "WINNOW_HEALTH_FILE": f"{tmp_path}/health", "WINNOW_METRICS": address}).results()
+    ((about, found),) = seen
+    assert about["state"] == "crawling"
+    assert found["winnow_pages_read"] >= 1
+    assert crawled.winnow_stats["winnow/pages/read"] == 3
+    assert not (tmp_path / "health").exists()
