@@ -44,6 +44,7 @@ def misuse(rng: random.Random) -> int:
         ),
         ("surroundings", _one_wrong(rng, some, [np.zeros(18, i64), *_stretches()])),
         ("number_slices", (some(i64), some(i64), rng.getrandbits(64), some(i64), some(i32))),
+        ("cut_rows", (_random_page(rng, some), *_random_cuts(rng, some))),
         ("predict_trees", _random_trees(rng, some)),
         ("name_parts", (b"class name", some(i64), some(i64), 1, 2, some(i32))),
         ("class_signatures", (b"class name", some(i64), some(i64), some(i64))),
@@ -143,6 +144,13 @@ def _random_trees(rng: random.Random, some: Callable[[type[np.generic]], Any]) -
     arrays = [rows, nodes, nodes.copy(), rows[:2].copy(), np.array([0, 1, 1, 0], np.int32), rows[:2].copy()]
     *arguments, sums = _one_wrong(rng, some, [*arrays, np.empty(2)])
     return *arguments, rng.choice((0, 3)), rng.choice((-1, 0, 3, 3, 3)), sums
+
+
+def _random_cuts(rng: random.Random, some: Callable[[type[np.generic]], Any]) -> tuple[Any, ...]:
+    """Other arguments of the cuts of a page of one block with one property, of which one array is wrong."""
+    logits, levels = np.array([rng.choice((-9.0, 0.5, np.inf, np.nan))]), np.array([0.0, np.inf])
+    arrays = [logits, np.ones(1), np.ones(1, np.float32), levels, np.ones(3, np.float32)]
+    return _one_wrong(rng, some, [*arrays, np.empty(2 * (28 + 1 + 2 * 6 + 3), np.float32), np.empty(2)])
 
 
 def _random_network(rng: random.Random, some: Callable[[type[np.generic]], Any]) -> tuple[Any, ...]:

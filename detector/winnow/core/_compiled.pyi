@@ -127,6 +127,17 @@ def number_slices(
     number: WriteableBuffer,
     /,
 ) -> int: ...
+def cut_rows(
+    page: tuple[ReadableBuffer, ...],
+    logits: ReadableBuffer,
+    words: ReadableBuffer,
+    properties: ReadableBuffer,
+    levels: ReadableBuffer,
+    of_page: ReadableBuffer,
+    rows: WriteableBuffer,
+    logit: WriteableBuffer,
+    /,
+) -> int: ...
 def predict_trees(
     rows: ReadableBuffer,
     root: ReadableBuffer,

@@ -17,9 +17,12 @@ from winnow.comments.head import dated_features
 from winnow.comments.names import NamedComments
 from winnow.fingerprints import both_fingerprints
 from winnow.memo import forget
+from winnow.models.base import SCOPES, Scope
 from winnow.models.blocks.block_features import BlockFeatures
+from winnow.models.blocks.decision.kinds import KINDS
 from winnow.models.blocks.decision.trees import Trees
 from winnow.models.blocks.features.tokens import TABLE_SIZE, Tokens, TokenTables
+from winnow.models.blocks.perceptron import view_of
 from winnow.page.ancestors import nearest
 from winnow.page.parsing import parse_html
 from winnow.page.text.statistics import TextStatistics
@@ -143,6 +146,20 @@ def test_nearest_ancestors(nodes: list[tuple[int, bool]]) -> None:
         fast = nearest(parent, chosen)
         with core.numpy_only():
             np.testing.assert_array_equal(nearest(parent, chosen), fast)
+
+
+@settings(deadline=None)
+@given(trees(), st.sampled_from(SCOPES), st.randoms(use_true_random=False))
+def test_rows_of_cuts(root: etree._Element, scope: Scope, random: Random) -> None:
+    page = Page.from_tree(root)
+    if not page.m:
+        return
+    view = view_of(page, BlockFeatures.of(page))
+    scores, kinds = (np.array([random.choice([0, 1, random.random()]) for _ in range(k)]) for k in (page.m, len(KINDS)))
+    fast = view.rows(scores, kinds, scope)
+    with core.numpy_only():
+        for one, other in zip(fast, view.rows(scores, kinds, scope), strict=True):
+            np.testing.assert_allclose(one, other, rtol=3e-7)
 
 
 @given(st.integers(0, 9), st.integers(1, 5), st.randoms(use_true_random=False))

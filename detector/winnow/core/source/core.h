@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Goes up with every change of what a function takes or gives; winnow.core.loading knows the same number. */
-#define CORE_VERSION 4
+#define CORE_VERSION 5
 
 /* A stretch of memory that grows; `used` and `capacity` in bytes. */
 typedef struct {
@@ -94,6 +94,16 @@ static inline uint32_t next_character(const unsigned char **at, const unsigned c
     return code;
 }
 
+static inline double least(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static inline double most(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 /* Properties of code points, one byte each: winnow.core.properties. */
 #define CODE_POINTS 0x110000
 #define KIND 0x07
@@ -120,6 +130,7 @@ PyObject *core_leaves(PyObject *module, PyObject *arguments);
 PyObject *core_leaf_frequencies(PyObject *module, PyObject *arguments);
 PyObject *core_surroundings(PyObject *module, PyObject *arguments);
 PyObject *core_number_slices(PyObject *module, PyObject *arguments);
+PyObject *core_cut_rows(PyObject *module, PyObject *arguments);
 PyObject *core_predict_trees(PyObject *module, PyObject *arguments);
 PyObject *core_name_parts(PyObject *module, PyObject *arguments);
 PyObject *core_class_signatures(PyObject *module, PyObject *arguments);

@@ -90,6 +90,7 @@ static PyMethodDef methods[] = {
     {"leaf_frequencies", core_leaf_frequencies, METH_VARARGS, "What their counts say of other units."},
     {"surroundings", core_surroundings, METH_VARARGS, "The stretches of winnow.models.blocks.surroundings."},
     {"number_slices", core_number_slices, METH_VARARGS, "Equal slices numbered alike."},
+    {"cut_rows", core_cut_rows, METH_VARARGS, "The rows of winnow.models.blocks.decision.cut_features."},
     {"predict_trees", core_predict_trees, METH_VARARGS, "The sums of winnow.models.blocks.decision.trees."},
     {"name_parts", core_name_parts, METH_VARARGS, "Hashes of the parts of names."},
     {"class_signatures", core_class_signatures, METH_VARARGS, "Checksums of classes, numbers apart."},

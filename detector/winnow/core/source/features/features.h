@@ -99,16 +99,6 @@ static inline double log_of(double x)
     return log1p(x);
 }
 
-static inline double least(double a, double b)
-{
-    return a < b ? a : b;
-}
-
-static inline double most(double a, double b)
-{
-    return a > b ? a : b;
-}
-
 /* Row `number` of float32[..., m]. */
 #define ROW(rows, number) ((rows) + (Py_ssize_t)(number) * m)
 

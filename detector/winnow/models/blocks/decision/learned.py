@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 
+from winnow.core import compiled
 from winnow.models.base import ABOVE_ALL, FAVORS, Choice
 from winnow.models.blocks.decision.cut_features import CUT_NAMES, cut_features
-from winnow.models.blocks.decision.cuts import Cuts
+from winnow.models.blocks.decision.cuts import LEVELS, Cuts
 from winnow.models.blocks.decision.kinds import ARTICLE, KINDS, KindHead, kind_inputs
 from winnow.models.blocks.decision.trees import Trees
 
@@ -54,7 +55,7 @@ class PageView:
     @classmethod
     def of(cls, page: Page, words: Floats, properties: Matrix, of_page: Matrix) -> Self:
         """Look at a page; blocks without words count a little."""
-        return cls(page, np.maximum(words, _LEAST_WORDS), properties, of_page)
+        return cls(page, np.maximum(words, _LEAST_WORDS), np.ascontiguousarray(properties, np.float32), of_page)
 
     def kind_inputs(self, templateness: Floats) -> Floats:
         """float64[d], what the kind of page is judged by."""
@@ -62,10 +63,22 @@ class PageView:
 
     def cuts(self, templateness: Floats) -> tuple[Cuts, Matrix]:
         """Cuts by the given float64[m] scores, and float32[k, len(CUT_NAMES)] their features."""
-        clipped = np.clip(templateness, _EPSILON, 1 - _EPSILON)
-        logits = np.log(clipped / (1 - clipped))
+        logits = _logits(templateness)
         found = Cuts.of(self.page, logits, self.words)
         return found, cut_features(self.page, found, logits, self.words, self.properties)
+
+    def rows(self, templateness: Floats, kinds: Floats, scope: Scope) -> tuple[Floats, Matrix]:
+        """float64[k], the levels of :meth:`cuts`, and float32[k, len(ROW_NAMES)], what the trees look at."""
+        core = compiled()
+        if core is None:
+            cuts, features = self.cuts(templateness)
+            return cuts.logit, with_page(features, kinds, scope)
+        levels, rows = np.empty(len(LEVELS)), np.empty((len(LEVELS), len(ROW_NAMES)), np.float32)
+        number = core.cut_rows(
+            *(self.page.arrays, _logits(templateness), self.words, self.properties, LEVELS),
+            *(_page_columns(kinds, scope), rows, levels),
+        )
+        return levels[:number], rows[:number]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -94,11 +107,10 @@ class LearnedDecision:
             scope: what is wanted.
             favor: what matters more.
         """
-        cuts, features = view.cuts(templateness)
-        rows = with_page(features, kinds, scope)
+        levels, rows = view.rows(templateness, kinds, scope)
         best = int(self.trees[favor].predict(rows).argmax())
         return Choice(
-            threshold=float(1 / (1 + np.exp(-cuts.logit[best]))) if np.isfinite(cuts.logit[best]) else ABOVE_ALL,
+            threshold=float(1 / (1 + np.exp(-levels[best]))) if np.isfinite(levels[best]) else ABOVE_ALL,
             confidence=float(np.clip(self.confidence.predict(rows[best : best + 1])[0], 0, 1)),
             kind=KINDS[int(kinds.argmax())],
         )
@@ -150,7 +162,13 @@ class PageDecision:
 
 
 def with_page(features: Matrix, kinds: Floats, scope: Scope) -> Matrix:
-    """float32[k, len(ROW_NAMES)], features of cuts with what is known of their page.
+    """float32[k, len(ROW_NAMES)], features of cuts with what is known of their page."""
+    of_page = _page_columns(kinds, scope)
+    return np.concatenate([features, np.broadcast_to(of_page, (len(features), len(of_page)))], axis=1)
+
+
+def _page_columns(kinds: Floats, scope: Scope) -> Matrix:
+    """float32[len(KINDS) + 1], what is known of a page.
 
     Whoever says that the story is wanted says that the page is an article, whatever it looks like; and the reverse.
     """
@@ -158,5 +176,9 @@ def with_page(features: Matrix, kinds: Floats, scope: Scope) -> Matrix:
         told = np.arange(len(KINDS)) == ARTICLE
         rest = np.where(told, 0.0, kinds)
         kinds = told.astype(np.float64) if scope == "article" else rest / max(rest.sum(), _EPSILON)
-    of_page = np.append(kinds, SCOPE_VALUES[scope]).astype(np.float32)
-    return np.concatenate([features, np.broadcast_to(of_page, (len(features), len(of_page)))], axis=1)
+    return np.append(kinds, SCOPE_VALUES[scope]).astype(np.float32)
+
+
+def _logits(templateness: Floats) -> Floats:
+    clipped = np.clip(templateness, _EPSILON, 1 - _EPSILON)
+    return np.log(clipped / (1 - clipped))
