@@ -26,6 +26,10 @@ class Addon:
             from scrapy_winnow.report.progress import CrawlProgress  # noqa: PLC0415
 
             settings.setdefault_in_component_priority_dict("EXTENSIONS", CrawlProgress, 10)
+        if settings.get("WINNOW_WARC"):
+            from scrapy_winnow.crawl_archive import CrawlArchive  # noqa: PLC0415
+
+            settings.setdefault_in_component_priority_dict("EXTENSIONS", CrawlArchive, 10)
         if settings.get("WINNOW_METRICS"):
             from scrapy_winnow.components.metrics import CrawlMetrics  # noqa: PLC0415
 

@@ -88,6 +88,8 @@ DEFAULTS: Final[Mapping[str, object]] = {
     "WINNOW_REPORT": None,
     "WINNOW_METRICS": None,
     "WINNOW_HEALTH_FILE": None,
+    "WINNOW_WARC": None,
+    "WINNOW_WARC_BYTES": 1_000_000_000,
     "WINNOW_PROGRESS": True,
 }
 """Every setting with its default."""
@@ -151,6 +153,8 @@ class Config:
     report: str | None
     metrics: tuple[str, int] | None
     health_file: str | None
+    warc: str | None
+    warc_bytes: int
     progress: bool
 
     @property
@@ -239,6 +243,8 @@ class Config:
             report=reader.file("WINNOW_REPORT"),
             metrics=reader.address("WINNOW_METRICS"),
             health_file=reader.file("WINNOW_HEALTH_FILE"),
+            warc=reader.file("WINNOW_WARC"),
+            warc_bytes=reader.whole("WINNOW_WARC_BYTES", least=1),
             progress=reader.truth("WINNOW_PROGRESS"),
         )
         reader.check()

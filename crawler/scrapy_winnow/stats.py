@@ -46,6 +46,9 @@ LEARNING_LEFT_OUT: Final = "winnow/learning/left_out"
 LEARNING_MODELS: Final = "winnow/learning/models"
 LEARNING_REFUSED: Final = "winnow/learning/refused"
 
+WARC_WRITTEN: Final = "winnow/warc/written"
+WARC_FAILED: Final = "winnow/warc/failed"
+
 PROCESSES_DIED: Final = "winnow/processes/died"
 
 REDIS_FAILURES: Final = "winnow/redis/failures"
