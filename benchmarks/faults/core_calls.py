@@ -36,6 +36,12 @@ def misuse(rng: random.Random) -> int:
         ("attribute_tokens", _random_attributes(rng, some, table, text)),
         ("node_fingerprints", (_random_page(rng, some), *_random_nodes(rng, some, table, text))),
         ("nearest", (some(i32), some(u8), some(i32))),
+        ("within", (some(i32), some(u8), some(u8))),
+        ("shingles", (text.encode(), some(u8), tokens, 3, 5, rng.choice((-1, 0, 1, 9)), some(u64))),
+        (
+            "shingles",
+            (text.encode(), table[: 1 << 16] + rng.randrange(4), tokens, 3, 5, rng.choice((0, 1, 9)), some(u64)),
+        ),
         ("countable", (_random_page(rng, some), *[np.zeros(4, np.uint8)] * 4, *_one_wrong(rng, some, _ones(u8, 1, 2)))),
         ("leaves", (_random_page(rng, some), *_one_wrong(rng, some, _ones(u8, 1, 2, 2)))),
         (

@@ -82,6 +82,17 @@ def node_fingerprints(
     /,
 ) -> None: ...
 def nearest(parent: ReadableBuffer, chosen: ReadableBuffer, found: WriteableBuffer, /) -> bool: ...
+def within(end: ReadableBuffer, chosen: ReadableBuffer, inside: WriteableBuffer, /) -> None: ...
+def shingles(
+    text: bytes,
+    kinds: ReadableBuffer,
+    tokens: ReadableBuffer,
+    base: int,
+    inverse: int,
+    size: int,
+    smallest: WriteableBuffer,
+    /,
+) -> int: ...
 def countable(
     page: tuple[ReadableBuffer, ...],
     unseen: ReadableBuffer,

@@ -18,7 +18,7 @@ Core: TypeAlias = Any  # the module winnow.core._compiled
 VARIABLE: Final = "WINNOW_CORE"
 """Environment variable; ``0`` leaves the compiled core out."""
 
-VERSION: Final = 5
+VERSION: Final = 6
 """Version of the functions that are called here; ``core.h`` has the same number."""
 
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from winnow.hashing import inverse_powers, mix, powers
+from winnow.core import compiled
+from winnow.hashing import BASE, INVERSE, inverse_powers, mix, powers
 from winnow.page.text.characters import CODES, LOW_SURROGATE, SEPARATOR, UNSPACED, character_tokens, utf16, word_kinds
 
 if TYPE_CHECKING:
@@ -49,6 +50,12 @@ def shingles(text: str, size: int = SIZE, keep: int = KEEP) -> Hashes:
     """
     if size < 1 or keep < 1:
         raise ValueError(f"size and keep must be at least 1, got {size} and {keep}")
+    core = compiled()
+    if core is not None:
+        smallest = np.empty(min(keep, len(text) + 1), np.uint64)
+        tables = word_kinds(), character_tokens(), BASE, INVERSE
+        number = core.shingles(text.encode("utf-8", "surrogatepass"), *tables, min(size, len(text) + 1), smallest)
+        return smallest[:number]
     rows = _word_characters(text)
     begins = np.append(np.flatnonzero(rows >= CODES), len(rows))
     words = len(begins) - 1

@@ -75,7 +75,8 @@ def story_headings(page: Page, texts: list[str], kept: NDArray[np.bool_]) -> NDA
 
 def _blocks_within(page: Page, tags: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """bool[m], blocks in elements of some tags."""
-    return within(page, tags[page.tag])[page.block_node]
+    chosen = tags[page.tag]
+    return within(page, chosen)[page.block_node] if chosen.any() else np.zeros(page.m, bool)
 
 
 def _before_the_last(kept: NDArray[np.bool_]) -> NDArray[np.bool_]:

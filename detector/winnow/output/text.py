@@ -67,6 +67,8 @@ def join_blocks(page: Page, texts: list[str], kept: NDArray[np.bool_]) -> str:
         kept: bool[m], the blocks wanted.
     """
     kept = kept & np.fromiter(map(bool, texts), bool, len(texts))
+    if not kept.any():
+        return ""
     wholes = _wholes(page, texts, kept)
     if wholes:
         kept, texts = kept.copy(), list(texts)
@@ -75,8 +77,6 @@ def join_blocks(page: Page, texts: list[str], kept: NDArray[np.bool_]) -> str:
             kept[first] = True
             texts[first] = whole
     blocks = np.flatnonzero(kept)
-    if not len(blocks):
-        return ""
     pieces = [texts[blocks[0]]]
     begun = {first for first, _, _ in wholes}
     for before, block, kind in zip(blocks.tolist(), blocks[1:].tolist(), _breaks(page, blocks).tolist(), strict=False):
@@ -87,7 +87,7 @@ def join_blocks(page: Page, texts: list[str], kept: NDArray[np.bool_]) -> str:
 
 def _wholes(page: Page, texts: list[str], kept: NDArray[np.bool_]) -> list[tuple[int, int, str]]:
     """Slices of blocks that are one text together, and that text: tables of data, and ``pre`` of which all is kept."""
-    tables = table_around(page)[page.block_node] if (page.tag == TAG_ID["table"]).any() else np.full(page.m, -1)
+    tables = table_around(page)[page.block_node]
     found = [
         (int(page.block_begin[table]), int(page.block_end[table]), table_text(page, table, texts, kept))
         for table in np.unique(tables[kept & (tables >= 0)]).tolist()

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from winnow.core import compiled
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -31,6 +33,11 @@ def subtree_sums(tree: Tree, values: NDArray[np.generic]) -> NDArray[np.int64]:
 
 def within(tree: Tree, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """bool[n], whether each element is one of the chosen ones or below one."""
+    core = compiled()
+    if core is not None:
+        inside = np.empty(tree.n, bool)
+        core.within(tree.end, np.ascontiguousarray(chosen), inside)
+        return inside
     closed = np.bincount(tree.end[chosen], minlength=tree.n + 1)[:-1]
     return np.cumsum(chosen - closed) > 0
 

@@ -15,6 +15,7 @@ from winnow import Page, clean, core
 from winnow.comments.dates import date_features
 from winnow.comments.head import dated_features
 from winnow.comments.names import NamedComments
+from winnow.duplicates.shingles import shingles
 from winnow.fingerprints import both_fingerprints
 from winnow.memo import forget
 from winnow.models.base import SCOPES, Scope
@@ -25,6 +26,7 @@ from winnow.models.blocks.features.tokens import TABLE_SIZE, Tokens, TokenTables
 from winnow.models.blocks.perceptron import view_of
 from winnow.page.ancestors import nearest
 from winnow.page.parsing import parse_html
+from winnow.page.subtrees import within
 from winnow.page.text.statistics import TextStatistics
 from winnow.site import countable, frequencies_from_leaves, leaves
 
@@ -50,6 +52,7 @@ VALUES = st.one_of(
     st.text(st.characters(exclude_categories=("Cs", "Cc"), exclude_characters="\ufffe\uffff"), max_size=12),
 )
 SAMPLES = ["", " ", "\n\t\u3000", "A word, and 42 more.", "我们去北京、上海。", "İΣ²\U0001f600 \U00020000", "x" * 170]
+HALVES = ["\ud83d", "\ude00\U00020000"]
 TEXTS = st.one_of(
     st.sampled_from(SAMPLES),
     st.text(st.characters(exclude_categories=("Cs", "Cc"), exclude_characters="\ufffe\uffff"), max_size=20),
@@ -101,6 +104,7 @@ def everything(root: etree._Element) -> dict[str, Any]:
     found |= {f"containers.{name}": getattr(stretches, name).take(place) for name in ("begin", "end", "scale")}
     df = np.arange(page.n + page.m) * 5 % 7
     found |= {"countable": countable(page), "leaves": leaves(page), "frequencies": frequencies_from_leaves(page, df)}
+    found["within"] = within(page, page.tag % 3 == 0)
     named = NamedComments.of(page)
     found["dates"], found["comments"], found["thread"] = dated_features(page, features), named.comment, named.thread
     found["cleaned"] = clean(page).text
@@ -148,7 +152,19 @@ def test_nearest_ancestors(nodes: list[tuple[int, bool]]) -> None:
             np.testing.assert_array_equal(nearest(parent, chosen), fast)
 
 
-@settings(deadline=None)
+@given(
+    st.lists(st.one_of(st.sampled_from([*SAMPLES, *HALVES, " one two ", "1\u0301"]), st.text(max_size=5))),
+    st.sampled_from([1, 2, 6, 10**12]),
+    st.sampled_from([1, 3, 8, 10**12]),
+)
+def test_shingles(pieces: list[str], size: int, keep: int) -> None:
+    text = "".join(pieces)
+    fast = shingles(text, size, keep)
+    with core.numpy_only():
+        np.testing.assert_array_equal(shingles(text, size, keep), fast)
+
+
+@settings(max_examples=40, deadline=None)
 @given(trees(), st.sampled_from(SCOPES), st.randoms(use_true_random=False))
 def test_rows_of_cuts(root: etree._Element, scope: Scope, random: Random) -> None:
     page = Page.from_tree(root)

@@ -72,7 +72,7 @@ def assert_equal_both_ways(root: etree._Element, url: str | None) -> None:
         np.testing.assert_array_equal(one, other)
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(ELEMENTS, st.sampled_from(ADDRESSES), st.sampled_from(BASES))
 def test_on_elements_with_attributes_of_every_form(
     elements: list[tuple[str, dict[str, str], str, bool]], url: str | None, base: str | None

@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Goes up with every change of what a function takes or gives; winnow.core.loading knows the same number. */
-#define CORE_VERSION 5
+#define CORE_VERSION 6
 
 /* A stretch of memory that grows; `used` and `capacity` in bytes. */
 typedef struct {
@@ -125,6 +125,8 @@ PyObject *core_text_hashes(PyObject *module, PyObject *arguments);
 PyObject *core_attribute_tokens(PyObject *module, PyObject *arguments);
 PyObject *core_node_fingerprints(PyObject *module, PyObject *arguments);
 PyObject *core_nearest(PyObject *module, PyObject *arguments);
+PyObject *core_within(PyObject *module, PyObject *arguments);
+PyObject *core_shingles(PyObject *module, PyObject *arguments);
 PyObject *core_countable(PyObject *module, PyObject *arguments);
 PyObject *core_leaves(PyObject *module, PyObject *arguments);
 PyObject *core_leaf_frequencies(PyObject *module, PyObject *arguments);

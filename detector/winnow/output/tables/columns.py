@@ -62,7 +62,10 @@ def layout(page: Page) -> NDArray[np.bool_]:
 
 def table_around(page: Page) -> NDArray[np.int32]:
     """int32[n], the table of data around each element, itself included; -1 for none."""
-    return nearest(page.parent, (page.tag == _TABLE) & ~layout(page))
+    tables = page.tag == _TABLE
+    if not tables.any():
+        return np.full(page.n, -1, np.int32)
+    return nearest(page.parent, tables & ~layout(page))
 
 
 def in_table(page: Page) -> NDArray[np.bool_]:

@@ -108,6 +108,8 @@ class AttributeTable(Sequence[Pairs]):
         core, values = compiled(), self.by_name
         if core is not None and isinstance(values, AttributeValues):
             chosen = values.of_names(names)
+            if not len(chosen):
+                return []
             found = np.empty(len(chosen), bool)
             core.having_parts(values.data, values.begin, chosen, "\n".join(parts).encode(), found)
             chosen = chosen[found]

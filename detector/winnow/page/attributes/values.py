@@ -50,8 +50,11 @@ class AttributeValues(Mapping[str, dict[str, int]]):
 
     def of_names(self, names: Iterable[str]) -> NDArray[np.int64]:
         """int64[k], numbers of the different attributes that have one of the names."""
+        numbers = [self._number[name] for name in names if name in self._number]
+        if not numbers:
+            return np.empty(0, np.int64)
         wanted = np.zeros(len(self._number), bool)
-        wanted[[self._number[name] for name in names if name in self._number]] = True
+        wanted[numbers] = True
         return np.flatnonzero(wanted[self.name_of])
 
     def strings(self, chosen: NDArray[np.int64]) -> list[str]:

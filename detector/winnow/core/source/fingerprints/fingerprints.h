@@ -10,6 +10,17 @@ enum { MOST_HASHED = 240 };
 /* Number of UTF-16 codes. */
 enum { CODES = 65536 };
 
+/* The two codes of a character that is above them all. */
+static inline uint32_t first_half(uint32_t character)
+{
+    return (0xD800 + ((character - CODES) >> 10)) & (CODES - 1);
+}
+
+static inline uint32_t second_half(uint32_t character)
+{
+    return 0xDC00 + ((character - CODES) & 0x3FF);
+}
+
 /* What Python finds of an attribute in the marks: the token is left to it; a type of control that its value labels; a
    value. */
 enum { IS_LEFT = 1, IS_LABELLED = 2, IS_VALUE = 4 };

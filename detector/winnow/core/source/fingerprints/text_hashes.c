@@ -46,8 +46,8 @@ static void add_run(Sums *sums, const unsigned char **at, const unsigned char *e
             add(sums, code, run);
         }
         else {
-            add(sums, (0xD800 + ((code - CODES) >> 10)) & (CODES - 1), run);
-            add(sums, 0xDC00 + ((code - CODES) & 0x3FF), run);
+            add(sums, first_half(code), run);
+            add(sums, second_half(code), run);
         }
     }
 }
