@@ -111,7 +111,7 @@ def blocks(fold: Fold) -> Floats:
     model = train_block_model([], fold.train, seed=fold.seed)
     scores = []
     for page in fold.test:
-        matrix = np.concatenate([page.static, model.tables.features(page.tokens)], axis=1, dtype=np.float32)
+        matrix = page.matrix(model.tables)
         scores.append(1 - model.content_probability(matrix, page.surroundings)[page.labelled])
     return np.concatenate(scores)
 

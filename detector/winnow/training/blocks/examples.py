@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from winnow.models.blocks.features.tokens import Tokens
+    from winnow.models.blocks.features.tokens import Tokens, TokenTables
     from winnow.page.page import Page
     from winnow.progress import Progress
     from winnow.training.blocks.gold_sets import GoldExample
@@ -59,6 +59,10 @@ class BlockPage:
     def surroundings(self) -> Surroundings:
         """Stretches of blocks around each block."""
         return Surroundings.of(self.tokens, self.words)
+
+    def matrix(self, tables: TokenTables) -> NDArray[np.float32]:
+        """float32[m, k], all features, the learned ones by the given tables."""
+        return np.concatenate([self.static, tables.features(self.tokens)], axis=1, dtype=np.float32)
 
     @property
     def mass(self) -> NDArray[np.float64]:

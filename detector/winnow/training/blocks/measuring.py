@@ -26,8 +26,7 @@ def measured(
     score, template, weight, cut = [], [], [], []
     f_measures: dict[str, list[float]] = defaultdict(list)
     for model, page in judged:
-        matrix = np.concatenate([page.static, model.tables.features(page.tokens)], axis=1, dtype=np.float32)
-        templateness = 1.0 - model.content_probability(matrix, page.surroundings)
+        templateness = 1.0 - model.content_probability(page.matrix(model.tables), page.surroundings)
         is_cut = templateness >= expected_f1_threshold(templateness, page.words)
         labelled, content = page.labelled, np.nan_to_num(page.content).astype(np.float64)
         score.append(templateness[labelled])

@@ -126,9 +126,7 @@ def compared(candidate: BlockPerceptron, parent: BlockPerceptron, held_out: Sequ
 def _lesson(parent: BlockPerceptron, pages: Sequence[BlockPage]) -> Lesson:
     """The pages with a target for every block; the features are those that the parent's tables give."""
     number = Counter(page.source for page in pages)
-    matrices = [
-        np.concatenate([page.static, parent.tables.features(page.tokens)], axis=1, dtype=np.float32) for page in pages
-    ]
+    matrices = [page.matrix(parent.tables) for page in pages]
     targets = [_target(parent, page, matrix) for page, matrix in zip(pages, matrices, strict=True)]
     return Lesson(
         inputs=standardised(np.concatenate(matrices), parent.mean, parent.scale),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from winnow.training.blocks.decision.calibration import Calibration
 from winnow.training.blocks.examples import of_gold, of_sites
 from winnow.training.blocks.fold_models import fit_folds
 from winnow.training.blocks.gold_sets import FOLDS, gold_examples, source_of
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
 _BY_FOLDS: Final = """\
 By five folds over the sources, each measured with a model trained in the same way on the others; a collection that a
 gold file has beside others is in one fold. Each source has the same weight."""
+
+_BY_A_FIFTH: Final = """\
+A model trained in the same way on four fifths of the sites. The others calibrate the scores, for the figures one half
+of them for the other half."""
 
 _GOLD_LIMITS: Final = """\
 Gold text is one person's opinion of what the content of each page is, on the pages and in the languages of that
@@ -118,20 +123,26 @@ def _without_gold(
     steps.of = "for the figures"
     seen = [[page for page in pages if page.source not in held_out] for pages in (sites, marked)]
     model = fit([], seen[0], marked=seen[1], begins=steps)
-    figures = measured([(model, [page for page in sites if page.source in held_out])])
+    unseen = [page for page in sites if page.source in held_out]
+    half = held_out[::2]
+    halves = [[page for page in unseen if (page.source in half) == first] for first in (True, False)]
+    pairs = zip(halves, reversed(halves), strict=True)  # measured on sites that it was not calibrated on either
+    figures = measured([(Calibration.of(model, others).applied(model), own) for own, others in pairs])
+    calibration = Calibration.of(model, unseen)
     steps.of = "for the weights"
-    model = fit([], sites, marked=marked, begins=steps)
+    model = calibration.applied(fit([], sites, marked=marked, begins=steps))
     steps.finish()
     return model, {SITE_LABELS: figures} if figures is not None else {}
 
 
-def _held_out(sites: Iterable[BlockPage], seed: int) -> frozenset[str]:
+def _held_out(sites: Iterable[BlockPage], seed: int) -> list[str]:
     """Pick a fifth of the sites, but at least one."""
     names = sorted({page.source for page in sites})
     if len(names) < 2:
         raise ValueError("two sources with text are needed at least: one to learn from and one to measure on")
     number = max(round(len(names) / FOLDS), 1)
-    return frozenset(np.random.default_rng(seed).permutation(np.array(names, object))[:number].tolist())
+    chosen: list[str] = np.random.default_rng(seed).permutation(np.array(names, object))[:number].tolist()
+    return chosen
 
 
 def _method(gold: Sequence[Path], site_method: str, *, marks: bool) -> Method:
@@ -147,7 +158,7 @@ def _method(gold: Sequence[Path], site_method: str, *, marks: bool) -> Method:
         threshold="learned: trees judge the cuts of each page by its scores"
         if gold
         else "none: each page is cut where its own scores expect the best F1",
-        held_out=_BY_FOLDS if gold else "A model trained in the same way on four fifths of the sites.",
+        held_out=_BY_FOLDS if gold else _BY_A_FIFTH,
         f_measure="before smoothing",
         limits=f"{_GOLD_LIMITS}\n{SITE_LEVEL_LIMITS}" if gold else SITE_LEVEL_LIMITS,
     )

@@ -14,6 +14,7 @@ import winnow
 from demo.web import build_site
 from winnow import Page, load_model
 from winnow.models.blocks.block_features import STATIC_NAMES
+from winnow.models.blocks.perceptron import BlockPerceptron
 from winnow.training import TRAINERS, Trained, find_sites, train
 from winnow.training.blocks.examples import BlockPage, of_gold, of_sites
 from winnow.training.blocks.gold_sets import GoldExample, gold_examples
@@ -162,8 +163,20 @@ def test_sites_alone_are_enough_every_step_is_announced_and_the_same_seed_gives_
     assert steps[-2][2] == "networks for the weights"
 
     report.model.save(tmp_path / "first.npz")
-    train_block_model([], site_pages, seed=1, recipe=TINY).save(tmp_path / "again.npz")
+    train_blocks([], examples=site_pages, seed=1, recipe=TINY).model.save(tmp_path / "again.npz")
     assert (tmp_path / "first.npz").read_bytes() == (tmp_path / "again.npz").read_bytes()
+
+
+def test_without_gold_text_the_networks_are_calibrated_on_sites_held_out(site_pages: list[BlockPage]):
+    trained = train_blocks([], examples=site_pages, seed=1, recipe=TINY).model
+    assert isinstance(trained, BlockPerceptron)
+    as_fitted = train_block_model([], site_pages, seed=1, recipe=TINY)
+    scales = []
+    for network, fitted in zip(trained.networks, as_fitted.networks, strict=True):
+        assert np.array_equal(network.block_weight, fitted.block_weight)
+        scales.append(network.output_weight / fitted.output_weight)
+    assert np.ptp(scales) < 1e-5
+    assert abs(np.mean(scales) - 1) > 0.01
 
 
 @pytest.mark.parametrize("fault", ["html", "line", "rapidfuzz", "file"])
