@@ -120,4 +120,4 @@ def is_held_out(host: bytes) -> bool:
 def block_page(example: Example, host: str) -> BlockPage:
     """Turn an example into what training takes."""
     content = np.where(example.content == UNLABELLED, np.nan, example.content == CONTENT).astype(np.float32)
-    return BlockPage(host, example.static, example.tokens, example.words, content)
+    return BlockPage(host, example.static, example.tokens, example.words, content, marked=example.marked)

@@ -14,6 +14,7 @@ from scrapy_winnow.learning.priorities import SALT_BYTES
 from scrapy_winnow.learning.reservoir import Bounds, Reservoir
 from scrapy_winnow.learning.teaching import example_of, ready_to_teach
 from scrapy_winnow.storage.keys import LearningKeys
+from winnow.metadata.marks import MarkedPage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,16 +97,17 @@ class CrawlLearning:
         if len(self._tasks) >= _MOST_UNDER_WAY:
             self._count(stats.LEARNING_LEFT_OUT)
             return
-        # The one feature that is read from lxml's tree, which the callback may change while the thread is at work.
+        # What is read from lxml's tree, which the callback may change while the thread is at work.
         _ = hashed.page.title
-        task = asyncio.create_task(self._teach(host, hashed, evidence))
+        marked = MarkedPage.of(hashed.page)
+        task = asyncio.create_task(self._teach(host, hashed, evidence, marked))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _teach(self, host: str, hashed: HashedPage, evidence: SiteEvidence) -> None:
+    async def _teach(self, host: str, hashed: HashedPage, evidence: SiteEvidence, marked: MarkedPage | None) -> None:
         taken = False
         try:
-            example = await asyncio.to_thread(example_of, hashed, evidence)
+            example = await asyncio.to_thread(example_of, hashed, evidence, marked)
             taken = example is not None and await self._reservoir.add(host, hashed.contents_id, example)
         except Exception:
             # What a page teaches is worth less than the crawl.

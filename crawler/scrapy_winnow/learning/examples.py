@@ -34,12 +34,12 @@ MOST_BLOCKS: Final = 2_000
 MOST_BYTES: Final = 262_144
 """Bytes of an example; a page that would need more gives none."""
 
-_FORMAT: Final = 1
+_FORMAT: Final = 2
 _LEVELS: Final = 4
 _MOST_ELEMENTS: Final = 100_000
 _MOST_INFLATED: Final = 16_000_000
 _LARGEST_HALF: Final = 65_504.0
-_HEADER: Final = struct.Struct("<8s4I")  # feature version; elements, blocks, names, words
+_HEADER: Final = struct.Struct("<8s4IB")  # feature version; elements, blocks, names, words; whether marked
 _LEVEL: Final = 3  # of zlib: level 6 takes three times as long for a twentieth less
 
 
@@ -67,24 +67,26 @@ class Example:
         tokens: hashed names and words.
         words: float64[m], words of each block.
         content: int8[m], :data:`CONTENT`, :data:`TEMPLATE` or :data:`UNLABELLED`.
+        marked: whether the author's marks gave the labels, and not what the site repeats.
     """
 
     static: NDArray[np.float32]
     tokens: Tokens
     words: NDArray[np.float64]
     content: NDArray[np.int8]
+    marked: bool = False
 
     @classmethod
-    def of(cls, features: BlockFeatures, content: NDArray[np.int8]) -> Self:
+    def of(cls, features: BlockFeatures, content: NDArray[np.int8], *, marked: bool = False) -> Self:
         """Take the features of a page's blocks and their labels."""
         half = np.clip(features.static, -_LARGEST_HALF, _LARGEST_HALF).astype(np.float16)
-        return cls(half.astype(np.float32), _sorted(features.tokens), features.words, content)
+        return cls(half.astype(np.float32), _sorted(features.tokens), features.words, content, marked)
 
     def to_bytes(self) -> bytes:
         """Write the example."""
         tokens = self.tokens
         n, m = len(tokens.parent), len(tokens.owner)
-        header = _HEADER.pack(_MARK, n, m, len(tokens.name), len(tokens.word))
+        header = _HEADER.pack(_MARK, n, m, len(tokens.name), len(tokens.word), self.marked)
         static = np.ascontiguousarray(self.static.T, "<f2").view(np.uint8).reshape(-1, 2)
         index = np.arange(n)
         arrays: tuple[tuple[NDArray[np.generic], str], ...] = (
@@ -113,7 +115,7 @@ class Example:
         """
         if len(data) < _HEADER.size or len(data) > MOST_BYTES:
             raise ExampleError(f"not an example: {len(data):,} bytes")
-        mark, n, m, names, words = _HEADER.unpack_from(data)
+        mark, n, m, names, words, marked = _HEADER.unpack_from(data)
         if mark != _MARK:
             raise ExampleError("an example of another feature version")
         size = 2 * len(STATIC_NAMES) * m + (4 + 1 + 4 + 4 * _LEVELS) * m + 16 * n + 6 * (names + words)
@@ -159,7 +161,7 @@ class Example:
             owner=owner.astype(np.int32),
             levels=levels,
         )
-        return cls(static, tokens, number, content.astype(np.int8))
+        return cls(static, tokens, number, content.astype(np.int8), bool(marked))
 
 
 def _within(array: NDArray[np.int64], size: int) -> bool:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from scrapy_winnow.hosts.evidence import HashedPage, SiteEvidence
+    from winnow.metadata.marks import MarkedPage
 
 TEACHING_PAGES: Final = 30
 """Pages from which on a host that has not settled yet teaches all the same: many sites are no larger."""
@@ -36,12 +37,24 @@ def block_labels(hashed: HashedPage, evidence: SiteEvidence) -> NDArray[np.int8]
     return labels
 
 
-def example_of(hashed: HashedPage, evidence: SiteEvidence) -> bytes | None:
-    """Make the example of a page; ``None`` if it is without text or labels, or too large for one."""
+def example_of(hashed: HashedPage, evidence: SiteEvidence, marked: MarkedPage | None = None) -> bytes | None:
+    """Make the example of a page; ``None`` if it is without text or labels, or too large for one.
+
+    Args:
+        hashed: the page.
+        evidence: what its site says of it.
+        marked: what its author has marked as the article; it says more than the site does, and is taken instead.
+    """
     if not 0 < hashed.page.m <= MOST_BLOCKS:
         return None
-    labels = block_labels(hashed, evidence)
-    if (labels == UNLABELLED).all():
-        return None
-    example = Example.of(BlockFeatures.of(hashed.page), labels).to_bytes()
-    return example if len(example) <= MOST_BYTES else None
+    hidden = marked.hidden() if marked is not None else None
+    if marked is not None and hidden is not None:
+        labels = np.where(np.isnan(marked.content), UNLABELLED, marked.content > 0.5).astype(np.int8)
+        example = Example.of(BlockFeatures.of(hidden), labels, marked=True)
+    else:
+        labels = block_labels(hashed, evidence)
+        if (labels == UNLABELLED).all():
+            return None
+        example = Example.of(BlockFeatures.of(hashed.page), labels)
+    written = example.to_bytes()
+    return written if len(written) <= MOST_BYTES else None

@@ -1,6 +1,6 @@
 """Names that authors give to the elements of a comment thread: schema.org types and class and id names.
 
-They are what the head learns from (:mod:`winnow.training.marks.comments`), with itself hidden, and what it is helped by
+They are what the head learns from (:mod:`winnow.training.comments`), with itself hidden, and what it is helped by
 where a page has them. A name counts by its parts: ``comment-body``, ``li-comment-17`` and ``wpd_comment`` are of a
 comment, ``comment-count``, ``recent-comments`` and ``no-comments`` are not.
 """

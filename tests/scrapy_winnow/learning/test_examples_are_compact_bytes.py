@@ -1,6 +1,5 @@
 """A page's features and labels become bytes and come back equal; whatever else is read is refused."""
 
-import struct
 import zlib
 
 import numpy as np
@@ -12,6 +11,7 @@ from scrapy_winnow.hosts.evidence import HashedPage, SiteEvidence
 from scrapy_winnow.learning import examples as module
 from scrapy_winnow.learning.examples import CONTENT, TEMPLATE, UNLABELLED, Example, ExampleError
 from scrapy_winnow.learning.teaching import TEACHING_PAGES, block_labels, example_of, ready_to_teach
+from winnow.metadata.marks import MarkedPage
 from winnow.models.blocks.block_features import BlockFeatures
 from winnow.models.blocks.features.tokens import TABLE_SIZE, TokenTables
 from winnow.page.page import Page
@@ -108,9 +108,9 @@ def test_examples_of_other_features_bombs_and_giants_are_refused(monkeypatch: py
     mark, *numbers = module._HEADER.unpack_from(_BYTES)
     rest = _BYTES[module._HEADER.size :]
     for broken, message in (
-        (struct.pack("<8s4I", bytes(8), *numbers) + rest, "another feature version"),
-        (struct.pack("<8s4I", mark, 7, 2**31, 0, 0) + rest, "too large"),
-        (struct.pack("<8s4I", mark, *numbers) + zlib.compress(bytes(50_000_000)), "other lengths"),
+        (module._HEADER.pack(bytes(8), *numbers) + rest, "another feature version"),
+        (module._HEADER.pack(mark, 7, 2**31, 0, 0, 0) + rest, "too large"),
+        (module._HEADER.pack(mark, *numbers) + zlib.compress(bytes(50_000_000)), "other lengths"),
         (_BYTES + bytes(module.MOST_BYTES), "bytes"),
         (b"", "bytes"),
     ):
@@ -147,3 +147,23 @@ def test_pages_without_labels_or_with_too_many_blocks_give_no_example():
         assert example_of(hashed, _evidence(hashed, [df] * len(hashed.units))) is None
     hashed = HashedPage.of(Page.parse(HTML))
     assert example_of(hashed, _evidence(hashed, [1] * len(hashed.units))) is not None
+
+
+def test_a_page_whose_author_marks_the_article_teaches_by_the_mark_which_is_hidden():
+    story = "".join(f"<p>{'The ferries stay in the harbour until Sunday noon. ' * 6}{n}</p>" for n in range(3))
+    pages = [
+        Page.parse(f"<body><p>All our news</p><div class='{name}'>{story}</div><p>Alone on this page</p></body>")
+        for name in ("e-content wide", "wide")
+    ]
+    marked, plain = map(HashedPage.of, pages)
+    evidence = _evidence(marked, [1] * len(marked.units))  # nothing repeats, so that the site takes all for content
+    data = example_of(marked, evidence, MarkedPage.of(marked.page)), example_of(plain, evidence)
+    assert MarkedPage.of(plain.page) is None
+    assert data[0] is not None
+    assert data[1] is not None
+    by_mark, by_site = map(Example.from_bytes, data)
+    assert by_mark.content.tolist() == [TEMPLATE, CONTENT, CONTENT, CONTENT, TEMPLATE]
+    assert by_site.content.tolist() == [CONTENT] * 5
+    assert (by_mark.marked, by_site.marked) == (True, False)
+    assert np.array_equal(by_mark.static, by_site.static)
+    assert np.array_equal(by_mark.tokens.name, by_site.tokens.name)

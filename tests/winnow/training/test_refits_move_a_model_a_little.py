@@ -59,6 +59,15 @@ def test_what_sites_repeat_is_learned_and_everything_else_stays(parent: BlockPer
     assert again.version == model.version
 
 
+def test_what_an_author_marks_is_content_for_certain(parent: BlockPerceptron, pages: list[BlockPage]):
+    content = np.array([0, np.nan, 1, 1, 1], np.float32)  # of the notices, which the model takes for template
+    by_site, by_mark = (
+        refit(parent, [replace(page, content=content, marked=marked) for page in pages], moving=Moving(steps=15))
+        for marked in (False, True)
+    )
+    assert notices(by_mark) < notices(by_site)
+
+
 def test_it_is_measured_by_the_mean_gain_on_hosts_that_did_not_teach(parent: BlockPerceptron, pages: list[BlockPage]):
     wrong = [replace(page, content=1 - page.content) for page in pages]
     worse = refit(parent, wrong, moving=Moving(rate=0.02, steps=12))

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from winnow.metadata import metadata_of
+from winnow.metadata.marks import MarkedPage
 from winnow.page.page import Page, PageTooLarge
 from winnow.training.blocks.examples import block_page, collected
 from winnow.training.blocks.gold_sets import registrable_domain
-from winnow.training.marks import article_mark, without_marks
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -87,11 +87,9 @@ def _of_site(task: _Task) -> list[BlockPage]:
 
 def marked_page(page: Page, source: str) -> BlockPage | None:
     """Take a page whose article is marked as examples; ``None`` where none is."""
-    mark = article_mark(page)
-    if mark is None:
-        return None
-    hidden = Page.from_tree(without_marks(page.elements[0]), page.url)
-    return block_page(hidden, mark.content, source) if hidden.m == page.m else None
+    marked = MarkedPage.of(page)
+    hidden = marked.hidden() if marked else None
+    return block_page(hidden, marked.content, source) if marked and hidden else None
 
 
 def _domain(page: Page) -> str:

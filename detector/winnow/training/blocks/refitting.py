@@ -4,11 +4,11 @@ Its opinion of the new pages is. Where the sites say that a block is template, t
 nothing, the model's own probability is, so that what it knew is handed on: the soft targets of distillation (Hinton,
 Vinyals and Dean, "Distilling the Knowledge in a Neural Network", 2015). A block that one page alone has is content by
 two thirds, and by that opinion for the rest: lists of related stories are unique, too, and a model that was told so by
-gold text would forget it.
+gold text would forget it. What an author has marked as the article is certain, and what is outside is not of it.
 
 For the same reason the networks begin where they stand, and move a little. Networks trained anew on the same pages, by
-the same labels, were worse than their parents on the hosts that were held out; three times the rate gains more on sites
-like those that taught, and loses five times as much on others.
+the same labels, were worse than their parents on the hosts that were held out. At three times the rate a model gains
+more on sites like those that taught it, but loses 0.009 of its word F1 on WCXB, where it loses nothing at this one.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def refit(
 
     Args:
         parent: the model; it is not changed.
-        pages: pages of the sites, with site-level labels; every site counts the same.
+        pages: pages of the sites, with site-level labels or those of authors' marks; every site counts the same.
         seed: the same seed and pages give the same weights.
         moving: how far; by default as far as paid on sites that did not teach.
         begins: called with the name of each of :data:`STEPS` as it begins.
@@ -140,7 +140,8 @@ def _lesson(parent: BlockPerceptron, pages: Sequence[BlockPage]) -> Lesson:
 def _target(parent: BlockPerceptron, page: BlockPage, matrix: NDArray[np.float32]) -> NDArray[np.float32]:
     """float32[m], probability of content: what the site says, and where it says nothing what the parent does."""
     opinion = parent.content_probability(matrix, page.surroundings)
-    of_unique = UNIQUE + (1 - UNIQUE) * opinion
+    unique = 1.0 if page.marked else UNIQUE
+    of_unique = unique + (1 - unique) * opinion
     probability = np.where(page.labelled, np.where(page.content > 0.5, of_unique, 0.0), opinion)
     return probability.astype(np.float32)
 

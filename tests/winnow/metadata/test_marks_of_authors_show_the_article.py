@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
+from winnow.metadata.marks import article_mark, without_marks
 from winnow.page.page import Page
-from winnow.training.marks import article_mark, without_marks
 
 PARAGRAPHS = [
     f"In paragraph {n} of this story the otter swims further up the river than anyone had thought, " * 2

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from winnow.metadata.marks.structured_data import article_bodies
 from winnow.page.subtrees import within
 from winnow.page.tags import TAG_ID
 from winnow.page.text.scripts import WORD
-from winnow.training.marks.structured_data import article_bodies
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -64,7 +64,6 @@ def article_mark(page: Page) -> ArticleMark | None:
     """Find the mark of the one article of a page; ``None`` without one, or where it does not seem to be whole."""
     if any(_FORUM.search(kind) for kind in page.attributes.named("itemtype")):
         return None  # a mark for each post, or for the first one
-    words = np.fromiter((len(WORD.findall(text)) for text in page.block_texts()), np.int64, page.m)
     for kind, (attribute, mark) in _MARKS.items():
         found = _outermost(
             page, [element for element, value in page.attribute(attribute).items() if mark.search(value)]
@@ -72,6 +71,7 @@ def article_mark(page: Page) -> ArticleMark | None:
         if len(found) > 1:
             return None  # a page of several articles, each perhaps a teaser
         if found:
+            words = np.fromiter((len(WORD.findall(text)) for text in page.block_texts()), np.int64, page.m)
             content = np.zeros(page.m, np.float32)
             content[page.block_begin[found[0]] : page.block_end[found[0]]] = 1
             if words @ content >= LEAST_WORDS:
