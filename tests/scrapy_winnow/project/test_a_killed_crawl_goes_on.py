@@ -113,7 +113,7 @@ def test_a_budget_goes_on_from_where_it_was(tmp_path):
         assert not again.take("a")
         assert again.left_behind() == ["c"]
         assert again.left_behind() == []
-        assert again.more() == ["d", "e"]
+        assert [link.url for link in again.more()] == ["d", "e"]
         assert [again.offer(url) for url in "abcde"] == [False] * 5
 
 

@@ -1,9 +1,14 @@
 """``scrapy crawl site``: one site or many, in-site links only, robots obeyed, a budget of pages per host."""
 
-import pytest
+from unittest import mock
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrapy_winnow.project.spiders import url_hashes
 from scrapy_winnow.project.spiders.arguments import page_budget, shard_of, start_urls
-from scrapy_winnow.project.spiders.site_queue import SiteQueue
+from scrapy_winnow.project.spiders.site_queue import UNDER_WAY, SiteQueue
 
 
 def _site(web):
@@ -63,13 +68,61 @@ def test_many_sites_from_a_file_each_with_its_own_budget(web, shared_web, start_
 def test_a_queue_asks_within_its_budget_and_keeps_some_links_for_later():
     queue = SiteQueue(2)
     assert [queue.offer(url) for url in ("a", "b", "a", "c", "d")] == [True, True, False, False, False]
-    assert queue.more() == ["c", "d"]
+    assert [link.url for link in queue.more()] == ["c", "d"]
     assert queue.take("a")
     assert not queue.take("a")
     assert queue.take("c")
     assert queue.more() == []
     assert not any(queue.offer(str(number)) for number in range(1000))
     assert len(queue.more()) == 0
+
+
+def test_few_links_of_a_site_are_under_way_and_the_others_wait_in_their_order():
+    queue = SiteQueue(100)
+    urls = [f"http://a.example/{number}" for number in range(150)]
+    assert [url for url in urls if queue.offer(url, depth=1)] == urls[:UNDER_WAY]
+    done = []
+    under_way = urls[:UNDER_WAY]
+    while under_way:
+        url = under_way.pop(0)
+        assert queue.take(url) is True
+        queue.end(url, stored=True)
+        done.append(url)
+        more = queue.next()
+        assert {link.depth for link in more} <= {1}
+        under_way += [link.url for link in more]
+        assert len(under_way) <= UNDER_WAY
+    assert done == urls[:100]
+    assert queue.more() == []
+
+
+def test_a_link_that_ends_in_no_page_is_replaced_at_once():
+    queue = SiteQueue(1)
+    assert [queue.offer(url) for url in ("a", "b", "c")] == [True, False, False]
+    queue.end("a", stored=False)
+    assert [link.url for link in queue.next()] == ["b"]
+    assert queue.next() == []
+
+
+@given(st.lists(st.integers(0, 40)), st.sampled_from([3, 4096]))
+def test_hashes_of_addresses_are_a_set(numbers, packed):
+    with mock.patch.object(url_hashes, "_PACKED", packed):
+        hashes, expected = url_hashes.UrlHashes(), set()
+        for number in numbers:
+            assert hashes.add(str(number)) is (number not in expected)
+            expected.add(number)
+            assert len(hashes) == len(expected)
+        assert [number for number in range(41) if str(number) in hashes] == sorted(expected)
+
+
+def test_links_that_wait_keep_the_limit_of_depth(web, start_crawls):
+    for number in range(40):
+        web.add(f"/{number}", f"<p>page {number} has this to say</p>" + f'<a href="/deep/{number}">deeper</a>')
+        web.add(f"/deep/{number}", "<p>too deep</p>")
+    web.add("/", "".join(f'<a href="/{number}">{number}</a>' for number in range(40)))
+    (crawled,) = start_crawls({**_plan(url=web.url + "/"), "DEPTH_LIMIT": 1}).results()
+    assert len(crawled.items) == 41
+    assert not any(path.startswith("/deep") for path in web.asked)
 
 
 @pytest.mark.parametrize("pages", [0, -1, "many", "", "1.5"])

@@ -16,7 +16,7 @@ from scrapy.utils.job import job_dir
 from scrapy_winnow.hosts.names import site_of
 from scrapy_winnow.project.items import PageItem
 from scrapy_winnow.project.spiders.arguments import page_budget, shard_of, start_urls
-from scrapy_winnow.project.spiders.journal import Journal
+from scrapy_winnow.project.spiders.journal import Journal, Link
 from scrapy_winnow.project.spiders.site_queue import SiteQueue
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ class SiteSpider(Spider):
         crawler.signals.connect(spider.ask_for_more, signals.spider_idle)
         crawler.signals.connect(spider.stored, signals.item_scraped)
         crawler.signals.connect(spider.dropped, signals.item_dropped)
+        crawler.signals.connect(spider.request_dropped, signals.request_dropped)
         return spider
 
     def resume(self, folder: Path) -> None:
@@ -99,14 +100,14 @@ class SiteSpider(Spider):
         if queue.stored >= self._budget:
             return
         if site is None:
-            queue.offer(response.url)
+            queue.begin(response.url)
             link = response.url
         if queue.take(str(link)):
             response.cb_kwargs.update(site=here, link=link)
             yield PageItem(url=response.url, html=response.text)
         for found in self._links.extract_links(response):
             url = found.url.partition("#")[0]
-            if site_of(url) == here and queue.offer(url):
+            if site_of(url) == here and queue.offer(url, response.meta.get("depth", 0) + 1):
                 yield self._request(here, url)
 
     def failed(self, failure: Failure) -> Failure:
@@ -128,10 +129,10 @@ class SiteSpider(Spider):
     def ask_for_more(self) -> None:
         """Ask for what an earlier run has left behind, and replace links that did not end in a stored page."""
         again = [(site, url) for site, queue in self._queues.items() for url in queue.left_behind()]
-        more = [(site, url) for site, queue in self._queues.items() for url in queue.more()] if not again else []
-        for site, url in again + more:
-            self.crawler.engine.crawl(self._request(site, url, dont_filter=bool(again)))
-        if again or more:
+        for site, url in again:
+            self.crawler.engine.crawl(self._request(site, url, dont_filter=True))
+        asked = sum(self._ask_for(site, queue.more()) for site, queue in self._queues.items()) if not again else 0
+        if again or asked:
             raise DontCloseSpider
 
     def closed(self, reason: str) -> None:  # noqa: ARG002  Scrapy passes it
@@ -147,9 +148,29 @@ class SiteSpider(Spider):
             self._queues[site] = SiteQueue(self._budget, site, self._journal)
         return self._queues[site]
 
+    def request_dropped(self, request: Request) -> None:
+        """Note that the scheduler has not taken a link, since its address was asked for: by this run, or before."""
+        site, link = request.cb_kwargs.get("site"), request.cb_kwargs.get("link")
+        if site is not None and not self._queue(site).is_left_behind(str(link)):
+            self._end(site, link, stored=False)
+
+    def _ask_for(self, site: str, links: list[Link]) -> int:
+        """Ask for links that have waited, as deep as they were found; return how many."""
+        limit, priority = (self.settings.getint(name) for name in ("DEPTH_LIMIT", "DEPTH_PRIORITY"))
+        for link in links:
+            if limit and link.depth > limit:
+                self._queues[site].end(link.url, stored=False)
+                continue
+            request = self._request(site, link.url)
+            request.meta["depth"] = link.depth
+            self.crawler.engine.crawl(request.replace(priority=-link.depth * priority))
+        return len(links)
+
     def _stored(self, response: Response) -> None:
         self._end(response.cb_kwargs.get("site"), response.cb_kwargs.get("link"), stored=True)
 
     def _end(self, site: str | None, link: str | None, *, stored: bool) -> None:
         if site is not None and link is not None:
-            self._queue(site).end(link, stored=stored)
+            queue = self._queue(site)
+            queue.end(link, stored=stored)
+            self._ask_for(site, queue.next())
