@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ def pack_task(task: Task) -> bytes:
         "url": task.url,
         "model": task.model,
         "is_text": isinstance(html, str),
-        "options": asdict(task.options),
+        "options": _plain(task.options),
         "counts": None,
     }
     parts = [html.encode("utf-8", "surrogatepass") if isinstance(html, str) else html]
@@ -46,6 +47,12 @@ def pack_task(task: Task) -> bytes:
         head["counts"] = [counts.size, counts.pages, counts.label_version]
         parts += [counts.units.astype("<i4").tobytes(), counts.df.astype("<i4").tobytes()]
     return Message(head, tuple(parts)).packed()
+
+
+@lru_cache(maxsize=8)
+def _plain(options: CleaningOptions) -> dict[str, Any]:
+    """Options as they are sent, the same with every page."""
+    return asdict(options)
 
 
 def read_task(message: Message) -> Task:

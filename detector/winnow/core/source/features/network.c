@@ -1,7 +1,15 @@
 /* What a network makes of its first hidden layer: the double of winnow.models.blocks.ensemble. */
 #include "core.h"
 
-enum { COLUMNS = 16 }; /* taken together: as many as registers hold */
+enum { COLUMNS = 16 }; /* taken together, so that running totals of long pages stay small */
+enum { UNITS = 32, FEW_UNITS = 4 }; /* summed up together: as many as registers hold, and as one does */
+
+/* Both give the same sums: columns are summed up beside each other, not together. */
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+#define WITH_WIDE_REGISTERS __attribute__((target_clones("avx2", "default")))
+#else
+#define WITH_WIDE_REGISTERS
+#endif
 
 enum {
     HIDDEN, WEIGHT, NEAR_BEGIN, NEAR_END, NEAR_SCALE, BEGIN, END, SCALE, PLACE, CONTEXT_WEIGHT, CONTEXT_BIAS, OUTPUT_WEIGHT,
@@ -24,26 +32,35 @@ static const float *hidden_of(const Task *task, Py_ssize_t network, Py_ssize_t b
     return ITEMS(task->arrays[HIDDEN], float) + block * task->p * task->c + network * task->c;
 }
 
-/* Add float32[c] times float32[c, d], whose rows stand `stride` apart. */
+/* Add float32[c] times the first `count` columns of float32[c, d], whose rows stand `stride` apart; the compiler knows the
+   count. */
+static inline __attribute__((always_inline)) void add_columns(const float *values, Py_ssize_t c, const float *weight,
+                                                              Py_ssize_t stride, int count, float *to)
+{
+    float sum[UNITS];
+    Py_ssize_t i;
+    int k;
+    memcpy(sum, to, sizeof(float) * (size_t)count);
+    for (i = 0; i < c; i++) {
+        for (k = 0; k < count; k++) {
+            sum[k] += values[i] * weight[i * stride + k];
+        }
+    }
+    memcpy(to, sum, sizeof(float) * (size_t)count);
+}
+
+WITH_WIDE_REGISTERS
 static void add_product(const float *values, Py_ssize_t c, const float *weight, Py_ssize_t stride, Py_ssize_t d, float *to)
 {
-    Py_ssize_t column, i;
-    int k;
-    for (column = 0; column + COLUMNS <= d; column += COLUMNS) {
-        float sum[COLUMNS];
-        memcpy(sum, to + column, sizeof sum);
-        for (i = 0; i < c; i++) {
-            const float *row = weight + i * stride + column;
-            for (k = 0; k < COLUMNS; k++) {
-                sum[k] += values[i] * row[k];
-            }
-        }
-        memcpy(to + column, sum, sizeof sum);
+    Py_ssize_t column = 0;
+    for (; column + UNITS <= d; column += UNITS) {
+        add_columns(values, c, weight + column, stride, UNITS, to + column);
+    }
+    for (; column + FEW_UNITS <= d; column += FEW_UNITS) {
+        add_columns(values, c, weight + column, stride, FEW_UNITS, to + column);
     }
     for (; column < d; column++) {
-        for (i = 0; i < c; i++) {
-            to[column] += values[i] * weight[i * stride + column];
-        }
+        add_columns(values, c, weight + column, stride, 1, to + column);
     }
 }
 
