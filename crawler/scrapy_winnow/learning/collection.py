@@ -34,11 +34,16 @@ class Collection:
 
     Attributes:
         fitted: pages of hosts to learn from.
-        held_out: pages of hosts to measure on.
+        held_out: pages of hosts to measure on; the same list where hosts are so few that each is held out in turn.
     """
 
     fitted: list[BlockPage] = field(default_factory=list)
     held_out: list[BlockPage] = field(default_factory=list)
+
+    @property
+    def in_turn(self) -> bool:
+        """Whether each host is held out in turn, and all of them teach in the end."""
+        return self.held_out is self.fitted
 
     @property
     def fitted_hosts(self) -> int:

@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Final, Literal
 from redis.exceptions import RedisError
 
 from scrapy_winnow.learning.cards import Card
-from scrapy_winnow.learning.collection import Collector
+from scrapy_winnow.learning.collection import Collection, Collector
 from scrapy_winnow.learning.handover import PACKAGE
 from scrapy_winnow.learning.published import Published
 from scrapy_winnow.services.health import EVERY
 from scrapy_winnow.services.service import Figure, Service
 from winnow.models.files import ModelError
-from winnow.training.blocks.refitting import STEPS, Comparison, compared, refit
+from winnow.training.blocks.refitting import STEPS, Comparison, compared, compared_in_turn, refit
 
 if TYPE_CHECKING:
     from redis import Redis
 
-    from scrapy_winnow.learning.collection import Collection, Extent
+    from scrapy_winnow.learning.collection import Extent
     from scrapy_winnow.storage.keys import LearningKeys
     from scrapy_winnow.storage.lease import Lease
     from winnow.models.blocks.perceptron import BlockPerceptron
@@ -34,6 +34,9 @@ NEW_SHARE: Final = 0.1
 """Examples that must have come in since the last refit, as a share of all that had come in then."""
 
 _LEAST_HELD_OUT: Final = 2
+"""Hosts on which models are compared; where the fifth that never teaches has fewer, all hosts are, in turn."""
+
+_LEAST_IN_TURN: Final = 3
 
 FIGURES: Final = (
     Figure("passes", "Looks at the examples, with a refit or without"),
@@ -112,30 +115,35 @@ class Learner:
             )
             return "nothing new"
         collection = self._collector.read(lambda done, total: self._step(done, total, "hosts read"))
-        if collection.held_out_hosts < _LEAST_HELD_OUT or not collection.fitted:
-            logger.info(
-                "%d of the hosts are to measure on; a refit needs %d", collection.held_out_hosts, _LEAST_HELD_OUT
-            )
+        if collection.held_out_hosts < _LEAST_HELD_OUT:
+            pages = [*collection.fitted, *collection.held_out]
+            collection = Collection(pages, pages)
+        if collection.fitted_hosts < (_LEAST_IN_TURN if collection.in_turn else 1):
+            logger.info("%d hosts can be read; a refit needs %d", collection.fitted_hosts, _LEAST_IN_TURN)
             return "few hosts"
         return self._refit(collection, extent, in_use.version)
 
     def _refit(self, collection: Collection, extent: Extent, version: str) -> Pass:
         parent = self._parent(version)
         logger.info(
-            "Refitting %s to %d pages of %d hosts; %d pages of %d hosts are held out",
+            "Refitting %s to %d pages of %d hosts; %d pages of %d hosts are held out%s",
             parent.version, len(collection.fitted), collection.fitted_hosts,
-            len(collection.held_out), collection.held_out_hosts,
+            len(collection.held_out), collection.held_out_hosts, ", in turn" if collection.in_turn else "",
         )  # fmt: skip
         begun = time.monotonic()
         try:
+            seed, moving = self._terms.seed, self._terms.moving
             candidate = refit(
                 parent,
                 collection.fitted,
-                seed=self._terms.seed,
-                moving=self._terms.moving,
+                seed=seed,
+                moving=moving,
                 begins=lambda step: self._step(STEPS.index(step), len(STEPS), step),
             )
-            comparison = compared(candidate, parent, collection.held_out)
+            if collection.in_turn:
+                comparison = compared_in_turn(parent, collection.fitted, seed=seed, moving=moving)
+            else:
+                comparison = compared(candidate, parent, collection.held_out)
         except ValueError as error:
             logger.info("No refit: %s", error)
             return "few hosts"

@@ -71,12 +71,14 @@ def keys(prefix: str) -> LearningKeys:
 
 
 @pytest.fixture
-def fill(client: Redis, keys: LearningKeys, examples: dict[str, list[bytes]]) -> Callable[[], None]:
-    """Puts all examples into the reservoir, with the script that the crawls use."""
+def fill(client: Redis, keys: LearningKeys, examples: dict[str, list[bytes]]) -> Callable[..., None]:
+    """Puts the examples of some hosts, or of all, into the reservoir, with the script that the crawls use."""
 
-    def put() -> None:
+    def put(*hosts: str) -> None:
         script = Script("learning/take_example").of(client)
         for host, pages in examples.items():
+            if hosts and host not in hosts:
+                continue
             for number, example in enumerate(pages):
                 page = page_priority(host, bytes([number]), SALT)
                 names = (keys.hosts, keys.sizes, keys.state, keys.examples + host)

@@ -118,6 +118,23 @@ def test_too_few_hosts_are_waited_for(client, keys, fill, learner_of):
     assert learner_of_more(learner_of, client, keys) == "few hosts"
 
 
+def test_of_hosts_too_few_to_hold_some_out_each_is_in_turn(client, keys, fill, learner_of, examples, caplog):
+    caplog.set_level(logging.INFO, "scrapy_winnow")
+    few = [host for host in examples if not is_held_out(host.encode())][:3]
+    fill(*few)
+    assert learner_of(min_hosts=2).learn() == "published"
+    (card,) = Published(client, keys).history()
+    assert (card.hosts, card.held_out_hosts, card.pages) == (3, 3, sum(len(examples[host]) for host in few))
+    assert card.parent_auc == 0.5
+    assert card.gain > card.error
+    assert "3 hosts are held out, in turn" in caplog.text
+
+
+def test_two_hosts_say_too_little_of_each_other(fill, learner_of, examples):
+    fill(*[host for host in examples if not is_held_out(host.encode())][:2])
+    assert learner_of(min_hosts=2).learn() == "few hosts"
+
+
 def learner_of_more(learner_of, client, keys) -> str:
     client.delete(keys.lease)
     return learner_of(min_hosts=11).learn()

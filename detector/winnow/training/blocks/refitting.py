@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -112,15 +113,49 @@ def refit(
 
 def compared(candidate: BlockPerceptron, parent: BlockPerceptron, held_out: Sequence[BlockPage]) -> Comparison | None:
     """Measure both models on pages of sites that taught neither; ``None`` where no site has labels of both kinds."""
-    of_site: dict[str, list[BlockPage]] = defaultdict(list)
-    for page in held_out:
-        of_site[page.source].append(page)
-    gains = [gain for pages in of_site.values() if not math.isnan(gain := _auc(candidate, pages) - _auc(parent, pages))]
-    figures = measured([(candidate, held_out)]), measured([(parent, held_out)])
+    return _compared([(candidate, pages) for pages in _by_site(held_out).values()], parent)
+
+
+def compared_in_turn(
+    parent: BlockPerceptron, pages: Sequence[BlockPage], *, seed: int = 0, moving: Moving | None = None
+) -> Comparison | None:
+    """Measure what a refit gains on sites too few to hold some out for good: each in turn, the others having taught.
+
+    Args:
+        parent: the model; it is not changed.
+        pages: pages of the sites.
+        seed: of the refits.
+        moving: how far the networks of the refits move.
+
+    Returns:
+        The refits' figures beside the parent's; ``None`` where no site has labels of both kinds.
+    """
+    pairs: list[tuple[BlockPerceptron, Sequence[BlockPage]]] = []
+    for site, own in _by_site(pages).items():
+        with suppress(ValueError):  # the others have labels of one kind
+            pairs.append(
+                (refit(parent, [page for page in pages if page.source != site], seed=seed, moving=moving), own)
+            )
+    return _compared(pairs, parent)
+
+
+def _compared(
+    candidates: Sequence[tuple[BlockPerceptron, Sequence[BlockPage]]], parent: BlockPerceptron
+) -> Comparison | None:
+    """Measure a candidate for each of some sites, and the parent on all of them."""
+    gains = [gain for one, own in candidates if not math.isnan(gain := _auc(one, own) - _auc(parent, own))]
+    figures = measured(candidates), measured([(parent, own) for _, own in candidates])
     if not gains or figures[0] is None or figures[1] is None:
         return None
     error = float(np.std(gains, ddof=1)) / math.sqrt(len(gains)) if len(gains) > 1 else math.inf
     return Comparison(figures[0], figures[1], float(np.mean(gains)), error)
+
+
+def _by_site(pages: Sequence[BlockPage]) -> dict[str, list[BlockPage]]:
+    of_site: dict[str, list[BlockPage]] = defaultdict(list)
+    for page in pages:
+        of_site[page.source].append(page)
+    return of_site
 
 
 def _lesson(parent: BlockPerceptron, pages: Sequence[BlockPage]) -> Lesson:
