@@ -1,0 +1,104 @@
+"""Pages per second over WARC files: each pass, one pass, a Ray cluster on this machine, and trafilatura.
+
+    python -m benchmarks.archives.throughput WARC... [--processes 1 2] [--ray]
+
+trafilatura reads the same archives by the same reader, in the same processes, and writes a line of JSON a page.
+Starting processes is part of the time; ``count hosts`` and ``write`` are done by one process.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+from benchmarks.shared.common import installed, parser_of, say, table, write_json
+from scrapy_winnow.archives import ArchiveRun, OnePassRun, Options
+from scrapy_winnow.archives.job import FileReport
+from scrapy_winnow.archives.reading.parts import Part, parts_of
+from scrapy_winnow.archives.reading.records import ArchiveReader
+from scrapy_winnow.archives.workers import Processes, Task
+from winnow.page.page import DEFAULT_LIMITS
+
+STEPS = ("count", "count hosts", "clean", "write")
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = parser_of(__doc__ or "")
+    parser.add_argument("archives", nargs="+", metavar="WARC")
+    parser.add_argument("--processes", type=int, nargs="+", default=[1, 2], metavar="N")
+    parser.add_argument("--ray", action="store_true", help="also on a Ray cluster that is started here")
+    options = parser.parse_args()
+
+    rows: list[list[Any]] = []
+    for processes in options.processes:
+        rows.append(_steps(f"two passes, {processes}", options.archives, Options(processes=processes)))
+        rows.append(_whole(f"one pass, {processes}", lambda: _one_pass(options.archives, processes)))  # noqa: B023
+        if installed("trafilatura"):
+            rows.append(_whole(f"trafilatura, {processes}", lambda: _trafilatura(options.archives, processes)))  # noqa: B023
+    if options.ray:
+        rows.append(_steps("two passes on Ray, as many as cores", options.archives, Options(ray="")))
+    headings = ["processes", "pages", "pages a second", *(f"{step}, s" for step in STEPS)]
+    print(table(headings, rows))
+    write_json(options, {row[0]: row[2] for row in rows})
+
+
+def _steps(name: str, archives: list[str], options: Options) -> list[Any]:
+    say(name)
+    begun: dict[str, float] = {}
+    ended: dict[str, float] = defaultdict(float)
+
+    def progress(step: str, *_: int) -> None:
+        now = time.perf_counter()
+        ended[step] = now
+        if step not in begun:
+            begun[step] = max(ended.get(STEPS[STEPS.index(step) - 1], start), start) if step != STEPS[0] else start
+
+    with tempfile.TemporaryDirectory() as folder:
+        start = time.perf_counter()
+        summary = ArchiveRun(archives, Path(folder), options, progress).run()
+        seconds = time.perf_counter() - start
+    return [name, summary.pages, summary.pages / seconds, *(ended[step] - begun.get(step, start) for step in STEPS)]
+
+
+def _whole(name: str, run: Any) -> list[Any]:
+    say(name)
+    start = time.perf_counter()
+    pages = run()
+    return [name, pages, pages / (time.perf_counter() - start), *(None for _ in STEPS)]
+
+
+def _one_pass(archives: list[str], processes: int) -> int:
+    with tempfile.TemporaryDirectory() as folder:
+        return OnePassRun(archives, Path(folder), Options(processes=processes)).run().pages
+
+
+def _trafilatura(archives: list[str], processes: int) -> int:
+    with tempfile.TemporaryDirectory() as folder:
+        parts = [part for archive in archives for part in parts_of(archive)]
+        tasks = {
+            str(number): Task(_extracted, part, Path(folder) / f"{number}.jsonl", None, ())
+            for number, part in enumerate(parts)
+        }
+        return sum(result[1].pages for result in Processes(processes).each(tasks) if result is not None)
+
+
+def _extracted(part: Part, file: Path) -> FileReport:
+    """The pages of a part with the text that trafilatura finds."""
+    import trafilatura  # noqa: PLC0415
+
+    report = FileReport()
+    with file.open("w", encoding="utf-8", errors="replace") as lines:
+        for page in ArchiveReader(part, max_bytes=DEFAULT_LIMITS.max_bytes):
+            text = trafilatura.extract(page.html, url=page.url)
+            lines.write(json.dumps({"url": page.url, "text": text}) + "\n")
+            report.pages += 1
+    return report
+
+
+if __name__ == "__main__":
+    main()
