@@ -53,6 +53,8 @@ class Container:
         """Run a command of the image with nothing but this environment."""
         programs = str(Path(sys.executable).parent)
         command = [part.replace("/data", self.data) for part in command]
+        if self.is_closed:
+            command = [part.replace("=/tmp/", f"={TEMPORARY}/") for part in command]
         environment = {"PATH": f"{programs}:/usr/bin:/bin", "HOME": "/nonexistent", **environment}
         if self.is_closed:
             command = ["unshare", "--mount", "--propagation", "private", "sh", "-c", ENTER, "sh", *command]

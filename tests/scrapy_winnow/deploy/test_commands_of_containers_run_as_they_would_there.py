@@ -91,6 +91,7 @@ def test_a_pod_crawls_its_shard_with_the_least_rights(valkey, container, urls, t
     assert len(items) == PAGES
     assert {item["status"] for item in items} == {"cleaned"}
     assert "NOPERM" not in log
+    assert "Read-only file system" not in log
     assert {file.name for file in (tmp_path / "data").iterdir()} == {
         *("urls.txt", f"items-{index}.jsonl", f"job-{index}", f"report-{index}.html")
     }

@@ -68,3 +68,9 @@ def test_a_folder_that_nobody_may_write_to_is_no_hindrance_to_who_needs_none(tmp
     monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "scrapy_winnow.project.settings")
     settings = Settings({"WINNOW_REDIS_URL": "redis://redis.example:6379/0"})
     assert Config.from_settings(settings).state_dir == Path(".scrapy/winnow")
+
+
+def test_the_image_has_what_the_settings_of_the_recipes_need():
+    extras = re.findall(r"\[([\w,]+)\]'", (DEPLOY / "Dockerfile").read_text())
+    assert len(extras) == 2  # what is built, and what is installed
+    assert all({"inspect", "metrics"} <= set(names.split(",")) for names in extras)  # for WINNOW_REPORT, WINNOW_METRICS
