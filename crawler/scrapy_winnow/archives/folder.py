@@ -35,6 +35,7 @@ class RunFolder:
     Attributes:
         output: the folder.
         state: what is half done; it goes when all is done.
+        goes_on: whether there is something half done.
         names: file name of each archive's output without its ending, by source, in the order given.
 
     Raises:
@@ -55,7 +56,8 @@ class RunFolder:
             **further,
         }
         file = self.state / "run.json"
-        if file.is_file():
+        self.goes_on = file.is_file()
+        if self.goes_on:
             if json.loads(file.read_text("utf-8")) != facts:
                 raise OtherRunError(f"{self.state} holds another run's work: finish that one, or delete it")
             if STANDARD_INPUT in sources:

@@ -58,6 +58,11 @@ class OnePassRun:
         self._read_bytes = 0
         self._pages = 0
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether an earlier run, which was stopped, has done some of it."""
+        return self._folder.goes_on
+
     def run(self) -> Summary:
         """Do what is left to do; every archive's file is in the folder at the end."""
         summary = Summary()

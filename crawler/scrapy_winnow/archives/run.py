@@ -53,6 +53,11 @@ class ArchiveRun:
         self._state = self._folder.state
         self._parts = {source: _named_parts(source, name) for source, name in self._folder.names.items()}
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether an earlier run, which was stopped, has done some of it."""
+        return self._folder.goes_on
+
     def run(self) -> Summary:
         """Do what is left to do; every archive's file is in the folder at the end."""
         options, state = self._options, self._state

@@ -77,12 +77,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run(options: argparse.Namespace) -> int:
     """Clean the archives and say what came of it."""
-    if options.processes < 1:
-        raise CommandError("-j: at least 1")
-    if options.one_pass and options.ray is not None:
-        raise CommandError("--one-pass goes through the pages in their order, which --ray does not: give one of them")
-    if STANDARD_INPUT in options.sources and not options.one_pass:
-        raise CommandError("standard input can be read only once: add --one-pass")
+    _check(options)
     sources = [source for pattern in options.sources for source in _expanded(pattern)]
     try:
         from scrapy_winnow.archives import ArchiveRun, OnePassRun, Options  # noqa: PLC0415  (help need not wait for them)
@@ -105,7 +100,10 @@ def run(options: argparse.Namespace) -> int:
     progress = _Progress(sources)
     try:
         kind = OnePassRun if options.one_pass else ArchiveRun
-        summary = kind(sources, options.output, wanted, progress).run()
+        work = kind(sources, options.output, wanted, progress)
+        if work.goes_on:
+            print("going on with the run that was stopped", file=sys.stderr)
+        summary = work.run()
     except OtherRunError as error:
         raise CommandError(f"-o: {error}") from error
     except BrokenProcessPool as error:
@@ -117,6 +115,16 @@ def run(options: argparse.Namespace) -> int:
         progress.end()
     print(_told(summary), file=sys.stderr)
     return FAILED if summary.broken or summary.failed else 0
+
+
+def _check(options: argparse.Namespace) -> None:
+    """Refuse what cannot go together."""
+    if options.processes < 1:
+        raise CommandError("-j: at least 1")
+    if options.one_pass and options.ray is not None:
+        raise CommandError("--one-pass goes through the pages in their order, which --ray does not: give one of them")
+    if STANDARD_INPUT in options.sources and not options.one_pass:
+        raise CommandError("standard input can be read only once: add --one-pass")
 
 
 def _expanded(pattern: str) -> list[str]:
@@ -153,14 +161,15 @@ class _Progress:
         now = time.monotonic()
         if step != self._step:
             self.end()
-            self._step, self._since, self._last, self._before = step, now, 0.0, done
+            self._step, self._since, self._before = step, now, done
+            self._last = 0.0 if self._is_terminal else now
         if now - self._last < (0.2 if self._is_terminal else 30) and done < whole:
             return
         self._last = now
         line = f"{step}: {done:,} of {whole:,}"
         seconds = max(now - self._since, 1e-3)
         if pages:
-            line += f", {pages:,} pages, {pages / seconds:,.0f} a second"
+            line += f", {pages:,} pages" + (f", {pages / seconds:,.0f} a second" if seconds > 1 else "")
         if share := self._share(done, whole, read_bytes):
             line += f", {left(seconds * (1 - share) / share)}"
         print(f"\r{line:<78}" if self._is_terminal else line, end="" if self._is_terminal else "\n", file=sys.stderr)

@@ -12,7 +12,7 @@ from tests.scrapy_winnow.archives.made_pages import page
 COMMAND = [sys.executable, "-c", "from scrapy_winnow.commands import main; raise SystemExit(main())", "warc"]
 
 
-def test_a_run_killed_in_the_middle_ends_as_an_undisturbed_one(archive, tmp_path):
+def test_a_run_killed_in_the_middle_ends_as_an_undisturbed_one(archive, tmp_path, capsys):
     files = [
         archive(f"{part}.warc.gz", [(f"http://h{part}.example/{n}", page(f"h{part}", n)) for n in range(20)])
         for part in range(3)
@@ -29,7 +29,9 @@ def test_a_run_killed_in_the_middle_ends_as_an_undisturbed_one(archive, tmp_path
     os.killpg(killed.pid, signal.SIGKILL)
     killed.wait()
     assert not list((tmp_path / "killed").glob("*.jsonl.gz"))
+    assert "going on" not in capsys.readouterr().err
     assert main(["warc", *arguments, str(tmp_path / "killed")]) == 0
+    assert "going on with the run that was stopped" in capsys.readouterr().err
     first, second = (sorted((tmp_path / name).iterdir()) for name in ("whole", "killed"))
     assert [file.name for file in first] == [file.name for file in second]
     assert [gzip.decompress(file.read_bytes()) for file in first] == [gzip.decompress(f.read_bytes()) for f in second]
