@@ -24,13 +24,22 @@ def share_interval(hits: int, of: int) -> tuple[float, float]:
     return max(centre - half, 0.0), min(centre + half, 1.0)
 
 
-def mean_interval(values: Sequence[float], seed: int = 0) -> tuple[float, float]:
-    """95% interval of a mean by drawing the values again, 2,000 times; the same for the same seed."""
+def mean_interval(values: Sequence[float], seed: int = 0, groups: Sequence[str] | None = None) -> tuple[float, float]:
+    """95% interval of a mean by drawing the values again, 2,000 times; the same for the same seed.
+
+    Args:
+        values: what the mean is of.
+        seed: of the drawing.
+        groups: a name for each value; those of one group, such as the pages of a domain, are drawn together.
+    """
     drawn = np.asarray(values, np.float64)
     if not len(drawn):
         return 0.0, 1.0
     random = np.random.default_rng(seed)
-    means = [drawn[random.integers(0, len(drawn), len(drawn))].mean() for _ in range(_DRAWS)]
+    _, group = np.unique(np.arange(len(drawn)) if groups is None else np.asarray(groups), return_inverse=True)
+    sums, sizes = np.bincount(group, drawn), np.bincount(group)
+    picks = (random.integers(0, len(sums), len(sums)) for _ in range(_DRAWS))
+    means = [sums[pick].sum() / sizes[pick].sum() for pick in picks]
     low, high = np.quantile(means, (0.025, 0.975))
     return float(low), float(high)
 

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from benchmarks.shared.common import say, shown, spread, table
+from benchmarks.shared.intervals import mean_interval
 from winnow import clean
 from winnow.training.blocks.examples import of_sites
+from winnow.training.blocks.gold_sets import source_of
 from winnow.training.blocks.model import Recipe, train_block_model
 from winnow.training.evaluation import by_page_type, page_accuracy, read_gold
 from winnow.training.sites import find_sites
@@ -36,7 +38,10 @@ def add_teaching_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def taught(options: argparse.Namespace, methods: Sequence[str]) -> dict[str, Any]:
-    """Train a model by each method's labels, clean the gold pages with it, and print the table."""
+    """Train a model by each method's labels, clean the gold pages with it, and print the table.
+
+    Intervals are of 95%, by domains; the last is of the difference from the first of the methods.
+    """
     folder, gold, html = options.teach
     try:
         sites = find_sites(folder)
@@ -47,7 +52,9 @@ def taught(options: argparse.Namespace, methods: Sequence[str]) -> dict[str, Any
     some = [
         replace(sites[number], files=tuple(spread(sites[number].files, options.counted))) for number in sorted(chosen)
     ]
-    rows = {}
+    rows: dict[str, dict[str, Any]] = {}
+    domains = [source_of(page) for page in pages]
+    first = None
     for name in methods:
         say(f"{name}: labels of {len(some)} sites")
         examples = of_sites(some, labels=name, pages_per_site=options.taught_pages, seed=options.seed)
@@ -57,20 +64,33 @@ def taught(options: argparse.Namespace, methods: Sequence[str]) -> dict[str, Any
         begins = partial(_announce, name)
         model = train_block_model([], examples, seed=options.seed, recipe=RECIPE, begins=begins)
         labels = np.concatenate([page.content[page.labelled] for page in examples])
-        figures = by_page_type(
-            (page, page_accuracy(clean((html / f"{page.page_id}.html").read_bytes(), page.url, model=model).text, page))
+        accuracies = [
+            page_accuracy(clean((html / f"{page.page_id}.html").read_bytes(), page.url, model=model).text, page)
             for page in shown(pages, "gold pages")
-        )
+        ]
+        figures = by_page_type(zip(pages, accuracies, strict=True))
         say(f"{name}: F1 {figures['all'].f1:.3f}")
+        f1 = np.array([accuracy.f1 for accuracy in accuracies])
+        first = f1 if first is None else first
         rows[name] = {
             "blocks": len(labels),
             "template": float((labels == 0).mean()),
             **{kind: row.f1 for kind, row in figures.items()},
+            "interval": mean_interval(f1.tolist(), groups=domains),
+            "less the first": mean_interval((f1 - first).tolist(), groups=domains),
         }
-    kinds = [kind for kind in next(iter(rows.values()), {}) if kind not in {"blocks", "template"}]
-    cells = [[name, row["blocks"], row["template"], *(row[kind] for kind in kinds)] for name, row in rows.items()]
-    print(table(["taught by", "blocks", "template", *kinds], cells))
+    others = {"blocks", "template", "interval", "less the first"}
+    kinds = [kind for kind in next(iter(rows.values()), {}) if kind not in others]
+    cells = [
+        [name, row["blocks"], row["template"], *(row[kind] for kind in kinds), *map(_between, list(row.values())[-2:])]
+        for name, row in rows.items()
+    ]
+    print(table(["taught by", "blocks", "template", *kinds, "interval", "less the first"], cells))
     return rows
+
+
+def _between(interval: tuple[float, float]) -> str:
+    return f"{interval[0]:.3f} to {interval[1]:.3f}"
 
 
 def _announce(name: str, step: str) -> None:

@@ -18,6 +18,10 @@ def test_a_mean_is_inside_its_interval_which_narrows_with_more_values():
     few, many = mean_interval([0.0, 1.0] * 10), mean_interval([0.0, 1.0] * 1_000)
     assert few[0] < many[0] < 0.5 < many[1] < few[1]
     assert mean_interval([0.0, 1.0] * 10) == few
+    domains = [str(number // 10) for number in range(200)]
+    apart, alike = (mean_interval(values, groups=domains) for values in ([0.0, 1.0] * 100, [0.0] * 100 + [1.0] * 100))
+    assert apart == (0.5, 0.5)  # each domain has as many of either
+    assert alike[0] < many[0]
     assert percent(0.5, (0.25, 0.75)) == "50.0 (25.0-75.0)"
 
 
