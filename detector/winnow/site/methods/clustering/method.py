@@ -39,7 +39,7 @@ class Clusters:
     Parameters: ``least_support``, share of the pages that have to have a path (0.05; never below 2 pages; 0 takes the
     most frequent support of each page, for folders mixed of unrelated sites); ``variant``, ``exact``, ``minhash`` or
     ``auto`` (exact up to 400 different pages); ``functions``, length of a MinHash signature (128 ranks); ``sample``,
-    pages that are clustered, chosen by lot (1,000); others go to the nearest cluster.
+    pages that are clustered, chosen by lot (400); others go to the nearest cluster.
 
     Cost: a parse of each page and 8 bytes of memory for each of its units. Then exact clustering takes time with the
     square of the sample times the number of different columns, MinHash time with its different pages times those left.
