@@ -16,13 +16,17 @@ from scrapy_winnow.storage.embedded import server_binary
 class LocalServer:
     """The server of the private Valkey, on a TCP port of its own, as a context manager.
 
+    Args:
+        options: further options of its command line.
+
     Attributes:
         port: its port.
         url: its address.
         client: a client of it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *options: str) -> None:
+        self._options = options
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port: int = probe.getsockname()[1]
@@ -32,6 +36,7 @@ class LocalServer:
     def __enter__(self) -> Self:
         self._folder = tempfile.TemporaryDirectory(prefix="winnow-valkey-")
         options = ["--port", str(self.port), "--dir", self._folder.name, "--save", "", "--bind", "127.0.0.1"]
+        options += self._options
         self._process = subprocess.Popen([server_binary(), *options], stdout=subprocess.DEVNULL)
         for _ in range(500):
             try:

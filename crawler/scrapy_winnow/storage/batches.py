@@ -84,8 +84,6 @@ class ScriptBatches:
             redis.RedisError: a server refused a call, or could not be reached.
         """
         loop = asyncio.get_running_loop()
-        if self._in_cluster:
-            await self._client.initialize()
         made = [_Call(script, keys, arguments, loop.create_future()) for keys, arguments in calls]
         for call in made:
             self._waiting.setdefault(self._server_of(call.keys), []).append(call)

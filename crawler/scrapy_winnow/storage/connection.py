@@ -87,7 +87,7 @@ class Connection:
     @property
     def is_cluster(self) -> bool:
         """Whether the keys are on several servers."""
-        return is_cluster(self._server.client)
+        return self._server.in_cluster
 
     @property
     def is_away(self) -> bool:
@@ -101,7 +101,7 @@ class Connection:
             return None
         server = self._server
         try:
-            result = await _in_time(server.probe(work) if is_probe else work(server.client), server.timeout)
+            result = await _in_time(server.probe(work) if is_probe else server.do(work), server.timeout)
         except Exception as error:  # whatever a server answers, the page goes on
             self._failed(error)
             return None
@@ -155,12 +155,14 @@ class _Server:
         revive: Callable[[], Awaitable[object]] | None,
     ) -> None:
         self.client = client
+        self.in_cluster = is_cluster(client)
         self.batches = ScriptBatches(client)
         self.timeout = timeout
         self.retry_interval = retry_interval
         self._on_failure = on_failure
         self._revive = revive
         self._reviving: asyncio.Future[object] | None = None
+        self._finding_out = asyncio.Lock()
         self._breakers: dict[str, Breaker] = {}
         self._refusals: set[tuple[str, str]] = set()
 
@@ -175,6 +177,17 @@ class _Server:
                 self._reviving = asyncio.ensure_future(self._revive())
                 self._reviving.add_done_callback(lambda done: done.cancelled() or done.exception())
             await asyncio.shield(self._reviving)
+        return await self.do(work)
+
+    async def do(self, work: Callable[[Redis], Awaitable[T]]) -> T:
+        """Do some work, in a cluster once the client knows its servers.
+
+        Calls that come while it is finding them out go to wrong ones, and after five of these it closes the connections
+        of all calls that are under way.
+        """
+        if self.in_cluster:
+            async with self._finding_out:
+                await self.client.initialize()
         return await work(self.client)
 
     def is_away(self, purpose: str, error: Exception) -> None:

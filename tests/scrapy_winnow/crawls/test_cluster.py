@@ -7,6 +7,7 @@ import signal
 import numpy as np
 import redis.crc
 
+from benchmarks.shared.cluster import SLOTS
 from scrapy_winnow.commands import main
 from scrapy_winnow.duplicates.index import IndexOptions
 from scrapy_winnow.duplicates.parted_index import index_of
@@ -14,7 +15,6 @@ from scrapy_winnow.hosts.counts import NodeCounts
 from scrapy_winnow.storage.clients import blocking_client
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.keys import index_key
-from tests.scrapy_winnow.cluster import SLOTS
 
 HOSTS = [f"{letter}.example" for letter in "abcdefgh"]
 NODES = np.arange(1, 40, dtype=np.uint64)
@@ -80,6 +80,22 @@ async def test_look_ups_go_along_with_the_counts_that_go_to_the_same_server(clus
     assert (await page(1)).pages == 2
     assert (await looked).duplicate_of is None
     assert reads() - begin == alone + 1
+
+
+async def test_the_calls_that_a_crawl_begins_with_all_reach_their_servers(cluster, cluster_servers, prefix):
+    counts = NodeCounts(cluster, prefix=prefix, version=1, budget=4000, most_pages=1024, ttl=1000)
+
+    def astray():
+        found = []
+        for server in cluster_servers:
+            with redis.Redis.from_url(server.url) as client:
+                found.append(client.info("errorstats").get("errorstat_MOVED", {"count": 0})["count"])
+        return found
+
+    before = astray()
+    pages = [counts.count(host, bytes([number] * 8), NODES) for host in HOSTS for number in range(8)]
+    assert None not in await asyncio.gather(*pages)
+    assert astray() == before
 
 
 def test_a_crawl_counts_looks_up_streams_and_teaches_and_the_commands_see_it(

@@ -8,12 +8,12 @@ import redis.crc
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.shared.cluster import SLOTS
 from scrapy_winnow.duplicates.index import IndexOptions
 from scrapy_winnow.duplicates.parted_index import PartedIndex, index_of
 from scrapy_winnow.duplicates.stored_records import record_in
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.keys import PARTS, part_key
-from tests.scrapy_winnow.cluster import SLOTS
 from tests.scrapy_winnow.duplicates.documents import made, story, url
 from tests.scrapy_winnow.duplicates.indexes import InRedis
 from winnow.duplicates.index import MemoryIndex
