@@ -166,8 +166,13 @@ class Web:
         self.pages[path] = (status, {name.replace("_", "-"): value for name, value in headers.items()}, body)
         return self.url + path
 
-    def add_articles(self, count: int) -> list[str]:
-        """Add pages of one template, each with a text of its own and a link to the next; return their addresses."""
+    def add_articles(self, count: int, story: str = "story") -> list[str]:
+        """Add pages of one template, each with a text of its own and a link to the next; return their addresses.
+
+        Args:
+            count: how many.
+            story: class names of the element that holds the text.
+        """
         words = ["wind", "river", "stone", "glass", "paper", "cloud", "salt", "iron", "lemon", "harbour", "winter"]
         for number in range(count):
             chance = random.Random(number)
@@ -176,7 +181,7 @@ class Web:
                 f"/{number}",
                 f"<html><head><title>Story {number}</title></head><body>"
                 "<div class=menu><ul><li><a href=/0>Front page</a></li><li><a href=/about>About us</a></li></ul></div>"
-                f"<div class=story><h1>Story {number}</h1>{text}</div>"
+                f"<div class='{story}'><h1>Story {number}</h1>{text}</div>"
                 f"<p><a href=/{number + 1}>Next story, number {number + 1}</a></p>"
                 "<div class=foot><p>Copyright of the harbour news, all rights are reserved.</p></div></body></html>",
             )

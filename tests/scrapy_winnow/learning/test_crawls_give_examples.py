@@ -1,5 +1,7 @@
 """A crawl over real HTTP with learning on: which pages become examples, and what others do."""
 
+import pytest
+
 from scrapy_winnow.learning.examples import CONTENT, TEMPLATE, Example
 from scrapy_winnow.learning.teaching import TEACHING_PAGES
 
@@ -10,8 +12,10 @@ def _examples(client, keys, host: str) -> list[Example]:
     return [Example.from_bytes(data) for data in client.hvals(keys.examples + host)]
 
 
-def test_pages_of_a_well_known_host_become_examples_with_labels_of_the_site(web, crawl, client, keys):
-    urls = 2 * web.add_articles(TEACHING_PAGES + 8)  # each page twice: it teaches once
+@pytest.mark.parametrize("marked", [False, True], ids=["labels of the site", "the author's mark"])
+def test_pages_of_a_well_known_host_become_examples(web, crawl, client, keys, marked):
+    story = "story e-content" if marked else "story"
+    urls = 2 * web.add_articles(TEACHING_PAGES + 8, story)  # each page twice: it teaches once
     crawled = crawl(urls=urls, WINNOW_LEARN=True, WINNOW_LEARN_PAGES=5, **PLAN)
     examples = _examples(client, keys, web.host)
     assert len(examples) == 5
@@ -19,6 +23,7 @@ def test_pages_of_a_well_known_host_become_examples_with_labels_of_the_site(web,
     for example in examples:
         assert (example.content == TEMPLATE).sum() >= 3  # the menu, the footer
         assert (example.content == CONTENT).sum() >= 4  # the headline, the story
+        assert example.marked is marked
     stats = crawled.winnow_stats
     assert stats["winnow/learning/examples"] >= 5
     assert stats["winnow/items/cleaned"] == len(urls)
