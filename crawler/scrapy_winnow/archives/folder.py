@@ -1,19 +1,20 @@
-"""The folder that a run writes to: a file for each archive, and below it what is half done."""
+"""A run and the folder that it writes to: a file for each archive, and below it what is half done."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import shutil
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Final
 
+from scrapy_winnow.archives.job import Options, Summary
 from scrapy_winnow.archives.reading.stream import STANDARD_INPUT
 from winnow.models import load_model
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
     from pathlib import Path
-
-    from scrapy_winnow.archives.job import Options
 
 _STATE: Final = ".winnow"
 _ENDINGS: Final = (".gz", ".zst", ".zstd", ".lz4", ".warc", ".wet", ".wat")
@@ -71,6 +72,50 @@ class RunFolder:
     def remove_state(self) -> None:
         """Remove what is needed no longer."""
         shutil.rmtree(self.state)
+
+
+class Run(ABC):
+    """A run over archives into a folder.
+
+    Args:
+        sources: paths or addresses of the archives.
+        output: the folder; it is made.
+        options: what to do.
+        progress: called now and then with the name of the step, how many of all of its parts are done, bytes read and
+            pages done.
+
+    Raises:
+        OtherRunError: the folder holds another run's work, or that of one that cannot go on.
+        ValueError: this kind of run cannot do what the options ask for.
+    """
+
+    def __init__(
+        self,
+        sources: Iterable[str],
+        output: Path,
+        options: Options | None = None,
+        progress: Callable[[str, int, int, int, int], object] = lambda *_: None,
+    ) -> None:
+        self._options = options if options is not None else Options()
+        self._progress = progress
+        self._folder = RunFolder(output, self._ordered(sources), self._options, **self._facts())
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether an earlier run, which was stopped, has done some of it."""
+        return self._folder.goes_on
+
+    @abstractmethod
+    def run(self) -> Summary:
+        """Do what is left to do; every archive's file is in the folder at the end."""
+
+    @abstractmethod
+    def _ordered(self, sources: Iterable[str]) -> list[str]:
+        """Return each archive once, in the order in which they are read."""
+
+    def _facts(self) -> dict[str, Any]:
+        """What else has to be the same when the run goes on."""
+        return {}
 
 
 def _distinct_names(sources: list[str]) -> dict[str, str]:

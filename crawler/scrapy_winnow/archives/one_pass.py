@@ -4,67 +4,43 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from scrapy_winnow.archives.counting.stream_counts import StreamCounts
-from scrapy_winnow.archives.folder import RunFolder
+from scrapy_winnow.archives.folder import Run
 from scrapy_winnow.archives.in_order import Work, cleaned_in_order
-from scrapy_winnow.archives.job import FileReport, Options, Summary
+from scrapy_winnow.archives.job import FileReport, Summary
 from scrapy_winnow.archives.output import Output, shingles_of
 from scrapy_winnow.archives.reading.parts import Part
 from scrapy_winnow.archives.reading.records import ArchiveReader
 from winnow.duplicates.index import CAP
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
+    from collections.abc import Iterable, Iterator
 
 
-class OnePassRun:
+class OnePassRun(Run):
     """Cleans archives into a folder, a file for each, and reads each of them once, in the order given.
 
     The first pages of a host are cleaned by the page alone, as in a crawl; what comes out depends on the order of the
     pages and on nothing else. Counts and what was met of near-duplicates are in a database in the folder, a transaction
     an archive: a run over files that was stopped goes on with the archive that it was at. One that read standard input
-    cannot.
-
-    Args:
-        sources: paths or addresses of the archives, ``-`` for standard input.
-        output: the folder; it is made.
-        options: what to do.
-        progress: as for :class:`scrapy_winnow.archives.ArchiveRun`.
-
-    Raises:
-        OtherRunError: the folder holds another run's work, or that of one that cannot go on.
-        ValueError: a Ray cluster is to do it.
+    (``-``) cannot. Nor is it for a Ray cluster. See :class:`~scrapy_winnow.archives.folder.Run`.
     """
 
-    def __init__(
-        self,
-        sources: Iterable[str],
-        output: Path,
-        options: Options | None = None,
-        progress: Callable[[str, int, int, int, int], object] = lambda *_: None,
-    ) -> None:
-        self._options = options = options if options is not None else Options()
-        if options.ray is not None:
-            raise ValueError("one pass goes through the pages in their order, which a Ray cluster does not")
-        self._progress = progress
-        facts = {"passes": 1, "format": options.format, "duplicates": options.duplicates}
-        self._folder = RunFolder(output, list(dict.fromkeys(sources)), options, **facts)
-        self._done = 0
-        self._read_bytes = 0
-        self._pages = 0
+    def _ordered(self, sources: Iterable[str]) -> list[str]:
+        return list(dict.fromkeys(sources))
 
-    @property
-    def goes_on(self) -> bool:
-        """Whether an earlier run, which was stopped, has done some of it."""
-        return self._folder.goes_on
+    def _facts(self) -> dict[str, Any]:
+        if self._options.ray is not None:
+            raise ValueError("one pass goes through the pages in their order, which a Ray cluster does not")
+        return {"passes": 1, "format": self._options.format, "duplicates": self._options.duplicates}
 
     def run(self) -> Summary:
         """Do what is left to do; every archive's file is in the folder at the end."""
+        self._done = self._read_bytes = self._pages = 0
         summary = Summary()
         output = Output(self._folder.output, self._options, summary)
         with closing(sqlite3.connect(self._folder.state / "one-pass.sqlite")) as database:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from scrapy_winnow.archives.counting.host_counts import count_shard
 from scrapy_winnow.archives.counting.leaf_files import SHARDS
-from scrapy_winnow.archives.folder import RunFolder
-from scrapy_winnow.archives.job import FileReport, Options, Summary
+from scrapy_winnow.archives.folder import Run
+from scrapy_winnow.archives.job import FileReport, Summary
 from scrapy_winnow.archives.output import Output
 from scrapy_winnow.archives.passes import clean_archive, count_archive
 from scrapy_winnow.archives.reading.parts import parts_of
@@ -18,48 +18,26 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
+    from scrapy_winnow.archives.job import Options
     from scrapy_winnow.archives.reading.parts import Part
     from scrapy_winnow.archives.workers import Workers
 
 
-class ArchiveRun:
-    """Cleans archives into a folder, a file for each.
+class ArchiveRun(Run):
+    """Cleans archives into a folder, a file for each, in any order; see :class:`~scrapy_winnow.archives.folder.Run`.
 
     A run that was stopped goes on where it was, part by part, when it is started again with the same options. The
     output does not depend on the number of processes, nor on where it was stopped.
-
-    Args:
-        sources: paths or addresses of the archives; the order does not matter.
-        output: the folder; it is made.
-        options: what to do.
-        progress: called now and then with the name of the step, how many of all of its parts are done, bytes read and
-            pages done.
-
-    Raises:
-        OtherRunError: the folder holds another run's work.
     """
 
-    def __init__(
-        self,
-        sources: Iterable[str],
-        output: Path,
-        options: Options | None = None,
-        progress: Callable[[str, int, int, int, int], object] = lambda *_: None,
-    ) -> None:
-        self._options = options if options is not None else Options()
-        self._progress = progress
-        self._workers = _workers(self._options)
-        self._folder = RunFolder(output, sorted(set(sources)), self._options)
-        self._state = self._folder.state
-        self._parts = {source: _named_parts(source, name) for source, name in self._folder.names.items()}
-
-    @property
-    def goes_on(self) -> bool:
-        """Whether an earlier run, which was stopped, has done some of it."""
-        return self._folder.goes_on
+    def _ordered(self, sources: Iterable[str]) -> list[str]:
+        return sorted(set(sources))
 
     def run(self) -> Summary:
         """Do what is left to do; every archive's file is in the folder at the end."""
+        self._workers = _workers(self._options)
+        self._state = self._folder.state
+        self._parts = {source: _named_parts(source, name) for source, name in self._folder.names.items()}
         options, state = self._options, self._state
         for name in ("leaves", "counts", "cleaned", "reports"):
             (state / name).mkdir(exist_ok=True)
