@@ -82,11 +82,12 @@ def train_blocks(
     folder = sites[0].folder.parent if sites else None
     of_gold_text = gold_examples(gold, folder, leave_out=leave_out)  # first: what is wrong with it shows early
     of_site = of_sites(sites, labels=labels, seed=seed, processes=processes, progress=progress) if sites else []
-    of_site += examples
+    of_site += [page for page in examples if not page.marked]
     of_page = of_gold(of_gold_text, processes=processes, progress=progress) if of_gold_text else []
     marked = (
         of_marks(sites, seed=seed, leave_out=_domains(gold), processes=processes, progress=progress) if marks else []
     )
+    marked += [page for page in examples if page.marked]
     fit = partial(train_block_model, seed=seed, recipe=recipe)
     if of_gold_text:
         fitted = fit_folds(

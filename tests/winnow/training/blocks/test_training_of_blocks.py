@@ -179,6 +179,14 @@ def test_without_gold_text_the_networks_are_calibrated_on_sites_held_out(site_pa
     assert abs(np.mean(scales) - 1) > 0.01
 
 
+def test_pages_of_crawls_that_their_authors_have_marked_weigh_as_marked_pages(site_pages: list[BlockPage]):
+    pages = [replace(page, marked=page.source == "docs") for page in site_pages]
+    trained = train_blocks([], examples=pages, seed=1, recipe=TINY)
+    marked = sum(page.marked for page in pages)
+    assert (trained.pages, trained.marked_pages) == (len(pages) - marked, marked)
+    assert trained.sites == len(HOSTS)
+
+
 @pytest.mark.parametrize("fault", ["html", "line", "rapidfuzz", "file"])
 def test_what_is_wrong_with_gold_pages_shows_before_any_work(
     fault: str, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
