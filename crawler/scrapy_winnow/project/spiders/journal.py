@@ -61,6 +61,8 @@ class Journal:
     def _open(self, name: str) -> None:
         self._database = sqlite3.connect(name, isolation_level=None)
         self._database.executescript(_SCHEMA)
+        if not name:
+            self._database.execute("PRAGMA journal_mode = OFF")  # nobody will read it after this process
         if not any(row[1] == "depth" for row in self._database.execute("PRAGMA table_info(links)")):
             self._database.execute(_DEPTH)
 
