@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from redis.exceptions import NoScriptError
 
+from scrapy_winnow.storage.clients import is_cluster
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -41,8 +43,16 @@ class Script:
         try:
             return await client.evalsha(self.sha, len(keys), *keys, *arguments)
         except NoScriptError:
-            await client.script_load(self.source)
+            await self._load(client, keys)
             return await client.evalsha(self.sha, len(keys), *keys, *arguments)
+
+    async def _load(self, client: Any, keys: Sequence[str | bytes]) -> None:
+        """Load the script; in a cluster where its keys are, since one server that hangs would hold up all others."""
+        if is_cluster(client) and keys:
+            node = client.get_node_from_key(keys[0] if isinstance(keys[0], str) else keys[0].decode())
+            await client.execute_command("SCRIPT LOAD", self.source, target_nodes=node)
+        else:
+            await client.script_load(self.source)
 
     def of(self, client: Redis) -> SyncScript:
         """Return the script to be called with keys and arguments by a process that may wait for the answer."""
