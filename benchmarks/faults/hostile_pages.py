@@ -75,6 +75,7 @@ _MADE: Final[dict[str, Callable[[], bytes]]] = {
     "10,000 links": ("".join(f"<a href=/{n}>link {n}</a> " for n in range(10_000)) + MAIN).encode,
     "tables 400 deep": lambda: _tables(400),
     "tables 5,000 deep": lambda: _tables(5_000),
+    "cells over 1,000 columns": (MAIN + "<table>" + "<tr><td colspan=1000 rowspan=2>a<td>b" * 20_000).encode,
     "megabytes of class names": _class_names,
     "a list of 50,000 items": ("<ul>" + "<li>an item that is like the others" * 50_000 + "</ul>").encode,
     "text after </html>": (f"<html><body>{MAIN}</body></html>" + f"{MAIN}<!-- x -->" * 20_000).encode,

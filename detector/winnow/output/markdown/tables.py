@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Self
 
 from winnow.output.markdown.blocks import TABLE, Block
-from winnow.output.tables.grid import grid, span
+from winnow.output.tables.grid import MOST_PLACES, grid, span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from lxml.etree import _Element
 
 _UNDERLINES: Final = {"": "---", "left": ":--", "center": ":-:", "right": "--:"}
@@ -50,17 +48,23 @@ class Cell:
 
 def table(rows: list[list[Cell]]) -> list[Block]:
     """Write rows of cells as a table; nothing where there is no text."""
-    placed = grid([[(cell, cell.columns, cell.rows) for cell in row] for row in rows if row])
+    placed = list(grid([(cell, cell.columns, cell.rows) for cell in row] for row in rows if row))
     if not any(cell.text for row in placed for cell in row if cell):
         return []
-    width = len(placed[0])
-    alignments = [next((row[column].alignment for row in placed if row[column]), "") for column in range(width)]  # type: ignore[union-attr]
+    width = max(map(len, placed))
+    alignments = [""] * width
+    for row in reversed(placed):
+        for column, cell in enumerate(row):
+            if cell:
+                alignments[column] = cell.alignment
     if not all(cell.head for cell in placed[0] if cell):
-        placed.insert(0, [None] * width)
-    lines = [_line(cell.text if cell else "" for cell in row) for row in placed]
-    lines.insert(1, _line(_UNDERLINES[alignment] for alignment in alignments))
-    return [Block(TABLE, lines)]
+        placed.insert(0, [])
+    least = width if width * len(placed) <= MOST_PLACES else 0  # shorter rows end in empty cells, too
+    head, *body = ([cell.text if cell else "" for cell in row] for row in placed)
+    underlines = [_UNDERLINES[alignment] for alignment in alignments]
+    return [Block(TABLE, [_line(head, width), _line(underlines, width), *(_line(row, least) for row in body)])]
 
 
-def _line(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+def _line(cells: list[str], least: int) -> str:
+    """A row with so many cells at least."""
+    return f"| {' | '.join([*cells, *[''] * (least - len(cells))])} |"

@@ -85,38 +85,41 @@ def table_text(page: Page, table: int, texts: list[str], kept: NDArray[np.bool_]
         texts: ``m`` strings, see :func:`winnow.output.text.block_texts`.
         kept: bool[m], the blocks wanted.
     """
-    inside = np.arange(table, page.end[table])
-    rows = [int(row) for row in inside[page.tag[inside] == _ROW]]
-    wanted = prefix_sums(kept)
+    tags = page.tag[table : page.end[table]]
+    rows, cells = (table + np.flatnonzero(chosen) for chosen in (tags == _ROW, _CELLS[tags]))
+    lines = _lines_outside(page, table, np.concatenate([rows, cells]), texts, kept)
+    cells = cells[np.isin(page.parent[cells], rows)]
+    cells = cells[np.argsort(page.parent[cells], kind="stable")]
+    of_row = [np.searchsorted(page.parent[cells], rows, side).tolist() for side in ("left", "right")]
+    first, behind = (places[cells].tolist() for places in (page.block_begin, page.block_end))
     columns, reach = page.attribute("colspan"), page.attribute("rowspan")
-    lines = []
-    cells_of: dict[int, list[int]] = {row: [] for row in rows}
-    for cell in inside[_CELLS[page.tag[inside]]].tolist():
-        if page.parent[cell] in cells_of:
-            cells_of[int(page.parent[cell])].append(cell)
-    placed = grid([(cell, span(columns.get(cell)), span(reach.get(cell))) for cell in cells_of[row]] for row in rows)
-    for row, cells in zip(rows, placed, strict=True):
-        if wanted[page.block_end[row]] > wanted[page.block_begin[row]]:
-            lines.append("\t".join(_cell_text(page, cell, texts, kept) for cell in cells).rstrip("\t"))
-    outside = [
-        texts[block]
-        for block in range(int(page.block_begin[table]), int(page.block_end[table]))
-        if kept[block] and not _in_row(page, block, table)
-    ]
-    return "\n".join([*outside, *lines])
+    spans = [(span(columns.get(cell)), span(reach.get(cell))) for cell in cells.tolist()] if columns or reach else None
+    placed = grid(
+        [(cell, *(spans[cell] if spans else (1, 1))) for cell in range(begin, end)]
+        for begin, end in zip(*of_row, strict=True)
+    )
+    wanted = prefix_sums(kept)
+    stays = wanted[page.block_end[rows]] > wanted[page.block_begin[rows]]
+    for row_stays, row in zip(stays.tolist(), placed, strict=True):
+        if row_stays:
+            lines.append("\t".join(_cell_text(cell, first, behind, texts, kept) for cell in row).rstrip("\t"))
+    return "\n".join(lines)
 
 
-def _cell_text(page: Page, cell: int | None, texts: list[str], kept: NDArray[np.bool_]) -> str:
+def _cell_text(cell: int | None, begin: list[int], end: list[int], texts: list[str], kept: NDArray[np.bool_]) -> str:
+    """Text of one of the cells that have their blocks from ``begin`` to ``end``."""
     if cell is None:
         return ""
-    blocks = range(int(page.block_begin[cell]), int(page.block_end[cell]))
-    return " ".join(" ".join(texts[block].split()) for block in blocks if kept[block])
+    return " ".join(" ".join(texts[block].split()) for block in range(begin[cell], end[cell]) if kept[block])
 
 
-def _in_row(page: Page, block: int, table: int) -> bool:
-    element = int(page.block_node[block])
-    while element > table:
-        if page.tag[element] == _ROW or _CELLS[page.tag[element]]:
-            return True
-        element = int(page.parent[element])
-    return False
+def _lines_outside(
+    page: Page, table: int, parts: NDArray[np.intp], texts: list[str], kept: NDArray[np.bool_]
+) -> list[str]:
+    """Texts of blocks of a table that stand in none of its parts, its rows and cells: its caption, say."""
+    size = int(page.end[table]) - table
+    change = np.bincount(parts - table, minlength=size + 1) - np.bincount(page.end[parts] - table, minlength=size + 1)
+    outside = np.cumsum(change) == 0
+    blocks = slice(int(page.block_begin[table]), int(page.block_end[table]))
+    alone = kept[blocks] & outside[page.block_node[blocks] - table]
+    return [texts[block] for block in (blocks.start + np.flatnonzero(alone)).tolist()]

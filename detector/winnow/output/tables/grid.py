@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator
 
 MOST_COLUMNS: Final = 1_000  # as in HTML
+
+MOST_PLACES: Final = 200_000
+"""Places of a table up to which its spans are heeded; a few bytes of HTML can ask for millions."""
 
 Contents = TypeVar("Contents")
 
@@ -18,29 +21,31 @@ def span(value: str | None) -> int:
     return min(max(int(text), 1), MOST_COLUMNS) if text.isascii() and text.isdigit() and len(text) < 10 else 1
 
 
-def grid(rows: Iterable[Sequence[tuple[Contents, int, int]]]) -> list[list[Contents | None]]:
+def grid(rows: Iterable[Iterable[tuple[Contents, int, int]]]) -> Iterator[list[Contents | None]]:
     """Put every cell into the first of its columns.
 
     Args:
         rows: cells in document order, each with how many columns and rows it spans.
 
-    Returns:
-        Rows of equal length; ``None`` stands where another cell reaches over, or none is.
+    Yields:
+        Each row up to its last cell; ``None`` stands where another cell reaches over. Every cell is in one place, also
+        where there are more columns or places than are heeded.
     """
-    placed: list[list[Contents | None]] = []
-    covered: list[int] = []  # by column: rows still to come that a cell from above reaches over
+    covered: dict[int, int] = {}  # by column: rows still to come that a cell from above reaches over
+    filled = 0
     for row in rows:
         places: list[Contents | None] = []
         for contents, columns, reach in row:
-            while len(places) < len(covered) and covered[len(places)]:
+            while len(places) in covered:
                 places.append(None)
             first = len(places)
-            if first + columns > MOST_COLUMNS:
-                break
-            places += [contents, *[None] * (columns - 1)]
-            covered += [0] * (len(places) - len(covered))
-            covered[first : len(places)] = [reach] * columns
-        covered = [max(left - 1, 0) for left in covered]
-        placed.append(places)
-    width = max(map(len, placed), default=0)
-    return [row + [None] * (width - len(row)) for row in placed]
+            full = filled + first + columns > MOST_PLACES
+            width = 1 if full or first + columns > MOST_COLUMNS else columns
+            places += [contents, *[None] * (width - 1)]
+            if full:
+                covered.clear()
+            elif reach > 1 or covered:
+                covered |= dict.fromkeys(range(first, len(places)), reach)
+        filled += len(places)
+        covered = {column: left - 1 for column, left in covered.items() if left > 1}
+        yield places

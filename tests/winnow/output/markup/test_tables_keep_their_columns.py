@@ -36,6 +36,16 @@ def test_spanned_and_empty_cells_keep_the_columns_in_text_and_markdown() -> None
     ]
 
 
+@pytest.mark.parametrize("spans", ["colspan=1000", "colspan=999 rowspan=1000"])
+def test_a_few_bytes_that_ask_for_millions_of_places_get_none(spans: str) -> None:
+    rows = "".join(f"<tr><td>{number}<td>value" for number in range(1_000))
+    text, _, markdown = outputs(f"<table><tr><th {spans}>Head<tr>{rows}</table>")
+    assert [line.split() for line in text.split("\n")[1:]] == [[str(number), "value"] for number in range(1_000)]
+    assert markdown.split("\n")[-1].replace("|", "").split() == ["999", "value"]
+    assert len(text) < 300_000
+    assert len(markdown) < 1_000_000
+
+
 def test_rows_that_are_cut_are_gone_and_cells_that_are_cut_are_empty() -> None:
     text, _, markdown = outputs("<table><tr><th>a<th>b<tr><td>c<td>d<tr><td>e<td>f</table>", 2, 3, 4)
     assert text == "a\tb\n\tf"
