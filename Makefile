@@ -84,7 +84,7 @@ benchmarks: $(VENV)/.installed ## published figures; PAGES=folder of HTML, GOLD=
 	$(BIN)/python -m benchmarks.speed.crawl_speed
 	$(BIN)/python -m benchmarks.speed.event_loop
 	$(BIN)/python -m benchmarks.sites.site_counts $(SITES)
-	$(BIN)/python -m benchmarks.sites.many_hosts --hosts 66
+	$(BIN)/python -m benchmarks.scale.many_hosts --hosts 66
 	$(BIN)/python -m benchmarks.speed.page_stages $(PAGES)
 	$(BIN)/python -m benchmarks.speed.node_growth
 	$(BIN)/python -m benchmarks.faults.core_fuzzing $(PAGES)

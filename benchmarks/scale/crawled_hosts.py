@@ -6,7 +6,7 @@ One server on loopback is the proxy of the crawl, and so all hosts at once: the 
 100 kilobytes or so. Only front pages are answered. Once those of all hosts are stored, the spider knows all the links
 that it ever keeps, and each host has as many requests waiting as it may. The memory of the crawl's process then,
 less that of the same crawl of 10 hosts, is what the hosts take. Winnow itself is off: what is kept of pages and hosts
-elsewhere is `benchmarks.speed.worker_memory` and `benchmarks.sites.many_hosts`.
+elsewhere is `benchmarks.speed.worker_memory` and `benchmarks.scale.many_hosts`.
 """
 
 from __future__ import annotations
