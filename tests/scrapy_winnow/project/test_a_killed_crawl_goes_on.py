@@ -1,16 +1,20 @@
 """A crawl with ``JOBDIR`` is killed with 9 again and again: in the end no page is missing."""
 
 import json
+import os
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
+from redis import Redis
 
+from scrapy_winnow.hosts.records import HostRecords
 from scrapy_winnow.project.queues import KeptPriorityQueue
 from scrapy_winnow.project.spiders.journal import Journal, LinkState
 from scrapy_winnow.project.spiders.site_queue import SiteQueue
+from winnow.fingerprints.units import FINGERPRINT_VERSION
 
 ROOT = Path(__file__).parents[3]
 PAGES = 40
@@ -42,7 +46,7 @@ def _linked_site(web):
     return [f"{web.url}/{number}" for number in range(PAGES)]
 
 
-def _start(folder, command, **settings):
+def _start(folder, command, proxy="", **settings):
     options = {
         "JOBDIR": folder / "job",
         "AUTOTHROTTLE_ENABLED": 0,
@@ -54,7 +58,8 @@ def _start(folder, command, **settings):
     }
     arguments = [part for name, value in options.items() for part in ("-s", f"{name}={value}")]
     line = [sys.executable, "-m", "scrapy", *command, "-o", str(folder / "items.jsonl"), *arguments]
-    return subprocess.Popen(line, cwd=ROOT, stderr=subprocess.DEVNULL)
+    environment = {**os.environ, "http_proxy": proxy}
+    return subprocess.Popen(line, cwd=ROOT, env=environment, stderr=subprocess.DEVNULL)
 
 
 def _kill_after(web, requests, process):
@@ -86,6 +91,35 @@ def test_the_site_spider_ends_with_the_pages_of_a_crawl_that_nobody_disturbed(we
     assert _start(tmp_path, command).wait(timeout=120) == 0
     assert len(web.asked) <= asked + 2
     assert _stored(tmp_path) == stored
+
+
+def test_shards_count_every_page_once_whichever_of_them_is_killed(web, tmp_path, redis_url, prefix):
+    hosts = [f"{name}.example" for name in ("harbour", "weather", "council", "market", "museum", "ferry")]
+    pages = {f"http://{host}/{number}" for host in hosts for number in range(6)}
+    for url in pages:
+        links = "".join(f"<li><a href=/{number}>Page {number}</a></li>" for number in range(6))
+        web.add(url, f"<ul>{links}</ul><p>What is said at {url} is said nowhere else by anybody at all.</p>")
+    (tmp_path / "urls").write_text("".join(f"http://{host}/0\n" for host in hosts))
+
+    def shard(number):
+        folder = tmp_path / str(number)
+        folder.mkdir(exist_ok=True)
+        command = ["crawl", "site", "-a", f"urls_file={tmp_path / 'urls'}", "-a", f"shard={number}/2"]
+        shared = {"WINNOW_REDIS_URL": redis_url, "WINNOW_REDIS_PREFIX": prefix, "WINNOW_SITE_EVIDENCE": 1}
+        return _start(folder, command, proxy=web.url, ROBOTSTXT_OBEY=0, WINNOW_REDIS_TIMEOUT=10, **shared)
+
+    first, second = shard(0), shard(1)
+    _kill_after(web, 8, first)
+    assert second.wait(timeout=120) == 0
+    assert shard(0).wait(timeout=120) == 0
+    parts = [_stored(tmp_path / str(number)) for number in range(2)]
+    assert all(parts)
+    assert not set(parts[0]) & set(parts[1])
+    assert {*parts[0], *parts[1]} == pages
+    assert len(parts[1]) == len(set(parts[1]))
+    with Redis.from_url(redis_url) as client:
+        counted = {host.host: host.pages for host in HostRecords(client, prefix, FINGERPRINT_VERSION).all()}
+    assert counted == dict.fromkeys(hosts, 6)
 
 
 def test_the_requests_that_wait_for_another_spider_are_found_again(web, tmp_path):
