@@ -148,7 +148,20 @@ class Learner:
             logger.info("No refit: %s", error)
             return "few hosts"
         self._check_lease()
-        self._published.tried(extent.taken)
+        outcome = self._outcome(candidate, parent, collection, comparison, version, begun)
+        self._published.tried(extent.taken)  # what was dropped because the lease was lost has not been tried
+        return outcome
+
+    def _outcome(
+        self,
+        candidate: BlockPerceptron,
+        parent: BlockPerceptron,
+        collection: Collection,
+        comparison: Comparison | None,
+        version: str,
+        begun: float,
+    ) -> Pass:
+        """Publish the candidate if it is better, and say what came of it."""
         if comparison is None:
             logger.info("No refit: the hosts held out have no labels of both kinds")
             return "few hosts"

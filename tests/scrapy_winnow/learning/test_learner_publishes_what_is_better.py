@@ -112,6 +112,16 @@ def learner_of_same(learner: Learner) -> Learner:
     return learner
 
 
+def test_a_refit_whose_lease_is_lost_as_it_is_published_has_not_been_tried(client, keys, fill, learner_of):
+    fill()
+    learner = learner_of(lease_seconds=60)  # its own thread notices only after 20 s
+    client.set(keys.lease, b"another's")
+    with pytest.raises(LeaseLost):
+        learner.learn()
+    client.delete(keys.lease)
+    assert learner_of().learn() == "published"
+
+
 def test_too_few_hosts_are_waited_for(client, keys, fill, learner_of):
     assert learner_of(min_hosts=3).learn() == "few hosts"
     fill()
