@@ -112,9 +112,8 @@ def clean(
     smoothed = smoothing(page, threads.decided(scores))
     judged = np.where(site, 1.0, smoothed.value)[page.n :]
     choice = scores.decision.choose(judged, scope=scope, favor=favor)
-    if site.any() or not np.array_equal(
-        scores.templateness, page_level.templateness
-    ):  # counts tell what is template: nothing more is kept for them
+    counts_tell = site.any() or not np.array_equal(scores.templateness, page_level.templateness)
+    if counts_tell:  # what is template, and not what is content: nothing more is kept for them
         judged = smoothing(page, threads.decided(page_level)).value[page.n :]
         without = scores.decision.choose(judged, scope=scope, favor=favor)
         choice = min(choice, without, key=attrgetter("threshold"))

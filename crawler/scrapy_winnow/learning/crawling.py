@@ -8,7 +8,7 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from scrapy_winnow import stats
-from scrapy_winnow.learning.examples import FEATURE_VERSION
+from scrapy_winnow.learning.examples import FEATURE_VERSION, MOST_BLOCKS
 from scrapy_winnow.learning.handover import Current, ModelWatch
 from scrapy_winnow.learning.priorities import SALT_BYTES
 from scrapy_winnow.learning.reservoir import Bounds, Reservoir
@@ -99,7 +99,7 @@ class CrawlLearning:
             return
         # What is read from lxml's tree, which the callback may change while the thread is at work.
         _ = hashed.page.title
-        marked = MarkedPage.of(hashed.page)
+        marked = MarkedPage.of(hashed.page) if hashed.page.m <= MOST_BLOCKS else None  # others give no example
         task = asyncio.create_task(self._teach(host, hashed, evidence, marked))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

@@ -4,6 +4,6 @@ Every function of it is the double of one in numpy, which works where there is n
 ``WINNOW_CORE=0`` in the environment leaves the core out.
 """
 
-from winnow.core.loading import Core, compiled, description, load_from, numpy_only
+from winnow.core.loading import SEED, Core, compiled, description, load_from, numpy_only
 
-__all__ = ["Core", "compiled", "description", "load_from", "numpy_only"]
+__all__ = ["SEED", "Core", "compiled", "description", "load_from", "numpy_only"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import warnings
 from contextlib import contextmanager
 from importlib.machinery import ExtensionFileLoader
@@ -17,6 +18,9 @@ Core: TypeAlias = Any  # the module winnow.core._compiled
 
 VARIABLE: Final = "WINNOW_CORE"
 """Environment variable; ``0`` leaves the compiled core out."""
+
+SEED: Final = secrets.randbits(64)
+"""Seed of the core's hash tables, another in every process, so that no page can fill one of their slots."""
 
 VERSION: Final = 6
 """Version of the functions that are called here; ``core.h`` has the same number."""

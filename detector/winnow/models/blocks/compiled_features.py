@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import secrets
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from winnow.core import SEED
 from winnow.models.blocks.features import containers, page_level
 from winnow.models.blocks.features.measures import EMPHASIS, GROUP_OF_TAG
 from winnow.models.blocks.features.names import class_signatures, hiding_places
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from winnow.core import Core
     from winnow.page.page import Page
 
-_SEED: Final = secrets.randbits(64)  # of hash tables, so that no page can fill one of their slots
 _GROUP_OF_TAG: Final = GROUP_OF_TAG.astype(np.int8)
 _SETS: Final = (
     *containers.COUNTED_TAGS.values(),  # features.h has the same order
@@ -64,7 +63,7 @@ def write_features(core: Core, page: Page, rows: NDArray[np.float32]) -> Compute
     )
     core.static_features(
         *(page.arrays, _FLAGS, _GROUP_OF_TAG, text_totals(page), table.first, table.begin),
-        *(class_signatures(table), hides, character_properties(), leading.told, lines, lowered, leading.title, _SEED),
+        *(class_signatures(table), hides, character_properties(), leading.told, lines, lowered, leading.title, SEED),
         *(rows, found.of_page, found.words, found.levels, found.owner),
     )
     return found

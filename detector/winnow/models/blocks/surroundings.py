@@ -6,14 +6,13 @@ stretch is a difference of two running totals.
 
 from __future__ import annotations
 
-import secrets
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 
-from winnow.core import compiled
+from winnow.core import SEED, compiled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     Matrix = NDArray[np.float32]
     Indices = NDArray[np.int64]
 
-_SEED: Final = secrets.randbits(64)  # of a hash table, so that no page can fill one of its slots
 _REACH: Final = 2
 _LEVELS: Final = 3
 
@@ -113,7 +111,7 @@ class Surroundings:
         core = compiled()
         if core is not None:
             first, place = np.empty((kinds - 1) * m, np.int64), np.empty((kinds - 1) * m, np.int32)
-            first = first[: core.number_slices(self.begin[1:], self.end[1:], _SEED, first, place)]
+            first = first[: core.number_slices(self.begin[1:], self.end[1:], SEED, first, place)]
         else:
             key = self.begin[1:] * (m + 1) + self.end[1:]
             _, first, place = np.unique(key, return_index=True, return_inverse=True)

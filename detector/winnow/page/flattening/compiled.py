@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import secrets
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from winnow.core import SEED
 from winnow.page.attributes.table import AttributeTable
 from winnow.page.attributes.values import AttributeValues
 from winnow.page.flat_tree import FlatTree
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from winnow.core import Core
     from winnow.page.limits import Limits
 
-_SEED: Final = secrets.randbits(64)  # of the hash table of attributes, so that no page can fill one of its slots
 _INDICES: Final = (
     "parent", "end", "depth", "run_node", "run_begin", "run_end",
     "block_node", "block_run_begin", "block_run_end", "block_begin", "block_end",
@@ -37,7 +36,7 @@ def flatten_compiled(core: Core, root: etree._Element, limits: Limits) -> FlatTr
     """
     tables = IS_BLOCK_LEVEL, IS_UNSEEN_TEXT, character_properties()
     caps = limits.max_nodes, limits.max_depth
-    found = core.flatten(root, TAG_ID, TAG_ID["title"], TAG_ID["svg"], *tables, _SEED, *caps)
+    found = core.flatten(root, TAG_ID, TAG_ID["title"], TAG_ID["svg"], *tables, SEED, *caps)
     if found is None:
         return None
     if isinstance(found, tuple):
