@@ -10,8 +10,8 @@ THREADS_WEIGHTS := detector/winnow/comments/weights
 PINS    := requirements/locked.txt
 PYTHONS := 3.11 3.12 3.13 3.14
 
-.PHONY: demo screenshots test test-engines test-all test-lowest lint types tests chromium lock release-check benchmarks docs model \
-    clean help
+.PHONY: demo screenshots test test-engines test-random test-all test-lowest lint types tests chromium lock \
+    release-check benchmarks docs model clean help
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -33,6 +33,13 @@ test: lint types tests ## lint, types and every test, servers included
 
 test-engines: $(VENV)/.installed ## the tests with scrapyd, scrapy-redis and Ray, which are slow to start
 	$(BIN)/python -m pytest -m engines --numprocesses auto --maxprocesses 4 --dist loadfile
+
+ROUNDS := 10
+
+test-random: $(VENV)/.installed ## the property tests with other examples than those of make test, ROUNDS=10 times
+	@for round in $$(seq $(ROUNDS)); do \
+	    $(BIN)/python -m pytest -q -m hypothesis --hypothesis-profile=default --numprocesses auto || exit; \
+	done
 
 test-all: ## make test on every Python that is found, 3.11 to 3.14, each in an environment of its own
 	@for version in $(PYTHONS); do \

@@ -127,7 +127,8 @@ def merge_exactly(sets: PathSets) -> Merged:
     member = np.arange(sets.documents)
     steps = [float(own.sum()) + bits.of_all]
     while len(size) > 1:
-        first, second = sorted(divmod(int(change.argmin()), len(size)))
+        least = int(np.argmax(change <= change.min() + NOTHING))
+        first, second = sorted(divmod(least, len(size)))
         if change[first, second] >= -NOTHING:
             break
         steps.append(steps[-1] + float(change[first, second]))
