@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 TRIES: Final = 2
 """Processes that may die of a page."""
 
-_IN_HAND: Final = 2  # pages of a process: the next one is there when it has done with the first
-_BYTES_IN_HAND: Final = 1 << 18  # of more than one page
+_IN_HAND: Final = 8  # pages of a process: it has some to go on with while the event loop is busy with others
+_BYTES_IN_HAND: Final = 1 << 20  # of more than one page
 _MOST_FAILURES: Final = 3
 
 logger = logging.getLogger(__name__)

@@ -123,15 +123,15 @@ async def test_many_pages_at_once_all_come_back_and_few_are_in_hand():
     async with running(2) as pool:
         titles = await asyncio.gather(*(clean(pool, html) for html in pages))
     assert titles == [f"Story {number}" for number in range(60)]
-    assert most <= 2
+    assert 1 < most <= 8
 
 
 async def test_a_large_page_is_the_only_one_that_a_process_has_in_hand():
-    large = HTML + " " * (1 << 18)
+    large = HTML + " " * (1 << 20)
     async with running(1) as pool:
         tasks = [asyncio.create_task(pool.clean(task(html))) for html in (large, HTML, large)]
         while not all(done.done() for done in tasks):
-            assert all(p.in_hand <= 1 or p.bytes_in_hand < 1 << 18 for p in pool._processes)
+            assert all(p.in_hand <= 1 or p.bytes_in_hand < 1 << 20 for p in pool._processes)
             await asyncio.sleep(0.001)
         assert [done.result().status for done in tasks] == ["cleaned"] * 3
 
@@ -220,11 +220,11 @@ async def test_a_page_that_is_cancelled_while_it_waits_holds_up_no_other():
     async with running(1) as pool:
         heavy = asyncio.create_task(pool.clean(task(HEAVY)))
         await asyncio.sleep(0.01)
-        waiting = [asyncio.create_task(pool.clean(task(HTML))) for _ in range(5)]
+        waiting = [asyncio.create_task(pool.clean(task(HTML))) for _ in range(12)]
         await asyncio.sleep(0.01)
-        for page in [heavy, *waiting[:4]]:
+        for page in [heavy, *waiting[:11]]:
             page.cancel()
-        assert (await waiting[4]).status == "cleaned"
+        assert (await waiting[11]).status == "cleaned"
 
 
 async def test_a_process_ends_when_the_crawl_has_gone():
