@@ -20,7 +20,8 @@ NAMES: Final = ("dates: time of day", "dates: year", "dates: age", "dates: share
 LONGEST: Final = 120
 """Characters of a block that may be a date; of an age, a third."""
 
-_BITS: Final = np.arange(3)[:, None]  # of the signs: time of day, year, age
+_SIGNS_IN_FEATURES: Final = 3  # time of day, year, age
+_BITS: Final = np.arange(_SIGNS_IN_FEATURES)[:, None]
 _NOT_TOLD: Final = 255  # dates.c leaves a text to Python
 _AROUND: Final = 8  # blocks on each side
 _TIME: Final = re.compile(r"\b\d{1,2}[:.h]\d{2}\b|\b\d{1,2}\s?[ap]\.?m\b", re.IGNORECASE)
@@ -31,6 +32,7 @@ _AGE: Final = re.compile(
 )
 _CLOCK: Final = re.compile(r"(?<![\d:.,])\d{1,2}[:h]\d{2}(?!\d)|\b\d{1,2}\s?[ap]\.?m\b", re.IGNORECASE)
 _COPYRIGHT: Final = re.compile(r"©|\bcopyright\b", re.IGNORECASE)
+_CLOCK_PERHAPS: Final = re.compile(r"\d[:h]\d\d", re.IGNORECASE)
 _MEASURE: Final = re.compile(
     r"\d\s?(?:[mcknµ]?m|[mk]?g|[mc]?l|[kmgt]?b|[kmg]?hz|k?wh?|m?ah|v|meters?|metres?|px|oz|lbs?|in|ft|atm|x)\b",
     re.IGNORECASE,
@@ -56,8 +58,10 @@ def posted(text: str) -> bool:
     )
 
 
-def date_features(texts: list[str], digits: NDArray[np.bool_]) -> Floats:
-    """float64[m, len(NAMES)].
+def date_signs(texts: list[str], digits: NDArray[np.bool_]) -> NDArray[np.uint8]:
+    """uint8[m], bits of each block for a time of day, a year, an age, and for what may be a time in other surroundings.
+
+    A block without any is not :func:`posted`.
 
     Args:
         texts: text of each block, with single spaces between words.
@@ -71,20 +75,25 @@ def date_features(texts: list[str], digits: NDArray[np.bool_]) -> Floats:
         core.date_signs(texts, LONGEST, signs)
         unknown = np.flatnonzero(signs == _NOT_TOLD).tolist()
     signs[unknown] = [_SIGNS[texts[block]] for block in unknown]
-    features = np.zeros((len(NAMES), len(texts)))
-    dated = np.flatnonzero(signs)
+    return signs
+
+
+def date_features(signs: NDArray[np.uint8]) -> Floats:
+    """float64[m, len(NAMES)], from uint8[m] :func:`date_signs`."""
+    features = np.zeros((len(NAMES), len(signs)))
+    dated = np.flatnonzero(signs & ((1 << _SIGNS_IN_FEATURES) - 1))
     if len(dated):
-        features[:3, dated] = signs[dated] >> _BITS & 1
-        block = np.arange(len(texts))
+        features[:_SIGNS_IN_FEATURES, dated] = signs[dated] >> _BITS & 1
+        block = np.arange(len(signs))
         around = np.searchsorted(dated, block + _AROUND + 1) - np.searchsorted(dated, block - _AROUND)
-        np.divide(around, 2 * _AROUND + 1, out=features[3])
+        np.divide(around, 2 * _AROUND + 1, out=features[_SIGNS_IN_FEATURES])
     return features.T
 
 
 def _signs(text: str) -> int:
-    """Bits for a time of day, a year and an age."""
     age = len(text) * 3 <= LONGEST and _AGE.search(text) is not None
-    return (_TIME.search(text) is not None) | (_YEAR.search(text) is not None) << 1 | age << 2
+    found = _TIME.search(text) is not None, _YEAR.search(text) is not None, age, _CLOCK_PERHAPS.search(text) is not None
+    return sum(sign << bit for bit, sign in enumerate(found))
 
 
 _SIGNS: Final = Memo[str, int](_signs, 8_192)

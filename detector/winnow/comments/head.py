@@ -67,9 +67,14 @@ class Judgement:
     forum: float
 
 
+def signs_of(page: Page, features: BlockFeatures) -> NDArray[np.uint8]:
+    """uint8[m], signs of a date in a page's blocks: :func:`winnow.comments.dates.date_signs`."""
+    return dates.date_signs(page.block_texts(), features.static[:, _DIGITS] > 0)
+
+
 def dated_features(page: Page, features: BlockFeatures) -> Floats:
     """float64[m, len(dates.NAMES)], what of a page's blocks looks like a date."""
-    return dates.date_features(page.block_texts(), features.static[:, _DIGITS] > 0)
+    return dates.date_features(signs_of(page, features))
 
 
 def static_features(page: Page, features: BlockFeatures) -> Matrix:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from winnow.comments.dates import posted
-from winnow.comments.head import CommentHead, dated_features
+from winnow.comments.dates import date_features, posted
+from winnow.comments.head import CommentHead, signs_of
 from winnow.comments.names import NamedComments
 from winnow.models.blocks.block_features import STATIC_NAMES, features_of
 
@@ -65,11 +65,28 @@ def comment_blocks(page: Page, templateness: Floats, head: CommentHead | None = 
     if not page.m:
         return np.zeros(0, bool)
     features = features_of(page)
-    if features.words[templateness < 0.5].sum() < _LEAST_STORY:
+    content = np.cumsum(features.words * (templateness < 0.5))
+    if content[-1] < _LEAST_STORY:
         return np.zeros(page.m, bool)  # nothing to comment on
-    judgement = (head or comment_head()).judge(dated_features(page, features), features)
-    named = NamedComments.of(page).comment
-    return threads(judgement, named, page.block_texts(), features.words, unlinked_words(features), templateness)
+    named, signs, texts = NamedComments.of(page).comment, signs_of(page, features), page.block_texts()
+    if not named.any() and not dated_below(texts, signs, content):
+        return named
+    judgement = (head or comment_head()).judge(date_features(signs), features)
+    return threads(judgement, named, texts, features.words, unlinked_words(features), templateness)
+
+
+def dated_below(texts: list[str], signs: NDArray[np.uint8], content: Floats) -> bool:
+    """Whether anything below a story tells when it was posted, without which nothing is known for a thread by its look.
+
+    Args:
+        texts: text of each block.
+        signs: uint8[m], signs of dates.
+        content: float64[m], words of content up to each block, it included.
+    """
+    below = signs != 0
+    below[1:] &= content[:-1] >= _LEAST_STORY
+    below[:1] = False
+    return any(posted(texts[block]) for block in np.flatnonzero(below).tolist())
 
 
 def unlinked_words(features: BlockFeatures) -> Floats:

@@ -2,7 +2,7 @@
    than the most common ones are left to Python, which knows letters and digits of all scripts. */
 #include "core.h"
 
-enum { TIME_OF_DAY = 1, YEAR = 2, AGE = 4, NOT_TOLD = 255 };
+enum { TIME_OF_DAY = 1, YEAR = 2, AGE = 4, CLOCK_PERHAPS = 8, NOT_TOLD = 255 };
 enum { OTHER, SPACE, DIGIT, LETTER, LINE, UNKNOWN }; /* kinds of characters; LINE is "_", of words but no letter */
 
 #define MOST_CHARACTERS 255
@@ -91,6 +91,12 @@ static int begins_with_age(const Text *text, int digits)
     return digits <= 2 && letters >= 1 && letters <= 3 && !in_word(text, behind + letters);
 }
 
+/* Whether a time may stand at the end of some digits, whatever is around it. */
+static int is_clock_perhaps(const Text *text, int behind)
+{
+    return (text->letter[behind] == ':' || text->letter[behind] == 'h') && run_of(text, behind + 1, DIGIT) >= 2;
+}
+
 static int is_year(const Text *text, int at)
 {
     const unsigned char *digit = text->letter + at;
@@ -110,6 +116,9 @@ static unsigned signs_of(const Text *text, int longest)
         new_word = at == 0 || !in_word(text, at - 1);
         if (new_word && digits <= 2 && is_time(text, at, digits)) {
             signs |= TIME_OF_DAY;
+        }
+        if (is_clock_perhaps(text, at + digits)) {
+            signs |= CLOCK_PERHAPS;
         }
         if (digits == 4 && is_year(text, at)) {
             signs |= YEAR;
