@@ -1,4 +1,4 @@
-"""How often each node of a site has been seen: counts in Redis, one round trip per page, exactly once per page."""
+"""How often each node of a site has been seen: counts in Redis, one call per page, exactly once per page."""
 
 from __future__ import annotations
 

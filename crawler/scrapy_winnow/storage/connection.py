@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -15,6 +14,7 @@ from redis.exceptions import RedisError
 from scrapy_winnow.storage.batches import ScriptBatches
 from scrapy_winnow.storage.breaker import Breaker, is_of_the_server, is_unreachable
 from scrapy_winnow.storage.clients import asynchronous_client, is_cluster
+from scrapy_winnow.storage.time_limit import in_time
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_STEPS: Final = 5
-_MOST_EXCUSED: Final = 20
 _PURPOSE: Final = "site evidence"
 
 logger = logging.getLogger(__name__)
@@ -96,12 +94,18 @@ class Connection:
 
     async def call(self, work: Callable[[Redis], Awaitable[T]]) -> T | None:
         """Do some work with the client and return its result, or ``None`` when that fails or Redis is away."""
+        return await self._call(work, ends_in_time=False)
+
+    async def _call(self, work: Callable[[Redis], Awaitable[T]], *, ends_in_time: bool) -> T | None:
         is_probe = self._breaker.is_open
         if not self._breaker.lets_through():
             return None
         server = self._server
+        doing = server.probe(work) if is_probe else server.do(work)
         try:
-            result = await _in_time(server.probe(work) if is_probe else server.do(work), server.timeout)
+            # A limit is a task of its own and costs as much as a call: calls that go together have one.
+            is_limited = ends_in_time and not is_probe and not server.in_cluster
+            result = await (doing if is_limited else in_time(doing, server.timeout))
         except Exception as error:  # whatever a server answers, the page goes on
             self._failed(error)
             return None
@@ -113,7 +117,7 @@ class Connection:
     ) -> Any | None:
         """Run a script and return its reply, or ``None``; see :meth:`call` and :class:`~.batches.ScriptBatches`."""
         batches = self._server.batches
-        return await self.call(lambda _: batches.run(script, keys, arguments, can_wait=can_wait))
+        return await self._call(lambda _: batches.run(script, keys, arguments, can_wait=can_wait), ends_in_time=True)
 
     async def run_all(
         self,
@@ -124,7 +128,7 @@ class Connection:
     ) -> list[Any] | None:
         """Run a script several times and return the replies, or ``None`` when one of the calls fails."""
         batches = self._server.batches
-        return await self.call(lambda _: batches.run_all(script, calls, can_wait=can_wait))
+        return await self._call(lambda _: batches.run_all(script, calls, can_wait=can_wait), ends_in_time=True)
 
     async def ping(self) -> bool:
         """Return whether Redis answers; the way to find out at the start of a crawl."""
@@ -156,7 +160,7 @@ class _Server:
     ) -> None:
         self.client = client
         self.in_cluster = is_cluster(client)
-        self.batches = ScriptBatches(client)
+        self.batches = ScriptBatches(client, timeout)
         self.timeout = timeout
         self.retry_interval = retry_interval
         self._on_failure = on_failure
@@ -226,26 +230,3 @@ class _Server:
                 "Redis refuses (%s: %s): what was asked for %s is missing; this is said once",
                 *(type(error).__name__, error, purpose),
             )
-
-
-async def _in_time(work: Awaitable[T], seconds: float) -> T:
-    """Wait for some work, but not for longer than so many seconds.
-
-    The time is counted in steps, each begun anew: while the event loop is busy with a page, an answer that has long
-    come in cannot be read, and a single timer would take that for an outage. To connect takes several turns of the
-    loop, and at the start of a crawl there is a page in each: steps that were held up do not count, up to a number.
-    """
-    task = asyncio.ensure_future(work)
-    step = seconds / _STEPS
-    left, excused = _STEPS, _MOST_EXCUSED
-    try:
-        while left:
-            begun = time.monotonic()
-            done, _ = await asyncio.wait({task}, timeout=step)
-            if done:
-                return task.result()
-            is_excused = excused > 0 and time.monotonic() - begun > 1.5 * step
-            excused, left = (excused - 1, left) if is_excused else (excused, left - 1)
-    finally:
-        task.cancel()
-    raise TimeoutError

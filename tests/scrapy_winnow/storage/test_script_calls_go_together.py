@@ -1,4 +1,4 @@
-"""Script calls that can wait go along with those that cannot, and each of them has its own reply or its own error."""
+"""Script calls of one turn of the event loop go together, others along with them, each with its own reply or error."""
 
 import asyncio
 import hashlib
@@ -54,6 +54,27 @@ async def test_calls_that_can_wait_go_along_with_the_next_that_cannot(server):
     assert await reads(server) - before == alone + 1
 
 
+async def test_calls_of_pages_that_come_together_share_a_round_trip(server):
+    server, connection = server
+    other = connection.for_purpose("near-duplicates")
+    assert await connection.run(ECHO, [], ["load"]) == b"load"
+    alone = -(await reads(server)) + await reads(server)
+    before = await reads(server)
+    calls = [way.run(ECHO, [], [str(n)]) for n in range(5) for way in (connection, other)]
+    assert await asyncio.gather(*calls) == [b"%d" % n for n in range(5) for _ in range(2)]
+    assert await reads(server) - before == alone + 1
+
+
+async def test_a_page_that_is_given_up_takes_no_other_with_it(server):
+    _, connection = server
+    calls = [asyncio.create_task(connection.run(ECHO, [], [str(n)])) for n in range(3)]
+    await asyncio.sleep(0)
+    calls[1].cancel()
+    replies = await asyncio.gather(*calls, return_exceptions=True)
+    assert [replies[0], replies[2]] == [b"0", b"2"]
+    assert isinstance(replies[1], asyncio.CancelledError)
+
+
 async def test_a_call_that_can_wait_does_not_wait_for_long(connection):
     begin = time.monotonic()
     assert await connection.run(ECHO, [], ["alone"], can_wait=True) == b"alone"
@@ -73,14 +94,15 @@ async def test_scripts_that_the_server_has_forgotten_are_loaded_again(server):
     assert await asyncio.gather(*calls) == [b"0", b"1", b"2"]
 
 
-async def test_calls_to_a_server_that_hangs_are_given_up_together(tcp_server):
+@pytest.mark.parametrize("can_wait", [False, True])
+async def test_calls_to_a_server_that_hangs_are_given_up_together(tcp_server, can_wait: bool):
     server = tcp_server()
     failed = []
     connection = Connection(server.url, timeout=0.3, on_failure=failed.append)
     assert await connection.run(ECHO, [], ["load"], can_wait=True) == b"load"
     server.signal(signal.SIGSTOP)
     begin = time.monotonic()
-    assert await asyncio.gather(*(connection.run(ECHO, [], ["x"], can_wait=True) for _ in range(3))) == [None] * 3
+    assert await asyncio.gather(*(connection.run(ECHO, [], ["x"], can_wait=can_wait) for _ in range(3))) == [None] * 3
     assert time.monotonic() - begin < 5
     assert connection.is_away
     await asyncio.sleep(0.05)
