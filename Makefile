@@ -72,7 +72,7 @@ lock: ## pin the newest versions that the suite runs with, and the lowest ones t
 	$(PYTHON) -m venv .venv-lock
 	.venv-lock/bin/python -m pip install --quiet --upgrade uv
 	$(UV_COMPILE) --extra dev --extra peers --extra release --output-file requirements/locked.txt
-	$(UV_COMPILE) --extra archives --extra inspect --extra metrics --extra train --resolution lowest-direct --output-file .venv-lock/lowest.txt
+	$(UV_COMPILE) --extra archives --extra inspect --extra metrics --extra s3 --extra train --resolution lowest-direct --output-file .venv-lock/lowest.txt
 	$(UV_COMPILE) --extra dev --constraint .venv-lock/lowest.txt --output-file requirements/lowest.txt
 
 release-check: $(VENV)/.installed ## build what is to be published, check it, install it into every Python found, run the demo there

@@ -23,9 +23,10 @@ _FORMATS: Final = ("jsonl", "parquet", "warc")
 _COLUMNS: Final = ("clean_html", "markdown", "segments")
 _EPILOG = """\
 IN is a WARC file, plain or compressed with gzip, zstd or lz4; a pattern such as 'crawl-*.warc.gz'; or an address that
-fsspec opens (https://, s3:// with s3fs installed). OUT gets a file for each. All files are read twice: first to count
-what the pages of each host repeat, then to clean every page with that, so that neither the order of the pages nor the
-number of processes changes anything. A run that was stopped goes on when it is started again with the same options.
+fsspec opens: https://, or s3:// with the extra [s3], there a pattern, too. OUT gets a file for each. All files are read
+twice: first to count what the pages of each host repeat, then to clean every page with that, so that neither the order
+of the pages nor the number of processes changes anything. A run that was stopped goes on when it is started again with
+the same options.
 
 With --one-pass they are read once, in the order given, and each page is cleaned with what its host had counted when it
 came: for streams, also from standard input (-). The first 10 pages of a host are then cleaned by the page alone.
@@ -35,6 +36,7 @@ exit codes: 0 all went well, 1 an archive could not be read to its end, or pages
 examples:
   winnow warc crawl-*.warc.gz -o clean/
   winnow warc crawl-*.warc.gz -o clean/ --format parquet -j 8
+  winnow warc 's3://bucket/crawl-*.warc.gz' -o clean/
   winnow warc s3://bucket/a.warc.gz s3://bucket/b.warc.gz -o clean/ --ray ray-head:6379
   curl -s https://host.example/crawl.warc.gz | winnow warc - --one-pass -o clean/
   winnow warc https://host.example/segment.warc.gz -o clean/ --format warc
@@ -51,7 +53,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("sources", nargs="+", metavar="IN", help="archive, pattern, or address; - with --one-pass")
-    parser.add_argument("-o", "--output", type=Path, required=True, metavar="OUT", help="folder, made if need be")
+    parser.add_argument("-o", "--output", required=True, metavar="OUT", help="folder, made if need be")
     parser.add_argument("--format", choices=_FORMATS, default=_FORMATS[0], help="what to write (default: %(default)s)")
     parser.add_argument(
         "--with", dest="columns", choices=_COLUMNS, action="append", default=[], help="a further column; repeatable"
@@ -78,7 +80,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def run(options: argparse.Namespace) -> int:
     """Clean the archives and say what came of it."""
     _check(options)
-    sources = [source for pattern in options.sources for source in _expanded(pattern)]
     try:
         from scrapy_winnow.archives import ArchiveRun, OnePassRun, Options  # noqa: PLC0415  (help need not wait for them)
         from scrapy_winnow.archives.folder import OtherRunError  # noqa: PLC0415
@@ -89,6 +90,7 @@ def run(options: argparse.Namespace) -> int:
         raise CommandError(f"{error.name} is not installed: pip install 'scrapy-winnow[archives]'") from error
     if options.ray is not None and importlib.util.find_spec("ray") is None:
         raise CommandError("ray is not installed: pip install 'scrapy-winnow[ray]'")
+    sources = _sources(options)
     wanted = Options(
         format=options.format,
         model=options.model,
@@ -100,7 +102,7 @@ def run(options: argparse.Namespace) -> int:
     progress = _Progress(sources)
     try:
         kind = OnePassRun if options.one_pass else ArchiveRun
-        work = kind(sources, options.output, wanted, progress)
+        work = kind(sources, Path(options.output), wanted, progress)
         if work.goes_on:
             print("going on with the run that was stopped", file=sys.stderr)
         summary = work.run()
@@ -125,12 +127,34 @@ def _check(options: argparse.Namespace) -> None:
         raise CommandError("--one-pass goes through the pages in their order, which --ray does not: give one of them")
     if STANDARD_INPUT in options.sources and not options.one_pass:
         raise CommandError("standard input can be read only once: add --one-pass")
+    if "://" in options.output:
+        raise CommandError(f"-o: {options.output}: it has to be a folder on this machine")
+
+
+def _sources(options: argparse.Namespace) -> list[str]:
+    """The archives that the arguments name; stores have to let theirs be read."""
+    from scrapy_winnow.archives.reading import addresses  # noqa: PLC0415  (help need not wait for it)
+
+    try:
+        sources = [source for pattern in options.sources for source in _expanded(pattern)]
+        if options.ray is None:  # the nodes of a cluster may have rights that this machine has not
+            addresses.check_rights(sources)
+    except addresses.AddressError as error:
+        raise CommandError(str(error)) from error
+    return sources
 
 
 def _expanded(pattern: str) -> list[str]:
     """The archives that an argument names."""
-    if "://" in pattern or pattern == STANDARD_INPUT:
+    from scrapy_winnow.archives.reading import addresses  # noqa: PLC0415
+
+    if pattern == STANDARD_INPUT:
         return [pattern]
+    if addresses.is_address(pattern):
+        found = addresses.matching(pattern)
+        if not found:
+            raise CommandError(f"no such archive: {pattern}")
+        return found
     found = sorted(glob.glob(pattern, recursive=True)) if glob.has_magic(pattern) else [pattern]  # noqa: PTH207
     files = [name for name in found if Path(name).is_file()]
     if not files:
