@@ -27,6 +27,7 @@ def misuse(rng: random.Random) -> int:
 
     i64, i32, f32, u8, u64 = np.int64, np.int32, np.float32, np.uint8, np.uint64
     table = np.zeros(0x110000, np.uint8)
+    tags = np.zeros(1, u8)
     tokens, text = np.zeros(1 << 17, np.uint64), rng.choice(("", "ab c", "é\U0001f600 x"))
     calls: list[tuple[str, tuple[Any, ...]]] = [
         ("count_kinds", (text, some(i64), table, some(i64))),
@@ -36,6 +37,7 @@ def misuse(rng: random.Random) -> int:
         ("attribute_tokens", _random_attributes(rng, some, table, text)),
         ("node_fingerprints", (_random_page(rng, some), *_random_nodes(rng, some, table, text))),
         ("nearest", (some(i32), some(u8), some(i32))),
+        ("places", _one_wrong(rng, some, [-np.ones(1, i32), *_ones(np.int16, 1), *_ones(u8, 2), *_ones(i32, 1), tags])),
         ("within", (some(i32), some(u8), some(u8))),
         ("shingles", (text.encode(), some(u8), tokens, 3, 5, rng.choice((-1, 0, 1, 9)), some(u64))),
         (
@@ -54,7 +56,7 @@ def misuse(rng: random.Random) -> int:
         ("predict_trees", _random_trees(rng, some)),
         ("name_parts", (b"class name", some(i64), some(i64), 1, 2, some(i32))),
         ("class_signatures", (b"class name", some(i64), some(i64), some(i64))),
-        ("having_parts", (b"class name", some(i64), some(i64), rng.choice((b"a\nss", b"", b"a\n\nb")), some(u8))),
+        ("answer_questions", _random_questions(rng, some)),
         ("date_signs", ([text, "3 days ago"], rng.choice((-1, 40, 10_000)), some(u8))),
         ("static_features", (_random_page(rng, some), *_random_features(rng, some, table, text))),
         ("name_tokens", (*(some(i32) for _ in range(4)), some(i64), some(i64), some(np.uint32), rng.choice((0, 8)))),
@@ -87,6 +89,14 @@ def _one_wrong(rng: random.Random, some: Callable[[type[np.generic]], Any], argu
         place = rng.choice([place for place, array in enumerate(arguments) if isinstance(array, np.ndarray)])
         arguments[place] = some(arguments[place].dtype.type)
     return tuple(arguments)
+
+
+def _random_questions(rng: random.Random, some: Callable[[type[np.generic]], Any]) -> tuple[Any, ...]:
+    """Two values and two questions, of which one array is not what it should be."""
+    begin, name_of, asked = np.array([0, 5, 10]), np.array([0, 1], np.int32), np.array([1, 2], np.uint32)
+    parts = rng.choice((b"a\nss", b"a\nss", b"", b"a\n\nb", b"a"))
+    arrays: list[Any] = [b"class name", begin, name_of, asked, rng.choice((0, 2)), parts, asked, asked.copy()]
+    return _one_wrong(rng, some, arrays)
 
 
 def _random_features(

@@ -112,12 +112,13 @@ def clean(
     smoothed = smoothing(page, threads.decided(scores))
     judged = np.where(site, 1.0, smoothed.value)[page.n :]
     choice = scores.decision.choose(judged, scope=scope, favor=favor)
-    counts_tell = site.any() or not np.array_equal(scores.templateness, page_level.templateness)
+    counts_tell = df is not None and (site.any() or not np.array_equal(scores.templateness, page_level.templateness))
     if counts_tell:  # what is template, and not what is content: nothing more is kept for them
         judged = smoothing(page, threads.decided(page_level)).value[page.n :]
         without = scores.decision.choose(judged, scope=scope, favor=favor)
         choice = min(choice, without, key=attrgetter("threshold"))
-    smoothed = _with_certain_blocks(page, smoothed, site, choice.threshold)
+    if site.any():
+        smoothed = _with_certain_blocks(page, smoothed, site, choice.threshold)
     template, fallback = template_units(page, smoothed, choice.threshold)
     template[threads.section >= 0] = not threads.included
     texts = block_texts(page)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from winnow.memo import Memo
+from winnow.page.attributes import question
 from winnow.page.subtrees import within
 from winnow.page.tags import tag_set
 
@@ -53,9 +54,11 @@ _WHOLE: Final = {
     "commentsection": THREAD, "respond": FORM, "replyform": FORM, "commentform": FORM,
 }  # fmt: skip
 
-_POSSIBLE: Final = (
+_SCHEMA_POSSIBLE: Final = question("itemtype", "itemprop", parts=["comment"])
+_TYPEOF_POSSIBLE: Final = question("typeof", parts=["comment"])
+_POSSIBLE: Final = question("class", "id", parts=(
     "oment", "omment", "yorum", "reactie", "pinglun", "dsq-", "disqus_thread", "respond", "responses", "replyform",
-)  # fmt: skip
+))  # fmt: skip
 """Everything that the two tables above know has one of these parts: they tell that a page has nothing of it."""
 
 _SCHEMA: Final = re.compile(r"schema\.org/(?:User)?Comments?\s*$|(?:^|\s)comment(?:\s|$)")
@@ -97,12 +100,12 @@ def _kinds(page: Page) -> NDArray[np.int8]:
     """int8[n], what each element's names say that it is."""
     table = page.attributes
     of_value = np.zeros(len(table.first), np.int8)
-    for place, value in table.having(("class", "id"), *_POSSIBLE):  # few pages have any
+    for place, value in table.having(_POSSIBLE):  # few pages have any
         of_value[place] = _KIND_OF[value]
-    for place, value in table.having(("itemtype", "itemprop"), "comment"):
+    for place, value in table.having(_SCHEMA_POSSIBLE):
         if _SCHEMA.search(value):
             of_value[place] = COMMENT
-    for place, value in table.having(("typeof",), "comment"):
+    for place, value in table.having(_TYPEOF_POSSIBLE):
         if _TYPEOF.search(value):
             of_value[place] = COMMENT
     kind = np.zeros(page.n, np.int8)

@@ -83,6 +83,14 @@ def node_fingerprints(
 ) -> None: ...
 def nearest(parent: ReadableBuffer, chosen: ReadableBuffer, found: WriteableBuffer, /) -> bool: ...
 def within(end: ReadableBuffer, chosen: ReadableBuffer, inside: WriteableBuffer, /) -> None: ...
+def places(
+    parent: ReadableBuffer,
+    tag: ReadableBuffer,
+    of_tag: ReadableBuffer,
+    block_node: ReadableBuffer,
+    found: WriteableBuffer,
+    /,
+) -> None: ...
 def shingles(
     text: bytes,
     kinds: ReadableBuffer,
@@ -167,9 +175,17 @@ def name_parts(
 def class_signatures(
     data: bytes, begin: ReadableBuffer, chosen: ReadableBuffer, signatures: WriteableBuffer, /
 ) -> None: ...
-def having_parts(
-    data: bytes, begin: ReadableBuffer, chosen: ReadableBuffer, parts: bytes, found: WriteableBuffer, /
-) -> None: ...
+def answer_questions(
+    data: bytes,
+    begin: ReadableBuffer,
+    name_of: ReadableBuffer,
+    of_name: ReadableBuffer,
+    any_value: int,
+    parts: bytes,
+    of_part: ReadableBuffer,
+    marks: WriteableBuffer,
+    /,
+) -> int: ...
 def date_signs(texts: list[str], longest: int, signs: WriteableBuffer, /) -> None: ...
 def network_logits(
     hidden: ReadableBuffer,

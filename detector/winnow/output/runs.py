@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from winnow.page.ancestors import nearest
+from winnow.page.attributes import question
 from winnow.page.subtrees import within
 from winnow.page.tags import TAG_ID
 
@@ -21,7 +22,7 @@ _NUMBERS: Final = re.compile(
     r"hljs-ln-numbers|hljs-ln-n|code-line-number|ln)(?:$|\s)"
 )
 _KATEX: Final = "katex-html"
-_POSSIBLE: Final = (_KATEX, "lineno", "linenum", "line-num", "blob-num", "gutter", "code-line-number", "ln")
+_POSSIBLE: Final = question("class", parts=(_KATEX, "lineno", "linenum", "line-num", "blob-num", "gutter", "ln"))
 """Every class that is sought has one of these parts."""
 
 _TEX: Final = "application/x-tex"
@@ -68,7 +69,7 @@ def tex_of(page: Page) -> dict[int, str]:
 
 def _changed(page: Page) -> dict[int, str]:
     changed: dict[int, str] = {}
-    if any(value == _KATEX or _NUMBERS.search(value) for _, value in page.attributes.having(("class",), *_POSSIBLE)):
+    if any(value == _KATEX or _NUMBERS.search(value) for _, value in page.attributes.having(_POSSIBLE)):
         for element, value in page.attribute("class").items():
             if _NUMBERS.search(value):
                 changed |= _without_numbers(page, element)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from winnow.output.places import CODE, HEADING, QUOTATION, SUBHEADING, TABLE, stands_in
 from winnow.output.tables import table_around
-from winnow.page.subtrees import prefix_sums, within
-from winnow.page.tags import tag_set
+from winnow.page.subtrees import prefix_sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,10 +21,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-_HEADING: Final = tag_set("h1")
-_SUBHEADINGS: Final = tag_set("h2", "h3", "h4", "h5", "h6")
-_QUOTATION: Final = tag_set("blockquote")
-_CODE: Final = tag_set("pre")
 _MOST: Final = 0.9  # of the text kept, in the innermost element that stands for the story
 _LEAST_CERTAIN: Final = 0.5  # templateness below which a heading above text that is kept, or a quotation, stays
 _LEAST_CERTAIN_FIXED: Final = 0.8  # the same of code, and of a table: mean over its blocks
@@ -48,8 +44,7 @@ def story_parts(page: Page, texts: list[str], kept: NDArray[np.bool_], templaten
     begun = np.cumsum(kept) > 0
     found = _subheadings(page, kept) & begun & (templateness < _LEAST_CERTAIN)
     found |= _tables(page, kept, templateness)
-    heading, code = _blocks_within(page, _HEADING), _blocks_within(page, _CODE)
-    set_apart = code | _blocks_within(page, _QUOTATION)
+    heading, code, set_apart = (stands_in(page, kinds) for kinds in (HEADING, CODE, CODE | QUOTATION))
     if (heading | set_apart).any():
         set_apart &= begun & (templateness < np.where(code, _LEAST_CERTAIN_FIXED, _LEAST_CERTAIN))
         found |= (heading & _before_the_last(kept) | set_apart) & _around_story(page, texts, kept)
@@ -67,16 +62,10 @@ def story_headings(page: Page, texts: list[str], kept: NDArray[np.bool_]) -> NDA
     Returns:
         bool[m], blocks in an ``h1`` that lie where the story does, and before the last of it.
     """
-    headings = _blocks_within(page, _HEADING)
+    headings = stands_in(page, HEADING)
     if not headings.any() or not kept.any():
         return np.zeros(page.m, bool)
     return headings & _before_the_last(kept) & _around_story(page, texts, kept)
-
-
-def _blocks_within(page: Page, tags: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """bool[m], blocks in elements of some tags."""
-    chosen = tags[page.tag]
-    return within(page, chosen)[page.block_node] if chosen.any() else np.zeros(page.m, bool)
 
 
 def _before_the_last(kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -98,17 +87,17 @@ def _around_story(page: Page, texts: list[str], kept: NDArray[np.bool_]) -> NDAr
 
 def _subheadings(page: Page, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """bool[m], headings of lower ranks that stand right above text that is kept."""
-    heading = _blocks_within(page, _SUBHEADINGS)
+    heading = stands_in(page, SUBHEADING)
     above_text: NDArray[np.bool_] = np.append((kept & ~heading)[1:], False)
     return heading & above_text
 
 
 def _tables(page: Page, kept: NDArray[np.bool_], templateness: Floats) -> NDArray[np.bool_]:
     """bool[m], blocks of tables of data that stand between blocks that are kept, or have some."""
-    table = table_around(page)[page.block_node]
     found = np.zeros(page.m, bool)
-    if (table < 0).all():
+    if not stands_in(page, TABLE).any():
         return found
+    table = table_around(page)[page.block_node]
     roots = np.unique(table[table >= 0])
     begin, end = page.block_begin[roots], page.block_end[roots]
     sums, scores = prefix_sums(kept), np.append(0.0, np.cumsum(templateness))

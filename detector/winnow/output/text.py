@@ -9,6 +9,7 @@ from lxml import etree
 
 from winnow.output.conditional_comments import is_leftover
 from winnow.output.markup.code import code_lines
+from winnow.output.places import CELL, CODE, LIST, TABLE, places, stands_in
 from winnow.output.runs import changed_runs, shown_runs
 from winnow.output.tables import table_around, table_text
 from winnow.page.ancestors import nearest, outermost
@@ -31,11 +32,11 @@ _CELLS: Final = tag_set("td", "th")
 def block_texts(page: Page) -> list[str]:
     """Text of each block (``m`` strings): white space normalised, but kept as it is inside ``pre``."""
     texts = _joined(page, shown_runs(page)) if changed_runs(page) else page.block_texts()
-    preformatted = page.tag == TAG_ID["pre"]
-    if preformatted.any():
+    preformatted = np.flatnonzero(stands_in(page, CODE)).tolist()
+    if preformatted:
         runs = shown_runs(page)
-        around = nearest(page.parent, preformatted)[page.block_node]
-        for block in np.flatnonzero(around >= 0).tolist():
+        around = nearest(page.parent, page.tag == TAG_ID["pre"])[page.block_node]
+        for block in preformatted:
             begin, least = page.block_run_begin[block], page.run_begin[around[block]]
             while begin > least and runs[begin - 1].isspace():  # a first line's indentation before its markup
                 begin -= 1
@@ -66,7 +67,7 @@ def join_blocks(page: Page, texts: list[str], kept: NDArray[np.bool_]) -> str:
         texts: ``m`` strings, see :func:`block_texts`.
         kept: bool[m], the blocks wanted.
     """
-    kept = kept & np.fromiter(map(bool, texts), bool, len(texts))
+    kept = kept & np.fromiter(map(bool, texts), bool, len(texts)) if kept.any() else kept
     if not kept.any():
         return ""
     wholes = _wholes(page, texts, kept)
@@ -87,6 +88,8 @@ def join_blocks(page: Page, texts: list[str], kept: NDArray[np.bool_]) -> str:
 
 def _wholes(page: Page, texts: list[str], kept: NDArray[np.bool_]) -> list[tuple[int, int, str]]:
     """Slices of blocks that are one text together, and that text: tables of data, and ``pre`` of which all is kept."""
+    if not (kept & stands_in(page, TABLE | CODE)).any():
+        return []
     tables = table_around(page)[page.block_node]
     found = [
         (int(page.block_begin[table]), int(page.block_end[table]), table_text(page, table, texts, kept))
@@ -106,15 +109,16 @@ def _breaks(page: Page, blocks: NDArray[np.intp]) -> NDArray[np.int8]:
     node = page.block_node[blocks]
     before, after = slice(None, -1), slice(1, None)
     kinds = np.zeros(len(blocks) - 1, np.int8)
+    around = int(np.bitwise_or.reduce(places(page)[blocks]))
 
-    if _LISTS[tag].any():
+    if around & LIST:
         one_list = _same(outermost(parent, _LISTS[tag])[node])
         item = nearest(parent, _ITEMS[tag])
         paragraphs = prefix_sums(tag[page.block_node] == TAG_ID["p"])
         long = np.append(paragraphs[page.block_end] - paragraphs[page.block_begin] > 1, False)[item[node]]
         kinds[one_list & ~long[before] & ~long[after]] = _LINE
 
-    if _CELLS[tag].any():
+    if around & CELL:
         cell = nearest(parent, _CELLS[tag])[node]
         single = (cell >= 0) & (page.block_end[cell] - page.block_begin[cell] == 1)
         tabular = single[before] & single[after]
@@ -123,13 +127,15 @@ def _breaks(page: Page, blocks: NDArray[np.intp]) -> NDArray[np.int8]:
         kinds[tabular & _same(table)] = _LINE
         kinds[tabular & _same(row)] = _CELL
 
-    if (tag == TAG_ID["pre"]).any():
+    if around & CODE:
         kinds[_same(nearest(parent, tag == TAG_ID["pre"])[node])] = _LINE
 
-    line_break = page.run_begin[tag == TAG_ID["br"]]
-    first = np.searchsorted(line_break, page.block_run_end[blocks][before], side="left")
-    last = np.searchsorted(line_break, page.block_run_begin[blocks][after], side="right")
-    kinds[_same(node) & (last - first == 1)] = _LINE
+    together = _same(node)
+    if together.any():
+        line_break = page.run_begin[tag == TAG_ID["br"]]
+        first = np.searchsorted(line_break, page.block_run_end[blocks][before], side="left")
+        last = np.searchsorted(line_break, page.block_run_begin[blocks][after], side="right")
+        kinds[together & (last - first == 1)] = _LINE
     return kinds
 
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Goes up with every change of what a function takes or gives; winnow.core.loading knows the same number. */
-#define CORE_VERSION 7
+#define CORE_VERSION 8
 
 /* A stretch of memory that grows; `used` and `capacity` in bytes. */
 typedef struct {
@@ -126,6 +126,7 @@ PyObject *core_attribute_tokens(PyObject *module, PyObject *arguments);
 PyObject *core_node_fingerprints(PyObject *module, PyObject *arguments);
 PyObject *core_nearest(PyObject *module, PyObject *arguments);
 PyObject *core_within(PyObject *module, PyObject *arguments);
+PyObject *core_places(PyObject *module, PyObject *arguments);
 PyObject *core_shingles(PyObject *module, PyObject *arguments);
 PyObject *core_countable(PyObject *module, PyObject *arguments);
 PyObject *core_leaves(PyObject *module, PyObject *arguments);
@@ -136,7 +137,7 @@ PyObject *core_cut_rows(PyObject *module, PyObject *arguments);
 PyObject *core_predict_trees(PyObject *module, PyObject *arguments);
 PyObject *core_name_parts(PyObject *module, PyObject *arguments);
 PyObject *core_class_signatures(PyObject *module, PyObject *arguments);
-PyObject *core_having_parts(PyObject *module, PyObject *arguments);
+PyObject *core_answer_questions(PyObject *module, PyObject *arguments);
 PyObject *core_date_signs(PyObject *module, PyObject *arguments);
 PyObject *core_network_logits(PyObject *module, PyObject *arguments);
 PyObject *core_static_features(PyObject *module, PyObject *arguments);

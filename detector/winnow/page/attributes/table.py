@@ -18,6 +18,8 @@ from winnow.page.subtrees import prefix_sums
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from winnow.page.attributes.questions import Question
+
     Indices = NDArray[np.int32]
 
 Number = TypeVar("Number", bound=np.number[Any])
@@ -98,27 +100,23 @@ class AttributeTable(Sequence[Pairs]):
         """Place of the first attribute of one name by each of its values."""
         return self.by_name.get(name, {})
 
-    def having(self, names: Sequence[str], *parts: str) -> list[tuple[int, str]]:
-        """Places and values of the attributes of some names that have one of some parts in them, case aside.
-
-        Args:
-            names: of attributes.
-            parts: in small letters of ASCII; it is a first look, before the values are read with more care.
-        """
-        core, values = compiled(), self.by_name
-        if core is not None and isinstance(values, AttributeValues):
-            chosen = values.of_names(names)
+    def having(self, question: Question) -> list[tuple[int, str]]:
+        """Places and values of the different attributes that answer a question."""
+        values = self.by_name
+        if compiled() is not None and isinstance(values, AttributeValues):
+            chosen = values.answering(question)
             if not len(chosen):
                 return []
-            found = np.empty(len(chosen), bool)
-            core.having_parts(values.data, values.begin, chosen, "\n".join(parts).encode(), found)
-            chosen = chosen[found]
             return list(zip(values.place[chosen].tolist(), values.strings(chosen), strict=True))
         having: list[tuple[int, str]] = []
-        for name in names:
+        for name in question.names:
             named = self.named(name)
-            if any(map("\n".join(named).lower().__contains__, parts)):
-                having += [(place, value) for value, place in named.items() if any(map(value.lower().count, parts))]
+            if not question.parts:
+                having += [(place, value) for value, place in named.items()]
+            elif any(map("\n".join(named).lower().__contains__, question.parts)):
+                having += [
+                    (place, value) for value, place in named.items() if any(map(value.lower().count, question.parts))
+                ]
         return having
 
     def firsts(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from winnow.core import compiled
+from winnow.page.attributes.questions import asked
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
+
+    from winnow.page.attributes.questions import Question
+
+_NONE: Final = np.empty(0, np.int64)
 
 
 class AttributeValues(Mapping[str, dict[str, int]]):
@@ -39,6 +46,7 @@ class AttributeValues(Mapping[str, dict[str, int]]):
         self.begin = begin
         self._number = {name: number for number, name in enumerate(names)}
         self._known: dict[str, dict[str, int]] = {}
+        self._answered = 0  # questions
 
     def __getitem__(self, name: str) -> dict[str, int]:
         known = self._known.get(name)
@@ -48,14 +56,24 @@ class AttributeValues(Mapping[str, dict[str, int]]):
             known = self._known[name] = dict(zip(self.strings(chosen), places, strict=True))
         return known
 
-    def of_names(self, names: Iterable[str]) -> NDArray[np.int64]:
-        """int64[k], numbers of the different attributes that have one of the names."""
-        numbers = [self._number[name] for name in names if name in self._number]
-        if not numbers:
-            return np.empty(0, np.int64)
-        wanted = np.zeros(len(self._number), bool)
-        wanted[numbers] = True
-        return np.flatnonzero(wanted[self.name_of])
+    def answering(self, question: Question) -> NDArray[np.int64]:
+        """int64[k], numbers of the different attributes that answer a question, by the compiled core."""
+        if self._answered <= question.number:
+            self._answer()
+        if not self._all >> question.number & 1:
+            return _NONE
+        return np.flatnonzero(self._marks >> np.uint32(question.number) & np.uint32(1))
+
+    def _answer(self) -> None:
+        """Have all questions so far answered."""
+        questions = asked()
+        self._marks = np.empty(len(self.place), np.uint32)
+        of_name = np.array([questions.of_name.get(name, 0) for name in self.names], np.uint32)
+        self._all = compiled().answer_questions(  # type: ignore[union-attr]
+            *(self.data, self.begin, self.name_of, of_name, questions.any_value, questions.parts, questions.of_part),
+            self._marks,
+        )
+        self._answered = questions.number
 
     def strings(self, chosen: NDArray[np.int64]) -> list[str]:
         """Values of different attributes, by their numbers."""

@@ -13,6 +13,7 @@ import numpy as np
 from winnow.core import compiled
 from winnow.memo import BulkMemo
 from winnow.models.blocks.features.hashed_words import NAME_SEED, NUMBER_OF_NAME, name_hashes
+from winnow.page.attributes import question
 from winnow.page.attributes.values import AttributeValues
 from winnow.page.subtrees import within
 
@@ -24,7 +25,11 @@ if TYPE_CHECKING:
 
     Indices = NDArray[np.int64]
 
-_NAMING: Final = ("class", "id", "role", "itemprop", "aria-label", "itemtype", "data-testid", "rel")
+_NAMING: Final = question("class", "id", "role", "itemprop", "aria-label", "itemtype", "data-testid", "rel")
+_CLASSES: Final = question("class")
+_HIDDEN: Final = question("hidden")
+_STATES: Final = question("aria-hidden", parts=["true"])
+_STYLES: Final = question("style", parts=["none"])
 _NUMBER: Final = re.compile(r"\d+")
 
 
@@ -47,9 +52,9 @@ class NameParts:
         """Divide the names of a page."""
         core, values = compiled(), table.by_name
         if core is None or not isinstance(values, AttributeValues):
-            places = {place: value for name in _NAMING for value, place in table.named(name).items()}
-            return cls._divided(list(places), list(places.values()))
-        chosen = values.of_names(_NAMING)
+            named = table.having(_NAMING)
+            return cls._divided([place for place, _ in named], [value for _, value in named])
+        chosen = values.answering(_NAMING)
         number = np.empty(len(chosen), np.int32)
         hashes = core.name_parts(values.data, values.begin, chosen, NAME_SEED, NUMBER_OF_NAME, number)
         plain, place = number >= 0, values.place[chosen].astype(np.int64)
@@ -78,7 +83,7 @@ def class_signatures(table: AttributeTable) -> Indices:
         classes = table.named("class")
         signatures[list(classes.values())] = _CLASS_SIGNATURES.of(list(classes))
         return signatures
-    chosen = values.of_names(["class"])
+    chosen = values.answering(_CLASSES)
     found = np.empty(len(chosen), np.int64)
     core.class_signatures(values.data, values.begin, chosen, found)
     other = np.flatnonzero(found == 0)
@@ -124,6 +129,7 @@ class Naming:
 
 def hiding_places(table: AttributeTable) -> list[int]:
     """Places of the attributes that hide the element that has one of them."""
-    states = (place for value, place in table.named("aria-hidden").items() if value == "true")
-    styles = (place for place, style in table.having(("style",), "none") if "display:none" in style.replace(" ", ""))
-    return [*table.named("hidden").values(), *states, *styles]
+    hidden = (place for place, _ in table.having(_HIDDEN))
+    states = (place for place, state in table.having(_STATES) if state == "true")
+    styles = (place for place, style in table.having(_STYLES) if "display:none" in style.replace(" ", ""))
+    return [*hidden, *states, *styles]
