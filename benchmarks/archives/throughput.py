@@ -18,7 +18,7 @@ from typing import Any
 from benchmarks.shared.common import installed, parser_of, say, table, write_json
 from scrapy_winnow.archives import ArchiveRun, OnePassRun, Options
 from scrapy_winnow.archives.job import FileReport
-from scrapy_winnow.archives.reading.parts import Part, parts_of
+from scrapy_winnow.archives.reading.parts import Part, divided
 from scrapy_winnow.archives.reading.records import ArchiveReader
 from scrapy_winnow.archives.workers import Processes, Task
 from winnow.page.page import DEFAULT_LIMITS
@@ -79,7 +79,7 @@ def _one_pass(archives: list[str], processes: int) -> int:
 
 def _trafilatura(archives: list[str], processes: int) -> int:
     with tempfile.TemporaryDirectory() as folder:
-        parts = [part for archive in archives for part in parts_of(archive)]
+        parts = [part for parts in divided(archives).values() for part in parts]
         tasks = {
             str(number): Task(_extracted, part, Path(folder) / f"{number}.jsonl", None, ())
             for number, part in enumerate(parts)

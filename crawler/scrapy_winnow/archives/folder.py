@@ -8,13 +8,15 @@ import shutil
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Final
 
-from scrapy_winnow.archives.job import Options, Summary
+from scrapy_winnow.archives.job import Options
 from scrapy_winnow.archives.reading.stream import STANDARD_INPUT
 from winnow.models import load_model
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
     from pathlib import Path
+
+    from scrapy_winnow.archives.job import Progress, Summary
 
 _STATE: Final = ".winnow"
 _ENDINGS: Final = (".gz", ".zst", ".zstd", ".lz4", ".warc", ".wet", ".wat")
@@ -81,8 +83,7 @@ class Run(ABC):
         sources: paths or addresses of the archives.
         output: the folder; it is made.
         options: what to do.
-        progress: called now and then with the name of the step, how many of all of its parts are done, bytes read and
-            pages done.
+        progress: told now and then how far it is.
 
     Raises:
         OtherRunError: the folder holds another run's work, or that of one that cannot go on.
@@ -94,7 +95,7 @@ class Run(ABC):
         sources: Iterable[str],
         output: Path,
         options: Options | None = None,
-        progress: Callable[[str, int, int, int, int], object] = lambda *_: None,
+        progress: Progress = lambda *_: None,
     ) -> None:
         self._options = options if options is not None else Options()
         self._progress = progress

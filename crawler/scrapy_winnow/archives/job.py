@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Protocol, Self
 
 from scrapy_winnow.archives.counting.host_counts import HOST_PAGES
 from winnow.page.page import DEFAULT_LIMITS, Limits
@@ -34,6 +34,14 @@ class Options:
     ray: str | None = None
     host_pages: int = HOST_PAGES
     limits: Limits = DEFAULT_LIMITS
+
+
+class Progress(Protocol):
+    """Told now and then how far a run is."""
+
+    def __call__(self, step: str, done: int, whole: int, read_bytes: int, pages: int, /) -> object:
+        """Take the name of the step, how many of all its parts are done, bytes read and pages done."""
+        ...
 
 
 @dataclass(slots=True)

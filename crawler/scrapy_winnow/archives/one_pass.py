@@ -20,6 +20,9 @@ from winnow.duplicates.index import CAP
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from scrapy_winnow.archives.folder import RunFolder
+    from scrapy_winnow.archives.job import Options, Progress
+
 
 class OnePassRun(Run):
     """Cleans archives into a folder, a file for each, and reads each of them once, in the order given.
@@ -40,46 +43,65 @@ class OnePassRun(Run):
 
     def run(self) -> Summary:
         """Do what is left to do; every archive's file is in the folder at the end."""
-        self._done = self._read_bytes = self._pages = 0
-        summary = Summary()
-        output = Output(self._folder.output, self._options, summary)
         with closing(sqlite3.connect(self._folder.state / "one-pass.sqlite")) as database:
-            state = _State(database)
-            counts = StreamCounts(database, self._options.host_pages)
-            for url, shingles in state.documents():
-                output.original_of(url, shingles)
+            one = _Pass(self._folder, self._options, self._progress, database)
             for source, name in self._folder.names.items():
-                known = state.report(name)
-                if known is not None:
-                    report, summary.duplicates = known[0], summary.duplicates + known[1]
-                    summary.pages += report.pages
-                else:
-                    before = summary.duplicates
-                    report = self._clean(source, name, output, counts, state)
-                    summary.hosts = counts.save()
-                    state.add_report(name, report, summary.duplicates - before)
-                summary.add(source, report)
-                self._done += 1
-                self._say(self._read_bytes)
-            summary.hosts = counts.save()
+                one.take(source, name)
         self._folder.remove_state()
-        return summary
+        return one.summary
 
-    def _clean(self, source: str, name: str, output: Output, counts: StreamCounts, state: _State) -> FileReport:
+
+class _Pass:
+    """Goes through archives one after the other; what is done is in a database, and is not done again.
+
+    Attributes:
+        summary: what came of those that were taken.
+    """
+
+    def __init__(self, folder: RunFolder, options: Options, progress: Progress, database: sqlite3.Connection) -> None:
+        self.summary = Summary()
+        self._options = options
+        self._output = Output(folder.output, options, self.summary)
+        self._state = _State(database)
+        self._counts = StreamCounts(database, options.host_pages)
+        self._progress = progress
+        self._archives = len(folder.names)
+        self._done = self._read_bytes = self._pages = 0
+        self.summary.hosts = self._counts.save()
+        for url, shingles in self._state.documents():
+            self._output.original_of(url, shingles)
+
+    def take(self, source: str, name: str) -> None:
+        """Clean an archive, if that is not done."""
+        known, summary = self._state.report(name), self.summary
+        if known is not None:
+            report, duplicates = known
+            summary.pages += report.pages
+            summary.duplicates += duplicates
+        else:
+            before = summary.duplicates
+            report = self._clean(source, name)
+            summary.hosts = self._counts.save()
+            self._state.add_report(name, report, summary.duplicates - before)
+        summary.add(source, report)
+        self._done += 1
+        self._say(self._read_bytes)
+
+    def _clean(self, source: str, name: str) -> FileReport:
         options, report = self._options, FileReport()
         before = self._read_bytes
         reader = ArchiveReader(
             Part(source), max_bytes=options.limits.max_bytes, at=lambda place: self._say(before + place)
         )
         work = Work(str(options.model) if options.model is not None else None, options.limits, options.outputs)
-        with output.file(name) as write:
-            for outcome in cleaned_in_order(reader, counts.count, work, options.processes):
+        with self._output.file(name) as write:
+            for outcome in cleaned_in_order(reader, self._counts.count, work, options.processes):
                 if isinstance(outcome, Exception):
                     report.note(outcome)
                     continue
                 write(outcome)
                 if options.duplicates:
-                    state.add_document(str(outcome["url"]), shingles_of(outcome))
+                    self._state.add_document(str(outcome["url"]), shingles_of(outcome))
                 report.pages += 1
                 self._pages += 1
         report.skipped, report.broken = reader.skipped, reader.broken
@@ -87,7 +109,7 @@ class OnePassRun(Run):
 
     def _say(self, read_bytes: int) -> None:
         self._read_bytes = read_bytes
-        self._progress("clean", self._done, len(self._folder.names), read_bytes, self._pages)
+        self._progress("clean", self._done, self._archives, read_bytes, self._pages)
 
 
 class _State:

@@ -11,14 +11,15 @@ from scrapy_winnow.archives.folder import Run
 from scrapy_winnow.archives.job import FileReport, Summary
 from scrapy_winnow.archives.output import Output
 from scrapy_winnow.archives.passes import clean_archive, count_archive
-from scrapy_winnow.archives.reading.parts import parts_of
+from scrapy_winnow.archives.reading.parts import divided
 from scrapy_winnow.archives.workers import Processes, Task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from scrapy_winnow.archives.job import Options
+    from scrapy_winnow.archives.folder import RunFolder
+    from scrapy_winnow.archives.job import Options, Progress
     from scrapy_winnow.archives.reading.parts import Part
     from scrapy_winnow.archives.workers import Workers
 
@@ -35,27 +36,68 @@ class ArchiveRun(Run):
 
     def run(self) -> Summary:
         """Do what is left to do; every archive's file is in the folder at the end."""
-        self._workers = _workers(self._options)
-        self._state = self._folder.state
-        self._parts = {source: _named_parts(source, name) for source, name in self._folder.names.items()}
-        options, state = self._options, self._state
+        steps = _Steps(self._folder, self._options, self._progress, _workers(self._options))
+        steps.count()
+        summary = Summary(hosts=steps.count_hosts())
+        steps.clean()
+        steps.write(summary)
+        self._folder.remove_state()
+        return summary
+
+
+class _Steps:
+    """The steps of a run, one after the other; what is done of each is in the folder, and is not done again."""
+
+    def __init__(self, folder: RunFolder, options: Options, progress: Progress, workers: Workers) -> None:
+        self._folder = folder
+        self._state = folder.state
+        self._options = options
+        self._progress = progress
+        self._workers = workers
+        self._parts = {source: _named(parts, folder.names[source]) for source, parts in divided(folder.names).items()}
         for name in ("leaves", "counts", "cleaned", "reports"):
-            (state / name).mkdir(exist_ok=True)
+            (self._state / name).mkdir(exist_ok=True)
+
+    def count(self) -> None:
+        """First pass: the leaves of all pages."""
+        further = (self._options.limits,)
         self._for_each_part(
-            "count", lambda name, part: Task(count_archive, part, state / "leaves" / name, None, (options.limits,))
+            "count", lambda name, part: Task(count_archive, part, self._state / "leaves" / name, None, further)
         )
-        summary = Summary(hosts=self._count_hosts())
+
+    def count_hosts(self) -> int:
+        """Sum the leaves up for each host, and return how many hosts there are."""
+        folders = [self._state / "leaves" / name for parts in self._parts.values() for name in parts]
+        hosts = 0
+        for shard in range(SHARDS):
+            done = self._state / "counts" / f"{shard:02d}.done"
+            if not done.is_file():
+                found = count_shard(folders, shard, self._state / "counts", self._options.host_pages)
+                done.write_text(str(found))
+            hosts += int(done.read_text())
+            self._progress("count hosts", shard + 1, SHARDS, 0, 0)
+        return hosts
+
+    def clean(self) -> None:
+        """Second pass: all pages, each with the counts of its host."""
+        options, cleaned = self._options, self._state / "cleaned"
         how = (str(options.model) if options.model is not None else None, options.limits, options.outputs)
         self._for_each_part(
             "clean",
-            lambda name, part: Task(clean_archive, part, state / "cleaned" / f"{name}.jsonl", state / "counts", how),
+            lambda name, part: Task(clean_archive, part, cleaned / f"{name}.jsonl", self._state / "counts", how),
         )
-        self._write(summary)
-        for source, parts in self._parts.items():
-            for name in parts:
-                summary.add(source, FileReport.from_json(self._report_file("clean", name).read_text("utf-8")))
-        self._folder.remove_state()
-        return summary
+
+    def write(self, summary: Summary) -> None:
+        """Mark near-duplicates in the order of the archives, write what came out as is wanted, and sum it up."""
+        output = Output(self._folder.output, self._options, summary)
+        for number, (source, parts) in enumerate(self._parts.items(), 1):
+            with output.file(self._folder.names[source]) as write:
+                for name in parts:
+                    with (self._state / "cleaned" / f"{name}.jsonl").open(encoding="utf-8") as lines:
+                        for line in lines:
+                            write(json.loads(line))
+                    summary.add(source, FileReport.from_json(self._report_file("clean", name).read_text("utf-8")))
+            self._progress("write", number, len(self._parts), 0, summary.pages)
 
     def _for_each_part(self, step: str, work: Callable[[str, Part], Task]) -> None:
         """Do a step for the parts of archives that it is not done for yet, and keep what it reports."""
@@ -69,36 +111,12 @@ class ArchiveRun(Run):
                 done += 1
             self._progress(step, done, len(every), *self._workers.progress)
 
-    def _count_hosts(self) -> int:
-        folders = [self._state / "leaves" / name for parts in self._parts.values() for name in parts]
-        hosts = 0
-        for shard in range(SHARDS):
-            done = self._state / "counts" / f"{shard:02d}.done"
-            if not done.is_file():
-                found = count_shard(folders, shard, self._state / "counts", self._options.host_pages)
-                done.write_text(str(found))
-            hosts += int(done.read_text())
-            self._progress("count hosts", shard + 1, SHARDS, 0, 0)
-        return hosts
-
-    def _write(self, summary: Summary) -> None:
-        """Mark near-duplicates in the order of the archives, and write what came out in the format that is wanted."""
-        output = Output(self._folder.output, self._options, summary)
-        for number, (source, parts) in enumerate(self._parts.items(), 1):
-            with output.file(self._folder.names[source]) as write:
-                for name in parts:
-                    with (self._state / "cleaned" / f"{name}.jsonl").open(encoding="utf-8") as lines:
-                        for line in lines:
-                            write(json.loads(line))
-            self._progress("write", number, len(self._parts), 0, summary.pages)
-
     def _report_file(self, step: str, name: str) -> Path:
         return self._state / "reports" / f"{step}-{name}.json"
 
 
-def _named_parts(source: str, name: str) -> dict[str, Part]:
+def _named(parts: list[Part], name: str) -> dict[str, Part]:
     """The parts of an archive by the names of what is kept of each."""
-    parts = parts_of(source)
     return {name: parts[0]} if len(parts) == 1 else {f"{name}@{part.begin}": part for part in parts}
 
 

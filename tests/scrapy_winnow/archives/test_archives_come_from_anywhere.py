@@ -2,6 +2,7 @@
 
 import gzip
 import threading
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -9,7 +10,7 @@ from fastwarc.stream_io import Lz4Writer, ZstdWriter
 
 from scrapy_winnow.archives import ArchiveRun, Options
 from scrapy_winnow.archives.reading import parts, stream
-from scrapy_winnow.archives.reading.parts import Part, parts_of
+from scrapy_winnow.archives.reading.parts import Part, divided, parts_of
 from scrapy_winnow.archives.reading.records import DAMAGED, ArchiveReader
 from scrapy_winnow.commands import main
 from tests.scrapy_winnow.archives.conftest import HTML, record_of
@@ -61,9 +62,10 @@ def test_each_record_is_in_one_part_of_an_archive_whole_or_damaged(ending, lengt
         if damaged is not None:
             members[damaged] = members[damaged][:60] + bytes(len(members[damaged]) - 60)
         file.write_bytes(b"".join(members))
-        divided = parts_of(str(file), length)
-        assert len(divided) == -(-file.stat().st_size // length)
-        found = [number for part in divided for number in read(part)[0]]
+        size = file.stat().st_size
+        found_parts = parts_of(str(file), size, length)
+        assert len(found_parts) == -(-size // length)
+        found = [number for part in found_parts for number in read(part)[0]]
         assert found == [number for number in range(PAGES) if number != damaged]
 
 
@@ -71,16 +73,16 @@ def test_each_record_is_in_one_part_of_an_archive_whole_or_damaged(ending, lengt
 def test_an_archive_whose_records_are_not_compressed_one_by_one_is_not_divided(content, tmp_path):
     file = tmp_path / "crawl.warc.gz"
     file.write_bytes(content)
-    assert parts_of(str(file), 2_000) == [Part(str(file))]
+    assert parts_of(str(file), len(content), 2_000) == [Part(str(file))]
 
 
 def test_parts_of_a_large_archive_make_the_output_of_the_whole(archive, stories, monkeypatch, tmp_path):
     file = str(archive("crawl.warc.gz", stories))
     whole = ArchiveRun([file], tmp_path / "whole").run()
     monkeypatch.setattr(parts, "PART_BYTES", 4_000)
-    assert len(parts.parts_of(file)) > 3
-    divided = ArchiveRun([file], tmp_path / "parts", Options(processes=2)).run()
-    assert divided == whole
+    assert len(divided([file])[file]) > 3
+    in_parts = ArchiveRun([file], tmp_path / "parts", Options(processes=2)).run()
+    assert in_parts == whole
     first, second = ((tmp_path / name / "crawl.jsonl.gz").read_bytes() for name in ("whole", "parts"))
     assert first == second
 
@@ -128,28 +130,32 @@ def test_records_of_every_kind_are_read_or_counted(tmp_path):
 
 @pytest.fixture
 def served():
-    """Serves bytes, also parts of them, and breaks off in the middle of the first answer with ranges."""
-    served = type("Served", (), {"content": b"", "breaks": 0, "asked": 0})
+    """Serves bytes, also parts of them if it is to, and breaks off in the middle of the first answers if it is to."""
+    served = type("Served", (), {"content": b"", "breaks": 0, "sent": 0, "in_parts": True})
 
     class Handler(BaseHTTPRequestHandler):
         def do_HEAD(self):
             self.answer(200, len(served.content))
 
         def do_GET(self):
-            served.asked += 1
             asked = self.headers.get("Range", "bytes=0-").removeprefix("bytes=")
             begin, _, end = asked.partition("-")
-            part = served.content[int(begin) : int(end) + 1 if end else None]
-            self.answer(206, len(part), f"bytes {begin}-{int(begin) + len(part) - 1}/{len(served.content)}")
+            if served.in_parts:
+                part = served.content[int(begin) : int(end) + 1 if end else None]
+                self.answer(206, len(part), f"bytes {begin}-{int(begin) + len(part) - 1}/{len(served.content)}")
+            else:
+                part = served.content
+                self.answer(200, len(part))
             if served.breaks:
                 served.breaks -= 1
                 self.close_connection = True
                 part = part[: len(part) // 2]
-            self.wfile.write(part)
+            with suppress(ConnectionError):  # whoever has read what he wants goes
+                self.wfile.write(part)
+                served.sent += len(part)
 
         def answer(self, status, length, content_range=None):
             self.send_response(status)
-            self.send_header("Accept-Ranges", "bytes")
             self.send_header("Content-Length", str(length))
             if content_range:
                 self.send_header("Content-Range", content_range)
@@ -171,13 +177,50 @@ def test_an_archive_is_read_over_http_and_a_connection_that_breaks_is_made_again
     monkeypatch.setattr(stream, "_PAUSE", 0.01)
     served.content = b"".join(map(gzip.compress, records()))
     served.breaks = 1
-    assert main(["warc", f"{served.url}/crawl.warc.gz", "-o", str(tmp_path / "far"), "-j", "1"]) == 0
-    file = tmp_path / "crawl.warc.gz"
-    file.write_bytes(served.content)
-    assert main(["warc", str(file), "-o", str(tmp_path / "near"), "-j", "1"]) == 0
-    far, near = (gzip.decompress((tmp_path / name / "crawl.jsonl.gz").read_bytes()) for name in ("far", "near"))
-    assert far == near
+    assert_is_read_as_a_file_here(served, tmp_path)
     assert served.breaks == 0
+
+
+def test_a_server_that_does_not_give_parts_of_files_is_read_from_the_beginning(served, monkeypatch, tmp_path):
+    monkeypatch.setattr(stream, "_PAUSE", 0.01)
+    monkeypatch.setattr(stream, "BLOCK", 5_000)
+    monkeypatch.setattr(parts, "PART_BYTES", 4_000)
+    served.content = b"".join(map(gzip.compress, records()))
+    served.in_parts, served.breaks = False, 1
+    url = f"{served.url}/crawl.warc.gz"
+    assert divided([url]) == {url: [Part(url)]}
+    assert_is_read_as_a_file_here(served, tmp_path)
+
+
+def test_a_large_archive_at_an_address_is_divided_and_read_about_once(served, monkeypatch):
+    served.content = b"".join(gzip.compress(record, 0) for record in records() * 40)
+    monkeypatch.setattr(parts, "PART_BYTES", 400_000)
+    monkeypatch.setattr(stream, "BLOCK", 10_000)
+    url = f"{served.url}/crawl.warc.gz"
+    divisions = divided([url])[url]
+    assert len(divisions) == -(-len(served.content) // 400_000) > 2
+    served.sent = 0
+    assert [number for part in divisions for number in read(part)[0]] == list(range(PAGES)) * 40
+    assert served.sent < 1.3 * len(served.content)
+
+
+def assert_is_read_as_a_file_here(served, folder):
+    assert main(["warc", f"{served.url}/crawl.warc.gz", "-o", str(folder / "far"), "-j", "1"]) == 0
+    file = folder / "crawl.warc.gz"
+    file.write_bytes(served.content)
+    assert main(["warc", str(file), "-o", str(folder / "near"), "-j", "1"]) == 0
+    far, near = (gzip.decompress((folder / name / "crawl.jsonl.gz").read_bytes()) for name in ("far", "near"))
+    assert far == near
+
+
+def test_of_many_large_archives_longer_parts_are_made(monkeypatch, tmp_path):
+    monkeypatch.setattr(parts, "PART_BYTES", 1_000)
+    monkeypatch.setattr(parts, "MOST_PARTS", 5)
+    files = [tmp_path / f"{number}.warc.gz" for number in range(3)]
+    for file in files:
+        file.write_bytes(b"".join(map(gzip.compress, records())))
+    whole = sum(file.stat().st_size for file in files)
+    assert 5 <= sum(map(len, divided(map(str, files)).values())) <= 5 + len(files), whole
 
 
 def test_an_address_that_does_not_answer_is_named_and_the_others_are_read(archives, capsys, tmp_path):

@@ -9,7 +9,7 @@ import pytest
 from moto.server import ThreadedMotoServer
 from s3fs import S3FileSystem
 
-from scrapy_winnow.archives.reading import stream
+from scrapy_winnow.archives.reading import parts, stream
 from scrapy_winnow.commands import main
 
 
@@ -51,6 +51,16 @@ def test_a_pattern_in_a_bucket_gives_what_the_same_files_here_do(bucket, archive
     far = clean(["s3://crawl/2026/*.warc.gz"], tmp_path / "far")
     assert sorted(far) == ["first.jsonl.gz", "second.jsonl.gz"]
     assert far == clean(archives, tmp_path / "near")
+
+
+def test_a_large_archive_in_a_bucket_is_divided_and_gives_what_the_same_file_here_does(
+    bucket, archives, monkeypatch, tmp_path
+):
+    whole = clean(archives[:1], tmp_path / "near")
+    bucket.put_file(str(archives[0]), "crawl/first.warc.gz")
+    monkeypatch.setattr(parts, "PART_BYTES", 3_000)
+    assert len(parts.divided(["s3://crawl/first.warc.gz"])["s3://crawl/first.warc.gz"]) > 2
+    assert clean(["s3://crawl/first.warc.gz"], tmp_path / "far") == whole
 
 
 def test_a_connection_that_breaks_on_the_way_is_made_again(bucket, server, archives, monkeypatch, tmp_path):

@@ -1,9 +1,10 @@
-"""Archives at addresses: patterns become names, and what no archive of a store can be read for is said at once."""
+"""Archives at addresses: found by a pattern, opened at a place; what a whole store is not read for is said at once."""
 
 from __future__ import annotations
 
 import glob
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from fsspec.core import url_to_fs
@@ -20,6 +21,10 @@ _S3_REMEDY: Final = (
     "give credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile in AWS_PROFILE; FSSPEC_S3_ANON=true "
     "goes without, AWS_ENDPOINT_URL names another server"
 )
+
+
+BLOCK: Final = 1 << 20
+"""Bytes that are asked of a server at a time, and so the most that is read for nothing behind a part."""
 
 
 class AddressError(ValueError):
@@ -47,6 +52,39 @@ def store_at(address: str) -> tuple[Any, str]:
     except ValueError as error:
         raise AddressError(f"{address}: no kind of address that is known: {scheme}://") from error
     return store, str(path)
+
+
+def opened(source: str, begin: int = 0, block: int = BLOCK) -> IO[bytes]:
+    """Open an archive at a place.
+
+    Args:
+        source: its path or address.
+        begin: the place, in bytes.
+        block: bytes that are asked of a server at a time; 0 where it does not give parts of files: then all that stands
+            before the place is read, too.
+
+    Raises:
+        AddressError: see :func:`store_at`.
+        OSError: it cannot be opened; stores have errors of their own besides.
+    """
+    store, path = store_at(source)
+    stream: IO[bytes] = store.open(path, "rb", block_size=block)
+    if block:
+        stream.seek(begin)
+    while not block and begin > 0 and (passed := stream.read(min(begin, BLOCK))):
+        begin -= len(passed)
+    return stream
+
+
+def size_of(source: str) -> int:
+    """Bytes of an archive, 0 where they are not known; what is wrong with it is said by who reads it."""
+    try:
+        if is_address(source):
+            store, path = store_at(source)
+            return int(store.info(path)["size"] or 0)
+        return Path(source).stat().st_size if Path(source).is_file() else 0
+    except Exception:
+        return 0
 
 
 def matching(pattern: str) -> list[str]:

@@ -7,9 +7,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-import fsspec
 from fastwarc.warc import WarcRecordType
 
+from scrapy_winnow.archives.reading.addresses import opened
 from scrapy_winnow.archives.reading.completeness import what_is_missing
 from scrapy_winnow.archives.reading.stream import STANDARD_INPUT, ArchiveStream, records_of
 from scrapy_winnow.hosts.names import site_of
@@ -118,7 +118,7 @@ class ArchiveReader:
         elif self._part.source == STANDARD_INPUT:
             missing = None
         else:
-            with fsspec.open(self._part.source, "rb") as whole:
+            with opened(self._part.source) as whole:
                 missing = what_is_missing(whole, 0)
         if missing is not None:
             self._is_broken(missing)

@@ -6,8 +6,9 @@ import sys
 import time
 from typing import IO, TYPE_CHECKING, Final, cast
 
-import fsspec
 from fastwarc.warc import ArchiveIterator
+
+from scrapy_winnow.archives.reading.addresses import BLOCK, opened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,19 +44,20 @@ class ArchiveStream:
 
     def __init__(self, source: str, begin: int = 0) -> None:
         self._source = source
-        self._opened = self._open()
+        self._block = BLOCK
         self._held = bytearray()
         self._held_at = self._place = begin
         self._beginning: bytes | None = None
         if begin:
-            self._see(self._opened.read(len(_PLAIN)))
-            self._opened.seek(begin)
+            with opened(source, block=len(_PLAIN)) as start:
+                self._see(start.read(len(_PLAIN)))
+        self._opened = self._open()
 
     def _open(self) -> IO[bytes]:
+        """Open the source behind what was read of it."""
         if self._source == STANDARD_INPUT:
             return sys.stdin.buffer
-        opened: IO[bytes] = fsspec.open(self._source, "rb").open()
-        return opened
+        return opened(self._source, self._held_at + len(self._held), self._block)
 
     def tell(self) -> int:
         """Bytes from the beginning of the archive."""
@@ -123,13 +125,15 @@ class ArchiveStream:
                     return cast("BufferedReader", self._opened).read1(size)
                 return self._opened.read(size)
             # File systems fail in ways of their own.
-            except Exception:
+            except Exception as error:
                 if self._source == STANDARD_INPUT or attempt == _TRIES - 1:
                     raise
-                time.sleep(_PAUSE * 2**attempt)
+                if isinstance(error, ValueError):  # as a server is told that does not give parts of files
+                    self._block = 0
+                else:
+                    time.sleep(_PAUSE * 2**attempt)
                 self._opened.close()
                 self._opened = self._open()
-                self._opened.seek(self._held_at + len(self._held))
         raise AssertionError
 
     def __enter__(self) -> Self:
