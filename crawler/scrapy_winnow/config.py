@@ -66,6 +66,7 @@ DEFAULTS: Final[Mapping[str, object]] = {
     "WINNOW_READ_ONLY": None,
     "WINNOW_PROCESSES": 0,
     "WINNOW_THREAD_TAGS": 3_000,
+    "WINNOW_GC_FREEZE": True,
     "WINNOW_MAX_BYTES": 16_000_000,
     "WINNOW_MAX_NODES": 100_000,
     "WINNOW_REDIS_URL": None,
@@ -131,6 +132,7 @@ class Config:
     read_only: bool
     processes: int
     thread_tags: int
+    gc_freeze: bool
     max_bytes: int
     max_nodes: int
     redis_url: str | None
@@ -221,6 +223,7 @@ class Config:
             read_only=_looks_only() if reader.value("WINNOW_READ_ONLY") is None else reader.truth("WINNOW_READ_ONLY"),
             processes=reader.whole_or_word("WINNOW_PROCESSES", AUTOMATIC, _processes()),
             thread_tags=reader.whole("WINNOW_THREAD_TAGS"),
+            gc_freeze=reader.truth("WINNOW_GC_FREEZE"),
             max_bytes=reader.whole("WINNOW_MAX_BYTES", least=1),
             max_nodes=reader.whole("WINNOW_MAX_NODES", least=1),
             redis_url=reader.redis_url("WINNOW_REDIS_URL"),

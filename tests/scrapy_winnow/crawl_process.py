@@ -231,7 +231,7 @@ def main(plans):
     for crawler, items in prepared:
         stats = crawler.stats.get_stats()
         plain = {name: value for name, value in stats.items() if isinstance(value, int | float | str)}
-        results.append({"items": items, "stats": {**plain, "responses_alive": alive}})
+        results.append({"items": items, "stats": {**plain, "responses_alive": alive, "frozen": gc.get_freeze_count()}})
     resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     with open(plans["out"], "w") as out:  # noqa: PTH123
         json.dump(results, out, default=repr)

@@ -16,6 +16,7 @@ from typing import Final
 from scrapy_winnow.cleaning.item_values import clean_item
 from scrapy_winnow.cleaning.messages import Message, MessageReader
 from scrapy_winnow.cleaning.tasks import pack_cleaned, pack_failure, read_task
+from scrapy_winnow.services.garbage import freeze_loaded
 from winnow.models.registry import load_model
 
 AT_A_TIME: Final = 1 << 18
@@ -30,6 +31,7 @@ def main(arguments: list[str]) -> None:
     for request in (signal.SIGINT, signal.SIGTERM):
         signal.signal(request, signal.SIG_IGN)  # the crawl ends in its own way, and this process with it
     load_model(model or None)
+    freeze_loaded()
     reader = MessageReader()
     with socket.socket(fileno=int(number)) as crawl, suppress(ConnectionError):
         crawl.sendall(Message({}).packed())  # ready

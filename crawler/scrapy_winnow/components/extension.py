@@ -24,6 +24,7 @@ from scrapy_winnow.duplicates.stream import DocumentStream
 from scrapy_winnow.hosts.counts import NodeCounts
 from scrapy_winnow.learning.crawling import CrawlLearning
 from scrapy_winnow.learning.examples import FEATURE_VERSION
+from scrapy_winnow.services.garbage import freeze_loaded
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.embedded import EmbeddedServer, EmbeddedServerError
 from scrapy_winnow.storage.left_behind import kinds_left_behind, names_in
@@ -93,6 +94,8 @@ class Winnow:
             self.counts = self.duplicates = self.originals = self.documents = None
             self.count(stats.REDIS_FAILURES)
             logger.exception("The crawl goes on without site evidence", extra=self._extra)
+        if self.config.gc_freeze:
+            freeze_loaded()
 
     async def _open(self) -> None:
         config = self.config

@@ -22,6 +22,7 @@ async def test_every_page_is_counted_once_and_every_item_cleaned(web, crawl, con
     }
     assert await _pages_counted(connection, prefix, web.host) == 30
     assert crawled.stats["responses_alive"] == 0
+    assert crawled.stats["frozen"] > 50_000
 
 
 def test_what_is_written_on_an_item(web, crawl):
@@ -95,6 +96,11 @@ def test_heavy_pages_come_out_of_a_thread_as_they_do_without_one(web, start_craw
         assert 1 <= heavy_item.pop("evidence_pages") <= 9 >= light_item.pop("evidence_pages")
         assert abs(heavy_item.pop("confidence") - light_item.pop("confidence")) < 0.05  # it goes by the counts, too
         assert heavy_item == light_item
+
+
+def test_what_is_loaded_by_the_first_page_can_be_left_to_the_garbage_collector(web, crawl):
+    crawled = crawl(urls=web.add_articles(1), WINNOW_GC_FREEZE=False)
+    assert crawled.stats["frozen"] < 50_000
 
 
 def test_a_page_above_a_cap_is_passed_through_and_said_to_be(web, start_crawls):
