@@ -10,7 +10,7 @@ from scrapy_winnow.archives.counting.host_counts import HostCounts
 from scrapy_winnow.archives.counting.leaf_files import LeafWriter
 from scrapy_winnow.archives.job import FileReport
 from scrapy_winnow.archives.reading.records import ArchiveReader
-from scrapy_winnow.archives.rows import read, row_of
+from scrapy_winnow.archives.rows import counted_row, read
 from winnow.models import load_model
 
 if TYPE_CHECKING:
@@ -92,9 +92,7 @@ def clean_archive(
     with making.open("w", encoding="utf-8", errors="surrogatepass", newline="\n") as lines:
         for page in reader:
             try:
-                hashed = read(page, limits)
-                evidence = known.evidence(page.host, hashed.fingerprints) if hashed is not None else None
-                row = row_of(page, hashed, evidence, model=loaded, limits=limits, outputs=outputs)
+                row = counted_row(page, known, model=loaded, limits=limits, outputs=outputs)
                 lines.write(json.dumps(row) + "\n")
                 report.pages += 1
             except Exception as error:

@@ -12,6 +12,7 @@ from winnow.page import Page, PageTooLarge
 from winnow.site.counting.site_level import MIN_PAGES
 
 if TYPE_CHECKING:
+    from scrapy_winnow.archives.counting.host_counts import HostCounts
     from scrapy_winnow.archives.reading.records import ArchivedPage
     from scrapy_winnow.hosts.evidence import SiteEvidence
     from winnow.models.base import Model
@@ -34,6 +35,13 @@ def read(page: ArchivedPage, limits: Limits) -> HashedPage | None:
         return HashedPage.of(Page.parse(page.html, page.url, encoding=page.charset, limits=limits))
     except PageTooLarge:
         return None
+
+
+def counted_row(page: ArchivedPage, known: HostCounts, *, model: Model, limits: Limits, outputs: frozenset[str]) -> Row:
+    """Clean a page with the final counts of its host."""
+    hashed = read(page, limits)
+    evidence = known.evidence(page.host, hashed.fingerprints) if hashed is not None else None
+    return row_of(page, hashed, evidence, model=model, limits=limits, outputs=outputs)
 
 
 def row_of(

@@ -123,6 +123,6 @@ def _named(parts: list[Part], name: str) -> dict[str, Part]:
 def _workers(options: Options) -> Workers:
     if options.ray is None:
         return Processes(options.processes)
-    from scrapy_winnow.archives.on_ray import RayCluster  # noqa: PLC0415  (an optional package, and slow to import)
+    from scrapy_winnow.archives.on_ray.tasks import RayCluster  # noqa: PLC0415  (an optional package, and slow to import)
 
     return RayCluster(options.ray)

@@ -74,8 +74,7 @@ class Parquet:
     def _flush(self) -> None:
         import pyarrow as pa  # noqa: PLC0415
 
-        rows = [{name: _plain(name, value) for name, value in row.items()} for row in self._rows]
-        self._writer.write_table(pa.Table.from_pylist(rows, schema=self._schema))
+        self._writer.write_table(pa.Table.from_pylist(plain_rows(self._rows), schema=self._schema))
         self._rows = []
 
     def __enter__(self) -> Self:
@@ -99,6 +98,11 @@ def parquet_schema(outputs: frozenset[str]) -> Any:
         return pa.list_(pa.string()) if name in _LISTS else pa.string()
 
     return pa.schema([(name, kind(name)) for name in columns(outputs)])
+
+
+def plain_rows(rows: list[Row]) -> list[Row]:
+    """Rows as the columns of :func:`parquet_schema` take them."""
+    return [{name: _plain(name, value) for name, value in row.items()} for row in rows]
 
 
 def _plain(name: str, value: object) -> object:

@@ -8,23 +8,21 @@ counts: no task is a host's, so that a large one holds nobody up.
 
 from __future__ import annotations
 
-import os
-import shutil
 import tempfile
-import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import ray
 
+from scrapy_winnow.archives.on_ray.files import files_of, shared, unpacked, write
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from scrapy_winnow.archives.job import FileReport
+    from scrapy_winnow.archives.on_ray.files import Files
     from scrapy_winnow.archives.reading.parts import Part
     from scrapy_winnow.archives.workers import Task
-
-    Files = dict[str, bytes]
 
 _TRIES: Final = 20
 """Times that a task is begun again after its worker or node died."""
@@ -55,9 +53,8 @@ class RayCluster:
         """Do tasks; see :class:`~scrapy_winnow.archives.workers.Workers`."""
         self._pages = 0
         cluster: Any = ray  # half of it has types
-        # By reference, so that a node fetches it once and its tasks share it.
         folders = {task.counts for task in tasks.values() if task.counts is not None}
-        counts = {folder: cluster.put((uuid.uuid4().hex, _files_of(folder))) for folder in folders}
+        counts = {folder: shared(folder) for folder in folders}
         do: Any = _do
         waiting = list(tasks.items())[::-1]
         under_way: dict[Any, str] = {}
@@ -72,7 +69,7 @@ class RayCluster:
             for reference in ready:
                 name = under_way.pop(reference)
                 report, files = cluster.get(reference)
-                _write(tasks[name].target, files)
+                write(tasks[name].target, files)
                 self._pages += report.pages
                 yield name, report
             if not ready:
@@ -86,43 +83,5 @@ def _do(
     """Do one task in a folder of its own, and give what it has written."""
     with tempfile.TemporaryDirectory(prefix="winnow-archive-") as folder:
         target = Path(folder, name)
-        report = function(part, target, *(() if counts is None else (_unpacked(*counts),)), *arguments)
-        return report, _files_of(target)
-
-
-def _unpacked(run: str, files: Files) -> Path:
-    """The counts as files of this node, written by the first task that needs them: they are looked up on disk."""
-    folder = Path(tempfile.gettempdir(), f"winnow-counts-{run}")
-    if not folder.is_dir():
-        making = Path(tempfile.mkdtemp(prefix=f"{folder.name}-"))
-        _write(making / folder.name, files)
-        try:
-            (making / folder.name).rename(folder)
-        except OSError:  # another task of this node was faster
-            if not folder.is_dir():
-                raise
-        shutil.rmtree(making)
-    return folder
-
-
-def _files_of(path: Path) -> Files:
-    """A file under the name ``""``, or the files below a folder by their paths in it."""
-    if path.is_file():
-        return {"": path.read_bytes()}
-    return {str(file.relative_to(path)): file.read_bytes() for file in sorted(path.rglob("*")) if file.is_file()}
-
-
-def _write(target: Path, files: Files) -> None:
-    """Put files where they belong, all at once."""
-    making = target.with_name(f"{target.name}.part-{os.getpid()}")
-    if set(files) == {""}:
-        making.write_bytes(files[""])
-        making.replace(target)
-        return
-    for name, contents in files.items():
-        file = making / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(contents)
-    making.mkdir(exist_ok=True)  # of an archive without pages
-    shutil.rmtree(target, ignore_errors=True)
-    making.rename(target)
+        report = function(part, target, *(() if counts is None else (unpacked(*counts),)), *arguments)
+        return report, files_of(target)
