@@ -43,7 +43,7 @@ from benchmarks.accuracy.site_examples import add_site_arguments, site_examples
 from benchmarks.shared.common import parser_of, say, table, write_json
 from benchmarks.shared.plots import Panel, add_plot_argument, draw
 from winnow.models.blocks.features.tokens import TABLE_SIZE
-from winnow.models.blocks.perceptron import standardised
+from winnow.models.blocks.standardising import standardised
 from winnow.training.blocks.model import learn_tables, stacked_features, train_block_model
 
 if TYPE_CHECKING:

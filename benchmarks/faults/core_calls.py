@@ -8,6 +8,7 @@ import numpy as np
 
 from winnow import core
 from winnow.models.blocks.block_features import STATIC_NAMES
+from winnow.models.blocks.ensemble import PANEL
 from winnow.models.blocks.features import page_level
 from winnow.models.blocks.features.containers import LEVELS
 
@@ -62,6 +63,7 @@ def misuse(rng: random.Random) -> int:
         ("name_tokens", (*(some(i32) for _ in range(4)), some(i64), some(i64), some(np.uint32), rng.choice((0, 8)))),
         ("word_features", (some(i64), some(i64), some(f32), some(f32))),
         ("name_features", (some(i64), some(i64), some(f32), some(i32), some(i32), some(i32), some(i64), some(f32))),
+        ("hidden_layer", _random_layer(rng, some)),
         ("network_logits", _random_network(rng, some)),
         ("contract", (some(i32), some(i64), some(i64), some(i64))),
         ("solve_rows", (*(some(i64) for _ in range(8)), 1_000)),
@@ -169,6 +171,14 @@ def _random_cuts(rng: random.Random, some: Callable[[type[np.generic]], Any]) ->
     return _one_wrong(rng, some, [*arrays, np.empty(2 * (28 + 1 + 2 * 6 + 3), np.float32), np.empty(2)])
 
 
+def _random_layer(rng: random.Random, some: Callable[[type[np.generic]], Any]) -> tuple[Any, ...]:
+    """A layer of three units over two features of two blocks, of which one array is wrong."""
+    parts = [np.ones(2, np.float32), rng.choice((np.ones(2, np.float32), np.ones(2, np.float32), some(np.float32)))]
+    mean, scale, *arrays = _ones(np.float32, 2, 2, 2 * PANEL, 3, 6)
+    mean, *arrays = _one_wrong(rng, some, [mean, scale, *arrays])
+    return tuple(parts[: rng.choice((0, 1, 2, 2, 2, 2))]), mean, arrays[0], 4.0, *arrays[1:]
+
+
 def _random_network(rng: random.Random, some: Callable[[type[np.generic]], Any]) -> tuple[Any, ...]:
     """One network of three and two units over two blocks, of which one array is wrong."""
     slices = [np.zeros(2, np.int64), np.arange(1, 3)]
@@ -179,6 +189,6 @@ def _random_network(rng: random.Random, some: Callable[[type[np.generic]], Any])
         np.ones(2, np.float32),
         *map(np.copy, slices),
     ]
-    arrays += [np.ones(2, np.float32), np.array([[0, 1], [1, 1]]), *(np.ones(size, np.float32) for size in (24, 2, 2))]
+    arrays += [np.ones(2, np.float32), np.array([[0, 1], [1, 1]]), *_ones(np.float32, 12 * PANEL, 2, 2)]
     *arguments, logits = _one_wrong(rng, some, [*arrays, np.empty(2, np.float32)])
     return *arguments, 0.5, rng.choice((-1, 0, 1, 1, 1, 2)), logits

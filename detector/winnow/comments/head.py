@@ -19,7 +19,7 @@ from winnow.models.blocks.ensemble import Ensemble
 from winnow.models.blocks.features.hashed_words import name_hashes
 from winnow.models.blocks.features.tokens import TABLE_SIZE, write_word_features
 from winnow.models.blocks.network import ARRAY_NAMES, Network
-from winnow.models.blocks.perceptron import standardised
+from winnow.models.blocks.standardising import standardised
 from winnow.models.files import ModelError, fingerprint_of, read_model_file, stored_numbers, write_model_file
 from winnow.models.one_thread import one_thread
 
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
 NAME: Final = "comments"
 
-_PIECE: Final = 4_096  # blocks of a long page that are judged together
-_STATIC: Final = len(STATIC_NAMES)
 _DIGITS: Final = STATIC_NAMES.index("digit share")
 _WORDS: Final = tuple(f"comment words: {name} log-odds" for name in ("total", "mean", "lowest", "highest"))
 
@@ -50,8 +48,6 @@ NAMES_OF_A_PAGE: Final = 2_048
 
 OF_A_PAGE: Final = len(FEATURE_NAMES) + 2
 """Other features of a page: the means of its blocks' features, and the logarithms of its words and blocks."""
-
-_PARTS: Final = slice(0, _STATIC), slice(_STATIC, len(FEATURE_NAMES))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -136,24 +132,12 @@ class CommentHead:
         write_word_features(own[len(dates.NAMES) :], features.tokens, self.words)
         parts = features.static, own.T  # not put together: a long page would take its memory twice
         with one_thread():  # for one page, more threads cost many times the time
-            hidden = np.empty((len(dated), self._ensemble.width), np.float32)
-            for begin in range(0, len(dated), _PIECE):
-                piece = slice(begin, begin + _PIECE)
-                hidden[piece] = self._hidden([part[piece] for part in parts])
+            hidden = self._ensemble.hidden(parts, self.mean, self.scale)
             logits = self._ensemble.logits_of_hidden(hidden, features.surroundings)
             of_page = page_features(parts, features.words).astype(np.float32)
         known = standardised(of_page, self.forum_mean, self.forum_scale) @ self.forum_weight[:OF_A_PAGE]
         names = self.forum_weight[OF_A_PAGE:-1][name_bag(features)].sum()
         return Judgement(logits.astype(np.float64), float(known + names + self.forum_weight[-1]))
-
-    def _hidden(self, parts: list[Matrix]) -> Matrix:
-        """float32[m, c], the first hidden layer, from float32[m, ...] features side by side."""
-        return self._ensemble.hidden_of_parts(
-            [
-                standardised(part, self.mean[columns], self.scale[columns])
-                for part, columns in zip(parts, _PARTS, strict=True)
-            ]
-        )
 
     @cached_property
     def _ensemble(self) -> Ensemble:

@@ -187,6 +187,16 @@ def answer_questions(
     /,
 ) -> int: ...
 def date_signs(texts: list[str], longest: int, signs: WriteableBuffer, /) -> None: ...
+def hidden_layer(
+    parts: tuple[ReadableBuffer, ...],
+    mean: ReadableBuffer,
+    scale: ReadableBuffer,
+    most: float,
+    panels: ReadableBuffer,
+    bias: ReadableBuffer,
+    hidden: WriteableBuffer,
+    /,
+) -> None: ...
 def network_logits(
     hidden: ReadableBuffer,
     weight: ReadableBuffer,
@@ -197,7 +207,7 @@ def network_logits(
     end: ReadableBuffer,
     scale: ReadableBuffer,
     place: ReadableBuffer,
-    context_weight: ReadableBuffer,
+    context_panels: ReadableBuffer,
     context_bias: ReadableBuffer,
     output_weight: ReadableBuffer,
     output_bias: float,

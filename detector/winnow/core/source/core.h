@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Goes up with every change of what a function takes or gives; winnow.core.loading knows the same number. */
-#define CORE_VERSION 8
+#define CORE_VERSION 9
 
 /* A stretch of memory that grows; `used` and `capacity` in bytes. */
 typedef struct {
@@ -139,6 +139,7 @@ PyObject *core_name_parts(PyObject *module, PyObject *arguments);
 PyObject *core_class_signatures(PyObject *module, PyObject *arguments);
 PyObject *core_answer_questions(PyObject *module, PyObject *arguments);
 PyObject *core_date_signs(PyObject *module, PyObject *arguments);
+PyObject *core_hidden_layer(PyObject *module, PyObject *arguments);
 PyObject *core_network_logits(PyObject *module, PyObject *arguments);
 PyObject *core_static_features(PyObject *module, PyObject *arguments);
 PyObject *core_name_tokens(PyObject *module, PyObject *arguments);
@@ -154,6 +155,9 @@ void core_prepare_crc32(void);
 
 /* The logarithms that features are looked up in. */
 void core_prepare_features(void);
+
+/* The way of multiplying that suits the processor. */
+void core_prepare_products(void);
 
 /* Find the type of lxml's elements; 0, or -1 with an ImportError where this lxml is not the one that is known. */
 int tree_prepare(void);

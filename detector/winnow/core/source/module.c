@@ -99,6 +99,7 @@ static PyMethodDef methods[] = {
     {"class_signatures", core_class_signatures, METH_VARARGS, "Checksums of classes, numbers apart."},
     {"answer_questions", core_answer_questions, METH_VARARGS, "The marks of winnow.page.attributes.questions."},
     {"date_signs", core_date_signs, METH_VARARGS, "The signs of winnow.comments.dates."},
+    {"hidden_layer", core_hidden_layer, METH_VARARGS, "The first layer of winnow.models.blocks.ensemble."},
     {"network_logits", core_network_logits, METH_VARARGS, "The logits of winnow.models.blocks.ensemble."},
     {"static_features", core_static_features, METH_VARARGS, "The features of winnow.models.blocks.features."},
     {"name_tokens", core_name_tokens, METH_VARARGS, "Table entries of the names of elements that hold text."},
@@ -113,6 +114,7 @@ static int execute(PyObject *module)
 {
     core_prepare_crc32();
     core_prepare_features();
+    core_prepare_products();
     return PyModule_AddIntConstant(module, "VERSION", CORE_VERSION) < 0 ? -1 : tree_prepare();
 }
 

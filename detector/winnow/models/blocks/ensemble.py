@@ -9,6 +9,8 @@ import numpy as np
 
 from winnow.core import compiled
 from winnow.models.blocks.pooling import pooled
+from winnow.models.blocks.standardising import CLIP, standardised
+from winnow.models.blocks.surroundings import NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +22,10 @@ if TYPE_CHECKING:
 
     Matrix = NDArray[np.float32]
 
-_PIECE: Final = 4_096  # blocks whose neighbours are averaged together
+_PIECE: Final = 4_096  # blocks that are worked out together, so that long pages take little memory
+
+PANEL: Final = 16
+"""Columns of a matrix that the compiled core takes together; ``products.h`` has the same number."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -31,6 +36,8 @@ class Ensemble:
         block_weight, block_bias: float32[k, p * c], float32[p * c].
         context_weight, context_bias: float32[p, c, (1 + len(NAMES)) * d], float32[p * d].
         output_weight, output_bias: float32[p * d], float; they give the mean of the logits.
+        block_panels, context_panels: float32[..., k, PANEL], float32[p, 1 + len(NAMES), ..., c, PANEL], the weights as
+            the compiled core takes them: a few columns together, the last ones filled up with zeros.
     """
 
     block_weight: Matrix
@@ -39,18 +46,26 @@ class Ensemble:
     context_bias: Matrix
     output_weight: Matrix
     output_bias: float
+    block_panels: Matrix
+    context_panels: Matrix
 
     @classmethod
     def of(cls, networks: Sequence[Network]) -> Self:
         """Put networks side by side."""
+        block_weight = np.concatenate([network.block_weight for network in networks], axis=1)
+        stretches = 1 + len(NAMES)
         return cls(
-            block_weight=np.concatenate([network.block_weight for network in networks], axis=1),
+            block_weight=block_weight,
             block_bias=np.concatenate([network.block_bias for network in networks]),
             context_weight=np.stack([network.context_weight for network in networks]),
             context_bias=np.concatenate([network.context_bias for network in networks]),
             output_weight=np.concatenate([network.output_weight[:, 0] for network in networks]).astype(np.float32)
             * np.float32(1 / len(networks)),
             output_bias=float(np.mean([network.output_bias for network in networks])),
+            block_panels=_panels(block_weight),
+            context_panels=np.stack(
+                [[_panels(part) for part in np.split(net.context_weight, stretches, axis=1)] for net in networks]
+            ),
         )
 
     @property
@@ -58,31 +73,37 @@ class Ensemble:
         """Units of the first hidden layers together."""
         return len(self.block_bias)
 
-    def logits(self, inputs: Matrix, surroundings: Surroundings) -> Matrix:
-        """float32[m], mean of the networks' logits of content, from float32[m, k] standardised features.
+    def hidden(self, parts: Sequence[Matrix], mean: Matrix, scale: Matrix) -> Matrix:
+        """float32[m, p * c], the first hidden layers.
+
+        Args:
+            parts: float32[m, ...] each, features that stand side by side; a long page's are not put together.
+            mean: float32[k], of the features together.
+            scale: float32[k], one over their standard deviations.
+        """
+        m, core = len(parts[0]), compiled()
+        hidden = np.empty((m, self.width), np.float32)
+        if core is not None and m:
+            rows = tuple(np.ascontiguousarray(part.T) for part in parts)  # as features are computed: no copies
+            core.hidden_layer(rows, mean, scale, CLIP, self.block_panels, self.block_bias, hidden)
+            return hidden
+        ends = np.cumsum([part.shape[1] for part in parts])
+        for begin in range(0, m, _PIECE):
+            layer = hidden[begin : begin + _PIECE]
+            layer[:] = self.block_bias
+            for part, end in zip(parts, ends.tolist(), strict=True):
+                columns = slice(end - part.shape[1], end)
+                inputs = standardised(part[begin : begin + _PIECE], mean[columns], scale[columns])
+                layer += inputs @ self.block_weight[columns]
+            np.maximum(layer, 0, out=layer)
+        return hidden
+
+    def logits_of_hidden(self, hidden: Matrix, surroundings: Surroundings) -> Matrix:
+        """float32[m], mean of the networks' logits of content, from the first hidden layers.
 
         Means are taken of the first hidden layer, each different one once; the sums that they are weighted in are
         spread over the blocks.
         """
-        return self.logits_of_hidden(self.hidden(inputs), surroundings)
-
-    def hidden(self, inputs: Matrix) -> Matrix:
-        """float32[m, p * c], the first hidden layers, from float32[m, k] standardised features."""
-        return self.hidden_of_parts([inputs])
-
-    def hidden_of_parts(self, parts: Sequence[Matrix]) -> Matrix:
-        """float32[m, p * c], the same from float32[m, ...] matrices whose columns are those k, one after the other."""
-        begin = parts[0].shape[1]
-        hidden = parts[0] @ self.block_weight[:begin]
-        for part in parts[1:]:
-            hidden += part @ self.block_weight[begin : begin + part.shape[1]]
-            begin += part.shape[1]
-        hidden += self.block_bias
-        np.maximum(hidden, 0, out=hidden)
-        return hidden
-
-    def logits_of_hidden(self, hidden: Matrix, surroundings: Surroundings) -> Matrix:
-        """float32[m], mean of the networks' logits of content, from the first hidden layers."""
         m, p = len(hidden), len(self.context_weight)
         core = compiled()
         if core is not None and m:
@@ -90,7 +111,7 @@ class Ensemble:
             near, (containers, places) = surroundings.near, surroundings.of_containers
             core.network_logits(
                 *(hidden, surroundings.weight, near.begin, near.end, np.ascontiguousarray(near.scale)),
-                *(containers.begin, containers.end, containers.scale, places, self.context_weight, self.context_bias),
+                *(containers.begin, containers.end, containers.scale, places, self.context_panels, self.context_bias),
                 *(self.output_weight, self.output_bias, p, logits),
             )
             return logits
@@ -116,3 +137,12 @@ class Ensemble:
         """float32[p, rows, c] from float32[rows, p * c], not a copy."""
         p, c, _ = self.context_weight.shape
         return layer.reshape(len(layer), p, c).swapaxes(0, 1)
+
+
+def _panels(weight: Matrix) -> Matrix:
+    """float32[panels, k, PANEL] from float32[k, columns]."""
+    k, columns = weight.shape
+    number = -(-columns // PANEL)
+    filled = np.zeros((k, number * PANEL), np.float32)
+    filled[:, :columns] = weight
+    return np.ascontiguousarray(filled.reshape(k, number, PANEL).swapaxes(0, 1))

@@ -38,9 +38,8 @@ BLOCKS: Final = "blocks"
 PENALTY: Final = 0.1
 """Cost of a section anywhere, chosen on held-out folds; penalties by area, the paper's choice, lose short blocks."""
 
-_CLIP: Final = 4.0  # standard deviations
 _MOST_NETWORKS: Final = 16
-_PIECE: Final = 4_096  # blocks
+_LONG: Final = 4_096  # blocks
 _PROPERTIES: Final = [STATIC_NAMES.index(name) for name in PROPERTIES]
 
 
@@ -91,22 +90,16 @@ class BlockPerceptron:
     def content_probability(self, matrix: Matrix, surroundings: Surroundings) -> NDArray[np.float64]:
         """float64[m], probability of content from float32[m, k] features and the stretches around the blocks."""
         with one_thread():  # for one page, more threads cost five times the time
-            logits = [self._logits(part, matrix, surroundings) for part in self._parts(len(matrix))]
+            logits = [
+                networks.logits_of_hidden(networks.hidden([matrix], self.mean, self.scale), surroundings)
+                for networks in self._parts(len(matrix))
+            ]
         logit = np.mean(logits, axis=0, dtype=np.float64)
         return 1 / (1 + np.exp(-np.clip(logit, -30, 30)))
 
-    def _logits(self, networks: Ensemble, matrix: Matrix, surroundings: Surroundings) -> Matrix:
-        """float32[m]; of a long page the features are standardised piece by piece."""
-        m = len(matrix)
-        hidden = np.empty((m, networks.width), np.float32)
-        for begin in range(0, m, _PIECE):
-            piece = slice(begin, begin + _PIECE)
-            hidden[piece] = networks.hidden(standardised(matrix[piece], self.mean, self.scale))
-        return networks.logits_of_hidden(hidden, surroundings)
-
     def _parts(self, blocks: int) -> list[Ensemble]:
         """The networks side by side, which is faster; one by one for a long page, which takes less memory."""
-        return [self._ensemble] if blocks <= _PIECE else [Ensemble.of([network]) for network in self.networks]
+        return [self._ensemble] if blocks <= _LONG else [Ensemble.of([network]) for network in self.networks]
 
     @cached_property
     def _ensemble(self) -> Ensemble:
@@ -159,14 +152,6 @@ class BlockPerceptron:
         mean, scale = (stored_numbers(arrays, name, inputs) for name in ("mean", "scale"))
         decision = LearnedDecision.stored(arrays) if header.get("decision") else None
         return cls.of(TokenTables(names, words), mean, scale, together.unstacked(), decision)
-
-
-def standardised(matrix: Matrix, mean: Matrix, scale: Matrix) -> Matrix:
-    """float32[m, k], features in standard deviations from their mean, 4 at most."""
-    result: Matrix = matrix - mean
-    result *= scale
-    np.maximum(result, -_CLIP, out=result)  # np.clip takes as long as both together
-    return np.minimum(result, _CLIP, out=result)
 
 
 def _weight(words: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from winnow.models.blocks.features.tokens import TABLE_SIZE, TokenTables
-from winnow.models.blocks.perceptron import BlockPerceptron, standardised
+from winnow.models.blocks.perceptron import BlockPerceptron
+from winnow.models.blocks.standardising import standardised
 from winnow.training.blocks.fitting import Lesson, fit
 from winnow.training.stacking import stacked
 

@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from winnow.models.blocks.perceptron import BlockPerceptron, standardised
+from winnow.models.blocks.perceptron import BlockPerceptron
+from winnow.models.blocks.standardising import standardised
 from winnow.training.blocks.fitting import Lesson, moved
 from winnow.training.blocks.measuring import measured
 

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 
 from winnow.comments.head import NAMES_OF_A_PAGE, OF_A_PAGE, CommentHead, name_bag, page_features
 from winnow.models.blocks.features.tokens import TABLE_SIZE, word_features
-from winnow.models.blocks.perceptron import standardised
+from winnow.models.blocks.standardising import standardised
 from winnow.training.blocks.fitting import Lesson, fit
 from winnow.training.stacking import stacked
 

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
+from winnow import core
 from winnow.models.blocks.block_features import BlockFeatures
 from winnow.models.blocks.ensemble import Ensemble
 from winnow.models.blocks.network import ARRAY_NAMES, Network
+from winnow.models.blocks.standardising import CLIP
 from winnow.models.blocks.surroundings import NAMES, Surroundings
 from winnow.page.page import Page
 from winnow.training.blocks.fitting import Lesson, fit, gradients
@@ -142,15 +144,38 @@ def test_dropout_hides_features_from_training_alone():
     assert not np.array_equal(first.block_weight, without.block_weight)
 
 
+def logits_of(networks: list[Network], inputs: np.ndarray, surroundings: Surroundings) -> np.ndarray:
+    """Logits of networks side by side, whose inputs are standardised already."""
+    ensemble, k = Ensemble.of(networks), inputs.shape[1]
+    parts = [inputs[:, : k // 2], inputs[:, k // 2 :]]
+    hidden = ensemble.hidden(parts, np.zeros(k, np.float32), np.ones(k, np.float32))
+    return ensemble.logits_of_hidden(hidden, surroundings)
+
+
+@pytest.mark.parametrize("shape", [(K, 4, 3), (37, 24, 12), (3, 35, 33)])
 @pytest.mark.parametrize("number", [1, 3])
-def test_networks_together_give_the_mean_of_their_logits(number: int):
-    networks = [random_network(seed, np.float32) for seed in range(number)]
-    inputs = np.random.default_rng(4).normal(size=(6, K)).astype(np.float32)
-    alone = np.mean([network.logits(inputs, around()) for network in networks], axis=0)
-    assert np.ptp(alone) > 1
-    assert np.allclose(Ensemble.of(networks).logits(inputs, around()), alone, atol=1e-4)
+@pytest.mark.parametrize("blocks", [1, 6, 20])
+def test_networks_together_give_the_mean_of_their_logits(number: int, blocks: int, shape: tuple[int, int, int]):
+    random = np.random.default_rng(4)
+    networks = [
+        Network(*(random.normal(size=size).astype(np.float32) for size in Network.shapes(*shape)))
+        for _ in range(number)
+    ]
+    inputs = random.normal(size=(blocks, shape[0])).clip(-CLIP, CLIP).astype(np.float32)
+    html = "<p>a" * (blocks // 2) + "<div>" + "<p>b c" * (blocks - blocks // 2)
+    alone = np.mean([network.logits(inputs, around(html)) for network in networks], axis=0)
+    np.testing.assert_allclose(logits_of(networks, inputs, around(html)), alone, rtol=1e-4, atol=1e-3)
+    with core.numpy_only():
+        np.testing.assert_allclose(logits_of(networks, inputs, around(html)), alone, rtol=1e-4, atol=1e-3)
+
+
+def test_features_count_four_standard_deviations_at_most():
+    network = random_network(dtype=np.float32)
+    far, nearer = np.full((6, K), 9, np.float32), np.full((6, K), CLIP, np.float32)
+    assert np.array_equal(logits_of([network], far, around()), logits_of([network], nearer, around()))
+    assert np.array_equal(logits_of([network], -far, around()), logits_of([network], -nearer, around()))
 
 
 def test_a_page_without_text_has_no_logit():
     surroundings = around("<html><body></body></html>")
-    assert Ensemble.of([random_network()]).logits(np.zeros((0, K), np.float32), surroundings).shape == (0,)
+    assert logits_of([random_network()], np.zeros((0, K), np.float32), surroundings).shape == (0,)

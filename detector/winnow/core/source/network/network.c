@@ -1,30 +1,24 @@
 /* What a network makes of its first hidden layer: the double of winnow.models.blocks.ensemble. */
-#include "core.h"
+#include "network/products.h"
 
 enum { COLUMNS = 16 }; /* taken together, so that running totals of long pages stay small */
-enum { UNITS = 32, FEW_UNITS = 4 }; /* summed up together: as many as registers hold, and as one does */
-
-/* Both give the same sums: columns are summed up beside each other, not together. */
-#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
-#define WITH_WIDE_REGISTERS __attribute__((target_clones("avx2", "default")))
-#else
-#define WITH_WIDE_REGISTERS
-#endif
-
 enum {
-    HIDDEN, WEIGHT, NEAR_BEGIN, NEAR_END, NEAR_SCALE, BEGIN, END, SCALE, PLACE, CONTEXT_WEIGHT, CONTEXT_BIAS, OUTPUT_WEIGHT,
+    HIDDEN, WEIGHT, NEAR_BEGIN, NEAR_END, NEAR_SCALE, BEGIN, END, SCALE, PLACE, CONTEXT_PANELS, CONTEXT_BIAS, OUTPUT_WEIGHT,
     LOGITS, ARRAYS
 };
 
 /* m blocks; p networks of c and d hidden units; k stretches of containers, of which each block has `kinds`. */
 typedef struct {
     Array arrays[ARRAYS];
-    Py_ssize_t m, p, c, d, k, kinds;
+    Py_ssize_t m, p, c, d, k, kinds, panels;
     double *totals;  /* [m + 1][COLUMNS] */
     float *means;    /* [k][c] */
     float *products; /* [k][d] */
-    uint8_t *known;  /* k: whether there is a product */
+    Py_ssize_t *met; /* k: the stretches of a kind, in the order they are met */
+    uint8_t *known;  /* k: whether a stretch has been met */
     float *layer;    /* [m][d] */
+    float *packed;   /* [c][TILE_ROWS] */
+    float *near;     /* [TILE_ROWS][c] */
 } Task;
 
 static const float *hidden_of(const Task *task, Py_ssize_t network, Py_ssize_t block)
@@ -32,35 +26,39 @@ static const float *hidden_of(const Task *task, Py_ssize_t network, Py_ssize_t b
     return ITEMS(task->arrays[HIDDEN], float) + block * task->p * task->c + network * task->c;
 }
 
-/* Add float32[c] times the first `count` columns of float32[c, d], whose rows stand `stride` apart; the compiler knows the
-   count. */
-static inline __attribute__((always_inline)) void add_columns(const float *values, Py_ssize_t c, const float *weight,
-                                                              Py_ssize_t stride, int count, float *to)
+/* Add some numbers, weighted, to as many; nothing else lies there, so that a few are added at once. */
+static inline void add(float *restrict to, const float *restrict from, float weight, Py_ssize_t count)
 {
-    float sum[UNITS];
     Py_ssize_t i;
-    int k;
-    memcpy(sum, to, sizeof(float) * (size_t)count);
-    for (i = 0; i < c; i++) {
-        for (k = 0; k < count; k++) {
-            sum[k] += values[i] * weight[i * stride + k];
-        }
+    for (i = 0; i < count; i++) {
+        to[i] += weight * from[i];
     }
-    memcpy(to, sum, sizeof(float) * (size_t)count);
 }
 
-WITH_WIDE_REGISTERS
-static void add_product(const float *values, Py_ssize_t c, const float *weight, Py_ssize_t stride, Py_ssize_t d, float *to)
+/* Add the products of a few rows of c values and of a weight, in panels, to as many rows of d values. */
+static void add_products(Task *task, const float *const *rows, int count, const float *panels, float *const *to)
 {
-    Py_ssize_t column = 0;
-    for (; column + UNITS <= d; column += UNITS) {
-        add_columns(values, c, weight + column, stride, UNITS, to + column);
+    float tile[TILE];
+    Py_ssize_t panel, i, c = task->c;
+    int row;
+    if (count < TILE_ROWS) {
+        memset(task->packed, 0, sizeof(float) * (size_t)(task->c * TILE_ROWS));
     }
-    for (; column + FEW_UNITS <= d; column += FEW_UNITS) {
-        add_columns(values, c, weight + column, stride, FEW_UNITS, to + column);
+    for (row = 0; row < count; row++) {
+        float *packed = task->packed + row;
+        const float *from = rows[row];
+        for (i = 0; i < c; i++) {
+            packed[i * TILE_ROWS] = from[i];
+        }
     }
-    for (; column < d; column++) {
-        add_columns(values, c, weight + column, stride, 1, to + column);
+    for (panel = 0; panel < task->panels; panel++) {
+        Py_ssize_t first = panel * TILE_COLUMNS, columns = task->d - first;
+        columns = columns < TILE_COLUMNS ? columns : TILE_COLUMNS;
+        memset(tile, 0, sizeof tile);
+        products_multiply(task->packed, task->c, panels + panel * task->c * TILE_COLUMNS, tile);
+        for (row = 0; row < count; row++) {
+            add(to[row] + first, tile + row * TILE_COLUMNS, 1, columns);
+        }
     }
 }
 
@@ -91,66 +89,90 @@ static void pool(Task *task, Py_ssize_t network)
     }
 }
 
-/* The second hidden layer of a block: its own units, and their mean over the blocks near to it. `mean` holds c. */
-static void look_near(const Task *task, Py_ssize_t network, Py_ssize_t block, const float *weight, float *mean, float *to)
+/* Mean of a network's units over the blocks near to one. */
+static void mean_near(const Task *task, Py_ssize_t network, Py_ssize_t block, float *mean)
 {
-    Py_ssize_t stride = (task->kinds + 2) * task->d, i;
-    int64_t at;
-    add_product(hidden_of(task, network, block), task->c, weight, stride, task->d, to);
+    int64_t at = ITEMS(task->arrays[NEAR_BEGIN], int64_t)[block], end = ITEMS(task->arrays[NEAR_END], int64_t)[block];
+    float scale = ITEMS(task->arrays[NEAR_SCALE], float)[block];
     memset(mean, 0, sizeof(float) * (size_t)task->c);
-    for (at = ITEMS(task->arrays[NEAR_BEGIN], int64_t)[block]; at < ITEMS(task->arrays[NEAR_END], int64_t)[block]; at++) {
-        const float *values = hidden_of(task, network, at);
-        float w = ITEMS(task->arrays[WEIGHT], float)[at] * ITEMS(task->arrays[NEAR_SCALE], float)[block];
-        for (i = 0; i < task->c; i++) {
-            mean[i] += w * values[i];
-        }
+    for (; at < end; at++) {
+        add(mean, hidden_of(task, network, at), ITEMS(task->arrays[WEIGHT], float)[at] * scale, task->c);
     }
-    add_product(mean, task->c, weight + task->d, stride, task->d, to);
+}
+
+/* Add what the units of blocks themselves, and of those near to them, say. */
+static void look_near(Task *task, Py_ssize_t network, const float *weight)
+{
+    Py_ssize_t block, size = task->panels * task->c * TILE_COLUMNS;
+    for (block = 0; block < task->m; block += TILE_ROWS) {
+        const float *own[TILE_ROWS], *near[TILE_ROWS];
+        float *to[TILE_ROWS];
+        int count = 0;
+        for (; count < TILE_ROWS && block + count < task->m; count++) {
+            own[count] = hidden_of(task, network, block + count);
+            near[count] = task->near + count * task->c;
+            mean_near(task, network, block + count, task->near + count * task->c);
+            to[count] = task->layer + (block + count) * task->d;
+        }
+        add_products(task, own, count, weight, to);
+        add_products(task, near, count, weight + size, to);
+    }
 }
 
 /* Add what a kind of container says to all blocks; containers that several blocks share are worked out once. */
 static void look_around(Task *task, Py_ssize_t kind, const float *weight)
 {
     const int64_t *place = ITEMS(task->arrays[PLACE], int64_t) + kind * task->m;
-    Py_ssize_t block, i;
+    Py_ssize_t block, i, met = 0;
     memset(task->known, 0, (size_t)task->k);
     memset(task->products, 0, sizeof(float) * (size_t)(task->k * task->d));
     for (block = 0; block < task->m; block++) {
-        float *product = task->products + place[block] * task->d, *to = task->layer + block * task->d;
         if (!task->known[place[block]]) {
-            add_product(task->means + place[block] * task->c, task->c, weight, (task->kinds + 2) * task->d, task->d, product);
             task->known[place[block]] = 1;
+            task->met[met++] = place[block];
         }
-        for (i = 0; i < task->d; i++) {
-            to[i] += product[i];
+    }
+    for (i = 0; i < met; i += TILE_ROWS) {
+        const float *rows[TILE_ROWS];
+        float *to[TILE_ROWS];
+        int count = 0;
+        for (; count < TILE_ROWS && i + count < met; count++) {
+            rows[count] = task->means + task->met[i + count] * task->c;
+            to[count] = task->products + task->met[i + count] * task->d;
         }
+        add_products(task, rows, count, weight, to);
+    }
+    for (block = 0; block < task->m; block++) {
+        add(task->layer + block * task->d, task->products + place[block] * task->d, 1, task->d);
     }
 }
 
-static void work(Task *task, float output_bias, float *mean)
+static void work(Task *task, float output_bias)
 {
-    Py_ssize_t network, kind, block, i, size = task->c * (task->kinds + 2) * task->d;
+    Py_ssize_t network, kind, block, i, size = task->panels * task->c * TILE_COLUMNS;
     float *logits = ITEMS(task->arrays[LOGITS], float);
     for (block = 0; block < task->m; block++) {
         logits[block] = output_bias;
     }
     for (network = 0; network < task->p; network++) {
-        const float *weight = ITEMS(task->arrays[CONTEXT_WEIGHT], float) + network * size;
+        const float *weight = ITEMS(task->arrays[CONTEXT_PANELS], float) + network * (task->kinds + 2) * size;
         const float *bias = ITEMS(task->arrays[CONTEXT_BIAS], float) + network * task->d;
         const float *output = ITEMS(task->arrays[OUTPUT_WEIGHT], float) + network * task->d;
         for (block = 0; block < task->m; block++) {
             memcpy(task->layer + block * task->d, bias, sizeof(float) * (size_t)task->d);
-            look_near(task, network, block, weight, mean, task->layer + block * task->d);
         }
+        look_near(task, network, weight);
         pool(task, network);
         for (kind = 0; kind < task->kinds; kind++) {
-            look_around(task, kind, weight + (kind + 2) * task->d);
+            look_around(task, kind, weight + (kind + 2) * size);
         }
         for (block = 0; block < task->m; block++) {
             const float *from = task->layer + block * task->d;
+            float sum = 0;
             for (i = 0; i < task->d; i++) {
-                logits[block] += from[i] > 0 ? from[i] * output[i] : 0;
+                sum += from[i] > 0 ? from[i] * output[i] : 0;
             }
+            logits[block] += sum;
         }
     }
 }
@@ -176,11 +198,12 @@ static int measure(Task *task)
     task->kinds = arrays[PLACE].length / task->m;
     task->c = task->p > 0 ? arrays[HIDDEN].length / task->m / task->p : 0;
     task->d = task->p > 0 ? arrays[CONTEXT_BIAS].length / task->p : 0;
+    task->panels = (task->d + TILE_COLUMNS - 1) / TILE_COLUMNS;
     if (task->c < 1 || task->d < 1 || task->c > 1 << 16 || task->d > 1 << 16 || task->p > 1 << 10
         || arrays[HIDDEN].length != task->m * task->p * task->c || arrays[CONTEXT_BIAS].length != task->p * task->d
         || arrays[OUTPUT_WEIGHT].length != task->p * task->d || arrays[PLACE].length != task->kinds * task->m
         || task->kinds > 1 << 10
-        || arrays[CONTEXT_WEIGHT].length != task->p * task->c * (task->kinds + 2) * task->d
+        || arrays[CONTEXT_PANELS].length != task->p * (task->kinds + 2) * task->panels * task->c * TILE_COLUMNS
         || arrays[NEAR_BEGIN].length != task->m || arrays[NEAR_END].length != task->m
         || arrays[NEAR_SCALE].length != task->m || arrays[END].length != task->k || arrays[SCALE].length != task->k
         || arrays[LOGITS].length != task->m || !are_slices(&arrays[NEAR_BEGIN], &arrays[NEAR_END], task->m)
@@ -197,20 +220,22 @@ static int measure(Task *task)
 
 /* network_logits(hidden: float32[m, p * c], weight: float32[m], near: begin: int64[m], end: int64[m], scale: float32[m],
                   containers: begin: int64[k], end: int64[k], scale: float32[k], place: int64[kinds, m],
-                  context_weight: float32[p, c, (kinds + 2) * d], context_bias: float32[p * d],
-                  output_weight: float32[p * d], output_bias, networks: p, logits: float32[m]) */
+                  context_panels: float32[p, kinds + 2, panels, c, TILE_COLUMNS], context_bias: float32[p * d],
+                  output_weight: float32[p * d], output_bias, networks: p, logits: float32[m])
+
+   context_panels: the columns of each weight, filled up with zeros. */
 PyObject *core_network_logits(PyObject *module, PyObject *arguments)
 {
     static const char *const names[ARRAYS] = {"hidden", "weight", "near begin", "near end", "near scale", "begin", "end",
-                                              "scale", "place", "context_weight", "context_bias", "output_weight", "logits"};
+                                              "scale", "place", "context_panels", "context_bias", "output_weight", "logits"};
     static const int sizes[ARRAYS] = {4, 4, 8, 8, 4, 8, 8, 4, 8, 4, 4, 4, 4};
     PyObject *o[ARRAYS], *result = NULL;
-    float output_bias, *mean = NULL;
+    float output_bias;
     Task task;
     (void)module;
     memset(&task, 0, sizeof task);
     if (!PyArg_ParseTuple(arguments, "OOOOOOOOOOOOfnO", &o[HIDDEN], &o[WEIGHT], &o[NEAR_BEGIN], &o[NEAR_END],
-                          &o[NEAR_SCALE], &o[BEGIN], &o[END], &o[SCALE], &o[PLACE], &o[CONTEXT_WEIGHT], &o[CONTEXT_BIAS],
+                          &o[NEAR_SCALE], &o[BEGIN], &o[END], &o[SCALE], &o[PLACE], &o[CONTEXT_PANELS], &o[CONTEXT_BIAS],
                           &o[OUTPUT_WEIGHT], &output_bias, &task.p, &o[LOGITS])) {
         return NULL;
     }
@@ -227,18 +252,21 @@ PyObject *core_network_logits(PyObject *module, PyObject *arguments)
     task.products = malloc(sizeof(float) * (size_t)(task.k * task.d) + 1);
     task.known = malloc((size_t)task.k + 1);
     task.layer = malloc(sizeof(float) * (size_t)(task.m * task.d));
-    mean = malloc(sizeof(float) * (size_t)task.c);
+    task.met = malloc(sizeof(Py_ssize_t) * (size_t)task.k + 1);
+    task.packed = malloc(sizeof(float) * 2 * TILE_ROWS * (size_t)task.c);
     if (task.totals == NULL || task.means == NULL || task.products == NULL || task.known == NULL || task.layer == NULL
-        || mean == NULL) {
+        || task.met == NULL || task.packed == NULL) {
         PyErr_NoMemory();
         goto done;
     }
+    task.near = task.packed + TILE_ROWS * task.c;
     Py_BEGIN_ALLOW_THREADS
-    work(&task, output_bias, mean);
+    work(&task, output_bias);
     Py_END_ALLOW_THREADS
     result = Py_NewRef(Py_None);
 done:
-    free(mean);
+    free(task.packed);
+    free(task.met);
     free(task.layer);
     free(task.known);
     free(task.products);
