@@ -29,7 +29,7 @@ class Addon:
         if settings.get("WINNOW_WARC"):
             from scrapy_winnow.crawl_archive import CrawlArchive  # noqa: PLC0415
 
-            settings.setdefault_in_component_priority_dict("EXTENSIONS", CrawlArchive, 10)
+            settings.setdefault_in_component_priority_dict("DOWNLOADER_MIDDLEWARES", CrawlArchive, 10)
         if settings.get("WINNOW_METRICS"):
             from scrapy_winnow.components.metrics import CrawlMetrics  # noqa: PLC0415
 

@@ -1,13 +1,19 @@
 """``WINNOW_WARC``: read back by warcio and by ``winnow warc``, whole records after kill -9, no file written over."""
 
+import asyncio
 import gzip
 import json
 import signal
+import threading
 import time
 
+from scrapy import Request
+from scrapy.http import Response
+from scrapy.utils.test import get_crawler
 from warcio.archiveiterator import ArchiveIterator
 
 from scrapy_winnow.commands import main
+from scrapy_winnow.crawl_archive import CrawlArchive, middleware
 from scrapy_winnow.crawl_archive.files import RotatingFiles
 
 
@@ -79,3 +85,24 @@ def test_files_are_begun_anew_by_size_and_never_written_over(tmp_path):
         *("crawl-2.warc.gz", "crawl-3.warc.gz", "crawl-4.warc.gz", "crawl.warc.gz")
     ]
     assert (tmp_path / "crawl.warc.gz").read_bytes() == b"old"
+
+
+async def test_requests_wait_for_a_disk_that_is_behind_and_the_event_loop_does_not(monkeypatch, tmp_path):
+    monkeypatch.setattr(middleware, "_MOST_WAITING", 10_000)
+    crawler = get_crawler(settings_dict={"WINNOW_WARC": str(tmp_path / "crawl.warc.gz")})
+    archive = CrawlArchive.from_crawler(crawler)
+    disk = threading.Event()
+    write = RotatingFiles.write
+    monkeypatch.setattr(RotatingFiles, "write", lambda files, record: disk.wait() and write(files, record))
+    request = Request("http://north.example/")
+    await archive.process_request(request)
+    for number in range(3):  # what is on its way already is kept, and holds nobody up
+        url = f"http://north.example/{number}"
+        archive.received(Response(url, body=bytes([number]) * 5_000), Request(url))
+    waiting = asyncio.ensure_future(archive.process_request(request))
+    await asyncio.sleep(0.2)
+    assert not waiting.done()
+    disk.set()
+    await asyncio.wait_for(waiting, 10)
+    await archive.close()
+    assert [kind for kind, *_ in _records(tmp_path / "crawl.warc.gz")] == ["response", "request"] * 3

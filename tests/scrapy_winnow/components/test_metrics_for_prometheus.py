@@ -9,6 +9,10 @@ from pathlib import Path
 from prometheus_client.parser import text_string_to_metric_families
 
 from scrapy_winnow.components.metrics import LAST_BEAT, METRICS
+from scrapy_winnow.duplicates import session as dedup
+from scrapy_winnow.learning import learner
+from scrapy_winnow.services.service import LAST_BEAT as SERVICE_BEAT
+from scrapy_winnow.services.service import Figure
 
 ROOT = Path(__file__).parents[3]
 
@@ -53,9 +57,17 @@ def test_a_port_that_is_taken_is_said_and_harms_nothing(crawl, web):
 
 def test_the_board_of_grafana_asks_for_what_there_is():
     board = json.loads((ROOT / "deploy" / "grafana.json").read_text())
-    asked = {name for panel in board["panels"] for target in panel["targets"] for name in _names(target["expr"])}
-    assert asked <= {f"{name}_total" for name in METRICS.values()} | {LAST_BEAT}
-    assert len(asked) > 15
+    expressions = [target["expr"] for panel in board["panels"] for target in panel.get("targets", ())]
+    asked = {name for expression in expressions for name in _names(expression)}
+    services = {f"winnow_{name}": figures for name, figures in (("dedup", dedup.FIGURES), ("learn", learner.FIGURES))}
+    of_services = {
+        f"{service}_{figure.name}{'_total' if figure.counts else ''}"
+        for service, figures in services.items()
+        for figure in (*figures, Figure(SERVICE_BEAT, "", counts=False))
+    }
+    assert asked <= {f"{name}_total" for name in METRICS.values()} | {LAST_BEAT} | of_services
+    assert of_services <= asked
+    assert len(asked - of_services) > 15
 
 
 def _names(expression: str) -> list[str]:

@@ -1,9 +1,9 @@
-"""The extension that keeps what a crawl fetches: ``WINNOW_WARC``, with ``pip install 'scrapy-winnow[archives]'``."""
+"""The middleware that keeps what a crawl fetches: ``WINNOW_WARC``, with ``pip install 'scrapy-winnow[archives]'``."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Final, Self
 from weakref import WeakKeyDictionary
@@ -28,13 +28,16 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _MOST_WAITING: Final = 64_000_000
-"""Bytes that wait to be written; beyond that the crawl waits for the disk."""
+"""Bytes that wait to be written; beyond that requests wait for the disk, and the event loop does not."""
+
+_LOOK: Final = 0.05  # seconds until a request that waits looks again
 
 
 class CrawlArchive:
     """Writes requests, responses and the clean text of items into WARC files, in a thread of its own.
 
-    A record is compressed by itself and written at once: after ``kill -9`` all but the last one are whole.
+    A record is compressed by itself and written at once: after ``kill -9`` all but the last one are whole. It is a
+    downloader middleware, so that requests can wait; what it keeps it is told by signals.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -50,7 +53,7 @@ class CrawlArchive:
         self._text_field = config.field_names.get("text")
         self._files = RotatingFiles(config.warc, config.warc_bytes)
         self._thread = ThreadPoolExecutor(1, "winnow-warc")
-        self._room = threading.BoundedSemaphore(_MOST_WAITING // 1_000)
+        self._submitted = self._written = 0  # bytes; each is changed by one thread alone
         self._names: WeakKeyDictionary[Response, str] = WeakKeyDictionary()
         self._fetched = Fetched()
         self._has_failed = False
@@ -60,8 +63,13 @@ class CrawlArchive:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Make the extension of a crawl."""
+        """Make the middleware of a crawl."""
         return cls(crawler)
+
+    async def process_request(self, request: Request) -> None:  # noqa: ARG002
+        """Hold a request back while too much waits to be written."""
+        while self._submitted - self._written > _MOST_WAITING:  # noqa: ASYNC110  (a thread sets no event of the loop)
+            await asyncio.sleep(_LOOK)
 
     def received(self, response: Response, request: Request) -> None:
         """Keep a response with its request."""
@@ -85,12 +93,10 @@ class CrawlArchive:
         self._files.close()
 
     def _later(self, size: int, make: Callable[[], bytes]) -> None:
-        parts = min(size // 1_000 + 1, _MOST_WAITING // 1_000)
-        for _ in range(parts):
-            self._room.acquire()
-        self._thread.submit(self._write, make, parts)
+        self._submitted += size
+        self._thread.submit(self._write, make, size)
 
-    def _write(self, make: Callable[[], bytes], parts: int) -> None:
+    def _write(self, make: Callable[[], bytes], size: int) -> None:
         try:
             self._files.write(make())
             self._count(stats.WARC_WRITTEN)
@@ -100,7 +106,7 @@ class CrawlArchive:
                 self._has_failed = True
                 logger.exception("Could not write to the WARC; %s counts how often this happens", stats.WARC_FAILED)
         finally:
-            self._room.release(parts)
+            self._written += size
 
     def _count(self, stat: str) -> None:
         self._crawler.stats.inc_value(stat)
