@@ -25,6 +25,7 @@ from winnow.page.page import DEFAULT_LIMITS, Limits, Page, PageTooLarge
 from winnow.page.parsing import parse_html
 from winnow.site.counting.site_level import HTML_SHARE, site_level_templates
 from winnow.site.evidence import contradicted, with_site_evidence
+from winnow.site.own_text import beside_story, own_paragraphs, says_more
 from winnow.smoothing.smooth import SmoothedScores, smooth_scores, unsmoothed
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from winnow.models.base import Favor, Model, Scope
+    from winnow.models.base import Favor, Model, Scope, Scores
 
 
 def clean(
@@ -98,15 +99,10 @@ def clean(
     page = _page_to_clean(html, url, encoding, limits, model)
     if isinstance(page, Cleaned):
         return page
-    scores = page_level = model.score(page)
-    site = _site_labels(page, df, pages, elements=bool(scores.weight[: page.n].any()))
-    if df is not None:
-        moved = with_site_evidence(page, scores, df, pages)
-        moved = replace(moved, templateness=np.where(site, 1.0, moved.templateness))
-        if contradicted(scores, moved):
-            site = np.zeros_like(site)
-        else:
-            scores = moved
+    page_level = model.score(page)
+    texts = block_texts(page)
+    lengths = np.fromiter(map(len, texts), np.int64, page.m)
+    scores, site, own = _with_site(page, page_level, lengths, df, pages)
     threads = Parting.of(page, scores, site, comments)
     smoothing = smooth_scores if smooth else unsmoothed
     smoothed = smoothing(page, threads.decided(scores))
@@ -121,9 +117,11 @@ def clean(
         smoothed = _with_certain_blocks(page, smoothed, site, choice.threshold)
     template, fallback = template_units(page, smoothed, choice.threshold)
     template[threads.section >= 0] = not threads.included
-    texts = block_texts(page)
+    kept, values = ~template[page.n :], smoothed.value[page.n :]
+    own &= threads.section[page.n :] < 0
+    own_story = beside_story(page, own, kept, values, choice.threshold)
     parts_of_story = np.zeros(page.n + page.m, bool)
-    stays = story_parts(page, texts, ~template[page.n :], smoothed.value[page.n :])
+    stays = own_story | story_parts(page, texts, kept | own_story, values)
     parts_of_story[page.n :] = stays & ~site[page.n :] & template[page.n :]
     template &= ~parts_of_story
     copies = np.zeros(page.n + page.m, bool)
@@ -138,7 +136,6 @@ def clean(
     section = np.where(threads.section >= 0, threads.section, smoothed.section)
     smoothed = SmoothedScores(smoothed.value, _sections_of_their_own(section, cut | parts_of_story))
     kept, readers = ~template[page.n :], threads.readers & ~cut[page.n :]
-    lengths = np.fromiter(map(len, texts), np.int64, page.m)
     return Cleaned(
         text=join_blocks(page, texts, kept),
         title=page.title,
@@ -194,6 +191,22 @@ def _page(
 
 def _root(tree: etree._Element | etree._ElementTree) -> etree._Element:
     return tree.getroot() if isinstance(tree, etree._ElementTree) else tree
+
+
+def _with_site(
+    page: Page, page_level: Scores, lengths: NDArray[np.int64], df: NDArray[np.int64] | None, pages: int
+) -> tuple[Scores, NDArray[np.bool_], NDArray[np.bool_]]:
+    """What the counts of the site say: moved scores, bool[n + m] its template, bool[m] paragraphs of the page alone."""
+    site = _site_labels(page, df, pages, elements=bool(page_level.weight[: page.n].any()))
+    if df is None:
+        return page_level, site, np.zeros(page.m, bool)
+    own = own_paragraphs(page, lengths, df, pages)
+    moved = with_site_evidence(page, page_level, df, pages)
+    moved = replace(moved, templateness=np.where(site, 1.0, moved.templateness))
+    content = page_level.templateness[page.n :] < page_level.threshold
+    if contradicted(page_level, moved) and not says_more(own, content, lengths):
+        return page_level, np.zeros_like(site), own
+    return moved, site, own
 
 
 def _site_labels(page: Page, df: NDArray[np.int64] | None, pages: int, *, elements: bool) -> NDArray[np.bool_]:
