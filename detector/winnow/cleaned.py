@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from winnow.metadata import Metadata, metadata_of
 from winnow.output.chunks import Chunk, chunks_of
 from winnow.output.markdown import to_markdown
 from winnow.output.markup.html import EVERYTHING, Parts, document, write_html
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from winnow.metadata import Metadata
     from winnow.page.page import Page
     from winnow.smoothing.smooth import SmoothedScores
 
@@ -82,14 +82,12 @@ class Cleaned:
             return []
         return segments(
             *(decided.page, decided.smoothed, decided.template, decided.texts),
-            *(decided.site, decided.copies, decided.comments),
+            *(decided.site, decided.copies, decided.comments, decided.outside),
         )
 
     @cached_property
     def metadata(self) -> Metadata:
         """What the page says of itself: headline, authors, dates, language and the like, each with its source."""
-        from winnow.metadata import Metadata, metadata_of  # noqa: PLC0415  (most callers never ask for it)
-
         return Metadata() if self._decided is None else metadata_of(self._decided.page, self.text)
 
     def chunks(self, max_words: int = 300) -> list[Chunk]:
@@ -153,6 +151,7 @@ class Decided:
         copies: bool[n + m], blocks that were cut since they repeat content before them.
         comments: bool[n + m], units of what readers wrote, cut or not.
         threshold: smoothed score from which units were cut.
+        outside: bool[n + m], units below it, had their author not marked another part of the page as the article.
     """
 
     page: Page
@@ -163,3 +162,4 @@ class Decided:
     copies: NDArray[np.bool_]
     comments: NDArray[np.bool_]
     threshold: float
+    outside: NDArray[np.bool_]

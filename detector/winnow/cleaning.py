@@ -12,6 +12,7 @@ from lxml import etree
 from winnow.cleaned import Cleaned, Decided
 from winnow.comments import COMMENTS, Comments, Parting
 from winnow.inputs import check_choice, check_input, usable_model
+from winnow.metadata.marks import with_authors_mark
 from winnow.models.base import FAVORS, SCOPES
 from winnow.output.conditional_comments import leftovers
 from winnow.output.markup.html import Parts
@@ -95,11 +96,11 @@ def clean(
     check_choice("scope", scope, SCOPES)
     check_choice("favor", favor, FAVORS)
     model = usable_model(model)
-    parts = Parts(links=links, images=images)
     page = _page_to_clean(html, url, encoding, limits, model)
     if isinstance(page, Cleaned):
         return page
-    page_level = model.score(page)
+    of_model = model.score(page)
+    page_level = with_authors_mark(page, of_model)
     texts = block_texts(page)
     lengths = np.fromiter(map(len, texts), np.int64, page.m)
     scores, site, own = _with_site(page, page_level, lengths, df, pages)
@@ -144,13 +145,14 @@ def clean(
         passed_through=None,
         model_version=model.version,
         _decided=Decided(
-            page, smoothed, template, texts, site, copies, (threads.section >= 0) & ~cut, choice.threshold
+            *(page, smoothed, template, texts, site, copies, (threads.section >= 0) & ~cut, choice.threshold),
+            outside=(of_model.templateness < choice.threshold) & (page_level.templateness >= choice.threshold),
         ),
         url=page.url,
         comments=join_blocks(page, texts, readers) if comments != "drop" else "",
         confidence=choice.confidence,
         kind=choice.kind,
-        _parts=parts,
+        _parts=Parts(links=links, images=images),
     )
 
 

@@ -14,6 +14,7 @@ from scrapy_winnow.inspector.drawing import drawing, style_sheets
 from scrapy_winnow.inspector.outputs import Outputs, located
 from scrapy_winnow.inspector.tried import RememberedModel, Tried
 from winnow import DEFAULT_LIMITS, Cleaned, Limits, Page, PageTooLarge, clean, load_model
+from winnow.metadata.marks import with_authors_mark
 from winnow.models.blocks.attribution import Attribution, attribution
 from winnow.models.blocks.perceptron import BlockPerceptron
 from winnow.output.text import block_texts
@@ -204,7 +205,7 @@ class Inspection:
         own = number[decided.smoothed.section[page.n :]]
 
         lengths = np.fromiter(map(len, self.texts), np.float64, page.m)
-        scores = self.model(tried.model).own(page)
+        scores = with_authors_mark(page, self.model(tried.model).own(page))
         df = self.evidence(tried.pages)
         raw = _means(scores, page, own, len(roots))
         moved = raw

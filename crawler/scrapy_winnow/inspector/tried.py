@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from winnow.inputs import check_choice
+from winnow.metadata.marks import with_authors_mark
 from winnow.models.base import FAVORS
 from winnow.models.threshold import FixedThreshold
 from winnow.smoothing.smooth import smooth_scores
@@ -101,7 +102,7 @@ class RememberedModel:
         """Smoothed score, 1 at most, from which the model itself would cut a page of an unknown site."""
         key = id(page), favor
         if key not in self.thresholds:
-            scores = self.own(page)
+            scores = with_authors_mark(page, self.own(page))
             values = smooth_scores(page, scores).value[page.n :]
             self.thresholds[key] = min(scores.decision.choose(values, scope="auto", favor=favor).threshold, 1.0)
         return self.thresholds[key]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, Protocol, get_args
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, Literal, Protocol, Self, get_args
+
+import numpy as np
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from winnow.page.page import Page
@@ -26,6 +27,9 @@ FAVORS: Final[tuple[Favor, ...]] = get_args(Favor)
 
 ABOVE_ALL: Final = 2.0
 """A threshold that no templateness reaches."""
+
+_LEAST: Final = 1e-9
+_LARGEST_LOGIT: Final = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +74,12 @@ class Scores:
     penalty: NDArray[np.float64]
     threshold: float
     decision: Decision
+
+    def moved(self, log_odds: NDArray[np.float64]) -> Self:
+        """Add evidence, float64[n + m], to the logits of the scores; above 0 it speaks for template."""
+        score = np.clip(self.templateness, _LEAST, 1 - _LEAST)
+        logit = np.clip(np.log(score / (1 - score)) + log_odds, -_LARGEST_LOGIT, _LARGEST_LOGIT)
+        return replace(self, templateness=np.where(log_odds == 0, self.templateness, 1 / (1 + np.exp(-logit))))
 
 
 class Model(Protocol):

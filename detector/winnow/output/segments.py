@@ -40,7 +40,8 @@ class Segment:
         comment: whether readers wrote it; then it is no template, be it part of the text or not.
         reason: what marks a section of template: ``"copy"`` (the page has the same text before it), ``"leftover"``
             (it is what is left of a conditional comment), ``"site"`` (most of its text is on other pages of the site
-            too), ``"landmark"`` (it lies in ``nav``, ``header``, ``footer`` or ``aside``), ``"links"`` (most of its
+            too), ``"author"`` (the author marks another part of the page as the article, else it would have been kept),
+            ``"landmark"`` (it lies in ``nav``, ``header``, ``footer`` or ``aside``), ``"links"`` (most of its
             text is links) or ``"model"`` (its score alone); empty for content.
         characters: characters of :attr:`text`.
         text: text of the section without the sections below it, a line per text block.
@@ -64,6 +65,7 @@ def segments(
     site: NDArray[np.bool_],
     copies: NDArray[np.bool_],
     comments: NDArray[np.bool_],
+    outside: NDArray[np.bool_],
 ) -> list[Segment]:
     """List the sections of a page, in the order in which they begin.
 
@@ -75,13 +77,14 @@ def segments(
         site: bool[n + m], units that are template according to the site.
         copies: bool[n + m], blocks that repeat content before them, each a section of its own.
         comments: bool[n + m], units of what readers wrote.
+        outside: bool[n + m], units that are cut for what the author marks.
     """
     template = template & ~comments
     roots = _in_document_order(page, np.unique(smoothed.section))
     own_texts: dict[int, list[str]] = {root: [] for root in roots}
     for section, text in zip(smoothed.section[page.n :].tolist(), texts, strict=True):
         own_texts[section].append(text)
-    reasons = np.where(copies[roots], "copy", _reasons(page, smoothed.section, site, roots)).tolist()
+    reasons = np.where(copies[roots], "copy", _reasons(page, smoothed.section, site, outside, roots)).tolist()
     found = []
     for root, path, reason in zip(roots, _paths(page, roots), reasons, strict=True):
         text = "\n".join(own_texts[root])
@@ -105,8 +108,10 @@ def _in_document_order(page: Page, units: NDArray[np.int32]) -> list[int]:
     return units[np.lexsort((units, begin))].tolist()  # type: ignore[no-any-return]
 
 
-def _reasons(page: Page, section: NDArray[np.int32], site: NDArray[np.bool_], roots: list[int]) -> NDArray[np.str_]:
-    """What marks each section: what the site repeats, where it lies, or what its text is made of."""
+def _reasons(
+    page: Page, section: NDArray[np.int32], site: NDArray[np.bool_], outside: NDArray[np.bool_], roots: list[int]
+) -> NDArray[np.str_]:
+    """What marks each section: what the site repeats, what the author marks, where it lies, or what it is made of."""
     element = np.concatenate([np.arange(page.n), page.block_node])[roots]
     landmark = nearest(page.parent, _LANDMARKS[page.tag])[element] >= 0
     linked_run = linked_runs(page)
@@ -116,9 +121,9 @@ def _reasons(page: Page, section: NDArray[np.int32], site: NDArray[np.bool_], ro
     units = page.n + page.m
     text = all_text[end] - all_text[begin]
     text_of = np.bincount(own, text, units)[roots]
-    repeated = np.bincount(own, text * site[page.n :], units)[roots] * 2 > text_of
+    repeated, unmarked = (np.bincount(own, text * of[page.n :], units)[roots] * 2 > text_of for of in (site, outside))
     in_links = np.bincount(own, linked[end] - linked[begin], units)[roots] * 2 > text_of
-    return np.select([repeated, landmark, in_links], ["site", "landmark", "links"], "model")
+    return np.select([repeated, unmarked, landmark, in_links], ["site", "author", "landmark", "links"], "model")
 
 
 def _tag_name(page: Page, element: int) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 
 from winnow.output.places import CODE, HEADING, QUOTATION, SUBHEADING, TABLE, stands_in
 from winnow.output.tables import table_around
-from winnow.page.subtrees import prefix_sums
+from winnow.page.subtrees import innermost_holding, prefix_sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -76,10 +76,8 @@ def _before_the_last(kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 def _around_story(page: Page, texts: list[str], kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """bool[m], blocks in the innermost element that holds nine tenths of the text kept, and more than one block."""
-    text = prefix_sums(np.fromiter(map(len, texts), np.int64, page.m) * kept)
-    enough = text[page.block_end] - text[page.block_begin] >= _MOST * text[-1]
-    several = page.block_end - page.block_begin > 1
-    around = np.flatnonzero(enough & several)[-1] if (enough & several).any() else 0
+    text = np.fromiter(map(len, texts), np.int64, page.m) * kept
+    around = innermost_holding(page.block_begin, page.block_end, text, _MOST)
     block = np.arange(page.m)
     inside: NDArray[np.bool_] = (block >= page.block_begin[around]) & (block < page.block_end[around])
     return inside

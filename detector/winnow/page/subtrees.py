@@ -31,6 +31,20 @@ def subtree_sums(tree: Tree, values: NDArray[np.generic]) -> NDArray[np.int64]:
     return sums[tree.end] - sums[:-1]
 
 
+def innermost_holding(begin: NDArray[np.int32], end: NDArray[np.int32], mass: NDArray[np.generic], share: float) -> int:
+    """Find the innermost element that holds a share of a mass, and more than one block; 0, the root, without one.
+
+    Args:
+        begin: int32[n], first of the blocks inside each element.
+        end: int32[n], behind the last of them.
+        mass: integers or booleans of the m blocks.
+        share: above a half, so that of two such elements one is in the other.
+    """
+    sums = prefix_sums(mass)
+    holding = np.flatnonzero((sums[end] - sums[begin] >= share * sums[-1]) & (end - begin > 1))
+    return int(holding[-1]) if len(holding) else 0
+
+
 def within(tree: Tree, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """bool[n], whether each element is one of the chosen ones or below one."""
     core = compiled()

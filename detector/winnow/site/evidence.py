@@ -9,7 +9,7 @@ The numbers were learned, not chosen: ``python -m winnow.training.evidence``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -45,7 +45,6 @@ class Evidence:
 # page-level model does not know: lists of related stories are unique too.
 LEARNED: Final = Evidence(template=(0.505, 0.130), content=(0.168, 30.5), repeated=0.233, unique=0.0)
 
-_LARGEST_LOGIT: Final = 30.0
 _NEARLY_ALL: Final = 0.9  # by weight of the units
 
 
@@ -88,10 +87,7 @@ def with_site_evidence(
     ratio = _cached_ratios(pages, evidence)[np.clip(df, 0, pages)]
     weight = np.where(ratio > 0, evidence.repeated, evidence.unique)
     weight[: page.n][ratio[: page.n] < 0] = 0
-    score = np.clip(scores.templateness, 1e-9, 1 - 1e-9)
-    logit = np.log(score / (1 - score)) + weight * ratio
-    moved = 1 / (1 + np.exp(-np.clip(logit, -_LARGEST_LOGIT, _LARGEST_LOGIT)))
-    return replace(scores, templateness=np.where(weight * ratio == 0, scores.templateness, moved))
+    return scores.moved(weight * ratio)
 
 
 def contradicted(before: Scores, after: Scores) -> bool:

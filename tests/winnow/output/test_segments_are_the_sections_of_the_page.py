@@ -33,9 +33,7 @@ def nowhere(page: Page) -> NDArray[np.bool_]:
 
 def test_sections_come_in_document_order_with_path_score_and_own_text() -> None:
     page, smoothed = page_with_sections("/html/body/nav", "/html/body/ul")
-    found = segments(
-        page, smoothed, smoothed.value > 0.5, page.block_texts(), nowhere(page), nowhere(page), nowhere(page)
-    )
+    found = segments(page, smoothed, smoothed.value > 0.5, page.block_texts(), *[nowhere(page)] * 4)
     assert [(s.path, s.tag, s.score, s.template, s.text) for s in found] == [
         ("/html", "html", 0.1, False, "First\nSecond\nOdd"),
         ("/html/body/nav", "nav", 0.9, True, "HomeBlog"),
@@ -48,9 +46,7 @@ def test_sections_come_in_document_order_with_path_score_and_own_text() -> None:
 
 def test_what_marks_a_section_is_said_for_those_that_were_cut() -> None:
     page, smoothed = page_with_sections("/html/body/nav", "/html/body/ul")
-    found = segments(
-        page, smoothed, smoothed.value > 0.5, page.block_texts(), nowhere(page), nowhere(page), nowhere(page)
-    )
+    found = segments(page, smoothed, smoothed.value > 0.5, page.block_texts(), *[nowhere(page)] * 4)
     assert [s.reason for s in found] == ["", "landmark", "model", "model", "links"]
 
 
@@ -58,14 +54,22 @@ def test_what_the_site_repeats_is_the_first_reason() -> None:
     page, smoothed = page_with_sections("/html/body/nav", "/html/body/ul")
     repeated = nowhere(page)
     repeated[page.n] = True
-    found = segments(page, smoothed, smoothed.value > 0.5, page.block_texts(), repeated, nowhere(page), nowhere(page))
+    found = segments(page, smoothed, smoothed.value > 0.5, page.block_texts(), repeated, *[nowhere(page)] * 3)
     assert [s.reason for s in found] == ["", "site", "model", "model", "links"]
+
+
+def test_what_is_cut_for_what_the_author_marks_says_so() -> None:
+    page, smoothed = page_with_sections("/html/body/nav", "/html/body/ul")
+    outside = nowhere(page)
+    outside[page.n + page.block_texts().index("One link")] = True
+    found = segments(page, smoothed, smoothed.value > 0.5, page.block_texts(), *[nowhere(page)] * 3, outside)
+    assert [s.reason for s in found] == ["", "landmark", "model", "model", "author"]
 
 
 def test_paths_of_elements_are_xpaths_that_lead_back_to_them() -> None:
     page = Page.parse("<div><p>a</p><section><p>b</p><p>c</p></section><p>d</p></div><my-box>e</my-box><div>f</div>")
     everything = SmoothedScores(np.zeros(page.n + page.m), np.arange(page.n + page.m, dtype=np.int32))
-    found = segments(page, everything, np.zeros(page.n + page.m, bool), page.block_texts(), *[nowhere(page)] * 3)
+    found = segments(page, everything, np.zeros(page.n + page.m, bool), page.block_texts(), *[nowhere(page)] * 4)
     tree = page.elements[0].getroottree()
     elements = [s for s in found if s.tag != "#text"]
     assert len(elements) == page.n
@@ -77,5 +81,5 @@ def test_paths_of_elements_are_xpaths_that_lead_back_to_them() -> None:
 def test_a_page_without_text_is_one_section() -> None:
     page = Page.from_tree(etree.fromstring("<div/>"))
     one = SmoothedScores(np.zeros(1), np.zeros(1, np.int32))
-    (segment,) = segments(page, one, np.zeros(1, bool), [], nowhere(page), nowhere(page), nowhere(page))
+    (segment,) = segments(page, one, np.zeros(1, bool), [], *[nowhere(page)] * 4)
     assert (segment.path, segment.characters) == ("/div", 0)

@@ -5,7 +5,8 @@
   const REASONS = {
     site: "most of its text is on other pages of the site", landmark: "it lies in a nav, header, footer or aside",
     links: "most of its text is links", copy: "the page has the same text before it",
-    comment: "it is what is left of a conditional comment", model: "its score alone says so", "": "kept",
+    author: "the author marks another part of the page as the article",
+    leftover: "it is what is left of a conditional comment", model: "its score alone says so", "": "kept",
   };
   const TABS = ["Sections", "Text", "Markdown", "HTML", "Facts", "Item"];
   const FRAME_POLICY = (nonce, assets) => `default-src 'none'; script-src 'nonce-${nonce}'; style-src 'unsafe-inline'${assets};` +

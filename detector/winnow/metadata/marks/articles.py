@@ -10,17 +10,21 @@ the rules below leave out teasers, pages of several entries, live blogs and foru
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from winnow.metadata.marks.structured_data import article_bodies
-from winnow.page.subtrees import within
+from winnow.page.attributes.questions import question
+from winnow.page.subtrees import prefix_sums, within
 from winnow.page.tags import TAG_ID
 from winnow.page.text.scripts import WORD
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from winnow.page.page import Page
@@ -30,6 +34,8 @@ LEAST_WORDS: Final = 100
 
 _LEAST_FOUND: Final = 0.85  # share of a JSON-LD body that the page must show
 _LEAST_BLOCK: Final = 4  # words of a block that cannot be in the body by chance
+_WORD_OR_BORDER: Final = re.compile(rf"\n|{WORD.pattern}")
+_FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)  # odd, so that no word is lost in the product
 
 _MARKS: Final = {
     "microdata": ("itemprop", re.compile(r"(?:^|\s)articleBody(?:\s|$)")),
@@ -38,12 +44,17 @@ _MARKS: Final = {
     "hatom": ("class", re.compile(r"(?:^|\s)entry-content(?:\s|$)")),
 }
 """By kind of mark, the attribute that bears it and how it is written."""
+_POSSIBLE: Final = question(
+    *dict(_MARKS.values()), parts=("articlebody", "content:encoded", "e-content", "entry-content")
+)
 JSON_LD: Final = "json-ld"
 
 _FORUM: Final = re.compile(r"schema\.org/(?:DiscussionForumPosting|QAPage|Question|Answer)\b")
+_FORUM_POSSIBLE: Final = question("itemtype", parts=("discussionforumposting", "qapage", "question", "answer"))
 
 _OF_READERS: Final = re.compile(r"(?i)(?:^|[\s_-])(?:comments?|h-cite|repl(?:y|ies)|responses?)(?:$|[\s_-])")
 """Names around the words of readers, which are marked in the same way."""
+_READERS_POSSIBLE: Final = question("class", "id", parts=("comment", "h-cite", "repl", "response"))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -62,36 +73,48 @@ class ArticleMark:
 
 def article_mark(page: Page) -> ArticleMark | None:
     """Find the mark of the one article of a page; ``None`` without one, or where it does not seem to be whole."""
-    if any(_FORUM.search(kind) for kind in page.attributes.named("itemtype")):
+    if any(_FORUM.search(kind) for _, kind in page.attributes.having(_FORUM_POSSIBLE)):
         return None  # a mark for each post, or for the first one
-    for kind, (attribute, mark) in _MARKS.items():
-        found = _outermost(
-            page, [element for element, value in page.attribute(attribute).items() if mark.search(value)]
-        )
+    for kind, elements in _marked_elements(page):
+        found = _outermost(page, elements)
         if len(found) > 1:
             return None  # a page of several articles, each perhaps a teaser
-        if found:
-            words = np.fromiter((len(WORD.findall(text)) for text in page.block_texts()), np.int64, page.m)
+        if found and _is_whole(page, found[0]):
             content = np.zeros(page.m, np.float32)
             content[page.block_begin[found[0]] : page.block_end[found[0]]] = 1
-            if words @ content >= LEAST_WORDS:
-                return ArticleMark(kind, _without_heading(page, content))
+            return ArticleMark(kind, _without_heading(page, content))
     bodies = article_bodies(page)
     body = _in_body(page, bodies[0]) if len(bodies) == 1 else None
     return None if body is None else ArticleMark(JSON_LD, _without_heading(page, body))
 
 
+def _marked_elements(page: Page) -> Iterator[tuple[str, list[int]]]:
+    """Elements that bear each kind of mark, in document order, for the kinds that some do."""
+    possible = page.attributes.having(_POSSIBLE)
+    for kind, (attribute, mark) in _MARKS.items():
+        named = page.attributes.named(attribute) if any(mark.search(value) for _, value in possible) else {}
+        places = [named[value] for _, value in possible if value in named and mark.search(value)]
+        if places:
+            yield kind, page.attributes.bearers(places)
+
+
+def _is_whole(page: Page, element: int) -> bool:
+    """Whether an element holds as many words as an article has at least."""
+    words = 0
+    for text in page.block_texts()[page.block_begin[element] : page.block_end[element]]:
+        words += len(WORD.findall(text))
+        if words >= LEAST_WORDS:
+            return True
+    return False
+
+
 def _outermost(page: Page, elements: list[int]) -> list[int]:
     """Those of some elements in document order that hold text and are in no other one, nor among readers' words."""
-    names = [
-        element
-        for attribute in ("class", "id")
-        for element, value in page.attribute(attribute).items()
-        if _OF_READERS.search(value) and page.depth[element] > _BODY_DEPTH
-    ]
+    table = page.attributes
+    named = table.having(_READERS_POSSIBLE)
     chosen = np.zeros(page.n, bool)
-    chosen[names] = True
-    of_readers = within(page, chosen)
+    chosen[table.bearers([place for place, value in named if _OF_READERS.search(value)])] = True
+    of_readers = within(page, chosen & (page.depth > _BODY_DEPTH))
     found: list[int] = []
     for element in elements:
         held = page.block_end[element] > page.block_begin[element]
@@ -104,19 +127,42 @@ _BODY_DEPTH: Final = 1  # classes of html and body tell what a page has, not wha
 
 
 def _in_body(page: Page, body: str) -> NDArray[np.float32] | None:
-    """Look for the blocks in a text: float32[m] as in :class:`ArticleMark`, ``None`` if too little of it is there."""
-    whole = WORD.findall(body.lower())
-    if len(whole) < LEAST_WORDS:
+    """Look for the blocks in a text: float32[m] as in :class:`ArticleMark`, ``None`` if too little of it is there.
+
+    A block is there if every stretch of :data:`_LEAST_BLOCK` of its words is, wherever that be: so it takes no longer
+    the longer both are.
+    """
+    number: defaultdict[str, int] = defaultdict(lambda: len(number) + 1)
+    whole = _numbers(body, number)
+    words = _numbers(page.block_lines, number)
+    if len(whole) < LEAST_WORDS or len(words) < _LEAST_FOUND * len(whole):
         return None
-    text = f" {' '.join(whole)} "
+    border = np.flatnonzero(words == 0)
+    begin, end = np.append(0, border + 1), np.append(border, len(words))
+    length = end - begin
     content = np.zeros(page.m, np.float32)
-    covered = 0
-    for block, words in enumerate(WORD.findall(text.lower()) for text in page.block_texts()):
-        if words and f" {' '.join(words)} " in text:
-            long = len(words) >= _LEAST_BLOCK
-            content[block] = 1 if long else np.nan
-            covered += len(words) if long else 0
-    return content if covered >= _LEAST_FOUND * len(whole) else None
+    for least in range(1, _LEAST_BLOCK + 1):
+        there = prefix_sums(np.isin(_stretches(words, least), _stretches(whole, least)))
+        own = np.flatnonzero(length >= least if least == _LEAST_BLOCK else length == least)
+        stretches = length[own] - least + 1
+        found = there[begin[own] + stretches] - there[begin[own]] == stretches
+        content[own[found]] = 1 if least == _LEAST_BLOCK else np.nan
+    return content if length[content == 1].sum() >= _LEAST_FOUND * len(whole) else None
+
+
+def _numbers(text: str, number: defaultdict[str, int]) -> NDArray[np.uint64]:
+    """Numbers of the words of a text, small letters or not; 0 for the end of a line."""
+    number["\n"] = 0
+    return np.fromiter(map(number.__getitem__, _WORD_OR_BORDER.findall(text.lower())), np.uint64)
+
+
+def _stretches(words: NDArray[np.uint64], length: int) -> NDArray[np.uint64]:
+    """Hashes of all stretches of so many successive words."""
+    last = len(words) - length + 1
+    hashed = np.zeros(max(last, 0), np.uint64)
+    for place in range(length if last > 0 else 0):
+        hashed = hashed * _FACTOR + words[place : place + last]
+    return hashed
 
 
 def _without_heading(page: Page, content: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -7,7 +7,8 @@ import re
 from html import unescape
 from typing import TYPE_CHECKING, Any, Final
 
-from winnow.page.page import Page
+from winnow.page.attributes.questions import question
+from winnow.page.page import Page, PageTooLarge
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +22,9 @@ _ARTICLES: Final = frozenset(
 )
 """Types of schema.org whose ``articleBody`` is a whole article: of a live blog or a forum it is the latest post."""
 
-_MARKUP: Final = re.compile(r"</?[A-Za-z][^>]*>")
+_JSON_LD: Final = "application/ld+json"
+_POSSIBLE: Final = question("type", parts=(_JSON_LD,))
+_MARKUP: Final = re.compile(r"</?[A-Za-z][^<>]*>")
 _MOST_CHARACTERS: Final = 2_000_000
 
 
@@ -30,11 +33,13 @@ def article_bodies(page: Page) -> list[str]:
 
     Scripts that are no JSON are passed over, as search engines do.
     """
+    if not page.attributes.having(_POSSIBLE):
+        return []
     bodies = []
-    for element, kind in page.attribute("type").items():
-        if kind.strip().lower() != "application/ld+json":
+    for script in page.root.iter("script", "{*}script"):  # page.elements would make an object of every element
+        if (script.get("type") or "").strip().lower() != _JSON_LD:
             continue
-        text = page.elements[element].text or ""
+        text = script.text or ""
         if "articleBody" not in text or len(text) > _MOST_CHARACTERS:
             continue
         try:
@@ -67,5 +72,8 @@ def _body(thing: dict[str, Any]) -> str:
     if not _MARKUP.search(text):
         text = unescape(text)  # markup that was escaped twice
     if _MARKUP.search(text):
-        text = "\n".join(Page.parse(text).block_texts())
+        try:
+            text = "\n".join(Page.parse(text).block_texts())
+        except PageTooLarge:
+            return ""
     return " ".join(text.split())

@@ -119,6 +119,13 @@ class AttributeTable(Sequence[Pairs]):
                 ]
         return having
 
+    def bearers(self, places: Sequence[int]) -> list[int]:
+        """Elements, in document order, that have one of the attributes at some places of ``first``, or an equal one."""
+        chosen = np.zeros(len(self.first), bool)
+        chosen[list(places)] = True
+        elements: list[int] = self.element[chosen[self.first]].tolist()
+        return elements
+
     def firsts(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Tell by first attribute whether one of the chosen elements (bool[n]) has an equal one; bool[a]."""
         firsts = np.zeros(len(self.first), bool)
