@@ -1,4 +1,4 @@
-"""A run and the folder that it writes to: a file for each archive, and below it what is half done."""
+"""A run and what it works in: where its files go, one for each archive, and the folder of what is half done."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import shutil
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Final
 
+from scrapy_winnow.archives.destination import Destination
 from scrapy_winnow.archives.job import Options
 from scrapy_winnow.archives.reading.stream import STANDARD_INPUT
 from winnow.models import load_model
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from scrapy_winnow.archives.job import Progress, Summary
 
-_STATE: Final = ".winnow"
 _ENDINGS: Final = (".gz", ".zst", ".zstd", ".lz4", ".warc", ".wet", ".wat")
 
 
@@ -27,16 +27,16 @@ class OtherRunError(ValueError):
 
 
 class RunFolder:
-    """The folder of one run, made if need be.
+    """The folder of what is half done of one run, made if need be.
 
     Args:
-        output: the folder.
+        destination: of the files that come out.
         sources: paths or addresses of the archives, each once.
         options: what the run is to do.
         further: what else has to be the same when a run goes on.
 
     Attributes:
-        output: the folder.
+        destination: of the files that come out.
         state: what is half done; it goes when all is done.
         goes_on: whether there is something half done.
         names: file name of each archive's output without its ending, by source, in the order given.
@@ -45,9 +45,9 @@ class RunFolder:
         OtherRunError: the folder holds another run's work, or that of one that cannot go on.
     """
 
-    def __init__(self, output: Path, sources: list[str], options: Options, **further: Any) -> None:
-        self.output = output
-        self.state = output / _STATE
+    def __init__(self, destination: Destination, sources: list[str], options: Options, **further: Any) -> None:
+        self.destination = destination
+        self.state = destination.work
         self.names = _distinct_names(sources)
         limits = options.limits
         facts = {
@@ -81,25 +81,28 @@ class Run(ABC):
 
     Args:
         sources: paths or addresses of the archives.
-        output: the folder; it is made.
+        output: path or address of the folder; it is made.
         options: what to do.
         progress: told now and then how far it is.
+        work: folder for what is half done, see :class:`~scrapy_winnow.archives.destination.Destination`.
 
     Raises:
         OtherRunError: the folder holds another run's work, or that of one that cannot go on.
+        AddressError: the output cannot be written to.
         ValueError: this kind of run cannot do what the options ask for.
     """
 
     def __init__(
         self,
         sources: Iterable[str],
-        output: Path,
+        output: str | Path,
         options: Options | None = None,
         progress: Progress = lambda *_: None,
+        work: Path | None = None,
     ) -> None:
         self._options = options if options is not None else Options()
         self._progress = progress
-        self._folder = RunFolder(output, self._ordered(sources), self._options, **self._facts())
+        self._folder = RunFolder(Destination(output, work), self._ordered(sources), self._options, **self._facts())
 
     @property
     def goes_on(self) -> bool:

@@ -61,7 +61,7 @@ class _Pass:
     def __init__(self, folder: RunFolder, options: Options, progress: Progress, database: sqlite3.Connection) -> None:
         self.summary = Summary()
         self._options = options
-        self._output = Output(folder.output, options, self.summary)
+        self._output = Output(folder.destination, options, self.summary)
         self._state = _State(database)
         self._counts = StreamCounts(database, options.host_pages)
         self._progress = progress

@@ -12,10 +12,10 @@ from winnow.duplicates.index import MemoryIndex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
+    from scrapy_winnow.archives.destination import Destination
     from scrapy_winnow.archives.job import Options, Summary
     from scrapy_winnow.archives.rows import Row
 
@@ -26,13 +26,13 @@ class Output:
     """Writes the rows of archives, each archive's to a file that is there once it has all of them.
 
     Args:
-        folder: of the files.
+        destination: of the files.
         options: what the run is to do.
         summary: pages and near-duplicates are added to it.
     """
 
-    def __init__(self, folder: Path, options: Options, summary: Summary) -> None:
-        self._folder = folder
+    def __init__(self, destination: Destination, options: Options, summary: Summary) -> None:
+        self._destination = destination
         self._ending, self._writer = FORMATS[options.format]
         self._outputs = options.outputs
         self._summary = summary
@@ -41,9 +41,7 @@ class Output:
     @contextmanager
     def file(self, name: str) -> Iterator[Callable[[Row], None]]:
         """Open the file of an archive; what is given takes one row at a time."""
-        final = self._folder / f"{name}{self._ending}"
-        making = final.with_name(f"{final.name}.part")
-        with self._writer(making, self._outputs) as writer:
+        with self._destination.file(f"{name}{self._ending}") as making, self._writer(making, self._outputs) as writer:
 
             def write(row: Row) -> None:
                 row["duplicate_of"] = self.original_of(str(row["url"]), shingles_of(row))
@@ -52,7 +50,6 @@ class Output:
                 writer.write(row)
 
             yield write
-        making.rename(final)
 
     def original_of(self, url: str, shingles: NDArray[np.uint64]) -> str | None:
         """Enter a page, and return the earlier one with the same story; ``None`` where that is not asked."""

@@ -89,7 +89,7 @@ class _Steps:
 
     def write(self, summary: Summary) -> None:
         """Mark near-duplicates in the order of the archives, write what came out as is wanted, and sum it up."""
-        output = Output(self._folder.output, self._options, summary)
+        output = Output(self._folder.destination, self._options, summary)
         for number, (source, parts) in enumerate(self._parts.items(), 1):
             with output.file(self._folder.names[source]) as write:
                 for name in parts:

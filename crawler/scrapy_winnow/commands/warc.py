@@ -53,7 +53,13 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("sources", nargs="+", metavar="IN", help="archive, pattern, or address; - with --one-pass")
-    parser.add_argument("-o", "--output", required=True, metavar="OUT", help="folder, made if need be")
+    parser.add_argument("-o", "--output", required=True, metavar="OUT", help="folder, made if need be, or address")
+    parser.add_argument(
+        "--work",
+        type=Path,
+        metavar="FOLDER",
+        help="for what is half done (default: .winnow in OUT, or here where OUT is an address)",
+    )
     parser.add_argument("--format", choices=_FORMATS, default=_FORMATS[0], help="what to write (default: %(default)s)")
     parser.add_argument(
         "--with", dest="columns", choices=_COLUMNS, action="append", default=[], help="a further column; repeatable"
@@ -102,7 +108,7 @@ def run(options: argparse.Namespace) -> int:
     progress = _Progress(sources)
     try:
         kind = OnePassRun if options.one_pass else ArchiveRun
-        work = kind(sources, Path(options.output), wanted, progress)
+        work = kind(sources, options.output, wanted, progress, options.work)
         if work.goes_on:
             print("going on with the run that was stopped", file=sys.stderr)
         summary = work.run()
@@ -127,8 +133,6 @@ def _check(options: argparse.Namespace) -> None:
         raise CommandError("--one-pass goes through the pages in their order, which --ray does not: give one of them")
     if STANDARD_INPUT in options.sources and not options.one_pass:
         raise CommandError("standard input can be read only once: add --one-pass")
-    if "://" in options.output:
-        raise CommandError(f"-o: {options.output}: it has to be a folder on this machine")
 
 
 def _sources(options: argparse.Namespace) -> list[str]:

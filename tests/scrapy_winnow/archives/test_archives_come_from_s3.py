@@ -106,6 +106,36 @@ def ask_for_rights(server, after):
     connection.close()
 
 
+@pytest.mark.parametrize("kind", [[], ["--one-pass"], ["--format", "parquet"], ["--format", "warc"]])
+def test_what_comes_out_goes_into_a_bucket_as_it_does_into_a_folder(kind, bucket, archives, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    arguments = ["warc", *map(str, archives), "-j", "1", *kind, "-o"]
+    assert main([*arguments, "here"]) == 0
+    assert main([*arguments, "s3://crawl/clean/"]) == 0
+    near = {file.name: file.read_bytes() for file in (tmp_path / "here").iterdir()}
+    assert len(near) == 2
+    assert {name.rpartition("/")[2]: bucket.cat_file(name) for name in bucket.ls("crawl/clean")} == near
+    assert not list((tmp_path / ".winnow").iterdir())
+
+
+def test_a_store_that_takes_no_files_is_said_before_anything_is_read(bucket, archives, monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    for address, why in (("s3://no-such-bucket/clean", "bucket does not exist"), ("http://127.0.0.1:9/clean", "HTTP")):
+        assert main(["warc", str(archives[0]), "-o", address, "-j", "1"]) == 2
+        told = capsys.readouterr().err
+        assert why in told
+        assert told.count("\n") == 1
+
+
+def test_a_folder_for_what_is_half_done_keeps_what_else_is_in_it(archives, tmp_path):
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "disk" / "own.txt").write_text("of somebody else")
+    work = ["--work", str(tmp_path / "disk")]
+    assert main(["warc", str(archives[0]), "-o", str(tmp_path / "out"), "-j", "1", *work]) == 0
+    assert [file.name for file in (tmp_path / "disk").iterdir()] == ["own.txt"]
+    assert [file.name for file in (tmp_path / "out").iterdir()] == ["first.jsonl.gz"]
+
+
 def test_what_is_not_there_is_named(bucket, archives, capsys, tmp_path):
     assert main(["warc", "s3://crawl/*.warc.gz", "-o", str(tmp_path / "out")]) == 2
     assert "no such archive: s3://crawl/*.warc.gz" in capsys.readouterr().err
