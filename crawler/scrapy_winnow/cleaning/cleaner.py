@@ -97,6 +97,11 @@ class Cleaner:
         """Whether pages are cleaned in processes by now."""
         return self._pool is not None and self._pool.is_ready
 
+    def start(self) -> None:
+        """Start the processes, where there are to be some and they are not started yet."""
+        if self._pool is not None:
+            self._pool.start()
+
     def is_light(self, html: str | bytes) -> bool:
         """Whether a page may be worked on in the event loop."""
         return tags_of(html) <= self._most_tags

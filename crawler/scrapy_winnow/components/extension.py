@@ -87,6 +87,8 @@ class Winnow:
 
     async def open(self) -> None:
         """Connect; without a server the crawl goes on without site evidence and near-duplicates."""
+        if not self.config.read_only:  # for a look at a single page they would be too late, and take memory
+            self.cleaner.start()
         try:
             await self._open()
         except Exception:

@@ -74,6 +74,14 @@ def test_the_counts_of_a_site_take_part_in_processes(web, crawl):
     assert all("About us" not in item["text"] and item["label_source"] == "site" for item in late)
 
 
+def test_processes_start_with_the_crawl(web, start_crawls):
+    crawls = []
+    web.on_request = lambda _: until(lambda: crawls and workers_of(crawls[0].process.pid))
+    crawls.append(start_crawls({"urls": web.add_articles(1), "WINNOW_PROCESSES": 1}))
+    (crawled,) = crawls[0].results()
+    assert len(crawled.items) == 1
+
+
 def test_a_crawl_loses_nothing_when_a_process_is_killed(web, start_crawls):
     slowly(web, 5, 0.15)
     crawl = start_crawls({"urls": web.add_articles(PAGES), "WINNOW_PROCESSES": 2, "CONCURRENT_REQUESTS": 2})
@@ -99,6 +107,7 @@ def test_control_c_ends_a_crawl_as_it_does_without_processes(web, start_crawls):
     slowly(web, 5, 0.3)
     crawl = start_crawls({"urls": web.add_articles(PAGES), "WINNOW_PROCESSES": 1, "CONCURRENT_REQUESTS": 2})
     workers = until(lambda: workers_of(crawl.process.pid))
+    until(lambda: len(web.asked) > 6)
     assert all(os.getpgid(pid) == pid for pid in workers)  # the terminal interrupts the crawl's group only
     os.kill(crawl.process.pid, signal.SIGINT)
     (crawled,) = crawl.results()
