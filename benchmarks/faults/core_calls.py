@@ -65,6 +65,7 @@ def misuse(rng: random.Random) -> int:
         ("name_features", (some(i64), some(i64), some(f32), some(i32), some(i32), some(i32), some(i64), some(f32))),
         ("hidden_layer", _random_layer(rng, some)),
         ("network_logits", _random_network(rng, some)),
+        ("smooth_units", (*_random_units(rng, some), rng.choice((0, 9, 1_000)), rng.choice((0, 1_000)))),
         ("contract", (some(i32), some(i64), some(i64), some(i64))),
         ("solve_rows", (*(some(i64) for _ in range(8)), 1_000)),
         ("flatten", ("no element", {}, 1, 2, some(u8), some(u8), table, 1, 10, 10)),
@@ -169,6 +170,12 @@ def _random_cuts(rng: random.Random, some: Callable[[type[np.generic]], Any]) ->
     logits, levels = np.array([rng.choice((-9.0, 0.5, np.inf, np.nan))]), np.array([0.0, np.inf])
     arrays = [logits, np.ones(1), np.ones(1, np.float32), levels, np.ones(3, np.float32)]
     return _one_wrong(rng, some, [*arrays, np.empty(2 * (28 + 1 + 2 * 6 + 3), np.float32), np.empty(2)])
+
+
+def _random_units(rng: random.Random, some: Callable[[type[np.generic]], Any]) -> tuple[Any, ...]:
+    """Scores of two units, of which one array is not what it should be."""
+    scores = [np.array([-1, 0], np.int32), *_ones(np.uint8, 2), *_ones(np.float64, 2), *_ones(np.int64, 2)]
+    return _one_wrong(rng, some, [*scores, *_ones(np.float64, 2, 2), *_ones(np.int32, 2)])
 
 
 def _random_layer(rng: random.Random, some: Callable[[type[np.generic]], Any]) -> tuple[Any, ...]:

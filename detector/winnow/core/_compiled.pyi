@@ -262,6 +262,18 @@ def name_features(
     rows: WriteableBuffer,
     /,
 ) -> None: ...
+def smooth_units(
+    parent: ReadableBuffer,
+    in_tree: ReadableBuffer,
+    score: ReadableBuffer,
+    weight: ReadableBuffer,
+    penalty: ReadableBuffer,
+    value: WriteableBuffer,
+    section: WriteableBuffer,
+    most_cells: int,
+    most_work: int,
+    /,
+) -> bool: ...
 def contract(
     parent: ReadableBuffer, opinion: ReadableBuffer, penalty: ReadableBuffer, member_of: WriteableBuffer, /
 ) -> tuple[bytearray, bytearray, bytearray]: ...

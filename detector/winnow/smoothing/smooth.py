@@ -6,12 +6,13 @@ Source: page-level isotonic smoothing, sections 4 and 5.3 (very small nodes are 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from winnow.core import compiled
 from winnow.page.ancestors import nearest
-from winnow.smoothing.isotonic.regression import smooth
+from winnow.smoothing.isotonic.regression import MOST_CELLS, MOST_WORK, smooth
 from winnow.smoothing.visible import visible_tree
 
 if TYPE_CHECKING:
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
     from winnow.models.base import Scores
     from winnow.page.page import Page
+
+
+_DTYPES: Final = [np.dtype(each) for each in (np.int32, np.bool_, np.float64, np.int64, np.float64)]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -47,6 +51,12 @@ def smooth_scores(page: Page, scores: Scores) -> SmoothedScores:
     Raises:
         ValueError: a score lies outside 0..1, or a penalty or weight is negative or not a number.
     """
+    core = compiled()
+    arrays = page.unit_parent, scores.in_tree, scores.templateness, scores.weight, scores.penalty
+    if core is not None and [array.dtype for array in arrays] == _DTYPES:
+        value, section = np.empty(len(scores.weight)), np.empty(len(scores.weight), np.int32)
+        if core.smooth_units(*map(np.ascontiguousarray, arrays), value, section, MOST_CELLS, MOST_WORK):
+            return SmoothedScores(value, section)
     units, parent, place = visible_tree(page.unit_parent, ~scores.in_tree)
     weight = np.where(scores.in_tree, scores.weight, 0)[units]
     smoothed = smooth(parent, scores.templateness[units], weight, scores.penalty[units])

@@ -1,7 +1,11 @@
+from random import Random
+
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from winnow import core
 from winnow.models.base import Scores
 from winnow.models.threshold import FixedThreshold
 from winnow.page.page import Page
@@ -39,6 +43,38 @@ def test_values_never_fall_from_parent_to_child_and_sections_are_connected() -> 
         assert (smoothed.section[hidden] == smoothed.section[parent[hidden]]).all()
 
     check()
+
+
+@settings(deadline=None)
+@given(st.integers(1, 40), st.randoms(use_true_random=False))
+def test_both_ways_give_the_same_answer(paragraphs: int, random: Random) -> None:
+    page = Page.parse("".join(random.choice(["<p>a", "<div>", "</div>", "<li>b", "c"]) for _ in range(paragraphs)))
+    units = page.n + page.m
+    steps = random.choice([2, 5, 1 << 30])
+    given_scores = Scores(
+        np.array([random.randrange(steps) / (steps - 1) for _ in range(units)]),
+        np.array([random.choice([0, 1, 3, 10**6]) for _ in range(units)], np.int64),
+        np.array([random.random() < 0.7 for _ in range(units)], bool),
+        np.array([random.choice([0.0, 0.1, 2.0, np.inf]) for _ in range(units)], float),
+        0.5,
+        FixedThreshold(0.5),
+    )
+    fast = smooth_scores(page, given_scores)
+    with core.numpy_only():
+        slow = smooth_scores(page, given_scores)
+    np.testing.assert_array_equal(fast.value, slow.value)
+    np.testing.assert_array_equal(fast.section, slow.section)
+
+
+@pytest.mark.parametrize(
+    ("score", "weight", "penalty"), [(1.5, 1, 0.1), (np.nan, 1, 0.1), (0.5, -1, 0.1), (0.5, 1, -1)]
+)
+def test_numbers_that_cannot_be_smoothed_are_refused(score: float, weight: int, penalty: float) -> None:
+    page = Page.parse("<p>a")
+    wrong = scores(page, [score] * 4)
+    wrong.weight[1], wrong.penalty[1] = weight, penalty
+    with pytest.raises(ValueError, match="expected"):
+        smooth_scores(page, wrong)
 
 
 def test_hidden_units_hand_their_descendants_to_the_nearest_visible_ancestor() -> None:

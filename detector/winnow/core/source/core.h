@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Goes up with every change of what a function takes or gives; winnow.core.loading knows the same number. */
-#define CORE_VERSION 9
+#define CORE_VERSION 10
 
 /* A stretch of memory that grows; `used` and `capacity` in bytes. */
 typedef struct {
@@ -145,6 +145,7 @@ PyObject *core_static_features(PyObject *module, PyObject *arguments);
 PyObject *core_name_tokens(PyObject *module, PyObject *arguments);
 PyObject *core_word_features(PyObject *module, PyObject *arguments);
 PyObject *core_name_features(PyObject *module, PyObject *arguments);
+PyObject *core_smooth_units(PyObject *module, PyObject *arguments);
 PyObject *core_contract(PyObject *module, PyObject *arguments);
 PyObject *core_solve_rows(PyObject *module, PyObject *arguments);
 

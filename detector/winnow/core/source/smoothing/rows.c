@@ -1,11 +1,5 @@
 /* The rows of the smoother's dynamic program: the double of winnow.smoothing.isotonic.rows, in integers as well. */
-#include "core.h"
-
-typedef struct {
-    const int64_t *parent, *member_of, *index, *weight, *X, *penalty, *lowest;
-    Py_ssize_t m, n, size, roots;
-    int64_t *cost, *slope, *begin, *member, *row, *chosen;
-} Rows;
+#include "smoothing/smoothing.h"
 
 static int64_t *row_of(const Rows *rows, int64_t node)
 {
@@ -124,6 +118,40 @@ static int64_t number_rows(const Rows *rows)
     return number;
 }
 
+int rows_solve(Rows *rows, Py_ssize_t cells, int64_t *optimum)
+{
+    int64_t number, *memory = calloc((size_t)(2 * rows->size + 2 * rows->m + 2 + rows->n), sizeof(int64_t));
+    Py_ssize_t i;
+    int solved;
+    if (memory == NULL) {
+        return -1;
+    }
+    rows->slope = memory;
+    rows->begin = rows->slope + 2 * rows->size;
+    rows->row = rows->begin + rows->m + 2;
+    rows->member = rows->row + rows->m;
+    for (i = 0; i < rows->n; i++) {
+        rows->begin[rows->member_of[i] + 2]++;
+    }
+    for (i = 2; i < rows->m + 2; i++) {
+        rows->begin[i] += rows->begin[i - 1];
+    }
+    for (i = 0; i < rows->n; i++) {
+        rows->member[rows->begin[rows->member_of[i] + 1]++] = i;
+    }
+    number = number_rows(rows);
+    solved = number <= cells / rows->size;
+    if (solved && (rows->cost = calloc((size_t)(number * rows->size) + 1, sizeof(int64_t))) == NULL) {
+        solved = -1;
+    }
+    if (solved == 1) {
+        *optimum = solve(rows);
+        free(rows->cost);
+    }
+    free(memory);
+    return solved;
+}
+
 static int is_sound(const Rows *rows)
 {
     Py_ssize_t i;
@@ -156,22 +184,20 @@ PyObject *core_solve_rows(PyObject *module, PyObject *arguments)
 {
     enum { PARENT, MEMBER_OF, INDEX, WEIGHT, SCORES, PENALTY, LOWEST, CHOSEN, ARRAYS };
     static const char *const names[ARRAYS] = {"parent", "member_of", "index", "weight", "X", "penalty", "lowest", "chosen"};
+    static const int sizes[ARRAYS] = {8, 8, 8, 8, 8, 8, 8, 8};
     PyObject *objects[ARRAYS], *result = NULL;
     Array arrays[ARRAYS] = {{{0}, 0, 0}};
-    Rows rows;
-    int64_t *memory = NULL, optimum = 0, number;
-    Py_ssize_t i, most;
-    int k;
+    Rows rows = {0};
+    int64_t optimum = 0;
+    Py_ssize_t most;
+    int solved;
     (void)module;
-    rows.cost = NULL;
     if (!PyArg_ParseTuple(arguments, "OOOOOOOOn", &objects[0], &objects[1], &objects[2], &objects[3], &objects[4],
                           &objects[5], &objects[6], &objects[7], &most)) {
         return NULL;
     }
-    for (k = 0; k < ARRAYS; k++) {
-        if (array_borrow(&arrays[k], objects[k], 8, k == CHOSEN, names[k]) < 0) {
-            goto done;
-        }
+    if (arrays_borrow(arrays, objects, sizes, names, ARRAYS, CHOSEN) < 0) {
+        goto done;
     }
     rows.parent = ITEMS(arrays[PARENT], int64_t);
     rows.member_of = ITEMS(arrays[MEMBER_OF], int64_t);
@@ -190,42 +216,16 @@ PyObject *core_solve_rows(PyObject *module, PyObject *arguments)
         PyErr_SetString(PyExc_ValueError, "not the arrays of a skeleton");
         goto done;
     }
-    memory = calloc((size_t)(2 * rows.size + 2 * rows.m + 2 + rows.n), sizeof(int64_t));
-    if (memory == NULL) {
-        PyErr_NoMemory();
-        goto done;
-    }
-    rows.slope = memory;
-    rows.begin = rows.slope + 2 * rows.size;
-    rows.row = rows.begin + rows.m + 2;
-    rows.member = rows.row + rows.m;
-    for (i = 0; i < rows.n; i++) {
-        rows.begin[rows.member_of[i] + 2]++;
-    }
-    for (i = 2; i < rows.m + 2; i++) {
-        rows.begin[i] += rows.begin[i - 1];
-    }
-    for (i = 0; i < rows.n; i++) {
-        rows.member[rows.begin[rows.member_of[i] + 1]++] = i;
-    }
-    number = number_rows(&rows);
-    if (number > most / rows.size) {
-        result = Py_NewRef(Py_None);
-        goto done;
-    }
-    if ((rows.cost = calloc((size_t)(number * rows.size) + 1, sizeof(int64_t))) == NULL) {
-        PyErr_NoMemory();
-        goto done;
-    }
     Py_BEGIN_ALLOW_THREADS
-    optimum = solve(&rows);
+    solved = rows_solve(&rows, most, &optimum);
     Py_END_ALLOW_THREADS
-    result = PyLong_FromLongLong(optimum);
-done:
-    free(rows.cost);
-    free(memory);
-    for (k = 0; k < ARRAYS; k++) {
-        array_release(&arrays[k]);
+    if (solved < 0) {
+        PyErr_NoMemory();
     }
+    else {
+        result = solved ? PyLong_FromLongLong(optimum) : Py_NewRef(Py_None);
+    }
+done:
+    arrays_release(arrays, ARRAYS);
     return result;
 }
