@@ -116,8 +116,10 @@ class _Steps:
 
 
 def _named(parts: list[Part], name: str) -> dict[str, Part]:
-    """The parts of an archive by the names of what is kept of each."""
-    return {name: parts[0]} if len(parts) == 1 else {f"{name}@{part.begin}": part for part in parts}
+    """The parts of an archive by the names of what is kept of each, which say what is in it."""
+    if len(parts) == 1:
+        return {name: parts[0]}
+    return {f"{name}@{part.begin}-{part.end if part.end is not None else ''}": part for part in parts}
 
 
 def _workers(options: Options) -> Workers:

@@ -167,7 +167,8 @@ def _expanded(pattern: str) -> list[str]:
 
 
 def _told(summary: Summary) -> str:
-    lines = [f"{summary.pages:,} pages of {summary.hosts:,} hosts, {summary.duplicates:,} of them near-duplicates"]
+    hosts = f"{summary.hosts:,} host{'' if summary.hosts == 1 else 's'}"
+    lines = [f"{summary.pages:,} pages of {hosts}, {summary.duplicates:,} of them near-duplicates"]
     lines += [f"left out, {why}: {number:,}" for why, number in sorted(summary.skipped.items())]
     lines += [f"failed, {why}: {number:,}" for why, number in sorted(summary.failed.items())]
     lines += [f"broken: {source}: {why}" for source, why in sorted(summary.broken.items())]

@@ -5,7 +5,10 @@ import subprocess
 import sys
 import time
 
+import pytest
+
 from scrapy_winnow.archives import ArchiveRun, Options
+from scrapy_winnow.archives.reading import parts
 from scrapy_winnow.commands import main
 from tests.scrapy_winnow.archives.made_pages import page
 
@@ -42,3 +45,22 @@ def test_the_work_of_another_run_is_not_taken_for_its_own(archives, tmp_path, ca
     ArchiveRun(sources, tmp_path / "out", Options(outputs=frozenset({"markdown"})))
     assert main(["warc", *sources, "-o", str(tmp_path / "out")]) == 2
     assert "another run's work" in capsys.readouterr().err
+
+
+def test_a_run_goes_on_rightly_when_its_archive_is_divided_otherwise(archive, monkeypatch, tmp_path):
+    file = str(archive("crawl.warc.gz", [(f"http://h.example/{n}", page("h", n)) for n in range(40)]))
+    ArchiveRun([file], tmp_path / "whole").run()
+
+    def stop(step, done, *_):
+        if (step, done) == ("clean", 3):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(parts, "PART_BYTES", 4_000)
+    with pytest.raises(KeyboardInterrupt):
+        ArchiveRun([file], tmp_path / "divided", progress=stop).run()
+    monkeypatch.setattr(parts, "PART_BYTES", 6_000)
+    again = ArchiveRun([file], tmp_path / "divided")
+    assert again.goes_on
+    assert again.run().pages == 40
+    first, second = ((tmp_path / name / "crawl.jsonl.gz").read_bytes() for name in ("whole", "divided"))
+    assert first == second

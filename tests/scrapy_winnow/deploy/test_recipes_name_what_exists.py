@@ -3,6 +3,7 @@
 import argparse
 import json
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,9 @@ def test_a_folder_that_nobody_may_write_to_is_no_hindrance_to_who_needs_none(tmp
 
 
 def test_the_image_has_what_the_settings_of_the_recipes_need():
-    extras = re.findall(r"\[([\w,]+)\]'", (DEPLOY / "Dockerfile").read_text())
-    assert len(extras) == 2  # what is built, and what is installed
-    assert all({"inspect", "metrics"} <= set(names.split(",")) for names in extras)  # for WINNOW_REPORT, WINNOW_METRICS
+    image = (DEPLOY / "Dockerfile").read_text()
+    assert image.count("[$EXTRAS]") == image.count("\nARG EXTRAS\n") == 2  # what is built, and what is installed
+    (unasked,) = re.findall(r"^ARG EXTRAS=(.*)$", image, re.MULTILINE)
+    (more,) = re.findall(r"--build-arg EXTRAS=(\S+)", image)
+    known = tomllib.loads((DEPLOY.parent / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert {"inspect", "metrics"} <= set(unasked.split(",")) < set(more.split(",")) <= set(known)
