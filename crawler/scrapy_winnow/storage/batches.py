@@ -12,7 +12,7 @@ from scrapy_winnow.storage.clients import is_cluster
 from scrapy_winnow.storage.time_limit import in_time
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from redis.asyncio import Redis
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 PATIENCE: Final = 0.01
 """Seconds that a call waits for others at most."""
+
+MOST_BYTES: Final = 1 << 16
+"""Arguments of the calls of one trip, if they are several: counting these takes a server a tenth of the time limit."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,9 +119,11 @@ class ScriptBatches:
     def _send(self, server: str) -> None:
         """Send what waits for a server."""
         del self._timers[server]
-        calls = [call for call in self._waiting.pop(server, []) if not call.reply.done()]
-        if not calls:
-            return
+        for calls in _trips([call for call in self._waiting.pop(server, []) if not call.reply.done()]):
+            self._make(calls)
+
+    def _make(self, calls: list[_Call]) -> None:
+        """Make a trip."""
         task = asyncio.create_task(self._sent(calls))
         self._sending.add(task)
         task.add_done_callback(self._sending.discard)
@@ -157,3 +162,18 @@ class ScriptBatches:
                 except RedisError as error:
                     replies[place] = error
         return list(replies)
+
+
+def _trips(calls: list[_Call]) -> Iterator[list[_Call]]:
+    """The calls in their order, each trip with ``MOST_BYTES`` of arguments, or with a single call of more."""
+    trip: list[_Call] = []
+    size = 0
+    for call in calls:
+        own = sum(len(argument) for argument in call.arguments if isinstance(argument, bytes))
+        if trip and size + own > MOST_BYTES:
+            yield trip
+            trip, size = [], 0
+        trip.append(call)
+        size += own
+    if trip:
+        yield trip

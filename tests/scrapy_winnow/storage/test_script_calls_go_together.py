@@ -65,6 +65,15 @@ async def test_calls_of_pages_that_come_together_share_a_round_trip(server):
     assert await reads(server) - before == alone + 1
 
 
+async def test_calls_with_much_to_send_share_no_round_trip(server):
+    server, connection = server
+    assert await connection.run(ECHO, [], ["load"]) == b"load"
+    pages = [bytes([n]) * size for n, size in enumerate([30_000, 30_000, 30_000, 10_000, 200_000, 10])]
+    assert await asyncio.gather(*(connection.run(ECHO, [], [page]) for page in pages)) == pages
+    clients = await connection.call(lambda client: client.client_list())
+    assert len(clients) == 4  # the first two pages, the next two, and each of the others
+
+
 async def test_a_page_that_is_given_up_takes_no_other_with_it(server):
     _, connection = server
     calls = [asyncio.create_task(connection.run(ECHO, [], [str(n)])) for n in range(3)]
