@@ -14,11 +14,7 @@ from winnow.output.segments import Segment, segments
 from winnow.output.stripping import remains
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from winnow.page.page import Page
-    from winnow.smoothing.smooth import SmoothedScores
+    from winnow.deciding import Decided
 
 
 @dataclass(eq=False)
@@ -136,30 +132,3 @@ class Cleaned:
     def removed(self) -> list[Segment]:
         """The sections that were cut, each with its score and what marks it."""
         return [segment for segment in self.segments if segment.template]
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Decided:
-    """What was decided of every unit of a page, from which the lazy parts of :class:`Cleaned` are made.
-
-    Attributes:
-        page: the page.
-        smoothed: score and section of each unit, with the site's evidence.
-        template: bool[n + m], the units that were cut.
-        texts: text of each of the m blocks.
-        site: bool[n + m], units that are template according to the site.
-        copies: bool[n + m], blocks that were cut since they repeat content before them.
-        comments: bool[n + m], units of what readers wrote, cut or not.
-        threshold: smoothed score from which units were cut.
-        outside: bool[n + m], units below it, had their author not marked another part of the page as the article.
-    """
-
-    page: Page
-    smoothed: SmoothedScores
-    template: NDArray[np.bool_]
-    texts: list[str]
-    site: NDArray[np.bool_]
-    copies: NDArray[np.bool_]
-    comments: NDArray[np.bool_]
-    threshold: float
-    outside: NDArray[np.bool_]

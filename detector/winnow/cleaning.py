@@ -1,40 +1,30 @@
-"""A page in, its content out: the whole way from HTML to clean text, HTML and Markdown."""
+"""A page in, its content out: reads HTML, has every unit decided of, and gives clean text, HTML and Markdown."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from operator import attrgetter
 from typing import TYPE_CHECKING
 
-import numpy as np
 from lxml import etree
 
-from winnow.cleaned import Cleaned, Decided
-from winnow.comments import COMMENTS, Comments, Parting
+from winnow.cleaned import Cleaned
+from winnow.comments import COMMENTS, Comments
+from winnow.deciding import decide
 from winnow.inputs import check_choice, check_input, usable_model
-from winnow.metadata.marks import with_authors_mark
 from winnow.models.base import FAVORS, SCOPES
-from winnow.output.conditional_comments import leftovers
 from winnow.output.markup.html import Parts
-from winnow.output.repeats import later_copies
-from winnow.output.story_parts import story_parts
-from winnow.output.stripping import template_units
-from winnow.output.tables import in_table
-from winnow.output.text import block_texts, join_blocks, visible_text
+from winnow.output.text import join_blocks, visible_text
 from winnow.page.charset import is_binary
 from winnow.page.page import DEFAULT_LIMITS, Limits, Page, PageTooLarge
 from winnow.page.parsing import parse_html
-from winnow.site.counting.site_level import HTML_SHARE, site_level_templates
-from winnow.site.evidence import contradicted, with_site_evidence
-from winnow.site.own_text import beside_story, own_paragraphs, says_more
-from winnow.smoothing.smooth import SmoothedScores, smooth_scores, unsmoothed
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import numpy as np
     from numpy.typing import NDArray
 
-    from winnow.models.base import Favor, Model, Scope, Scores
+    from winnow.models.base import Favor, Model, Scope
 
 
 def clean(
@@ -99,59 +89,30 @@ def clean(
     page = _page_to_clean(html, url, encoding, limits, model)
     if isinstance(page, Cleaned):
         return page
-    of_model = model.score(page)
-    page_level = with_authors_mark(page, of_model)
-    texts = block_texts(page)
-    lengths = np.fromiter(map(len, texts), np.int64, page.m)
-    scores, site, own = _with_site(page, page_level, lengths, df, pages)
-    threads = Parting.of(page, scores, site, comments)
-    smoothing = smooth_scores if smooth else unsmoothed
-    smoothed = smoothing(page, threads.decided(scores))
-    judged = np.where(site, 1.0, smoothed.value)[page.n :]
-    choice = scores.decision.choose(judged, scope=scope, favor=favor)
-    counts_tell = df is not None and (site.any() or not np.array_equal(scores.templateness, page_level.templateness))
-    if counts_tell:  # what is template, and not what is content: nothing more is kept for them
-        judged = smoothing(page, threads.decided(page_level)).value[page.n :]
-        without = scores.decision.choose(judged, scope=scope, favor=favor)
-        choice = min(choice, without, key=attrgetter("threshold"))
-    if site.any():
-        smoothed = _with_certain_blocks(page, smoothed, site, choice.threshold)
-    template, fallback = template_units(page, smoothed, choice.threshold)
-    template[threads.section >= 0] = not threads.included
-    kept, values = ~template[page.n :], smoothed.value[page.n :]
-    own &= threads.section[page.n :] < 0
-    own_story = beside_story(page, own, kept, values, choice.threshold)
-    parts_of_story = np.zeros(page.n + page.m, bool)
-    stays = own_story | story_parts(page, texts, kept | own_story, values)
-    parts_of_story[page.n :] = stays & ~site[page.n :] & template[page.n :]
-    template &= ~parts_of_story
-    copies = np.zeros(page.n + page.m, bool)
-    if deduplicate:
-        copies[page.n :] = later_copies(page, texts, ~template[page.n :])
-        copies[page.n :] |= later_copies(page, texts, threads.readers)
-    cut = copies.copy()
-    if not tables:
-        cut |= in_table(page)
-    cut[page.n :] |= leftovers(texts) | threads.controls
-    template |= cut
-    section = np.where(threads.section >= 0, threads.section, smoothed.section)
-    smoothed = SmoothedScores(smoothed.value, _sections_of_their_own(section, cut | parts_of_story))
-    kept, readers = ~template[page.n :], threads.readers & ~cut[page.n :]
+    decided = decide(
+        page,
+        model,
+        df,
+        pages,
+        smooth=smooth,
+        deduplicate=deduplicate,
+        tables=tables,
+        comments=comments,
+        scope=scope,
+        favor=favor,
+    )
     return Cleaned(
-        text=join_blocks(page, texts, kept),
+        text=join_blocks(page, decided.texts, decided.kept),
         title=page.title,
-        template_share=float(lengths[~kept & ~readers].sum() / max(int(lengths.sum()), 1)),
-        fallback=fallback,
+        template_share=decided.template_share,
+        fallback=decided.fallback,
         passed_through=None,
         model_version=model.version,
-        _decided=Decided(
-            *(page, smoothed, template, texts, site, copies, (threads.section >= 0) & ~cut, choice.threshold),
-            outside=(of_model.templateness < choice.threshold) & (page_level.templateness >= choice.threshold),
-        ),
+        _decided=decided,
         url=page.url,
-        comments=join_blocks(page, texts, readers) if comments != "drop" else "",
-        confidence=choice.confidence,
-        kind=choice.kind,
+        comments=join_blocks(page, decided.texts, decided.readers) if comments != "drop" else "",
+        confidence=decided.choice.confidence,
+        kind=decided.choice.kind,
         _parts=Parts(links=links, images=images),
     )
 
@@ -193,52 +154,6 @@ def _page(
 
 def _root(tree: etree._Element | etree._ElementTree) -> etree._Element:
     return tree.getroot() if isinstance(tree, etree._ElementTree) else tree
-
-
-def _with_site(
-    page: Page, page_level: Scores, lengths: NDArray[np.int64], df: NDArray[np.int64] | None, pages: int
-) -> tuple[Scores, NDArray[np.bool_], NDArray[np.bool_]]:
-    """What the counts of the site say: moved scores, bool[n + m] its template, bool[m] paragraphs of the page alone."""
-    site = _site_labels(page, df, pages, elements=bool(page_level.weight[: page.n].any()))
-    if df is None:
-        return page_level, site, np.zeros(page.m, bool)
-    own = own_paragraphs(page, lengths, df, pages)
-    moved = with_site_evidence(page, page_level, df, pages)
-    moved = replace(moved, templateness=np.where(site, 1.0, moved.templateness))
-    content = page_level.templateness[page.n :] < page_level.threshold
-    if contradicted(page_level, moved) and not says_more(own, content, lengths):
-        return page_level, np.zeros_like(site), own
-    return moved, site, own
-
-
-def _site_labels(page: Page, df: NDArray[np.int64] | None, pages: int, *, elements: bool) -> NDArray[np.bool_]:
-    """bool[n + m], units that are template according to the site.
-
-    Without ``elements``, those that only section 5.1's share of HTML makes template are left out: a model that has no
-    opinion of elements does not need them.
-    """
-    if df is None:
-        return np.zeros(page.n + page.m, bool)
-    if len(df) != page.n + page.m:
-        raise ValueError(f"df has {len(df)} counts, the page has {page.n + page.m} units")
-    return site_level_templates(page, df, pages, html_share=HTML_SHARE if elements else None)
-
-
-def _with_certain_blocks(
-    page: Page, smoothed: SmoothedScores, site: NDArray[np.bool_], threshold: float
-) -> SmoothedScores:
-    """Make blocks that the site repeats sections of their own where smoothing has drawn them into the content.
-
-    They are leaves, so the values still do not fall from parent to child.
-    """
-    certain = site & (smoothed.value < threshold)
-    certain[: page.n] = False
-    return SmoothedScores(np.where(certain, 1.0, smoothed.value), _sections_of_their_own(smoothed.section, certain))
-
-
-def _sections_of_their_own(section: NDArray[np.int32], blocks: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """int32[n + m], the sections with each of the chosen blocks (bool[n + m]) made one of its own."""
-    return np.where(blocks, np.arange(len(blocks), dtype=np.int32), section)
 
 
 def _passed_through(

@@ -104,7 +104,7 @@ def _doubts(pages: list[HashedPage], model: Model) -> list[Doubt]:
         if not page.m:
             continue
         cleaned = clean(page, model=model)
-        threshold = cleaned.decided.threshold if cleaned.decided is not None else 0.5
+        threshold = cleaned.decided.choice.threshold if cleaned.decided is not None else 0.5
         seen: set[str] = set()
         for section in cleaned.segments:
             distance = section.score - threshold
