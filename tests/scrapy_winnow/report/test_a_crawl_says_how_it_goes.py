@@ -31,10 +31,10 @@ def in_terminal(folder: Path, *crawls: dict[str, Any]) -> str:
 
 def test_in_a_terminal_each_crawl_that_wants_one_has_a_line_below_the_log(web: Any, tmp_path: Path) -> None:
     urls = web.add_articles(6)
-    crawls = [{"settings": ALONE, "urls": urls[:number]} for number in (2, 6)]
-    silent = {"settings": {**ALONE, "WINNOW_PROGRESS": False}, "urls": urls[:4]}
+    crawls = [{"settings": ALONE, "urls": urls[:number]} for number in (2, 4)]
+    silent = {"settings": {**ALONE, "WINNOW_PROGRESS": False}, "urls": urls}
     said = in_terminal(tmp_path, *crawls, silent)
-    for number in (2, 6):
+    for number in (2, 4):
         assert re.search(rf"planned  0:\d\d · {number} pages, [\d.]+/s · {number} cleaned · \d+% cut", said)
-    assert "· 4 pages, " not in said
+    assert "· 6 pages, " not in said  # more than the others ever come to, on their way or at their end
     assert said.count("Spider closed (finished)") == 3
