@@ -8,7 +8,7 @@ linear part says whether the page is a forum, where the same look is content.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, ClassVar, Final, Self
 
 import numpy as np
@@ -24,7 +24,7 @@ from winnow.models.files import ModelError, fingerprint_of, read_model_file, sto
 from winnow.models.one_thread import one_thread
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -50,17 +50,22 @@ OF_A_PAGE: Final = len(FEATURE_NAMES) + 2
 """Other features of a page: the means of its blocks' features, and the logarithms of its words and blocks."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False)
 class Judgement:
     """What the head says of a page.
 
     Attributes:
         comment: float64[m], logit of the probability that each block is a comment, by its look.
-        forum: logit of the probability that the page is a forum.
+        judge_forum: says whether the page is a forum; few pages have anything that looks like a comment.
     """
 
     comment: Floats
-    forum: float
+    judge_forum: Callable[[], float]
+
+    @cached_property
+    def forum(self) -> float:
+        """Logit of the probability that the page is a forum."""
+        return self.judge_forum()
 
 
 def signs_of(page: Page, features: BlockFeatures) -> NDArray[np.uint8]:
@@ -131,13 +136,17 @@ class CommentHead:
         own[: len(dates.NAMES)] = dated.T
         write_word_features(own[len(dates.NAMES) :], features.tokens, self.words)
         parts = features.static, own.T  # not put together: a long page would take its memory twice
+        hidden = self._ensemble.hidden(parts, self.mean, self.scale)
+        logits = self._ensemble.logits_of_hidden(hidden, features.surroundings)
+        return Judgement(logits.astype(np.float64), partial(self._forum, parts, features))
+
+    def _forum(self, parts: Sequence[Matrix], features: BlockFeatures) -> float:
+        """Logit of the probability that a page is a forum, from float32[m, ...] features side by side."""
         with one_thread():  # for one page, more threads cost many times the time
-            hidden = self._ensemble.hidden(parts, self.mean, self.scale)
-            logits = self._ensemble.logits_of_hidden(hidden, features.surroundings)
             of_page = page_features(parts, features.words).astype(np.float32)
         known = standardised(of_page, self.forum_mean, self.forum_scale) @ self.forum_weight[:OF_A_PAGE]
         names = self.forum_weight[OF_A_PAGE:-1][name_bag(features)].sum()
-        return Judgement(logits.astype(np.float64), float(known + names + self.forum_weight[-1]))
+        return float(known + names + self.forum_weight[-1])
 
     @cached_property
     def _ensemble(self) -> Ensemble:

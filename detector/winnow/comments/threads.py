@@ -128,9 +128,9 @@ def threads(
         templateness: float64[m] in 0..1.
     """
     nothing = np.zeros(len(texts), bool)
-    logit = np.clip(judgement.comment + _LENIENCE, -_LARGEST, _LARGEST)
+    logit = np.minimum(np.maximum(judgement.comment + _LENIENCE, -_LARGEST), _LARGEST)
     logit[named] = _LARGEST
-    if judgement.forum > _SURELY_FORUM or not (logit > 0).any():
+    if not (logit > 0).any() or judgement.forum > _SURELY_FORUM:
         return nothing
     comments = best_runs((logit * np.sqrt(np.maximum(words, 1))).tolist(), _SWITCH)
     begins, ends = _bounds(comments)

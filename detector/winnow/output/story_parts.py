@@ -86,8 +86,9 @@ def _around_story(page: Page, texts: list[str], kept: NDArray[np.bool_]) -> NDAr
 def _subheadings(page: Page, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """bool[m], headings of lower ranks that stand right above text that is kept."""
     heading = stands_in(page, SUBHEADING)
-    above_text: NDArray[np.bool_] = np.append((kept & ~heading)[1:], False)
-    return heading & above_text
+    heading[:-1] &= (kept & ~heading)[1:]  # right above text
+    heading[-1:] = False
+    return heading
 
 
 def _tables(page: Page, kept: NDArray[np.bool_], templateness: Floats) -> NDArray[np.bool_]:

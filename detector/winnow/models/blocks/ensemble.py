@@ -11,6 +11,7 @@ from winnow.core import compiled
 from winnow.models.blocks.pooling import pooled
 from winnow.models.blocks.standardising import CLIP, standardised
 from winnow.models.blocks.surroundings import NAMES
+from winnow.models.one_thread import one_thread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,14 +89,15 @@ class Ensemble:
             core.hidden_layer(rows, mean, scale, CLIP, self.block_panels, self.block_bias, hidden)
             return hidden
         ends = np.cumsum([part.shape[1] for part in parts])
-        for begin in range(0, m, _PIECE):
-            layer = hidden[begin : begin + _PIECE]
-            layer[:] = self.block_bias
-            for part, end in zip(parts, ends.tolist(), strict=True):
-                columns = slice(end - part.shape[1], end)
-                inputs = standardised(part[begin : begin + _PIECE], mean[columns], scale[columns])
-                layer += inputs @ self.block_weight[columns]
-            np.maximum(layer, 0, out=layer)
+        with one_thread():
+            for begin in range(0, m, _PIECE):
+                layer = hidden[begin : begin + _PIECE]
+                layer[:] = self.block_bias
+                for part, end in zip(parts, ends.tolist(), strict=True):
+                    columns = slice(end - part.shape[1], end)
+                    inputs = standardised(part[begin : begin + _PIECE], mean[columns], scale[columns])
+                    layer += inputs @ self.block_weight[columns]
+                np.maximum(layer, 0, out=layer)
         return hidden
 
     def logits_of_hidden(self, hidden: Matrix, surroundings: Surroundings) -> Matrix:
@@ -115,6 +117,11 @@ class Ensemble:
                 *(self.output_weight, self.output_bias, p, logits),
             )
             return logits
+        with one_thread():  # for one page, more threads cost five times the time
+            return self._context_logits(hidden, surroundings)
+
+    def _context_logits(self, hidden: Matrix, surroundings: Surroundings) -> Matrix:
+        m, p = len(hidden), len(self.context_weight)
         d = len(self.context_bias) // p
         weights = [self.context_weight[:, :, begin : begin + d] for begin in range(0, self.context_weight.shape[2], d)]
         layer: Matrix = self._by_network(hidden) @ weights[0]

@@ -16,7 +16,6 @@ from winnow.models.blocks.ensemble import Ensemble
 from winnow.models.blocks.features.tokens import TABLE_SIZE, TokenTables
 from winnow.models.blocks.network import ARRAY_NAMES, Network
 from winnow.models.files import ModelError, fingerprint_of, read_model_file, stored_numbers, write_model_file
-from winnow.models.one_thread import one_thread
 from winnow.models.penalties import constant
 from winnow.models.threshold import ExpectedF1, expected_f1_threshold
 
@@ -40,6 +39,7 @@ PENALTY: Final = 0.1
 
 _MOST_NETWORKS: Final = 16
 _LONG: Final = 4_096  # blocks
+_MOST_LOGIT: Final = 30.0
 _PROPERTIES: Final = [STATIC_NAMES.index(name) for name in PROPERTIES]
 
 
@@ -73,11 +73,16 @@ class BlockPerceptron:
         held = page.block_end - page.block_begin
         branches = held > 1
         branches[1:] &= held[1:] != held[page.parent[1:]]
+        units = page.n + page.m
+        of_units, weight, in_tree = np.empty(units), np.zeros(units, np.int64), np.ones(units, bool)
+        of_units[: page.n], of_units[page.n :] = 0.5, templateness
+        weight[page.n :] = _weight(features.words)
+        in_tree[: page.n] = branches
         return Scores(
-            templateness=np.concatenate([np.full(page.n, 0.5), templateness]),
-            weight=np.concatenate([np.zeros(page.n, np.int64), _weight(features.words)]),
-            in_tree=np.concatenate([branches, np.ones(page.m, bool)]),
-            penalty=constant(page.n + page.m, PENALTY),
+            templateness=of_units,
+            weight=weight,
+            in_tree=in_tree,
+            penalty=constant(units, PENALTY),
             threshold=expected_f1_threshold(templateness, features.words),
             decision=self._decision(page, features, templateness),
         )
@@ -89,13 +94,12 @@ class BlockPerceptron:
 
     def content_probability(self, matrix: Matrix, surroundings: Surroundings) -> NDArray[np.float64]:
         """float64[m], probability of content from float32[m, k] features and the stretches around the blocks."""
-        with one_thread():  # for one page, more threads cost five times the time
-            logits = [
-                networks.logits_of_hidden(networks.hidden([matrix], self.mean, self.scale), surroundings)
-                for networks in self._parts(len(matrix))
-            ]
-        logit = np.mean(logits, axis=0, dtype=np.float64)
-        return 1 / (1 + np.exp(-np.clip(logit, -30, 30)))
+        logit = np.zeros(len(matrix))
+        parts = self._parts(len(matrix))
+        for networks in parts:
+            logit += networks.logits_of_hidden(networks.hidden([matrix], self.mean, self.scale), surroundings)
+        logit /= len(parts)
+        return 1 / (1 + np.exp(-np.minimum(np.maximum(logit, -_MOST_LOGIT), _MOST_LOGIT)))
 
     def _parts(self, blocks: int) -> list[Ensemble]:
         """The networks side by side, which is faster; one by one for a long page, which takes less memory."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import repeat
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -62,13 +63,13 @@ class AttributeValues(Mapping[str, dict[str, int]]):
             self._answer()
         if not self._all >> question.number & 1:
             return _NONE
-        return np.flatnonzero(self._marks >> np.uint32(question.number) & np.uint32(1))
+        return (self._marks & np.uint32(1 << question.number)).nonzero()[0]
 
     def _answer(self) -> None:
         """Have all questions so far answered."""
         questions = asked()
         self._marks = np.empty(len(self.place), np.uint32)
-        of_name = np.array([questions.of_name.get(name, 0) for name in self.names], np.uint32)
+        of_name = np.fromiter(map(questions.of_name.get, self.names, repeat(0)), np.uint32, len(self.names))
         self._all = compiled().answer_questions(  # type: ignore[union-attr]
             *(self.data, self.begin, self.name_of, of_name, questions.any_value, questions.parts, questions.of_part),
             self._marks,

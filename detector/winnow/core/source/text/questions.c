@@ -47,17 +47,28 @@ static int read_parts(const unsigned char *at, const unsigned char *end, const u
     return count > 0 || at == end;
 }
 
-/* Those of some questions that a value answers. */
-static uint32_t answers(const unsigned char *at, const unsigned char *end, uint32_t questions, const Sought *sought)
+/* The parts that answer some questions. */
+static uint64_t parts_of(uint32_t questions, const Sought *sought)
+{
+    uint64_t parts = 0;
+    int k;
+    for (k = 0; k < MOST_PARTS; k++) {
+        parts |= (uint64_t)((sought->parts[k].questions & questions) != 0) << k;
+    }
+    return parts;
+}
+
+/* Those of some questions, answered by some parts, that a value answers. */
+static uint32_t answers(const unsigned char *at, const unsigned char *end, uint32_t questions, uint64_t parts,
+                        const Sought *sought)
 {
     uint32_t found = 0;
     for (; at < end && found != questions; at++) {
-        uint64_t possible = sought->beginning[*at];
-        int k;
-        for (k = 0; possible; k++, possible >>= 1) {
-            const Part *part = &sought->parts[k];
+        uint64_t possible = sought->beginning[*at] & parts;
+        for (; possible; possible &= possible - 1) {
+            const Part *part = &sought->parts[__builtin_ctzll(possible)];
             size_t i = 1;
-            if (!(possible & 1) || !(part->questions & questions & ~found) || part->length > (size_t)(end - at)) {
+            if (part->length > (size_t)(end - at)) {
                 continue;
             }
             while (i < part->length && small(at[i]) == part->begin[i]) {
@@ -98,7 +109,8 @@ PyObject *core_answer_questions(PyObject *module, PyObject *arguments)
     Sought sought = {0};
     Py_ssize_t d, i;
     unsigned int any_value;
-    uint32_t all = 0;
+    uint32_t all = 0, asked = 0; /* by the attribute before */
+    uint64_t answering = 0;
     (void)module;
     if (!PyArg_ParseTuple(arguments, "OOOOIOOO", &objects[DATA], &objects[BEGIN], &objects[NAME_OF], &objects[OF_NAME],
                           &any_value, &objects[PARTS], &objects[OF_PART], &objects[MARKS])) {
@@ -124,7 +136,11 @@ PyObject *core_answer_questions(PyObject *module, PyObject *arguments)
         if (questions) {
             const unsigned char *data = ITEMS(arrays[DATA], unsigned char);
             const int64_t *bounds = ITEMS(arrays[BEGIN], int64_t) + i;
-            found |= answers(data + bounds[0], data + bounds[1], questions, &sought);
+            if (questions != asked) {
+                answering = parts_of(questions, &sought);
+                asked = questions;
+            }
+            found |= answers(data + bounds[0], data + bounds[1], questions, answering, &sought);
         }
         ITEMS(arrays[MARKS], uint32_t)[i] = found;
         all |= found;

@@ -16,6 +16,7 @@ typedef struct {
     Told *words;
     size_t count, mask;
     uint32_t *slots; /* 1 + number of the word */
+    uint8_t begins[256]; /* whether a word begins with the byte */
 } Title;
 
 static size_t slot_of(const Title *title, const unsigned char *word, size_t length)
@@ -55,6 +56,7 @@ static int read_title(Title *title, const unsigned char *at, Py_ssize_t size)
                 title->words[title->count].length = length;
                 title->words[title->count].line = -1;
                 title->slots[slot] = (uint32_t)++title->count;
+                title->begins[*word] = 1;
             }
             word = at + 1;
         }
@@ -88,7 +90,7 @@ static void scan_line(Scan *scan, const unsigned char **place, const unsigned ch
             hashing = hashed < HASHED_WORDS && characters < HASHED_CHARACTERS;
         }
         if (border) {
-            if (at > word && scan->title.count) {
+            if (at > word && scan->title.count && scan->title.begins[*word]) {
                 uint32_t found = scan->title.slots[slot_of(&scan->title, word, (size_t)(at - word))];
                 if (found != 0 && scan->title.words[found - 1].line != line) {
                     scan->title.words[found - 1].line = line;

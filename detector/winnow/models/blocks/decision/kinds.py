@@ -64,7 +64,8 @@ class KindHead:
 
     def probabilities(self, inputs: Floats) -> Floats:
         """float64[..., len(KINDS)], from float64[..., d] of :func:`kind_inputs`."""
-        logits = np.clip((inputs - self.mean) * self.scale, -_CLIP, _CLIP) @ self.weight + self.bias
+        known = np.minimum(np.maximum((inputs - self.mean) * self.scale, -_CLIP), _CLIP)
+        logits = known @ self.weight + self.bias
         odds = np.exp(logits - logits.max(axis=-1, keepdims=True))
         probabilities: Floats = odds / odds.sum(axis=-1, keepdims=True)
         return probabilities

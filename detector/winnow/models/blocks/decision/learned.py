@@ -6,6 +6,7 @@ What is judged are scores, not pages: the same trees decide again when the count
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite
 from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
@@ -110,8 +111,8 @@ class LearnedDecision:
         levels, rows = view.rows(templateness, kinds, scope)
         best = int(self.trees[favor].predict(rows).argmax())
         return Choice(
-            threshold=float(1 / (1 + np.exp(-levels[best]))) if np.isfinite(levels[best]) else ABOVE_ALL,
-            confidence=float(np.clip(self.confidence.predict(rows[best : best + 1])[0], 0, 1)),
+            threshold=float(1 / (1 + np.exp(-levels[best]))) if isfinite(levels[best]) else ABOVE_ALL,
+            confidence=min(max(float(self.confidence.predict(rows[best : best + 1])[0]), 0.0), 1.0),
             kind=KINDS[int(kinds.argmax())],
         )
 
@@ -180,5 +181,6 @@ def _page_columns(kinds: Floats, scope: Scope) -> Matrix:
 
 
 def _logits(templateness: Floats) -> Floats:
-    clipped = np.clip(templateness, _EPSILON, 1 - _EPSILON)
-    return np.log(clipped / (1 - clipped))
+    clipped = np.minimum(np.maximum(templateness, _EPSILON), 1 - _EPSILON)
+    odds: Floats = np.log(clipped / (1 - clipped))
+    return odds

@@ -57,10 +57,10 @@ class NameParts:
         chosen = values.answering(_NAMING)
         number = np.empty(len(chosen), np.int32)
         hashes = core.name_parts(values.data, values.begin, chosen, NAME_SEED, NUMBER_OF_NAME, number)
-        plain, place = number >= 0, values.place[chosen].astype(np.int64)
-        own = cls(place[plain], number[plain].astype(np.int64), np.frombuffer(hashes, np.uint32))
+        plain, place, own_hashes = number >= 0, values.place[chosen].astype(np.int64), np.frombuffer(hashes, np.uint32)
         if plain.all():
-            return own
+            return cls(place, number.astype(np.int64), own_hashes)
+        own = cls(place[plain], number[plain].astype(np.int64), own_hashes)
         other = cls._divided(place[~plain].tolist(), values.strings(chosen[~plain]))
         return cls(
             np.concatenate([own.place, other.place]),
@@ -86,8 +86,9 @@ def class_signatures(table: AttributeTable) -> Indices:
     chosen = values.answering(_CLASSES)
     found = np.empty(len(chosen), np.int64)
     core.class_signatures(values.data, values.begin, chosen, found)
-    other = np.flatnonzero(found == 0)
-    found[other] = _CLASS_SIGNATURES.of(values.strings(chosen[other]))
+    if not found.all():
+        other = np.flatnonzero(found == 0)
+        found[other] = _CLASS_SIGNATURES.of(values.strings(chosen[other]))
     signatures[values.place[chosen]] = found
     return signatures
 
