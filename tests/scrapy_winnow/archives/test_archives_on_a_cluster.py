@@ -72,11 +72,13 @@ def test_a_dataset_is_cleaned_as_archives_are_whatever_is_killed(cluster, worker
     files = [gzip.decompress(file.read_bytes()) for file in tmp_path.glob("*.jsonl.gz")]
     whole = [json.loads(line) for file in files for line in file.splitlines()]
     ray.init(address=cluster.address, ignore_reinit_error=True, log_to_driver=False)
-    found = []
-    for row in clean_pages(read_archives(many)).iter_rows():
-        if len(found) == 10:
+    found, blocks = [], 0
+    for block in clean_pages(read_archives(many)).iter_batches(batch_size=None, batch_format="pyarrow"):
+        if not found:
             cluster.remove_node(worker, allow_graceful=False)
-        found.append(row)
+        found += block.to_pylist()
+        blocks += 1
+    assert blocks == ARCHIVES  # each was a task of its own
     assert [row.pop("error") for row in found] == [None] * ARCHIVES * 20
     for row in whole:
         del row["duplicate_of"]

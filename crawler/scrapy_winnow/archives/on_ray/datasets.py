@@ -1,8 +1,8 @@
 """Two passes over a dataset of Ray Data: pages in, clean pages out, each with the evidence of all pages of its host.
 
 The leaves of all pages are summed up where this is called, a shard of hosts at a time, and every node gets a copy of
-the counts, as in :mod:`scrapy_winnow.archives.on_ray.tasks`: no task is a host's, and what comes out of a batch depends
-on nothing but the batch and the counts.
+the counts, as in :mod:`scrapy_winnow.archives.on_ray.tasks`: no task is a host's, and what comes out of a page depends
+on nothing but the page and the counts.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ PAGES: Final = pa.schema(
 )
 """Columns of pages: their bytes and addresses, and what the archive says, which may be missing."""
 
-_AT_ONCE: Final = 128  # pages of a batch
-_KINDS: Final = ("pages", "leaves")  # files of a batch
+_AT_ONCE: Final = 128  # pages
+_KINDS: Final = ("pages", "leaves")  # files of a block
 
 
 def read_archives(sources: Iterable[str]) -> Dataset:
@@ -79,7 +79,9 @@ def clean_pages(pages: Dataset, options: Options | None = None) -> Dataset:
     how = options if options is not None else Options()
     count: Any = _leaves_of  # functions with arguments are not in its types
     clean: Any = _clean
-    leaves = pages.map_batches(count, batch_format="pyarrow", batch_size=_AT_ONCE, fn_kwargs={"limits": how.limits})
+    # Batches of some size would have short blocks, such as parts of archives, wait for each other in one task.
+    blocks: dict[str, Any] = {"batch_format": "pyarrow", "batch_size": None}
+    leaves = pages.map_batches(count, **blocks, fn_kwargs={"limits": how.limits})
     with tempfile.TemporaryDirectory(prefix="winnow-leaves-") as folder:
         found, counts = Path(folder, "leaves"), Path(folder, "counts")
         found.mkdir()
@@ -90,9 +92,7 @@ def clean_pages(pages: Dataset, options: Options | None = None) -> Dataset:
         for shard in range(SHARDS):
             count_shard([found], shard, counts, how.host_pages)
         known = shared(counts)
-    return pages.map_batches(
-        clean, batch_format="pyarrow", batch_size=_AT_ONCE, fn_kwargs={"counts": known, "options": how}
-    )
+    return pages.map_batches(clean, **blocks, fn_kwargs={"counts": known, "options": how})
 
 
 def _pages_of(batch: pa.Table) -> Iterator[pa.Table]:
@@ -111,40 +111,42 @@ def _pages_of(batch: pa.Table) -> Iterator[pa.Table]:
             logger.warning("%s: %s", part.source, reader.broken)
 
 
-def _archived(batch: pa.Table) -> Iterator[ArchivedPage]:
-    for row in batch.to_pylist():
+def _archived(rows: list[dict[str, Any]]) -> Iterator[ArchivedPage]:
+    for row in rows:
         url, html, charset = row.get("url") or "", row.get("html") or b"", row.get("charset")
         if isinstance(html, str):
             html, charset = html.encode("utf-8", "replace"), "utf-8"
         yield ArchivedPage(url, site_of(url) or "", html, charset, row.get("date") or "", row.get("record_id") or "")
 
 
-def _leaves_of(batch: Any, limits: Limits) -> Any:
-    """First pass: the leaves of a batch as the bytes of files that are read a shard at a time."""
+def _leaves_of(block: Any, limits: Limits) -> Any:
+    """First pass: the leaves of a block as the bytes of files that are read a shard at a time."""
     with tempfile.TemporaryDirectory(prefix="winnow-leaves-") as folder:
-        writer = LeafWriter(Path(folder, "batch"))
-        for page in _archived(batch):
-            with suppress(Exception):  # the second pass says so of the page
-                hashed = read(page, limits)
-                if hashed is not None and page.host:
-                    writer.add(page.url, page.host, hashed)
+        writer = LeafWriter(Path(folder, "block"))
+        for some in block.to_batches(max_chunksize=_AT_ONCE):
+            for page in _archived(some.to_pylist()):
+                with suppress(Exception):  # the second pass says so of the page
+                    hashed = read(page, limits)
+                    if hashed is not None and page.host:
+                        writer.add(page.url, page.host, hashed)
         writer.close()
-        files = sorted(Path(folder, "batch").iterdir())
+        files = sorted(Path(folder, "block").iterdir())
         contents = {kind: [file.read_bytes() for file in files if f".{kind}." in file.name] for kind in _KINDS}
     return pa.table(contents, pa.schema([(kind, pa.large_binary()) for kind in _KINDS]))
 
 
-def _clean(batch: pa.Table, counts: Any, options: Options) -> pa.Table:
-    """Second pass: the clean pages of a batch."""
+def _clean(block: Any, counts: Any, options: Options) -> Iterator[Any]:
+    """Second pass: the clean pages of a block."""
     run: tuple[str, Files] = ray.get(counts) if isinstance(counts, ray.ObjectRef) else counts
     known, model = HostCounts(unpacked(*run)), load_model(options.model)
-    rows: list[dict[str, object]] = []
-    for page in _archived(batch):
-        try:
-            row = counted_row(page, known, model=model, limits=options.limits, outputs=options.outputs)
-        except Exception as error:
-            row = {"url": page.url, "error": f"{type(error).__name__}: {error}"}
-        rows.append(row)
     schema = parquet_schema(options.outputs).append(pa.field("error", pa.string()))
     schema = schema.remove(schema.get_field_index("duplicate_of"))
-    return pa.Table.from_pylist(plain_rows(rows), schema)
+    for some in block.to_batches(max_chunksize=_AT_ONCE):
+        rows: list[dict[str, object]] = []
+        for page in _archived(some.to_pylist()):
+            try:
+                row = counted_row(page, known, model=model, limits=options.limits, outputs=options.outputs)
+            except Exception as error:
+                row = {"url": page.url, "error": f"{type(error).__name__}: {error}"}
+            rows.append(row)
+        yield pa.Table.from_pylist(plain_rows(rows), schema)
