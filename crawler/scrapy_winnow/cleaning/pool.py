@@ -19,7 +19,7 @@ TRIES: Final = 2
 """Processes that may die of a page."""
 
 _IN_HAND: Final = 8  # pages of a process: it has some to go on with while the event loop is busy with others
-_BYTES_IN_HAND: Final = 1 << 20  # of more than one page
+_BYTES_IN_HAND: Final = 1 << 18  # of more than one page: light ones do not wait behind heavy ones
 _MOST_FAILURES: Final = 3
 
 logger = logging.getLogger(__name__)

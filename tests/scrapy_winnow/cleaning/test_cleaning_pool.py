@@ -127,11 +127,11 @@ async def test_many_pages_at_once_all_come_back_and_few_are_in_hand():
 
 
 async def test_a_large_page_is_the_only_one_that_a_process_has_in_hand():
-    large = HTML + " " * (1 << 20)
+    large = HTML + " " * (1 << 18)
     async with running(1) as pool:
         tasks = [asyncio.create_task(pool.clean(task(html))) for html in (large, HTML, large)]
         while not all(done.done() for done in tasks):
-            assert all(p.in_hand <= 1 or p.bytes_in_hand < 1 << 20 for p in pool._processes)
+            assert all(p.in_hand <= 1 or p.bytes_in_hand < 1 << 18 for p in pool._processes)
             await asyncio.sleep(0.001)
         assert [done.result().status for done in tasks] == ["cleaned"] * 3
 
