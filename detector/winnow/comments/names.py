@@ -99,18 +99,14 @@ class NamedComments:
 def _kinds(page: Page) -> NDArray[np.int8]:
     """int8[n], what each element's names say that it is."""
     table = page.attributes
-    of_value = np.zeros(len(table.first), np.int8)
-    for place, value in table.having(_POSSIBLE):  # few pages have any
-        of_value[place] = _KIND_OF[value]
-    for place, value in table.having(_SCHEMA_POSSIBLE):
-        if _SCHEMA.search(value):
-            of_value[place] = COMMENT
-    for place, value in table.having(_TYPEOF_POSSIBLE):
-        if _TYPEOF.search(value):
-            of_value[place] = COMMENT
+    known = {place: _KIND_OF[value] for place, value in table.having(_POSSIBLE)}
+    for asked, pattern in ((_SCHEMA_POSSIBLE, _SCHEMA), (_TYPEOF_POSSIBLE, _TYPEOF)):
+        known |= {place: COMMENT for place, value in table.having(asked) if pattern.search(value)}
     kind = np.zeros(page.n, np.int8)
-    if not of_value.any():
+    if not any(known.values()):  # as on most pages
         return kind
+    of_value = np.zeros(len(table.first), np.int8)
+    of_value[list(known)] = list(known.values())
     speaking = np.flatnonzero(of_value[table.first])
     np.maximum.at(kind, table.element[speaking], of_value[table.first[speaking]])
     kind[~_CONTAINERS[page.tag]] = NOTHING

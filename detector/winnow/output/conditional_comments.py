@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _LEFTOVER: Final = re.compile(r"(?:(?:<!)?(?:--)?\[(?:if [^\]]{1,60}|endif)\](?:--)?>?(?:<!)?|--+>|<!--+| )+")
-_PARTS: Final = ("--", "[if ", "[endif]")  # every leftover has one of them
 _BEGINNINGS: Final = frozenset("<[-")
 
 
@@ -28,7 +27,6 @@ def is_leftover(text: str) -> bool:
 
 def leftovers(texts: Sequence[str]) -> NDArray[np.bool_]:
     """bool[m], the blocks that are; a block that holds other text, too, such as a line of code, is none."""
-    whole = "\n".join(texts)
-    if not any(map(whole.__contains__, _PARTS)):  # as on most pages
-        return np.zeros(len(texts), bool)
-    return np.array([text[:1] in _BEGINNINGS and is_leftover(text) for text in texts], bool)
+    found = np.zeros(len(texts), bool)
+    found[[block for block, text in enumerate(texts) if text[:1] in _BEGINNINGS and is_leftover(text)]] = True
+    return found

@@ -104,10 +104,11 @@ def _parted(page: Page) -> dict[int, str]:
     box = nearest(page.parent, boxes)[page.run_node]
     apart = (box[1:] != box[:-1]) & (box[1:] >= 0) & (box[:-1] >= 0)
     touching = np.flatnonzero(apart & page.inked[1:] & page.inked[:-1]) + 1
+    text, offset = page.text, page.run_offset.tolist() if len(touching) else []
     return {
-        run: f" {page.runs[run]}"
+        run: f" {text[offset[run] : offset[run + 1]]}"
         for run in touching.tolist()
-        if not page.runs[run][0].isspace() and not page.runs[run - 1][-1].isspace()
+        if not text[offset[run]].isspace() and not text[offset[run] - 1].isspace()
     }
 
 

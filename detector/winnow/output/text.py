@@ -31,7 +31,14 @@ _CELLS: Final = tag_set("td", "th")
 
 def block_texts(page: Page) -> list[str]:
     """Text of each block (``m`` strings): white space normalised, but kept as it is inside ``pre``."""
-    texts = _joined(page, shown_runs(page)) if changed_runs(page) else page.block_texts()
+    texts = page.block_texts()
+    changed = changed_runs(page)
+    if changed:
+        runs = shown_runs(page)
+        for block in np.unique(np.searchsorted(page.block_run_end, list(changed), side="right")).tolist():
+            if block < page.m:  # blank runs between blocks belong to none
+                begin, end = page.block_run_begin[block], page.block_run_end[block]
+                texts[block] = " ".join("".join(runs[begin:end]).split())
     preformatted = np.flatnonzero(stands_in(page, CODE)).tolist()
     if preformatted:
         runs = shown_runs(page)
@@ -43,11 +50,6 @@ def block_texts(page: Page) -> list[str]:
             text = "".join(runs[begin : page.block_run_end[block]])
             texts[block] = text.replace("\r\n", "\n").strip("\n").rstrip()
     return texts
-
-
-def _joined(page: Page, runs: list[str]) -> list[str]:
-    bounds = zip(page.block_run_begin.tolist(), page.block_run_end.tolist(), strict=True)
-    return [" ".join("".join(runs[begin:end]).split()) for begin, end in bounds]
 
 
 def join_blocks(page: Page, texts: list[str], kept: NDArray[np.bool_]) -> str:
