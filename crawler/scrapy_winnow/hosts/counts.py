@@ -209,14 +209,10 @@ class _Distinct:
 
     def __init__(self, fingerprints: Hashes, masses: Masses | None) -> None:
         masses = np.zeros(len(fingerprints), np.uint8) if masses is None else masses
-        self._cut = slice(0, 0)
-        if (excess := len(fingerprints) - MOST_NODES) > 0:
-            self._cut = slice(MOST_NODES // 2, MOST_NODES // 2 + excess)
         self._size = len(fingerprints)
-        kept = np.delete(np.arange(self._size), self._cut)
-        self.distinct, first, self._place = np.unique(fingerprints[kept], return_index=True, return_inverse=True)
-        self.masses = masses[kept][first]
-        self._kept = kept
+        self._kept = slice(None) if self._size <= MOST_NODES else _ends(self._size)
+        self.distinct, first, self._place = np.unique(fingerprints[self._kept], return_index=True, return_inverse=True)
+        self.masses = masses[self._kept][first]
 
     @property
     def joined(self) -> bytes:
@@ -233,3 +229,10 @@ class _Distinct:
         """What a settled host says of the nodes."""
         df = self.in_place(settled.frequencies(self.distinct))
         return SiteEvidence(df, settled.pages, 0, counted=False, settled=True, label_version=settled.version)
+
+
+def _ends(size: int) -> NDArray[np.int64]:
+    """Places of the first and the last of so many nodes, ``MOST_NODES`` together."""
+    places = np.arange(MOST_NODES)
+    places[MOST_NODES // 2 :] += size - MOST_NODES
+    return places

@@ -100,10 +100,9 @@ class HashedPage:
         units = np.flatnonzero(leaves(page) & (fingerprints != 0))
         place = np.concatenate([page.run_begin, page.block_run_begin])
         units = units[np.argsort(place[units], kind="stable")]
-        lengths = np.zeros(page.n + page.m, np.int64)
-        lengths[page.n :] = [len(text) for text in page.block_texts()]
-        masses = lengths[units].clip(max=255).astype(np.uint8)
-        return cls(page, units, fingerprints[units], masses, fingerprints[:1].astype("<u8").tobytes())
+        masses = np.zeros(page.n + page.m, np.uint8)
+        masses[page.n :] = [min(len(text), 255) for text in page.block_texts()]
+        return cls(page, units, fingerprints[units], masses[units], fingerprints[:1].astype("<u8").tobytes())
 
     def counts(self, evidence: SiteEvidence) -> UnitCounts:
         """What the counts of the site say of the page's units."""

@@ -126,7 +126,7 @@ class SettledHost:
         """float64, the frozen share of each node, 0 for those that are not template."""
         if not len(self.fingerprints):
             return np.zeros(len(fingerprints))
-        place = np.searchsorted(self.fingerprints, fingerprints).clip(max=len(self.fingerprints) - 1)
+        place = np.minimum(np.searchsorted(self.fingerprints, fingerprints), len(self.fingerprints) - 1)
         return np.where(self.fingerprints[place] == fingerprints, self.shares[place] / 255, 0.0)
 
 
