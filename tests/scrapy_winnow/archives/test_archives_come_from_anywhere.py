@@ -1,9 +1,6 @@
 """Archives at addresses, compressed in several ways, damaged, and with records of every kind."""
 
 import gzip
-import threading
-from contextlib import suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from fastwarc.stream_io import Lz4Writer, ZstdWriter
@@ -15,6 +12,7 @@ from scrapy_winnow.archives.reading.records import DAMAGED, ArchiveReader
 from scrapy_winnow.commands import main
 from tests.scrapy_winnow.archives.conftest import HTML, record_of
 from tests.scrapy_winnow.archives.made_pages import page
+from tests.scrapy_winnow.archives.serving import Served
 
 PAGES = 30
 
@@ -130,63 +128,30 @@ def test_records_of_every_kind_are_read_or_counted(tmp_path):
 
 @pytest.fixture
 def served():
-    """Serves bytes, also parts of them if it is to, and breaks off in the middle of the first answers if it is to."""
-    served = type("Served", (), {"content": b"", "breaks": 0, "sent": 0, "in_parts": True})
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_HEAD(self):
-            self.answer(200, len(served.content))
-
-        def do_GET(self):
-            asked = self.headers.get("Range", "bytes=0-").removeprefix("bytes=")
-            begin, _, end = asked.partition("-")
-            if served.in_parts:
-                part = served.content[int(begin) : int(end) + 1 if end else None]
-                self.answer(206, len(part), f"bytes {begin}-{int(begin) + len(part) - 1}/{len(served.content)}")
-            else:
-                part = served.content
-                self.answer(200, len(part))
-            if served.breaks:
-                served.breaks -= 1
-                self.close_connection = True
-                part = part[: len(part) // 2]
-            with suppress(ConnectionError):  # whoever has read what he wants goes
-                self.wfile.write(part)
-                served.sent += len(part)
-
-        def answer(self, status, length, content_range=None):
-            self.send_response(status)
-            self.send_header("Content-Length", str(length))
-            if content_range:
-                self.send_header("Content-Range", content_range)
-            self.end_headers()
-
-        def log_message(self, *_):
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        served.url = f"http://127.0.0.1:{server.server_port}"
+    with Served() as served:
         yield served
-        server.shutdown()
-        thread.join()
 
 
 def test_an_archive_is_read_over_http_and_a_connection_that_breaks_is_made_again(served, monkeypatch, tmp_path):
     monkeypatch.setattr(stream, "_PAUSE", 0.01)
     served.content = b"".join(map(gzip.compress, records()))
-    served.breaks = 1
+    served.breaks, served.away = 1, 2  # and does not answer the next two requests
     assert_is_read_as_a_file_here(served, tmp_path)
-    assert served.breaks == 0
+    assert (served.breaks, served.away) == (0, 0)
 
 
-def test_a_server_that_does_not_give_parts_of_files_is_read_from_the_beginning(served, monkeypatch, tmp_path):
+@pytest.mark.parametrize("tells_length", [True, False])
+def test_a_server_that_does_not_give_parts_of_files_is_read_from_the_beginning(
+    tells_length, served, monkeypatch, tmp_path
+):
     monkeypatch.setattr(stream, "_PAUSE", 0.01)
     monkeypatch.setattr(stream, "BLOCK", 5_000)
     monkeypatch.setattr(parts, "PART_BYTES", 4_000)
     served.content = b"".join(map(gzip.compress, records()))
-    served.in_parts, served.breaks = False, 1
+    served.in_parts, served.breaks = (
+        (False if tells_length else None),
+        int(tells_length),
+    )  # its end is that of the answer
     url = f"{served.url}/crawl.warc.gz"
     assert divided([url]) == {url: [Part(url)]}
     assert_is_read_as_a_file_here(served, tmp_path)

@@ -60,8 +60,8 @@ def opened(source: str, begin: int = 0, block: int = BLOCK) -> IO[bytes]:
     Args:
         source: its path or address.
         begin: the place, in bytes.
-        block: bytes that are asked of a server at a time; 0 where it does not give parts of files: then all that stands
-            before the place is read, too.
+        block: bytes that are asked of a server at a time; 0 asks for all at once, as a server has to be that does not
+            give parts of files. Then all that stands before the place is read, too.
 
     Raises:
         AddressError: see :func:`store_at`.
@@ -69,10 +69,11 @@ def opened(source: str, begin: int = 0, block: int = BLOCK) -> IO[bytes]:
     """
     store, path = store_at(source)
     stream: IO[bytes] = store.open(path, "rb", block_size=block)
-    if block:
+    try:
         stream.seek(begin)
-    while not block and begin > 0 and (passed := stream.read(min(begin, BLOCK))):
-        begin -= len(passed)
+    except ValueError:  # as fsspec says of a server that tells no length, or was asked for all at once
+        while begin > 0 and (passed := stream.read(min(begin, BLOCK))):
+            begin -= len(passed)
     return stream
 
 

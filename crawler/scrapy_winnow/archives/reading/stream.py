@@ -51,13 +51,18 @@ class ArchiveStream:
         if begin:
             with opened(source, block=len(_PLAIN)) as start:
                 self._see(start.read(len(_PLAIN)))
-        self._opened = self._open()
+        self._opened: IO[bytes] | None = self._open()
 
     def _open(self) -> IO[bytes]:
         """Open the source behind what was read of it."""
         if self._source == STANDARD_INPUT:
             return sys.stdin.buffer
         return opened(self._source, self._held_at + len(self._held), self._block)
+
+    def _close(self) -> None:
+        if self._opened is not None and self._source != STANDARD_INPUT:
+            self._opened.close()
+        self._opened = None
 
     def tell(self) -> int:
         """Bytes from the beginning of the archive."""
@@ -121,6 +126,8 @@ class ArchiveStream:
         """Read from the source, which is opened again where it breaks down on the way."""
         for attempt in range(_TRIES):
             try:
+                if self._opened is None:
+                    self._opened = self._open()
                 if self._source == STANDARD_INPUT:  # what is there, so that a slow pipe holds up nothing that has come
                     return cast("BufferedReader", self._opened).read1(size)
                 return self._opened.read(size)
@@ -132,8 +139,7 @@ class ArchiveStream:
                     self._block = 0
                 else:
                     time.sleep(_PAUSE * 2**attempt)
-                self._opened.close()
-                self._opened = self._open()
+                self._close()
         raise AssertionError
 
     def __enter__(self) -> Self:
@@ -142,8 +148,7 @@ class ArchiveStream:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
     ) -> None:
-        if self._source != STANDARD_INPUT:
-            self._opened.close()
+        self._close()
 
 
 def records_of(stream: ArchiveStream) -> Iterator[WarcRecord]:
