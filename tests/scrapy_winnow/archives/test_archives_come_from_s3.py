@@ -75,8 +75,10 @@ def test_a_connection_that_breaks_on_the_way_is_made_again(bucket, server, archi
     assert far == clean(archives[:1], tmp_path / "near")
 
 
-@pytest.mark.parametrize("source", ["s3://crawl/first.warc.gz", "s3://crawl/*.warc.gz"])
-@pytest.mark.parametrize("key", ["wrong", None])
+@pytest.mark.parametrize(
+    ("source", "key"),
+    [("s3://crawl/first.warc.gz", "wrong"), ("s3://crawl/*.warc.gz", "wrong"), ("s3://crawl/first.warc.gz", None)],
+)
 def test_wrong_credentials_are_one_line_that_says_what_to_do(
     source, key, bucket, archives, server, monkeypatch, capsys, tmp_path
 ):
@@ -106,7 +108,7 @@ def ask_for_rights(server, after):
     connection.close()
 
 
-@pytest.mark.parametrize("kind", [[], ["--one-pass"], ["--format", "parquet"], ["--format", "warc"]])
+@pytest.mark.parametrize("kind", [[], ["--one-pass", "--format", "parquet"]])
 def test_what_comes_out_goes_into_a_bucket_as_it_does_into_a_folder(kind, bucket, archives, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     arguments = ["warc", *map(str, archives), "-j", "1", *kind, "-o"]
