@@ -132,13 +132,21 @@ class CommentHead:
 
     def judge(self, dated: Floats, features: BlockFeatures) -> Judgement:
         """Judge a page with text, by its :func:`dated_features` and what the rest is made from."""
-        own = np.empty((len(dates.NAMES) + len(_WORDS), len(dated)), np.float32)
-        own[: len(dates.NAMES)] = dated.T
-        write_word_features(own[len(dates.NAMES) :], features.tokens, self.words)
-        parts = features.static, own.T  # not put together: a long page would take its memory twice
+        parts = self._parts(dated, features)
         hidden = self._ensemble.hidden(parts, self.mean, self.scale)
         logits = self._ensemble.logits_of_hidden(hidden, features.surroundings)
         return Judgement(logits.astype(np.float64), partial(self._forum, parts, features))
+
+    def forum(self, dated: Floats, features: BlockFeatures) -> float:
+        """Logit of the probability that a page with text is a forum: what :meth:`judge` says, without the blocks."""
+        return self._forum(self._parts(dated, features), features)
+
+    def _parts(self, dated: Floats, features: BlockFeatures) -> tuple[Matrix, Matrix]:
+        """Features of the blocks side by side, not put together: a long page would take its memory twice."""
+        own = np.empty((len(dates.NAMES) + len(_WORDS), len(dated)), np.float32)
+        own[: len(dates.NAMES)] = dated.T
+        write_word_features(own[len(dates.NAMES) :], features.tokens, self.words)
+        return features.static, own.T
 
     def _forum(self, parts: Sequence[Matrix], features: BlockFeatures) -> float:
         """Logit of the probability that a page is a forum, from float32[m, ...] features side by side."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from winnow.comments.dates import date_features, posted
-from winnow.comments.head import CommentHead, signs_of
+from winnow.comments.head import CommentHead, dated_features, signs_of
 from winnow.comments.names import NamedComments
 from winnow.models.blocks.block_features import STATIC_NAMES, features_of
 
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 _LINKED: Final = STATIC_NAMES.index("link share")
 
 WEIGHTS: Final = Path(__file__).with_name("weights") / "comments.npz"
-
-_KEPT: Final = "judgement of comments"  # where a page keeps what the head says of it
 
 _FORUM: Final = -2.0  # logit from which a page may be one; then the story must be longer than what is below it
 _SURELY_FORUM: Final = -1.0
@@ -70,10 +68,11 @@ def comment_blocks(page: Page, templateness: Floats, head: CommentHead | None = 
     content = np.cumsum(features.words * (templateness < 0.5))
     if content[-1] < _LEAST_STORY:
         return np.zeros(page.m, bool)  # nothing to comment on
-    named, texts = NamedComments.of(page).comment, page.block_texts()
-    if not named.any() and not dated_below(texts, signs_of(page, features), content):
+    named, signs, texts = NamedComments.of(page).comment, signs_of(page, features), page.block_texts()
+    if not named.any() and not dated_below(texts, signs, content):
         return named
-    return threads(_judged(page, head), named, texts, features.words, unlinked_words(features), templateness)
+    judgement = (head or comment_head()).judge(date_features(signs), features)
+    return threads(judgement, named, texts, features.words, unlinked_words(features), templateness)
 
 
 def dated_below(texts: list[str], signs: NDArray[np.uint8], content: Floats) -> bool:
@@ -92,20 +91,8 @@ def dated_below(texts: list[str], signs: NDArray[np.uint8], content: Floats) -> 
 
 def like_a_forum(page: Page) -> bool:
     """Whether a page with text seems surely to be a forum, whose posts are the content."""
-    return _judged(page).forum > _SURELY_FORUM
-
-
-def _judged(page: Page, head: CommentHead | None = None) -> Judgement:
-    """What a head says of a page with text; what the package's own says is kept with the page, for all who ask."""
-    known = vars(page)
-    if head is None and _KEPT in known:
-        kept: Judgement = known[_KEPT]
-        return kept
     features = features_of(page)
-    judgement = (head or comment_head()).judge(date_features(signs_of(page, features)), features)
-    if head is None:
-        known[_KEPT] = judgement
-    return judgement
+    return comment_head().forum(dated_features(page, features), features) > _SURELY_FORUM
 
 
 def unlinked_words(features: BlockFeatures) -> Floats:

@@ -6,7 +6,7 @@ import gc
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -93,6 +93,17 @@ class FlatTree(Tree):
         """The n lxml elements, made when first asked for."""
         with no_garbage_collection():
             return list(self.root.iter(etree.Element))
+
+    def element(self, index: int) -> etree._Element:
+        """One of the n lxml elements, reached from the root: :attr:`elements` makes all and walks the whole tree."""
+        steps: list[int] = []
+        while (parent := int(self.parent[index])) >= 0:
+            steps.append(int(np.count_nonzero(self.parent[parent + 1 : index] == parent)))
+            index = parent
+        found = self.root
+        for step in reversed(steps):
+            found = next(islice(found.iterchildren(etree.Element), step, None))
+        return found
 
     @cached_property
     def runs(self) -> list[str]:

@@ -133,9 +133,10 @@ def test_sections_say_that_they_were_cut_for_the_mark() -> None:
         json_ld("\ud800 \udfff " + " ".join(STORY)),
         json_ld(["articleBody", None, {"articleBody": 1}]),
         json_ld(" ".join(["the ferry was"] * 200_000)),
+        json_ld("The ferry was late.") * 20_000,
         "<script type='application/ld+json'>{\"articleBody\": " + "9" * 100_000 + "}</script>",
     ],
-    ids=["deep", "open tags", "nested tags", "surrogates", "no text", "long", "large number"],
+    ids=["deep", "open tags", "nested tags", "surrogates", "no text", "long", "many", "large number"],
 )
 def test_hostile_json_takes_no_time_and_changes_nothing(head: str) -> None:
     begin = time.process_time()

@@ -4,9 +4,12 @@ import json
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from winnow.metadata.marks import article_mark, without_marks
 from winnow.page.page import Page
+from winnow.page.text.scripts import WORD
 
 PARAGRAPHS = [
     f"In paragraph {n} of this story the otter swims further up the river than anyone had thought, " * 2
@@ -97,3 +100,20 @@ def test_marks_are_hidden_in_a_copy() -> None:
     assert hidden.block_texts() == page.block_texts()
     assert hidden.attribute("class") == dict.fromkeys(hidden.attribute("class"), "wide")
     assert article_mark(page) is not None
+
+
+_WORDS = st.lists(st.sampled_from(["otter", "river", "swam", "up", "Ölten", "海", "far"]), min_size=1, max_size=9)
+
+
+@given(st.lists(_WORDS, min_size=1, max_size=8), st.lists(_WORDS, max_size=4), st.randoms(use_true_random=False))
+def test_blocks_of_a_text_in_json_are_found_wherever_they_stand(own: list, other: list, random) -> None:
+    inside = [" ".join(words) for words in own]
+    outside = [" ".join([*words, "elsewhere"]) for words in other]
+    blocks = [*PARAGRAPHS, *inside, *outside]
+    random.shuffle(blocks)
+    page = page_of("".join(f"<p>{text}</p>" for text in blocks), json_ld("Article", " ".join([*PARAGRAPHS, *inside])))
+    labels = marked(page)
+    for text in inside:
+        found = labels[text]
+        assert found == 1 if len(WORD.findall(text)) >= 4 else np.isnan(found)
+    assert all(labels[text] == 0 for text in outside)

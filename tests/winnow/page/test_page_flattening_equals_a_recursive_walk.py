@@ -97,6 +97,12 @@ def test_arrays_of_a_random_tree_equal_those_of_a_recursive_walk(root: etree._El
 
 @settings(max_examples=20, deadline=None)
 @given(nodes())
+def test_one_element_is_found_by_its_number(root: etree._Element) -> None:
+    page = Page.from_tree(root)
+    assert [page.element(index) for index in range(page.n)] == page.elements
+
+
+@given(nodes())
 def test_a_unit_comes_after_its_parent_and_shapes_and_types_are_as_documented(root: etree._Element) -> None:
     page = Page.from_tree(root)
     assert (page.unit_parent < np.arange(page.n + page.m)).all()

@@ -26,6 +26,7 @@ _JSON_LD: Final = "application/ld+json"
 _POSSIBLE: Final = question("type", parts=(_JSON_LD,))
 _MARKUP: Final = re.compile(r"</?[A-Za-z][^<>]*>")
 _MOST_CHARACTERS: Final = 2_000_000
+_MANY: Final = 8  # scripts; for so many, all elements are made
 
 
 def article_bodies(page: Page) -> list[str]:
@@ -33,13 +34,12 @@ def article_bodies(page: Page) -> list[str]:
 
     Scripts that are no JSON are passed over, as search engines do.
     """
-    if not page.attributes.having(_POSSIBLE):
-        return []
+    named = [place for place, kind in page.attributes.having(_POSSIBLE) if kind.strip().lower() == _JSON_LD]
+    scripts = page.attributes.bearers(named) if named else []
+    many = len(scripts) > _MANY
     bodies = []
-    for script in page.root.iter("script", "{*}script"):  # page.elements would make an object of every element
-        if (script.get("type") or "").strip().lower() != _JSON_LD:
-            continue
-        text = script.text or ""
+    for index in scripts:
+        text = (page.elements[index] if many else page.element(index)).text or ""
         if "articleBody" not in text or len(text) > _MOST_CHARACTERS:
             continue
         try:
