@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, Self, get_args
 
 from winnow.comments.sections import comment_sections
@@ -62,4 +62,4 @@ class Parting:
         """The scores with those of the blocks that are kept apart at 1, so that the text is judged without them."""
         templateness = scores.templateness.copy()
         templateness[len(templateness) - len(self.apart) :][self.apart] = 1.0
-        return replace(scores, templateness=templateness)
+        return scores.with_templateness(templateness)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Literal, Protocol, Self, get_args
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal, Protocol, get_args
 
 import numpy as np
 
@@ -75,11 +75,15 @@ class Scores:
     threshold: float
     decision: Decision
 
-    def moved(self, log_odds: NDArray[np.float64]) -> Self:
+    def with_templateness(self, templateness: NDArray[np.float64]) -> Scores:
+        """The same with other float64[n + m] scores."""
+        return Scores(templateness, self.weight, self.in_tree, self.penalty, self.threshold, self.decision)
+
+    def moved(self, log_odds: NDArray[np.float64]) -> Scores:
         """Add evidence, float64[n + m], to the logits of the scores; above 0 it speaks for template."""
         score = np.clip(self.templateness, _LEAST, 1 - _LEAST)
         logit = np.clip(np.log(score / (1 - score)) + log_odds, -_LARGEST_LOGIT, _LARGEST_LOGIT)
-        return replace(self, templateness=np.where(log_odds == 0, self.templateness, 1 / (1 + np.exp(-logit))))
+        return self.with_templateness(np.where(log_odds == 0, self.templateness, 1 / (1 + np.exp(-logit))))
 
 
 class Model(Protocol):

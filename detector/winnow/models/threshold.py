@@ -41,9 +41,9 @@ def expected_f1_threshold(templateness: Floats, words: Floats, beta: float = 1.0
     content = (1 - templateness) * mass
     if not len(mass):
         return 0.5
-    order = np.argsort(templateness, kind="stable")
-    expected = (1 + beta**2) * np.cumsum(content[order]) / (np.cumsum(mass[order]) + beta**2 * content.sum())
-    best = int(np.argmax(expected))
+    order = templateness.argsort(kind="stable")
+    expected = (1 + beta**2) * content.take(order).cumsum() / (mass.take(order).cumsum() + beta**2 * content.sum())
+    best = int(expected.argmax())
     last_kept = float(templateness[order[best]])
     just_above = float(np.nextafter(last_kept, 2.0))
     if best + 1 == len(order):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -60,7 +60,7 @@ class SiteKnowledge:
         judges_elements = bool(scores.weight[: page.n].any())
         template = site_level_templates(page, df, pages, html_share=HTML_SHARE if judges_elements else None)
         moved = with_site_evidence(page, scores, df, pages)
-        moved = replace(moved, templateness=np.where(template, 1.0, moved.templateness))
+        moved = moved.with_templateness(np.where(template, 1.0, moved.templateness))
         content = scores.templateness[page.n :] < scores.threshold
         if contradicted(scores, moved) and not says_more(own, content, lengths):
             return cls(scores, nothing, own, moves=False)
