@@ -3,7 +3,7 @@
 from functools import reduce
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.winnow.comments.pages import BLOG_POST, SAID
@@ -24,6 +24,7 @@ BLOCKS = st.lists(
 )
 
 
+@settings(deadline=None)  # the first page of a process takes longer
 @given(BLOCKS, st.sampled_from([-9.0, -1.5, 9.0]))
 def test_what_is_not_looked_at_would_not_have_been_found(
     blocks: list[tuple[str, int, float, float]], forum: float

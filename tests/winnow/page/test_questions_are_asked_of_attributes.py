@@ -1,6 +1,6 @@
 """What is asked of attributes is answered in one scan, and as by a look at every value."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
@@ -24,6 +24,7 @@ def answers(page: Page, asked: Question) -> list[tuple[int, str]]:
     ]
 
 
+@settings(deadline=None)  # the first page of a process takes longer
 @given(ELEMENTS)
 def test_every_value_that_has_a_part_is_found_both_ways(elements: list[dict[str, str]]) -> None:
     root = etree.Element("body")
