@@ -34,6 +34,8 @@ _EPSILON: Final = 1e-7
 def own_paragraphs(page: Page, lengths: NDArray[np.int64], df: NDArray[np.int64], pages: int) -> Flags:
     """Find the blocks of a page that only it has and that are text: sentences, long enough, with few links.
 
+    Of a settled host only its template is known any more; there all else passes for the page's own.
+
     Args:
         page: the page, itself among those counted.
         lengths: int64[m], characters of each block.
