@@ -44,8 +44,16 @@ def blocking_client(url: str, **options: Any) -> Redis:
     """
     from redis import Redis, RedisCluster  # noqa: PLC0415
 
+    class Cluster(RedisCluster):
+        """Closes its connections, too, which redis-py's own leaves to the garbage collector."""
+
+        def close(self) -> None:
+            if hasattr(self, "nodes_manager"):  # nothing was opened where no server answered
+                self.disconnect_connection_pools()  # type: ignore[no-untyped-call]
+            super().close()
+
     address, in_cluster = _address(url)
-    client: Any = RedisCluster if in_cluster else Redis
+    client: Any = Cluster if in_cluster else Redis
     opened: Redis = client.from_url(address, **options)
     return opened
 
