@@ -20,13 +20,15 @@ def _site(web):
             f'<a href="/page/{(number + 1) % 12}">next</a> <a href="/page/{(number + 5) % 12}#part">other</a>'
             '<a href="/private/diary">private</a> <a href="/picture.png">picture</a> <a href="/plain">plain</a>'
             '<a href="http://elsewhere.invalid/">elsewhere</a> <a href="/gone">gone</a> <a href="/leaves">leaves</a>'
-            '<a href="mailto:me@example.org">write</a> <a href="/page/3?b=2&a=1">query</a>',
+            '<a href="mailto:me@example.org">write</a> <a href="/page/3?b=2&a=1">query</a>'
+            '<a href="/home">home</a>',
         )
     web.add("/page/3?b=2&a=1", "<p>A page with a query, which is a page of its own and says so.</p>")
     web.add("/robots.txt", "User-agent: *\nDisallow: /private/\n", Content_Type="text/plain")
     web.add("/private/diary", "<p>private</p>")
     web.add("/plain", "plain words", Content_Type="text/plain")
     web.add("/leaves", b"", status=302, Location="http://elsewhere.invalid/")
+    web.add("/home", b"", status=302, Location="/page/0")
     web.add("/start", b"", status=301, Location="/page/0")
     return web.url + "/start"
 

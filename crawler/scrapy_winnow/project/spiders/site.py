@@ -102,9 +102,11 @@ class SiteSpider(Spider):
         if site is None:
             queue.begin(response.url)
             link = response.url
-        if queue.take(str(link)):
+        if queue.take(str(link), response.url):
             response.cb_kwargs.update(site=here, link=link)
             yield PageItem(url=response.url, html=response.text)
+        elif link != response.url:  # it leads to a page that is stored
+            self._end(site, link, stored=False)
         for found in self._links.extract_links(response):
             url = found.url.partition("#")[0]
             if site_of(url) == here and queue.offer(url, response.meta.get("depth", 0) + 1):

@@ -70,9 +70,14 @@ class SiteQueue:
         self._journal.note(self._site, url, LinkState.WAITING, depth)
         return False
 
-    def take(self, url: str) -> bool:
-        """Return whether the page of a link is to be stored: not if it is, and a page has come twice."""
-        if not self._taken.add(url):
+    def take(self, url: str, page: str | None = None) -> bool:
+        """Return whether the page of a link is to be stored: not if it is, and a page has come twice.
+
+        Args:
+            url: the link.
+            page: the address that it has led to, where that may be another one.
+        """
+        if not self._taken.add(page or url) or (page not in {None, url} and not self._taken.add(url)):
             return False
         self.stored += 1
         return True
