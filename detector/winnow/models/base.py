@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final, Literal, Protocol, get_args
 
 import numpy as np
 
+from winnow.models.log_odds import log_odds
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -79,11 +81,10 @@ class Scores:
         """The same with other float64[n + m] scores."""
         return Scores(templateness, self.weight, self.in_tree, self.penalty, self.threshold, self.decision)
 
-    def moved(self, log_odds: NDArray[np.float64]) -> Scores:
-        """Add evidence, float64[n + m], to the logits of the scores; above 0 it speaks for template."""
-        score = np.clip(self.templateness, _LEAST, 1 - _LEAST)
-        logit = np.clip(np.log(score / (1 - score)) + log_odds, -_LARGEST_LOGIT, _LARGEST_LOGIT)
-        return self.with_templateness(np.where(log_odds == 0, self.templateness, 1 / (1 + np.exp(-logit))))
+    def moved(self, evidence: NDArray[np.float64]) -> Scores:
+        """Add evidence, float64[n + m] log-odds, to those of the scores; above 0 it speaks for template."""
+        logit = np.clip(log_odds(self.templateness, _LEAST) + evidence, -_LARGEST_LOGIT, _LARGEST_LOGIT)
+        return self.with_templateness(np.where(evidence == 0, self.templateness, 1 / (1 + np.exp(-logit))))
 
 
 class Model(Protocol):

@@ -53,13 +53,11 @@ class SiteKnowledge:
         nothing = np.zeros(page.n + page.m, bool)
         if df is None:
             return cls(scores, nothing, nothing[page.n :], moves=False)
-        if len(df) != page.n + page.m:
-            raise ValueError(f"df has {len(df)} counts, the page has {page.n + page.m} units")
+        moved = with_site_evidence(page, scores, df, pages)
         own = own_paragraphs(page, lengths, df, pages)
         # What only section 5.1's share of HTML makes template are elements: not every model has an opinion of them.
         judges_elements = bool(scores.weight[: page.n].any())
         template = site_level_templates(page, df, pages, html_share=HTML_SHARE if judges_elements else None)
-        moved = with_site_evidence(page, scores, df, pages)
         moved = moved.with_templateness(np.where(template, 1.0, moved.templateness))
         content = scores.templateness[page.n :] < scores.threshold
         if contradicted(scores, moved) and not says_more(own, content, lengths):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from winnow.models.log_odds import log_odds
 from winnow.page.runs import linked_runs
 from winnow.page.subtrees import prefix_sums
 from winnow.page.text.statistics import TextStatistics
@@ -74,7 +75,7 @@ def beside_story(page: Page, own: Flags, kept: Flags, templateness: NDArray[np.f
     story = prefix_sums(own & kept)
     around = np.maximum(page.parent[page.block_node], 0)
     found &= story[page.block_end[around]] > story[page.block_begin[around]]
-    found &= _log_odds(templateness) < _log_odds(np.float64(threshold)) + _MOST_DOUBT
+    found &= log_odds(templateness, _EPSILON) < log_odds(np.float64(threshold), _EPSILON) + _MOST_DOUBT
     return found
 
 
@@ -87,9 +88,3 @@ def says_more(own: Flags, kept: Flags, lengths: NDArray[np.int64]) -> bool:
         lengths: int64[m], characters of each block.
     """
     return bool(lengths[own].sum() > _SAYS_MORE * lengths[kept].sum())
-
-
-def _log_odds(probabilities: NDArray[np.float64] | np.float64) -> NDArray[np.float64]:
-    clipped = np.clip(probabilities, _EPSILON, 1 - _EPSILON)
-    odds: NDArray[np.float64] = np.log(clipped / (1 - clipped))
-    return odds

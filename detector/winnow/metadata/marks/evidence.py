@@ -13,8 +13,9 @@ import numpy as np
 from winnow.comments.threads import like_a_forum
 from winnow.metadata.marks.articles import JSON_LD, article_mark
 from winnow.page.runs import linked_runs
-from winnow.page.subtrees import innermost_holding, prefix_sums, within
+from winnow.page.subtrees import innermost_holding, within
 from winnow.page.tags import tag_set
+from winnow.page.text.statistics import TextStatistics
 from winnow.site.evidence import contradicted
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def _log_odds(page: Page, mark: ArticleMark) -> NDArray[np.float64]:
 
 def _left_out(page: Page) -> NDArray[np.bool_]:
     """bool[m], blocks of what a text for machines may leave out, most of whose text is no link."""
-    linked, length = prefix_sums(np.diff(page.run_offset) * linked_runs(page)), page.run_offset
+    linked, length = TextStatistics.only(page.run_offset, linked_runs(page)), page.run_offset
     begin, end = page.block_run_begin, page.block_run_end
     own: NDArray[np.bool_] = (linked[end] - linked[begin]) * 2 <= length[end] - length[begin]
     return own & within(page, _NO_TEXT[page.tag])[page.block_node]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from winnow.models.blocks.block_features import FEATURE_NAMES, BlockFeatures
+from winnow.models.log_odds import log_odds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,7 +61,7 @@ def attribution(model: BlockPerceptron, page: Page) -> Attribution:
     features = BlockFeatures.of(page)
     matrix, surroundings = features.matrix(model.tables), features.surroundings
     families = _families() if len(matrix) > _MOST_BLOCKS else [(name, [at]) for at, name in enumerate(FEATURE_NAMES)]
-    whole = _logit(model.content_probability(matrix, surroundings))
+    whole = log_odds(model.content_probability(matrix, surroundings), _CLIP)
     parts = np.zeros((len(matrix), len(families)), np.float32)
     values = np.full((len(matrix), len(families)), np.nan, np.float32)
     for at, (_, columns) in enumerate(families):
@@ -68,7 +69,7 @@ def attribution(model: BlockPerceptron, page: Page) -> Attribution:
         if len(columns) == 1:
             values[:, at] = kept[:, 0]
         matrix[:, columns] = model.mean[columns]
-        parts[:, at] = _logit(model.content_probability(matrix, surroundings)) - whole
+        parts[:, at] = log_odds(model.content_probability(matrix, surroundings), _CLIP) - whole
         matrix[:, columns] = kept
     return Attribution(tuple(name for name, _ in families), parts, values)
 
@@ -79,9 +80,3 @@ def _families() -> list[tuple[str, list[int]]]:
         family, colon, _ = name.partition(":")
         families.setdefault(family if colon else name, []).append(at)
     return list(families.items())
-
-
-def _logit(probability: NDArray[np.float64]) -> NDArray[np.float64]:
-    bounded = np.clip(probability, _CLIP, 1 - _CLIP)
-    logit: NDArray[np.float64] = np.log(bounded / (1 - bounded))
-    return logit

@@ -16,6 +16,7 @@ from scipy.optimize import minimize
 from scipy.special import betaln
 
 from winnow.fingerprints.units import node_fingerprints
+from winnow.models.log_odds import log_odds
 from winnow.page.page import Page, PageTooLarge
 from winnow.site import MemoryCounts, countable
 from winnow.site.evidence import Evidence
@@ -145,7 +146,6 @@ def _mixture_loss(parameters: Floats, host: Repetitions) -> float:
 
 def _gold_loss(weights: Floats, host: Repetitions, evidence: Evidence) -> float:
     ratio = _log_likelihood(host, *evidence.template) - _log_likelihood(host, *evidence.content)
-    score = np.clip(host.templateness, 1e-4, 1 - 1e-4)
-    logit = np.log(score / (1 - score)) + ratio * np.where(ratio > 0, *np.maximum(weights, 0))
+    logit = log_odds(host.templateness, 1e-4) + ratio * np.where(ratio > 0, *np.maximum(weights, 0))
     is_content = host.content > 0.5
     return float(host.mass @ np.logaddexp(0, np.where(is_content, logit, -logit)))

@@ -17,6 +17,7 @@ from winnow.models.blocks.decision.cut_features import CUT_NAMES, cut_features
 from winnow.models.blocks.decision.cuts import LEVELS, Cuts
 from winnow.models.blocks.decision.kinds import ARTICLE, KINDS, KindHead, kind_inputs
 from winnow.models.blocks.decision.trees import Trees
+from winnow.models.log_odds import log_odds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -64,7 +65,7 @@ class PageView:
 
     def cuts(self, templateness: Floats) -> tuple[Cuts, Matrix]:
         """Cuts by the given float64[m] scores, and float32[k, len(CUT_NAMES)] their features."""
-        logits = _logits(templateness)
+        logits = log_odds(templateness, _EPSILON)
         found = Cuts.of(self.page, logits, self.words)
         return found, cut_features(self.page, found, logits, self.words, self.properties)
 
@@ -76,7 +77,7 @@ class PageView:
             return cuts.logit, with_page(features, kinds, scope)
         levels, rows = np.empty(len(LEVELS)), np.empty((len(LEVELS), len(ROW_NAMES)), np.float32)
         number = core.cut_rows(
-            *(self.page.arrays, _logits(templateness), self.words, self.properties, LEVELS),
+            *(self.page.arrays, log_odds(templateness, _EPSILON), self.words, self.properties, LEVELS),
             *(_page_columns(kinds, scope), rows, levels),
         )
         return levels[:number], rows[:number]
@@ -178,9 +179,3 @@ def _page_columns(kinds: Floats, scope: Scope) -> Matrix:
         rest = np.where(told, 0.0, kinds)
         kinds = told.astype(np.float64) if scope == "article" else rest / max(rest.sum(), _EPSILON)
     return np.append(kinds, SCOPE_VALUES[scope]).astype(np.float32)
-
-
-def _logits(templateness: Floats) -> Floats:
-    clipped = np.minimum(np.maximum(templateness, _EPSILON), 1 - _EPSILON)
-    odds: Floats = np.log(clipped / (1 - clipped))
-    return odds

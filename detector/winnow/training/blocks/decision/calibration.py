@@ -15,6 +15,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from winnow.models.blocks.perceptron import BlockPerceptron
+from winnow.models.log_odds import log_odds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,8 +55,7 @@ class Calibration:
         for page in judged:
             labelled, mass = page.labelled, page.mass
             probability = model.content_probability(page.matrix(model.tables), page.surroundings)[labelled]
-            probability = np.clip(probability, _EPSILON, 1 - _EPSILON)
-            logits.append(np.log(probability / (1 - probability)))
+            logits.append(log_odds(probability, _EPSILON))
             content.append(page.content[labelled] > 0.5)
             weights.append(mass[labelled] / (mass[labelled].sum() * number[page.source] * len(number)))
         if not judged or len(np.unique(np.concatenate(content))) < 2:
