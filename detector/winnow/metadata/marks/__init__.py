@@ -2,7 +2,6 @@
 
 from winnow.metadata.marks.articles import ArticleMark, article_mark
 from winnow.metadata.marks.evidence import with_authors_mark
-from winnow.metadata.marks.hiding import without_marks
-from winnow.metadata.marks.marked_pages import MarkedPage
+from winnow.metadata.marks.marked_pages import MarkedPage, without_marks
 
 __all__ = ["ArticleMark", "MarkedPage", "article_mark", "with_authors_mark", "without_marks"]

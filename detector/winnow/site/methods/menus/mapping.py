@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from winnow.hashing import mix
-from winnow.page.subtrees import subtree_sums
+from winnow.page.subtrees import subtree_sums, within
 from winnow.site.methods.menus.equality import ByKey
-from winnow.site.methods.menus.subtrees import common_subtrees
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,10 +71,23 @@ def shared_units(
     mapped = mapped_units(one, other, equality)
     if least_characters is None:
         return mapped
-    shared = mapped | common_subtrees(one, other, least_characters)
+    shared = mapped | _common_subtrees(one, other, least_characters)
     elements = shared[: one.n].copy()
     elements[one.block_node[shared[one.n :]]] = True
     return np.concatenate([subtree_sums(one.tree, elements) > 0, shared[one.n :]])
+
+
+def _common_subtrees(one: Profile, other: Profile, least_characters: int) -> NDArray[np.bool_]:
+    """bool[n + m], units of one page whose markup and text the other page has, too, and all that is inside of them.
+
+    Args:
+        one: the page whose units are asked for.
+        other: the other page; links are compared by what they lead to.
+        least_characters: text that such a unit has at least, in characters.
+    """
+    chosen = np.isin(one.content, other.content) & (one.characters >= least_characters)
+    inside = within(one.tree, chosen[: one.n])
+    return np.concatenate([inside, inside[one.block_node] | chosen[one.n :]])
 
 
 def mapped_units(one: Profile, other: Profile, equality: Equality) -> NDArray[np.bool_]:
