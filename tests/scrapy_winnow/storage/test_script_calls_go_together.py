@@ -11,6 +11,7 @@ from redis.exceptions import ResponseError
 from scrapy_winnow.storage.clients import asynchronous_client
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.scripts import Script
+from tests.scrapy_winnow.round_trips import counted_round_trips
 
 
 class Source(Script):
@@ -27,7 +28,7 @@ BROKEN = Source("return redis.error_reply('ERR not this one')")
 
 @pytest.fixture
 async def server(tcp_server):
-    """A server of its own, whose reads from the network can be counted."""
+    """A server of its own, whose connections can be counted."""
     server = tcp_server()
     connection = Connection(server.url, timeout=10)
     assert await connection.ping()
@@ -35,34 +36,25 @@ async def server(tcp_server):
     await connection.close()
 
 
-async def reads(server) -> int:
-    client = asynchronous_client(server.url)
-    count = (await client.info("stats"))["total_reads_processed"]
-    await client.aclose()
-    return count
-
-
 async def test_calls_that_can_wait_go_along_with_the_next_that_cannot(server):
     server, connection = server
     assert await connection.run(ECHO, [], ["load"]) == b"load"
-    alone = -(await reads(server)) + await reads(server)
-    before = await reads(server)
-    calls = [asyncio.create_task(connection.run(ECHO, [], [str(n)], can_wait=True)) for n in range(5)]
-    await asyncio.sleep(0)
-    replies = [await connection.run(ECHO, [], ["now"]), *(await asyncio.gather(*calls))]
+    with counted_round_trips() as trips:
+        calls = [asyncio.create_task(connection.run(ECHO, [], [str(n)], can_wait=True)) for n in range(5)]
+        await asyncio.sleep(0)
+        replies = [await connection.run(ECHO, [], ["now"]), *(await asyncio.gather(*calls))]
     assert replies == [b"now", b"0", b"1", b"2", b"3", b"4"]
-    assert await reads(server) - before == alone + 1
+    assert trips == [server.port]
 
 
 async def test_calls_of_pages_that_come_together_share_a_round_trip(server):
     server, connection = server
     other = connection.for_purpose("near-duplicates")
     assert await connection.run(ECHO, [], ["load"]) == b"load"
-    alone = -(await reads(server)) + await reads(server)
-    before = await reads(server)
-    calls = [way.run(ECHO, [], [str(n)]) for n in range(5) for way in (connection, other)]
-    assert await asyncio.gather(*calls) == [b"%d" % n for n in range(5) for _ in range(2)]
-    assert await reads(server) - before == alone + 1
+    with counted_round_trips() as trips:
+        calls = [way.run(ECHO, [], [str(n)]) for n in range(5) for way in (connection, other)]
+        assert await asyncio.gather(*calls) == [b"%d" % n for n in range(5) for _ in range(2)]
+    assert trips == [server.port]
 
 
 async def test_calls_with_much_to_send_share_no_round_trip(server):
