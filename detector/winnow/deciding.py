@@ -102,7 +102,7 @@ def decide(
     threads = Parting.of(page, site.scores, site.template, comments)
     smoothing = smooth_scores if smooth else unsmoothed
     smoothed, choice = _smoothed_and_cut(page, page_level, site, threads, smoothing, scope, favor)
-    template, fallback = template_units(page, smoothed, choice.threshold)
+    template, fallback = template_units(page, smoothed, choice.threshold, site.template)
     template[threads.section >= 0] = not threads.included
     of_story = _of_story(page, texts, smoothed, template, site, threads, choice.threshold)
     template &= ~of_story

@@ -202,6 +202,18 @@ def test_a_page_that_was_counted_at_many_addresses_keeps_its_content() -> None:
     assert not cleaned.fallback
 
 
+@pytest.mark.parametrize(("df", "pages", "cut"), [(30, 40, True), (20, 100, False), (15, 40, False)])
+def test_template_on_a_quarter_of_a_site_goes_even_if_next_to_nothing_else_is_there(
+    df: int, pages: int, cut: bool
+) -> None:
+    page = Page.parse(PAGE)
+    counts = np.append(np.zeros(page.n, np.int64), np.full(page.m, df))
+    counts[page.n + page.block_texts().index("All the weather")] = 1
+    cleaned = winnow.clean(page, model=MODEL, df=counts, pages=pages)
+    assert ("Winds" in cleaned.text) != cut
+    assert (cleaned.text == "All the weather") == cleaned.fallback == cut
+
+
 def test_what_a_page_says_twice_is_kept_once() -> None:
     cleaned = winnow.clean(
         f"<main>{STORY}<p>Stay in.</p></main><div class=mobile>{STORY}<p>Stay in.</p></div>", model=MODEL

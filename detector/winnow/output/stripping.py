@@ -44,11 +44,19 @@ class Remains:
     runs: NDArray[np.bool_]
 
 
-def template_units(page: Page, smoothed: SmoothedScores, threshold: float) -> tuple[NDArray[np.bool_], bool]:
+def template_units(
+    page: Page, smoothed: SmoothedScores, threshold: float, site: NDArray[np.bool_] | None = None
+) -> tuple[NDArray[np.bool_], bool]:
     """Decide which units are template: those whose smoothed score is not below the threshold.
 
     A page with text is never left empty. If all its blocks are template, those of its least template-like section are
-    kept (of several, the one with the most blocks).
+    kept (of several, the one with the most blocks), but for what the site knows as template.
+
+    Args:
+        page: the page.
+        smoothed: score and section of each unit.
+        threshold: score from which a unit is cut.
+        site: bool[n + m], units that are template according to the site; nothing is known where it has all blocks.
 
     Returns:
         bool[n + m], and whether the page had to be saved from being empty.
@@ -57,9 +65,10 @@ def template_units(page: Page, smoothed: SmoothedScores, threshold: float) -> tu
     blocks = slice(page.n, None)
     if not page.m or not template[blocks].all():
         return template, False
-    values, sections = smoothed.value[blocks], smoothed.section[blocks]
+    doubtful = np.ones(len(template), bool) if site is None or site[blocks].all() else ~site
+    values, sections = smoothed.value[blocks][doubtful[blocks]], smoothed.section[blocks][doubtful[blocks]]
     candidates, sizes = np.unique(sections[values == values.min()], return_counts=True)
-    template[smoothed.section == candidates[sizes.argmax()]] = False
+    template[(smoothed.section == candidates[sizes.argmax()]) & doubtful] = False
     return template, True
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from winnow.site.counting.site_level import HTML_SHARE, site_level_templates
-from winnow.site.evidence import contradicted, with_site_evidence
+from winnow.site.evidence import all_over_the_site, contradicted, with_site_evidence
 from winnow.site.own_text import own_paragraphs, says_more
 
 if TYPE_CHECKING:
@@ -61,6 +61,8 @@ class SiteKnowledge:
         moved = moved.with_templateness(np.where(template, 1.0, moved.templateness))
         content = scores.templateness[page.n :] < scores.threshold
         if contradicted(scores, moved) and not says_more(own, content, lengths):
-            return cls(scores, nothing, own, moves=False)
+            thin = all_over_the_site(content, lengths, df[page.n :], pages) and not template[page.n :].all()
+            if not thin:
+                return cls(scores, nothing, own, moves=False)
         moves = bool(template.any()) or not np.array_equal(moved.templateness, scores.templateness)
         return cls(moved, template, own, moves)

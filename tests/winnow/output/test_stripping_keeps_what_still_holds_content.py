@@ -176,6 +176,15 @@ def test_a_page_that_would_end_up_empty_keeps_its_least_template_like_section() 
     assert template[page.n :].tolist() == [True, False, True]
 
 
+def test_a_page_that_would_end_up_empty_keeps_nothing_that_its_site_knows_as_template() -> None:
+    page = Page.parse("<p>menu</p><p>title</p><p>footer</p>")
+    smoothed = SmoothedScores(np.ones(page.n + page.m), np.zeros(page.n + page.m, np.int32))
+    site = np.append(np.zeros(page.n, bool), [True, False, True])
+    assert template_units(page, smoothed, 0.5, site)[0][page.n :].tolist() == [True, False, True]
+    nothing_else = np.ones(page.n + page.m, bool)
+    assert not template_units(page, smoothed, 0.5, nothing_else)[0][page.n :].any()
+
+
 def test_a_page_without_text_has_nothing_to_fall_back_to() -> None:
     page = Page.parse("<div></div>")
     template, fallback = template_units(page, SmoothedScores(np.ones(page.n), np.zeros(page.n, np.int32)), 0.5)
