@@ -47,28 +47,28 @@ class Remains:
 def template_units(
     page: Page, smoothed: SmoothedScores, threshold: float, site: NDArray[np.bool_] | None = None
 ) -> tuple[NDArray[np.bool_], bool]:
-    """Decide which units are template: those whose smoothed score is not below the threshold.
+    """Decide which units are template: those whose smoothed score is not below the threshold, and what the site knows.
 
     A page with text is never left empty. If all its blocks are template, those of its least template-like section are
-    kept (of several, the one with the most blocks), but for what the site knows as template.
+    kept (of several, the one with the most blocks), but for what the site knows.
 
     Args:
         page: the page.
         smoothed: score and section of each unit.
         threshold: score from which a unit is cut.
-        site: bool[n + m], units that are template according to the site; nothing is known where it has all blocks.
+        site: bool[n + m], units that are template according to the site; where it has all blocks, it says nothing.
 
     Returns:
         bool[n + m], and whether the page had to be saved from being empty.
     """
-    template = smoothed.value >= threshold
     blocks = slice(page.n, None)
+    known = np.zeros(page.n + page.m, bool) if site is None or site[blocks].all() else site
+    template = (smoothed.value >= threshold) | known
     if not page.m or not template[blocks].all():
         return template, False
-    doubtful = np.ones(len(template), bool) if site is None or site[blocks].all() else ~site
-    values, sections = smoothed.value[blocks][doubtful[blocks]], smoothed.section[blocks][doubtful[blocks]]
+    values, sections = (of_units[blocks][~known[blocks]] for of_units in (smoothed.value, smoothed.section))
     candidates, sizes = np.unique(sections[values == values.min()], return_counts=True)
-    template[(smoothed.section == candidates[sizes.argmax()]) & doubtful] = False
+    template[(smoothed.section == candidates[sizes.argmax()]) & ~known] = False
     return template, True
 
 

@@ -3,6 +3,7 @@ import pytest
 from lxml import etree
 from numpy.typing import NDArray
 
+from winnow.models.base import ABOVE_ALL
 from winnow.output.markdown import to_markdown
 from winnow.output.markup.html import MAX_NESTING, write_html
 from winnow.output.stripping import remains, template_units
@@ -183,6 +184,15 @@ def test_a_page_that_would_end_up_empty_keeps_nothing_that_its_site_knows_as_tem
     assert template_units(page, smoothed, 0.5, site)[0][page.n :].tolist() == [True, False, True]
     nothing_else = np.ones(page.n + page.m, bool)
     assert not template_units(page, smoothed, 0.5, nothing_else)[0][page.n :].any()
+
+
+def test_what_a_site_knows_as_template_goes_even_where_nothing_else_is_to_be_cut() -> None:
+    page = Page.parse("<p>menu</p><p>story</p>")
+    smoothed = SmoothedScores(np.ones(page.n + page.m), np.zeros(page.n + page.m, np.int32))
+    site = np.append(np.zeros(page.n, bool), [True, False])
+    template, fallback = template_units(page, smoothed, ABOVE_ALL, site)
+    assert template[page.n :].tolist() == [True, False]
+    assert not fallback
 
 
 def test_a_page_without_text_has_nothing_to_fall_back_to() -> None:
