@@ -80,11 +80,13 @@ class EmbeddedServer:
                 self._join()
                 if self._memory is not None:
                     self._limit_file.write_text(str(self._memory), encoding="ascii")
-                if not self._answers():
+                if self._ask("PING") is None:
                     self._prepare_socket_folder()
                     self._launch()
-                elif self._memory is not None:
-                    self._ask(f"CONFIG SET maxmemory {self._memory}")
+                else:
+                    self._wait_for_an_answer()
+                    if self._memory is not None:
+                        self._ask(f"CONFIG SET maxmemory {self._memory}")
         except OSError as error:
             self._leave()
             raise EmbeddedServerError(
@@ -103,7 +105,7 @@ class EmbeddedServer:
             last = _try_lock(self._users, fcntl.LOCK_EX)
             self._leave()
             if last:
-                _wait_for(lambda: not self._pid_file.exists(), self._timeout)
+                _wait_for(self._has_ended, self._timeout)
                 self._reap_guard()
                 if (socket_folder := self._socket_path().parent) != self.folder:
                     socket_folder.rmdir()
@@ -119,6 +121,10 @@ class EmbeddedServer:
     @property
     def _pid_file(self) -> Path:
         return self.folder / "server.pid"
+
+    @property
+    def _users_file(self) -> Path:
+        return self.folder / "users.lock"
 
     @property
     def _limit_file(self) -> Path:
@@ -162,7 +168,7 @@ class EmbeddedServer:
 
     def _join(self) -> None:
         if self._users is None:
-            self._users = os.open(self.folder / "users.lock", os.O_RDWR | os.O_CREAT, 0o600)
+            self._users = os.open(self._users_file, os.O_RDWR | os.O_CREAT, 0o600)
         users = self._users
         if not _wait_for(lambda: _try_lock(users, fcntl.LOCK_SH), self._timeout):
             raise EmbeddedServerError(f"the earlier server of {self.folder} has not ended in {self._timeout:g} s")
@@ -172,11 +178,19 @@ class EmbeddedServer:
             os.close(self._users)
             self._users = None
 
+    def _has_ended(self) -> bool:
+        """Whether the server is gone, and its guard, which keeps the lock until then once the last crawl has left."""
+        lock = os.open(self._users_file, os.O_RDWR)
+        try:
+            return _try_lock(lock, fcntl.LOCK_EX) and not (self._pid_file.exists() and self._answers())
+        finally:
+            os.close(lock)
+
     def _reap_guard(self) -> None:
         if (guard := self._guard) is not None:
             self._guard = None
             with suppress(ChildProcessError):
-                _wait_for(lambda: os.waitpid(guard, os.WNOHANG)[0] == guard, 1.0)
+                _wait_for(lambda: os.waitpid(guard, os.WNOHANG)[0] == guard, self._timeout)
 
     def _launch(self) -> None:
         for stale in (self._socket_path(), self._pid_file):
@@ -185,7 +199,7 @@ class EmbeddedServer:
         write_log = (os.POSIX_SPAWN_OPEN, 1, str(log), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         self._guard = os.posix_spawn(
             sys.executable,
-            [sys.executable, "-I", "-S", embedded_guard.__file__, str(self.folder / "users.lock"), *self._command()],
+            [sys.executable, "-I", "-S", embedded_guard.__file__, str(self._users_file), *self._command()],
             {"PATH": os.defpath},
             file_actions=[
                 (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
@@ -198,6 +212,11 @@ class EmbeddedServer:
         if not _wait_for(self._answers, self._timeout):
             tail = log.read_bytes()[-_LOG_TAIL_BYTES:].decode(errors="replace").strip()
             raise EmbeddedServerError(f"the embedded server in {self.folder} did not start; its log ends:\n{tail}")
+
+    def _wait_for_an_answer(self) -> None:
+        """Wait for a server that is busy: a second one would take its socket and its data away."""
+        if not _wait_for(self._answers, self._timeout):
+            raise EmbeddedServerError(f"the server of {self.folder} has not answered in {self._timeout:g} s")
 
     def _command(self) -> list[str]:
         options = {
@@ -218,18 +237,20 @@ class EmbeddedServer:
         return [str(server_binary()), *(part for name, value in options.items() for part in (f"--{name}", value))]
 
     def _answers(self) -> bool:
-        return self._ask("PING").startswith(b"+PONG")
+        return (self._ask("PING") or b"").startswith(b"+PONG")
 
-    def _ask(self, command: str) -> bytes:
-        """What the server says to a command; nothing when it is not there."""
+    def _ask(self, command: str) -> bytes | None:
+        """What the server says to a command; nothing while it is busy, and ``None`` where nobody listens."""
         with socket.socket(socket.AF_UNIX) as probe:
-            probe.settimeout(1.0)
+            probe.settimeout(min(1.0, self._timeout))
             try:
                 probe.connect(str(self._socket_path()))
                 probe.sendall(command.encode() + b"\r\n")
                 return probe.recv(64)
-            except OSError:
+            except (BlockingIOError, TimeoutError):
                 return b""
+            except OSError:
+                return None
 
 
 def server_binary() -> Path:
