@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 import redis
 
+from benchmarks.shared.ports import ReservedPort
 from scrapy_winnow.storage.embedded import server_binary
 
 if TYPE_CHECKING:
@@ -37,7 +38,8 @@ class Server:
 
     def __init__(self, folder: Path, *options: str, environment: Mapping[str, str] = MappingProxyType({})) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self.port = _free_port()
+        self._reserved = ReservedPort()
+        self.port = self._reserved.number
         self._folder = folder
         self._options = options
         self._environment = {**os.environ, **environment}
@@ -186,10 +188,3 @@ class Proxy:
             for end in (connection, other):
                 self._pairs.pop(end, None)
                 end.close()
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import time
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Final
@@ -10,20 +9,13 @@ from typing import TYPE_CHECKING, Final
 import redis
 
 from benchmarks.shared.local_server import LocalServer
+from benchmarks.shared.ports import ReservedPort
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 SLOTS: Final = 16_384
-_SECONDS: Final = 30.0
-
-
-def free_port() -> int:
-    """Return a port that nobody listens at."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+_SECONDS: Final = 120.0
 
 
 def share_slots(ports: Sequence[tuple[int, int]]) -> None:
@@ -54,7 +46,7 @@ def share_slots(ports: Sequence[tuple[int, int]]) -> None:
 def local_cluster(nodes: int) -> Iterator[list[LocalServer]]:
     """Run a cluster of so many servers that keep nothing on disk."""
     with ExitStack() as stack:
-        buses = [free_port() for _ in range(nodes)]
+        buses = [stack.enter_context(ReservedPort()).number for _ in range(nodes)]
         servers = [
             stack.enter_context(LocalServer("--cluster-enabled", "yes", "--cluster-port", str(bus))) for bus in buses
         ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import tempfile
 import time
@@ -10,6 +9,7 @@ from typing import Any, Self
 
 import redis
 
+from benchmarks.shared.ports import ReservedPort
 from scrapy_winnow.storage.embedded import server_binary
 
 
@@ -27,9 +27,8 @@ class LocalServer:
 
     def __init__(self, *options: str) -> None:
         self._options = options
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port: int = probe.getsockname()[1]
+        self._reserved = ReservedPort()
+        self.port = self._reserved.number
         self.url = f"redis://127.0.0.1:{self.port}"
         self.client: redis.Redis = redis.Redis.from_url(self.url)
 
@@ -52,6 +51,7 @@ class LocalServer:
         self.client.close()
         self._process.kill()
         self._process.wait()
+        self._reserved.close()
         self._folder.cleanup()
 
     def empty(self) -> None:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.shared.ports import ReservedPort
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.embedded import EmbeddedServer, server_binary
 from tests.scrapy_winnow.cluster import running_cluster
@@ -53,9 +54,8 @@ class TcpServer:
     def __init__(self, folder: Path, *options: str) -> None:
         self.folder = folder
         self.options = options
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
+        self._reserved = ReservedPort()
+        self.port = self._reserved.number
         self.url = f"redis://127.0.0.1:{self.port}"
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -66,11 +66,12 @@ class TcpServer:
 
     def wait(self) -> None:
         """Wait until it takes connections."""
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while True:
             try:
-                socket.create_connection(("127.0.0.1", self.port), 1).close()
+                socket.create_connection(("127.0.0.1", self.port), 10).close()
             except OSError:
+                assert self._process is None or self._process.poll() is None
                 assert time.monotonic() < deadline
                 time.sleep(0.01)
             else:
@@ -85,6 +86,18 @@ class TcpServer:
         if self._process is not None:
             self._process.kill()
             self._process.wait()
+
+    def close(self) -> None:
+        """Stop it for good."""
+        self.stop()
+        self._reserved.close()
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    """A port of loopback for something that is told where to listen."""
+    with ReservedPort() as port:
+        yield port.number
 
 
 @pytest.fixture(scope="session")
@@ -106,7 +119,7 @@ def tcp_server(tmp_path: Path) -> Iterator[Callable[..., TcpServer]]:
 
     yield start
     for server in started:
-        server.stop()
+        server.close()
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,8 @@
 """Archives in a store that speaks S3's protocol, on loopback: found, read over broken connections, refused."""
 
 import gzip
+import logging
+import re
 import socket
 import threading
 from http.client import HTTPConnection
@@ -15,6 +17,8 @@ from scrapy_winnow.commands import main
 
 @pytest.fixture(scope="module")
 def server():
+    # Of each request, in the middle of whatever a test captures by then.
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
     server = ThreadedMotoServer("127.0.0.1", port=0, verbose=False)
     server.start()
     yield server.get_host_and_port()
@@ -152,6 +156,18 @@ def test_a_kind_of_address_that_is_not_known_is_named(capsys, tmp_path):
     assert "s4://crawl/first.warc.gz: no kind of address that is known" in capsys.readouterr().err
 
 
+def whole_request(client):
+    """What a client asks, in however many pieces it comes."""
+    asked = b""
+    while b"\r\n\r\n" not in asked:
+        asked += client.recv(1 << 16)
+    head, _, body = asked.partition(b"\r\n\r\n")
+    (length,) = re.findall(rb"(?i)^content-length: *(\d+)", head, re.MULTILINE) or [b"0"]
+    while len(body) < int(length):
+        body += client.recv(1 << 16)
+    return head + b"\r\n\r\n" + body
+
+
 class BreakingProxy:
     """Passes on what comes, and breaks off some of the answers that hold parts of archives."""
 
@@ -172,7 +188,7 @@ class BreakingProxy:
 
     def _pass_on(self, client):
         with client, socket.create_connection(self._server) as server:
-            asked = client.recv(1 << 16)
+            asked = whole_request(client)
             server.sendall(asked.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n", 1))
             answer = server.makefile("rb").read()
             if self.breaks and asked.startswith(b"GET") and b"206" in answer[:20]:

@@ -17,14 +17,7 @@ from scrapy_winnow.services.service import Figure
 ROOT = Path(__file__).parents[3]
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def test_a_running_crawl_answers_prometheus_with_all_its_stats(crawl, web):
-    port = _free_port()
+def test_a_running_crawl_answers_prometheus_with_all_its_stats(crawl, web, port):
     answers = []
 
     def ask(path: str) -> None:

@@ -39,7 +39,7 @@ async def test_hosts_are_counted_and_settle_wherever_they_lie(cluster, prefix):
 async def test_a_server_that_hangs_costs_near_duplicates_and_the_hosts_that_it_has(
     cluster, cluster_servers, cluster_url, prefix
 ):
-    connection = Connection(cluster_url, timeout=1, retry_interval=0.05)
+    connection = Connection(cluster_url, timeout=20, retry_interval=0.05)
     near = connection.for_purpose("near-duplicates")
     counts = NodeCounts(connection, prefix=prefix, version=1, budget=4000, most_pages=1024, ttl=1000)
     index = index_of(near, IndexOptions(prefix))
@@ -49,13 +49,15 @@ async def test_a_server_that_hangs_costs_near_duplicates_and_the_hosts_that_it_h
     assert await connection.ping()
     cluster_servers[2].signal(signal.SIGSTOP)
     try:
+        connection._server.timeout = connection._server.batches._timeout = 0.5
         assert await index.find("http://b.example/", shingles) is None
+        connection._server.timeout = connection._server.batches._timeout = 20
         for number in range(3):
             assert (await counts.count(places[0], bytes([number] * 8), NODES)).pages == number + 1
         assert (near.is_away, connection.is_away) == (True, False)
     finally:
         cluster_servers[2].signal(signal.SIGCONT)
-    verdict, deadline = None, time.monotonic() + 20
+    verdict, deadline = None, time.monotonic() + 60
     while verdict is None and time.monotonic() < deadline:
         await asyncio.sleep(0.1)
         verdict = await index.find("http://b.example/", shingles)

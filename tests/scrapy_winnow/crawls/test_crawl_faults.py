@@ -63,7 +63,7 @@ def taking_no_counts(shared_web, start_crawls, tmp_path_factory, new_tcp_server)
     }
     results = start_crawls(*crawls.values()).results()
     for server in servers.values():
-        server.stop()
+        server.close()
     return dict(zip(crawls, results, strict=True))
 
 

@@ -47,6 +47,7 @@ def valkey(compose, new_tcp_server, tmp_path):
     yield server
     process.kill()
     process.wait()
+    server.close()
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -13,6 +12,8 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
+
+from benchmarks.shared.ports import ReservedPort
 
 pytestmark = pytest.mark.engines
 
@@ -37,9 +38,8 @@ class Machine:
         (self.folder / "bin").mkdir(parents=True)
         (self.folder / "bin" / "scrapyd").symlink_to(PROGRAMS / "scrapyd")
         (folder / "deploy").symlink_to(ROOT / "deploy")
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
+        self._reserved = ReservedPort()
+        self.port = self._reserved.number
         recipe = "\n".join(_recipe()).replace("https://example.org/", first_url).replace("6800", str(self.port))
         quick = [
             f"sed -i 's/6800/{self.port}/; s/to_keep = 20/to_keep = 1/; s/interval = 1/interval = 0.1/' scrapy.cfg",
@@ -78,7 +78,8 @@ class Machine:
 
     def stop(self) -> None:
         os.killpg(self.process.pid, signal.SIGTERM)
-        self.process.communicate(timeout=30)
+        self.process.communicate(timeout=60)
+        self._reserved.close()
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 import json
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -24,10 +23,8 @@ PROGRAM = "from scrapy_winnow.commands import main; raise SystemExit(main())"
 
 
 @pytest.fixture
-def address():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return f"127.0.0.1:{probe.getsockname()[1]}"
+def address(port):
+    return f"127.0.0.1:{port}"
 
 
 @pytest.fixture

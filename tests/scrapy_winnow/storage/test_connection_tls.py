@@ -2,6 +2,7 @@ import asyncio
 import datetime
 import ipaddress
 import ssl
+from contextlib import asynccontextmanager
 
 import pytest
 from cryptography import x509
@@ -39,8 +40,10 @@ def certificate(tmp_path):
     return file
 
 
+@asynccontextmanager
 async def _tunnel(certificate, port):
-    """Terminate TLS in front of a server, as a managed Redis does."""
+    """Terminate TLS in front of a server, as a managed Redis does; ends with the last of those that came."""
+    passing_on = set()
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(certificate)
 
@@ -51,19 +54,23 @@ async def _tunnel(certificate, port):
         writer.close()
 
     async def serve(reader, writer):
+        passing_on.add(asyncio.current_task())
         upstream_reader, upstream_writer = await asyncio.open_connection("127.0.0.1", port)
         await asyncio.gather(pump(reader, upstream_writer), pump(upstream_reader, writer))
+        await asyncio.gather(*(each.wait_closed() for each in (upstream_writer, writer)), return_exceptions=True)
 
-    return await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context)
+    async with await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context) as server:
+        yield server
+        await asyncio.gather(*passing_on)
 
 
 async def test_rediss_with_user_and_password_works_and_an_unknown_certificate_is_refused(tcp_server, certificate):
     server = tcp_server("--user", "counter", "on", ">secret", "~*", "+@all")
-    async with await _tunnel(certificate, server.port) as tunnel:
+    async with _tunnel(certificate, server.port) as tunnel:
         url = f"rediss://counter:secret@127.0.0.1:{tunnel.sockets[0].getsockname()[1]}"
-        trusting = Connection(f"{url}?ssl_ca_certs={certificate}", timeout=10)
+        trusting = Connection(f"{url}?ssl_ca_certs={certificate}", timeout=20)
         assert await trusting.ping()
         await trusting.close()
-        doubting = Connection(url, timeout=10)
+        doubting = Connection(url, timeout=20)
         assert not await doubting.ping()
         await doubting.close()

@@ -3,7 +3,6 @@
 import asyncio
 import hashlib
 import signal
-import time
 
 import pytest
 from redis.exceptions import ResponseError
@@ -77,9 +76,8 @@ async def test_a_page_that_is_given_up_takes_no_other_with_it(server):
 
 
 async def test_a_call_that_can_wait_does_not_wait_for_long(connection):
-    begin = time.monotonic()
-    assert await connection.run(ECHO, [], ["alone"], can_wait=True) == b"alone"
-    assert time.monotonic() - begin < 5
+    async with asyncio.timeout(60):
+        assert await connection.run(ECHO, [], ["alone"], can_wait=True) == b"alone"
 
 
 async def test_a_call_that_is_refused_spoils_no_other(connection):
@@ -98,16 +96,14 @@ async def test_scripts_that_the_server_has_forgotten_are_loaded_again(server):
 @pytest.mark.parametrize("can_wait", [False, True])
 async def test_calls_to_a_server_that_hangs_are_given_up_together(tcp_server, can_wait: bool):
     server = tcp_server()
-    failed = []
-    connection = Connection(server.url, timeout=0.3, on_failure=failed.append)
-    assert await connection.run(ECHO, [], ["load"], can_wait=True) == b"load"
+    connection = Connection(server.url, timeout=0.3)
     server.signal(signal.SIGSTOP)
-    begin = time.monotonic()
-    assert await asyncio.gather(*(connection.run(ECHO, [], ["x"], can_wait=can_wait) for _ in range(3))) == [None] * 3
-    assert time.monotonic() - begin < 5
-    assert connection.is_away
-    await asyncio.sleep(0.05)
-    assert not connection._server.batches._sending
+    calls = [connection.run(ECHO, [], ["x"], can_wait=can_wait) for _ in range(3)]
+    async with asyncio.timeout(60):
+        assert await asyncio.gather(*calls) == [None] * 3
+        assert connection.is_away
+        while connection._server.batches._sending:  # noqa: ASYNC110 - nobody waits for them any more
+            await asyncio.sleep(0.01)
     server.signal(signal.SIGCONT)
     await connection.close()
 
