@@ -6,6 +6,7 @@ import asyncio
 import logging
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
@@ -15,16 +16,19 @@ from scrapy.utils.asyncio import run_in_thread
 from scrapy_winnow import stats
 from scrapy_winnow.cleaning.item_values import CleanedItem, CleaningOptions, clean_item
 from scrapy_winnow.cleaning.pool import CleaningPool
+from scrapy_winnow.cleaning.process import ProcessDiedError
+from scrapy_winnow.cleaning.reading import ReadPage
 from scrapy_winnow.cleaning.tasks import Task
 from scrapy_winnow.hosts.evidence import HashedPage
 from winnow.models.registry import load_model
+from winnow.page.charset import is_binary
 from winnow.page.page import Limits, Page, PageTooLarge
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from scrapy_winnow.config import Config
-    from scrapy_winnow.hosts.evidence import UnitCounts
+    from scrapy_winnow.hosts.evidence import HashedUnits, UnitCounts
     from winnow.models.base import StoredModel
 
 P = ParamSpec("P")
@@ -56,9 +60,9 @@ MOST_WAITING: Final = 16
 class Cleaner:
     """Cleans the pages of a crawl so that none of them holds the event loop for long.
 
-    With ``WINNOW_PROCESSES`` pages are cleaned there; in the crawl's process only while the others start or have too
-    much to do, and pages that some of them have died of. There a light page is worked on at once, which costs least,
-    and a heavy one in a thread, one at a time: more of them would share one interpreter and only take memory.
+    With ``WINNOW_PROCESSES`` pages are read and cleaned there; in the crawl's process only while the others start or
+    have too much to do, and pages that some of them have died of. There a light page is worked on at once, which costs
+    least, and a heavy one in a thread, one at a time: more of them would share one interpreter and only take memory.
 
     Args:
         config: the settings.
@@ -84,10 +88,12 @@ class Cleaner:
         )
         self._model_file = config.own_model
         self._most_tags = config.thread_tags
+        self._reads_here = config.teaches  # a page that teaches is needed as it was read
         self._count = count
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="winnow-clean")
         self._file: asyncio.Task[str | None] | None = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._deadly: set[bytes] = set()  # contents of pages that processes have died of while they read them
         self._pool: CleaningPool | None = None
         if config.processes:
             self._pool = CleaningPool(config.processes, self._model_file, died=lambda: count(stats.PROCESSES_DIED))
@@ -106,10 +112,36 @@ class Cleaner:
         """Whether a page may be worked on in the event loop."""
         return tags_of(html) <= self._most_tags
 
-    async def read(self, html: str | bytes, url: str) -> HashedPage | None:
+    def reads_elsewhere(self, html: str | bytes) -> bool:
+        """Whether :meth:`read_page` would have a process read the page."""
+        return self._pool is not None and not self._reads_here and self._takes(self._pool, html)
+
+    async def read(self, html: str | bytes, url: str) -> HashedUnits | None:
         """Parse and fingerprint a page; ``None`` for one that is too large, or no HTML."""
-        read = partial(_read, html, url, self.options.limits)
-        return read() if self.is_light(html) else await self.in_thread(read)
+        if is_binary(html):
+            return None
+        with suppress(PageTooLarge):
+            return await self.read_page(html, url)
+        return None
+
+    async def read_page(self, html: str | bytes, url: str) -> HashedUnits:
+        """Parse and fingerprint HTML where that holds the event loop for least, for :meth:`clean` to go on with.
+
+        Raises:
+            PageTooLarge: it is.
+        """
+        limits, has_killed = self.options.limits, False
+        if self._pool is not None and self.reads_elsewhere(html):
+            try:
+                if (read := await self._pool.read(html, url, limits)) is not None:
+                    return read
+            except ProcessDiedError:
+                has_killed = True
+        work = partial(_read, html, url, limits)
+        hashed = work() if self.is_light(html) else await self.in_thread(work)
+        if has_killed:
+            self._deadly.add(hashed.contents_id)
+        return hashed
 
     def use(self, model: StoredModel) -> None:
         """Use another model from the next page on."""
@@ -133,7 +165,7 @@ class Cleaner:
         self,
         html: str | bytes,
         url: str | None,
-        hashed: HashedPage | None,
+        hashed: HashedUnits | None,
         counts: UnitCounts | None,
         model: str | None = None,
     ) -> CleanedItem:
@@ -142,7 +174,7 @@ class Cleaner:
         Args:
             html: the page's HTML; as text where ``hashed`` was read from it.
             url: its address, where known.
-            hashed: the page already read.
+            hashed: what :meth:`read` has found, or the page where it was read otherwise.
             counts: what the site's counts say of it.
             model: name or file of another model than the crawl's.
 
@@ -152,19 +184,25 @@ class Cleaner:
         """
         if self._pool is not None:
             self._pool.start()
-            if self._pool.is_ready and (self._pool.waiting < MOST_WAITING or not self.is_light(html)):
+            read = hashed if isinstance(hashed, ReadPage) else None
+            is_deadly = hashed is not None and hashed.contents_id in self._deadly
+            if not is_deadly and (read is not None or self._takes(self._pool, html)):
                 file = model or (self._model_file if self._file is None else await self._file)
-                cleaned = await self._pool.clean(Task(html, url, counts, self.options, file))
+                cleaned = await self._pool.clean(Task(html, url, counts, self.options, file), read)
                 if cleaned is not None:
                     self._count(stats.ITEMS_IN_PROCESS)
                     return cleaned
-        page: str | bytes | Page = html if hashed is None else hashed.page
+        page = hashed.page if isinstance(hashed, HashedPage) else html
         judge = self.model if model is None else load_model(model)
         work = partial(clean_item, page, url, counts, model=judge, options=self.options)
         if self.is_light(html):
             return work()
         self._count(stats.ITEMS_IN_THREAD)
         return await self.in_thread(work)
+
+    def _takes(self, pool: CleaningPool, html: str | bytes) -> bool:
+        """Whether a page is one for the processes: they are ready, and not too busy for a light one."""
+        return pool.is_ready and (pool.waiting < MOST_WAITING or not self.is_light(html))
 
     async def in_thread(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Do some work on a heavy page beside the event loop, after what came before it."""
@@ -179,9 +217,5 @@ class Cleaner:
             self._folder.cleanup()
 
 
-def _read(html: str | bytes, url: str, limits: Limits) -> HashedPage | None:
-    try:
-        page = Page.parse(html, url, limits=limits)
-    except PageTooLarge:
-        return None
-    return None if page.binary else HashedPage.of(page)
+def _read(html: str | bytes, url: str, limits: Limits) -> HashedPage:
+    return HashedPage.of(Page.parse(html, url, limits=limits))

@@ -5,15 +5,23 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
+from contextlib import suppress
+from dataclasses import replace
+from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
 from scrapy_winnow.cleaning.process import CleaningProcess, ProcessDiedError
-from scrapy_winnow.cleaning.tasks import Task, pack_task, read_cleaned
+from scrapy_winnow.cleaning.reading import Reading, pack_reading, unpack_hashed
+from scrapy_winnow.cleaning.tasks import is_forgotten, pack_task, read_cleaned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from scrapy_winnow.cleaning.item_values import CleanedItem
+    from scrapy_winnow.cleaning.messages import Message
+    from scrapy_winnow.cleaning.reading import ReadPage
+    from scrapy_winnow.cleaning.tasks import Task
+    from winnow.page.limits import Limits
 
 TRIES: Final = 2
 """Processes that may die of a page."""
@@ -47,6 +55,7 @@ class CleaningPool:
         self._tasks: set[asyncio.Task[None]] = set()
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._failures = 0
+        self._numbers = count()
         self._closed = False
 
     @property
@@ -71,23 +80,43 @@ class CleaningPool:
             self._starting += 1
             self._keep(self._start_one())
 
-    async def clean(self, task: Task) -> CleanedItem | None:
+    async def read(self, html: str | bytes, url: str, limits: Limits) -> ReadPage | None:
+        """Read a page, and keep it in the process, for it is to be cleaned a moment later.
+
+        Returns:
+            Its fingerprints. ``None`` where reading it raises another error, and where there are no processes any more.
+
+        Raises:
+            PageTooLarge: the page is above one of the caps.
+            ProcessDiedError: ``TRIES`` processes died of it.
+        """
+        number = next(self._numbers)
+        asked = await self._ask_any(len(html), lambda: pack_reading(Reading(number, html, url, limits)))
+        return unpack_hashed(*asked, number) if asked is not None else None
+
+    async def clean(self, task: Task, read: ReadPage | None = None) -> CleanedItem | None:
         """Clean a page.
+
+        Args:
+            task: the page, and how it is to be cleaned.
+            read: what :meth:`read` has returned of it, if it was read.
 
         Returns:
             What :func:`scrapy_winnow.cleaning.item_values.clean_item` gives. ``None`` where it raises an error, where
             ``TRIES`` processes died of the page, and where there are none any more.
         """
-        for _ in range(TRIES):
-            process = await self._free(len(task.html))
-            if process is None:
-                return None
+        tries = TRIES
+        if read is not None and not read.process.has_ended:
             try:
-                answer = await process.ask(pack_task(task))
+                kept = pack_task(replace(task, kept=read.number))
+                answer = await self._ask(read.process, kept, len(task.html))
+                if not is_forgotten(answer):
+                    return read_cleaned(answer)
             except ProcessDiedError:
-                continue
-            self._failures = 0
-            return read_cleaned(answer)
+                tries -= 1
+        with suppress(ProcessDiedError):
+            asked = await self._ask_any(len(task.html), lambda: pack_task(task), tries)
+            return read_cleaned(asked[0]) if asked is not None else None
         return None
 
     async def close(self) -> None:
@@ -98,6 +127,27 @@ class CleaningPool:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await asyncio.gather(*(process.close() for process in [*self._processes, *self._dead]))
         self._wake(len(self._waiting))
+
+    async def _ask_any(
+        self, size: int, message: Callable[[], bytes], tries: int = TRIES
+    ) -> tuple[Message, CleaningProcess] | None:
+        """Ask the process with least to do, or another where it dies of it; ``None`` when there will be none.
+
+        Raises:
+            ProcessDiedError: so many processes died of it.
+        """
+        for _ in range(tries):
+            process = await self._free(size)
+            if process is None:
+                return None
+            with suppress(ProcessDiedError):
+                return await self._ask(process, message(), size), process
+        raise ProcessDiedError
+
+    async def _ask(self, process: CleaningProcess, message: bytes, size: int) -> Message:
+        answer = await process.ask(message, size)
+        self._failures = 0
+        return answer
 
     async def _free(self, size: int) -> CleaningProcess | None:
         """Wait for a process that takes a page of so many bytes; ``None`` when there will be none."""

@@ -36,7 +36,7 @@ class CleaningProcess(asyncio.Protocol):
     sockets is copied, and the user's main module is not imported again.
 
     Attributes:
-        bytes_in_hand: bytes that were sent and not answered.
+        bytes_in_hand: bytes of the pages whose messages were not answered.
     """
 
     def __init__(self, answered: Callable[[], object], died: Callable[[CleaningProcess], object]) -> None:
@@ -99,15 +99,15 @@ class CleaningProcess(asyncio.Protocol):
         """Messages that were sent and not answered."""
         return len(self._asked)
 
-    async def ask(self, message: bytes) -> Message:
-        """Send a message and wait for its answer.
+    async def ask(self, message: bytes, size: int) -> Message:
+        """Send a message about a page of so many bytes and wait for its answer.
 
         Raises:
             ProcessDiedError: the process has ended.
         """
         if self._transport is None or self._transport.is_closing():
             raise ProcessDiedError
-        answer = self._expect(len(message))
+        answer = self._expect(size)
         self._transport.write(message)
         return await answer
 

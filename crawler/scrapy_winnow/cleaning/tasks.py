@@ -23,6 +23,7 @@ class Task:
         counts: what its site's counts say of it, where there are some.
         options: what is the same for all pages of a crawl.
         model: name or path of the model; ``None`` for the package's own.
+        kept: number by which the process has read the page and may have kept it; the page is not sent along then.
     """
 
     html: str | bytes
@@ -30,19 +31,21 @@ class Task:
     counts: UnitCounts | None
     options: CleaningOptions
     model: str | None
+    kept: int | None = None
 
 
 def pack_task(task: Task) -> bytes:
     """Return a task as it is sent."""
-    html, counts = task.html, task.counts
+    html, counts = task.html if task.kept is None else b"", task.counts
     head: dict[str, Any] = {
         "url": task.url,
         "model": task.model,
+        "kept": task.kept,
         "is_text": isinstance(html, str),
         "options": _plain(task.options),
         "counts": None,
     }
-    parts = [html.encode("utf-8", "surrogatepass") if isinstance(html, str) else html]
+    parts = [packed_html(html)]
     if counts is not None:
         head["counts"] = [counts.size, counts.pages, counts.label_version]
         parts += [counts.units.astype("<i4").tobytes(), counts.df.astype("<i4").tobytes()]
@@ -64,12 +67,23 @@ def read_task(message: Message) -> Task:
         size, pages, label_version = head["counts"]
         counts = UnitCounts(size, units, df, pages, label_version)
     return Task(
-        html.decode("utf-8", "surrogatepass") if head["is_text"] else html,
+        unpacked_html(html, is_text=head["is_text"]),
         head["url"],
         counts,
         CleaningOptions.of(head["options"]),
         head["model"],
+        head["kept"],
     )
+
+
+def packed_html(html: str | bytes) -> bytes:
+    """Return HTML as it is sent; whether it was text has to be said."""
+    return html.encode("utf-8", "surrogatepass") if isinstance(html, str) else html
+
+
+def unpacked_html(html: bytes, *, is_text: bool) -> str | bytes:
+    """Return the argument of :func:`packed_html`."""
+    return html.decode("utf-8", "surrogatepass") if is_text else html
 
 
 def pack_cleaned(cleaned: CleanedItem) -> bytes:
@@ -81,6 +95,16 @@ def pack_cleaned(cleaned: CleanedItem) -> bytes:
 def pack_failure() -> bytes:
     """Return that a page could not be cleaned, as it is sent."""
     return Message({"values": None}).packed()
+
+
+def pack_forgotten() -> bytes:
+    """Return that a page is not kept any more, as it is sent."""
+    return Message({"values": None, "forgotten": True}).packed()
+
+
+def is_forgotten(message: Message) -> bool:
+    """Whether a process asks for the page itself."""
+    return "forgotten" in message.head
 
 
 def read_cleaned(message: Message) -> CleanedItem | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeGuard
 from weakref import WeakKeyDictionary
 
 from scrapy import Request
@@ -20,19 +20,20 @@ from winnow.page.page import Limits, Page, PageTooLarge
 from winnow.page.parsing import with_all_text
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from scrapy_winnow.hosts.evidence import SiteEvidence
+    from scrapy_winnow.hosts.evidence import HashedUnits, SiteEvidence
 
 
 class CountNodes:
     """Fingerprints a page before its callback runs, counts it, and keeps what came out for the pipeline.
 
     The tree is the one of ``response.selector``, which the callback uses next: a page is parsed once. A heavy page is
-    read in a thread, while the callback may have begun, and so from a tree of its own. A request with
+    read in a thread, and with ``WINNOW_PROCESSES`` every page in one of these, when the callback may have begun, and so
+    from a tree of its own. A request with
     ``meta={"winnow": False}`` is left alone, and so are its items.
     """
 
@@ -52,8 +53,10 @@ class CountNodes:
         """Read the page: a callback that returns a list has run, and may have changed the tree, before its output."""
         # What goes wrong here goes wrong again when the page is to be counted, and is said and counted there.
         with suppress(Exception):
-            is_light = self._winnow.cleaner.is_light(response.body)
-            if isinstance(response, HtmlResponse) and self._is_page(response) and is_light:
+            cleaner = self._winnow.cleaner
+            if not self._is_page(response) or cleaner.reads_elsewhere(response.body):
+                return
+            if cleaner.is_light(response.body):
                 self._read[response] = _read_from_tree(response, self._limits)
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
@@ -71,7 +74,7 @@ class CountNodes:
 
     async def _origin(self, response: Response) -> Origin:
         options = RequestOptions.of(response)
-        if not isinstance(response, HtmlResponse) or not self._is_page(response):
+        if not self._is_page(response):
             self._winnow.count(stats.PAGES_SKIPPED)
             return Origin(response.url, options.site_of(response), options)
         try:
@@ -86,20 +89,23 @@ class CountNodes:
         return Origin(response.url, options.site_of(response), options, html=own, hashed=hashed, evidence=evidence)
 
     @staticmethod
-    def _is_page(response: Response) -> bool:
+    def _is_page(response: Response) -> TypeGuard[HtmlResponse]:
         """Whether a response is a page of a site that is not to be left alone; servers call many a PDF HTML."""
+        if not isinstance(response, HtmlResponse):
+            return False
         options = RequestOptions.of(response)
         wanted = options.count or options.clean
         found = 200 <= response.status < 300 and wanted and options.site_of(response) is not None
         return found and not is_binary(response.body)
 
-    async def _hashed(self, response: HtmlResponse) -> HashedPage:
+    async def _hashed(self, response: HtmlResponse) -> HashedUnits:
         hashed = self._read.pop(response, None)
-        if hashed is None:
-            hashed = await self._winnow.cleaner.in_thread(_read, Page.parse, response.text, response, self._limits)
-        return hashed
+        if hashed is not None:
+            return hashed
+        self._limits.check("bytes", len(response.body))
+        return await self._winnow.cleaner.read_page(response.text, response.url)
 
-    async def _count(self, response: HtmlResponse, hashed: HashedPage, options: RequestOptions) -> SiteEvidence | None:
+    async def _count(self, response: HtmlResponse, hashed: HashedUnits, options: RequestOptions) -> SiteEvidence | None:
         winnow, site = self._winnow, str(options.site_of(response))
         evidence = None
         if winnow.counts is None:
@@ -112,9 +118,10 @@ class CountNodes:
                 site, self._page_id(response), hashed.fingerprints, hashed.contents_id, hashed.masses
             )
             winnow.count(_stat_of(evidence))
-        if evidence is not None and winnow.learning is not None and options.count:
+        learning = winnow.learning if options.count else None
+        if learning is not None and evidence is not None and isinstance(hashed, HashedPage):
             with self._guard.step("make an example of the page", stats.LEARNING_LEFT_OUT, response.url):
-                winnow.learning.offer(site, hashed, evidence)
+                learning.offer(site, hashed, evidence)
         return evidence
 
     def _page_id(self, response: Response) -> bytes:
@@ -136,14 +143,9 @@ def _stat_of(evidence: SiteEvidence | None) -> str:
 
 def _read_from_tree(response: HtmlResponse, limits: Limits) -> HashedPage:
     """Read the tree that the callback will use, unless Scrapy's parser has lost some of the page."""
+    limits.check("bytes", len(response.body))
     if with_all_text(response.text) is not response.text:
-        return _read(Page.parse, response.text, response, limits)
-    return _read(Page.from_tree, response.selector.root, response, limits)
-
-
-def _read(read: Callable[..., Page], html: Any, response: HtmlResponse, limits: Limits) -> HashedPage:
-    if len(response.body) > limits.max_bytes:
-        raise PageTooLarge("bytes", len(response.body), limits.max_bytes)
-    page = read(html, response.url, limits=limits)
+        return HashedPage.of(Page.parse(response.text, response.url, limits=limits))
+    page = Page.from_tree(response.selector.root, response.url, limits=limits)
     _ = page.title  # the one feature that would be read from the tree later on, when the callback may have changed it
     return HashedPage.of(page)

@@ -16,7 +16,7 @@ from scrapy_winnow.components.request_options import DEFAULT, RequestOptions
 if TYPE_CHECKING:
     from scrapy.http import Response
 
-    from scrapy_winnow.hosts.evidence import HashedPage, SiteEvidence
+    from scrapy_winnow.hosts.evidence import HashedUnits, SiteEvidence
 
 _REMEMBERED: Final = 1_000
 """Items that no pipeline of ours has asked for are forgotten beyond this many."""
@@ -31,7 +31,7 @@ class Origin:
         site: site that it counts for, where it has one.
         options: what its request says of it.
         html: the response's text and body; an item that holds one of them holds this very page.
-        hashed: the page with its fingerprints, where it was read.
+        hashed: its fingerprints, and the page with them where the crawl's own process has read it.
         evidence: what the site's counts say of it, where there are some.
     """
 
@@ -39,7 +39,7 @@ class Origin:
     site: str | None = None
     options: RequestOptions = DEFAULT
     html: tuple[str, bytes] | None = None
-    hashed: HashedPage | None = None
+    hashed: HashedUnits | None = None
     evidence: SiteEvidence | None = None
 
     def is_of(self, html: str | bytes) -> bool:

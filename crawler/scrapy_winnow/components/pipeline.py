@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from scrapy_winnow.cleaning.item_values import CleanedItem
     from scrapy_winnow.components.origins import Origin
-    from scrapy_winnow.hosts.evidence import HashedPage, SiteEvidence
+    from scrapy_winnow.hosts.evidence import HashedUnits, SiteEvidence
 
 logger = logging.getLogger(__name__)
 
@@ -140,11 +140,11 @@ class CleanItems:
         self, html: str | bytes, url: str | None, site: str | None, origin: Origin | None
     ) -> tuple[CleanedItem, SiteEvidence | None]:
         winnow, cleaner = self._winnow, self._winnow.cleaner
-        hashed: HashedPage | None = None
+        hashed: HashedUnits | None = None
         evidence: SiteEvidence | None = None
         if origin is not None and origin.html is not None and origin.hashed is not None and origin.is_of(html):
             hashed, evidence = origin.hashed, origin.evidence
-            html, url = origin.html[0], hashed.page.url
+            html, url = origin.html[0], origin.url
         elif winnow.counts is not None and url is not None and site is not None:
             hashed = await cleaner.read(html, url)
             if hashed is not None:

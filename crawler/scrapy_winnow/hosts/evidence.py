@@ -76,38 +76,50 @@ class UnitCounts:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class HashedPage:
-    """A page with the fingerprints of those of its units that are counted: its leaves.
+class HashedUnits:
+    """The fingerprints of those units of a page that are counted: its leaves.
 
     Attributes:
-        page: the page; it keeps its lxml tree alive.
+        size: units of the page, n + m.
         units: int64[k], the units that are counted, in document order.
         fingerprints: uint64[k], theirs.
         masses: uint8[k], characters of text of each, 255 for more.
         contents_id: fingerprint of the whole page, 8 bytes.
     """
 
-    page: Page
+    size: int
     units: NDArray[np.int64]
     fingerprints: NDArray[np.uint64]
     masses: NDArray[np.uint8]
     contents_id: bytes
 
+    def counts(self, evidence: SiteEvidence) -> UnitCounts:
+        """What the counts of the site say of the page's units."""
+        return UnitCounts(self.size, self.units, evidence.df, evidence.pages, evidence.label_version)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HashedPage(HashedUnits):
+    """A page with the fingerprints of those of its units that are counted.
+
+    Attributes:
+        page: the page; it keeps its lxml tree alive.
+    """
+
+    page: Page
+
     @classmethod
     def of(cls, page: Page) -> Self:
         """Fingerprint a page."""
+        size = page.n + page.m
         fingerprints = node_fingerprints(page)
         units = np.flatnonzero(leaves(page) & (fingerprints != 0))
         place = np.concatenate([page.run_begin, page.block_run_begin])
         units = units[np.argsort(place[units], kind="stable")]
-        masses = np.zeros(page.n + page.m, np.uint8)
+        masses = np.zeros(size, np.uint8)
         masses[page.n :] = [min(len(text), 255) for text in page.block_texts()]
-        return cls(page, units, fingerprints[units], masses[units], fingerprints[:1].astype("<u8").tobytes())
-
-    def counts(self, evidence: SiteEvidence) -> UnitCounts:
-        """What the counts of the site say of the page's units."""
-        size = self.page.n + self.page.m
-        return UnitCounts(size, self.units, evidence.df, evidence.pages, evidence.label_version)
+        contents_id = fingerprints[:1].astype("<u8").tobytes()
+        return cls(size, units, fingerprints[units], masses[units], contents_id, page)
 
     def frequencies(self, evidence: SiteEvidence) -> NDArray[np.int64]:
         """int64[n + m], pages of the host that contain each unit; 0 for units whose leaves are not counted."""

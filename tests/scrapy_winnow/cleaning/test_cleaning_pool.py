@@ -14,10 +14,12 @@ import pytest
 from scrapy_winnow.cleaning import process as process_module
 from scrapy_winnow.cleaning.item_values import CleaningOptions, clean_item
 from scrapy_winnow.cleaning.pool import CleaningPool
+from scrapy_winnow.cleaning.process import ProcessDiedError
 from scrapy_winnow.cleaning.tasks import Task
 from scrapy_winnow.fields import OPTIONAL_FIELDS
 from scrapy_winnow.hosts.evidence import HashedPage, SiteEvidence
 from winnow import Limits, Page, load_model
+from winnow.page.page import PageTooLarge
 
 URL = "http://host.example/story"
 HTML = (
@@ -73,6 +75,45 @@ async def test_the_values_are_those_of_the_crawls_own_process(html):
     expected = here(html)
     assert cleaned.values == expected.values
     assert cleaned.shingles.tolist() == expected.shingles.tolist()
+
+
+@pytest.mark.parametrize("html", [HTML, HTML.encode(), "", "<p>a lone surrogate \ud800", HTML.encode("utf-16")])
+async def test_a_page_is_read_as_in_the_crawls_own_process(html):
+    async with running(1) as pool:
+        read = await pool.read(html, URL, Limits())
+    expected = HashedPage.of(Page.parse(html, URL))
+    assert (read.size, read.contents_id) == (expected.size, expected.contents_id)
+    assert read.units.tolist() == expected.units.tolist()
+    assert read.fingerprints.tolist() == expected.fingerprints.tolist()
+    assert read.masses.tolist() == expected.masses.tolist()
+
+
+async def test_a_page_that_was_read_is_cleaned_without_being_sent_again():
+    async with running(2) as pool:
+        reads = await asyncio.gather(*(pool.read(HTML, URL, Limits()) for _ in range(20)))
+        counts = reads[0].counts(SiteEvidence(np.ones(len(reads[0].units), np.int64), 100, 0, counted=True))
+        cleaned = await asyncio.gather(*(pool.clean(task("not sent", counts), read) for read in reversed(reads)))
+    assert [page.values for page in cleaned] == [here(HTML, counts).values] * 20
+
+
+async def test_a_page_that_is_not_kept_any_more_is_sent_again():
+    async with running(1) as pool:
+        read = await pool.read(HTML, URL, Limits())
+        twice = [(await pool.clean(task(HTML), read)).values for _ in range(2)]
+    assert twice == [here(HTML).values] * 2
+
+
+async def test_a_page_whose_process_was_killed_since_it_was_read_is_sent_to_another():
+    async with running(1) as pool:
+        read = await pool.read(HTML, URL, Limits())
+        os.kill(read.process.pid, signal.SIGKILL)
+        assert (await pool.clean(task(HTML), read)).values == here(HTML).values
+
+
+async def test_a_page_above_the_caps_is_not_read():
+    async with running(1) as pool:
+        with pytest.raises(PageTooLarge, match="nodes, the limit is 3"):
+            await pool.read(HTML, URL, Limits(max_nodes=3))
 
 
 async def test_the_counts_of_the_site_take_part():
@@ -162,6 +203,18 @@ async def test_a_page_that_processes_die_of_is_left_to_the_caller():
         assert page.result() is None
         assert len(died) == 2
         assert (await pool.clean(task(HTML))).status == "cleaned"
+
+
+async def test_reading_a_page_that_processes_die_of_is_left_to_the_caller():
+    async with running(1) as pool:
+        page = asyncio.create_task(pool.read(HEAVY * 50, URL, Limits(max_nodes=1_000_000)))
+        while not page.done():
+            for process in pool._processes:
+                if process.in_hand:
+                    os.kill(process.pid, signal.SIGKILL)
+            await asyncio.sleep(0.01)
+        with pytest.raises(ProcessDiedError):
+            await page
 
 
 async def test_a_process_that_hangs_is_ended(monkeypatch: pytest.MonkeyPatch):

@@ -7,7 +7,10 @@ import pytest
 from scrapy.settings import Settings
 
 from scrapy_winnow.cleaning.cleaner import Cleaner, tags_of
+from scrapy_winnow.cleaning.process import ProcessDiedError
+from scrapy_winnow.cleaning.reading import ReadPage
 from scrapy_winnow.config import Config
+from scrapy_winnow.hosts.evidence import HashedPage
 from winnow import load_model
 
 HEAVY = {
@@ -15,6 +18,14 @@ HEAVY = {
     "cells": "<table>" + "<tr><td>a b c<td>d</tr>" * 3_000,
     "attributes": "<p " + " ".join(f'a{number}="x"' for number in range(20_000)) + ">text",
 }
+
+
+async def ready(cleaner: Cleaner) -> None:
+    """Wait for a cleaner's process."""
+    cleaner.start()
+    async with asyncio.timeout(30):
+        while not cleaner.is_ready:  # noqa: ASYNC110 - a process is a process
+            await asyncio.sleep(0.01)
 
 
 @pytest.mark.parametrize("page", HEAVY)
@@ -48,10 +59,7 @@ async def test_a_heavy_page_works_beside_the_event_loop(page):
 async def test_the_crawls_own_process_lends_a_hand_where_many_pages_wait():
     counted = []
     cleaner = Cleaner(Config.from_settings(Settings({"WINNOW_PROCESSES": 1})), counted.append)
-    await cleaner.clean("<p>The first page starts the process.", None, None, None)
-    async with asyncio.timeout(30):
-        while not cleaner.is_ready:  # noqa: ASYNC110 - a process is a process
-            await asyncio.sleep(0.01)
+    await ready(cleaner)
     pages = [cleaner.clean(f"<p>Page {number} has a few words of its own.", None, None, None) for number in range(100)]
     cleaned = await asyncio.gather(*pages)
     await cleaner.close()
@@ -60,12 +68,59 @@ async def test_the_crawls_own_process_lends_a_hand_where_many_pages_wait():
     assert set(counted) == {"winnow/items/in_process"}
 
 
+async def test_a_page_that_processes_died_of_while_they_read_it_stays_in_the_crawls_own(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    counted = []
+    cleaner = Cleaner(Config.from_settings(Settings({"WINNOW_PROCESSES": 1})), counted.append)
+    await ready(cleaner)
+
+    async def die(*_: object) -> None:
+        raise ProcessDiedError
+
+    monkeypatch.setattr(cleaner._pool, "read", die)
+    html = "<p>A page that kills."
+    hashed = await cleaner.read(html, "http://a/")
+    assert isinstance(hashed, HashedPage)
+    assert (await cleaner.clean(html, "http://a/", hashed, None)).status == "cleaned"
+    assert counted == []
+    await cleaner.clean("<p>Another page.", "http://a/", None, None)
+    await cleaner.close()
+    assert counted == ["winnow/items/in_process"]
+
+
+@pytest.mark.parametrize("learns", [False, True])
+async def test_pages_are_read_in_processes_unless_they_teach(learns):
+    counted = []
+    settings = Settings({"WINNOW_PROCESSES": 1, "WINNOW_LEARN": learns})
+    cleaner = Cleaner(Config.from_settings(settings), counted.append)
+    await ready(cleaner)
+    for page, html in HEAVY.items():
+        hashed = await cleaner.read(html, "http://a/")
+        assert isinstance(hashed, HashedPage if learns else ReadPage), page
+        cleaned = await cleaner.clean(html, "http://a/", hashed, None)
+        assert cleaned.status in {"cleaned", "fallback"}
+    await cleaner.close()
+    assert counted == ["winnow/items/in_process"] * len(HEAVY)
+
+
+async def test_what_is_too_large_or_no_html_is_not_read():
+    for processes in (0, 1):
+        settings = Settings({"WINNOW_PROCESSES": processes, "WINNOW_MAX_NODES": 100})
+        cleaner = Cleaner(Config.from_settings(settings), lambda _: None)
+        if processes:
+            await ready(cleaner)
+        assert await cleaner.read(HEAVY["paragraphs"], "http://a/") is None
+        assert await cleaner.read("<p>x" * 200, "http://a/") is None
+        assert await cleaner.read(b"%PDF-1.7 and so on", "http://a/") is None
+        assert await cleaner.read("<p>A page.", "http://a/") is not None
+        await cleaner.close()
+
+
 async def test_a_model_that_is_taken_over_is_used_in_processes(caplog: pytest.LogCaptureFixture):
     cleaner = Cleaner(Config.from_settings(Settings({"WINNOW_PROCESSES": 1})), lambda _: None)
     own = await cleaner.clean("<p>The first page starts the process.", None, None, None)
-    async with asyncio.timeout(30):
-        while not cleaner.is_ready:  # noqa: ASYNC110 - a process is a process
-            await asyncio.sleep(0.01)
+    await ready(cleaner)
     other = load_model("logistic")
     cleaner.use(other)
     cleaned = [await cleaner.clean("<p>A page with another model.", None, None, None) for _ in range(3)]

@@ -91,6 +91,7 @@ def test_a_crawl_loses_nothing_when_a_process_is_killed(web, start_crawls):
     assert sorted(item["url"] for item in crawled.items) == sorted(f"{web.url}/{number}" for number in range(PAGES))
     assert all(item["status"] == "cleaned" and item["text"] for item in crawled.items)
     assert crawled.stats["winnow/processes/died"] == 1
+    assert sum(crawled.stats.get(f"winnow/pages/{how}", 0) for how in ("counted", "uncounted")) == PAGES
     assert not any(map(is_running, workers))
 
 
