@@ -2,18 +2,14 @@
 
 import json
 import os
-import random
 import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -22,6 +18,8 @@ from benchmarks.shared.ports import ReservedPort
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.embedded import EmbeddedServer, server_binary
 from tests.scrapy_winnow.cluster import running_cluster
+from tests.scrapy_winnow.waiting import SECONDS
+from tests.scrapy_winnow.web import Web, served
 
 
 @pytest.fixture(scope="session")
@@ -143,86 +141,17 @@ async def cluster(cluster_url: str) -> AsyncIterator[Connection]:
     await connection.close()
 
 
-class Web:
-    """A site on loopback: paths to (status, headers, body), and the paths that were asked for."""
-
-    def __init__(self) -> None:
-        self.pages: dict[str, tuple[int, dict[str, str], bytes]] = {}
-        self.asked: list[str] = []
-        self.on_request: Callable[[str], object] = self.asked.append
-        web = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_GET(self) -> None:
-                web.on_request(self.path)
-                status, headers, body = web.pages.get(self.path, (404, {}, b"<html><body>no such page"))
-                self.send_response(status)
-                for name, value in {"Content-Type": "text/html; charset=utf-8", **headers}.items():
-                    self.send_header(name, value)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_: object) -> None:
-                """Keep quiet."""
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-        self.host = f"127.0.0.1:{self.server.server_port}"
-
-    def add(self, path: str, body: str | bytes, status: int = 200, **headers: str) -> str:
-        """Put a page at a path and return its address."""
-        body = body.encode() if isinstance(body, str) else body
-        self.pages[path] = (status, {name.replace("_", "-"): value for name, value in headers.items()}, body)
-        return self.url + path
-
-    def add_articles(self, count: int, story: str = "story") -> list[str]:
-        """Add pages of one template, each with a text of its own and a link to the next; return their addresses.
-
-        Args:
-            count: how many.
-            story: class names of the element that holds the text.
-        """
-        words = ["wind", "river", "stone", "glass", "paper", "cloud", "salt", "iron", "lemon", "harbour", "winter"]
-        for number in range(count):
-            chance = random.Random(number)
-            text = "".join(f"<p>{' '.join(chance.choice(words) for _ in range(50))}.</p>" for _ in range(4))
-            self.add(
-                f"/{number}",
-                f"<html><head><title>Story {number}</title></head><body>"
-                "<div class=menu><ul><li><a href=/0>Front page</a></li><li><a href=/about>About us</a></li></ul></div>"
-                f"<div class='{story}'><h1>Story {number}</h1>{text}</div>"
-                f"<p><a href=/{number + 1}>Next story, number {number + 1}</a></p>"
-                "<div class=foot><p>Copyright of the harbour news, all rights are reserved.</p></div></body></html>",
-            )
-        return [f"{self.url}/{number}" for number in range(count)]
-
-
-@contextmanager
-def _served() -> Iterator[Web]:
-    web = Web()
-    thread = threading.Thread(target=web.server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    yield web
-    web.server.shutdown()
-    web.server.server_close()
-    thread.join()
-
-
 @pytest.fixture
 def web() -> Iterator[Web]:
     """An empty site, served while the test runs."""
-    with _served() as web:
+    with served() as web:
         yield web
 
 
 @pytest.fixture(scope="module")
 def shared_web() -> Iterator[Web]:
     """An empty site, served while the tests of a file run."""
-    with _served() as web:
+    with served() as web:
         yield web
 
 
@@ -263,7 +192,7 @@ class CrawlProcess:
         )
 
     def results(self) -> list[Crawled]:
-        _, log = self.process.communicate(timeout=60)
+        _, log = self.process.communicate(timeout=SECONDS)
         assert self.process.returncode == 0, log
         assert "Warning" not in log, log
         assert not (self._folder / ".scrapy").exists()  # with a URL or a folder of its own nothing is started here
@@ -271,11 +200,12 @@ class CrawlProcess:
 
 
 @pytest.fixture(scope="session")
-def start_crawls(tmp_path_factory: pytest.TempPathFactory, redis_url: str) -> Callable[..., CrawlProcess]:
+def start_crawls(tmp_path_factory: pytest.TempPathFactory, redis_url: str) -> Iterator[Callable[..., CrawlProcess]]:
     """Start crawls in one process, with the tests' Redis and keys of their own.
 
     Options in capitals are settings, the others are for ``crawl_process.py``.
     """
+    started: list[CrawlProcess] = []
 
     def start(*crawls: dict[str, object]) -> CrawlProcess:
         plans = []
@@ -287,9 +217,14 @@ def start_crawls(tmp_path_factory: pytest.TempPathFactory, redis_url: str) -> Ca
                 **{name: value for name, value in options.items() if name.isupper()},
             }
             plans.append({"settings": settings, **{k: v for k, v in options.items() if not k.isupper()}})
-        return CrawlProcess(tmp_path_factory.mktemp("crawl"), plans)
+        started.append(CrawlProcess(tmp_path_factory.mktemp("crawl"), plans))
+        return started[-1]
 
-    return start
+    yield start
+    for crawls in started:
+        if crawls.process.poll() is None:  # of a test that failed
+            crawls.process.kill()
+            crawls.process.communicate()
 
 
 @pytest.fixture

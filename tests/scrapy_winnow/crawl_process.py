@@ -16,6 +16,7 @@ from scrapy.crawler import AsyncCrawlerProcess, Crawler
 from scrapy.utils.trackref import live_refs
 
 from scrapy_winnow import Content
+from scrapy_winnow.components.extension import Winnow
 from scrapy_winnow.project.spiders.site import SiteSpider
 from scrapy_winnow.project.spiders.template import TemplateSpider
 
@@ -130,6 +131,9 @@ class PlannedSpider(scrapy.Spider):
     name = "planned"
 
     async def start(self):
+        winnow = self.crawler.get_extension(Winnow)
+        while self.when_ready and len(winnow.cleaner._pool.pids) < self.when_ready:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
         for url in self.urls:
             yield scrapy.Request(url, meta=dict(self.meta), dont_filter=True)
 
@@ -150,7 +154,7 @@ class ListSpider(PlannedSpider):
 
 
 class FedSpider(PlannedSpider):
-    """Asks for further addresses whenever it is idle, a host at a time."""
+    """Asks for further addresses whenever it is idle, and so once those before have been stored."""
 
     @classmethod
     def from_crawler(cls, crawler, *args, **kwargs):
@@ -201,6 +205,7 @@ def prepare(process, plan):
             "urls": plan["urls"],
             "later": plan.get("later", []),
             "meta": plan.get("meta", {}),
+            "when_ready": plan.get("when_ready", 0),
             "item": plan.get("item", "dict"),
         }
     crawler = process.create_crawler(Crawler(spider, {**PLAIN, **settings}))

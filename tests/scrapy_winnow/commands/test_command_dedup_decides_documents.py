@@ -4,7 +4,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +12,7 @@ import redis
 
 from scrapy_winnow.commands import main
 from scrapy_winnow.duplicates.index import IndexOptions
+from tests.scrapy_winnow.waiting import SECONDS, until
 from winnow.duplicates.documents import document_id
 
 COMMAND = [
@@ -62,13 +62,6 @@ def dedup(redis_url, prefix):
         process.communicate()
 
 
-def _wait_until(condition) -> None:
-    deadline = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
-
-
 def _verdicts(path) -> dict[str, tuple]:
     """Verdict by address; every address has one line."""
     rows = [json.loads(line) for line in path.read_text().splitlines()]
@@ -82,14 +75,14 @@ def test_workers_that_are_killed_leave_the_verdicts_of_an_undisturbed_run(client
     _feed(client, options, range(total))
     out = tmp_path / "verdicts.jsonl"
     killed, other = dedup("--out", out, "--batch", 5), dedup("--batch", 5)
-    _wait_until(lambda: out.exists() and out.stat().st_size > 100_000)
+    until(lambda: out.exists() and out.stat().st_size > 100_000)
     killed.kill()
     other.kill()
     assert killed.wait() == other.wait() == -signal.SIGKILL
     before = out.read_bytes().count(b"\n")
     assert 0 < before < total
     again = dedup("--out", out, "--until-empty")
-    log = again.communicate(timeout=60)[1]
+    log = again.communicate(timeout=SECONDS)[1]
     assert again.returncode == 0, log
     found = _verdicts(out)
     assert len(found) == total
@@ -106,12 +99,12 @@ def test_workers_that_are_killed_leave_the_verdicts_of_an_undisturbed_run(client
 def test_a_worker_waits_for_documents_and_ends_when_it_is_told_to(client, options, dedup, tmp_path):
     out = tmp_path / "verdicts.jsonl"
     worker = dedup("--out", out)
-    _wait_until(lambda: out.exists() and client.exists(options.key("documents")))
+    until(lambda: out.exists() and client.exists(options.key("documents")))
     for number in range(3):
         _feed(client, options, [number])
-        _wait_until(lambda number=number: out.read_bytes().count(b"\n") == number + 1)
+        until(lambda number=number: out.read_bytes().count(b"\n") == number + 1)
     worker.send_signal(signal.SIGTERM)
-    log = worker.communicate(timeout=30)[1]
+    log = worker.communicate(timeout=SECONDS)[1]
     assert worker.returncode == 0
     assert log.endswith("0 waiting, 3 verdicts copied\n")
     assert log.startswith("winnow: 3 documents, 0 near-duplicates, ")
@@ -134,16 +127,16 @@ def test_an_outage_is_waited_out_by_a_worker_and_an_empty_server_begins_anew(tcp
     worker = subprocess.Popen([*COMMAND, "--redis-url", server.url, "--out", out], stderr=subprocess.PIPE, text=True)
     try:
         with redis.Redis.from_url(server.url) as client:
-            _wait_until(lambda: client.exists(options.key("documents")))
+            until(lambda: client.exists(options.key("documents")))
             _feed(client, options, range(3))
-            _wait_until(lambda: out.read_bytes().count(b"\n") == 3)
+            until(lambda: out.read_bytes().count(b"\n") == 3)
             server.signal(signal.SIGKILL)
             assert "Redis is away" in worker.stderr.readline()
             server.start()
             _feed(client, options, range(2, 5))
-            _wait_until(lambda: out.read_bytes().count(b"\n") == 6)
+            until(lambda: out.read_bytes().count(b"\n") == 6)
         worker.send_signal(signal.SIGTERM)
-        log = worker.communicate(timeout=30)[1]
+        log = worker.communicate(timeout=SECONDS)[1]
     finally:
         worker.kill()
         worker.communicate()

@@ -116,7 +116,7 @@ def test_a_page_above_a_cap_is_passed_through_and_said_to_be(web, start_crawls):
 def test_near_duplicates_are_marked_and_on_a_setting_dropped(web, start_crawls):
     (url,) = web.add_articles(1)
     copy = web.add("/copy", web.pages["/0"][2].replace(b"Next story", b"Further on"))
-    plan = {"urls": [url, copy], "CONCURRENT_REQUESTS": 1}
+    plan = {"urls": [], "callback": "fed", "later": [[url], [copy]]}
     marked, dropped, off = start_crawls(
         plan, {**plan, "WINNOW_DROP_DUPLICATES": True}, {**plan, "WINNOW_DUPLICATES": False}
     ).results()

@@ -2,21 +2,17 @@
 
 import os
 import signal
+import threading
 
 import pytest
+
+from tests.scrapy_winnow.waiting import until
 
 PAGES = 30
 
 
-def _after(web, requests, action):
-    """Do something when that many requests have come in."""
-
-    def on_request(path):
-        web.asked.append(path)
-        if len(web.asked) == requests:
-            action()
-
-    web.on_request = on_request
+def _read(file):
+    return file.read_text() if file.exists() else ""
 
 
 def _lines(crawled, text):
@@ -27,7 +23,7 @@ def _plan(web, server, **options):
     return {
         "urls": web.add_articles(PAGES),
         "WINNOW_REDIS_URL": server if isinstance(server, str) else server.url,
-        "WINNOW_REDIS_TIMEOUT": 0.2,
+        "WINNOW_REDIS_TIMEOUT": 0.5,
         "WINNOW_REDIS_RETRY_INTERVAL": 0.05,
         "CONCURRENT_REQUESTS": 2,
         "DOWNLOAD_DELAY": 0.01,
@@ -55,7 +51,7 @@ def taking_no_counts(shared_web, start_crawls, tmp_path_factory, new_tcp_server)
     servers = {name: new_tcp_server(folder, *option) for name, option in options.items()}
     for server in servers.values():
         server.start()
-    plan = _plan(shared_web, "redis://127.0.0.1:1", WINNOW_REDIS_RETRY_INTERVAL=60, WINNOW_REDIS_TIMEOUT=5)
+    plan = _plan(shared_web, "redis://127.0.0.1:1", WINNOW_REDIS_RETRY_INTERVAL=60, WINNOW_REDIS_TIMEOUT=60)
     crawls = {
         "refused": plan,
         **{name: {**plan, "WINNOW_REDIS_URL": server.url} for name, server in servers.items()},
@@ -86,12 +82,11 @@ def test_each_trouble_is_one_warning_that_names_it_and_no_secret(taking_no_count
 
 def test_redis_is_killed_in_the_middle_and_comes_back(web, start_crawls, tcp_server):
     server = tcp_server()
-    _after(web, 10, lambda: server.signal(signal.SIGKILL))
-    crawls = start_crawls(_plan(web, server, WINNOW_REDIS_TIMEOUT=10))
-    while len(web.asked) < 25:
-        assert crawls.process.poll() is None
-    server.start()
-    (crawled,) = crawls.results()
+    web.do_at(10, lambda: server.signal(signal.SIGKILL))
+    is_back = web.hold_after(25)
+    web.do_at(26, lambda: (server.start(), is_back.set()))
+    plan = _plan(web, server, WINNOW_REDIS_TIMEOUT=60, WINNOW_REDIS_RETRY_INTERVAL=0.001)  # every page asks
+    (crawled,) = start_crawls(plan).results()
     _assert_nothing_lost(crawled)
     assert crawled.winnow_stats["winnow/redis/outages"] == 1
     assert crawled.winnow_stats["winnow/pages/counted"] > 8
@@ -101,7 +96,7 @@ def test_redis_is_killed_in_the_middle_and_comes_back(web, start_crawls, tcp_ser
 
 def test_redis_hangs_in_the_middle(web, start_crawls, tcp_server):
     server = tcp_server()
-    _after(web, 10, lambda: server.signal(signal.SIGSTOP))
+    web.do_at(10, lambda: server.signal(signal.SIGSTOP))
     (crawled,) = start_crawls(_plan(web, server, WINNOW_REDIS_RETRY_INTERVAL=60)).results()
     server.signal(signal.SIGCONT)
     _assert_nothing_lost(crawled)
@@ -110,7 +105,7 @@ def test_redis_hangs_in_the_middle(web, start_crawls, tcp_server):
 
 
 def test_the_private_server_is_started_stopped_and_remembers(web, start_crawls, tmp_path):
-    plan = _plan(web, "", WINNOW_STATE_DIR=str(tmp_path / "state"), WINNOW_REDIS_PREFIX="same", WINNOW_REDIS_TIMEOUT=10)
+    plan = _plan(web, "", WINNOW_STATE_DIR=str(tmp_path / "state"), WINNOW_REDIS_PREFIX="same", WINNOW_REDIS_TIMEOUT=60)
     (first,) = start_crawls(plan).results()
     assert first.winnow_stats["winnow/pages/counted"] == PAGES
     assert not (tmp_path / "state" / "server.pid").exists()
@@ -122,8 +117,21 @@ def test_the_private_server_is_started_stopped_and_remembers(web, start_crawls, 
 
 def test_a_private_server_that_is_killed_is_started_again(web, start_crawls, tmp_path):
     state = tmp_path / "state"
-    _after(web, 10, lambda: os.kill(int((state / "server.pid").read_text()), signal.SIGKILL))
-    (crawled,) = start_crawls(_plan(web, "", WINNOW_STATE_DIR=str(state), WINNOW_REDIS_TIMEOUT=5)).results()
+    killed = []
+
+    def kill():
+        killed.append((state / "server.pid").read_text())
+        os.kill(int(killed[0]), signal.SIGKILL)
+
+    def wait_until_it_is_back():
+        until(lambda: _read(state / "server.pid") not in {"", *killed})
+        is_back.set()
+
+    web.do_at(10, kill)
+    is_back = web.hold_after(14)
+    web.do_at(15, lambda: threading.Thread(target=wait_until_it_is_back).start())
+    plan = _plan(web, "", WINNOW_STATE_DIR=str(state), WINNOW_REDIS_TIMEOUT=60, WINNOW_REDIS_RETRY_INTERVAL=0.001)
+    (crawled,) = start_crawls(plan).results()
     _assert_nothing_lost(crawled)
     assert crawled.winnow_stats["winnow/pages/counted"] > PAGES / 2
     assert len(_lines(crawled, "Redis is back")) == 1

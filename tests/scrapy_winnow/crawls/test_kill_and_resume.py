@@ -5,6 +5,7 @@ from scrapy.utils.request import RequestFingerprinter
 
 from scrapy_winnow.hosts.counts import NodeCounts
 from scrapy_winnow.hosts.evidence import page_id_of
+from tests.scrapy_winnow.waiting import SECONDS
 from winnow.fingerprints.units import FINGERPRINT_VERSION
 
 PAGES = 40
@@ -44,15 +45,11 @@ async def test_counts_after_a_kill_and_a_restart_are_those_of_the_pages_fetched(
         "WINNOW_SETTLE_PAGES": 0,
         "CONCURRENT_REQUESTS_PER_DOMAIN": 8,
     }
+    released = web.hold_after(PAGES // 2 - 1)
     killed = start_crawls(plan)
-
-    def on_request(path):
-        web.asked.append(path)
-        if len(web.asked) == PAGES // 2:
-            killed.process.kill()
-
-    web.on_request = on_request
-    killed.process.communicate(timeout=60)
+    web.do_at(PAGES // 2, killed.process.kill)
+    killed.process.communicate(timeout=SECONDS)
+    released.set()
     _, before = await _counted(connection, prefix, web.host)
     assert 0 < len(before) < PAGES
 

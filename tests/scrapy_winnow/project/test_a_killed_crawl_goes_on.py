@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from scrapy_winnow.hosts.records import HostRecords
 from scrapy_winnow.project.queues import KeptPriorityQueue
 from scrapy_winnow.project.spiders.journal import Journal, LinkState
 from scrapy_winnow.project.spiders.site_queue import SiteQueue
+from tests.scrapy_winnow.waiting import SECONDS
 from winnow.fingerprints.units import FINGERPRINT_VERSION
 
 ROOT = Path(__file__).parents[3]
@@ -62,13 +62,14 @@ def _start(folder, command, proxy="", **settings):
     return subprocess.Popen(line, cwd=ROOT, env=environment, stderr=subprocess.DEVNULL)
 
 
-def _kill_after(web, requests, process):
-    asked = len(web.asked)
-    while len(web.asked) < asked + requests:
-        assert process.poll() is None
-        time.sleep(0.005)
-    process.kill()
-    process.wait()
+def _killed_after(web, requests, start):
+    """Start a crawl, and kill it before the last of so many requests is answered."""
+    last = len(web.asked) + requests
+    killed = web.hold_after(last - 1)
+    process = start()
+    web.do_at(last, process.kill)
+    process.wait(timeout=SECONDS)
+    killed.set()
 
 
 def _stored(folder):
@@ -80,15 +81,15 @@ def test_the_site_spider_ends_with_the_pages_of_a_crawl_that_nobody_disturbed(we
     urls = _linked_site(web)
     command = ["crawl", "site", "-a", f"url={urls[0]}", "-a", f"pages={PAGES}"]
     for requests in (3, 11, 9):
-        _kill_after(web, requests, _start(tmp_path, command))
-    assert _start(tmp_path, command).wait(timeout=120) == 0
+        _killed_after(web, requests, lambda: _start(tmp_path, command))
+    assert _start(tmp_path, command).wait(timeout=SECONDS) == 0
     stored = _stored(tmp_path)
     assert sorted(set(stored)) == sorted(urls)
     assert len(stored) <= PAGES + 3
     assert len(web.asked) < 2 * PAGES  # what was stored is not asked for again, nor what waits twice
 
     asked = len(web.asked)
-    assert _start(tmp_path, command).wait(timeout=120) == 0
+    assert _start(tmp_path, command).wait(timeout=SECONDS) == 0
     assert len(web.asked) <= asked + 2
     assert _stored(tmp_path) == stored
 
@@ -108,10 +109,10 @@ def test_shards_count_every_page_once_whichever_of_them_is_killed(web, tmp_path,
         shared = {"WINNOW_REDIS_URL": redis_url, "WINNOW_REDIS_PREFIX": prefix, "WINNOW_SITE_EVIDENCE": 1}
         return _start(folder, command, proxy=web.url, ROBOTSTXT_OBEY=0, WINNOW_REDIS_TIMEOUT=10, **shared)
 
-    first, second = shard(0), shard(1)
-    _kill_after(web, 8, first)
-    assert second.wait(timeout=120) == 0
-    assert shard(0).wait(timeout=120) == 0
+    second = shard(1)
+    _killed_after(web, 8, lambda: shard(0))
+    assert second.wait(timeout=SECONDS) == 0
+    assert shard(0).wait(timeout=SECONDS) == 0
     parts = [_stored(tmp_path / str(number)) for number in range(2)]
     assert all(parts)
     assert not set(parts[0]) & set(parts[1])
@@ -127,8 +128,8 @@ def test_the_requests_that_wait_for_another_spider_are_found_again(web, tmp_path
     (tmp_path / "other.py").write_text(OTHER)
     command = ["runspider", str(tmp_path / "other.py"), "-a", f"url={urls[0]}"]
     settings = {"CONCURRENT_REQUESTS": 1, "ADDONS": "{}", "SCHEDULER_PRIORITY_QUEUE": KEPT}
-    _kill_after(web, 8, _start(tmp_path, command, **settings))
-    assert _start(tmp_path, command, **settings).wait(timeout=120) == 0
+    _killed_after(web, 8, lambda: _start(tmp_path, command, **settings))
+    assert _start(tmp_path, command, **settings).wait(timeout=SECONDS) == 0
     missing = set(urls) - set(_stored(tmp_path))
     assert len(missing) <= 2  # those under way
 
@@ -156,7 +157,7 @@ def test_a_journal_that_is_damaged_is_done_without(web, tmp_path, damage):
     urls = _linked_site(web)
     (tmp_path / "job").mkdir()
     (tmp_path / "job" / "links.sqlite").write_bytes(damage)
-    assert _start(tmp_path, ["crawl", "site", "-a", f"url={urls[0]}", "-a", "pages=5"]).wait(timeout=120) == 0
+    assert _start(tmp_path, ["crawl", "site", "-a", f"url={urls[0]}", "-a", "pages=5"]).wait(timeout=SECONDS) == 0
     assert len(_stored(tmp_path)) == 5
     assert ("without its journal" in (tmp_path / "log").read_text()) is bool(damage)
 

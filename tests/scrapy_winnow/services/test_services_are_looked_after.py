@@ -17,6 +17,7 @@ from scrapy_winnow.duplicates.session import FIGURES as OF_DEDUP
 from scrapy_winnow.learning.learner import FIGURES as OF_LEARN
 from scrapy_winnow.services.service import LAST_BEAT
 from tests.scrapy_winnow.duplicates.documents import story, url
+from tests.scrapy_winnow.waiting import SECONDS, until
 from winnow.duplicates.documents import document_id
 
 PROGRAM = "from scrapy_winnow.commands import main; raise SystemExit(main())"
@@ -44,19 +45,12 @@ def service(redis_url, prefix, address, tmp_path):
         process.communicate()
 
 
-def wait_until(condition) -> None:
-    deadline = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
 def health(folder) -> dict:
     return json.loads((folder / "health").read_text()) if (folder / "health").exists() else {}
 
 
 def figures(address) -> dict:
-    with urllib.request.urlopen(f"http://{address}/metrics", timeout=10) as answer:
+    with urllib.request.urlopen(f"http://{address}/metrics", timeout=SECONDS) as answer:
         families = text_string_to_metric_families(answer.read().decode())
         return {family.name: family.samples[0].value for family in families}
 
@@ -71,16 +65,16 @@ def test_dedup_says_that_it_lives_what_it_has_done_and_ends_when_all_is_finished
             entry = {"id": document_id(url(number)), "url": url(number), "shingles": shingles, "complete": 0}
             client.xadd(options.key("documents"), entry)
     worker = service("dedup", "--out", tmp_path / "verdicts.jsonl")
-    wait_until(lambda: health(tmp_path).get("state") == "waiting")
+    until(lambda: health(tmp_path).get("state") == "waiting")
     assert health(tmp_path)["documents"] == 30
     found = figures(address)
     assert set(found) == {f"winnow_dedup_{figure.name}" for figure in OF_DEDUP} | {f"winnow_dedup_{LAST_BEAT}"}
     assert (found["winnow_dedup_documents"], found["winnow_dedup_near_duplicates"]) == (30, 15)
-    assert time.time() - found[f"winnow_dedup_{LAST_BEAT}"] < 10
+    assert time.time() - found[f"winnow_dedup_{LAST_BEAT}"] < 100
     written = (tmp_path / "health").stat().st_mtime_ns
-    wait_until(lambda: (tmp_path / "health").stat().st_mtime_ns > written)
+    until(lambda: (tmp_path / "health").stat().st_mtime_ns > written)
     worker.send_signal(signal.SIGTERM)
-    log = worker.communicate(timeout=30)[1]
+    log = worker.communicate(timeout=SECONDS)[1]
     assert worker.returncode == 0, log
     assert not (tmp_path / "health").exists()
     lines = [json.loads(line) for line in log.splitlines()]
@@ -90,12 +84,12 @@ def test_dedup_says_that_it_lives_what_it_has_done_and_ends_when_all_is_finished
 
 def test_learn_says_that_it_lives_and_ends_when_it_is_told_to(service, address, tmp_path):
     learner = service("learn", "--interval", "0.1")
-    wait_until(lambda: health(tmp_path).get("state") == "waiting")
+    until(lambda: health(tmp_path).get("state") == "waiting")
     found = figures(address)
     assert set(found) == {f"winnow_learn_{figure.name}" for figure in OF_LEARN} | {f"winnow_learn_{LAST_BEAT}"}
     assert found["winnow_learn_in_charge"] == 1
     learner.send_signal(signal.SIGTERM)
-    log = learner.communicate(timeout=30)[1]
+    log = learner.communicate(timeout=SECONDS)[1]
     assert learner.returncode == 0, log
     assert json.loads(log.splitlines()[0])["message"] == "This learner is in charge"
 
@@ -116,7 +110,8 @@ def test_a_crawl_that_only_reads_says_that_it_lives(web, start_crawls, prefix, a
     seen = []
 
     def look(path):
-        if path == "/2":
+        if path == "/2":  # which waits for its answer as long as those before are read
+            until(lambda: figures(address)["winnow_pages_read"] == 2)
             seen.append((health(tmp_path), figures(address)))
 
     web.on_request = look
@@ -124,6 +119,6 @@ def test_a_crawl_that_only_reads_says_that_it_lives(web, start_crawls, prefix, a
     (crawled,) = start_crawls({**plan, "WINNOW_HEALTH_FILE": f"{tmp_path}/health", "WINNOW_METRICS": address}).results()
     ((about, found),) = seen
     assert about["state"] == "crawling"
-    assert found["winnow_pages_read"] >= 1
+    assert found["winnow_pages_read"] == 2
     assert crawled.winnow_stats["winnow/pages/read"] == 3
     assert not (tmp_path / "health").exists()

@@ -4,7 +4,6 @@ import signal
 import stat
 import subprocess
 import sys
-import time
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -15,6 +14,7 @@ import redis
 from scrapy_winnow.hosts.counts import NodeCounts
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.embedded import SOCKET_PATH_LIMIT, EmbeddedServer, EmbeddedServerError
+from tests.scrapy_winnow.waiting import until
 
 
 def _client(server: EmbeddedServer) -> redis.Redis:
@@ -31,13 +31,6 @@ def _is_running(process_id: int) -> bool:
         return Path(f"/proc/{process_id}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except FileNotFoundError:
         return False
-
-
-def _wait_until(condition, seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def test_data_is_there_again_at_the_next_start(tmp_path):
@@ -81,7 +74,7 @@ def test_a_crawl_killed_with_9_leaves_no_server_behind_and_loses_nothing(tmp_pat
     )
     crawl = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=False)
     assert crawl.returncode == -signal.SIGKILL
-    _wait_until(lambda: not _is_running(int(crawl.stdout)))
+    until(lambda: not _is_running(int(crawl.stdout)))
     with EmbeddedServer(tmp_path) as server, _client(server) as client:
         assert client.get("page") == b"1"
 
@@ -93,7 +86,7 @@ def test_a_second_start_revives_a_server_that_was_killed(tmp_path):
             client.execute_command("WAITAOF", 1, 0, 5000)
         process_id = _process_id(server)
         os.kill(process_id, signal.SIGKILL)
-        _wait_until(lambda: not _is_running(process_id))
+        until(lambda: not _is_running(process_id))
         server.start()
         with _client(server) as client:
             assert client.get("page") == b"1"
