@@ -2,7 +2,7 @@
    winnow.models.blocks.ensemble.Ensemble.hidden. */
 #include "network/products.h"
 
-enum { MOST_PARTS = 4 };
+enum { MOST_PARTS = 4, STRIP = 2 * TILE_ROWS }; /* blocks that are standardised together: those of a cache line */
 enum { MEAN, SCALE, PANELS, BIAS, HIDDEN, ARRAYS };
 
 typedef struct {
@@ -10,59 +10,49 @@ typedef struct {
     int count;
     Py_ssize_t m, k, width, panels;
     float most;
-    float *packed; /* [k][TILE_ROWS] */
+    float *packed; /* [k][STRIP] */
 } Layer;
 
-static inline float standardised(float feature, float mean, float scale, float most)
-{
-    float value = (feature - mean) * scale;
-    value = value > -most ? value : -most;
-    return value < most ? value : most;
-}
-
-/* Gather the standardised features of the blocks from `begin` on; 0 behind the last. */
+/* Gather the standardised features of the blocks from `begin` on; what lies behind the last nobody reads. */
 static void pack(const Layer *layer, Py_ssize_t begin, Py_ssize_t rows)
 {
     const float *mean = ITEMS(layer->arrays[MEAN], float), *scale = ITEMS(layer->arrays[SCALE], float);
-    float *to = layer->packed, most = layer->most;
-    Py_ssize_t i;
-    int part, row;
+    float *to = layer->packed;
+    int part;
     for (part = 0; part < layer->count; part++) {
         const float *from = ITEMS(layer->parts[part], float) + begin;
-        for (i = 0; i < layer->parts[part].length / layer->m; i++, from += layer->m, to += TILE_ROWS, mean++, scale++) {
-            if (rows == TILE_ROWS) { /* of a known number, which is worked out at once */
-                for (row = 0; row < TILE_ROWS; row++) {
-                    to[row] = standardised(from[row], *mean, *scale, most);
-                }
-                continue;
-            }
-            for (row = 0; row < TILE_ROWS; row++) {
-                to[row] = row < rows ? standardised(from[row], *mean, *scale, most) : 0;
-            }
+        Py_ssize_t features = layer->parts[part].length / layer->m;
+        for (; features > 0; features--, from += layer->m, to += STRIP, mean++, scale++) {
+            standardise(from, rows, *mean, *scale, layer->most, to);
         }
+    }
+}
+
+/* What some rows of packed features make of a panel's units. */
+static void fill_tile(const Layer *layer, const float *packed, Py_ssize_t begin, Py_ssize_t rows, Py_ssize_t panel)
+{
+    const float *of_row[TILE_ROWS], *bias = ITEMS(layer->arrays[BIAS], float) + panel * TILE_COLUMNS;
+    float *hidden = ITEMS(layer->arrays[HIDDEN], float) + begin * layer->width + panel * TILE_COLUMNS, tile[TILE];
+    Py_ssize_t row, columns = layer->width - panel * TILE_COLUMNS;
+    columns = columns < TILE_COLUMNS ? columns : TILE_COLUMNS;
+    for (row = 0; row < TILE_ROWS; row++) {
+        of_row[row] = packed + row;
+    }
+    products_multiply(of_row, STRIP, layer->k, ITEMS(layer->arrays[PANELS], float) + panel * layer->k * TILE_COLUMNS, tile);
+    for (row = 0; row < rows && row < TILE_ROWS; row++) {
+        rectify(tile + row * TILE_COLUMNS, bias, columns, hidden + row * layer->width);
     }
 }
 
 static void fill(const Layer *layer)
 {
-    const float *bias = ITEMS(layer->arrays[BIAS], float);
-    float *hidden = ITEMS(layer->arrays[HIDDEN], float), tile[TILE];
-    Py_ssize_t begin, panel, row, column;
-    for (begin = 0; begin < layer->m; begin += TILE_ROWS) {
-        Py_ssize_t rows = layer->m - begin < TILE_ROWS ? layer->m - begin : TILE_ROWS;
+    Py_ssize_t begin, panel, row;
+    for (begin = 0; begin < layer->m; begin += STRIP) {
+        Py_ssize_t rows = layer->m - begin < STRIP ? layer->m - begin : STRIP;
         pack(layer, begin, rows);
         for (panel = 0; panel < layer->panels; panel++) {
-            Py_ssize_t first = panel * TILE_COLUMNS, columns = layer->width - first;
-            columns = columns < TILE_COLUMNS ? columns : TILE_COLUMNS;
-            memset(tile, 0, sizeof tile);
-            products_multiply(layer->packed, layer->k,
-                              ITEMS(layer->arrays[PANELS], float) + panel * layer->k * TILE_COLUMNS, tile);
-            for (row = 0; row < rows; row++) {
-                float *to = hidden + (begin + row) * layer->width + first;
-                for (column = 0; column < columns; column++) {
-                    float value = tile[row * TILE_COLUMNS + column] + bias[first + column];
-                    to[column] = value > 0 ? value : 0;
-                }
+            for (row = 0; row < rows; row += TILE_ROWS) {
+                fill_tile(layer, layer->packed + row, begin + row, rows - row, panel);
             }
         }
     }
@@ -119,7 +109,7 @@ PyObject *core_hidden_layer(PyObject *module, PyObject *arguments)
         PyErr_SetString(PyExc_ValueError, "not features and the weights of a layer");
         goto done;
     }
-    if ((layer.packed = malloc(sizeof(float) * (size_t)(layer.k * TILE_ROWS) + 1)) == NULL) {
+    if ((layer.packed = calloc((size_t)(layer.k * STRIP) + 1, sizeof(float))) == NULL) {
         PyErr_NoMemory();
         goto done;
     }

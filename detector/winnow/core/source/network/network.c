@@ -17,7 +17,6 @@ typedef struct {
     Py_ssize_t *met; /* k: the stretches of a kind, in the order they are met */
     uint8_t *known;  /* k: whether a stretch has been met */
     float *layer;    /* [m][d] */
-    float *packed;   /* [c][TILE_ROWS] */
     float *near;     /* [TILE_ROWS][c] */
 } Task;
 
@@ -36,26 +35,18 @@ static inline void add(float *restrict to, const float *restrict from, float wei
 }
 
 /* Add the products of a few rows of c values and of a weight, in panels, to as many rows of d values. */
-static void add_products(Task *task, const float *const *rows, int count, const float *panels, float *const *to)
+static void add_products(const Task *task, const float **rows, int count, const float *panels, float *const *to)
 {
     float tile[TILE];
-    Py_ssize_t panel, i, c = task->c;
+    Py_ssize_t panel;
     int row;
-    if (count < TILE_ROWS) {
-        memset(task->packed, 0, sizeof(float) * (size_t)(task->c * TILE_ROWS));
-    }
-    for (row = 0; row < count; row++) {
-        float *packed = task->packed + row;
-        const float *from = rows[row];
-        for (i = 0; i < c; i++) {
-            packed[i * TILE_ROWS] = from[i];
-        }
+    for (row = count; row < TILE_ROWS; row++) {
+        rows[row] = rows[0]; /* whose product nobody reads */
     }
     for (panel = 0; panel < task->panels; panel++) {
         Py_ssize_t first = panel * TILE_COLUMNS, columns = task->d - first;
         columns = columns < TILE_COLUMNS ? columns : TILE_COLUMNS;
-        memset(tile, 0, sizeof tile);
-        products_multiply(task->packed, task->c, panels + panel * task->c * TILE_COLUMNS, tile);
+        products_multiply(rows, 1, task->c, panels + panel * task->c * TILE_COLUMNS, tile);
         for (row = 0; row < count; row++) {
             add(to[row] + first, tile + row * TILE_COLUMNS, 1, columns);
         }
@@ -125,7 +116,6 @@ static void look_around(Task *task, Py_ssize_t kind, const float *weight)
     const int64_t *place = ITEMS(task->arrays[PLACE], int64_t) + kind * task->m;
     Py_ssize_t block, i, met = 0;
     memset(task->known, 0, (size_t)task->k);
-    memset(task->products, 0, sizeof(float) * (size_t)(task->k * task->d));
     for (block = 0; block < task->m; block++) {
         if (!task->known[place[block]]) {
             task->known[place[block]] = 1;
@@ -139,6 +129,7 @@ static void look_around(Task *task, Py_ssize_t kind, const float *weight)
         for (; count < TILE_ROWS && i + count < met; count++) {
             rows[count] = task->means + task->met[i + count] * task->c;
             to[count] = task->products + task->met[i + count] * task->d;
+            memset(to[count], 0, sizeof(float) * (size_t)task->d);
         }
         add_products(task, rows, count, weight, to);
     }
@@ -147,9 +138,26 @@ static void look_around(Task *task, Py_ssize_t kind, const float *weight)
     }
 }
 
+/* What the second hidden layer of a block adds to its logit. */
+static float output_of(const float *layer, const float *weight, Py_ssize_t d)
+{
+    float sums[8] = {0}; /* that need not wait for each other */
+    Py_ssize_t i;
+    int k;
+    for (i = 0; i + 8 <= d; i += 8) {
+        for (k = 0; k < 8; k++) {
+            sums[k] += (layer[i + k] > 0 ? layer[i + k] : 0) * weight[i + k];
+        }
+    }
+    for (k = 0; i + k < d; k++) {
+        sums[k] += (layer[i + k] > 0 ? layer[i + k] : 0) * weight[i + k];
+    }
+    return ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7]));
+}
+
 static void work(Task *task, float output_bias)
 {
-    Py_ssize_t network, kind, block, i, size = task->panels * task->c * TILE_COLUMNS;
+    Py_ssize_t network, kind, block, size = task->panels * task->c * TILE_COLUMNS;
     float *logits = ITEMS(task->arrays[LOGITS], float);
     for (block = 0; block < task->m; block++) {
         logits[block] = output_bias;
@@ -167,12 +175,7 @@ static void work(Task *task, float output_bias)
             look_around(task, kind, weight + (kind + 2) * size);
         }
         for (block = 0; block < task->m; block++) {
-            const float *from = task->layer + block * task->d;
-            float sum = 0;
-            for (i = 0; i < task->d; i++) {
-                sum += from[i] > 0 ? from[i] * output[i] : 0;
-            }
-            logits[block] += sum;
+            logits[block] += output_of(task->layer + block * task->d, output, task->d);
         }
     }
 }
@@ -253,19 +256,18 @@ PyObject *core_network_logits(PyObject *module, PyObject *arguments)
     task.known = malloc((size_t)task.k + 1);
     task.layer = malloc(sizeof(float) * (size_t)(task.m * task.d));
     task.met = malloc(sizeof(Py_ssize_t) * (size_t)task.k + 1);
-    task.packed = malloc(sizeof(float) * 2 * TILE_ROWS * (size_t)task.c);
+    task.near = malloc(sizeof(float) * TILE_ROWS * (size_t)task.c);
     if (task.totals == NULL || task.means == NULL || task.products == NULL || task.known == NULL || task.layer == NULL
-        || task.met == NULL || task.packed == NULL) {
+        || task.met == NULL || task.near == NULL) {
         PyErr_NoMemory();
         goto done;
     }
-    task.near = task.packed + TILE_ROWS * task.c;
     Py_BEGIN_ALLOW_THREADS
     work(&task, output_bias);
     Py_END_ALLOW_THREADS
     result = Py_NewRef(Py_None);
 done:
-    free(task.packed);
+    free(task.near);
     free(task.met);
     free(task.layer);
     free(task.known);

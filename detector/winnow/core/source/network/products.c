@@ -1,35 +1,66 @@
-/* The inner loops of the networks, for registers of any width, and for those of x86-64 processors since 2013. */
+/* The inner loops of the networks: for registers of any width, and for those of x86-64 processors since 2013 and 2017.
+
+   Each sum has a variable of its own, which compilers keep in a register; those of an array they write back every time. */
 #include "network/products.h"
 
-/* Each sum has a variable of its own, which compilers keep in a register; those of an array they write back every time. */
-#define EACH_ROW(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5)
-
-typedef float Wide __attribute__((vector_size(32)));
-
-static void multiply_anywhere(const float *packed, Py_ssize_t k, const float *panel, float *tile)
+void standardise(const float *restrict from, Py_ssize_t count, float mean, float scale, float most, float *restrict to)
 {
-#define LOAD(row) \
-    Wide left##row, right##row; \
-    memcpy(&left##row, tile + row * TILE_COLUMNS, sizeof(Wide)); \
-    memcpy(&right##row, tile + row * TILE_COLUMNS + 8, sizeof(Wide));
-#define ADD(row) \
-    left##row += packed[row] * left; \
-    right##row += packed[row] * right;
-#define STORE(row) \
-    memcpy(tile + row * TILE_COLUMNS, &left##row, sizeof(Wide)); \
-    memcpy(tile + row * TILE_COLUMNS + 8, &right##row, sizeof(Wide));
     Py_ssize_t i;
-    EACH_ROW(LOAD)
-    for (i = 0; i < k; i++, packed += TILE_ROWS, panel += TILE_COLUMNS) {
-        Wide left, right;
-        memcpy(&left, panel, sizeof left);
-        memcpy(&right, panel + 8, sizeof right);
-        EACH_ROW(ADD)
+    for (i = 0; i < count; i++) {
+        float value = (from[i] - mean) * scale;
+        value = value > -most ? value : -most;
+        to[i] = value < most ? value : most;
     }
-    EACH_ROW(STORE)
-#undef LOAD
+}
+
+void rectify(const float *restrict from, const float *restrict bias, Py_ssize_t count, float *restrict to)
+{
+    Py_ssize_t i;
+    for (i = 0; i < count; i++) {
+        float value = from[i] + bias[i];
+        to[i] = value > 0 ? value : 0;
+    }
+}
+
+#define EACH_OF_FOUR(DO) DO(0) DO(1) DO(2) DO(3)
+#define EACH_ROW(DO) EACH_OF_FOUR(DO) DO(4) DO(5) DO(6) DO(7)
+#define BEGIN(row) const float *at##row = rows[row];
+
+typedef float Four __attribute__((vector_size(16)));
+
+/* A quarter of the tile: four rows and eight columns. */
+static void multiply_quarter(const float *const *rows, Py_ssize_t step, Py_ssize_t k, const float *panel, float *tile)
+{
+#define CLEAR(row) Four left##row = {0}, right##row = {0};
+#define ADD(row) \
+    left##row += at##row[i * step] * left; \
+    right##row += at##row[i * step] * right;
+#define STORE(row) \
+    memcpy(tile + row * TILE_COLUMNS, &left##row, sizeof(Four)); \
+    memcpy(tile + row * TILE_COLUMNS + 4, &right##row, sizeof(Four));
+    Py_ssize_t i;
+    EACH_OF_FOUR(BEGIN)
+    EACH_OF_FOUR(CLEAR)
+    for (i = 0; i < k; i++, panel += TILE_COLUMNS) {
+        Four left, right;
+        memcpy(&left, panel, sizeof left);
+        memcpy(&right, panel + 4, sizeof right);
+        EACH_OF_FOUR(ADD)
+    }
+    EACH_OF_FOUR(STORE)
+#undef CLEAR
 #undef ADD
 #undef STORE
+}
+
+static void multiply_anywhere(const float *const *rows, Py_ssize_t step, Py_ssize_t k, const float *panel, float *tile)
+{
+    int row, column;
+    for (row = 0; row < TILE_ROWS; row += 4) {
+        for (column = 0; column < TILE_COLUMNS; column += 8) {
+            multiply_quarter(rows + row, step, k, panel + column, tile + row * TILE_COLUMNS + column);
+        }
+    }
 }
 
 Multiply products_multiply = multiply_anywhere;
@@ -37,27 +68,51 @@ Multiply products_multiply = multiply_anywhere;
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
 #include <immintrin.h>
 
-__attribute__((target("avx2,fma"))) static void multiply_fused(const float *packed, Py_ssize_t k, const float *panel,
-                                                               float *tile)
+__attribute__((target("avx2,fma"))) static void multiply_half_fused(const float *const *rows, Py_ssize_t step,
+                                                                    Py_ssize_t k, const float *panel, float *tile)
 {
-#define LOAD(row) \
-    __m256 left##row = _mm256_loadu_ps(tile + row * TILE_COLUMNS); \
-    __m256 right##row = _mm256_loadu_ps(tile + row * TILE_COLUMNS + 8);
+#define CLEAR(row) __m256 left##row = _mm256_setzero_ps(), right##row = _mm256_setzero_ps();
 #define ADD(row) \
-    value = _mm256_broadcast_ss(packed + row); \
+    value = _mm256_broadcast_ss(at##row + i * step); \
     left##row = _mm256_fmadd_ps(value, left, left##row); \
     right##row = _mm256_fmadd_ps(value, right, right##row);
 #define STORE(row) \
     _mm256_storeu_ps(tile + row * TILE_COLUMNS, left##row); \
     _mm256_storeu_ps(tile + row * TILE_COLUMNS + 8, right##row);
     Py_ssize_t i;
-    EACH_ROW(LOAD)
-    for (i = 0; i < k; i++, packed += TILE_ROWS, panel += TILE_COLUMNS) {
+    EACH_OF_FOUR(BEGIN)
+    EACH_OF_FOUR(CLEAR)
+    for (i = 0; i < k; i++, panel += TILE_COLUMNS) {
         __m256 left = _mm256_loadu_ps(panel), right = _mm256_loadu_ps(panel + 8), value;
+        EACH_OF_FOUR(ADD)
+    }
+    EACH_OF_FOUR(STORE)
+#undef CLEAR
+#undef ADD
+#undef STORE
+}
+
+static void multiply_fused(const float *const *rows, Py_ssize_t step, Py_ssize_t k, const float *panel, float *tile)
+{
+    multiply_half_fused(rows, step, k, panel, tile);
+    multiply_half_fused(rows + TILE_ROWS / 2, step, k, panel, tile + TILE / 2);
+}
+
+__attribute__((target("avx512f"))) static void multiply_wide(const float *const *rows, Py_ssize_t step, Py_ssize_t k,
+                                                             const float *panel, float *tile)
+{
+#define CLEAR(row) __m512 sum##row = _mm512_setzero_ps();
+#define ADD(row) sum##row = _mm512_fmadd_ps(_mm512_set1_ps(at##row[i * step]), items, sum##row);
+#define STORE(row) _mm512_storeu_ps(tile + row * TILE_COLUMNS, sum##row);
+    Py_ssize_t i;
+    EACH_ROW(BEGIN)
+    EACH_ROW(CLEAR)
+    for (i = 0; i < k; i++, panel += TILE_COLUMNS) {
+        __m512 items = _mm512_loadu_ps(panel);
         EACH_ROW(ADD)
     }
     EACH_ROW(STORE)
-#undef LOAD
+#undef CLEAR
 #undef ADD
 #undef STORE
 }
@@ -65,7 +120,10 @@ __attribute__((target("avx2,fma"))) static void multiply_fused(const float *pack
 void core_prepare_products(void)
 {
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+    if (__builtin_cpu_supports("avx512f")) {
+        products_multiply = multiply_wide;
+    }
+    else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
         products_multiply = multiply_fused;
     }
 }
