@@ -29,7 +29,7 @@ class LinkDensity:
         templateness = np.concatenate([np.zeros(page.n), (link_text[end] - link_text[begin]) / mass])
         weight = np.concatenate([np.zeros(page.n, np.int64), mass])
         in_tree = np.ones(page.n + page.m, bool)
-        return Scores(templateness, weight, in_tree, constant(page.n + page.m), 0.5, FixedThreshold(0.5))
+        return Scores(templateness, weight, in_tree, constant(page.n + page.m), FixedThreshold(0.5))
 
 
 MODEL = LinkDensity()

@@ -90,7 +90,7 @@ class RememberedModel:
         scores = replace(scores, penalty=penalty)
         if (threshold := self.tried.threshold) is None:
             return scores
-        return replace(scores, threshold=threshold, decision=FixedThreshold(threshold))
+        return replace(scores, decision=FixedThreshold(threshold))
 
     def own(self, page: Page) -> Scores:
         """What the model says itself."""

@@ -52,6 +52,11 @@ class Choice:
 class Decision(Protocol):
     """Decides what is kept of a page; it is asked again where something has moved the scores."""
 
+    @property
+    def threshold(self) -> float:
+        """Score from which a unit counts as template on this page by the model alone."""
+        ...
+
     def choose(self, templateness: NDArray[np.float64], *, scope: Scope, favor: Favor) -> Choice:
         """Choose by float64[m], scores of the page's blocks."""
         ...
@@ -66,7 +71,6 @@ class Scores:
         weight: int64[n + m], how many nodes the unit speaks for when scores are smoothed; 0 means no opinion.
         in_tree: bool[n + m], false for hidden units, which are not smoothed and take their parent's value.
         penalty: float64[n + m], cost of starting a section at each unit when scores are smoothed; ``inf`` never does.
-        threshold: score from which a unit counts as template on this page by the model alone.
         decision: decides what is kept, by these scores or by moved ones.
     """
 
@@ -74,12 +78,16 @@ class Scores:
     weight: NDArray[np.int64]
     in_tree: NDArray[np.bool_]
     penalty: NDArray[np.float64]
-    threshold: float
     decision: Decision
+
+    @property
+    def threshold(self) -> float:
+        """Score from which a unit counts as template on this page by the model alone."""
+        return self.decision.threshold
 
     def with_templateness(self, templateness: NDArray[np.float64]) -> Scores:
         """The same with other float64[n + m] scores."""
-        return Scores(templateness, self.weight, self.in_tree, self.penalty, self.threshold, self.decision)
+        return Scores(templateness, self.weight, self.in_tree, self.penalty, self.decision)
 
     def moved(self, evidence: NDArray[np.float64]) -> Scores:
         """Add evidence, float64[n + m] log-odds, to those of the scores; above 0 it speaks for template."""

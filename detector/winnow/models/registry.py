@@ -21,6 +21,7 @@ _KINDS: Final[dict[str, type[BlockPerceptron] | type[LogisticModel]]] = {
     LOGISTIC: LogisticModel,
 }
 _SHIPPED: Final = Path(__file__).with_name("weights")
+_DEFAULT_FILE: Final = _SHIPPED / f"{DEFAULT_MODEL}.npz"
 
 
 def shipped_models() -> list[str]:
@@ -39,15 +40,19 @@ def load_model(name_or_path: str | Path | None = None) -> StoredModel:
         FileNotFoundError: there is neither a model of that name nor such a file.
         ModelError: the file is not a model, is damaged, or is of a kind or version that this package cannot use.
     """
-    name = DEFAULT_MODEL if name_or_path is None else str(name_or_path)
+    file = _DEFAULT_FILE if name_or_path is None else _file_of(str(name_or_path))
+    status = file.stat()
+    return _load(file, status.st_mtime_ns, status.st_size)
+
+
+def _file_of(name: str) -> Path:
     file = _SHIPPED / f"{name}.npz"
     if Path(name).name != name or not file.is_file():
         file = Path(name)
     if not file.is_file():
         shipped = ", ".join(shipped_models()) or "none"
         raise FileNotFoundError(f"no model named {name!r} and no such file; shipped with the package: {shipped}")
-    status = file.stat()
-    return _load(file.absolute(), status.st_mtime_ns, status.st_size)
+    return file.absolute()
 
 
 @lru_cache(maxsize=8)

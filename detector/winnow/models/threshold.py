@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -51,15 +52,22 @@ def expected_f1_threshold(templateness: Floats, words: Floats, beta: float = 1.0
     return max((last_kept + float(templateness[order[best + 1]])) / 2, just_above)
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False)
 class ExpectedF1:
     """Cuts a page where its own scores expect the best text; the scope makes no difference.
 
     Attributes:
         words: float64[m], words of each block.
+        templateness: float64[m], the model's scores of the blocks.
     """
 
     words: Floats
+    templateness: Floats
+
+    @cached_property
+    def threshold(self) -> float:
+        """Where the model's own scores are cut."""
+        return expected_f1_threshold(self.templateness, self.words)
 
     def choose(self, templateness: Floats, *, scope: Scope, favor: Favor) -> Choice:  # noqa: ARG002
         """Choose by float64[m], scores of the page's blocks."""

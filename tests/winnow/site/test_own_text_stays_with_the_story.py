@@ -37,7 +37,7 @@ class Doubting:
         weight = np.concatenate([np.zeros(page.n, np.int64), np.ones(page.m, np.int64)])
         every = np.ones(page.n + page.m, bool)
         return Scores(
-            np.append(np.zeros(page.n), blocks), weight, every, constant(page.n + page.m), 0.5, FixedThreshold(0.5)
+            np.append(np.zeros(page.n), blocks), weight, every, constant(page.n + page.m), FixedThreshold(0.5)
         )
 
 

@@ -19,7 +19,7 @@ PAGE = Page.parse("<main><p>A story that one page tells.</p></main><footer>All r
 def scores(templateness: float = 0.4) -> Scores:
     units = PAGE.n + PAGE.m
     weight, in_tree = np.ones(units, np.int64), np.ones(units, bool)
-    return Scores(np.full(units, templateness), weight, in_tree, constant(units), 0.5, FixedThreshold(0.5))
+    return Scores(np.full(units, templateness), weight, in_tree, constant(units), FixedThreshold(0.5))
 
 
 def moved(df: int, pages: int, evidence: Evidence = BOTH_WAYS) -> Scores:

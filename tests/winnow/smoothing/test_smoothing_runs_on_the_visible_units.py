@@ -18,7 +18,7 @@ def scores(page: Page, templateness: list[float], visible: list[bool] | None = N
     count = page.n + page.m
     shown = np.ones(count, bool) if visible is None else np.array(visible)
     weight = np.ones(count, np.int64)
-    return Scores(np.array(templateness), weight, shown, np.full(count, penalty), 0.5, FixedThreshold(0.5))
+    return Scores(np.array(templateness), weight, shown, np.full(count, penalty), FixedThreshold(0.5))
 
 
 def test_values_never_fall_from_parent_to_child_and_sections_are_connected() -> None:
@@ -56,7 +56,6 @@ def test_both_ways_give_the_same_answer(paragraphs: int, random: Random) -> None
         np.array([random.choice([0, 1, 3, 10**6]) for _ in range(units)], np.int64),
         np.array([random.random() < 0.7 for _ in range(units)], bool),
         np.array([random.choice([0.0, 0.1, 2.0, np.inf]) for _ in range(units)], float),
-        0.5,
         FixedThreshold(0.5),
     )
     fast = smooth_scores(page, given_scores)
@@ -105,7 +104,6 @@ def test_without_smoothing_every_unit_keeps_its_own_score() -> None:
         np.array([0, 1, 0, 1, 1]),
         np.array([True, True, True, False, True]),
         np.zeros(5),
-        0.5,
         FixedThreshold(0.5),
     )
     raw = unsmoothed(page, given_scores)

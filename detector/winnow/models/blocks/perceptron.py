@@ -17,7 +17,7 @@ from winnow.models.blocks.features.tokens import TABLE_SIZE, TokenTables
 from winnow.models.blocks.network import ARRAY_NAMES, Network
 from winnow.models.files import ModelError, fingerprint_of, read_model_file, stored_numbers, write_model_file
 from winnow.models.penalties import constant
-from winnow.models.threshold import ExpectedF1, expected_f1_threshold
+from winnow.models.threshold import ExpectedF1
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,13 +83,12 @@ class BlockPerceptron:
             weight=weight,
             in_tree=in_tree,
             penalty=constant(units, PENALTY),
-            threshold=expected_f1_threshold(templateness, features.words),
             decision=self._decision(page, features, templateness),
         )
 
     def _decision(self, page: Page, features: BlockFeatures, templateness: NDArray[np.float64]) -> Decision:
         if self.decision is None or not page.m:
-            return ExpectedF1(features.words)
+            return ExpectedF1(features.words, templateness)
         return PageDecision.of(self.decision, view_of(page, features), templateness)
 
     def content_probability(self, matrix: Matrix, surroundings: Surroundings) -> NDArray[np.float64]:

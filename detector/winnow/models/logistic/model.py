@@ -79,7 +79,7 @@ class LogisticModel:
         weight[:n] = weights_with_hidden(page.parent, ~visible[:n])
         area = measures.geometry.area
         penalty = by_area(area, float(area[0]))
-        return Scores(templateness, weight, visible, penalty, self.threshold, FixedThreshold(self.threshold))
+        return Scores(templateness, weight, visible, penalty, FixedThreshold(self.threshold))
 
     def probability(self, values: NDArray[np.float32], area: Floats) -> Floats:
         """Compute the probability that nodes are template.

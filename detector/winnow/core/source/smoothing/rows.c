@@ -12,40 +12,54 @@ static int is_plain(const Rows *rows, Py_ssize_t node)
     return rows->row[node] < 0;
 }
 
-/* Add the distances of a node's own members to its row. */
-static void add_distances(const Rows *rows, Py_ssize_t node)
+/* From a score on, the costs of a node rise by `a`, and by `b` for each unit of score. */
+static void turn(const Rows *rows, Py_ssize_t at, int64_t a, int64_t b)
 {
-    int64_t *row = row_of(rows, node), *slope = rows->slope, a = 0, b = 0;
-    Py_ssize_t k, u;
-    if (rows->begin[node] == rows->begin[node + 1]) {
-        return;
-    }
-    memset(slope, 0, sizeof(int64_t) * (size_t)(2 * rows->size));
-    for (k = rows->begin[node]; k < rows->begin[node + 1]; k++) {
-        int64_t i = rows->member[k], w = rows->weight[i], at = rows->index[i], pull = w * rows->X[at];
-        a += pull;
-        b -= w;
-        slope[2 * at] += 2 * w; /* at its own score a member turns from falling to rising */
-        slope[2 * at + 1] -= 2 * pull;
-    }
-    for (u = 0; u < rows->size; u++) {
-        b += slope[2 * u];
-        a += slope[2 * u + 1];
-        row[u] += a + b * rows->X[u];
-    }
+    rows->slope[2 * at] += b;
+    rows->slope[2 * at + 1] += a;
 }
 
-/* Add to a row what a plain node costs: its distance, below its score its penalty at most. */
-static void add_plain(const Rows *rows, Py_ssize_t node, int64_t *above)
+/* What a plain node costs: its distance, below its score its penalty at most. */
+static void turn_plain(const Rows *rows, Py_ssize_t node)
 {
     int64_t i = rows->member[rows->begin[node]], w = rows->weight[i], at = rows->index[i], x = rows->X[at];
-    int64_t penalty = rows->penalty[node], u;
-    for (u = 0; u < at; u++) {
-        int64_t distance = w * (x - rows->X[u]);
-        above[u] += distance < penalty ? distance : penalty;
+    int64_t penalty = rows->penalty[node], low = 0, high = at;
+    while (low < high) { /* the first score that is nearer than the penalty */
+        int64_t middle = (low + high) / 2;
+        if (w * (x - rows->X[middle]) < penalty) {
+            high = middle;
+        }
+        else {
+            low = middle + 1;
+        }
     }
-    for (; u < rows->size; u++) {
-        above[u] += w * (rows->X[u] - x);
+    turn(rows, 0, penalty, 0);
+    turn(rows, low, w * x - penalty, -w);
+    turn(rows, at, -2 * w * x, 2 * w);
+}
+
+/* Add the distances of a node's own members to its row, and what its plain children cost. */
+static void add_distances(const Rows *rows, Py_ssize_t node)
+{
+    const int64_t *slope = rows->slope, *X = rows->X;
+    int64_t *restrict row = row_of(rows, node), a = 0, b = 0, child;
+    Py_ssize_t k, u, size = rows->size;
+    if (rows->begin[node] == rows->begin[node + 1] && rows->plain[node] < 0) {
+        return;
+    }
+    memset(rows->slope, 0, sizeof(int64_t) * (size_t)(2 * rows->size));
+    for (k = rows->begin[node]; k < rows->begin[node + 1]; k++) {
+        int64_t i = rows->member[k], w = rows->weight[i], at = rows->index[i], pull = w * rows->X[at];
+        turn(rows, 0, pull, -w);
+        turn(rows, at, -2 * pull, 2 * w); /* at its own score a member turns from falling to rising */
+    }
+    for (child = rows->plain[node]; child >= 0; child = rows->next[child]) {
+        turn_plain(rows, child);
+    }
+    for (u = 0; u < size; u++) {
+        b += slope[2 * u];
+        a += slope[2 * u + 1];
+        row[u] += a + b * X[u];
     }
 }
 
@@ -53,12 +67,13 @@ static void add_plain(const Rows *rows, Py_ssize_t node, int64_t *above)
 static int64_t solve(const Rows *rows)
 {
     int64_t optimum = 0;
-    Py_ssize_t node, u;
+    Py_ssize_t node, u, size = rows->size;
     for (node = rows->m - 1; node >= 0; node--) {
         const int64_t *row;
-        int64_t least = INT64_MAX, *above;
+        int64_t least = INT64_MAX, penalty = rows->penalty[node], *restrict above;
         if (is_plain(rows, node)) {
-            add_plain(rows, node, row_of(rows, rows->parent[node]));
+            rows->next[node] = rows->plain[rows->parent[node]];
+            rows->plain[rows->parent[node]] = node;
             continue;
         }
         add_distances(rows, node);
@@ -67,11 +82,9 @@ static int64_t solve(const Rows *rows)
         }
         row = row_of(rows, node);
         above = row_of(rows, rows->parent[node]);
-        for (u = rows->size - 1; u >= 0; u--) {
-            int64_t ceiling;
+        for (u = size - 1; u >= 0; u--) {
             least = row[u] < least ? row[u] : least;
-            ceiling = least + rows->penalty[node];
-            above[u] += row[u] < ceiling ? row[u] : ceiling;
+            above[u] += row[u] < least + penalty ? row[u] : least + penalty;
         }
     }
     for (node = 0; node < rows->m; node++) {
@@ -84,13 +97,17 @@ static int64_t solve(const Rows *rows)
         }
         else {
             const int64_t *row = row_of(rows, node);
-            for (u = from + 1; u < rows->size; u++) {
-                best = row[u] < row[best] ? u : best;
+            int64_t least = row[from];
+            for (u = from + 1; u < size; u++) {
+                if (row[u] < least) {
+                    least = row[u];
+                    best = u;
+                }
             }
             if (rows->parent[node] < 0) {
-                optimum += row[best] + rows->penalty[node];
+                optimum += least + rows->penalty[node];
             }
-            else if (row[from] <= row[best] + rows->penalty[node]) {
+            else if (row[from] <= least + rows->penalty[node]) {
                 best = from;
             }
         }
@@ -120,7 +137,7 @@ static int64_t number_rows(const Rows *rows)
 
 int rows_solve(Rows *rows, Py_ssize_t cells, int64_t *optimum)
 {
-    int64_t number, *memory = calloc((size_t)(2 * rows->size + 2 * rows->m + 2 + rows->n), sizeof(int64_t));
+    int64_t number, *memory = calloc((size_t)(2 * rows->size + 4 * rows->m + 2 + rows->n), sizeof(int64_t));
     Py_ssize_t i;
     int solved;
     if (memory == NULL) {
@@ -129,7 +146,10 @@ int rows_solve(Rows *rows, Py_ssize_t cells, int64_t *optimum)
     rows->slope = memory;
     rows->begin = rows->slope + 2 * rows->size;
     rows->row = rows->begin + rows->m + 2;
-    rows->member = rows->row + rows->m;
+    rows->plain = rows->row + rows->m;
+    rows->next = rows->plain + rows->m;
+    rows->member = rows->next + rows->m;
+    memset(rows->plain, -1, sizeof(int64_t) * (size_t)rows->m);
     for (i = 0; i < rows->n; i++) {
         rows->begin[rows->member_of[i] + 2]++;
     }

@@ -28,6 +28,7 @@ typedef struct {
     Py_ssize_t m, n, size, roots;
     int64_t *chosen; /* m: number of the score of each node */
     int64_t *cost, *slope, *begin, *member, *row; /* of the solution itself */
+    int64_t *plain, *next; /* m: the last of a node's plain children, and the one before each; -1 for none */
 } Rows;
 
 /* Choose the scores; `cells` is the most of them that may be needed. 1, 0 where there are more, -1 without memory. It needs

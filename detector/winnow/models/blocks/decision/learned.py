@@ -6,6 +6,7 @@ What is judged are scores, not pages: the same trees decide again when the count
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import isfinite
 from typing import TYPE_CHECKING, Final, Self
 
@@ -18,6 +19,7 @@ from winnow.models.blocks.decision.cuts import LEVELS, Cuts
 from winnow.models.blocks.decision.kinds import ARTICLE, KINDS, KindHead, kind_inputs
 from winnow.models.blocks.decision.trees import Trees
 from winnow.models.log_odds import log_odds
+from winnow.models.threshold import expected_f1_threshold
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -139,24 +141,31 @@ class LearnedDecision:
         )
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False)
 class PageDecision:
     """The decision for one page; its kind is judged once, by the scores of the page-level model.
 
     Attributes:
         learned: what was learned.
         view: the page.
+        templateness: float64[m], the model's scores of the blocks.
         kinds: float64[len(KINDS)].
     """
 
     learned: LearnedDecision
     view: PageView
+    templateness: Floats
     kinds: Floats
 
     @classmethod
     def of(cls, learned: LearnedDecision, view: PageView, templateness: Floats) -> Self:
         """Judge the kind of page by float64[m], the model's scores of its blocks."""
-        return cls(learned, view, learned.kinds.probabilities(view.kind_inputs(templateness)))
+        return cls(learned, view, templateness, learned.kinds.probabilities(view.kind_inputs(templateness)))
+
+    @cached_property
+    def threshold(self) -> float:
+        """Where the model's scores expect the best text; most pages are never asked for it."""
+        return expected_f1_threshold(self.templateness, self.view.words)
 
     def choose(self, templateness: Floats, *, scope: Scope, favor: Favor) -> Choice:
         """Choose by float64[m], scores of the page's blocks."""
