@@ -28,8 +28,10 @@ _CODE: Final = tag_set("pre")
 def later_copies(page: Page, texts: Sequence[str], kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Find the blocks that repeat, word for word, a longer block kept before them, as copies for another screen do.
 
-    What repeats within one whole is meant to: a value in the cells of a table, an item of a list, a line of code, and
-    the refrain of a song, whose lines are parted by ``br`` and whose stanzas stand below each other.
+    Copies stand in another kind of place than what they repeat. What stands in the same kind is meant to be there: what
+    several functions of a manual, or shows of a programme, have in common. So is what repeats within one whole: a value
+    in the cells of a table, an item of a list, a line of code, and the refrain of a song, whose lines are parted by
+    ``br`` and whose stanzas stand below each other.
 
     Args:
         page: the page.
@@ -49,7 +51,8 @@ def later_copies(page: Page, texts: Sequence[str], kept: NDArray[np.bool_]) -> N
     if repeated:
         wholes = _wholes(page)
         for index, known in repeated:
-            copies[index] = not any(whole[index] >= 0 and whole[index] == whole[known] for whole in wholes)
+            within_one = any(whole[index] >= 0 and whole[index] == whole[known] for whole in wholes)
+            copies[index] = not (within_one or _in_places_of_one_kind(page, index, known))
     return copies
 
 
@@ -59,3 +62,14 @@ def _wholes(page: Page) -> list[NDArray[np.int32]]:
     parts = [nearest(page.parent, group[page.tag])[node] for group in (_TABLES, _LISTS, _CODE)]
     verse = np.bincount(node, minlength=page.n)[node] > 1
     return [*parts, np.where(verse, page.parent[node], np.int32(-1))]
+
+
+def _in_places_of_one_kind(page: Page, one: int, other: int) -> bool:
+    """Whether two blocks stand in elements of the same tags and classes, all the way up."""
+    classes = page.attribute("class")
+    a, b = int(page.block_node[one]), int(page.block_node[other])
+    if page.depth[a] != page.depth[b]:
+        return False
+    while a != b and page.tag[a] == page.tag[b] and classes.get(a) == classes.get(b):
+        a, b = int(page.parent[a]), int(page.parent[b])
+    return a == b

@@ -18,7 +18,8 @@ def copies(html: str, *cut: int) -> list[bool]:
 
 
 def paragraphs(*texts: str) -> str:
-    return "".join(f"<p>{text}</p>" for text in texts)
+    """Each in a place of its own kind."""
+    return "".join(f"<p class=place{number}>{text}</p>" for number, text in enumerate(texts))
 
 
 def test_later_copies_of_long_blocks_are_found() -> None:
@@ -55,4 +56,11 @@ def test_values_items_refrains_and_lines_of_code_may_be_repeated(html: str) -> N
 
 def test_a_table_that_is_there_twice_for_two_screens_is_kept_once() -> None:
     table = f"<table><tr><td>a<td>{LONG}<tr><td>b<td>{LONG}</table>"
-    assert copies(f"<div>{table}</div><div>{table}</div>") == [False] * 4 + [False, True, False, True]
+    assert copies(f"<div>{table}</div><div class=mobile>{table}</div>") == [False] * 4 + [False, True, False, True]
+
+
+def test_what_several_entries_of_a_manual_have_in_common_stays_in_each() -> None:
+    entry = f"<dt>{{}}<dd><p>{LONG}</p>"
+    assert not any(copies("".join(f"<dl class=entry>{entry.format(name)}</dl>" for name in ("union", "setdiff"))))
+    assert copies(f"<dl>{entry.format('union')}</dl><dl class=entry>{entry.format('setdiff')}</dl>")[-1]
+    assert copies(f"<div>{LONG}</div><p>{LONG}</p>") == [False, True]
