@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
+from winnow.models.blocks.running_totals import running_totals
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     from winnow.models.blocks.surroundings import Stretches
@@ -17,10 +18,7 @@ if TYPE_CHECKING:
 def pooled(values: Matrix, weight: Matrix, stretches: Stretches) -> Matrix:
     """float32[k, w], means of float32[m, w] over k stretches, each block counted with its weight (float32[m])."""
     begin, end, scale = stretches.begin, stretches.end, stretches.scale
-    totals = np.zeros((len(values) + 1, values.shape[1]), np.float32)
-    weighted = values * weight[:, None]
-    for block in range(len(values)):  # row by row: numpy's cumsum goes down the columns, at five times the cost
-        np.add(totals[block], weighted[block], out=totals[block + 1])
+    totals = running_totals(values, weight)
     result: Matrix = totals.take(end, axis=0)
     result -= totals.take(begin, axis=0)
     result *= scale[:, None]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, Self
 import numpy as np
 
 from winnow.core import SEED, compiled
+from winnow.models.blocks.running_totals import running_totals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -129,10 +130,7 @@ class Surroundings:
             values: float32[m, len(NAMES) * d], for each kind of stretch the values that its mean is taken of.
         """
         width = to.shape[1]
-        totals = np.zeros((len(values) + 1, values.shape[1]), np.float32)
-        weighted = values * self.weight[:, None]
-        for block in range(len(values)):  # row by row: numpy's cumsum goes down the columns, at five times the cost
-            np.add(totals[block], weighted[block], out=totals[block + 1])
+        totals = running_totals(values, self.weight)
         for kind, (begin, end, scale) in enumerate(zip(self.begin, self.end, self.scale, strict=True)):
             column = totals[:, kind * width : (kind + 1) * width]
             to += (column.take(end, axis=0) - column.take(begin, axis=0)) * scale

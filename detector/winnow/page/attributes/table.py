@@ -113,11 +113,22 @@ class AttributeTable(Sequence[Pairs]):
             named = self.named(name)
             if not question.parts:
                 having += [(place, value) for value, place in named.items()]
-            elif any(map("\n".join(named).lower().__contains__, question.parts)):
+            elif parts := [part for part in question.parts if part in self._lowered(name)]:
                 having += [
-                    (place, value) for value, place in named.items() if any(map(value.lower().count, question.parts))
+                    (place, value) for value, place in named.items() if any(map(value.lower().__contains__, parts))
                 ]
         return having
+
+    def _lowered(self, name: str) -> str:
+        """All values of attributes of one name, lower-cased, with line feeds between them; made once."""
+        known = self._lowered_by_name.get(name)
+        if known is None:
+            known = self._lowered_by_name[name] = "\n".join(self.named(name)).lower()
+        return known
+
+    @cached_property
+    def _lowered_by_name(self) -> dict[str, str]:
+        return {}
 
     def bearers(self, places: Sequence[int]) -> list[int]:
         """Elements, in document order, that have one of the attributes at some places of ``first``, or an equal one."""
