@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -12,11 +12,11 @@ class Content:
 
     A spider yields ``Content(url=..., html=...)`` and the pipeline fills the rest. With scrapy-poet a callback or a
     page object asks for one that is filled already (:mod:`scrapy_winnow.providers`). What was not worked out is
-    ``None``.
+    ``None``. The HTML that came is not part of what it prints as, since Scrapy's log prints every item.
     """
 
     url: str | None = None
-    html: str | bytes | None = None
+    html: str | bytes | None = field(default=None, repr=False)
     text: str | None = None
     comments: str | None = None
     title: str | None = None

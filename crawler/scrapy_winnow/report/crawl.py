@@ -49,7 +49,7 @@ class CrawlReport:
         try:
             import jinja2  # noqa: F401, PLC0415
         except ImportError:
-            logger.info("No report is written: that takes pip install 'scrapy-winnow[inspect]'")
+            logger.warning("No report is written: that takes pip install 'scrapy-winnow[inspect]'")
             raise NotConfigured from None
         self._crawler = crawler
         self._path = Path(config.report)

@@ -100,6 +100,7 @@ def test_the_table_has_a_line_a_host_and_sums(hosts, redis_url, prefix):
     assert re.fullmatch(r"news\.example +counting +5 +17 +0 +\d+ +0  \d+ s ago", lines[0])
     assert re.fullmatch(r"shop\.example +settled +32 +0 +12 +\d+ +1  \d+ s ago", lines[1])
     assert re.search(r"^2 hosts, 1 of them settled, [\d,]+ bytes$", summary, re.MULTILINE)
+    assert "1 host, 0 of them settled" in hosts("news.example")[2]
 
 
 def test_hosts_can_be_named_by_name_or_address_and_unknown_ones_fail(hosts, redis_url, prefix):

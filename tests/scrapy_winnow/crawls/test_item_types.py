@@ -2,6 +2,7 @@
 
 import pytest
 
+from scrapy_winnow import Content
 from tests.scrapy_winnow.crawls.items import FIELDS
 
 RUSSIAN = "Это довольно длинный русский текст, и кодировка его названа неверно."
@@ -79,3 +80,9 @@ def test_html_that_the_middleware_never_saw_is_cleaned_with_the_same_evidence(we
     seen, alone = start_crawls(plan, {**plan, "item": "copy"}).results()
     assert seen.items[0]["evidence_pages"] == 20
     assert alone.items == seen.items
+
+
+def test_content_prints_without_the_html_that_came():
+    assert repr(Content(url="https://host.example/", html="<nav>Menu</nav>")).startswith(
+        "Content(url='https://host.example/', text=None"
+    )

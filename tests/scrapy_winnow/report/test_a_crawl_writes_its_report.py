@@ -1,5 +1,12 @@
 import re
+import sys
 from pathlib import Path
+
+import pytest
+from scrapy.exceptions import NotConfigured
+from scrapy.utils.test import get_crawler
+
+from scrapy_winnow.report.crawl import CrawlReport
 
 
 def test_it_has_the_pages_the_hosts_and_what_failed(web, crawl, tmp_path: Path) -> None:
@@ -40,3 +47,12 @@ def test_a_report_that_cannot_be_written_harms_nothing(web, crawl, tmp_path: Pat
     assert len(crawled.items) == 3
     assert crawled.stats["finish_reason"] == "finished"
     assert "Could not write the report" in crawled.log
+
+
+def test_a_report_that_was_asked_for_and_is_not_installed_is_missed_aloud(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(NotConfigured):
+        CrawlReport(get_crawler(settings_dict={"WINNOW_REPORT": "report.html"}))
+    assert [record.levelname for record in caplog.records if "scrapy-winnow[inspect]" in record.message] == ["WARNING"]

@@ -143,5 +143,7 @@ def _show(records: Iterable[HostRecord], names: set[str], *, as_json: bool) -> s
             f"{'-' if record.bytes is None else record.bytes:>8} {record.label_version:>7}  {ago(record.used)} ago"
         )
     if not as_json:
-        print(f"{hosts:,} hosts, {settled:,} of them settled, {size:,} bytes", file=sys.stderr)
+        print(
+            f"{hosts:,} host{'' if hosts == 1 else 's'}, {settled:,} of them settled, {size:,} bytes", file=sys.stderr
+        )
     return names
