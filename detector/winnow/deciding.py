@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from winnow.comments import Parting
-from winnow.metadata.marks import with_authors_mark
+from winnow.metadata.marks import with_authors_mark, with_titled_article
 from winnow.output.conditional_comments import leftovers
 from winnow.output.repeats import later_copies
 from winnow.output.story_parts import story_parts
@@ -95,7 +95,7 @@ def decide(
 ) -> Decided:
     """Decide of every unit of a page whether it stays. The arguments are those of :func:`winnow.clean`."""
     of_model = model.score(page)
-    page_level = with_authors_mark(page, of_model)
+    page_level = with_titled_article(page, with_authors_mark(page, of_model))
     texts = block_texts(page)
     lengths = np.fromiter(map(len, texts), np.int64, page.m)
     site = SiteKnowledge.of(page, page_level, lengths, df, pages)

@@ -2,6 +2,14 @@
 
 from winnow.metadata.marks.articles import ArticleMark, article_mark
 from winnow.metadata.marks.evidence import with_authors_mark
+from winnow.metadata.marks.headlines import with_titled_article
 from winnow.metadata.marks.marked_pages import MarkedPage, without_marks
 
-__all__ = ["ArticleMark", "MarkedPage", "article_mark", "with_authors_mark", "without_marks"]
+__all__ = [
+    "ArticleMark",
+    "MarkedPage",
+    "article_mark",
+    "with_authors_mark",
+    "with_titled_article",
+    "without_marks",
+]
