@@ -40,7 +40,8 @@ class Segment:
         comment: whether readers wrote it; then it is no template, be it part of the text or not.
         reason: what marks a section of template: ``"copy"`` (the page has the same text before it), ``"leftover"``
             (it is what is left of a conditional comment), ``"site"`` (most of its text is on other pages of the site
-            too), ``"author"`` (the author marks another part of the page as the article, else it would have been kept),
+            too), ``"author"`` (the author marks another part of the page as the article, or has titled the page after
+            another, else it would have been kept),
             ``"landmark"`` (it lies in ``nav``, ``header``, ``footer`` or ``aside``), ``"links"`` (most of its
             text is links) or ``"model"`` (its score alone); empty for content.
         characters: characters of :attr:`text`.
