@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from winnow.page.subtrees import prefix_sums
+from winnow.page.subtrees import prefix_sums, within
 from winnow.page.tags import TAG_ID, tag_set
 from winnow.page.text.scripts import WORD
 
@@ -50,13 +50,10 @@ def with_titled_article(page: Page, scores: Scores) -> Scores:
     around = articles[(articles < titled) & (page.end[articles] > titled)]
     if not len(around):
         return scores
-    own, rank = int(around[-1]), page.tag[titled]
-    elsewhere = np.zeros(page.n + page.m, bool)
-    for article in articles[(page.end[articles] <= own) | (articles >= page.end[own])].tolist():
-        inside = (place for place in headlines if article < place < page.end[article] and page.tag[place] == rank)
-        if (first := next(inside, None)) is not None and headlines[first] < _ANOTHERS:
-            elsewhere[article : page.end[article]] = True
-            elsewhere[page.n + page.block_begin[article] : page.n + page.block_end[article]] = True
+    own = int(around[-1])
+    apart = articles[(page.end[articles] <= own) | (articles >= page.end[own])]
+    of_its_rank = {place: share for place, share in headlines.items() if page.tag[place] == page.tag[titled]}
+    elsewhere = _other_stories(page, apart, of_its_rank)
     if not elsewhere.any() or not _holds_the_story(page, own, scores, elsewhere[page.n :]):
         return scores
     return scores.moved(np.where(elsewhere, _OTHER_STORY, 0.0))
@@ -72,6 +69,17 @@ def _headlines(page: Page) -> Mapping[int, float]:
         if len(words) >= _LEAST_WORDS:
             shares[place] = len(words & title) / len(words)
     return shares
+
+
+def _other_stories(page: Page, articles: NDArray[np.int64], headlines: Mapping[int, float]) -> NDArray[np.bool_]:
+    """bool[n + m], units inside those of some articles whose first headline is not the title's."""
+    places, shares = np.fromiter(headlines, np.int64), np.append(np.fromiter(headlines.values(), np.float64), 1.0)
+    first = np.searchsorted(places, articles)
+    inside = np.append(places, page.n)[first] < page.end[articles]
+    chosen = np.zeros(page.n, bool)
+    chosen[articles[inside & (shares[first] < _ANOTHERS)]] = True
+    elements = within(page, chosen)
+    return np.concatenate([elements, elements[page.block_node]])
 
 
 def _holds_the_story(page: Page, own: int, scores: Scores, elsewhere: NDArray[np.bool_]) -> bool:
