@@ -131,7 +131,7 @@ def test_a_page_is_made_ready_for_a_browser(site):
 def test_the_prepared_page_is_served_in_place_of_its_file_and_the_rest_from_the_folder(site):
     def fetch(url):
         parts = urlsplit(url)
-        connection = HTTPConnection(parts.hostname, parts.port, timeout=10)
+        connection = HTTPConnection(parts.hostname, parts.port, timeout=240)
         connection.request("GET", parts.path)
         answer = connection.getresponse()
         return answer.status, answer.getheader("Content-Type"), answer.read()

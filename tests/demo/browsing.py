@@ -44,7 +44,7 @@ class Answer:
 
 def get(url: str) -> Answer:
     parts = urlsplit(url)
-    connection = http.client.HTTPConnection(parts.netloc, timeout=10)
+    connection = http.client.HTTPConnection(parts.netloc, timeout=240)
     try:
         connection.request("GET", parts.path + (f"?{parts.query}" if parts.query else ""))
         response = connection.getresponse()

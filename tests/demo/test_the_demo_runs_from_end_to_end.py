@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     folder = tmp_path_factory.mktemp("demo")
     command = [sys.executable, "-m", "demo", "--folder", str(folder), "--pages", "40"]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=240, check=False)
     assert (run.returncode, run.stderr) == (0, "")
     return run.stdout, folder
 

@@ -98,6 +98,12 @@ def port() -> Iterator[int]:
         yield port.number
 
 
+@pytest.fixture
+def address(port: int) -> str:
+    """Where something on loopback may listen, as ``HOST:PORT``."""
+    return f"127.0.0.1:{port}"
+
+
 @pytest.fixture(scope="session")
 def new_tcp_server() -> type[TcpServer]:
     """The class, for fixtures that outlive a test."""

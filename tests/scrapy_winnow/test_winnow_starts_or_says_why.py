@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from tests.scrapy_winnow.waiting import SECONDS
+
 SPIDER = """
 import scrapy
 
@@ -42,7 +44,7 @@ def run(tmp_path):
             env={**os.environ, **(environment or {})},
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=SECONDS,
             check=False,
         )
         file = tmp_path / "items.json"

@@ -1,8 +1,11 @@
 """To wait for what has to come, for as long as a busy machine may take."""
 
 import time
+import urllib.request
 from collections.abc import Callable
 from typing import Final, TypeVar
+
+from prometheus_client.parser import text_string_to_metric_families
 
 T = TypeVar("T")
 
@@ -17,3 +20,10 @@ def until(holds: Callable[[], T]) -> T:
         assert time.monotonic() < deadline
         time.sleep(0.01)
     return found
+
+
+def figures(address: str) -> dict[str, float]:
+    """What a crawl or a service that is under way says of itself to Prometheus."""
+    with urllib.request.urlopen(f"http://{address}/metrics", timeout=SECONDS) as answer:
+        families = text_string_to_metric_families(answer.read().decode())
+        return {family.name: family.samples[0].value for family in families}

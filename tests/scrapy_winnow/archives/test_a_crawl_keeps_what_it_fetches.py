@@ -15,6 +15,7 @@ from warcio.archiveiterator import ArchiveIterator
 from scrapy_winnow.commands import main
 from scrapy_winnow.crawl_archive import CrawlArchive, middleware
 from scrapy_winnow.crawl_archive.files import RotatingFiles
+from tests.scrapy_winnow.waiting import SECONDS, until
 
 
 def _records(file):
@@ -64,10 +65,8 @@ def test_all_but_the_last_record_is_whole_after_a_kill(start_crawls, web, tmp_pa
     urls = web.add_articles(40)
     web.on_request = lambda _: time.sleep(0.02)
     crawl = start_crawls({"urls": urls, "WINNOW_WARC": str(tmp_path / "crawl.warc.gz"), "CONCURRENT_REQUESTS": 1})
-    deadline = time.monotonic() + 60
-    while not (tmp_path / "crawl.warc.gz").exists() or (tmp_path / "crawl.warc.gz").stat().st_size < 8_000:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    file = tmp_path / "crawl.warc.gz"
+    until(lambda: file.exists() and file.stat().st_size > 8_000)
     crawl.process.send_signal(signal.SIGKILL)
     crawl.process.communicate()
     kinds = [kind for kind, *_ in _records(tmp_path / "crawl.warc.gz")]
@@ -100,9 +99,10 @@ async def test_requests_wait_for_a_disk_that_is_behind_and_the_event_loop_does_n
         url = f"http://north.example/{number}"
         archive.received(Response(url, body=bytes([number]) * 5_000), Request(url))
     waiting = asyncio.ensure_future(archive.process_request(request))
-    await asyncio.sleep(0.2)
-    assert not waiting.done()
+    for _ in range(20):
+        await asyncio.sleep(0.001)
+        assert not waiting.done()
     disk.set()
-    await asyncio.wait_for(waiting, 10)
+    await asyncio.wait_for(waiting, SECONDS)
     await archive.close()
     assert [kind for kind, *_ in _records(tmp_path / "crawl.warc.gz")] == ["response", "request"] * 3

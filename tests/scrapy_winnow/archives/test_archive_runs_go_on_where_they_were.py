@@ -1,9 +1,7 @@
 import gzip
-import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -12,7 +10,17 @@ from scrapy_winnow.archives.reading import parts
 from scrapy_winnow.commands import main
 from tests.scrapy_winnow.archives.made_pages import page
 
-COMMAND = [sys.executable, "-c", "from scrapy_winnow.commands import main; raise SystemExit(main())", "warc"]
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from scrapy_winnow.archives import ArchiveRun
+
+def progress(step, done, *_):
+    if (step, done) == ("clean", 1):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+ArchiveRun(sys.argv[2:], Path(sys.argv[1]), progress=progress).run()
+"""
 
 
 def test_a_run_killed_in_the_middle_ends_as_an_undisturbed_one(archive, tmp_path, capsys):
@@ -22,15 +30,9 @@ def test_a_run_killed_in_the_middle_ends_as_an_undisturbed_one(archive, tmp_path
     ]
     arguments = [*map(str, files), "-j", "1", "-o"]
     assert main(["warc", *arguments, str(tmp_path / "whole")]) == 0
-    killed = subprocess.Popen([*COMMAND, *arguments, str(tmp_path / "killed")], start_new_session=True)
-    reports = tmp_path / "killed" / ".winnow" / "reports"
-    until = time.monotonic() + 60
-    while not list(reports.glob("clean-*")):
-        assert time.monotonic() < until
-        assert killed.poll() is None
-        time.sleep(0.01)
-    os.killpg(killed.pid, signal.SIGKILL)
-    killed.wait()
+    killed = subprocess.run([sys.executable, "-c", KILLED, tmp_path / "killed", *files], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert len(list((tmp_path / "killed" / ".winnow" / "reports").glob("clean-*"))) == 1
     assert not list((tmp_path / "killed").glob("*.jsonl.gz"))
     assert "going on" not in capsys.readouterr().err
     assert main(["warc", *arguments, str(tmp_path / "killed")]) == 0

@@ -11,7 +11,8 @@ import pytest
 from scrapy_winnow.archives import OnePassRun, Options
 from scrapy_winnow.archives.counting.stream_counts import StreamCounts
 from scrapy_winnow.commands import main
-from tests.scrapy_winnow.archives.test_archive_runs_go_on_where_they_were import COMMAND
+
+COMMAND = [sys.executable, "-c", "from scrapy_winnow.commands import main; raise SystemExit(main())", "warc"]
 
 
 def rows_of(file):

@@ -3,9 +3,8 @@
 import asyncio
 import os
 import signal
-import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +17,7 @@ from scrapy_winnow.cleaning.process import ProcessDiedError
 from scrapy_winnow.cleaning.tasks import Task
 from scrapy_winnow.fields import OPTIONAL_FIELDS
 from scrapy_winnow.hosts.evidence import HashedPage, SiteEvidence
+from tests.scrapy_winnow.waiting import SECONDS
 from winnow import Limits, Page, load_model
 from winnow.page.page import PageTooLarge
 
@@ -27,7 +27,7 @@ HTML = (
     f"<h1>A story</h1><p>{'Wind and river, stone and glass. ' * 20}</p>"
     "<p>caf\u00e9 \U0001f30a</p><p>All rights</p></body></html>"
 )
-HEAVY = "<p>word and word" * 8_000  # a second or more
+HEAVY = "<p>word and word" * 4_000
 OPTIONS = CleaningOptions(outputs=OPTIONAL_FIELDS)
 
 
@@ -42,11 +42,10 @@ async def running(size: int, **options: object) -> AsyncIterator[CleaningPool]:
         await pool.close()
 
 
-async def until(holds, seconds: float = 30.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < deadline
-        await asyncio.sleep(0.005)
+async def until(holds) -> None:
+    async with asyncio.timeout(SECONDS):
+        while not holds():  # noqa: ASYNC110 - a process is a process
+            await asyncio.sleep(0.005)
 
 
 def task(html: str | bytes, counts=None, url: str | None = URL) -> Task:
@@ -153,18 +152,14 @@ async def test_a_model_of_ones_own_is_used(tmp_path: Path):
 
 async def test_many_pages_at_once_all_come_back_and_few_are_in_hand():
     pages = [HTML.replace("A story", f"Story {number}") for number in range(60)]
-    most = 0
-
-    async def clean(pool: CleaningPool, html: str) -> str:
-        nonlocal most
-        cleaned = await pool.clean(task(html))
-        most = max([most, *(process.in_hand for process in pool._processes)])
-        return cleaned.values["title"]
-
+    in_hand = set()
     async with running(2) as pool:
-        titles = await asyncio.gather(*(clean(pool, html) for html in pages))
-    assert titles == [f"Story {number}" for number in range(60)]
-    assert 1 < most <= 8
+        tasks = [asyncio.create_task(pool.clean(task(html))) for html in pages]
+        while not all(done.done() for done in tasks):
+            await asyncio.sleep(0)  # every turn of the loop is looked at
+            in_hand |= {process.in_hand for process in pool._processes}
+    assert [done.result().values["title"] for done in tasks] == [f"Story {number}" for number in range(60)]
+    assert max(in_hand) == 8
 
 
 async def test_a_large_page_is_the_only_one_that_a_process_has_in_hand():
@@ -181,8 +176,9 @@ async def test_a_killed_process_is_replaced_and_its_pages_are_cleaned_again():
     died = []
     async with running(1, died=lambda: died.append(1)) as pool:
         (first,) = pool.pids
+        os.kill(first, signal.SIGSTOP)  # it is not to be done with them before it is killed
         under_way = [asyncio.create_task(pool.clean(task(html))) for html in (HEAVY, HTML)]
-        await asyncio.sleep(0.1)
+        await until(lambda: pool._processes[0].in_hand)
         os.kill(first, signal.SIGKILL)
         cleaned = [await page for page in under_way]
         assert [page.status for page in cleaned] == ["cleaned", "cleaned"]
@@ -191,30 +187,33 @@ async def test_a_killed_process_is_replaced_and_its_pages_are_cleaned_again():
         await until(lambda: not is_alive(first))  # nothing is left of it
 
 
+@contextmanager
+def dying() -> Iterator[None]:
+    """Every process dies of what it is sent."""
+    ask = process_module.CleaningProcess.ask
+
+    async def die_of(process, *message):
+        os.kill(process.pid, signal.SIGKILL)
+        return await ask(process, *message)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(process_module.CleaningProcess, "ask", die_of)
+        yield
+
+
 async def test_a_page_that_processes_die_of_is_left_to_the_caller():
     died = []
     async with running(1, died=lambda: died.append(1)) as pool:
-        page = asyncio.create_task(pool.clean(task(HEAVY)))
-        while not page.done():
-            for process in pool._processes:
-                if process.in_hand:
-                    os.kill(process.pid, signal.SIGKILL)
-            await asyncio.sleep(0.01)
-        assert page.result() is None
+        with dying():
+            assert await pool.clean(task(HTML)) is None
         assert len(died) == 2
         assert (await pool.clean(task(HTML))).status == "cleaned"
 
 
 async def test_reading_a_page_that_processes_die_of_is_left_to_the_caller():
     async with running(1) as pool:
-        page = asyncio.create_task(pool.read(HEAVY * 50, URL, Limits(max_nodes=1_000_000)))
-        while not page.done():
-            for process in pool._processes:
-                if process.in_hand:
-                    os.kill(process.pid, signal.SIGKILL)
-            await asyncio.sleep(0.01)
-        with pytest.raises(ProcessDiedError):
-            await page
+        with dying(), pytest.raises(ProcessDiedError):
+            await pool.read(HTML, URL, Limits())
 
 
 async def test_a_process_that_hangs_is_ended(monkeypatch: pytest.MonkeyPatch):
@@ -253,10 +252,11 @@ async def test_closing_ends_the_processes_and_the_pages_that_wait_go_back():
     pool.start()
     await until(lambda: pool.pids)
     pids = pool.pids
-    pages = [asyncio.create_task(pool.clean(task(HEAVY))) for _ in range(4)]
-    await asyncio.sleep(0.05)
+    os.kill(pids[0], signal.SIGSTOP)  # it is not to be done with any of them, nor to end by itself
+    pages = [asyncio.create_task(pool.clean(task(HTML))) for _ in range(12)]
+    await until(lambda: pool._processes[0].in_hand)
     await pool.close()
-    assert [await page for page in pages] == [None] * 4
+    assert [await page for page in pages] == [None] * 12
     assert not any(map(is_alive, pids))
     assert not pool.is_ready
 

@@ -225,4 +225,4 @@ def test_a_reader_that_has_gone_ends_the_command_quietly(model: str, page: str) 
         process.stdout.readline()
         process.stdout.close()
         assert process.stderr.read() == b""
-        assert process.wait(60) == 1
+        assert process.wait(240) == 1

@@ -14,6 +14,7 @@ from scrapy_winnow.hosts.counts import NodeCounts
 from scrapy_winnow.hosts.records import HostRecords
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.embedded import EmbeddedServer
+from tests.scrapy_winnow.waiting import SECONDS
 from winnow.fingerprints.units import FINGERPRINT_VERSION
 
 TEMPLATE = np.arange(1, 13, dtype=np.uint64)
@@ -171,7 +172,9 @@ def test_inside_a_project_its_settings_say_where_the_hosts_are(tmp_path, redis_u
         "hosts",
         "--json",
     ]
-    done = subprocess.run(command, cwd=tmp_path / "folder", capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        command, cwd=tmp_path / "folder", capture_output=True, text=True, timeout=SECONDS, check=False
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert _json(done.stdout)["news.example"]["pages"] == 3
 

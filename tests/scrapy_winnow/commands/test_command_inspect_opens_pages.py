@@ -13,6 +13,7 @@ import pytest
 
 from scrapy_winnow.commands import main
 from tests.scrapy_winnow.inspector.browsing import story
+from tests.scrapy_winnow.waiting import SECONDS
 
 
 @pytest.fixture
@@ -32,13 +33,13 @@ sys.exit(main(sys.argv[1:]))"""
         address = served.stdout.readline().strip()
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/[\w-]{32}/\?page=1", address)
         parts = urlsplit(address)
-        connection = http.client.HTTPConnection(parts.netloc, timeout=20)
+        connection = http.client.HTTPConnection(parts.netloc, timeout=SECONDS)
         connection.request("GET", f"{parts.path}?{parts.query}")
         answer = connection.getresponse()
         assert "Story 1 of the harbour" in answer.read().decode()
         connection.close()
         served.send_signal(signal.SIGINT)
-        _, said = served.communicate(timeout=20)
+        _, said = served.communicate(timeout=SECONDS)
     assert served.returncode == 130
     assert said == ""
 

@@ -12,6 +12,7 @@ import pytest
 from scrapy_winnow.commands import main
 from scrapy_winnow.hosts.counts import NodeCounts
 from scrapy_winnow.storage.connection import Connection
+from tests.scrapy_winnow.waiting import SECONDS
 from winnow.fingerprints.units import FINGERPRINT_VERSION
 
 SCRAPY_WINNOW = (sys.executable, "-W", "error", "-m", "scrapy", "winnow")
@@ -21,7 +22,7 @@ PAGE = "<html><body><h1>Storm warning</h1><p>The ferries stay in the harbour unt
 
 def _ran(*command: object, folder: Path) -> tuple[int, str, str]:
     done = subprocess.run(
-        [str(part) for part in command], cwd=folder, capture_output=True, text=True, timeout=60, check=False
+        [str(part) for part in command], cwd=folder, capture_output=True, text=True, timeout=SECONDS, check=False
     )
     return done.returncode, done.stdout, done.stderr
 

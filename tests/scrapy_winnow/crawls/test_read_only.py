@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from tests.scrapy_winnow.waiting import SECONDS
+
 SPIDER = """
 import scrapy
 
@@ -40,7 +42,7 @@ def project(tmp_path, redis_url, prefix):
 
 def _scrapy(project, *arguments):
     command = [sys.executable, "-m", "scrapy", *arguments]
-    done = subprocess.run(command, cwd=project, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True, timeout=SECONDS, check=False)
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr, done.stderr
     return done

@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 from shutil import which
 
+from tests.scrapy_winnow.waiting import SECONDS
+
 USER = 10001
 DATA, TEMPORARY = "/mnt", "/media"
 """Where ``/data`` and ``/tmp`` of the container are here: the tests themselves live in ``/tmp``."""
@@ -60,5 +62,5 @@ class Container:
             command = ["unshare", "--mount", "--propagation", "private", "sh", "-c", ENTER, "sh", *command]
             environment |= {"DATA_FOLDER": str(self._data), "TMPDIR": TEMPORARY}
         return subprocess.run(
-            command, cwd=self._work, env=environment, capture_output=True, text=True, check=False, timeout=120
+            command, cwd=self._work, env=environment, capture_output=True, text=True, check=False, timeout=SECONDS
         )

@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 import pytest
 
 from benchmarks.shared.ports import ReservedPort
+from tests.scrapy_winnow.waiting import SECONDS
 
 pytestmark = pytest.mark.engines
 
@@ -78,7 +79,7 @@ class Machine:
 
     def stop(self) -> None:
         os.killpg(self.process.pid, signal.SIGTERM)
-        self.process.communicate(timeout=60)
+        self.process.communicate(timeout=SECONDS)
         self._reserved.close()
 
 

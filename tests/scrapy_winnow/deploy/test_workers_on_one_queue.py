@@ -10,6 +10,7 @@ import pytest
 from redis import Redis
 
 from scrapy_winnow.hosts.records import HostRecords
+from tests.scrapy_winnow.waiting import SECONDS
 from winnow.fingerprints.units import FINGERPRINT_VERSION
 
 pytestmark = pytest.mark.engines
@@ -24,7 +25,7 @@ def start(web, tcp_server, redis_url, prefix):
     links = "".join(f"<li><a class=story href=/{number}>A story</a></li>" for number in range(STORIES))
     web.add_articles(STORIES)
     url = web.add("/list", f"<html><body><h1>All stories of the harbour</h1><ul>{links}</ul></body></html>")
-    web.on_request = lambda path: (web.asked.append(path), time.sleep(0.05))
+    web.on_request = lambda _: time.sleep(0.05)
     queue = tcp_server()
     started = []
 
@@ -69,7 +70,7 @@ def test_a_page_counts_once_whichever_worker_dies_and_only_what_scrapy_redis_los
     joined = json.loads(second.stdout.readline())  # both are at work
     first.kill()
     before += [json.loads(line) for line in first.stdout]
-    rest, log = second.communicate(timeout=60)
+    rest, log = second.communicate(timeout=SECONDS)
     assert second.returncode == 0, log
     after = [joined, *map(json.loads, rest.splitlines())]
 
@@ -85,7 +86,7 @@ def test_a_page_counts_once_whichever_worker_dies_and_only_what_scrapy_redis_los
         assert len(stories) + 1 <= host.pages <= len(asked)
 
         again = start(SCHEDULER_FLUSH_ON_START=True)
-        _, log = again.communicate(timeout=60)
+        _, log = again.communicate(timeout=SECONDS)
         (host,) = HostRecords(client, prefix, FINGERPRINT_VERSION).all()
     assert again.returncode == 0, log
     assert host.pages == STORIES + 1  # all were fetched once more, and only those that were lost count

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -13,6 +12,7 @@ from scrapy_winnow.duplicates.parted_worker import PartedWorker, worker_on
 from scrapy_winnow.duplicates.stream import DocumentStream
 from scrapy_winnow.storage.clients import blocking_client
 from tests.scrapy_winnow.duplicates.documents import made, run, story, url, verdicts
+from tests.scrapy_winnow.waiting import SECONDS, until
 from winnow.duplicates.documents import Verdict, document_id
 from winnow.duplicates.index import MemoryIndex
 
@@ -41,7 +41,7 @@ def new_worker(client, options):
     workers = []
 
     def make(name="one", **about):
-        workers.append(worker_on(client, options, name=name, lease=1.0, **about))
+        workers.append(worker_on(client, options, name=name, lease=60.0, **about))
         workers[-1].join()
         return workers[-1]
 
@@ -165,17 +165,14 @@ def test_a_process_that_is_killed_leaves_nothing_twice_and_nothing_out(expected,
     out = tmp_path / "verdicts.jsonl"
     arguments = ["--redis-url", cluster_url, "--prefix", prefix, "--lease", "1", "--batch", "4", "--cap", "1000"]
     killed = subprocess.Popen([*COMMAND, *arguments, "--out", out], stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 30
-    while not out.exists() or out.stat().st_size < 5_000:
-        assert time.monotonic() < deadline
-        time.sleep(0.002)
+    until(lambda: out.exists() and out.stat().st_size > 5_000)
     killed.kill()
     killed.wait()
     again = subprocess.run(
         [*COMMAND, *arguments, "--until-empty", "--out", out],
         stderr=subprocess.PIPE,
         text=True,
-        timeout=60,
+        timeout=SECONDS,
         check=False,
     )
     assert again.returncode == 0, again.stderr

@@ -8,13 +8,14 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.scrapy_winnow.inspector.browsing import inspected
+from tests.scrapy_winnow.waiting import SECONDS
 
 JSON = {"Content-Type": "application/json"}
 
 
 def _ask(url: str, path: str, body: Any = None, **headers: str) -> tuple[int, bytes]:
     parts = urlsplit(url)
-    with closing(http.client.HTTPConnection(parts.netloc, timeout=60)) as connection:
+    with closing(http.client.HTTPConnection(parts.netloc, timeout=SECONDS)) as connection:
         sent = {"Host": parts.netloc} | {name.replace("_", "-"): value for name, value in headers.items()}
         connection.request("GET" if body is None else "POST", path, None if body is None else json.dumps(body), sent)
         answer = connection.getresponse()

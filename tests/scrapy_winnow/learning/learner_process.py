@@ -3,6 +3,7 @@
 import json
 import logging
 import sys
+import time
 from pathlib import Path
 
 from redis import Redis
@@ -24,6 +25,8 @@ def main(plan):
 
     def progress(_done, _total, name=""):
         print(name, file=sys.stderr, flush=True)
+        while name.startswith("networks") and plan["held_by"] and Path(plan["held_by"]).exists():
+            time.sleep(0.01)
 
     learner = Learner(client, keys, lease, BlockPerceptron.load(Path(plan["model"])), terms, progress)
     keep_learning(learner, lease, interval=60, patience=0.05)

@@ -68,7 +68,7 @@ def test_the_script_of_a_full_reservoir_and_a_learner_do_too(server, examples, i
     with Redis.from_url(server.url) as client:
         client.delete(keys.examples + client.zrange(keys.hosts, 0, 0)[0].decode())  # to be tended
     with Redis.from_url(_url(server, "learner")) as client:
-        lease = Lease(client, keys, 5)
+        lease = Lease(client, keys, 60)
         assert lease.take()
         terms = Terms(min_hosts=2, margin=0.0, seed=1, moving=Moving(rate=0.01, steps=150))
         outcome = Learner(client, keys, lease, ignorant, terms, lambda *_: None).learn()

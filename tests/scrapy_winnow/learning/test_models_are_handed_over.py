@@ -2,8 +2,6 @@
 
 import asyncio
 import logging
-import threading
-import time
 
 import pytest
 
@@ -12,6 +10,7 @@ from scrapy_winnow.learning.handover import MOST_BYTES, PACKAGE, Current, ModelW
 from scrapy_winnow.learning.published import Published, _bytes_of
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.lease import Lease
+from tests.scrapy_winnow.waiting import SECONDS, figures, until
 from winnow.models.blocks.perceptron import BlockPerceptron
 from winnow.models.files import ModelError
 
@@ -23,7 +22,7 @@ def publish(client, keys):
     """Publishes a model in the way that learners do."""
 
     def put(model: BlockPerceptron) -> str:
-        published, lease = Published(client, keys), Lease(client, keys, 5)
+        published, lease = Published(client, keys), Lease(client, keys, SECONDS)
         assert lease.take()
         try:
             return published.publish(model, CARD, token=lease.token, compared=published.in_use().version)
@@ -34,26 +33,19 @@ def publish(client, keys):
 
 
 def test_a_running_crawl_takes_a_model_over_between_pages_and_gives_it_back_after_a_rollback(
-    web, start_crawls, publish, client, keys, prefix, ignorant
+    web, start_crawls, publish, client, keys, prefix, ignorant, address
 ):
-    urls = web.add_articles(40)
-    asked = threading.Event()
+    def wait_for_models(number: int) -> None:
+        """Wait until the crawl has taken over so many."""
+        until(lambda: figures(address)["winnow_learning_models"] == number)
 
-    def slowly(path: str) -> None:
-        web.asked.append(path)
-        time.sleep(0.02)
-        if len(web.asked) == 10:
-            asked.set()
-
-    web.on_request = slowly
+    said = []
+    web.do_at(4, lambda: (said.append(publish(ignorant)), wait_for_models(1)))
+    web.do_at(9, lambda: (said.append(Published(client, keys).roll_back(PACKAGE)), wait_for_models(2)))
     plan = {"WINNOW_REDIS_PREFIX": prefix, "WINNOW_MODEL": "learned", "WINNOW_MODEL_REFRESH": 0.05}
-    crawl = start_crawls({"urls": urls, "CONCURRENT_REQUESTS": 1, "WINNOW_DUPLICATES": False, **plan})
-    assert asked.wait(30)
-    assert publish(ignorant) == "published"
-    while len(web.asked) < 25:
-        time.sleep(0.01)
-    assert Published(client, keys).roll_back(PACKAGE)
-    (crawled,) = crawl.results()
+    plan |= {"CONCURRENT_REQUESTS": 1, "WINNOW_DUPLICATES": False, "WINNOW_METRICS": address}
+    (crawled,) = start_crawls({"urls": web.add_articles(14), **plan}).results()
+    assert said == ["published", True]
     versions = [item["label_version"] for item in crawled.items]
     own = versions[0]
     assert own != ignorant.version
@@ -125,7 +117,7 @@ async def test_what_is_no_model_is_refused_with_one_warning(fault, connection, c
 
 async def test_while_redis_is_away_the_model_stays_and_is_fetched_when_it_is_back(tcp_server, keys, ignorant, opinion):
     server = tcp_server()
-    connection = Connection(server.url, timeout=0.3, retry_interval=0.01)
+    connection = Connection(server.url, timeout=20, retry_interval=0.01)
     own = opinion(1.0)
     watch = Watch(connection, keys, own)
     server.stop()
@@ -136,7 +128,7 @@ async def test_while_redis_is_away_the_model_stays_and_is_fetched_when_it_is_bac
     async def put(client):
         return await client.hset(keys.models, ignorant.version, _bytes_of(ignorant))
 
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(SECONDS):
         while await connection.call(put) is None:  # noqa: ASYNC110 - the breaker has no event to wait for
             await asyncio.sleep(0.02)
     await watch.watch.follow(Current(1, ignorant.version))

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ import pytest
 from scrapy_winnow.learning.cards import Card
 from scrapy_winnow.learning.published import Published
 from scrapy_winnow.storage.lease import Lease
+from tests.scrapy_winnow.waiting import until
 
 
 class Process:
@@ -37,11 +37,12 @@ class Process:
 
     def wait_for(self, *texts: str) -> None:
         """Wait for lines that begin with the texts."""
-        deadline = time.monotonic() + 60
-        while not all(any(line.startswith(text) for line in self.lines) for text in texts):
-            assert self._process.poll() is None, self.lines
-            assert time.monotonic() < deadline, (texts, self.lines)
-            time.sleep(0.01)
+
+        def are_there() -> bool:
+            return all(any(line.startswith(text) for line in self.lines) for text in texts)
+
+        until(lambda: are_there() or self._process.poll() is not None)
+        assert are_there(), self.lines
 
     def signal(self, number: int) -> None:
         self._process.send_signal(number)
@@ -60,8 +61,9 @@ def start(redis_url, prefix, fill, ignorant, tmp_path):
     ignorant.save(model)
     started = []
 
-    def process(*, steps: int) -> Process:
-        plan = {"url": redis_url, "prefix": prefix, "lease": 1.0, "model": str(model), "steps": steps}
+    def process(*, steps: int, held_by: Path | str = "") -> Process:
+        plan = {"url": redis_url, "prefix": prefix, "lease": 6.0, "model": str(model), "steps": steps}
+        plan["held_by"] = str(held_by)
         started.append(Process(plan))
         return started[-1]
 
@@ -74,25 +76,31 @@ FOREVER = 10_000_000
 """Steps of a refit that does not end before the test does."""
 
 
-def test_a_learner_killed_in_training_is_replaced_and_one_stopped_past_its_lease_cannot_publish(start, client, keys):
+def test_a_learner_killed_in_training_is_replaced_and_one_stopped_past_its_lease_cannot_publish(
+    start, client, keys, tmp_path
+):
     first = start(steps=FOREVER)
     first.wait_for("This learner is in charge")
-    second = start(steps=600)
+    (hold := tmp_path / "hold").touch()
+    second = start(steps=300, held_by=hold)
     first.wait_for("networks")
     second.wait_for("Another learner is in charge")
     lease = client.get(keys.lease)
     assert lease.startswith(b"1-")
-    time.sleep(1.2)  # longer than a lease lasts: the first one has renewed it while it trained
+    left = client.pttl(keys.lease)
+    until(lambda: client.pttl(keys.lease) > left)  # it is renewed while the first one trains
     assert client.get(keys.lease) == lease
     first.signal(signal.SIGKILL)
+    client.pexpire(keys.lease, 1)  # the rest of its time, without the wait
     second.wait_for("This learner is in charge", "networks")
     assert client.get(keys.lease).startswith(b"2-")
 
     second.signal(signal.SIGSTOP)
     client.delete(keys.lease)  # what expiry does, without the wait
-    third = Lease(client, keys, 30)
+    third = Lease(client, keys, 600)
     assert third.take()
     second.signal(signal.SIGCONT)
+    hold.unlink()
     second.wait_for("The lease was lost")
     assert Published(client, keys).in_use().serial == 0
     assert not any(line.startswith("Published") for line in second.lines)

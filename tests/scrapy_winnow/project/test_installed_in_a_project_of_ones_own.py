@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.scrapy_winnow.waiting import SECONDS
+
 ROOT = Path(__file__).parents[3]
 
 SPIDER = """
@@ -38,7 +40,7 @@ def _run(*command: str | Path, folder: Path) -> str:
     """Run a command as a user would, and return its standard output."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=100, check=False
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -24,7 +24,7 @@ def in_terminal(folder: Path, *crawls: dict[str, Any]) -> str:
                 written += part
         except OSError:  # a terminal whose other end is closed
             pass
-        assert process.wait(60) == 0, written.decode()
+        assert process.wait(240) == 0, written.decode()
     os.close(terminal)
     return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", written.decode())
 

@@ -5,11 +5,9 @@ import signal
 import subprocess
 import sys
 import time
-import urllib.request
 
 import pytest
 import redis
-from prometheus_client.parser import text_string_to_metric_families
 
 from scrapy_winnow.commands import main
 from scrapy_winnow.duplicates.index import IndexOptions
@@ -17,15 +15,10 @@ from scrapy_winnow.duplicates.session import FIGURES as OF_DEDUP
 from scrapy_winnow.learning.learner import FIGURES as OF_LEARN
 from scrapy_winnow.services.service import LAST_BEAT
 from tests.scrapy_winnow.duplicates.documents import story, url
-from tests.scrapy_winnow.waiting import SECONDS, until
+from tests.scrapy_winnow.waiting import SECONDS, figures, until
 from winnow.duplicates.documents import document_id
 
 PROGRAM = "from scrapy_winnow.commands import main; raise SystemExit(main())"
-
-
-@pytest.fixture
-def address(port):
-    return f"127.0.0.1:{port}"
 
 
 @pytest.fixture
@@ -47,12 +40,6 @@ def service(redis_url, prefix, address, tmp_path):
 
 def health(folder) -> dict:
     return json.loads((folder / "health").read_text()) if (folder / "health").exists() else {}
-
-
-def figures(address) -> dict:
-    with urllib.request.urlopen(f"http://{address}/metrics", timeout=SECONDS) as answer:
-        families = text_string_to_metric_families(answer.read().decode())
-        return {family.name: family.samples[0].value for family in families}
 
 
 def test_dedup_says_that_it_lives_what_it_has_done_and_ends_when_all_is_finished(
