@@ -1,6 +1,6 @@
 """What faults cost a crawl: items lost, pages counted wrongly, and how long the crawl stood still.
 
-    python -m benchmarks.faults.chaos [--pages 20] [--pause 30] [--fault NAME ...]
+    python -m benchmarks.faults.chaos [--pages 20] [--pause 30] [--fault NAME ...] [--processes 1]
 
 Every row is a real crawl (`scrapy`, one process, two where it says so) over the demo web with a real Valkey on TCP. The
 fault strikes when a third of the pages has been asked for, and is mended --pause seconds later. Then the counts in
@@ -88,6 +88,7 @@ def main() -> int:
         "--fault", nargs="+", choices=list(FAULTS), metavar="NAME", help="these only: " + "; ".join(FAULTS)
     )
     parser.add_argument("--seed", type=int, default=1, help="another seed, other pages (%(default)s)")
+    parser.add_argument("--processes", type=int, default=0, metavar="N", help="cleaning processes (%(default)s)")
     options = parser.parse_args()
     names = ["none", *(name for name in options.fault or FAULTS if name != "none")]
     outcomes: dict[str, Outcome] = {}
@@ -99,7 +100,8 @@ def main() -> int:
         for number, name in enumerate(names):
             say(f"{name} ({number + 1} of {len(names)})")
             outcomes[name] = _run(
-                FAULTS[name], web, pages, Path(folder, str(number)), options.pause, outcomes.get("none")
+                *(FAULTS[name], web, pages, Path(folder, str(number)), options.pause, outcomes.get("none")),
+                processes=options.processes,
             )
     bound = outcomes["none"].still + TIMEOUT + _SLACK
     rows = [
@@ -114,14 +116,21 @@ def main() -> int:
 
 
 def _run(
-    fault: Fault, web: DemoWeb, pages: dict[str, Resource], folder: Path, pause: float, without: Outcome | None
+    fault: Fault,
+    web: DemoWeb,
+    pages: dict[str, Resource],
+    folder: Path,
+    pause: float,
+    without: Outcome | None,
+    *,
+    processes: int,
 ) -> Outcome:
     with ExitStack() as stack:
         folder.mkdir()
         clock = Clock(folder)
         server = stack.enter_context(Server(folder / "primary", *fault.server, environment=clock.environment))
         replica = stack.enter_context(Server(folder / "replica", "--replicaof", "127.0.0.1", str(server.port)))
-        setting = Setting(server, replica, stack.enter_context(Proxy(server.port)), clock)
+        setting = Setting(server, replica, stack.enter_context(Proxy(server.port)), clock, processes)
         still = _crawl(fault, setting, web, pages, folder, pause)
         survivor = replica if fault.mend is fail_over else server
         counted, wrong = asyncio.run(_compared(survivor, pages, folder))
@@ -194,6 +203,7 @@ def _start(
         "WINNOW_SETTLE_PAGES": 0,
         "WINNOW_DUPLICATES": 0,
         "WINNOW_REPORT": "",
+        "WINNOW_PROCESSES": setting.processes,
         "FEED_EXPORT_FIELDS": "url,text",
         "AUTOTHROTTLE_ENABLED": 0,
         "ROBOTSTXT_OBEY": 0,

@@ -21,12 +21,21 @@ _LOGGED: Final = ("--appendonly", "yes", "--appendfsync", "always")
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """The servers of one crawl: the one it talks to, through a proxy, and a replica; and the clock of all processes."""
+    """What a crawl runs with.
+
+    Attributes:
+        server: the Redis that it talks to.
+        replica: that of the server.
+        proxy: what is between crawl and server.
+        clock: that of all processes.
+        processes: cleaning processes.
+    """
 
     server: Server
     replica: Server
     proxy: Proxy
     clock: Clock
+    processes: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from winnow.page.page import Page
 
-MOST_UNITS: Final = 1 << 15
-"""Units of all pages that are kept: 20 to 50 pages of usual size, some 30 MB."""
+MOST_UNITS: Final = 1 << 14
+"""Units of all pages that are kept: ten large ones, with which a process takes 60 MB more, or some dozens of others."""
 
 
 class KeptPages:
