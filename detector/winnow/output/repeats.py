@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from winnow.hashing import mix
 from winnow.page.ancestors import nearest
 from winnow.page.tags import tag_set
 
@@ -49,10 +50,11 @@ def later_copies(page: Page, texts: Sequence[str], kept: NDArray[np.bool_]) -> N
         if len(text) >= LEAST_CHARACTERS and (known := first.setdefault(text, index)) != index:
             repeated.append((index, known))
     if repeated:
-        wholes = _wholes(page)
-        for index, known in repeated:
-            within_one = any(whole[index] >= 0 and whole[index] == whole[known] for whole in wholes)
-            copies[index] = not (within_one or _in_places_of_one_kind(page, index, known))
+        again, known = np.array(repeated).T
+        kinds = _kinds_of_places(page)[page.block_node]
+        copies[again] = kinds[again] != kinds[known]
+        for whole in _wholes(page):
+            copies[again] &= (whole[again] < 0) | (whole[again] != whole[known])
     return copies
 
 
@@ -64,12 +66,16 @@ def _wholes(page: Page) -> list[NDArray[np.int32]]:
     return [*parts, np.where(verse, page.parent[node], np.int32(-1))]
 
 
-def _in_places_of_one_kind(page: Page, one: int, other: int) -> bool:
-    """Whether two blocks stand in elements of the same tags and classes, all the way up."""
-    classes = page.attribute("class")
-    a, b = int(page.block_node[one]), int(page.block_node[other])
-    if page.depth[a] != page.depth[b]:
-        return False
-    while a != b and page.tag[a] == page.tag[b] and classes.get(a) == classes.get(b):
-        a, b = int(page.parent[a]), int(page.parent[b])
-    return a == b
+def _kinds_of_places(page: Page) -> NDArray[np.uint64]:
+    """uint64[n], the same for elements that have the same tags and classes all the way up."""
+    table = page.attributes
+    is_class = np.zeros(len(table.first), bool)
+    is_class[list(table.named("class").values())] = True
+    classes = np.zeros(page.n, np.uint64)
+    at = np.flatnonzero(is_class[table.first])
+    classes[table.element[at]] = table.first[at] + 1
+    own = mix(page.depth.astype(np.uint64) << np.uint64(48) | page.tag.astype(np.uint64) << np.uint64(32) | classes)
+    ends = np.zeros(page.n + 1, np.uint64)
+    np.add.at(ends, page.end, own)
+    kinds: NDArray[np.uint64] = np.cumsum(own - ends[:-1])  # of the element and all around it: the others have ended
+    return kinds
