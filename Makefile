@@ -10,7 +10,7 @@ THREADS_WEIGHTS := detector/winnow/comments/weights
 PINS    := requirements/locked.txt
 PYTHONS := 3.11 3.12 3.13 3.14
 
-.PHONY: demo screenshots test test-engines test-random test-all test-lowest lint types tests chromium lock \
+.PHONY: demo screenshots test test-engines test-random test-stressed test-all test-lowest lint types tests chromium lock \
     release-check benchmarks docs model clean help
 .DEFAULT_GOAL := help
 
@@ -40,6 +40,13 @@ test-random: $(VENV)/.installed ## the property tests with other examples than t
 	@for round in $$(seq $(ROUNDS)); do \
 	    $(BIN)/python -m pytest -q -m hypothesis --hypothesis-profile=default --numprocesses auto || exit; \
 	done
+
+SEED := $(shell date +%s)
+
+test-stressed: $(VENV)/.installed chromium ## every test, four at a time on one core, the files in a random order (SEED=...)
+	@echo "SEED=$(SEED)"
+	taskset --cpu-list 0 $(BIN)/python -m pytest --numprocesses 4 --dist loadscope --no-loadscope-reorder \
+	    $$(find tests -name 'test_*.py' | sort | awk 'BEGIN { srand($(SEED)) } { print rand() "\t" $$0 }' | sort | cut -f 2)
 
 test-all: ## make test on every Python that is found, 3.11 to 3.14, each in an environment of its own
 	@for version in $(PYTHONS); do \

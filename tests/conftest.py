@@ -1,17 +1,41 @@
-"""A browser, one for each file of tests that looks at something in it."""
+"""A browser for each file of tests that looks at something in it, and a limit of time for every test."""
 
 from __future__ import annotations
 
+import faulthandler
 import shutil
-from typing import TYPE_CHECKING
+import signal
+import sys
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
     from playwright.sync_api import Browser
     from playwright.sync_api import Page as Tab
+
+
+MOST_SECONDS: Final = 300
+"""Time for a test and what it needs, such as a crawl for all tests of its file: what takes longer hangs."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Have a test that hangs fail, and say where it and the threads beside it stand."""
+
+    def hangs(*_: object) -> None:
+        faulthandler.dump_traceback(sys.__stderr__ or sys.stderr)
+        pytest.fail(f"{item.nodeid} has taken {MOST_SECONDS} s")
+
+    before = signal.signal(signal.SIGALRM, hangs)
+    signal.alarm(MOST_SECONDS)
+    try:
+        return (yield)
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 @pytest.fixture(scope="module")
