@@ -215,6 +215,7 @@ def network_logits(
     logits: WriteableBuffer,
     /,
 ) -> None: ...
+def limit_registers(most: int, /) -> int: ...
 def static_features(
     page: tuple[ReadableBuffer, ...],
     tag_flags: ReadableBuffer,

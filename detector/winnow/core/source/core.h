@@ -141,6 +141,7 @@ PyObject *core_answer_questions(PyObject *module, PyObject *arguments);
 PyObject *core_date_signs(PyObject *module, PyObject *arguments);
 PyObject *core_hidden_layer(PyObject *module, PyObject *arguments);
 PyObject *core_network_logits(PyObject *module, PyObject *arguments);
+PyObject *core_limit_registers(PyObject *module, PyObject *arguments);
 PyObject *core_static_features(PyObject *module, PyObject *arguments);
 PyObject *core_name_tokens(PyObject *module, PyObject *arguments);
 PyObject *core_word_features(PyObject *module, PyObject *arguments);

@@ -101,6 +101,7 @@ static PyMethodDef methods[] = {
     {"date_signs", core_date_signs, METH_VARARGS, "The signs of winnow.comments.dates."},
     {"hidden_layer", core_hidden_layer, METH_VARARGS, "The first layer of winnow.models.blocks.ensemble."},
     {"network_logits", core_network_logits, METH_VARARGS, "The logits of winnow.models.blocks.ensemble."},
+    {"limit_registers", core_limit_registers, METH_VARARGS, "Multiply with registers of so many bytes at most, for tests."},
     {"static_features", core_static_features, METH_VARARGS, "The features of winnow.models.blocks.features."},
     {"name_tokens", core_name_tokens, METH_VARARGS, "Table entries of the names of elements that hold text."},
     {"word_features", core_word_features, METH_VARARGS, "Features of words by a table of log-odds."},

@@ -1,5 +1,7 @@
 """The network of blocks: what it averages over, and how it is fitted."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 
@@ -152,6 +154,18 @@ def logits_of(networks: list[Network], inputs: np.ndarray, surroundings: Surroun
     return ensemble.logits_of_hidden(hidden, surroundings)
 
 
+@pytest.fixture(params=[16, 32, 64])
+def registers(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Registers of so many bytes at most, where the core is there and the processor has so wide ones."""
+    compiled = core.compiled()
+    if compiled is not None:
+        assert compiled.limit_registers(request.param) <= request.param
+    yield
+    if compiled is not None:
+        compiled.limit_registers(64)
+
+
+@pytest.mark.usefixtures("registers")
 @pytest.mark.parametrize("shape", [(K, 4, 3), (37, 24, 12), (3, 35, 33)])
 @pytest.mark.parametrize("number", [1, 3])
 @pytest.mark.parametrize("blocks", [1, 6, 20])

@@ -117,18 +117,36 @@ __attribute__((target("avx512f"))) static void multiply_wide(const float *const 
 #undef STORE
 }
 
-void core_prepare_products(void)
+static int limit_registers(int most)
 {
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f")) {
+    if (most >= 64 && __builtin_cpu_supports("avx512f")) {
         products_multiply = multiply_wide;
+        return 64;
     }
-    else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+    if (most >= 32 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
         products_multiply = multiply_fused;
+        return 32;
     }
+    products_multiply = multiply_anywhere;
+    return 16;
 }
 #else
-void core_prepare_products(void)
+static int limit_registers(int most)
 {
+    (void)most;
+    return 16;
 }
 #endif
+
+void core_prepare_products(void)
+{
+    limit_registers(64);
+}
+
+PyObject *core_limit_registers(PyObject *module, PyObject *arguments)
+{
+    int most;
+    (void)module;
+    return PyArg_ParseTuple(arguments, "i", &most) ? PyLong_FromLong(limit_registers(most)) : NULL;
+}
