@@ -149,7 +149,7 @@ def _arrays(root: Any) -> dict[str, Any]:
     found = {name: value for name, value in vars(page).items() if isinstance(value, np.ndarray | str)}
     found["nodes"], found["text"] = both_fingerprints(page)
     features = BlockFeatures.of(page)
-    found["features"], found["dates"] = features.static, dated_features(page, features)
+    found["features"], found["dates"] = features.static, dated_features(page)
     found["matrix"] = features.matrix(cast("BlockPerceptron", load_model()).tables)
     found["comments"] = NamedComments.of(page).thread
     found["pairs"], found["kept"] = list(page.attributes), clean(page).text

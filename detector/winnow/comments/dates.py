@@ -9,6 +9,7 @@ import numpy as np
 
 from winnow.core import compiled
 from winnow.memo import Memo
+from winnow.page.subtrees import prefix_sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -81,11 +82,12 @@ def date_signs(texts: list[str], digits: NDArray[np.bool_]) -> NDArray[np.uint8]
 def date_features(signs: NDArray[np.uint8]) -> Floats:
     """float64[m, len(NAMES)], from uint8[m] :func:`date_signs`."""
     features = np.zeros((len(NAMES), len(signs)))
-    dated = np.flatnonzero(signs & ((1 << _SIGNS_IN_FEATURES) - 1))
+    told = signs & ((1 << _SIGNS_IN_FEATURES) - 1)
+    dated = np.flatnonzero(told)
     if len(dated):
-        features[:_SIGNS_IN_FEATURES, dated] = signs[dated] >> _BITS & 1
-        block = np.arange(len(signs))
-        around = np.searchsorted(dated, block + _AROUND + 1) - np.searchsorted(dated, block - _AROUND)
+        features[:_SIGNS_IN_FEATURES, dated] = told[dated] >> _BITS & 1
+        before, block = prefix_sums(told != 0), np.arange(len(signs))
+        around = before[np.minimum(block + _AROUND + 1, len(signs))] - before[np.maximum(block - _AROUND, 0)]
         np.divide(around, 2 * _AROUND + 1, out=features[_SIGNS_IN_FEATURES])
     return features.T
 

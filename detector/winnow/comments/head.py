@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, Self
 import numpy as np
 
 from winnow.comments import dates
-from winnow.models.blocks.block_features import STATIC_NAMES
+from winnow.models.blocks.block_features import STATIC_NAMES, features_of
 from winnow.models.blocks.ensemble import Ensemble
 from winnow.models.blocks.features.hashed_words import name_hashes
 from winnow.models.blocks.features.tokens import TABLE_SIZE, write_word_features
@@ -22,6 +22,7 @@ from winnow.models.blocks.network import ARRAY_NAMES, Network
 from winnow.models.blocks.standardising import standardised
 from winnow.models.files import ModelError, fingerprint_of, read_model_file, stored_numbers, write_model_file
 from winnow.models.one_thread import one_thread
+from winnow.page.page import once_per_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -68,19 +69,20 @@ class Judgement:
         return self.judge_forum()
 
 
-def signs_of(page: Page, features: BlockFeatures) -> NDArray[np.uint8]:
+@once_per_page
+def signs_of(page: Page) -> NDArray[np.uint8]:
     """uint8[m], signs of a date in a page's blocks: :func:`winnow.comments.dates.date_signs`."""
-    return dates.date_signs(page.block_texts(), features.static[:, _DIGITS] > 0)
+    return dates.date_signs(page.block_texts(), features_of(page).static[:, _DIGITS] > 0)
 
 
-def dated_features(page: Page, features: BlockFeatures) -> Floats:
+def dated_features(page: Page) -> Floats:
     """float64[m, len(dates.NAMES)], what of a page's blocks looks like a date."""
-    return dates.date_features(signs_of(page, features))
+    return dates.date_features(signs_of(page))
 
 
 def static_features(page: Page, features: BlockFeatures) -> Matrix:
     """float32[m, len(FEATURE_NAMES) - 4], the features that need nothing learned."""
-    return np.concatenate([features.static, dated_features(page, features)], axis=1, dtype=np.float32)
+    return np.concatenate([features.static, dated_features(page)], axis=1, dtype=np.float32)
 
 
 def page_features(matrices: Sequence[Matrix], mass: Floats) -> Floats:

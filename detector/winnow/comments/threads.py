@@ -68,7 +68,7 @@ def comment_blocks(page: Page, templateness: Floats, head: CommentHead | None = 
     content = np.cumsum(features.words * (templateness < 0.5))
     if content[-1] < _LEAST_STORY:
         return np.zeros(page.m, bool)  # nothing to comment on
-    named, signs, texts = NamedComments.of(page).comment, signs_of(page, features), page.block_texts()
+    named, signs, texts = NamedComments.of(page).comment, signs_of(page), page.block_texts()
     if not named.any() and not dated_below(texts, signs, content):
         return named
     judgement = (head or comment_head()).judge(date_features(signs), features)
@@ -92,7 +92,7 @@ def dated_below(texts: list[str], signs: NDArray[np.uint8], content: Floats) -> 
 def like_a_forum(page: Page) -> bool:
     """Whether a page with text seems surely to be a forum, whose posts are the content."""
     features = features_of(page)
-    return comment_head().forum(dated_features(page, features), features) > _SURELY_FORUM
+    return comment_head().forum(dated_features(page), features) > _SURELY_FORUM
 
 
 def unlinked_words(features: BlockFeatures) -> Floats:

@@ -20,7 +20,7 @@ def test_what_is_written_judges_as_before(tmp_path: Path) -> None:
     head.save(tmp_path / "head.npz")
     again = CommentHead.load(tmp_path / "head.npz")
     assert again.version == head.version
-    one, other = (each.judge(dated_features(page, features), features) for each in (head, again))
+    one, other = (each.judge(dated_features(page), features) for each in (head, again))
     np.testing.assert_array_equal(one.comment, other.comment)
     assert one.forum == other.forum
 

@@ -107,7 +107,7 @@ def everything(root: etree._Element) -> dict[str, Any]:
     found |= {"countable": countable(page), "leaves": leaves(page), "frequencies": frequencies_from_leaves(page, df)}
     found["within"], found["places"] = within(page, page.tag % 3 == 0), places(page)
     named = NamedComments.of(page)
-    found["dates"], found["comments"], found["thread"] = dated_features(page, features), named.comment, named.thread
+    found["dates"], found["comments"], found["thread"] = dated_features(page), named.comment, named.thread
     found["cleaned"] = clean(page).text
     return found
 

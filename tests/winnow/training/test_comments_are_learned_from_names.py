@@ -66,12 +66,12 @@ def test_the_head_finds_comments_without_their_names() -> None:
     head = train_comment_head(examples(), recipe=SMALL)
     page = Page.parse(page_of(STORY + thread()))
     features = features_of(page)
-    judgement = head.judge(dated_features(page, features), features)
+    judgement = head.judge(dated_features(page), features)
     of_text = dict(zip(page.block_texts(), judgement.comment, strict=True))
     assert min(of_text[text] for _, _, text in SAID) > 0
     assert of_text["How to bake bread at home"] < 0
     posts = Page.parse(POSTS)
-    assert judgement.forum < head.judge(dated_features(posts, features_of(posts)), features_of(posts)).forum
+    assert judgement.forum < head.judge(dated_features(posts), features_of(posts)).forum
 
 
 def test_the_same_pages_and_seed_give_the_same_head() -> None:
