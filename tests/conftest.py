@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 MOST_SECONDS: Final = 300
 """Time for a test and what it needs, such as a crawl for all tests of its file: what takes longer hangs."""
 
+BUSY: Final = 120_000
+"""Milliseconds that a browser may take for what it does at once where the machine has nothing else to do."""
+
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
@@ -46,9 +49,9 @@ def browser() -> Iterator[Browser]:
         pytest.fail("these tests drive Chromium: `make chromium` installs it, as root or with sudo", pytrace=False)
     from playwright.sync_api import expect, sync_playwright  # noqa: PLC0415  (most tests need none)
 
-    expect.set_options(timeout=30_000)  # the machine may be busy
+    expect.set_options(timeout=BUSY)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"], timeout=BUSY)
         yield browser
         browser.close()
 
@@ -58,6 +61,7 @@ def tab(browser: Browser) -> Iterator[Tab]:
     """A tab of its own; an error of a script fails the test."""
     errors: list[str] = []
     context = browser.new_context(viewport={"width": 1400, "height": 900}, color_scheme="light")
+    context.set_default_timeout(BUSY)
     tab = context.new_page()
     tab.on("pageerror", lambda error: errors.append(str(error)))
     yield tab
