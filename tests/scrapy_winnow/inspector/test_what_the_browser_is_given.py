@@ -62,7 +62,8 @@ def test_copies_are_told_from_template() -> None:
         "<p>The same long paragraph of text stands on this page twice, once for small screens and once for others.</p>"
     )
     state = _inspection(
-        f"<article>{same}<p>Something else, of which there is only one, stands here.</p>{same}</article>"
+        f"<article>{same}<p>Something else, of which there is only one, stands here.</p>"
+        f"<div class=mobile>{same}</div></article>"
     ).state(Tried())
     assert [section["kind"] for section in state["sections"]].count(3) == 1
 
