@@ -30,7 +30,7 @@ from winnow import Page, PageTooLarge, clean, core, load_model
 from winnow.comments.head import dated_features
 from winnow.comments.names import NamedComments
 from winnow.fingerprints import both_fingerprints
-from winnow.models.blocks.block_features import BlockFeatures
+from winnow.models.blocks.block_features import features_of
 from winnow.page.parsing import parse_html
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def _arrays(root: Any) -> dict[str, Any]:
     page = Page.from_tree(root, "https://example.org/a/b")
     found = {name: value for name, value in vars(page).items() if isinstance(value, np.ndarray | str)}
     found["nodes"], found["text"] = both_fingerprints(page)
-    features = BlockFeatures.of(page)
+    features = features_of(page)
     found["features"], found["dates"] = features.static, dated_features(page)
     found["matrix"] = features.matrix(cast("BlockPerceptron", load_model()).tables)
     found["comments"] = NamedComments.of(page).thread

@@ -23,6 +23,7 @@ def count_kinds(
 def block_texts(
     text: str, run_offset: ReadableBuffer, begin: ReadableBuffer, end: ReadableBuffer, properties: ReadableBuffer, /
 ) -> str: ...
+def lower_case(text: str, properties: ReadableBuffer, /) -> str: ...
 def leading_words(
     lines: str,
     title: str,

@@ -19,7 +19,7 @@ from winnow.duplicates.shingles import shingles
 from winnow.fingerprints import both_fingerprints
 from winnow.memo import forget
 from winnow.models.base import SCOPES, Scope
-from winnow.models.blocks.block_features import BlockFeatures
+from winnow.models.blocks.block_features import features_of
 from winnow.models.blocks.decision.kinds import KINDS
 from winnow.models.blocks.decision.trees import Trees
 from winnow.models.blocks.features.tokens import TABLE_SIZE, Tokens, TokenTables
@@ -28,6 +28,7 @@ from winnow.output.places import places
 from winnow.page.ancestors import nearest
 from winnow.page.parsing import parse_html
 from winnow.page.subtrees import within
+from winnow.page.text.kinds import character_properties
 from winnow.page.text.statistics import TextStatistics
 from winnow.site import countable, frequencies_from_leaves, leaves
 
@@ -95,7 +96,7 @@ def everything(root: etree._Element) -> dict[str, Any]:
     statistics = TextStatistics.of(page)
     found |= {f"statistics.{name}": getattr(statistics, name) for name in TextStatistics.__slots__}
     found["nodes"], found["text hashes"] = both_fingerprints(page)
-    features = BlockFeatures.of(page)
+    features = features_of(page)
     found["static"], found["of page"] = features.static, features.of_page
     found |= {f"tokens.{name}": getattr(features.tokens, name) for name in Tokens.__slots__}
     found["matrix"] = features.matrix(TABLES)
@@ -126,6 +127,13 @@ def assert_equal_both_ways(root: etree._Element) -> None:
                 np.testing.assert_array_equal(value, slow[name], name)
         else:
             assert value == slow[name], name
+
+
+def test_on_every_character_in_lower_case() -> None:
+    texts = [f"Ab{chr(code)}Z" for code in range(0x20000) if not 0xD800 <= code < 0xE000]
+    texts.append("A word in “quotes”, 12 TIMES. " * 9)
+    lower_case, properties = core.compiled().lower_case, character_properties()
+    assert [lower_case(text, properties) for text in texts] == [text.lower() for text in texts]
 
 
 DATED = st.lists(st.sampled_from([*"0123456789:.+_-·éx年²", "h", "AM", "p.m", " min", " ago", "2019", " 3", " "])).map(
@@ -172,7 +180,7 @@ def test_rows_of_cuts(root: etree._Element, scope: Scope, random: Random) -> Non
     page = Page.from_tree(root)
     if not page.m:
         return
-    view = view_of(page, BlockFeatures.of(page))
+    view = view_of(page, features_of(page))
     scores, kinds = (np.array([random.choice([0, 1, random.random()]) for _ in range(k)]) for k in (page.m, len(KINDS)))
     fast = view.rows(scores, kinds, scope)
     with core.numpy_only():

@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Goes up with every change of what a function takes or gives; winnow.core.loading knows the same number. */
-#define CORE_VERSION 10
+#define CORE_VERSION 11
 
 /* A stretch of memory that grows; `used` and `capacity` in bytes. */
 typedef struct {
@@ -107,6 +107,7 @@ static inline double most(double a, double b)
 /* Properties of code points, one byte each: winnow.core.properties. */
 #define CODE_POINTS 0x110000
 #define KIND 0x07
+#define UPPER_KIND 3 /* capitals and title case */
 #define WHITE_SPACE 0x08
 #define IS_DIGIT 0x10
 #define IS_UPPER_CASE 0x20
@@ -120,6 +121,7 @@ static inline unsigned property_of(const uint8_t *properties, uint32_t code)
 PyObject *core_flatten(PyObject *module, PyObject *arguments);
 PyObject *core_count_kinds(PyObject *module, PyObject *arguments);
 PyObject *core_block_texts(PyObject *module, PyObject *arguments);
+PyObject *core_lower_case(PyObject *module, PyObject *arguments);
 PyObject *core_leading_words(PyObject *module, PyObject *arguments);
 PyObject *core_text_hashes(PyObject *module, PyObject *arguments);
 PyObject *core_attribute_tokens(PyObject *module, PyObject *arguments);

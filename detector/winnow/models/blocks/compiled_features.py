@@ -52,7 +52,7 @@ def write_features(core: Core, page: Page, rows: NDArray[np.float32]) -> Compute
     table, lines = page.attributes, page.block_lines
     hides = np.zeros(len(table.first), bool)
     hides[hiding_places(table)] = True
-    lowered = lines.lower()
+    lowered = core.lower_case(lines, character_properties())
     leading = LeadingWords.of(lowered, page.m, page.title)
     found = Computed(
         of_page=np.empty(len(page_level.NAMES), np.float32),
