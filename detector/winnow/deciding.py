@@ -104,7 +104,7 @@ def decide(
     smoothed, choice = _smoothed_and_cut(page, page_level, site, threads, smoothing, scope, favor)
     template, fallback = template_units(page, smoothed, choice.threshold, site.template)
     template[threads.section >= 0] = not threads.included
-    of_story = _of_story(page, texts, smoothed, template, site, threads, choice.threshold)
+    of_story = _of_story(page, lengths, smoothed, template, site, threads, choice.threshold)
     template &= ~of_story
     copies = _copies(page, texts, ~template[page.n :], threads) if deduplicate else np.zeros_like(template)
     unwanted = copies | _unwanted(page, texts, threads, tables=tables)
@@ -166,7 +166,7 @@ def _sections_of_their_own(section: NDArray[np.int32], blocks: Flags) -> NDArray
 
 def _of_story(
     page: Page,
-    texts: list[str],
+    lengths: NDArray[np.int64],
     smoothed: SmoothedScores,
     template: Flags,
     site: SiteKnowledge,
@@ -177,7 +177,7 @@ def _of_story(
     kept, values = ~template[page.n :], smoothed.value[page.n :]
     own = beside_story(page, site.own & (threads.section[page.n :] < 0), kept, values, threshold)
     of_story = np.zeros_like(template)
-    of_story[page.n :] = own | story_parts(page, texts, kept | own, values)
+    of_story[page.n :] = own | story_parts(page, lengths, kept | own, values)
     return of_story & template & ~site.template
 
 

@@ -27,12 +27,14 @@ _LEAST_CERTAIN_FIXED: Final = 0.8  # the same of code, and of a table: mean over
 _NEAR: Final = 3  # blocks before and after a table among which one has to be kept
 
 
-def story_parts(page: Page, texts: list[str], kept: NDArray[np.bool_], templateness: Floats) -> NDArray[np.bool_]:
+def story_parts(
+    page: Page, lengths: NDArray[np.int64], kept: NDArray[np.bool_], templateness: Floats
+) -> NDArray[np.bool_]:
     """Find what is to stay with the story besides what is kept already.
 
     Args:
         page: the page.
-        texts: text of each of its m blocks.
+        lengths: int64[m], characters of each of its blocks.
         kept: bool[m], blocks that are content.
         templateness: float64[m] in 0..1, smoothed scores.
 
@@ -47,16 +49,16 @@ def story_parts(page: Page, texts: list[str], kept: NDArray[np.bool_], templaten
     heading, code, set_apart = (stands_in(page, kinds) for kinds in (HEADING, CODE, CODE | QUOTATION))
     if (heading | set_apart).any():
         set_apart &= begun & (templateness < np.where(code, _LEAST_CERTAIN_FIXED, _LEAST_CERTAIN))
-        found |= (heading & _before_the_last(kept) | set_apart) & _around_story(page, texts, kept)
+        found |= (heading & _before_the_last(kept) | set_apart) & _around_story(page, lengths, kept)
     return found
 
 
-def story_headings(page: Page, texts: list[str], kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def story_headings(page: Page, lengths: NDArray[np.int64], kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Find the headings of the first rank that stand where the story stands.
 
     Args:
         page: the page.
-        texts: text of each of its m blocks.
+        lengths: int64[m], characters of each of its blocks.
         kept: bool[m], blocks that are content.
 
     Returns:
@@ -65,7 +67,7 @@ def story_headings(page: Page, texts: list[str], kept: NDArray[np.bool_]) -> NDA
     headings = stands_in(page, HEADING)
     if not headings.any() or not kept.any():
         return np.zeros(page.m, bool)
-    return headings & _before_the_last(kept) & _around_story(page, texts, kept)
+    return headings & _before_the_last(kept) & _around_story(page, lengths, kept)
 
 
 def _before_the_last(kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -74,10 +76,9 @@ def _before_the_last(kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return before
 
 
-def _around_story(page: Page, texts: list[str], kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _around_story(page: Page, lengths: NDArray[np.int64], kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """bool[m], blocks in the innermost element that holds nine tenths of the text kept, and more than one block."""
-    text = np.fromiter(map(len, texts), np.int64, page.m) * kept
-    around = innermost_holding(page.block_begin, page.block_end, text, _MOST)
+    around = innermost_holding(page.block_begin, page.block_end, lengths * kept, _MOST)
     block = np.arange(page.m)
     inside: NDArray[np.bool_] = (block >= page.block_begin[around]) & (block < page.block_end[around])
     return inside
@@ -93,9 +94,8 @@ def _subheadings(page: Page, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 def _tables(page: Page, kept: NDArray[np.bool_], templateness: Floats) -> NDArray[np.bool_]:
     """bool[m], blocks of tables of data that stand between blocks that are kept, or have some."""
-    found = np.zeros(page.m, bool)
     if not stands_in(page, TABLE).any():
-        return found
+        return np.zeros(page.m, bool)
     table = table_around(page)[page.block_node]
     roots = np.unique(table[table >= 0])
     begin, end = page.block_begin[roots], page.block_end[roots]
@@ -105,5 +105,6 @@ def _tables(page: Page, kept: NDArray[np.bool_], templateness: Floats) -> NDArra
     after = sums[np.minimum(end + _NEAR, page.m)] > sums[end]
     doubtful = scores[end] - scores[begin] < _LEAST_CERTAIN_FIXED * (end - begin)
     stays = roots[(inside | before & after) & doubtful]
-    found[np.isin(table, stays)] = True
-    return found
+    found = np.zeros(page.n + 1, bool)  # the last is for -1, no table
+    found[stays] = True
+    return found[table]

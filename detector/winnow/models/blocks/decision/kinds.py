@@ -42,9 +42,9 @@ def kind_inputs(of_page: Matrix, content: Floats, words: Floats, properties: Mat
         properties: float32[m, len(PROPERTIES)].
     """
     likely = content * words
-    share = likely.sum() / words.sum()
-    means = [mass @ properties / max(mass.sum(), 1e-9) for mass in (likely, words)]
-    return np.concatenate([of_page, *means, [share]])
+    all_likely, all_words, properties = likely.sum(), words.sum(), properties.astype(np.float64)
+    means = likely @ properties / max(all_likely, 1e-9), words @ properties / max(all_words, 1e-9)
+    return np.concatenate([of_page, *means, [all_likely / all_words]])
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -83,6 +83,7 @@ def _cut_page(page: Page, example: GoldExample, model: BlockPerceptron, fold: in
 def _qualities(page: Page, gold_text: str, kept: NDArray[np.bool_]) -> Floats:
     """float64[len(FAVORS), k], F-measures of what each of k cuts keeps of m blocks."""
     texts = block_texts(page)
+    lengths = np.fromiter(map(len, texts), np.int64, page.m)
     words = [WORD.findall(text.lower()) for text in texts]
     gold = Counter(WORD.findall(gold_text.lower()))
     numbers = {word: number for number, word in enumerate(gold)}
@@ -91,7 +92,7 @@ def _qualities(page: Page, gold_text: str, kept: NDArray[np.bool_]) -> Floats:
     wanted = np.array([*gold.values(), 0])
     qualities = np.zeros((len(FAVORS), len(kept)))
     for cut, blocks in enumerate(kept):
-        whole = blocks | story_headings(page, texts, blocks)
+        whole = blocks | story_headings(page, lengths, blocks)
         stays = whole & ~later_copies(page, texts, whole)
         found = np.bincount(number[stays[block]], minlength=len(wanted))
         overlap = np.minimum(found, wanted).sum()
