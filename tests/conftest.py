@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import faulthandler
+import logging
 import shutil
 import signal
 import sys
@@ -39,6 +40,17 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     finally:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)
+
+
+@pytest.fixture(autouse=True)
+def log_as_before() -> Iterator[None]:
+    """What a test has installed for the log goes with it: Scrapy's handler would write to what that test captured."""
+    log = logging.getLogger()
+    handlers, level = list(log.handlers), log.level
+    yield
+    for handler in set(log.handlers) - set(handlers):
+        log.removeHandler(handler)
+    log.setLevel(level)
 
 
 @pytest.fixture(scope="module")

@@ -104,7 +104,7 @@ def test_redis_hangs_in_the_middle(web, start_crawls, tcp_server, address):
     server.signal(signal.SIGCONT)
     _assert_nothing_lost(crawled)
     assert crawled.winnow_stats["winnow/redis/outages"] == 1
-    assert crawled.winnow_stats["winnow/redis/failures"] < 2 * 13  # calls that were under way together
+    assert crawled.winnow_stats["winnow/redis/failures"] < 40  # of the 12 pages that were answered before
 
 
 def test_the_private_server_is_started_stopped_and_remembers(web, start_crawls, tmp_path):
