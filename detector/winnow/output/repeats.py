@@ -8,6 +8,7 @@ import numpy as np
 
 from winnow.hashing import mix
 from winnow.page.ancestors import nearest
+from winnow.page.subtrees import path_sums
 from winnow.page.tags import tag_set
 
 if TYPE_CHECKING:
@@ -68,14 +69,8 @@ def _wholes(page: Page) -> list[NDArray[np.int32]]:
 
 def _kinds_of_places(page: Page) -> NDArray[np.uint64]:
     """uint64[n], the same for elements that have the same tags and classes all the way up."""
-    table = page.attributes
-    is_class = np.zeros(len(table.first), bool)
-    is_class[list(table.named("class").values())] = True
-    classes = np.zeros(page.n, np.uint64)
-    at = np.flatnonzero(is_class[table.first])
-    classes[table.element[at]] = table.first[at] + 1
-    own = mix(page.depth.astype(np.uint64) << np.uint64(48) | page.tag.astype(np.uint64) << np.uint64(32) | classes)
-    ends = np.zeros(page.n + 1, np.uint64)
-    np.add.at(ends, page.end, own)
-    kinds: NDArray[np.uint64] = np.cumsum(own - ends[:-1])  # of the element and all around it: the others have ended
-    return kinds
+    table, places = page.attributes, np.array(list(page.attributes.named("class").values()), np.int64)
+    by_first = np.zeros(len(table.first), np.uint64)
+    by_first[places] = places + 1
+    tag, depth = page.tag.astype(np.uint64), page.depth.astype(np.uint64)
+    return path_sums(page, mix(depth << np.uint64(48) | tag << np.uint64(32) | table.sums(by_first)))

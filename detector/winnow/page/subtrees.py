@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from winnow.page.tree import Tree
+
+Number = TypeVar("Number", bound=np.number[Any])
 
 
 def prefix_sums(values: NDArray[np.generic]) -> NDArray[np.int64]:
@@ -56,10 +58,14 @@ def within(tree: Tree, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return np.cumsum(chosen - closed) > 0
 
 
-def path_sums(tree: Tree, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """float64[n], total of one number per element over the path from the root to each element, both ends included."""
-    change = np.zeros(tree.n + 1)
+def path_sums(tree: Tree, values: NDArray[Number]) -> NDArray[Number]:
+    """[n], total of one number per element over the path from the root to each element, both ends included.
+
+    Of the values' own type; unsigned integers go round, as hashes do.
+    """
+    change = np.zeros(tree.n + 1, values.dtype)
     some = np.flatnonzero(values)
-    change[some] = values[some]
-    change -= np.bincount(tree.end[some], values[some], tree.n + 1)
-    return np.cumsum(change[:-1])
+    np.subtract.at(change, tree.end[some], values[some])
+    change[some] += values[some]
+    sums: NDArray[Number] = np.cumsum(change[:-1])
+    return sums
