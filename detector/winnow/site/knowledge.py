@@ -60,9 +60,11 @@ class SiteKnowledge:
         template = site_level_templates(page, df, pages, html_share=HTML_SHARE if judges_elements else None)
         moved = moved.with_templateness(np.where(template, 1.0, moved.templateness))
         content = scores.templateness[page.n :] < scores.threshold
-        if contradicted(scores, moved) and not says_more(own, content, lengths):
-            thin = all_over_the_site(content, lengths, df[page.n :], pages) and not template[page.n :].all()
-            if not thin:
-                return cls(scores, nothing, own, moves=False)
+        if (
+            contradicted(scores, moved)
+            and not says_more(own, content, lengths)
+            and (template[page.n :].all() or not all_over_the_site(content, lengths, df[page.n :], pages))
+        ):
+            return cls(scores, nothing, own, moves=False)
         moves = bool(template.any()) or not np.array_equal(moved.templateness, scores.templateness)
         return cls(moved, template, own, moves)
