@@ -115,6 +115,7 @@ class Server:
     def __exit__(self, *_: object) -> None:
         self.thaw()
         self.kill()
+        self._reserved.close()
 
 
 class Proxy:
