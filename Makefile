@@ -6,7 +6,7 @@ PYTHON  ?= python3
 VENV    := .venv
 BIN      = $(VENV)/bin
 WEIGHTS := detector/winnow/models/weights
-THREADS_WEIGHTS := detector/winnow/comments/weights
+THREADS_WEIGHTS := detector/winnow/evidence/weights
 PINS    := requirements/locked.txt
 PYTHONS := 3.11 3.12 3.13 3.14
 

@@ -20,10 +20,10 @@ import numpy as np
 
 import winnow
 from benchmarks.shared.common import html_files, shown, spread
+from winnow.counting import leaves, site_level_templates
 from winnow.duplicates.shingles import shingles
 from winnow.fingerprints import both_fingerprints
 from winnow.models import load_model, shipped_models
-from winnow.site import leaves, site_level_templates
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

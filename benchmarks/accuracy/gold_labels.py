@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.shared.common import Models, gold_pages, say, shown
 from winnow import Page, PageTooLarge
-from winnow.output.repeats import later_copies
+from winnow.evidence.main_content import later_copies
 from winnow.output.stripping import template_units
 from winnow.output.text import block_texts
 from winnow.smoothing.smooth import smooth_scores, unsmoothed

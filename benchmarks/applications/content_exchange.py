@@ -17,10 +17,10 @@ import numpy as np
 from lxml import etree
 
 from benchmarks.shared.common import say, spread
+from winnow.counting import MemoryCounts
 from winnow.fingerprints.units import both_fingerprints
 from winnow.output.text import block_texts
 from winnow.page.page import Page, PageTooLarge
-from winnow.site import MemoryCounts
 from winnow.training.sites import find_sites
 
 if TYPE_CHECKING:

@@ -27,8 +27,8 @@ from benchmarks.faults.core_calls import misuse
 from benchmarks.shared.common import html_files, parser_of, say
 from demo.web import generate
 from winnow import Page, PageTooLarge, clean, core, load_model
-from winnow.comments.head import dated_features
-from winnow.comments.names import NamedComments
+from winnow.evidence.comment_model import dated_features
+from winnow.evidence.comments import NamedComments
 from winnow.fingerprints import both_fingerprints
 from winnow.models.blocks.block_features import features_of
 from winnow.page.parsing import parse_html

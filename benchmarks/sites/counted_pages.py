@@ -11,9 +11,9 @@ import numpy as np
 
 from benchmarks.shared.common import say
 from scrapy_winnow.hosts.evidence import HashedPage
+from winnow.counting import MemoryCounts, countable, frequencies_from_leaves, site_level_templates
 from winnow.fingerprints.units import node_fingerprints
 from winnow.page.page import Page, PageTooLarge
-from winnow.site import MemoryCounts, countable, frequencies_from_leaves, site_level_templates
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

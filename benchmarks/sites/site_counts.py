@@ -32,8 +32,8 @@ from scrapy_winnow.hosts.evidence import SiteEvidence
 from scrapy_winnow.hosts.settled import SettledHost
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.embedded import EmbeddedServer
+from winnow.counting import site_level_templates
 from winnow.fingerprints.units import FINGERPRINT_VERSION
-from winnow.site import site_level_templates
 from winnow.training.sites import find_sites
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final, Self
 from scrapy_winnow.fields import OPTIONAL_FIELDS, WRITTEN_FIELDS
 from scrapy_winnow.hosts.entries import MOST_PAGES
 from scrapy_winnow.settings_reader import SettingsReader
-from winnow.comments import COMMENTS, Comments
+from winnow.counting import MIN_PAGES
+from winnow.evidence.comments import COMMENTS, Comments
 from winnow.models.base import FAVORS, SCOPES
-from winnow.site.counting.site_level import MIN_PAGES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from lxml import etree
 
 from winnow.cleaned import Cleaned
-from winnow.comments import COMMENTS, Comments
 from winnow.deciding import decide
+from winnow.evidence.comments import COMMENTS, Comments
 from winnow.inputs import check_choice, check_input, usable_model
 from winnow.models.base import FAVORS, SCOPES
 from winnow.output.markup.html import Parts

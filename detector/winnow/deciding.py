@@ -12,16 +12,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from winnow.comments import Parting
-from winnow.metadata.marks import with_authors_mark, with_titled_article
+from winnow.evidence.comments import Parting
+from winnow.evidence.main_content import beside_story, later_copies, story_parts
+from winnow.evidence.marked_articles import with_authors_mark, with_titled_article
+from winnow.evidence.site_counts import SiteKnowledge
 from winnow.output.conditional_comments import leftovers
-from winnow.output.repeats import later_copies
-from winnow.output.story_parts import story_parts
 from winnow.output.stripping import template_units
 from winnow.output.tables import in_table
 from winnow.output.text import block_texts
-from winnow.site.knowledge import SiteKnowledge
-from winnow.site.own_text import beside_story
 from winnow.smoothing.smooth import SmoothedScores, smooth_scores, unsmoothed
 
 if TYPE_CHECKING:
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from winnow.comments import Comments
+    from winnow.evidence.comments import Comments
     from winnow.models.base import Choice, Favor, Model, Scope, Scores
     from winnow.page.page import Page
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 from scrapy_winnow.fields import FIELDS, Outcome
 from scrapy_winnow.hosts.evidence import HashedPage
 from winnow.cleaning import clean
+from winnow.counting import MIN_PAGES
 from winnow.duplicates.shingles import shingles
 from winnow.page import Page, PageTooLarge
-from winnow.site.counting.site_level import MIN_PAGES
 
 if TYPE_CHECKING:
     from scrapy_winnow.archives.counting.host_counts import HostCounts

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from scrapy_winnow.fields import FIELDS, Outcome
 from winnow.cleaning import clean
+from winnow.counting import MIN_PAGES
 from winnow.duplicates.shingles import KEEP, shingles
 from winnow.page.page import DEFAULT_LIMITS, Limits, Page
-from winnow.site.counting.site_level import MIN_PAGES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from scrapy_winnow.hosts.evidence import UnitCounts
-    from winnow.comments import Comments
+    from winnow.evidence.comments import Comments
     from winnow.models.base import Favor, Model, Scope
 
 _SWITCHES: Final = ("links", "images", "tables", "deduplicate", "comments", "scope", "favor")

@@ -104,10 +104,10 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run(options: argparse.Namespace) -> int:
     """Learn, label, write, and print the table."""
-    from winnow.site.files import page_files  # noqa: PLC0415
     from winnow.site.methods.base import method, parameters_of  # noqa: PLC0415
     from winnow.site.methods.labelling import labelled_pages  # noqa: PLC0415
     from winnow.site.methods.pages import SiteError, SitePages  # noqa: PLC0415
+    from winnow.training.sites import page_files  # noqa: PLC0415
 
     if not options.folder.is_dir():
         raise CommandError(f"no such folder: {options.folder}")

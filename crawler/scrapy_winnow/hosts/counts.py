@@ -13,7 +13,7 @@ from scrapy_winnow.hosts.evidence import SiteEvidence
 from scrapy_winnow.hosts.settled import REFRESH, SettledHost, SettledHosts
 from scrapy_winnow.storage.keys import HostKeys, host_keys
 from scrapy_winnow.storage.scripts import Script
-from winnow.site.counting.site_level import THETA
+from winnow.counting import THETA
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,7 +44,7 @@ class NodeCounts:
     replaces what was counted of it, as long as nothing of the host had to be dropped.
 
     Memory per host is bounded by the budget of nodes and the most pages; what that costs in accuracy is known, see
-    :class:`winnow.site.LossyCounts`. Once the labels of a host have stopped changing, or after ``most_pages``,
+    :class:`winnow.counting.LossyCounts`. Once the labels of a host have stopped changing, or after ``most_pages``,
     they are frozen: nodes and guard go, workers hold the labels, and a page needs no round trip any more. A host whose
     pages lack most of its template, or have more of another, opens again (:mod:`scrapy_winnow.hosts.settled`).
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from winnow.site.counting.lossy import frequency_estimates
+from winnow.counting import frequency_estimates
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

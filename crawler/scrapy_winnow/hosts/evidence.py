@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from winnow.counting import frequencies_from_leaves, leaves
 from winnow.fingerprints.units import node_fingerprints
-from winnow.site import frequencies_from_leaves, leaves
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

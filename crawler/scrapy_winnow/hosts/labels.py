@@ -11,7 +11,7 @@ from scrapy_winnow.hosts.entries import ENTRY
 from scrapy_winnow.hosts.settled import LABEL
 from scrapy_winnow.storage.keys import host_keys
 from scrapy_winnow.storage.scripts import Script
-from winnow.site.counting.site_level import MIN_DF, MIN_PAGES, THETA
+from winnow.counting import MIN_DF, MIN_PAGES, THETA
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,7 +14,7 @@ from redis.exceptions import NoPermissionError
 from scrapy_winnow.hosts.entries import ENTRY
 from scrapy_winnow.storage.keys import HostKeys, host_keys
 from scrapy_winnow.storage.scripts import Script
-from winnow.site.counting.site_level import MIN_DF, THETA
+from winnow.counting import MIN_DF, THETA
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 
-from winnow.site.counting.site_level import MIN_DF, THETA
+from winnow.counting import MIN_DF, THETA
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, unquote, urlsplit
 
 from scrapy_winnow.hosts.names import site_of
-from winnow.site.files import page_files
+from winnow.training.sites import page_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,11 +14,11 @@ from scrapy_winnow.inspector.drawing import drawing, style_sheets
 from scrapy_winnow.inspector.outputs import Outputs, located
 from scrapy_winnow.inspector.tried import RememberedModel, Tried
 from winnow import DEFAULT_LIMITS, Cleaned, Limits, Page, PageTooLarge, clean, load_model
-from winnow.metadata.marks import with_authors_mark
+from winnow.evidence.marked_articles import with_authors_mark
+from winnow.evidence.site_counts import with_site_evidence
 from winnow.models.blocks.attribution import Attribution, attribution
 from winnow.models.blocks.perceptron import BlockPerceptron
 from winnow.output.text import block_texts
-from winnow.site.evidence import with_site_evidence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

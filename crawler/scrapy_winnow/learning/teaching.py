@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from scrapy_winnow.learning.examples import CONTENT, MOST_BLOCKS, MOST_BYTES, TEMPLATE, UNLABELLED, Example
+from winnow.counting import site_level_templates, unique_units
 from winnow.models.blocks.block_features import BlockFeatures
-from winnow.site import site_level_templates, unique_units
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from scrapy_winnow.hosts.evidence import HashedPage, SiteEvidence
-    from winnow.metadata.marks import MarkedPage
+    from winnow.training.marked_pages import MarkedPage
 
 TEACHING_PAGES: Final = 30
 """Pages from which on a host that has not settled yet teaches all the same: many sites are no larger."""

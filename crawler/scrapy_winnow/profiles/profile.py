@@ -12,8 +12,8 @@ from scrapy_winnow.hosts.evidence import HashedPage
 from scrapy_winnow.hosts.labels import HostLabels
 from scrapy_winnow.profiles.repeated import Repeated, repeated_parts
 from winnow import Page, PageTooLarge
+from winnow.counting import THETA
 from winnow.fingerprints.units import FINGERPRINT_VERSION
-from winnow.site.counting.site_level import THETA
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -14,7 +14,7 @@ import numpy as np
 from scrapy_winnow.hosts.evidence import HashedPage
 from scrapy_winnow.profiles.repeated import Repeated, repeated_parts
 from winnow import Page, PageTooLarge, clean
-from winnow.site.counting.counts import MemoryCounts
+from winnow.counting import MemoryCounts
 
 if TYPE_CHECKING:
     from winnow.models.base import Model

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
-
-from winnow.site.files import page_files
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+_PAGE_SUFFIXES: Final = frozenset({".html", ".htm", ".xhtml", ".shtml"})
+_OTHER_SUFFIXES: Final = frozenset(
+    f".{name}"
+    for name in (
+        *("css", "js", "json", "xml", "txt", "md", "svg", "png", "jpg", "jpeg", "gif", "webp", "ico"),
+        *("pdf", "zip", "gz", "woff", "woff2", "ttf", "mp3", "mp4"),
+    )
+)
+_SNIFFED: Final = 1_024  # bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,3 +56,20 @@ def find_sites(folder: Path, least_pages: int = 10) -> list[Site]:
             f"{folder} holds no folder with {least_pages} or more HTML files: one folder a site is expected"
         )
     return enough
+
+
+def page_files(folder: Path) -> tuple[Path, ...]:
+    """Return the HTML files anywhere below a folder, sorted by path."""
+    return tuple(file for file in sorted(folder.rglob("*")) if is_page(file))
+
+
+def is_page(file: Path) -> bool:
+    """Whether a file is HTML, by its name or, where the name says nothing, by its first bytes."""
+    suffix = file.suffix.lower()
+    if not file.is_file() or suffix in _OTHER_SUFFIXES:
+        return False
+    if suffix in _PAGE_SUFFIXES:
+        return True
+    with file.open("rb") as stream:
+        start = stream.read(_SNIFFED).lower()
+    return b"<html" in start or b"<!doctype html" in start

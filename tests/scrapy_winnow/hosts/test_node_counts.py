@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from scrapy_winnow.hosts.counts import MOST_NODES, NodeCounts
 from scrapy_winnow.storage.connection import Connection
-from winnow.site import LossyCounts
+from winnow.counting import LossyCounts
 
 BUDGET = 20_000
 

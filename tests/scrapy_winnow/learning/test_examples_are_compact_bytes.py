@@ -11,10 +11,10 @@ from scrapy_winnow.hosts.evidence import HashedPage, SiteEvidence
 from scrapy_winnow.learning import examples as module
 from scrapy_winnow.learning.examples import CONTENT, TEMPLATE, UNLABELLED, Example, ExampleError
 from scrapy_winnow.learning.teaching import TEACHING_PAGES, block_labels, example_of, ready_to_teach
-from winnow.metadata.marks import MarkedPage
 from winnow.models.blocks.block_features import BlockFeatures
 from winnow.models.blocks.features.tokens import TABLE_SIZE, TokenTables
 from winnow.page.page import Page
+from winnow.training.marked_pages import MarkedPage
 
 HTML = (
     "<html><head><title>Storm warning</title></head><body><ul class='mainMenu nav-2'><li><a href=/>Home</a>"

@@ -6,7 +6,7 @@ import pytest
 
 from tests.winnow.comments.pages import BLOG_POST, NAMED_BLOG_POST, SAID, STORY, page_of, thread
 from winnow import Limits, clean
-from winnow.comments import Comments
+from winnow.evidence.comments import Comments
 
 POSTS = pytest.mark.parametrize("html", [BLOG_POST, NAMED_BLOG_POST], ids=["by their look", "by their names"])
 

@@ -4,7 +4,7 @@ import pytest
 
 from tests.winnow.comments.pages import SAID, STORY, page_of, thread
 from winnow import clean
-from winnow.comments.dates import posted
+from winnow.evidence.comment_model import posted
 
 HOURS = [(day, "10:00 am - 6:00 pm by appointment only") for day in ("Monday", "Tuesday", "Thursday", "Friday")]
 PRICES = [(plan, f"One month of the {plan} plan: $34.99 per month") for plan in ("basic", "large", "family", "team")]

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.winnow.comments.pages import blocks_of
-from winnow.comments.names import NamedComments
+from winnow.evidence.comments import NamedComments
 from winnow.page.page import Page
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from winnow.comments.threads import best_runs
+from winnow.evidence.comments import best_runs
 
 GAINS = st.lists(st.integers(-9, 9).map(float), max_size=9)
 

@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from tests.winnow.comments.pages import BLOG_POST, SAID
 from winnow import Page
-from winnow.comments.dates import date_signs
-from winnow.comments.head import Judgement
-from winnow.comments.threads import comment_blocks, dated_below, threads
+from winnow.evidence.comment_model import Judgement, date_signs
+from winnow.evidence.comments import comment_blocks, dated_below, threads
 
 BLOCKS = st.lists(
     st.tuples(

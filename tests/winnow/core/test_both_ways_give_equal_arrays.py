@@ -12,10 +12,10 @@ from lxml import etree
 
 from demo.web import generate
 from winnow import Page, clean, core
-from winnow.comments.dates import date_signs, posted
-from winnow.comments.head import dated_features
-from winnow.comments.names import NamedComments
+from winnow.counting import countable, frequencies_from_leaves, leaves
 from winnow.duplicates.shingles import shingles
+from winnow.evidence.comment_model import date_signs, dated_features, posted
+from winnow.evidence.comments import NamedComments
 from winnow.fingerprints import both_fingerprints
 from winnow.memo import forget
 from winnow.models.base import SCOPES, Scope
@@ -30,7 +30,6 @@ from winnow.page.parsing import parse_html
 from winnow.page.subtrees import within
 from winnow.page.text.kinds import character_properties
 from winnow.page.text.statistics import TextStatistics
-from winnow.site import countable, frequencies_from_leaves, leaves
 
 pytestmark = pytest.mark.skipif(core.compiled() is None, reason=f"no compiled core: {core.description()}")
 

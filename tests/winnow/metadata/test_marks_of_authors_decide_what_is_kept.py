@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from winnow import Cleaned, clean, load_model
-from winnow.metadata.marks import article_mark, with_authors_mark
+from winnow.evidence.marked_articles import article_mark, with_authors_mark
 from winnow.page.page import Page
 
 STORY = [

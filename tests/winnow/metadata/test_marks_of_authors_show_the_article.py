@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from winnow.metadata.marks import article_mark, without_marks
+from winnow.evidence.marked_articles import article_mark
 from winnow.page.page import Page
 from winnow.page.text.scripts import WORD
+from winnow.training.marked_pages import without_marks
 
 PARAGRAPHS = [
     f"In paragraph {n} of this story the otter swims further up the river than anyone had thought, " * 2

@@ -3,7 +3,7 @@
 import pytest
 
 from winnow import clean, load_model
-from winnow.metadata.marks import with_titled_article
+from winnow.evidence.marked_articles import with_titled_article
 from winnow.page.page import Page
 
 TITLE = "Ferry of the northern line came seven hours late"

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from winnow.output.repeats import LEAST_CHARACTERS, later_copies
+from winnow.evidence.main_content import LEAST_CHARACTERS, later_copies
 from winnow.page.page import Page
 
 LONG = "A sentence that is long enough to be sure of a copy."

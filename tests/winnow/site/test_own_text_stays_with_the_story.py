@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 
 import winnow
+from winnow.evidence.main_content import LEAST_LENGTH, beside_story, own_paragraphs, says_more
 from winnow.models.base import Scores
 from winnow.models.penalties import constant
 from winnow.models.threshold import FixedThreshold
 from winnow.page.page import Page
-from winnow.site.own_text import LEAST_LENGTH, beside_story, own_paragraphs, says_more
 
 STORY = "The harbour stayed shut for a third day while divers looked for the buoy that the storm had torn loose."
 DOUBTFUL = "What you have to know: ferries to the islands leave from the old pier until Sunday night at the earliest."

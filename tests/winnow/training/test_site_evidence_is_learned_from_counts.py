@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from winnow.site.evidence import log_likelihood_ratios
+from winnow.evidence.site_counts import log_likelihood_ratios
 from winnow.training.evidence import Repetitions, learn_evidence
 from winnow.training.evidence.__main__ import main
 

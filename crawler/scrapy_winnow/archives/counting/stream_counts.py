@@ -9,7 +9,7 @@ import numpy as np
 
 from scrapy_winnow.archives.counting.leaf_files import hash_of
 from scrapy_winnow.hosts.evidence import SiteEvidence
-from winnow.site import LossyCounts
+from winnow.counting import LossyCounts
 
 if TYPE_CHECKING:
     import sqlite3

@@ -60,7 +60,7 @@ def sources_of(name: str) -> list[Source]:
     folder = Path(name)
     if not name or not folder.is_dir():
         return [Source(name, Path(name).stem)]
-    from winnow.site.files import page_files  # noqa: PLC0415  (help and usage errors need not wait for numpy)
+    from winnow.training.sites import page_files  # noqa: PLC0415  (help and usage errors need not wait for numpy)
 
     files = page_files(folder)
     if not files:

@@ -64,7 +64,7 @@ def import_profiles(client: Redis, prefix: str, files: Sequence[str], ttl: int) 
 
 
 def _sampled(samples: Sequence[Path], host: str) -> Iterator[tuple[str | None, bytes]]:
-    from winnow.site.files import page_files  # noqa: PLC0415
+    from winnow.training.sites import page_files  # noqa: PLC0415
 
     files = [file for sample in samples for file in (page_files(sample) if sample.is_dir() else [sample])]
     for file in files[:_MOST_SAMPLED]:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
+from winnow.counting import MIN_DF, MIN_PAGES, THETA, MemoryCounts, site_level_templates, unique_units
 from winnow.fingerprints.units import both_fingerprints, text_fingerprints
-from winnow.site.counting.counts import MemoryCounts
-from winnow.site.counting.site_level import MIN_DF, MIN_PAGES, THETA, site_level_templates, unique_units
 from winnow.site.methods.base import Labels, parameter
 from winnow.site.methods.pages import check_enough
 

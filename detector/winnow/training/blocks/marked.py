@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from winnow.metadata import metadata_of
-from winnow.metadata.marks import MarkedPage
 from winnow.page.page import Page, PageTooLarge
 from winnow.training.blocks.examples import block_page, collected
 from winnow.training.blocks.gold_sets import registrable_domain
+from winnow.training.marked_pages import MarkedPage
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     import datetime
     from collections.abc import Sequence
 
-    from winnow.comments.head import CommentHead
+    from winnow.evidence.comment_model import CommentHead
     from winnow.training.comments.examples import CommentPage
     from winnow.training.comments.measuring import Measured
 

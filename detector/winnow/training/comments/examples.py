@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from winnow.comments.head import static_features
-from winnow.comments.names import NamedComments
+from winnow.evidence.comment_model import static_features
+from winnow.evidence.comments import NamedComments
 from winnow.models.blocks.block_features import BlockFeatures, features_of
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class CommentPage:
 
     Attributes:
         source: site or domain.
-        static: float32[m, k], of :func:`winnow.comments.head.static_features`.
+        static: float32[m, k], of :func:`winnow.evidence.comment_model.static_features`.
         features: what the learned features and the network's surroundings are made from.
         comment: float32[m], 1 for a comment, 0 for anything else, NaN where nothing is known.
         named: bool[m], in an element that is named like a comment.

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
-from winnow.comments.head import NAMES_OF_A_PAGE, OF_A_PAGE, CommentHead, name_bag, page_features
+from winnow.evidence.comment_model import NAMES_OF_A_PAGE, OF_A_PAGE, CommentHead, name_bag, page_features
 from winnow.models.blocks.features.tokens import TABLE_SIZE, word_features
 from winnow.models.blocks.standardising import standardised
 from winnow.training.blocks.fitting import Lesson, fit

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from winnow.comments.threads import threads, unlinked_words
+from winnow.evidence.comments import threads, unlinked_words
 from winnow.models.blocks.block_features import STATIC_NAMES
 from winnow.training.comments.fitting import train_comment_head
 from winnow.training.stacking import dealt
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from winnow.comments.head import CommentHead
+    from winnow.evidence.comment_model import CommentHead
     from winnow.training.comments.examples import CommentPage
     from winnow.training.comments.fitting import CommentRecipe
 

@@ -1,4 +1,4 @@
-"""``python -m winnow.training.evidence``: learn the numbers of :data:`winnow.site.evidence.LEARNED`, and print them."""
+"""``python -m winnow.training.evidence``: learn the numbers of :data:`winnow.evidence.site_counts.LEARNED`, and print them."""
 
 from __future__ import annotations
 

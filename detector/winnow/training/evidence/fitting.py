@@ -1,4 +1,4 @@
-"""Learns what repetition says of a block: the numbers of :data:`winnow.site.evidence.LEARNED`.
+"""Learns what repetition says of a block: the numbers of :data:`winnow.evidence.site_counts.LEARNED`.
 
 No block needs a label for the first step. Every block is template with the probability that the page-level model gives
 it; the pages of its host that repeat it are then drawn from one of two beta-binomial distributions, and their four
@@ -15,11 +15,11 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import betaln
 
+from winnow.counting import MemoryCounts, countable
+from winnow.evidence.site_counts import Evidence
 from winnow.fingerprints.units import node_fingerprints
 from winnow.models.log_odds import log_odds
 from winnow.page.page import Page, PageTooLarge
-from winnow.site import MemoryCounts, countable
-from winnow.site.evidence import Evidence
 from winnow.training.gold import content_shares
 
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from winnow.counting import MemoryCounts, countable, frequencies_from_leaves, leaves, site_level_templates
 from winnow.fingerprints.units import node_fingerprints
 from winnow.page.page import Page
 from winnow.page.tags import IS_BLOCK_LEVEL
-from winnow.site import MemoryCounts, countable, frequencies_from_leaves, leaves, site_level_templates
 
 WORDS = st.sampled_from(["home", "about us", "the weather", "a story of the coast", "terms"])
 INLINE = st.sampled_from(["{}", "<a href=/x>{}</a>", "<b>{}</b>", "<img src=i.png>{}", "<span class=c>{}</span>"])

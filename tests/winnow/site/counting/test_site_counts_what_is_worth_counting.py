@@ -1,5 +1,5 @@
+from winnow.counting import countable
 from winnow.page.page import Page
-from winnow.site import countable
 
 
 def counted(html: str) -> set[str]:

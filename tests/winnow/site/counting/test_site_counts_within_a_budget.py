@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from winnow.site import Counts, LossyCounts, MemoryCounts, frequency_estimates
-from winnow.site.counting.site_level import THETA
+from winnow.counting import THETA, Counts, LossyCounts, MemoryCounts, frequency_estimates
 
 SEEDS = st.integers(0, 2**32)
 

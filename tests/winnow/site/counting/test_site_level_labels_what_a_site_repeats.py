@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from winnow.counting import MemoryCounts, countable, site_level_templates, unique_units
 from winnow.fingerprints.units import node_fingerprints
 from winnow.page.page import Page
-from winnow.site import MemoryCounts, countable, site_level_templates, unique_units
 
 NAMES = ["Home", "News", "About", "Contact"]
 

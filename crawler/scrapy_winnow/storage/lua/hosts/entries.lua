@@ -2,7 +2,7 @@
 --   2  pages seen with the node since it was taken in
 --   2  most pages with it that can have been missed before; the top bit says "template at the last checkpoint"
 --   1  characters of its text, at most 255
--- detector/winnow/site/counting/lossy.py says what seen and missed mean, and why the table may drop its rarest entries.
+-- detector/winnow/counting.py says what seen and missed mean, and why the table may drop its rarest entries.
 local BATCH = 2000 -- fields per command; Lua's unpack gives up near 8,000 values
 local KEPT = 0.9 -- share of the budget that is left in use when rare entries are dropped
 

@@ -1,5 +1,5 @@
 -- When the labels of a host have stopped changing: they are frozen, and the counts go.
-local MIN_DF = 4 -- pages that have to agree on template, as in detector/winnow/site/counting/site_level.py
+local MIN_DF = 4 -- pages that have to agree on template, as in detector/winnow/counting.py
 local TOLERANCE = 0.05 -- share of the template's text that may have changed its label since the last checkpoint
 
 -- Label all nodes and compare with the labels of the last checkpoint. Where nearly all text has kept its label, or

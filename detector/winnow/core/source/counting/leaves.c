@@ -1,5 +1,5 @@
 /* Which units of a page are counted, which of them are leaves, and what the counts of leaves say of the others: the doubles of
-   winnow.site.counting.counts and winnow.site.counting.leaves. */
+   winnow.counting and winnow.counting. */
 #include "page.h"
 
 typedef struct {

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
+from winnow.counting import html_lengths
 from winnow.page.events import Events, covered, mostly
 from winnow.page.subtrees import prefix_sums
-from winnow.site.counting.site_level import html_lengths
 from winnow.site.methods.base import Labels, parameter
 from winnow.site.methods.hash_counter import HashCounter, among
 from winnow.site.methods.node_hashes.template_hashes import template_hashes

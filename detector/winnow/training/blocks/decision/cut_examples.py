@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from winnow.comments import Parting
+from winnow.evidence.comments import Parting
+from winnow.evidence.main_content import later_copies, story_headings
 from winnow.models.base import FAVORS
 from winnow.models.blocks.block_features import BlockFeatures
 from winnow.models.blocks.decision.kinds import ARTICLE, KINDS
 from winnow.models.blocks.perceptron import view_of
 from winnow.models.threshold import BETAS
-from winnow.output.repeats import later_copies
-from winnow.output.story_parts import story_headings
 from winnow.output.text import block_texts
 from winnow.page.text.scripts import WORD
 from winnow.smoothing.smooth import smooth_scores

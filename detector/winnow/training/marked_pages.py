@@ -10,7 +10,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Self
 
-from winnow.metadata.marks.articles import article_mark
+from winnow.evidence.marked_articles import article_mark
 from winnow.page.page import Page
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class MarkedPage:
     """A page whose article is marked.
 
     Attributes:
-        content: float32[m], as in :class:`~winnow.metadata.marks.ArticleMark`.
+        content: float32[m], as in :class:`~winnow.evidence.marked_articles.ArticleMark`.
         tree: a copy of the page's tree without the marks.
         url: address of the page.
     """

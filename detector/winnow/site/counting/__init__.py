@@ -1,1 +1,0 @@
-"""Counting: how many pages of a host contain each unit, in bounded memory, and the site-level labels that follow."""
