@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+import re
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from winnow.output.markdown.blocks import HEADING, LIST, PARAGRAPH, stacked
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
     from winnow.output.markdown.blocks import Block
 
-_SENTENCE_ENDS: Final = (". ", "! ", "? ", "。", "！", "？")
+_SENTENCE_END: Final = re.compile("[.!?] |[。！？]")
 _CJK_WORD: Final = 2
 """Characters of scripts without spaces that count as a word."""
 
@@ -62,16 +63,21 @@ def chunks_of(html: str, max_words: int = 300) -> list[Chunk]:
     chunks: list[Chunk] = []
     headings: list[tuple[int, str]] = []
     waiting: list[str] = []
+    length = _NOTHING
     for block in blocks_of(html):
         if block.kind == HEADING:
             _flush(chunks, waiting, headings)
             level, _, title = block.lines[0].partition(" ")
             headings = [*(above for above in headings if above[0] < len(level)), (len(level), title)]
+            length = _NOTHING
             continue
         for piece in _pieces(block, max_words):
-            if waiting and _words("\n\n".join([*waiting, piece])) > max_words:
+            longer = length + _length(piece)
+            if waiting and longer.words > max_words:
                 _flush(chunks, waiting, headings)
+                longer = _length(piece)
             waiting.append(piece)
+            length = longer
     _flush(chunks, waiting, headings)
     return chunks
 
@@ -79,27 +85,32 @@ def chunks_of(html: str, max_words: int = 300) -> list[Chunk]:
 def _flush(chunks: list[Chunk], waiting: list[str], headings: list[tuple[int, str]]) -> None:
     if waiting:
         text = "\n\n".join(waiting)
-        chunks.append(Chunk(text, [title for _, title in headings], len(chunks), _words(text)))
+        chunks.append(Chunk(text, [title for _, title in headings], len(chunks), _length(text).words))
         waiting.clear()
 
 
 def _pieces(block: Block, max_words: int) -> Iterator[str]:
     """The Markdown of a block, in parts where it is too long and can be cut."""
     text = "\n".join(stacked([block]))
-    if _words(text) <= max_words or block.kind not in {LIST, PARAGRAPH}:
+    if _length(text).words <= max_words or block.kind not in {LIST, PARAGRAPH}:
         yield text
         return
     parts = _items(block.lines) if block.kind == LIST else _sentences(text)
     joint = "\n" if block.kind == LIST else ""
-    piece = ""
+    waiting: list[str] = []
+    length = _NOTHING
     for part in parts:
-        longer = f"{piece}{joint}{part}" if piece else part
-        if piece and _words(longer) > max_words:
-            yield piece.strip()
-            longer = part
-        piece = longer
-    if piece.strip():
-        yield piece.strip()
+        longer = length + _length(part)
+        if not joint and waiting and not waiting[-1][-1].isspace() and not part[:1].isspace():
+            longer = replace(longer, separated=longer.separated - 1)  # both sides are one word without a space
+        if waiting and longer.words > max_words:
+            yield joint.join(waiting).strip()
+            waiting.clear()
+            longer = _length(part)
+        waiting.append(part)
+        length = longer
+    if piece := joint.join(waiting).strip():
+        yield piece
 
 
 def _items(lines: Sequence[str]) -> list[str]:
@@ -114,13 +125,33 @@ def _items(lines: Sequence[str]) -> list[str]:
 
 def _sentences(text: str) -> Iterator[str]:
     begin = 0
-    for place in range(1, len(text)):
-        if text.endswith(_SENTENCE_ENDS, begin, place):
-            yield text[begin:place]
-            begin = place
+    for found in _SENTENCE_END.finditer(text, 0, len(text) - 1):
+        yield text[begin : found.end()]
+        begin = found.end()
     yield text[begin:]
 
 
-def _words(text: str) -> int:
-    wide = sum("\u3040" <= character <= "\u9fff" or "\uac00" <= character <= "\ud7a3" for character in text)
-    return len(text.split()) + wide // _CJK_WORD
+@dataclass(frozen=True, slots=True)
+class _Length:
+    """Length of a text: words between white space, and characters of scripts without spaces, which are added to them.
+
+    Lengths add up, so that no text is counted again with each piece that is joined to it.
+    """
+
+    separated: int = 0
+    unspaced: int = 0
+
+    def __add__(self, other: _Length) -> _Length:
+        return _Length(self.separated + other.separated, self.unspaced + other.unspaced)
+
+    @property
+    def words(self) -> int:
+        return self.separated + self.unspaced // _CJK_WORD
+
+
+_NOTHING: Final = _Length()
+
+
+def _length(text: str) -> _Length:
+    unspaced = sum("\u3040" <= character <= "\u9fff" or "\uac00" <= character <= "\ud7a3" for character in text)
+    return _Length(len(text.split()), unspaced)

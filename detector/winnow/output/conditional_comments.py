@@ -16,7 +16,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_LEFTOVER: Final = re.compile(r"(?:(?:<!)?(?:--)?\[(?:if [^\]]{1,60}|endif)\](?:--)?>?(?:<!)?|--+>|<!--+| )+")
+_BORDERS: Final = r"(?>--+>|<!----+>|<!--+| )*+"
+_MARK: Final = r"\[(?:if [^\]]{1,60}|endif)\]"
+_OPENING: Final = r"(?:<!)?(?:--)?"
+_CLOSING: Final = r"(?:--)?>?(?:<!)?"
+# Linear: what lies between two marks has no bracket, is tried in at most 32 ways and, once matched, never again.
+_LEFTOVER: Final = re.compile(
+    f"(?:{_BORDERS}{_OPENING}{_MARK}(?>{_CLOSING}{_BORDERS}{_OPENING}{_MARK})*+{_CLOSING})?{_BORDERS}"
+)
 _BEGINNINGS: Final = frozenset("<[-")
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from winnow.page.ancestors import nearest
 from winnow.page.attributes import question
-from winnow.page.subtrees import within
+from winnow.page.subtrees import prefix_sums, within
 from winnow.page.tags import TAG_ID
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ _POSSIBLE: Final = question("class", parts=(_KATEX, "lineno", "linenum", "line-n
 _TEX: Final = "application/x-tex"
 _STYLE: Final = re.compile(r"^\{\\(?:display|text)style (.*)\}$", re.DOTALL)
 _NAME: Final = "winnow.output.runs.changed_runs"
+_TEX_NAME: Final = "winnow.output.runs.tex_of"
 
 
 def shown_runs(page: Page) -> list[str]:
@@ -56,43 +58,69 @@ def changed_runs(page: Page) -> dict[int, str]:
 
 
 def tex_of(page: Page) -> dict[int, str]:
-    """TeX of the ``math`` elements that hold it, by element."""
+    """TeX of the ``math`` elements that hold it, by element, in document order."""
+    known: dict[int, str] | None = vars(page).get(_TEX_NAME)
+    if known is None:
+        known = _tex(page)
+        vars(page)[_TEX_NAME] = known
+    return known
+
+
+def _tex(page: Page) -> dict[int, str]:
+    maths = np.flatnonzero(page.tag == TAG_ID["math"]).tolist()
+    if not maths:
+        return {}
+    notes = {
+        index: text
+        for index, encoding in page.attribute("encoding").items()
+        if encoding == _TEX
+        and page.unknown_names.get(index, "").endswith("annotation")
+        and (text := page.elements[index].text)
+    }
+    places, stated = list(notes), page.attribute("alttext")
     found = {}
-    for index in np.flatnonzero(page.tag == TAG_ID["math"]).tolist():
-        element = page.elements[index]
-        notes = (note for note in element.iter() if isinstance(note.tag, str) and note.tag.endswith("annotation"))
-        tex = next((note.text for note in notes if note.get("encoding") == _TEX and note.text), element.get("alttext"))
-        if tex and (bare := " ".join(tex.split())):
+    for index in maths:
+        place = bisect_left(places, index)
+        inside = place < len(places) and places[place] < page.end[index]
+        if bare := " ".join((notes[places[place]] if inside else stated.get(index, "")).split()):
             found[index] = _STYLE.sub(r"\1", bare).strip()
     return found
 
 
 def _changed(page: Page) -> dict[int, str]:
-    changed: dict[int, str] = {}
-    if any(value == _KATEX or _NUMBERS.search(value) for _, value in page.attributes.having(_POSSIBLE)):
-        for element, value in page.attribute("class").items():
-            if _NUMBERS.search(value):
-                changed |= _without_numbers(page, element)
-            elif value == _KATEX:
-                changed |= _as_tex(page, element)
-    return changed | _parted(page)
+    if not any(value == _KATEX or _NUMBERS.search(value) for _, value in page.attributes.having(_POSSIBLE)):
+        return _parted(page)
+    classes = page.attribute("class")
+    numbers = _line_numbers(page, [element for element, value in classes.items() if _NUMBERS.search(value)])
+    formulas = _formulas(page, [element for element, value in classes.items() if value == _KATEX])
+    replaced = np.zeros(page.n, bool)
+    replaced[[*numbers, *formulas]] = True
+    changed = dict.fromkeys(np.flatnonzero(within(page, replaced)[page.run_node]).tolist(), "")
+    return changed | {int(page.run_begin[element]): f"${tex}$" for element, tex in formulas.items()} | _parted(page)
 
 
-def _without_numbers(page: Page, element: int) -> dict[int, str]:
-    runs = range(int(page.run_begin[element]), int(page.run_end[element]))
-    text = "".join(page.runs[run] for run in runs)
-    return dict.fromkeys(runs, "") if not text.strip() or text.replace("\n", " ").replace(" ", "").isdigit() else {}
+def _line_numbers(page: Page, elements: list[int]) -> list[int]:
+    """Those of some elements whose text is a number, or none."""
+    if not elements:
+        return []
+    has_text = prefix_sums(page.inked)
+    has_others = prefix_sums(np.array([not run.replace("\n", "0").replace(" ", "0").isdigit() for run in page.runs]))
+    begin, end = page.run_begin[elements], page.run_end[elements]
+    chosen = (has_text[begin] == has_text[end]) | (has_others[begin] == has_others[end])
+    return np.array(elements)[chosen].tolist()  # type: ignore[no-any-return]
 
 
-def _as_tex(page: Page, glyphs: int) -> dict[int, str]:
-    """TeX in place of the first run of the glyphs, and nothing for the others."""
-    around = int(page.parent[glyphs])
-    maths = [index for index in range(around, int(page.end[around])) if page.tag[index] == TAG_ID["math"]]
-    runs = range(int(page.run_begin[glyphs]), int(page.run_end[glyphs]))
-    tex = next((tex for index, tex in tex_of(page).items() if index in maths), "")
-    if not tex or not runs:
-        return {}
-    return {**dict.fromkeys(runs, ""), runs[0]: f"${tex}$"}
+def _formulas(page: Page, glyphs: list[int]) -> dict[int, str]:
+    """TeX that stands in the same element as some glyphs, by the elements of the glyphs that have any."""
+    formulas = tex_of(page)
+    maths = list(formulas)
+    found = {}
+    for element in glyphs:
+        around = int(page.parent[element])
+        place = bisect_left(maths, around)
+        if place < len(maths) and maths[place] < page.end[around] and page.run_begin[element] < page.run_end[element]:
+            found[element] = formulas[maths[place]]
+    return found
 
 
 def _parted(page: Page) -> dict[int, str]:
