@@ -12,7 +12,7 @@ from winnow import Page, PageTooLarge
 from winnow.evidence.main_content import later_copies
 from winnow.output.stripping import template_units
 from winnow.output.text import block_texts
-from winnow.smoothing.smooth import smooth_scores, unsmoothed
+from winnow.smoothing import smooth_scores, unsmoothed
 from winnow.training.gold import content_shares
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from winnow.models.base import Scores
-    from winnow.smoothing.smooth import SmoothedScores
+    from winnow.smoothing import SmoothedScores
     from winnow.training.evaluation import GoldPage
 
 CONTENT_SHARE: Final = 0.5

@@ -66,9 +66,7 @@ def misuse(rng: random.Random) -> int:
         ("name_features", (some(i64), some(i64), some(f32), some(i32), some(i32), some(i32), some(i64), some(f32))),
         ("hidden_layer", _random_layer(rng, some)),
         ("network_logits", _random_network(rng, some)),
-        ("smooth_units", (*_random_units(rng, some), rng.choice((0, 9, 1_000)), rng.choice((0, 1_000)))),
-        ("contract", (some(i32), some(i64), some(i64), some(i64))),
-        ("solve_rows", (*(some(i64) for _ in range(8)), 1_000)),
+        ("smooth", (*_random_units(rng, some), rng.choice((0, 1_000)))),
         ("flatten", ("no element", {}, 1, 2, some(u8), some(u8), table, 1, 10, 10)),
     ]
     refused = 0

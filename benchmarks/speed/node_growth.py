@@ -21,7 +21,7 @@ from winnow import Limits, Page, clean, core, load_model
 from winnow.fingerprints import both_fingerprints
 from winnow.memo import forget
 from winnow.page.parsing import parse_html
-from winnow.smoothing.smooth import smooth_scores
+from winnow.smoothing import smooth_scores
 
 if TYPE_CHECKING:
     from winnow.models.base import Model

@@ -34,7 +34,7 @@ from winnow.output.stripping import template_units
 from winnow.output.text import block_texts, join_blocks
 from winnow.page.charset import decode
 from winnow.page.parsing import parse_html
-from winnow.smoothing.smooth import smooth_scores
+from winnow.smoothing import smooth_scores
 
 if TYPE_CHECKING:
     import argparse

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from winnow.models.penalties import by_area, by_nodes, constant
-from winnow.smoothing.isotonic.regression import smooth
+from winnow.smoothing import smooth
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -128,7 +128,7 @@ def main() -> None:
         together = milliseconds(lambda f=forest: smooth(f.parent, f.score, None, f.penalty), options.repeat) / len(
             trees
         )
-        sections = smooth(forest.parent, forest.score, None, forest.penalty).starts_section.sum() / len(trees)
+        sections = len(np.unique(smooth(forest.parent, forest.score, None, forest.penalty).section)) / len(trees)
         levels = np.mean([tree.levels for tree in trees])
         paper = "-"
         if nodes <= options.plain_limit:

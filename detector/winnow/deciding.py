@@ -20,7 +20,7 @@ from winnow.output.conditional_comments import leftovers
 from winnow.output.stripping import template_units
 from winnow.output.tables import in_table
 from winnow.output.text import block_texts
-from winnow.smoothing.smooth import SmoothedScores, smooth_scores, unsmoothed
+from winnow.smoothing import SmoothedScores, smooth_scores, unsmoothed
 
 if TYPE_CHECKING:
     from collections.abc import Callable

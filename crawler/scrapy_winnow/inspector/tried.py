@@ -11,7 +11,7 @@ from winnow.evidence.marked_articles import with_authors_mark
 from winnow.inputs import check_choice
 from winnow.models.base import FAVORS
 from winnow.models.threshold import FixedThreshold
-from winnow.smoothing.smooth import smooth_scores
+from winnow.smoothing import smooth_scores
 
 if TYPE_CHECKING:
     from winnow.models.base import Favor, Model, Scores

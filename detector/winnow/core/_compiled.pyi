@@ -264,7 +264,7 @@ def name_features(
     rows: WriteableBuffer,
     /,
 ) -> None: ...
-def smooth_units(
+def smooth(
     parent: ReadableBuffer,
     in_tree: ReadableBuffer,
     score: ReadableBuffer,
@@ -272,22 +272,6 @@ def smooth_units(
     penalty: ReadableBuffer,
     value: WriteableBuffer,
     section: WriteableBuffer,
-    most_cells: int,
-    most_work: int,
+    max_work: int,
     /,
-) -> bool: ...
-def contract(
-    parent: ReadableBuffer, opinion: ReadableBuffer, penalty: ReadableBuffer, member_of: WriteableBuffer, /
-) -> tuple[bytearray, bytearray, bytearray]: ...
-def solve_rows(
-    parent: ReadableBuffer,
-    member_of: ReadableBuffer,
-    index: ReadableBuffer,
-    weight: ReadableBuffer,
-    X: ReadableBuffer,
-    penalty: ReadableBuffer,
-    lowest: ReadableBuffer,
-    chosen: WriteableBuffer,
-    most_cells: int,
-    /,
-) -> int | None: ...
+) -> float: ...

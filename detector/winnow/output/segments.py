@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from winnow.page.page import Page
-    from winnow.smoothing.smooth import SmoothedScores
+    from winnow.smoothing import SmoothedScores
 
 _LANDMARKS: Final = tag_set("nav", "header", "footer", "aside")
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from winnow.page.page import Page
-    from winnow.smoothing.smooth import SmoothedScores
+    from winnow.smoothing import SmoothedScores
 
 _MEDIA = tag_set("img", "picture", "video", "audio")
 _MEDIA_PARTS = tag_set("source", "track")

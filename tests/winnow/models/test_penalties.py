@@ -1,17 +1,8 @@
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from winnow.models.penalties import (
-    by_area,
-    by_nodes,
-    constant,
-    subtree_nodes,
-    weights_with_hidden,
-)
-from winnow.smoothing.isotonic.regression import smooth
-from winnow.smoothing.visible import visible_tree
+from winnow.models.penalties import by_area, by_nodes, constant, weights_with_hidden
+from winnow.smoothing import smooth
 
 #      0
 #     / \
@@ -69,46 +60,3 @@ def test_a_node_with_k_hidden_children_weighs_k_plus_one() -> None:
 def test_a_hidden_node_counts_for_its_nearest_visible_ancestor() -> None:
     hidden = np.array([False, True, True, False, True])
     assert weights_with_hidden(TREE, hidden).tolist() == [4, 0, 0, 1, 0]
-
-
-def test_visible_nodes_below_hidden_ones_move_up() -> None:
-    nodes, parent, place = visible_tree(TREE, np.array([False, True, True, False, True]))
-    assert nodes.tolist() == [0, 3]
-    assert parent.tolist() == [-1, 0]
-    assert place.tolist() == [0, 0, 0, 1, 0]
-
-
-def test_a_root_is_always_visible() -> None:
-    nodes, parent, place = visible_tree(TREE, np.ones(5, dtype=bool))
-    assert (nodes.tolist(), parent.tolist(), place.tolist()) == ([0], [-1], [0] * 5)
-
-
-def test_an_empty_tree_has_nothing_visible() -> None:
-    nothing = np.empty(0, dtype=np.int32)
-    nodes, parent, place = visible_tree(nothing, nothing.astype(bool))
-    assert nodes.shape == parent.shape == place.shape == (0,)
-    assert by_nodes(nothing).shape == (0,)
-
-
-@given(st.integers(1, 60), st.integers(0, 2**32))
-def test_trees_of_visible_nodes_agree_with_walking_up(n: int, seed: int) -> None:
-    random = np.random.default_rng(seed)
-    parent = np.array([random.integers(-1, i) if i else -1 for i in range(n)], dtype=np.int32)
-    hidden = random.random(n) < random.random()
-    holder = list(range(n))
-    sizes = [1] * n
-    for i in range(n):
-        while hidden[holder[i]] and parent[holder[i]] >= 0:
-            holder[i] = int(parent[holder[i]])
-    for i in range(n - 1, -1, -1):
-        if parent[i] >= 0:
-            sizes[parent[i]] += sizes[i]
-    assert subtree_nodes(parent).tolist() == sizes
-
-    nodes, above, place = visible_tree(parent, hidden)
-    assert nodes.tolist() == [i for i in range(n) if holder[i] == i]
-    assert [int(nodes[a]) if a >= 0 else -1 for a in above] == [
-        holder[parent[i]] if parent[i] >= 0 else -1 for i in nodes
-    ]
-    assert nodes[place].tolist() == holder
-    assert np.bincount(place).tolist() == weights_with_hidden(parent, hidden)[nodes].tolist()

@@ -4,7 +4,7 @@ from numpy.typing import NDArray
 
 from winnow.output.segments import segments
 from winnow.page.page import Page
-from winnow.smoothing.smooth import SmoothedScores
+from winnow.smoothing import SmoothedScores
 
 HTML = (
     "<body><nav><a href=/>Home</a><a href=/b>Blog</a></nav>"

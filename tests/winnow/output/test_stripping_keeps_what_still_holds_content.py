@@ -9,7 +9,7 @@ from winnow.output.markup.html import MAX_NESTING, write_html
 from winnow.output.stripping import remains, template_units
 from winnow.page.page import Page
 from winnow.page.subtrees import within
-from winnow.smoothing.smooth import SmoothedScores
+from winnow.smoothing import SmoothedScores
 
 
 def parsed(html: str) -> tuple[Page, NDArray[np.bool_]]:

@@ -148,9 +148,7 @@ PyObject *core_static_features(PyObject *module, PyObject *arguments);
 PyObject *core_name_tokens(PyObject *module, PyObject *arguments);
 PyObject *core_word_features(PyObject *module, PyObject *arguments);
 PyObject *core_name_features(PyObject *module, PyObject *arguments);
-PyObject *core_smooth_units(PyObject *module, PyObject *arguments);
-PyObject *core_contract(PyObject *module, PyObject *arguments);
-PyObject *core_solve_rows(PyObject *module, PyObject *arguments);
+PyObject *core_smooth(PyObject *module, PyObject *arguments);
 
 /* zlib.crc32 of the bytes from `at` to `end`, behind bytes whose checksum is `before`. */
 uint32_t core_crc32(uint32_t before, const unsigned char *at, const unsigned char *end);

@@ -107,9 +107,7 @@ static PyMethodDef methods[] = {
     {"name_tokens", core_name_tokens, METH_VARARGS, "Table entries of the names of elements that hold text."},
     {"word_features", core_word_features, METH_VARARGS, "Features of words by a table of log-odds."},
     {"name_features", core_name_features, METH_VARARGS, "Features of names by a table of log-odds."},
-    {"smooth_units", core_smooth_units, METH_VARARGS, "The smoothed scores of winnow.smoothing.smooth."},
-    {"contract", core_contract, METH_VARARGS, "The merging of winnow.smoothing.isotonic.skeleton."},
-    {"solve_rows", core_solve_rows, METH_VARARGS, "The rows of winnow.smoothing.isotonic.rows."},
+    {"smooth", core_smooth, METH_VARARGS, "The smoothed scores of winnow.smoothing."},
     {NULL, NULL, 0, NULL},
 };
 

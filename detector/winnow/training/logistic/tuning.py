@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from winnow.page.page import Page
-from winnow.smoothing.smooth import smooth_scores
+from winnow.smoothing import smooth_scores
 from winnow.training.labels import CONTENT, IGNORED
 
 if TYPE_CHECKING:

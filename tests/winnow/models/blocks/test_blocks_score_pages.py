@@ -9,7 +9,7 @@ from winnow.models.blocks.features.tokens import TABLE_SIZE, TokenTables
 from winnow.models.blocks.network import Network
 from winnow.models.blocks.perceptron import BlockPerceptron
 from winnow.page.page import Page
-from winnow.smoothing.smooth import smooth_scores
+from winnow.smoothing import smooth_scores
 
 K = len(FEATURE_NAMES)
 STORY = f"""

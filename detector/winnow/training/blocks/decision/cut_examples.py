@@ -17,7 +17,7 @@ from winnow.models.blocks.perceptron import view_of
 from winnow.models.threshold import BETAS
 from winnow.output.text import block_texts
 from winnow.page.text.scripts import WORD
-from winnow.smoothing.smooth import smooth_scores
+from winnow.smoothing import smooth_scores
 from winnow.training.blocks.restyling import pages_of
 
 if TYPE_CHECKING:

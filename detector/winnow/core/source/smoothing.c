@@ -1,0 +1,534 @@
+/* The smoother: exact regularised isotonic regression on a forest of scored units.
+
+   Source: page-level isotonic smoothing, section 4 (problem 2), with weights and a penalty per node as in section 5.3.
+   Scores and penalties are in fixed point, so sums are exact, ties are real ties, and no order of summation matters.
+
+   Two functions over the grid X of distinct scores describe a node: g(u), the least cost of its subtree if the node takes
+   the score X[u], and F(v), the same if its PARENT takes X[v], so that the node takes that score too, or pays its penalty
+   for a higher one. g is the sum of the distances of the node and of F of its children; F is g clipped from above. Both
+   are affine, a + b * X, over pieces of the grid, and are passed on as the changes of a and b at the begin of each piece. */
+#include <math.h>
+
+#include "core.h"
+
+enum { SCALE_BITS = 26, MIN_SCALE_BITS = 16, BUDGET_BITS = 62 }; /* one bit for the sign, one for a penalty on a cost */
+enum { COARSE_STEPS = 1024 };
+enum { PARENT, IN_TREE, SCORE, WEIGHT, PENALTY, VALUE, SECTION, ARRAYS };
+
+typedef struct {
+    uint64_t key; /* bits of a score from 0 to 1, which are in the order of the scores */
+    int64_t node;
+} Ranked;
+
+typedef struct {
+    int64_t a, b;
+    int32_t at, next; /* index into X; the next change of the same node, -1 for none */
+} Change;
+
+typedef struct {
+    int64_t a, b;
+    int32_t begin;
+} Piece;
+
+/* Values of the parent, as indices into X, for which a node starts a section with the value `target`. */
+typedef struct {
+    int32_t begin, end, target;
+} Region;
+
+/* The v visible units of k, the m of them that can start a section (heads), and what is worked out of them. */
+typedef struct {
+    Py_ssize_t k, v, m, size;
+    int32_t *place;                           /* k: the visible unit that each is or hangs below */
+    int32_t *parent, *unit, *index, *head_of; /* v: in the forest of visible units; number of the score; of the head */
+    int32_t *next_member;                     /* v: of the same head, -1 for none */
+    int64_t *weight, *price, *bound;          /* v */
+    Ranked *ranked, *spare;                   /* v */
+    int64_t *X;                               /* size: distinct scores in fixed point */
+    double *lowest;                           /* size: the lowest score that is each of them */
+    int32_t *head, *above, *depth;            /* m: as visible unit; the head above, -1 for none; heads above */
+    int32_t *member, *chosen;                 /* m: first member; value as index into X */
+    int32_t *change;                          /* m: first of the changes that the children have passed on, -1 for none */
+    Py_ssize_t *region;                       /* m + 1: a head's regions begin behind those of the heads after it */
+    char *memory;
+
+    int64_t *a, *b;    /* size: changes of the node that is being solved */
+    uint64_t *touched; /* bits: where there are any */
+    Piece *pieces;     /* size */
+    Change *changes;
+    Py_ssize_t changed, change_capacity;
+    int32_t unused; /* first of the changes that may be used again, -1 for none */
+    Region *regions;
+    Py_ssize_t found, region_capacity;
+} Forest;
+
+static int allocate(Forest *forest, Py_ssize_t k)
+{
+    size_t units = (size_t)k;
+    char *at = calloc(1, (units + 1) * (2 * sizeof(Ranked) + sizeof(Piece) + 8 * 8 + 12 * 4 + 1) + 64);
+    if ((forest->memory = at) == NULL) {
+        return -1;
+    }
+    forest->k = k;
+    forest->unused = -1;
+#define TAKE(to, type) (to = (type *)(void *)at, at += sizeof(type) * (units + 1))
+    TAKE(forest->ranked, Ranked);
+    TAKE(forest->spare, Ranked);
+    TAKE(forest->pieces, Piece);
+    TAKE(forest->weight, int64_t);
+    TAKE(forest->price, int64_t);
+    TAKE(forest->bound, int64_t);
+    TAKE(forest->X, int64_t);
+    TAKE(forest->lowest, double);
+    TAKE(forest->a, int64_t);
+    TAKE(forest->b, int64_t);
+    TAKE(forest->region, Py_ssize_t);
+    TAKE(forest->place, int32_t);
+    TAKE(forest->parent, int32_t);
+    TAKE(forest->unit, int32_t);
+    TAKE(forest->index, int32_t);
+    TAKE(forest->head_of, int32_t);
+    TAKE(forest->next_member, int32_t);
+    TAKE(forest->head, int32_t);
+    TAKE(forest->above, int32_t);
+    TAKE(forest->depth, int32_t);
+    TAKE(forest->member, int32_t);
+    TAKE(forest->chosen, int32_t);
+    TAKE(forest->change, int32_t);
+#undef TAKE
+    forest->touched = calloc(units / 64 + 1, sizeof(uint64_t));
+    return forest->touched == NULL ? -1 : 0;
+}
+
+static void release(Forest *forest)
+{
+    free(forest->regions);
+    free(forest->changes);
+    free(forest->touched);
+    free(forest->memory);
+}
+
+/* Take the hidden units out; what hangs below one hangs on its nearest visible ancestor instead. NULL, or what is wrong. */
+static const char *gather(Forest *forest, const Array *arrays)
+{
+    const int32_t *parent = ITEMS(arrays[PARENT], int32_t);
+    const uint8_t *in_tree = ITEMS(arrays[IN_TREE], uint8_t);
+    Py_ssize_t i, v = 0;
+    double total = 0;
+    for (i = 0; i < forest->k; i++) {
+        double score = ITEMS(arrays[SCORE], double)[i] + 0.0; /* 0 for -0 */
+        int64_t weight = in_tree[i] ? ITEMS(arrays[WEIGHT], int64_t)[i] : 0;
+        if (parent[i] < -1 || parent[i] >= i) {
+            return "parent: every parent must come before its children, and roots must have -1";
+        }
+        if (parent[i] >= 0 && !in_tree[i]) {
+            forest->place[i] = forest->place[parent[i]];
+            continue;
+        }
+        if (!(score >= 0 && score <= 1)) {
+            return "score: expected numbers from 0 to 1";
+        }
+        if (!(ITEMS(arrays[PENALTY], double)[i] >= 0)) {
+            return "penalty: expected numbers from 0 to infinity";
+        }
+        total += (double)weight;
+        if (weight < 0 || total > (double)((int64_t)1 << (BUDGET_BITS - MIN_SCALE_BITS))) {
+            return "weight: expected integers from 0 on, with a sum that 64 bits can hold exactly";
+        }
+        forest->place[i] = (int32_t)v;
+        forest->unit[v] = (int32_t)i;
+        forest->parent[v] = parent[i] < 0 ? -1 : forest->place[parent[i]];
+        forest->weight[v] = weight;
+        memcpy(&forest->ranked[v].key, &score, sizeof score);
+        forest->ranked[v].node = v;
+        v++;
+    }
+    forest->v = v;
+    return NULL;
+}
+
+/* Sort by score, by merging; leaves the result in `ranked`. */
+static void rank(Forest *forest)
+{
+    Py_ssize_t width, begin;
+    for (width = 1; width < forest->v; width *= 2) {
+        Ranked *swap = forest->ranked;
+        for (begin = 0; begin < forest->v; begin += 2 * width) {
+            Py_ssize_t middle = begin + width < forest->v ? begin + width : forest->v;
+            Py_ssize_t end = begin + 2 * width < forest->v ? begin + 2 * width : forest->v, a = begin, b = middle, to;
+            for (to = begin; to < end; to++) {
+                int left = a < middle && (b == end || forest->ranked[a].key <= forest->ranked[b].key);
+                forest->spare[to] = forest->ranked[left ? a++ : b++];
+            }
+        }
+        forest->ranked = forest->spare;
+        forest->spare = swap;
+    }
+}
+
+static int bits_of(int64_t number)
+{
+    int bits = 0;
+    for (; number; number >>= 1) {
+        bits++;
+    }
+    return bits;
+}
+
+/* Number the distinct scores, those that agree when rounded to 1/steps being one. */
+static void number_scores(Forest *forest, double steps, double scale)
+{
+    double last = -1;
+    Py_ssize_t i;
+    forest->size = 0;
+    for (i = 0; i < forest->v; i++) {
+        double score;
+        memcpy(&score, &forest->ranked[i].key, sizeof score);
+        if (rint(score * steps) != last) {
+            last = rint(score * steps);
+            forest->X[forest->size] = (int64_t)rint(score * scale);
+            forest->lowest[forest->size++] = score;
+        }
+        forest->index[forest->ranked[i].node] = (int32_t)(forest->size - 1);
+    }
+}
+
+/* Merge every node into its parent's section that can never start one; returns the sum of the members' depths.
+
+   Let bound(i) be the sum of weight * (score - lowest score) over i itself plus min(bound(c), penalty(c)) over its children
+   c. The cost of i's subtree cannot fall by more than bound(i) when the value of i rises. */
+static int64_t merge(Forest *forest)
+{
+    int64_t work = 0;
+    Py_ssize_t i, m = 0;
+    for (i = 0; i < forest->v; i++) {
+        forest->bound[i] = forest->weight[i] * (forest->X[forest->index[i]] - forest->X[0]);
+    }
+    for (i = forest->v - 1; i >= 0; i--) {
+        forest->head_of[i] = 0;
+        if (forest->parent[i] >= 0) {
+            int merged = forest->price[i] >= forest->bound[i];
+            forest->bound[forest->parent[i]] += merged ? forest->bound[i] : forest->price[i];
+            forest->head_of[i] = merged ? -1 : 0;
+        }
+    }
+    for (i = 0; i < forest->v; i++) {
+        int32_t parent = forest->parent[i];
+        if (forest->head_of[i] < 0) {
+            forest->head_of[i] = forest->head_of[parent];
+            forest->next_member[i] = forest->member[forest->head_of[i]];
+        }
+        else {
+            forest->above[m] = parent < 0 ? -1 : forest->head_of[parent];
+            forest->depth[m] = parent < 0 ? 0 : forest->depth[forest->above[m]] + 1;
+            forest->head[m] = (int32_t)i;
+            forest->change[m] = -1;
+            forest->next_member[i] = -1;
+            forest->head_of[i] = (int32_t)m++;
+        }
+        forest->member[forest->head_of[i]] = (int32_t)i;
+        work += forest->depth[forest->head_of[i]] + 1;
+    }
+    forest->m = m;
+    return work;
+}
+
+static inline void touch(Forest *forest, int32_t at, int64_t a, int64_t b)
+{
+    forest->a[at] += a;
+    forest->b[at] += b;
+    forest->touched[at / 64] |= (uint64_t)1 << at % 64;
+}
+
+static int pass_on(Forest *forest, int32_t head, int32_t at, int64_t a, int64_t b)
+{
+    int32_t number = forest->unused;
+    if (number >= 0) {
+        forest->unused = forest->changes[number].next;
+    }
+    else {
+        if (forest->changed == forest->change_capacity) {
+            Py_ssize_t capacity = forest->change_capacity ? 2 * forest->change_capacity : 1024;
+            Change *larger = capacity < INT32_MAX ? realloc(forest->changes, sizeof(Change) * (size_t)capacity) : NULL;
+            if (larger == NULL) {
+                return -1;
+            }
+            forest->changes = larger;
+            forest->change_capacity = capacity;
+        }
+        number = (int32_t)forest->changed++;
+    }
+    forest->changes[number] = (Change){a, b, at, forest->change[head]};
+    forest->change[head] = number;
+    return 0;
+}
+
+static int add_region(Forest *forest, int32_t begin, int32_t end, int32_t target)
+{
+    if (forest->found == forest->region_capacity) {
+        Py_ssize_t capacity = forest->region_capacity ? 2 * forest->region_capacity : 1024;
+        Region *larger = realloc(forest->regions, sizeof(Region) * (size_t)capacity);
+        if (larger == NULL) {
+            return -1;
+        }
+        forest->regions = larger;
+        forest->region_capacity = capacity;
+    }
+    forest->regions[forest->found++] = (Region){begin, end, target};
+    return 0;
+}
+
+/* Add the distances of a head's members and what its children have passed on; returns the number of pieces of g. */
+static Py_ssize_t sum_up(Forest *forest, Py_ssize_t head)
+{
+    int64_t a = 0, b = 0;
+    Py_ssize_t count = 0, word, words = (forest->size + 63) / 64;
+    int32_t i, next;
+    for (i = forest->member[head]; i >= 0; i = forest->next_member[i]) {
+        int64_t weight = forest->weight[i], pull = weight * forest->X[forest->index[i]];
+        touch(forest, 0, pull, -weight);
+        touch(forest, forest->index[i], -2 * pull, 2 * weight); /* at its own score its distance turns to rising */
+    }
+    for (i = forest->change[head]; i >= 0; i = next) {
+        Change *change = &forest->changes[i];
+        touch(forest, change->at, change->a, change->b);
+        next = change->next;
+        change->next = forest->unused;
+        forest->unused = i;
+    }
+    for (word = 0; word < words; word++) {
+        uint64_t bits = forest->touched[word];
+        forest->touched[word] = 0;
+        for (; bits; bits &= bits - 1) {
+            int32_t at = (int32_t)(64 * word + __builtin_ctzll(bits));
+            if (forest->a[at] || forest->b[at] || !at) {
+                a += forest->a[at];
+                b += forest->b[at];
+                forest->pieces[count++] = (Piece){a, b, at};
+            }
+            forest->a[at] = forest->b[at] = 0;
+        }
+    }
+    return count;
+}
+
+/* First index behind `begin`, up to `end`, where a piece is above the ceiling, or no more above it. */
+static int32_t crossing(const Forest *forest, const Piece *piece, int64_t ceiling, int is_above, int32_t begin, int32_t end)
+{
+    while (begin + 1 < end) {
+        int32_t middle = begin + (end - begin) / 2;
+        if ((piece->a + piece->b * forest->X[middle] > ceiling) == is_above) {
+            end = middle;
+        }
+        else {
+            begin = middle;
+        }
+    }
+    return end;
+}
+
+/* Clip g of a head to F and pass it on to the head above.
+
+   The ceiling of a piece is the penalty plus the least g at the begins of LATER pieces: a rising piece is lowest at its
+   begin, and where a falling one ends the next piece begins lower still. What lies above the ceiling is all of a piece,
+   its first part, or its last part. There the node starts a section, with the lowest of the least scores. */
+static int clip(Forest *forest, Py_ssize_t head, Py_ssize_t count)
+{
+    int64_t penalty = forest->price[forest->head[head]], least = INT64_MAX;
+    int32_t last = (int32_t)(forest->size - 1), target = 0, above = forest->above[head];
+    while (count-- > 0) {
+        const Piece *piece = &forest->pieces[count];
+        int64_t low = piece->a + piece->b * forest->X[piece->begin];
+        if (least < INT64_MAX) {
+            int64_t ceiling = penalty + least;
+            int begins_above = low > ceiling, ends_above = piece->a + piece->b * forest->X[last] > ceiling;
+            if (begins_above || ends_above) {
+                int32_t begin = begins_above ? piece->begin : crossing(forest, piece, ceiling, 1, piece->begin, last);
+                int32_t end = ends_above ? last + 1 : crossing(forest, piece, ceiling, 0, piece->begin, last);
+                if (add_region(forest, begin, end, target) < 0
+                    || pass_on(forest, above, begin, ceiling - piece->a, -piece->b) < 0
+                    || pass_on(forest, above, end, piece->a - ceiling, piece->b) < 0) {
+                    return -1;
+                }
+            }
+        }
+        if (low <= least) {
+            least = low;
+            target = piece->begin;
+        }
+        if (pass_on(forest, above, piece->begin, count ? piece->a - piece[-1].a : piece->a,
+                    count ? piece->b - piece[-1].b : piece->b) < 0) {
+            return -1;
+        }
+        last = piece->begin - 1;
+    }
+    return 0;
+}
+
+/* Choose the value of a root: the lowest of the best that is a score of its own tree; returns its cost. */
+static int64_t choose_root(Forest *forest, Py_ssize_t head, Py_ssize_t count)
+{
+    int64_t least = INT64_MAX;
+    int32_t target = 0;
+    while (count-- > 0) {
+        const Piece *piece = &forest->pieces[count];
+        int64_t low = piece->a + piece->b * forest->X[piece->begin];
+        if (low <= least) {
+            least = low;
+            target = piece->begin;
+        }
+    }
+    forest->chosen[head] = target > forest->chosen[head] ? target : forest->chosen[head];
+    return least + forest->price[forest->head[head]];
+}
+
+/* Costs go up, values down; 0, or -1 without memory. */
+static int solve(Forest *forest, int64_t *optimum)
+{
+    Py_ssize_t head;
+    int32_t i;
+    for (head = forest->m - 1; head >= 0; head--) { /* lowest score of each head's tree; heads come before their members */
+        forest->chosen[head] = (int32_t)forest->size;
+    }
+    for (i = 0; i < forest->v; i++) {
+        int32_t *lowest = &forest->chosen[forest->head_of[i]];
+        *lowest = forest->index[i] < *lowest ? forest->index[i] : *lowest;
+    }
+    for (head = forest->m - 1; head >= 0; head--) {
+        int32_t above = forest->above[head];
+        if (above >= 0 && forest->chosen[head] < forest->chosen[above]) {
+            forest->chosen[above] = forest->chosen[head];
+        }
+    }
+    *optimum = 0;
+    for (head = forest->m - 1; head >= 0; head--) {
+        Py_ssize_t count = sum_up(forest, head);
+        forest->region[head] = forest->found;
+        if (forest->above[head] < 0) {
+            *optimum += choose_root(forest, head, count);
+        }
+        else if (clip(forest, head, count) < 0) {
+            return -1;
+        }
+    }
+    for (head = 0; head < forest->m; head++) {
+        Py_ssize_t low = forest->region[head], high = head ? forest->region[head - 1] : forest->found, end = high;
+        int32_t value;
+        if (forest->above[head] < 0) {
+            continue;
+        }
+        value = forest->chosen[forest->above[head]];
+        while (low < high) { /* the first region that begins at the value or below it */
+            Py_ssize_t middle = (low + high) / 2;
+            if (forest->regions[middle].begin <= value) {
+                high = middle;
+            }
+            else {
+                low = middle + 1;
+            }
+        }
+        forest->chosen[head] = low < end && value < forest->regions[low].end ? forest->regions[low].target : value;
+    }
+    return 0;
+}
+
+static void spread(Forest *forest, double *value, int32_t *section)
+{
+    int32_t *section_of = forest->next_member; /* v: is not needed any more */
+    Py_ssize_t i;
+    for (i = 0; i < forest->v; i++) {
+        int32_t head = forest->head_of[i], parent = forest->parent[i];
+        int starts = forest->head[head] == i && (parent < 0 || forest->chosen[head] != forest->chosen[forest->above[head]]);
+        section_of[i] = starts ? (int32_t)i : section_of[parent];
+    }
+    for (i = 0; i < forest->k; i++) {
+        int32_t place = forest->place[i];
+        value[i] = forest->lowest[forest->chosen[forest->head_of[place]]];
+        section[i] = forest->unit[section_of[place]];
+    }
+}
+
+/* Smooth, and write the least cost. NULL, or what is wrong with the numbers; "" without memory. */
+static const char *smooth(Forest *forest, const Array *arrays, Py_ssize_t max_work, double *cost)
+{
+    const char *wrong = gather(forest, arrays);
+    int64_t weights = 1, optimum;
+    Py_ssize_t i;
+    int bits;
+    double scale;
+    if (wrong != NULL) {
+        return wrong;
+    }
+    for (i = 0; i < forest->v; i++) {
+        weights += forest->weight[i];
+    }
+    bits = BUDGET_BITS - bits_of(forest->v) - bits_of(weights);
+    bits = bits < SCALE_BITS ? bits : SCALE_BITS;
+    if (bits < MIN_SCALE_BITS) {
+        return "weight: the sum over so many nodes is too large for exact sums in 64 bits";
+    }
+    scale = (double)((int64_t)1 << bits);
+    for (i = 0; i < forest->v; i++) {
+        forest->price[i] = (int64_t)rint(least(ITEMS(arrays[PENALTY], double)[forest->unit[i]], (double)weights) * scale);
+    }
+    rank(forest);
+    number_scores(forest, scale, scale);
+    if (merge(forest) > max_work) {
+        number_scores(forest, COARSE_STEPS, scale);
+        merge(forest);
+    }
+    if (solve(forest, &optimum) < 0) {
+        return "";
+    }
+    spread(forest, ITEMS(arrays[VALUE], double), ITEMS(arrays[SECTION], int32_t));
+    *cost = (double)optimum / scale;
+    return NULL;
+}
+
+/* smooth(parent: int32[k], in_tree: bool[k], score: float64[k], weight: int64[k], penalty: float64[k], value: float64[k],
+          section: int32[k], max_work) -> the least cost; raises ValueError for numbers that cannot be smoothed */
+PyObject *core_smooth(PyObject *module, PyObject *arguments)
+{
+    static const char *const names[ARRAYS] = {"parent", "in_tree", "score", "weight", "penalty", "value", "section"};
+    static const int sizes[ARRAYS] = {4, 1, 8, 8, 8, 8, 4};
+    PyObject *objects[ARRAYS], *result = NULL;
+    Array arrays[ARRAYS] = {{{0}, 0, 0}};
+    Forest forest = {0};
+    const char *wrong;
+    Py_ssize_t max_work;
+    double cost = 0;
+    int k;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "OOOOOOOn", &objects[PARENT], &objects[IN_TREE], &objects[SCORE], &objects[WEIGHT],
+                          &objects[PENALTY], &objects[VALUE], &objects[SECTION], &max_work)) {
+        return NULL;
+    }
+    if (arrays_borrow(arrays, objects, sizes, names, ARRAYS, VALUE) < 0) {
+        goto done;
+    }
+    for (k = 1; k < ARRAYS; k++) {
+        if (arrays[k].length != arrays[PARENT].length || arrays[k].length >= INT32_MAX) {
+            PyErr_SetString(PyExc_ValueError, "arrays of other lengths than expected");
+            goto done;
+        }
+    }
+    if (allocate(&forest, arrays[PARENT].length) < 0) {
+        PyErr_NoMemory();
+        goto done;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    wrong = arrays[PARENT].length ? smooth(&forest, arrays, max_work, &cost) : NULL;
+    Py_END_ALLOW_THREADS
+    if (wrong == NULL) {
+        result = PyFloat_FromDouble(cost);
+    }
+    else if (*wrong) {
+        PyErr_SetString(PyExc_ValueError, wrong);
+    }
+    else {
+        PyErr_NoMemory();
+    }
+done:
+    release(&forest);
+    arrays_release(arrays, ARRAYS);
+    return result;
+}

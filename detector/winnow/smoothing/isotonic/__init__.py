@@ -1,1 +1,0 @@
-"""Regularised isotonic regression on a tree, exact, level by level."""

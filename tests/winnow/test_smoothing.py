@@ -1,0 +1,450 @@
+"""The smoother against two references: exhaustive search on tiny trees, and the paper's dynamic program on larger ones."""
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from winnow import smoothing
+from winnow.models.base import Scores
+from winnow.models.threshold import FixedThreshold
+from winnow.page.page import Page
+from winnow.smoothing import SmoothedScores, smooth, smooth_scores, unsmoothed
+
+SCALE = 2**26
+DEEPEST_TREE_OF_LXML = 2047
+Case = tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]
+
+
+def in_fixed_point(numbers: NDArray[np.float64]) -> NDArray[np.int64]:
+    return np.rint(numbers * SCALE).astype(np.int64)
+
+
+def least_cost_of_all_assignments(
+    parent: NDArray[np.int32], score: NDArray[np.float64], weight: NDArray[np.int64], penalty: NDArray[np.float64]
+) -> int:
+    """Try every monotone assignment of scores to nodes; fixed point."""
+    grid = np.unique(in_fixed_point(score))
+    values = np.array(list(product(grid.tolist(), repeat=len(score))))
+    cost = (weight * np.abs(values - in_fixed_point(score))).sum(axis=1)
+    gamma = in_fixed_point(np.minimum(penalty, weight.sum() + 1))
+    allowed = np.ones(len(values), dtype=bool)
+    for i, p in enumerate(parent.tolist()):
+        if p < 0:
+            cost += gamma[i]
+        else:
+            allowed &= values[:, i] >= values[:, p]
+            cost += gamma[i] * (values[:, i] != values[:, p])
+    return int(cost[allowed].min())
+
+
+def dynamic_program(
+    parent: NDArray[np.int32], score: NDArray[np.float64], weight: NDArray[np.int64], penalty: NDArray[np.float64]
+) -> tuple[int, NDArray[np.int64], NDArray[np.bool_]]:
+    """Algorithm BuildError and IsotoneSmooth of the paper, corrected; a row over all distinct scores for every node.
+
+    Corrections: the root chooses among all scores and pays its penalty, also alone; only others inherit; weights and
+    penalties per node; ties join the parent, and otherwise take the lowest score; sections compare indices of scores.
+    """
+    n = len(parent)
+    grid, index = np.unique(in_fixed_point(score), return_inverse=True)
+    gamma = in_fixed_point(np.minimum(penalty, weight.sum() + 1))
+    error = weight[:, None] * np.abs(grid[index][:, None] - grid[None, :])
+    last = np.arange(grid.size)
+    best = np.empty((n, grid.size), dtype=np.int64)
+    starts_at = np.empty((n, grid.size), dtype=bool)
+    for i in range(n - 1, -1, -1):
+        least = np.minimum.accumulate(error[i, ::-1])[::-1]
+        is_minimum = np.where(error[i] == least, last, grid.size)
+        best[i] = np.minimum.accumulate(is_minimum[::-1])[::-1]  # the lowest of the best scores from here on
+        starts_at[i] = error[i] > gamma[i] + least
+        if parent[i] >= 0:
+            error[parent[i]] += np.minimum(error[i], gamma[i] + least)
+    chosen = np.empty(n, dtype=np.int64)
+    starts = parent < 0
+    cost = 0
+    tree = np.arange(n)
+    for i, p in enumerate(parent.tolist()):
+        tree[i] = i if p < 0 else tree[p]
+    for i, p in enumerate(parent.tolist()):
+        if p < 0:
+            chosen[i] = best[i, index[tree == i].min()]
+            cost += int(gamma[i] + error[i, chosen[i]])
+        else:
+            starts[i] = starts_at[i, chosen[p]]
+            chosen[i] = best[i, chosen[p]] if starts[i] else chosen[p]
+    return cost, grid[chosen], starts
+
+
+def section_starts(smoothed: SmoothedScores) -> NDArray[np.bool_]:
+    return smoothed.section == np.arange(len(smoothed.section))
+
+
+def check_answer(case: Case, cost: int, value: NDArray[np.int64], starts: NDArray[np.bool_]) -> SmoothedScores:
+    """Compare with the answer of a reference."""
+    parent, score, weight, penalty = case
+    smoothed = smooth(parent, score, weight, penalty)
+    assert smoothed.cost == cost / SCALE
+    assert in_fixed_point(smoothed.value).tolist() == value.tolist()
+    assert np.isin(smoothed.value, score).all()
+    section: list[int] = []
+    for i, p in enumerate(parent.tolist()):
+        section.append(i if starts[i] else section[p])
+    assert smoothed.section.tolist() == section
+    return smoothed
+
+
+@pytest.mark.parametrize("n", range(1, 7))
+def test_no_assignment_is_better_on_any_tree_of_up_to_six_nodes(n: int) -> None:
+    def all_parents() -> Iterator[tuple[int, ...]]:
+        return product(*[[-1], *[range(i) for i in range(1, n)]])
+
+    random = np.random.default_rng(n)
+    for parents in all_parents():
+        for steps in (2, 64) if n < 6 else (3,):
+            case = (
+                np.array(parents, dtype=np.int32),
+                random.integers(0, steps + 1, n) / steps,
+                random.integers(0, 4, n),
+                random.choice([0.0, 1 / 64, 0.25, 0.5, 1.0, np.inf], n),
+            )
+            cost, value, starts = dynamic_program(*case)
+            assert least_cost_of_all_assignments(*case) == cost
+            check_answer(case, cost, value, starts)
+
+
+@st.composite
+def forests(draw: st.DrawFn, most: int) -> Case:
+    n = draw(st.integers(1, most))
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    node = np.arange(n)
+    shape = draw(st.sampled_from(["any", "deep", "flat", "chain", "star", "caterpillar", "forest"]))
+    parent = {
+        "any": (random.random(n) * node).astype(np.int32),
+        "deep": np.maximum(0, node - 1 - random.integers(0, 3, n)),
+        "flat": (random.random(n) ** 3 * node).astype(np.int32),
+        "chain": node - 1,
+        "star": np.zeros(n, dtype=np.int32),
+        "caterpillar": (node - 1) // 2 * 2,
+        "forest": (random.random(n) * (node + 1)).astype(np.int32) - 1,
+    }[shape].astype(np.int32)
+    parent[0] = -1
+    steps = draw(st.sampled_from([1, 4, 32, 128, 10**9]))
+    weight = draw(
+        st.sampled_from([np.ones(n), random.integers(0, 2, n), random.integers(0, 4, n), random.integers(1, 40, n)])
+    )
+    penalty = draw(
+        st.sampled_from(
+            [
+                np.zeros(n),
+                np.full(n, 0.01),
+                random.random(n) * 0.3,
+                random.integers(0, 6, n) / 32,
+                random.integers(0, 40, n) / 8,
+                np.where(random.random(n) < 0.3, np.inf, random.random(n)),
+                0.01 * n / random.integers(1, n + 1, n),
+            ]
+        )
+    )
+    return parent, random.integers(0, steps + 1, n) / steps, weight.astype(np.int64), penalty
+
+
+@settings(deadline=None, max_examples=400)
+@given(forests(most=40))
+def test_small_forests_get_the_answer_of_the_dynamic_program(case: Case) -> None:
+    check_answer(case, *dynamic_program(*case))
+
+
+@settings(deadline=None, max_examples=150)
+@given(forests(most=200))
+def test_forests_of_page_size_get_the_answer_of_the_dynamic_program(case: Case) -> None:
+    check_answer(case, *dynamic_program(*case))
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.integers(2, 120), st.integers(0, 2**32))
+@example(2, 0)
+def test_dense_integer_grids_with_unequal_weights_are_exact(n: int, seed: int) -> None:
+    """Scores on every grid point, so that clipped pieces are cut in the middle of rising and falling stretches."""
+    random = np.random.default_rng(seed)
+    parent = np.maximum(-1, np.arange(n) - 1 - random.integers(0, 6, n)).astype(np.int32)
+    score = random.permutation(np.arange(n)) / 128
+    case = (parent, score, random.integers(1, 60, n), random.integers(0, 400, n) / 128)
+    check_answer(case, *dynamic_program(*case))
+
+
+def test_a_long_chain_gets_the_answer_of_the_dynamic_program() -> None:
+    n = 1000
+    random = np.random.default_rng(8)
+    noise = random.normal(0, 0.2, n)
+    case = (
+        np.arange(-1, n - 1, dtype=np.int32),
+        np.clip(np.linspace(0, 1, n) + noise, 0, 1),
+        random.integers(0, 3, n),
+        np.full(n, 0.05),
+    )
+    assert 5 < section_starts(check_answer(case, *dynamic_program(*case))).sum() < 200
+
+
+def test_a_chain_without_penalties_costs_what_pooling_violators_finds() -> None:
+    """L1 isotonic regression of a chain has a second known solution: a heap of the highest values so far."""
+    from heapq import heappop, heappush  # noqa: PLC0415 - belongs to this reference only
+
+    score = np.random.default_rng(5).integers(0, 1001, DEEPEST_TREE_OF_LXML) / 1000
+    highest: list[float] = []
+    cost = 0.0
+    for x in score.tolist():
+        heappush(highest, -x)
+        if -highest[0] > x:
+            cost += -heappop(highest) - x
+            heappush(highest, -x)
+    assert smooth(np.arange(-1, score.size - 1), score, penalty=0.0).cost == pytest.approx(cost, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("case", "value"),
+    [
+        pytest.param(([-1, 0], [0.25, 0.75], None, [0.0, 0.5]), [0.25, 0.25], id="a tie joins the parent"),
+        pytest.param(([-1, 0], [0.25, 0.75], None, [0, 0.5 - 2.0**-26]), [0.25, 0.75], id="just below the tie"),
+        pytest.param(([-1, 0, 0], [0.5, 0.25, 0.5], [0, 1, 1], np.inf), [0.25] * 3, id="a root takes the lowest"),
+        pytest.param(
+            ([-1, 0, 1, 1], [0.0, 0.75, 0.5, 1.0], [9, 0, 1, 1], [0.0, 0.125, np.inf, np.inf]),
+            [0.0, 0.5, 0.5, 0.5],
+            id="a section takes the lowest",
+        ),
+        pytest.param(([-1, 0, 1], [0.5, 1.0, 0.75], [1, 0, 1], 0.0), [0.5, 0.5, 0.75], id="no weight, no opinion"),
+        pytest.param(([-1, 0, 1], [0.5, 1.0, 0.75], [0, 0, 0], 0.0), [0.5, 0.5, 0.5], id="no weight anywhere"),
+        pytest.param(([-1, 0, 0, 1], [0.1, 0.2, 0.3, 0.9], [1, 1, 1, 4], np.inf), [0.9] * 4, id="weighted median"),
+        pytest.param(([-1], [-0.0]), [0.0], id="minus zero"),
+        pytest.param(([], []), [], id="nothing"),
+    ],
+)
+def test_ties_have_one_answer(case: tuple[Any, ...], value: list[float]) -> None:
+    smoothed = smooth(*case)
+    assert smoothed.value.tobytes() == np.array(value, float).tobytes()
+    assert len(set(smoothed.section.tolist())) == len(set(value))
+
+
+def test_a_value_is_bit_for_bit_a_given_score() -> None:
+    score = np.array([0.1, 0.1 + 1e-12, 0.3, 1 / 3])
+    assert set(smooth([-1, 0, 0, 2], score).value.tolist()) <= set(score.tolist())
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.integers(1, 120), st.integers(0, 2**32), st.sampled_from([4, 64, 10**9]))
+def test_the_order_of_the_nodes_does_not_matter(n: int, seed: int, steps: int) -> None:
+    random = np.random.default_rng(seed)
+    parent = np.maximum(-1, np.arange(n) - 1 - random.integers(0, 8, n))
+    score, weight, penalty = random.integers(0, steps + 1, n) / steps, random.integers(0, 4, n), random.random(n) / 4
+    depth = np.zeros(n, dtype=np.int64)
+    for i in range(n):
+        depth[i] = depth[parent[i]] + 1 if parent[i] >= 0 else 0
+    order = np.lexsort((random.random(n), depth))  # parents stay before their children, siblings are shuffled
+    place = np.argsort(order)
+    shuffled = np.where(parent[order] < 0, -1, place[parent[order]])
+    one = smooth(parent, score, weight, penalty)
+    other = smooth(shuffled, score[order], weight[order], penalty[order])
+    assert other.value.tobytes() == one.value[order].tobytes()
+    assert other.section.tolist() == place[one.section[order]].tolist()
+    assert other.cost == one.cost
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.lists(st.integers(1, 30), min_size=1, max_size=6), st.integers(0, 2**32), st.sampled_from([2, 16, 10**9]))
+def test_a_forest_gets_what_its_trees_get_alone(sizes: list[int], seed: int, steps: int) -> None:
+    random = np.random.default_rng(seed)
+    trees = []
+    for n in sizes:
+        parent = (random.random(n) * np.arange(n)).astype(np.int64)
+        parent[0] = -1
+        trees.append((parent, random.integers(0, steps + 1, n) / steps, random.integers(0, 3, n), random.random(n) / 2))
+    begin = np.cumsum([0, *sizes[:-1]])
+    together = smooth(
+        np.concatenate([np.where(tree[0] < 0, -1, tree[0] + b) for tree, b in zip(trees, begin, strict=True)]),
+        *[np.concatenate([tree[column] for tree in trees]) for column in (1, 2, 3)],
+    )
+    alone = [smooth(*tree) for tree in trees]
+    assert together.value.tobytes() == b"".join(tree.value.tobytes() for tree in alone)
+    assert together.section.tolist() == [s + b for t, b in zip(alone, begin, strict=True) for s in t.section.tolist()]
+    assert together.cost == pytest.approx(sum(tree.cost for tree in alone), abs=1e-12)
+
+
+def check_consistency(
+    smoothed: SmoothedScores,
+    parent: NDArray[np.int64],
+    score: NDArray[np.float64],
+    weight: NDArray[np.int64] | int,
+    penalty: NDArray[np.float64] | float,
+    tolerance: float = 1e-3,
+) -> None:
+    child = np.flatnonzero(parent >= 0)
+    rises = smoothed.value[child] > smoothed.value[parent[child]]
+    assert (smoothed.value[child] >= smoothed.value[parent[child]]).all()
+    assert (smoothed.section[child] == np.where(rises, child, smoothed.section[parent[child]])).all()
+    penalties = np.broadcast_to(penalty, parent.shape)[section_starts(smoothed)].sum()
+    cost = float((weight * np.abs(score - smoothed.value)).sum() + penalties)
+    assert smoothed.cost == pytest.approx(cost, abs=tolerance)
+
+
+def test_a_star_of_a_hundred_thousand_children_is_exact() -> None:
+    n, gamma = 100_001, 0.125
+    score = np.random.default_rng(1).integers(0, 2**26 + 1, n) / 2**26
+    parent = np.zeros(n, dtype=np.int64)
+    parent[0] = -1
+    smoothed = smooth(parent, score, penalty=gamma)
+    check_consistency(smoothed, parent, score, 1, gamma)
+
+    # For a root value v, a child below v costs v - x; one above costs x - v, but at most the penalty.
+    child = np.sort(score[1:])
+    total = np.concatenate(([0.0], child.cumsum()))
+    below, near = child.searchsorted(child), child.searchsorted(child + gamma)
+    distances = below * child - total[below] + total[near] - total[below] - (near - below) * child
+    cost = np.abs(child - score[0]) + distances + (n - 1 - near) * gamma
+    assert smoothed.cost == pytest.approx(cost.min() + gamma, rel=1e-9)
+
+
+@pytest.mark.parametrize("reach", [1.0, 0.01])
+def test_a_hundred_thousand_nodes_are_consistent(reach: float) -> None:
+    n = 100_000
+    random = np.random.default_rng(7)
+    node = np.arange(n)
+    parent = np.maximum((node - 1 - random.random(n) * np.minimum(node, reach * n)).astype(np.int64), -1)
+    parent[0] = -1
+    score, weight, penalty = random.random(n), random.integers(0, 3, n), random.random(n)
+    smoothed = smooth(parent, score, weight, penalty)
+    check_consistency(smoothed, parent, score, weight, penalty)
+    assert 100 < section_starts(smoothed).sum() < n
+
+
+def test_a_long_chain_above_a_hundred_thousand_leaves_ends_in_time() -> None:
+    n = 100_000
+    parent = np.minimum(np.arange(-1, n - 1), DEEPEST_TREE_OF_LXML - 1)
+    score = np.random.default_rng(12).random(n)
+    smoothed = smooth(parent, score)
+    check_consistency(smoothed, parent, score, 1, 0.01, tolerance=n / 1024)
+    assert section_starts(smoothed).sum() > n // 2
+
+
+def test_trees_both_large_and_deep_are_solved_for_coarser_scores(monkeypatch: pytest.MonkeyPatch) -> None:
+    n = 3000
+    random = np.random.default_rng(11)
+    score = random.random(n)
+    parent = np.maximum(-1, np.arange(n) - 1 - random.integers(0, 30, n))
+    exact = smooth(parent, score)
+    monkeypatch.setattr(smoothing, "MAX_WORK", 10_000)
+    coarse = smooth(parent, score)
+    check_consistency(coarse, parent, score, 1, 0.01, tolerance=n / 1024)
+    assert np.isin(coarse.value, score).all()
+    assert coarse.cost != exact.cost
+    assert coarse.cost == pytest.approx(exact.cost, abs=n / 1024)
+
+
+def test_heavy_weights_make_the_fixed_point_coarser_and_not_wrong() -> None:
+    parent, score = [-1, 0, 0, 1], [0.2, 0.7, 0.4, 0.9]
+    light = smooth(parent, score, [3, 2, 1, 4], np.array([0.1, 0.2, 0.3, 0.4]))
+    heavy = smooth(parent, score, np.array([3, 2, 1, 4]) << 38, np.array([0.1, 0.2, 0.3, 0.4]) * 2.0**38)
+    assert heavy.value.tolist() == light.value.tolist()
+    assert heavy.section.tolist() == light.section.tolist()
+    assert heavy.cost == pytest.approx(light.cost * 2.0**38, rel=1e-4)
+
+
+GOOD: dict[str, Any] = {"parent": [-1, 0, 0], "score": [0.1, 0.5, 0.9], "weight": [1, 1, 1], "penalty": [0.1, 0.1, 0.1]}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("parent", [-1, 0], "parent: expected 3 integers"),
+        ("parent", [-1.0, 0.0, 0.0], "parent: expected integers"),
+        ("parent", [-1, 1, 0], "parent: every parent must come before"),
+        ("parent", [-2, 0, 0], "parent: every parent must come before"),
+        ("parent", [-1, 0, 2**32], "parent: every parent must come before"),
+        ("score", [[0.1, 0.5, 0.9]], "score: expected one dimension"),
+        ("score", [0.1, 0.5, 1.5], "score: expected numbers from 0 to 1"),
+        ("score", [0.1, 0.5, float("nan")], "score: expected numbers from 0 to 1"),
+        ("weight", [1, 1], "weight: expected 3 integers"),
+        ("weight", [1.0, 0.5, 1.0], "weight: expected integers"),
+        ("weight", [1, -1, 1], "weight: expected integers from 0 on"),
+        ("weight", [1 << 60, 1 << 60, 1], "weight: expected integers from 0 on, with a sum"),
+        ("penalty", [0.1, 0.1], "penalty: expected one number or 3"),
+        ("penalty", [0.1, -0.1, 0.1], "penalty: expected numbers from 0"),
+        ("penalty", float("nan"), "penalty: expected numbers from 0"),
+    ],
+)
+def test_what_cannot_be_smoothed_is_refused(name: str, value: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        smooth(**{**GOOD, name: value})
+
+
+def test_weights_too_large_for_exact_sums_are_refused() -> None:
+    n = 100
+    with pytest.raises(ValueError, match="too large for exact sums"):
+        smooth(np.arange(n) - 1, np.full(n, 0.5), [(1 << 46) - 200] + [1] * (n - 1))
+
+
+HTML = "<div><ul><li>a<li>b<li>c</ul><p>story</p></div><p>more</p>"
+
+
+def scores_of(
+    page: Page, templateness: list[float], visible: list[bool] | None = None, penalty: float = 0.01
+) -> Scores:
+    count = page.n + page.m
+    shown = np.ones(count, bool) if visible is None else np.array(visible)
+    weight = np.ones(count, np.int64)
+    return Scores(np.array(templateness), weight, shown, np.full(count, penalty), FixedThreshold(0.5))
+
+
+def test_values_never_fall_from_parent_to_child_and_sections_are_connected() -> None:
+    page = Page.parse(HTML)
+    units = page.n + page.m
+
+    @settings(deadline=None, max_examples=60)
+    @given(
+        st.lists(st.sampled_from([0.0, 0.2, 0.5, 0.8, 1.0]), min_size=units, max_size=units),
+        st.lists(st.booleans(), min_size=units, max_size=units),
+        st.sampled_from([0.0, 0.1, 1.0]),
+    )
+    def check(templateness: list[float], visible: list[bool], gamma: float) -> None:
+        smoothed = smooth_scores(page, scores_of(page, templateness, visible, gamma))
+        parent = page.unit_parent
+        child = np.arange(1, units)
+        assert (smoothed.value[child] >= smoothed.value[parent[child]]).all()
+        joined = smoothed.section[child] == smoothed.section[parent[child]]
+        assert (joined | (smoothed.section[child] == child)).all()
+        assert (smoothed.value[smoothed.section] == smoothed.value).all()
+        assert joined[~np.array(visible)[child]].all()
+
+    check()
+
+
+def test_hidden_units_hand_their_descendants_to_the_nearest_visible_ancestor() -> None:
+    page = Page.parse("<div><p>a</p></div>")  # html, body, div, p; one block
+    smoothed = smooth_scores(page, scores_of(page, [0.1, 0.1, 0.9, 0.9, 0.8], [True, True, False, False, True], 0.0))
+    assert smoothed.value.tolist() == [0.1, 0.1, 0.1, 0.1, 0.8]
+    assert smoothed.section.tolist() == [0, 0, 0, 0, 4]
+
+
+def test_a_hidden_root_has_no_opinion() -> None:
+    page = Page.parse("<p>a</p>")
+    smoothed = smooth_scores(page, scores_of(page, [1.0, 0.3, 0.3, 0.3], [False, True, True, True]))
+    assert smoothed.value.tolist() == [0.3] * 4
+    assert smoothed.section.tolist() == [0] * 4
+
+
+def test_without_smoothing_every_unit_keeps_its_own_score() -> None:
+    page = Page.parse("<div><p>a</p></div>")
+    scores = Scores(
+        np.array([0.5, 0.2, 0.9, 0.9, 0.8]),
+        np.array([0, 1, 0, 1, 1]),
+        np.array([True, True, True, False, True]),
+        np.zeros(5),
+        FixedThreshold(0.5),
+    )
+    raw = unsmoothed(page, scores)
+    assert raw.value.tolist() == [0.0, 0.2, 0.2, 0.2, 0.8]
+    assert raw.section.tolist() == [0, 1, 1, 1, 4]
