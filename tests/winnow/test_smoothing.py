@@ -1,4 +1,4 @@
-"""The smoother against two references: exhaustive search on tiny trees, and the paper's dynamic program on larger ones."""
+"""The smoother against references: exhaustive search on tiny trees, the paper's dynamic program on larger ones."""
 
 from collections.abc import Iterator
 from itertools import product
