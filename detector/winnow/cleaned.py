@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from winnow.metadata import Metadata, metadata_of
 from winnow.output.chunks import Chunk, chunks_of
+from winnow.output.html import EVERYTHING, Parts, document, write_html
 from winnow.output.markdown import to_markdown
-from winnow.output.markup.html import EVERYTHING, Parts, document, write_html
 from winnow.output.segments import Segment, segments
 from winnow.output.stripping import remains
 

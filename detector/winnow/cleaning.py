@@ -12,7 +12,7 @@ from winnow.deciding import decide
 from winnow.evidence.comments import COMMENTS, Comments
 from winnow.inputs import check_choice, check_input, usable_model
 from winnow.models.base import FAVORS, SCOPES
-from winnow.output.markup.html import Parts
+from winnow.output.html import Parts
 from winnow.output.text import join_blocks, visible_text
 from winnow.page.charset import is_binary
 from winnow.page.page import DEFAULT_LIMITS, Limits, Page, PageTooLarge

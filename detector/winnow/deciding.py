@@ -16,10 +16,9 @@ from winnow.evidence.comments import Parting
 from winnow.evidence.main_content import beside_story, later_copies, story_parts
 from winnow.evidence.marked_articles import with_authors_mark, with_titled_article
 from winnow.evidence.site_counts import SiteKnowledge
-from winnow.output.conditional_comments import leftovers
 from winnow.output.stripping import template_units
 from winnow.output.tables import in_table
-from winnow.output.text import block_texts
+from winnow.output.text import block_texts, leftovers
 from winnow.smoothing import SmoothedScores, smooth_scores, unsmoothed
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import winnow
 from winnow.output.chunks import chunks_of
-from winnow.output.conditional_comments import is_leftover
+from winnow.output.text import is_leftover
 from winnow.page.parsing import parse_html
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import numpy as np
 from winnow.counting import unique_units
 from winnow.hashing import mix
 from winnow.models.log_odds import log_odds
-from winnow.output.places import CODE, HEADING, QUOTATION, SUBHEADING, TABLE, stands_in
 from winnow.output.tables import table_around
+from winnow.output.text import CODE, HEADING, QUOTATION, SUBHEADING, TABLE, stands_in
 from winnow.page.ancestors import nearest
 from winnow.page.runs import linked_runs
 from winnow.page.subtrees import innermost_holding, path_sums, prefix_sums

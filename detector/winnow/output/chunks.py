@@ -52,7 +52,7 @@ def chunks_of(html: str, max_words: int = 300) -> list[Chunk]:
     items and a paragraph between its sentences where it alone is longer than asked for.
 
     Args:
-        html: a document of :func:`winnow.output.markup.html.write_html`.
+        html: a document of :func:`winnow.output.html.write_html`.
         max_words: most words of a piece.
 
     Raises:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from winnow.output.conditional_comments import is_leftover
+from winnow.output.text import is_leftover
 from winnow.page.ancestors import nearest
 from winnow.page.runs import linked_runs
 from winnow.page.subtrees import prefix_sums

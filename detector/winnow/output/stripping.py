@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from winnow.output.runs import tex_of
 from winnow.output.tables import layout
+from winnow.output.text import tex_of
 from winnow.page.ancestors import nearest
 from winnow.page.runs import runs_of_blocks, sums_over_runs
 from winnow.page.subtrees import prefix_sums, within

@@ -1,22 +1,24 @@
-"""Plain text of a page, with the breaks a reader expects between its blocks."""
+"""Plain text of a page: its runs as a reader takes them in, and the breaks a reader expects between its blocks."""
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from lxml import etree
 
-from winnow.output.conditional_comments import is_leftover
-from winnow.output.markup.code import code_lines
-from winnow.output.places import CELL, CODE, LIST, TABLE, places, stands_in
-from winnow.output.runs import changed_runs, shown_runs
-from winnow.output.tables import table_around, table_text
+from winnow.output.tables import table_around, table_texts
 from winnow.page.ancestors import nearest, outermost
-from winnow.page.subtrees import prefix_sums
+from winnow.page.attributes import question
+from winnow.page.page import once_per_page
+from winnow.page.subtrees import prefix_sums, within
 from winnow.page.tags import BLOCK_LEVEL, TAG_ID, UNSEEN_TEXT, tag_set
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from numpy.typing import NDArray
 
     from winnow.page.page import Page
@@ -27,6 +29,55 @@ _SEPARATORS: Final = ("\n\n", "\n", "\t")
 _LISTS: Final = tag_set("ul", "ol", "dl", "menu", "dir")
 _ITEMS: Final = tag_set("li", "dt", "dd")
 _CELLS: Final = tag_set("td", "th")
+
+_KINDS: Final = (
+    tag_set("h1"), tag_set("h2", "h3", "h4", "h5", "h6"), tag_set("blockquote"), tag_set("pre"), _LISTS, _CELLS,
+    tag_set("table"),
+)  # fmt: skip
+HEADING, SUBHEADING, QUOTATION, CODE, LIST, CELL, TABLE = (1 << bit for bit in range(len(_KINDS)))
+"""Kinds of elements that blocks stand in, see :func:`stands_in`."""
+
+_KINDS_OF_TAG: Final = np.packbits(np.stack(_KINDS), axis=0, bitorder="little")[0]
+
+_LINE_NUMBERS: Final = re.compile(
+    r"(?:^|\s)(?:lineno|linenos|linenodiv|linenumbers?|line-numbers?|line-num|blob-num|gutter|rouge-gutter|"
+    r"hljs-ln-numbers|hljs-ln-n|code-line-number|ln)(?:$|\s)"
+)
+_KATEX: Final = "katex-html"
+_CHANGED_CLASSES: Final = question("class", parts=(_KATEX, "lineno", "linenum", "line-num", "blob-num", "gutter", "ln"))
+"""Every class of line numbers and formulas has one of these parts."""
+
+_TEX: Final = "application/x-tex"
+_STYLE: Final = re.compile(r"^\{\\(?:display|text)style (.*)\}$", re.DOTALL)
+
+_BORDERS: Final = r"(?>--+>|<!----+>|<!--+| )*+"
+_MARK: Final = r"\[(?:if [^\]]{1,60}|endif)\]"
+_OPENING: Final = r"(?:<!)?(?:--)?"
+_CLOSING: Final = r"(?:--)?>?(?:<!)?"
+# Linear: what lies between two marks has no bracket, is tried in at most 32 ways and, once matched, never again.
+_LEFTOVER: Final = re.compile(
+    f"(?:{_BORDERS}{_OPENING}{_MARK}(?>{_CLOSING}{_BORDERS}{_OPENING}{_MARK})*+{_CLOSING})?{_BORDERS}"
+)
+_LEFTOVER_STARTS: Final = frozenset("<[-")
+
+
+@once_per_page
+def _kinds_around(page: Page) -> NDArray[np.uint8]:
+    """uint8[m], bits of the kinds of elements that each block has around it."""
+    found = np.zeros(page.m, np.uint8)
+    of_element = _KINDS_OF_TAG[page.tag]
+    present = int(np.bitwise_or.reduce(of_element, initial=0))
+    for bit in range(len(_KINDS)):
+        if present >> bit & 1:
+            inside = within(page, (of_element >> np.uint8(bit) & 1).astype(bool))
+            found |= inside[page.block_node].astype(np.uint8) << np.uint8(bit)
+    return found
+
+
+def stands_in(page: Page, kinds: int) -> NDArray[np.bool_]:
+    """bool[m], the blocks that stand in elements of one of some kinds, a sum of :data:`HEADING` and so on."""
+    inside: NDArray[np.bool_] = (_kinds_around(page) & kinds) != 0
+    return inside
 
 
 def block_texts(page: Page) -> list[str]:
@@ -60,7 +111,7 @@ def join_blocks(page: Page, texts: list[str], kept: NDArray[np.bool_]) -> str:
     * a single ``br`` is a line break,
     * the items of a list follow each other line by line, unless they hold several paragraphs each,
     * a table of data is a line for each row, with ``"\t"`` between its columns, see
-      :func:`winnow.output.tables.table_text`,
+      :func:`winnow.output.tables.table_texts`,
     * in other tables the cells of a row are separated so, too, where each is a single block,
     * a ``pre`` keeps its lines.
 
@@ -93,15 +144,21 @@ def _wholes(page: Page, texts: list[str], kept: NDArray[np.bool_]) -> list[tuple
     if not (kept & stands_in(page, TABLE | CODE)).any():
         return []
     tables = table_around(page)[page.block_node]
+    chosen = np.unique(tables[kept & (tables >= 0)])
     found = [
-        (int(page.block_begin[table]), int(page.block_end[table]), table_text(page, table, texts, kept))
-        for table in np.unique(tables[kept & (tables >= 0)]).tolist()
+        (int(page.block_begin[table]), int(page.block_end[table]), text)
+        for table, text in zip(chosen.tolist(), table_texts(page, chosen, texts, kept), strict=True)
     ]
+    if changed_runs(page):
+        return found
+    filled = np.fromiter(map(bool, texts), bool, len(texts))
+    lines, cut = prefix_sums(filled), prefix_sums(filled & ~kept)
+    last_end = 0
     for pre in np.flatnonzero(page.tag == TAG_ID["pre"]).tolist():
         begin, end = int(page.block_begin[pre]), int(page.block_end[pre])
-        lines = [block for block in range(begin, end) if texts[block]]
-        if len(lines) > 1 and kept[lines].all() and tables[begin] < 0 and not changed_runs(page):
+        if pre >= last_end and lines[end] - lines[begin] > 1 and cut[end] == cut[begin] and tables[begin] < 0:
             found.append((begin, end, code_lines(page.elements[pre]).strip("\n")))
+            last_end = int(page.end[pre])
     return found
 
 
@@ -111,7 +168,7 @@ def _breaks(page: Page, blocks: NDArray[np.intp]) -> NDArray[np.int8]:
     node = page.block_node[blocks]
     before, after = slice(None, -1), slice(1, None)
     kinds = np.zeros(len(blocks) - 1, np.int8)
-    around = int(np.bitwise_or.reduce(places(page)[blocks]))
+    around = int(np.bitwise_or.reduce(_kinds_around(page)[blocks]))
 
     if around & LIST:
         one_list = _same(outermost(parent, _LISTS[tag])[node])
@@ -171,3 +228,177 @@ def visible_text(root: etree._Element) -> str:
             pieces.append(element.tail or "")
     break_line()
     return "\n".join(lines)
+
+
+class _CodeWriter:
+    """Writes code; strings are never empty, so that the last one tells whether a line has just ended."""
+
+    def __init__(self) -> None:
+        self.written: list[str] = []
+
+    def write(self, text: str | None) -> None:
+        if text:
+            self.written.append(text)
+
+    def begin_line(self, since: int = -1) -> None:
+        """End the line, unless one has just ended behind the first ``since`` strings."""
+        if len(self.written) == since or (self.written and not self.written[-1].endswith("\n")):
+            self.written.append("\n")
+
+
+def code_lines(pre: etree._Element) -> str:
+    r"""Text of a ``pre`` line by line: an element for each line is one, with or without a ``"\n"`` behind it."""
+    code = _CodeWriter()
+    begins: list[int] = []  # of the elements that are open: strings written before them
+    walk = etree.iterwalk(pre, events=("start", "end", "comment", "pi"))
+    for event, element in walk:
+        is_line = element is not pre and element.tag in BLOCK_LEVEL and element.tag != "br"
+        if event == "start":
+            if element.tag in UNSEEN_TEXT:
+                walk.skip_subtree()
+            elif is_line:
+                code.begin_line()
+            begins.append(len(code.written))
+            if element.tag not in UNSEEN_TEXT:
+                text = "\n" if element.tag == "br" else element.text
+                code.write(text.removeprefix("\n") if text and element is pre else text)
+            continue
+        if event == "end":
+            begin = begins.pop()
+            if is_line:
+                code.begin_line(begin)
+        if element is not pre:
+            code.write(element.tail.removeprefix("\n") if is_line and element.tail else element.tail)
+    return "".join(code.written).replace("\r\n", "\n").removesuffix("\n")
+
+
+def shown_runs(page: Page) -> list[str]:
+    """Text of every run (``r`` strings) as it is to be written; "" for one that is not. As a rule ``page.runs`` itself.
+
+    * The numbers beside lines of code are no code.
+    * A formula of KaTeX, whose glyphs lie about in the markup, is its TeX between dollar signs.
+    * Buttons and elements of a page's own making that touch each other are parted by a space.
+    """
+    changed = changed_runs(page)
+    if not changed:
+        return page.runs
+    shown = list(page.runs)
+    for run, text in changed.items():
+        shown[run] = text
+    return shown
+
+
+def changed_runs(page: Page) -> dict[int, str]:
+    """Text of the runs that are not written as they stand, see :func:`shown_runs`; as a rule there are none."""
+    return _kept_with(page, _changed)
+
+
+def tex_of(page: Page) -> dict[int, str]:
+    """TeX of the ``math`` elements that hold it, by element, in document order."""
+    return _kept_with(page, _tex)
+
+
+def _kept_with(page: Page, function: Callable[[Page], dict[int, str]]) -> dict[int, str]:
+    """Keep with the page what a function finds in it."""
+    name = f"{function.__module__}.{function.__name__}"
+    known: dict[int, str] | None = vars(page).get(name)
+    if known is None:
+        known = vars(page)[name] = function(page)
+    return known
+
+
+def _tex(page: Page) -> dict[int, str]:
+    maths = np.flatnonzero(page.tag == TAG_ID["math"]).tolist()
+    if not maths:
+        return {}
+    notes = {
+        index: text
+        for index, encoding in page.attribute("encoding").items()
+        if encoding == _TEX
+        and page.unknown_names.get(index, "").endswith("annotation")
+        and (text := page.elements[index].text)
+    }
+    places, stated = list(notes), page.attribute("alttext")
+    found = {}
+    for index in maths:
+        place = bisect_left(places, index)
+        inside = place < len(places) and places[place] < page.end[index]
+        if bare := " ".join((notes[places[place]] if inside else stated.get(index, "")).split()):
+            found[index] = _STYLE.sub(r"\1", bare).strip()
+    return found
+
+
+def _changed(page: Page) -> dict[int, str]:
+    if not any(value == _KATEX or _LINE_NUMBERS.search(value) for _, value in page.attributes.having(_CHANGED_CLASSES)):
+        return _parted(page)
+    classes = page.attribute("class")
+    numbers = _line_numbers(page, [element for element, value in classes.items() if _LINE_NUMBERS.search(value)])
+    formulas = _formulas(page, [element for element, value in classes.items() if value == _KATEX])
+    replaced = np.zeros(page.n, bool)
+    replaced[[*numbers, *formulas]] = True
+    changed = dict.fromkeys(np.flatnonzero(within(page, replaced)[page.run_node]).tolist(), "")
+    return changed | {int(page.run_begin[element]): f"${tex}$" for element, tex in formulas.items()} | _parted(page)
+
+
+def _line_numbers(page: Page, elements: list[int]) -> list[int]:
+    """Those of some elements whose text is a number, or none."""
+    if not elements:
+        return []
+    has_text = prefix_sums(page.inked)
+    has_others = prefix_sums(np.array([not run.replace("\n", "0").replace(" ", "0").isdigit() for run in page.runs]))
+    begin, end = page.run_begin[elements], page.run_end[elements]
+    chosen = (has_text[begin] == has_text[end]) | (has_others[begin] == has_others[end])
+    return np.array(elements)[chosen].tolist()  # type: ignore[no-any-return]
+
+
+def _formulas(page: Page, glyphs: list[int]) -> dict[int, str]:
+    """TeX that stands in the same element as some glyphs, by the elements of the glyphs that have any."""
+    formulas = tex_of(page)
+    maths = list(formulas)
+    found = {}
+    for element in glyphs:
+        around = int(page.parent[element])
+        place = bisect_left(maths, around)
+        if place < len(maths) and maths[place] < page.end[around] and page.run_begin[element] < page.run_end[element]:
+            found[element] = formulas[maths[place]]
+    return found
+
+
+def _parted(page: Page) -> dict[int, str]:
+    """A space before each run that touches another one over the borders of two buttons or unknown elements."""
+    boxes = page.tag == TAG_ID["button"]
+    boxes[[element for element, name in page.unknown_names.items() if "-" in name]] = True
+    if not boxes.any() or page.r < 2:
+        return {}
+    box = nearest(page.parent, boxes)[page.run_node]
+    apart = (box[1:] != box[:-1]) & (box[1:] >= 0) & (box[:-1] >= 0)
+    touching = np.flatnonzero(apart & page.inked[1:] & page.inked[:-1]) + 1
+    text, offset = page.text, page.run_offset.tolist() if len(touching) else []
+    return {
+        run: f" {text[offset[run] : offset[run + 1]]}"
+        for run in touching.tolist()
+        if not text[offset[run]].isspace() and not text[offset[run] - 1].isspace()
+    }
+
+
+def glyphs(page: Page) -> NDArray[np.bool_]:
+    """bool[n], the elements of KaTeX's own layout, which the TeX of the formula stands for."""
+    chosen = np.zeros(page.n, bool)
+    chosen[[index for index, value in page.attribute("class").items() if value == _KATEX]] = True
+    return within(page, chosen)
+
+
+def is_leftover(text: str) -> bool:
+    """Whether a block of text, white space normalised, is nothing but borders of conditional comments.
+
+    ``<!--[if IE]> ... <![endif]-->`` is a comment, and ``<![endif]>`` alone a declaration, which the parser drops. But
+    in ``<!--[if IE]> --> ... [endif]-->`` the last part is text to a parser and to a browser.
+    """
+    return text[:1] in _LEFTOVER_STARTS and _LEFTOVER.fullmatch(text) is not None
+
+
+def leftovers(texts: Sequence[str]) -> NDArray[np.bool_]:
+    """bool[m], the blocks that are; a block that holds other text, too, such as a line of code, is none."""
+    found = np.zeros(len(texts), bool)
+    found[[block for block, text in enumerate(texts) if is_leftover(text)]] = True
+    return found

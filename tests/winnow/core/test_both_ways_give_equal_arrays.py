@@ -24,7 +24,6 @@ from winnow.models.blocks.decision.kinds import KINDS
 from winnow.models.blocks.decision.trees import Trees
 from winnow.models.blocks.features.tokens import TABLE_SIZE, Tokens, TokenTables
 from winnow.models.blocks.perceptron import view_of
-from winnow.output.places import places
 from winnow.page.ancestors import nearest
 from winnow.page.parsing import parse_html
 from winnow.page.subtrees import within
@@ -105,7 +104,7 @@ def everything(root: etree._Element) -> dict[str, Any]:
     found |= {f"containers.{name}": getattr(stretches, name).take(place) for name in ("begin", "end", "scale")}
     df = np.arange(page.n + page.m) * 5 % 7
     found |= {"countable": countable(page), "leaves": leaves(page), "frequencies": frequencies_from_leaves(page, df)}
-    found["within"], found["places"] = within(page, page.tag % 3 == 0), places(page)
+    found["within"] = within(page, page.tag % 3 == 0)
     named = NamedComments.of(page)
     found["dates"], found["comments"], found["thread"] = dated_features(page), named.comment, named.thread
     found["cleaned"] = clean(page).text

@@ -2,7 +2,7 @@ import pytest
 
 import winnow
 from winnow import Limits
-from winnow.output.conditional_comments import is_leftover
+from winnow.output.text import is_leftover
 
 STORY = "<p>Winds of up to 130 km/h are expected on the coast tonight, and the ferries stay in the harbour.</p>"
 BROKEN = "<!--[if lt IE 7]><html lang=en> <!\n[endif]-->[endif]--><!--[if IE 7]><html> <!\n[endif]-->[endif]-->"

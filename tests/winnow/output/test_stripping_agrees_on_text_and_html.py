@@ -3,7 +3,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
-from winnow.output.markup.html import write_html
+from winnow.output.html import write_html
 from winnow.output.stripping import remains
 from winnow.output.text import block_texts, join_blocks
 from winnow.page.page import Page

@@ -4,8 +4,8 @@ from lxml import etree
 from numpy.typing import NDArray
 
 from winnow.models.base import ABOVE_ALL
+from winnow.output.html import MAX_NESTING, write_html
 from winnow.output.markdown import to_markdown
-from winnow.output.markup.html import MAX_NESTING, write_html
 from winnow.output.stripping import remains, template_units
 from winnow.page.page import Page
 from winnow.page.subtrees import within

@@ -1,12 +1,17 @@
-"""The blocks of a Markdown document: paragraphs, lists and the like as lines, and how they stand below each other."""
+"""The blocks of Markdown as lines: paragraphs, lists, quotations, code and tables, and what may follow what."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
+
+from winnow.output.tables import MAX_PLACES, grid, span
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from lxml.etree import _Element
 
 PARAGRAPH, HEADING, RULE, CODE, QUOTE, LIST, TABLE = "paragraph", "heading", "rule", "code", "quote", "list", "table"
 
@@ -20,6 +25,10 @@ _MAY_FOLLOW_DIRECTLY: Final = {
     TABLE: set(),
 }
 """What needs no empty line before it in a tight list; a list of bullets, or from 1 on, may follow a paragraph, too."""
+
+_CLOSING: Final = re.compile(r"(^|\s)(#+)\Z")
+_FENCE: Final = re.compile(r"^ *(`{3,})", re.MULTILINE)
+_UNDERLINES: Final = {"": "---", "left": ":--", "center": ":-:", "right": "--:"}
 
 
 @dataclass(eq=False, slots=True)
@@ -88,3 +97,75 @@ def listing(items: list[Item], *, ordered: bool, before: Block | None) -> Block:
         lines += [indentation + line if line else "" for line in content[1:]]
     interrupts = bool(items) and bool(items[0].blocks) and (not ordered or items[0].number == 1)
     return Block(LIST, lines, marker, interrupts)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell.
+
+    Attributes:
+        text: its contents as Markdown.
+        head: whether it is one of a head: a ``th``, or in a ``thead``.
+        columns, rows: how many it spans.
+        alignment: ``left``, ``center`` or ``right``; "" for none.
+    """
+
+    text: str
+    head: bool
+    columns: int = 1
+    rows: int = 1
+    alignment: str = ""
+
+    @classmethod
+    def of(cls, element: _Element, lines: list[str]) -> Self:
+        """Make the cell of a ``td`` or ``th`` with the given lines of Markdown."""
+        row = element.getparent()
+        section = row.getparent() if row is not None else None
+        alignment = element.get("align", "").strip().lower()
+        return cls(
+            text="<br>".join(lines).replace("|", "\\|"),
+            head=element.tag == "th" or (section is not None and section.tag == "thead"),
+            columns=span(element.get("colspan")),
+            rows=span(element.get("rowspan")),
+            alignment=alignment if alignment in _UNDERLINES else "",
+        )
+
+
+def table(rows: list[list[Cell]]) -> list[Block]:
+    """Write rows of cells as a table; nothing where there is no text."""
+    placed = list(grid([(cell, cell.columns, cell.rows) for cell in row] for row in rows if row))
+    if not any(cell.text for row in placed for cell in row if cell):
+        return []
+    width = max(map(len, placed))
+    alignments = [""] * width
+    for row in reversed(placed):
+        for column, cell in enumerate(row):
+            if cell:
+                alignments[column] = cell.alignment
+    if not all(cell.head for cell in placed[0] if cell):
+        placed.insert(0, [])
+    least = width if width * len(placed) <= MAX_PLACES else 0  # shorter rows end in empty cells, too
+    head, *body = ([cell.text if cell else "" for cell in row] for row in placed)
+    underlines = [_UNDERLINES[alignment] for alignment in alignments]
+    return [Block(TABLE, [_line(head, width), _line(underlines, width), *(_line(row, least) for row in body)])]
+
+
+def _line(cells: list[str], least: int) -> str:
+    """A row with so many cells at least."""
+    return f"| {' | '.join([*cells, *[''] * (least - len(cells))])} |"
+
+
+def fenced(code: str, language: str) -> list[str]:
+    """Write lines of code between fences longer than those in it."""
+    longest = max((len(run) for run in _FENCE.findall(code)), default=2)
+    fence = "`" * (longest + 1)
+    return [f"{fence}{language}", *(code.split("\n") if code else []), fence]
+
+
+def heading(level: int, text: str) -> str:
+    """Write a heading of level 1 to 6; number signs at its end are text."""
+    return f"{'#' * level} {_CLOSING.sub(_escaped_closing, text)}"
+
+
+def _escaped_closing(found: re.Match[str]) -> str:
+    return f"{found[1]}\\{found[2]}"

@@ -36,7 +36,7 @@ _AT_LINE_START: Final = re.compile(
         | [-+*](?=\s|$)
         | =+[ ]*$
         | -+[ ]*$
-        | [|:-][ |:-]*-[ |:-]*$                          # the line under the head of a table
+        | [|:-](?=[ |:]*-)[ |:-]*$                       # the line under the head of a table
         | \[[ xX]\](?=\s|$)                              # a box to tick
       )
     )
@@ -44,7 +44,6 @@ _AT_LINE_START: Final = re.compile(
     re.VERBOSE,
 )
 _SIGNS_AT_START: Final = frozenset("#>-+*=|:[")
-_CLOSING: Final = re.compile(r"(^|\s)(#+)\Z")
 _FORMULA: Final = re.compile(r"\$(?=[^\s$](?:[^$]*[^\s$])?\$(?!\d))")
 _CONTROLS: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _IN_ADDRESS: Final = re.compile(r"[\x00-\x20\x7f-\xa0\\<>\u2028\u2029]")
@@ -115,22 +114,6 @@ def code_span(code: str) -> str:
     fence = "`" * _shortest_missing(code)
     padded = code[0] == "`" or code[-1] == "`" or (code[0] == code[-1] == " " and not code.isspace())
     return f"{fence} {code} {fence}" if padded else f"{fence}{code}{fence}"
-
-
-def fenced(code: str, language: str) -> list[str]:
-    """Write lines of code between fences longer than those in it."""
-    longest = max((len(run) for run in re.findall(r"^ *(`{3,})", code, re.MULTILINE)), default=2)
-    fence = "`" * (longest + 1)
-    return [f"{fence}{language}", *(code.split("\n") if code else []), fence]
-
-
-def heading(level: int, text: str) -> str:
-    """Write a heading of level 1 to 6; number signs at its end are text."""
-    return f"{'#' * level} {_CLOSING.sub(_escaped_closing, text)}"
-
-
-def _escaped_closing(found: re.Match[str]) -> str:
-    return f"{found[1]}\\{found[2]}"
 
 
 def _shortest_missing(code: str) -> int:

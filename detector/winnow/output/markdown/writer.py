@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from lxml import etree
 
-from winnow.output.markdown.blocks import CODE, HEADING, PARAGRAPH, RULE, Block, Item, stacked
-from winnow.output.markdown.escaping import code_span, fenced, heading
-from winnow.output.markdown.frames import CellFrame, Frame, ItemFrame, ListFrame, QuoteFrame, TableFrame
-from winnow.output.markdown.line import Line
-from winnow.output.markdown.pieces import Mark
-from winnow.output.markup.code import code_lines, language
+from winnow.output.html import NO_LANGUAGE
+from winnow.output.markdown.blocks import (
+    CODE,
+    HEADING,
+    LIST,
+    PARAGRAPH,
+    RULE,
+    Block,
+    Cell,
+    Item,
+    fenced,
+    heading,
+    listing,
+    quote,
+    stacked,
+    table,
+)
+from winnow.output.markdown.escaping import code_span
+from winnow.output.markdown.paragraph import Line, Mark
+from winnow.output.text import code_lines
 from winnow.page.tags import BLOCK_LEVEL, UNSEEN_TEXT
 
 if TYPE_CHECKING:
@@ -27,13 +43,82 @@ _CODE: Final = frozenset({"code", "kbd", "samp", "tt"})
 _HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _LISTS: Final = frozenset({"ul", "ol", "menu", "dir"})
 _CELLS: Final = frozenset({"td", "th"})
-_FRAMES: Final = {"blockquote": QuoteFrame, "table": TableFrame}
 _UNSEEN: Final = UNSEEN_TEXT - BLOCK_LEVEL
 _RAISED: Final = {
     "sup": str.maketrans("0123456789+-−=()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾"),
     "sub": str.maketrans("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎"),
 }
-_MOST_DIGITS: Final = 9  # of the number of an item
+_MAX_DIGITS: Final = 9  # of the number of an item
+
+
+_LANGUAGE_CLASS: Final = re.compile(r"(?:^|\s)language-([^\s`]+)")
+
+
+@dataclass(eq=False)
+class Frame:
+    """An open element that holds blocks: the document, or one of the kinds below.
+
+    Attributes:
+        element: the element; ``None`` for the document, and for an item that has no ``li`` of its own.
+        blocks: what has been finished inside it.
+    """
+
+    element: _Element | None
+    blocks: list[Block] = field(default_factory=list)
+
+    def finished(self) -> list[Block]:
+        """Return what it has become, for the frame around it."""
+        return self.blocks
+
+
+@dataclass(eq=False)
+class QuoteFrame(Frame):
+    """A ``blockquote``."""
+
+    def finished(self) -> list[Block]:  # noqa: D102
+        return [quote(self.blocks)] if self.blocks else []
+
+
+@dataclass(eq=False)
+class ListFrame(Frame):
+    """A list; ``number`` is that of its next item, ``step`` -1 where it counts down."""
+
+    ordered: bool = False
+    number: int = 1
+    step: int = 1
+    items: list[Item] = field(default_factory=list)
+    before: Block | None = None
+
+    def finished(self) -> list[Block]:  # noqa: D102
+        return [listing(self.items, ordered=self.ordered, before=self.before)] if self.items else []
+
+
+@dataclass(eq=False)
+class ItemFrame(Frame):
+    """An item of a list; ``paragraphs`` says whether it holds any, rather than bare text."""
+
+    paragraphs: bool = False
+
+
+@dataclass(eq=False)
+class TableFrame(Frame):
+    """A table; what does not stand in a cell, as its caption, stands before it."""
+
+    rows: list[list[Cell]] = field(default_factory=list)
+
+    def finished(self) -> list[Block]:  # noqa: D102
+        return [*self.blocks, *table(self.rows)]
+
+
+@dataclass(eq=False)
+class CellFrame(Frame):
+    """A cell; its blocks are lines."""
+
+    def cell(self) -> Cell:
+        """Return the cell that it has become."""
+        assert self.element is not None  # noqa: S101  (only elements make cells)
+        lines = [line for block in self.blocks if block.kind in {PARAGRAPH, LIST} for line in block.lines]
+        return Cell.of(self.element, lines)
 
 
 def to_markdown(html: str) -> str:
@@ -50,7 +135,7 @@ def to_markdown(html: str) -> str:
     * formulas are TeX between dollar signs, where the page holds their TeX.
 
     Args:
-        html: a document of :func:`winnow.output.markup.html.write_html`, or HTML of that kind.
+        html: a document of :func:`winnow.output.html.write_html`, or HTML of that kind.
     """
     return "\n".join(stacked(blocks_of(html)))
 
@@ -62,6 +147,9 @@ def blocks_of(html: str) -> list[Block]:
         return []
     body = root.find("body")
     return _Writer().write(root if body is None else body)
+
+
+_FRAMES: Final = {"blockquote": QuoteFrame, "table": TableFrame}
 
 
 class _Writer:
@@ -294,4 +382,12 @@ class _Writer:
 def _number(value: str | None, otherwise: int) -> int:
     """Read the number of an item; Markdown has none below 0 or above nine digits."""
     text = (value or "").strip()
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS else otherwise
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS else otherwise
+
+
+def language(pre: _Element) -> str:
+    """Language of a ``pre`` of clean HTML, by its class ``language-...`` or that of its ``code``; "" for none."""
+    for element in (pre, *pre.iterchildren("code")):
+        if found := _LANGUAGE_CLASS.search(element.get("class", "")):
+            return found[1] if found[1] not in NO_LANGUAGE else ""
+    return ""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from winnow.output.markup.html import write_html
+from winnow.output.html import write_html
 from winnow.output.stripping import remains
 from winnow.output.text import block_texts, join_blocks
 from winnow.site.methods.base import LocatingTemplate, method

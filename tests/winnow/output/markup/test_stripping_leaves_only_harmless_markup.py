@@ -3,8 +3,7 @@ import re
 import numpy as np
 import pytest
 
-from winnow.output.markup.html import write_html
-from winnow.output.markup.sanitising import safe_address
+from winnow.output.html import safe_address, write_html
 from winnow.output.stripping import remains
 from winnow.page.page import Page
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from winnow.output.html import write_html
 from winnow.output.markdown import to_markdown
-from winnow.output.markup.html import write_html
 from winnow.output.stripping import remains
 from winnow.output.text import block_texts, join_blocks
 from winnow.page.page import Page

@@ -1,21 +1,29 @@
-"""Tables that hold data, and those that only lay a page out; the first keep their columns, the others dissolve."""
+"""Tables that hold data and keep their columns, and those that only lay a page out, which dissolve."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 
-from winnow.output.tables.grid import grid, span
 from winnow.page.ancestors import nearest
 from winnow.page.page import once_per_page
 from winnow.page.subtrees import prefix_sums, subtree_sums
 from winnow.page.tags import TAG_ID, tag_set
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from numpy.typing import NDArray
 
     from winnow.page.page import Page
+
+MAX_COLUMNS: Final = 1_000  # as in HTML
+
+MAX_PLACES: Final = 200_000
+"""Places of a table up to which its spans are heeded; a few bytes of HTML can ask for millions."""
+
+Contents = TypeVar("Contents")
 
 _TABLE: Final = TAG_ID["table"]
 _ROW: Final = TAG_ID["tr"]
@@ -25,7 +33,7 @@ _PARTS: Final = tag_set("table", "caption", "colgroup", "col", "thead", "tbody",
 _HEAVY: Final = tag_set(
     "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "dl", "blockquote", "pre", "form", "hr", "article", "section", "nav"
 )
-_BLOCKS_OF_A_VALUE: Final = 2
+_MAX_BLOCKS_OF_A_VALUE: Final = 2
 """A cell with more blocks of text than this holds no single value."""
 
 
@@ -42,7 +50,7 @@ def layout(page: Page) -> NDArray[np.bool_]:
     table_of = nearest(page.parent, tables)
     cells = _CELLS[page.tag] & (table_of >= 0)
     blocks = page.block_end - page.block_begin
-    heavy = cells & ((subtree_sums(page, _HEAVY[page.tag]) > 0) | (blocks > _BLOCKS_OF_A_VALUE))
+    heavy = cells & ((subtree_sums(page, _HEAVY[page.tag]) > 0) | (blocks > _MAX_BLOCKS_OF_A_VALUE))
     owner = np.maximum(table_of, 0)
     heavy_cells = np.bincount(owner[heavy], minlength=page.n)
     all_cells = np.bincount(owner[cells], minlength=page.n)
@@ -74,36 +82,33 @@ def in_table(page: Page) -> NDArray[np.bool_]:
     return np.concatenate([inside, inside[page.block_node]])
 
 
-def table_text(page: Page, table: int, texts: list[str], kept: NDArray[np.bool_]) -> str:
-    r"""Text of a table of data: a line for each row, ``"\t"`` between its cells, and none for rows that were cut.
+def table_texts(page: Page, tables: Iterable[int], texts: list[str], kept: NDArray[np.bool_]) -> Iterator[str]:
+    r"""Text of tables of data: a line for each row, ``"\t"`` between its cells, and none for rows that were cut.
 
     A cell that spans rows or columns stands in the first of its places, the others are empty.
 
     Args:
         page: the page.
-        table: index of the table.
+        tables: their indices.
         texts: ``m`` strings, see :func:`winnow.output.text.block_texts`.
         kept: bool[m], the blocks wanted.
     """
-    tags = page.tag[table : page.end[table]]
-    rows, cells = (table + np.flatnonzero(chosen) for chosen in (tags == _ROW, _CELLS[tags]))
-    lines = _lines_outside(page, table, np.concatenate([rows, cells]), texts, kept)
-    cells = cells[np.isin(page.parent[cells], rows)]
-    cells = cells[np.argsort(page.parent[cells], kind="stable")]
-    of_row = [np.searchsorted(page.parent[cells], rows, side).tolist() for side in ("left", "right")]
-    first, behind = (places[cells].tolist() for places in (page.block_begin, page.block_end))
-    columns, reach = page.attribute("colspan"), page.attribute("rowspan")
-    spans = [(span(columns.get(cell)), span(reach.get(cell))) for cell in cells.tolist()] if columns or reach else None
-    placed = grid(
-        [(cell, *(spans[cell] if spans else (1, 1))) for cell in range(begin, end)]
-        for begin, end in zip(*of_row, strict=True)
-    )
-    wanted = prefix_sums(kept)
-    stays = wanted[page.block_end[rows]] > wanted[page.block_begin[rows]]
-    for row_stays, row in zip(stays.tolist(), placed, strict=True):
-        if row_stays:
-            lines.append("\t".join(_cell_text(cell, first, behind, texts, kept) for cell in row).rstrip("\t"))
-    return "\n".join(lines)
+    columns, reach, wanted = page.attribute("colspan"), page.attribute("rowspan"), prefix_sums(kept)
+    for table in tables:
+        tags = page.tag[table : page.end[table]]
+        rows, cells = (table + np.flatnonzero(chosen) for chosen in (tags == _ROW, _CELLS[tags]))
+        lines = _lines_outside(page, table, np.concatenate([rows, cells]), texts, kept)
+        cells = cells[np.isin(page.parent[cells], rows)]
+        cells = cells[np.argsort(page.parent[cells], kind="stable")]
+        of_row = [np.searchsorted(page.parent[cells], rows, side).tolist() for side in ("left", "right")]
+        first, behind = (places[cells].tolist() for places in (page.block_begin, page.block_end))
+        spans = [(span(columns.get(cell)), span(reach.get(cell))) for cell in cells.tolist()]
+        placed = grid([(cell, *spans[cell]) for cell in range(begin, end)] for begin, end in zip(*of_row, strict=True))
+        stays = wanted[page.block_end[rows]] > wanted[page.block_begin[rows]]
+        for row_stays, row in zip(stays.tolist(), placed, strict=True):
+            if row_stays:
+                lines.append("\t".join(_cell_text(cell, first, behind, texts, kept) for cell in row).rstrip("\t"))
+        yield "\n".join(lines)
 
 
 def _cell_text(cell: int | None, begin: list[int], end: list[int], texts: list[str], kept: NDArray[np.bool_]) -> str:
@@ -123,3 +128,39 @@ def _lines_outside(
     blocks = slice(int(page.block_begin[table]), int(page.block_end[table]))
     alone = kept[blocks] & outside[page.block_node[blocks] - table]
     return [texts[block] for block in (blocks.start + np.flatnonzero(alone)).tolist()]
+
+
+def span(value: str | None) -> int:
+    """Read a ``rowspan`` or ``colspan``; 1 for what is none."""
+    text = (value or "").strip()
+    return min(max(int(text), 1), MAX_COLUMNS) if text.isascii() and text.isdigit() and len(text) < 10 else 1
+
+
+def grid(rows: Iterable[Iterable[tuple[Contents, int, int]]]) -> Iterator[list[Contents | None]]:
+    """Put every cell into the first of its columns.
+
+    Args:
+        rows: cells in document order, each with how many columns and rows it spans.
+
+    Yields:
+        Each row up to its last cell; ``None`` stands where another cell reaches over. Every cell is in one place, also
+        where there are more columns or places than are heeded.
+    """
+    covered: dict[int, int] = {}  # by column: rows still to come that a cell from above reaches over
+    filled = 0
+    for row in rows:
+        places: list[Contents | None] = []
+        for contents, columns, reach in row:
+            while len(places) in covered:
+                places.append(None)
+            first = len(places)
+            full = filled + first + columns > MAX_PLACES
+            width = 1 if full or first + columns > MAX_COLUMNS else columns
+            places += [contents, *[None] * (width - 1)]
+            if full:
+                covered.clear()
+            elif reach > 1 or covered:
+                covered |= dict.fromkeys(range(first, len(places)), reach)
+        filled += len(places)
+        covered = {column: left - 1 for column, left in covered.items() if left > 1}
+        yield places

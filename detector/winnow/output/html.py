@@ -1,33 +1,68 @@
-"""What remains of a page, written as an HTML document of its own."""
+"""What remains of a page, written as an HTML document of its own.
+
+Tags, attributes and addresses are those of allow-lists, so that markup nobody thought of is left out: nothing that
+runs, loads a page or styles one passes.
+"""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urljoin
 
 import numpy as np
 
-from winnow.output.markup.code import language_of
-from winnow.output.markup.sanitising import (
-    OUTPUT_NAME,
-    VOID,
-    attributes,
-    in_full,
-    is_placeholder,
-    largest_source,
-    safe_address,
-    with_lazy_source,
-)
-from winnow.output.runs import glyphs, shown_runs, tex_of
 from winnow.output.tables import layout
-from winnow.page.tags import BLOCK_LEVEL, TAG_ID, tag_set
+from winnow.output.text import glyphs, shown_runs, tex_of
+from winnow.page.ancestors import nearest
+from winnow.page.tags import BLOCK_LEVEL, TAG_ID, TAG_NAMES, tag_set
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from winnow.output.stripping import Remains
     from winnow.page.page import Page
+
+_KEPT: Final = frozenset(
+    """
+    a abbr address article aside audio b bdi bdo blockquote br caption cite code dd del details dfn div dl dt em
+    figcaption figure footer h1 h2 h3 h4 h5 h6 header hgroup hr i img ins kbd li main mark menu nav ol p picture pre q
+    rp rt ruby s samp section small source span strike strong sub summary sup table tbody td tfoot th thead time tr
+    track u ul var video wbr
+    """.split()  # noqa: SIM905  (eighty quoted names would be no easier to read)
+)
+_DISSOLVED: Final = frozenset({"html", "head", "body"})
+
+OUTPUT_NAME: Final[tuple[str, ...]] = tuple(
+    name if name in _KEPT else "div" if name in BLOCK_LEVEL - _DISSOLVED else "" for name in TAG_NAMES
+)
+"""Name to write, by tag id; "" for an element whose contents stand without it, as those of ``font`` do."""
+
+VOID: Final = frozenset({"br", "hr", "img", "source", "track", "wbr"})
+
+_PLAIN_ATTRIBUTES: Final = frozenset(
+    """
+    abbr align alt class colspan controls datetime dir headers height hreflang id itemid itemprop itemscope itemtype
+    kind label lang media name open rel reversed role rowspan scope sizes span srclang start title type value width
+    """.split()  # noqa: SIM905  (eighty quoted names would be no easier to read)
+)
+_ADDRESSES: Final = frozenset({"href", "src", "cite", "poster"})
+_LAZY_SOURCES: Final = (
+    *("data-src", "data-lazy-src", "data-original", "data-lazy", "data-actualsrc", "data-hi-res-src"),
+    *("data-full-url", "data-echo", "data-image", "data-url"),
+)
+_LAZY_SETS: Final = ("data-srcset", "data-lazy-srcset")
+_CANDIDATES: Final = re.compile(r",\s+|(?<=[0-9][wx]),")  # an address may hold commas itself
+_PICTURE: Final = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|svg|bmp)(?:$|[?#!@])|/", re.IGNORECASE)
+_SCHEMES: Final = frozenset({"http", "https", "mailto", "tel", "ftp"})
+_IMAGE_DATA: Final = re.compile(r"data:image/(?:png|gif|jpeg|webp|avif);", re.IGNORECASE)
+# What browsers skip when they look for a scheme, and more.
+_IGNORED_IN_ADDRESS: Final = re.compile(r"[\x00-\x20\x7f-\xa0\u00ad\u200b-\u200f\u2028-\u202e\u2060\ufeff]+")
+_SCHEME: Final = re.compile(r"([^/?#:]*):")
 
 MAX_NESTING: Final = 128
 """Levels of markup; what lies deeper is written without its markup, for readers that recurse over a tree."""
@@ -36,6 +71,17 @@ _WHOLE: Final = tag_set("html", "body")
 _PICTURES: Final = tag_set("img", "picture", "source", "video", "audio", "track")
 _DIVISIONS: Final = np.array([name == "div" for name in OUTPUT_NAME])
 _BORDERED: Final = np.array([name in BLOCK_LEVEL and name not in VOID for name in OUTPUT_NAME])
+
+_LANGUAGE_CLASS: Final = re.compile(
+    r"(?:^|\s)(?:lang(?:uage)?-|highlight-(?:source-|text-)?|brush:\s*|(?:hljs|sourceCode|shj-lang-)\s+(?:language-)?)"
+    r"([a-zA-Z][a-zA-Z0-9+#.-]*)"
+)
+NO_LANGUAGE: Final = frozenset(
+    "default none text plain plaintext plain-text txt nohighlight auto code notranslate".split()  # noqa: SIM905
+)
+_LEVELS_ABOVE: Final = 3
+_MAX_BASE_CHARACTERS: Final = 4_000  # each address on the page begins with it
+_MAX_CLASS_CHARACTERS: Final = 1_000  # the classes of an element are read for each ``pre`` in it
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +103,10 @@ EVERYTHING: Final = Parts()
 def write_html(page: Page, remains: Remains, parts: Parts = EVERYTHING) -> str:
     """Write the remains of a page as an HTML document.
 
-    Only harmless markup is written (see :mod:`winnow.output.markup.sanitising`), comments are not. Addresses are in
-    full where it is known what they are relative to: the page's address, its ``base`` element, or the address that it
-    states for itself. Tables that only lay out the page become ``div``, formulas ``<span class="math">`` with their
-    TeX, and a ``pre`` says its language as ``class="language-..."``. The page and its tree are not changed.
+    Only harmless markup is written, comments are not. Addresses are in full where it is known what they are relative
+    to: the page's address, its ``base`` element, or the address that it states for itself. Tables that only lay out
+    the page become ``div``, formulas ``<span class="math">`` with their TeX, and a ``pre`` says its language as
+    ``class="language-..."``. The page and its tree are not changed.
 
     Args:
         page: the page.
@@ -92,7 +138,12 @@ def _opening(page: Page) -> str:
 
 
 def base_address(page: Page) -> str:
-    """What the addresses on a page are relative to; "" where that is not known."""
+    """What the addresses on a page are relative to; "" where that is not known, or so long that it is an attack."""
+    base = _stated_base(page)
+    return base if len(base) <= _MAX_BASE_CHARACTERS else ""
+
+
+def _stated_base(page: Page) -> str:
     stated = page.attribute("href")
     for index in np.flatnonzero(page.tag == TAG_ID["base"]).tolist():
         if index in stated:
@@ -134,6 +185,7 @@ def _body(page: Page, remains: Remains, parts: Parts) -> str:
     runs_to_come = zip([*runs.tolist(), len(page.runs)], [*_block_numbers(page, runs).tolist(), 0], strict=True)
     run, block = next(runs_to_come)
     body = _Body(base_address(page))
+    offered = _offered_sources(page)
     for index, name, run_begin, end, run_end in elements:
         while run < run_begin:
             body.close_before_run(run)
@@ -145,7 +197,7 @@ def _body(page: Page, remains: Remains, parts: Parts) -> str:
         elif name:
             pairs = page.attributes[index]
             if name == "img":
-                pairs = _with_source(page, index, pairs)
+                pairs = _with_source(page, index, pairs, offered.get(index, ""))
             elif name == "pre":
                 pairs = _with_language(page, index, pairs)
             body.element(name, pairs, end, run_end)
@@ -161,24 +213,37 @@ def _names(page: Page, elements: NDArray[np.intp], parts: Parts) -> list[str]:
     return names if parts.links else ["" if name == "a" else name for name in names]
 
 
-def _with_source(page: Page, index: int, pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
+def _with_source(page: Page, index: int, pairs: list[tuple[str, str]], offered: str) -> list[tuple[str, str]]:
     """Give a picture its source from where a script, a ``picture`` or a ``noscript`` beside it would have it from."""
     pairs = with_lazy_source(pairs)
-    found = dict(pairs)
-    if not is_placeholder(found.get("src", "")):
+    if not is_placeholder(dict(pairs).get("src", "")):
         return pairs
-    element = page.elements[index]
-    picture, after = next(element.iterancestors("picture"), None), element.getnext()
-    sources: list[str] = []
-    if picture is not None:
-        for offered in picture.iter("source"):
-            sources += [offered.get("srcset", ""), offered.get("data-srcset", "")]
+    source, after = offered, None if offered else page.elements[index].getnext()
     if after is not None and after.tag == "noscript":
         twin = next(after.iter("img"), None)
         if twin is not None and not is_placeholder(twin.get("src", "")):
-            sources.append(twin.get("src", ""))
-    source = next(filter(None, map(largest_source, sources)), "")
+            source = largest_source(twin.get("src", ""))
     return [*((name, value) for name, value in pairs if name != "src"), ("src", source)] if source else pairs
+
+
+def _offered_sources(page: Page) -> dict[int, str]:
+    """Address that the ``picture`` around an ``img`` offers, by the index of the ``img``."""
+    chosen = page.tag == TAG_ID["picture"]
+    if not chosen.any():
+        return {}
+    addresses: dict[int, str] = {}
+    for index in np.flatnonzero(page.tag == TAG_ID["source"]).tolist():
+        stated = dict(page.attributes[index])
+        if address := largest_source(stated.get("srcset", "")) or largest_source(stated.get("data-srcset", "")):
+            addresses[index] = address
+    places, around = list(addresses), nearest(page.parent, chosen)
+    images = np.flatnonzero((page.tag == TAG_ID["img"]) & (around >= 0))
+    first = np.searchsorted(places, around[images])
+    inside = np.append(places, page.n)[first] < page.end[around[images]]
+    return {
+        image: addresses[places[place]]
+        for image, place in zip(images[inside].tolist(), first[inside].tolist(), strict=True)
+    }
 
 
 def _with_language(page: Page, index: int, pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -264,3 +329,106 @@ def _wrappers(page: Page, remains: Remains) -> NDArray[np.bool_]:
     for index in np.flatnonzero(wrapper).tolist():
         wrapper[index] = not any(name in {"id", "lang", "dir"} for name, _ in page.attributes[index])
     return wrapper
+
+
+def language_of(page: Page, pre: int) -> str:
+    """Language of a ``pre`` of a page, by the marks of its highlighter on it, inside it or around it; "" for none."""
+    element = page.elements[pre]
+    around = [element]
+    while len(around) <= _LEVELS_ABOVE and (above := around[-1].getparent()) is not None:
+        around.append(above)
+    for candidate in (*element.iterchildren("code"), *around):
+        for name in ("data-lang", "data-language"):
+            if (stated := candidate.get(name, "")[:_MAX_CLASS_CHARACTERS].strip().lower()) and stated.split() == [
+                stated
+            ]:
+                return "" if stated in NO_LANGUAGE else stated
+        found = _LANGUAGE_CLASS.search(candidate.get("class", "")[:_MAX_CLASS_CHARACTERS])
+        if found and found[1].lower() not in NO_LANGUAGE:
+            return found[1].lower()
+    return ""
+
+
+def with_lazy_source(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Give a picture that a script would load the address it is to be loaded from, instead of none or a placeholder."""
+    found = dict(pairs)
+    if found.get("srcset", "").startswith("data:") or "srcset" not in found:
+        for name in _LAZY_SETS:
+            if name in found:
+                pairs = [*((other, value) for other, value in pairs if other != "srcset"), ("srcset", found[name])]
+                break
+    lazy = next((found[name].strip() for name in _LAZY_SOURCES if _PICTURE.search(found.get(name, "").strip())), None)
+    if lazy is None and is_placeholder(found.get("src", "")):
+        lazy = largest_source(dict(pairs).get("srcset", "")) or None
+    if lazy is None:
+        return pairs
+    return [*((other, value) for other, value in pairs if other != "src"), ("src", lazy)]
+
+
+def is_placeholder(source: str) -> bool:
+    """Whether the source of a picture is none, or one within the page that holds its place."""
+    return not source.strip() or source.strip().startswith("data:")
+
+
+def largest_source(srcset: str) -> str:
+    """Return the address of the largest picture of a ``srcset``; "" for none."""
+    best, best_size = "", -1.0
+    for candidate in _CANDIDATES.split(srcset.strip()):
+        address, _, size = candidate.strip().partition(" ")
+        try:
+            number = float(size.strip()[:-1] or 1)
+        except ValueError:
+            number = 1.0
+        if address and not address.startswith("data:") and number > best_size:
+            best, best_size = address, number
+    return best
+
+
+def attributes(pairs: Iterable[tuple[str, str]], base: str = "") -> str:
+    """Write the attributes that may stay, each with a space before it: no handlers, styles or unsafe addresses.
+
+    Args:
+        pairs: names and values.
+        base: what relative addresses are relative to; where it is known, they are written in full, but for those of a
+            place in the same document.
+    """
+    written = ((name, _harmless(name, value, base)) for name, value in pairs)
+    return "".join(f' {name}="{escape(value)}"' for name, value in written if value is not None)
+
+
+def _harmless(name: str, value: str, base: str) -> str | None:
+    """Value of an attribute as it may be written; ``None`` for one that may not."""
+    if name in _PLAIN_ATTRIBUTES:
+        return value
+    if name in _ADDRESSES:
+        return in_full(value, base) if safe_address(value, image=name in {"src", "poster"}) else None
+    if name == "srcset":
+        return _set_in_full(value, base) if all(map(safe_address, value.split(","))) else None
+    return None
+
+
+def in_full(address: str, base: str) -> str:
+    """Write a relative address in full, where it is known what it is relative to."""
+    bare = address.strip()
+    if not base or bare.startswith("#") or _SCHEME.match(bare):
+        return address
+    try:
+        return urljoin(base, bare)
+    except ValueError:
+        return address
+
+
+def _set_in_full(srcset: str, base: str) -> str:
+    if not base:
+        return srcset
+    candidates = (candidate.strip().partition(" ") for candidate in _CANDIDATES.split(srcset.strip()))
+    return ", ".join(f"{in_full(address, base)} {size}".strip() for address, _, size in candidates if address)
+
+
+def safe_address(address: str, *, image: bool = False) -> bool:
+    """Whether an address is relative or has a harmless scheme; with ``image``, ``data:`` pictures are harmless too."""
+    bare = _IGNORED_IN_ADDRESS.sub("", address)
+    scheme = _SCHEME.match(bare)
+    if scheme is None or scheme[1].lower() in _SCHEMES:
+        return True
+    return image and _IMAGE_DATA.match(bare) is not None

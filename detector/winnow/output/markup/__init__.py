@@ -1,1 +1,0 @@
-"""What is left of a page as clean HTML: which markup stays, and code with its lines."""
