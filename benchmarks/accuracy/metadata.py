@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks.shared.common import add_gold_arguments, gold_pages, parser_of, shown, table, write_json
 from winnow.metadata import metadata_of
-from winnow.metadata.dates import iso_date
 from winnow.metadata.json_ld import json_ld_facts
+from winnow.metadata.values import iso_date
 from winnow.page.charset import decode
 from winnow.page.page import Page
 

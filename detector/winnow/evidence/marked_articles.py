@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import defaultdict
 from dataclasses import dataclass
-from html import unescape
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from winnow.evidence.comments import like_a_forum
 from winnow.evidence.site_counts import contradicted
+from winnow.metadata.json_ld import json_ld_scripts
+from winnow.metadata.values import unescape_text
 from winnow.page.attributes.questions import question
 from winnow.page.page import Page, PageTooLarge
 from winnow.page.runs import linked_runs
@@ -39,11 +39,8 @@ _ARTICLES: Final = frozenset(
 )
 """Types of schema.org whose ``articleBody`` is a whole article: of a live blog or a forum it is the latest post."""
 
-_JSON_LD: Final = "application/ld+json"
-_JSON_LD_SCRIPTS: Final = question("type", parts=(_JSON_LD,))
 _MARKUP: Final = re.compile(r"</?[A-Za-z][^<>]*>")
 _MOST_CHARACTERS: Final = 2_000_000
-_MANY: Final = 8  # scripts; for so many, all elements are made
 
 
 def article_bodies(page: Page) -> list[str]:
@@ -51,19 +48,10 @@ def article_bodies(page: Page) -> list[str]:
 
     Scripts that are no JSON are passed over, as search engines do.
     """
-    named = [place for place, kind in page.attributes.having(_JSON_LD_SCRIPTS) if kind.strip().lower() == _JSON_LD]
-    scripts = page.attributes.bearers(named) if named else []
-    many = len(scripts) > _MANY
     bodies = []
-    for index in scripts:
-        text = (page.elements[index] if many else page.element(index)).text or ""
-        if "articleBody" not in text or len(text) > _MOST_CHARACTERS:
-            continue
-        try:
-            data = json.loads(text, strict=False)
-        except (ValueError, RecursionError):
-            continue
-        bodies += [body for thing in _things(data) if (body := _body(thing))]
+    for script in json_ld_scripts(page):
+        if "articleBody" in script.text and len(script.text) <= _MOST_CHARACTERS:
+            bodies += [body for thing in _things(script.document) if (body := _body(thing))]
     return list(dict.fromkeys(bodies))
 
 
@@ -81,13 +69,13 @@ def _things(data: object) -> Iterator[dict[str, Any]]:
 
 def _body(thing: dict[str, Any]) -> str:
     kinds = thing.get("@type")
-    if not _ARTICLES.intersection(map(str, kinds if isinstance(kinds, list) else [kinds])):
+    if not any(isinstance(kind, str) and kind in _ARTICLES for kind in (kinds if isinstance(kinds, list) else [kinds])):
         return ""
     body = thing.get("articleBody")
     parts = body if isinstance(body, list) else [body]
     text = "\n".join(part for part in parts if isinstance(part, str))
     if not _MARKUP.search(text):
-        text = unescape(text)  # markup that was escaped twice
+        text = unescape_text(text)  # markup that was escaped twice
     if _MARKUP.search(text):
         try:
             text = "\n".join(Page.parse(text).block_texts())

@@ -1,13 +1,17 @@
-"""The facts about a page, from the sources in their order of trust."""
+"""The facts about a page, from the sources in their order of trust: JSON-LD, OpenGraph, microdata, ``meta``, markup."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urljoin
 
-from winnow.metadata.dates import date_in_address, iso_date
+import numpy as np
+
 from winnow.metadata.json_ld import json_ld_facts
-from winnow.metadata.markup import heading, markup_facts, meta_facts, microdata_facts, opengraph_facts
+from winnow.metadata.values import MAX_VALUES, date_in_address, iso_date, plain, split_names, words
+from winnow.page.tags import TAG_ID
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,17 +20,49 @@ if TYPE_CHECKING:
 
     Facts = dict[str, Any]
 
-SOURCES: Final[dict[str, Callable[[Page], Facts]]] = {
-    "json-ld": json_ld_facts,
-    "opengraph": opengraph_facts,
-    "microdata": microdata_facts,
-    "meta": meta_facts,
-    "markup": markup_facts,
+_OPENGRAPH: Final = {
+    "headline": ("og:title",),
+    "published": ("article:published_time", "og:published_time", "article:published"),
+    "modified": ("article:modified_time", "og:updated_time", "article:modified"),
+    "site_name": ("og:site_name",),
+    "description": ("og:description",),
+    "canonical": ("og:url",),
+    "image": ("og:image:secure_url", "og:image", "og:image:url"),
+    "kind": ("og:type",),
 }
-"""Where facts are looked for, the most trusted first."""
+_META: Final = {
+    "headline": ("citation_title", "dc.title", "dcterms.title", "parsely-title", "sailthru.title", "twitter:title"),
+    "published": (
+        *("citation_publication_date", "parsely-pub-date", "sailthru.date", "dc.date", "dc.date.issued", "date"),
+        *("dcterms.created", "dcterms.date", "pubdate", "publishdate", "publish-date", "publication_date"),
+        *("article.published", "date.created", "created", "cxenseparse:recs:publishtime", "publish_date"),
+    ),
+    "modified": ("last-modified", "dcterms.modified", "dc.date.modified", "revised", "article.updated"),
+    "site_name": ("application-name", "citation_journal_title", "dc.publisher", "apple-mobile-web-app-title"),
+    "description": ("description", "dc.description", "twitter:description"),
+    "image": ("twitter:image", "twitter:image:src", "thumbnail"),
+    "language": ("content-language", "dc.language", "language"),
+}
+_AUTHORS: Final = (
+    *("author", "byl", "citation_author", "dc.creator", "dcterms.creator", "parsely-author", "sailthru.author"),
+    "article:author_name",
+)
+_MAX_FACT_CHARACTERS: Final = 10_000  # white space included
+_MAX_BYLINE_CHARACTERS: Final = 80
+_MAX_NAME_WORDS: Final = 5
+_BYLINE: Final = re.compile(
+    r"(?:^|[\s_-])(?:byline|author)(?:[\s_-]?(?:name|link|names|text))?(?:$|[\s_])", re.IGNORECASE
+)
+_OF_AUTHOR: Final = re.compile(
+    r"/(?:authors?|by|contributors?|profiles?|people|staff|writers?|journalists?)/[^/?#]+/?$"
+)
+_DATED: Final = re.compile(
+    r"(?:^|[\s_-])(?:date|datetime|published|posted|timestamp|pubdate)(?:$|[\s_-])", re.IGNORECASE
+)
+_SITE_AT_END: Final = re.compile(r"\s+(?:[|–—•·]|-)\s+[^|–—•·]{2,40}$")
 
-_LEAST_TEXT: Final = 40  # characters, for a guess at the language
-_MOST_TEXT: Final = 4_000
+_MIN_LANGUAGE_CHARACTERS: Final = 40
+_MAX_LANGUAGE_CHARACTERS: Final = 4_000
 _DATES: Final = frozenset({"published", "modified"})
 
 
@@ -88,7 +124,7 @@ def metadata_of(page: Page, text: str = "") -> Metadata:
         found["headline"], sources["headline"] = stated, "markup"  # what readers see goes before what is for sharing
     if "published" not in found and (date := date_in_address(page.url or found.get("canonical", ""))):
         found["published"], sources["published"] = date, "address"
-    if "language" not in found and len(text) >= _LEAST_TEXT and (language := _identified(text)):
+    if "language" not in found and len(text) >= _MIN_LANGUAGE_CHARACTERS and (language := _identified(text)):
         found["language"], sources["language"] = language, "text"
     return Metadata(**found, sources=sources)
 
@@ -99,4 +135,161 @@ def _identified(text: str) -> str | None:
         import py3langid  # noqa: PLC0415  (its model takes a moment to load, and most pages say their language)
     except ImportError:
         return None
-    return str(py3langid.classify(text[:_MOST_TEXT])[0])
+    return str(py3langid.classify(text[:_MAX_LANGUAGE_CHARACTERS])[0])
+
+
+def _metas(page: Page) -> dict[str, list[str]]:
+    """Contents of the ``meta`` elements by their names in lower case."""
+    found: dict[str, list[str]] = {}
+    for index in np.flatnonzero(page.tag == TAG_ID["meta"]).tolist():
+        pairs = dict(page.attributes[index])
+        name = pairs.get("property") or pairs.get("name") or pairs.get("http-equiv") or ""
+        if name and (content := plain(pairs.get("content"))):
+            found.setdefault(name.lower(), []).append(content)
+    return found
+
+
+def opengraph_facts(page: Page) -> Facts:
+    """Facts of OpenGraph."""
+    metas = _metas(page)
+    facts: Facts = {name: _first(metas, keys) for name, keys in _OPENGRAPH.items()}
+    facts["authors"] = [name for value in metas.get("article:author", []) for name in split_names(value)]
+    facts["tags"] = metas.get("article:tag", [])[:MAX_VALUES]
+    for name in ("canonical", "image"):
+        facts[name] = _in_full(page, facts[name])
+    return facts
+
+
+def meta_facts(page: Page) -> Facts:
+    """Facts of other ``meta`` elements, and of the links of the head."""
+    metas = _metas(page)
+    facts: Facts = {name: _first(metas, keys) for name, keys in _META.items()}
+    facts["authors"] = next(
+        ([name for value in metas[key] for name in split_names(value)] for key in _AUTHORS if metas.get(key)), []
+    )
+    facts["tags"] = words(", ".join(metas.get("keywords", metas.get("news_keywords", []))))
+    facts["image"] = _in_full(page, facts["image"])
+    for index in np.flatnonzero(page.tag == TAG_ID["link"]).tolist():
+        pairs = dict(page.attributes[index])
+        name = {"canonical": "canonical", "image_src": "image"}.get(pairs.get("rel", "").lower())
+        if name and not facts.get(name):
+            facts[name] = _in_full(page, pairs.get("href"))
+    return facts
+
+
+def microdata_facts(page: Page) -> Facts:
+    """Facts of microdata: the first of each property."""
+    facts: Facts = {}
+    wanted = {"headline": "headline", "datePublished": "published", "dateModified": "modified", "author": "authors"}
+    for index, value in page.attribute("itemprop").items():
+        for prop in dict.fromkeys(value.split()):
+            name = wanted.get(prop)
+            if name is None or facts.get(name):
+                continue
+            stated = _stated(page, index)
+            facts[name] = split_names(stated) if name == "authors" else stated
+    return facts
+
+
+def markup_facts(page: Page) -> Facts:
+    """Facts of the markup: the language, ``time`` and other dates, links to authors, bylines, and the heading."""
+    return {
+        "language": _language(page),
+        "published": _date(page),
+        "headline": heading(page, page.title) or _only_heading(page) or _SITE_AT_END.sub("", page.title) or None,
+        "authors": _bylines(page),
+    }
+
+
+def heading(page: Page, title: str) -> str | None:
+    """Return the ``h1`` with most words in common with a title, half of its own at least; ``None`` for none."""
+    words = set(title.lower().split())
+    best, shared = None, 0
+    for text in (_text(page, index) for index in np.flatnonzero(page.tag == TAG_ID["h1"]).tolist()):
+        own = set(text.lower().split())
+        common = len(own & words)
+        if common > shared and 2 * common >= len(own):
+            best, shared = text, common
+    return best
+
+
+def _only_heading(page: Page) -> str | None:
+    headings = np.flatnonzero(page.tag == TAG_ID["h1"]).tolist()
+    return _text(page, headings[0]) or None if len(headings) == 1 else None
+
+
+def _date(page: Page) -> str | None:
+    """The first ``time`` with a date, or the first short text that is marked as a date and holds one."""
+    for index in np.flatnonzero(page.tag == TAG_ID["time"]).tolist():
+        stated = dict(page.attributes[index]).get("datetime") or _text(page, index)
+        if date := iso_date(stated):
+            return date
+    for index, value in page.attribute("class").items():
+        if (
+            _DATED.search(value)
+            and 0 < len(text := _text(page, index)) <= _MAX_BYLINE_CHARACTERS
+            and (date := iso_date(text))
+        ):
+            return date
+    return None
+
+
+def _bylines(page: Page) -> list[str]:
+    """Names by ``rel=author``, then by the class names of bylines, then by links to pages of authors."""
+    marked = [index for index, value in page.attribute("rel").items() if "author" in value.lower().split()]
+    marked += [index for index, value in page.attribute("class").items() if _BYLINE.search(value)]
+    marked += [index for index, value in page.attribute("href").items() if _OF_AUTHOR.search(value)]
+    for index in marked:
+        if 0 < len(text := _text(page, index)) <= _MAX_BYLINE_CHARACTERS:
+            names = [name for name in split_names(text) if _is_name(name)]
+            if names:
+                return names
+    return []
+
+
+def _is_name(text: str) -> bool:
+    return 1 < len(text.split()) <= _MAX_NAME_WORDS and not any(map(str.isdigit, text))
+
+
+def _language(page: Page) -> str | None:
+    for index in np.flatnonzero((page.tag == TAG_ID["html"]) | (page.tag == TAG_ID["body"]))[:2].tolist():
+        language = str(dict(page.attributes[index]).get("lang", "")).strip()
+        if language:
+            return language.replace("_", "-")
+    return None
+
+
+def _first(metas: dict[str, list[str]], keys: tuple[str, ...]) -> str | None:
+    return next((metas[key][0] for key in keys if metas.get(key)), None)
+
+
+def _in_full(page: Page, address: str | None) -> str | None:
+    if not address:
+        return None
+    try:
+        return urljoin(page.url or "", address.strip())
+    except ValueError:
+        return None
+
+
+def _stated(page: Page, index: int) -> str:
+    pairs = dict(page.attributes[index])
+    return plain(pairs.get("content") or pairs.get("datetime")) or _text(page, index)
+
+
+def _text(page: Page, index: int) -> str:
+    """Text of an element; "" for one with too much to be a fact, of which thousands may lie within each other."""
+    begin, end = int(page.run_begin[index]), int(page.run_end[index])
+    if page.run_offset[end] - page.run_offset[begin] > _MAX_FACT_CHARACTERS:
+        return ""
+    return " ".join(page.text[page.run_offset[begin] : page.run_offset[end]].split())
+
+
+SOURCES: Final[dict[str, Callable[[Page], Facts]]] = {
+    "json-ld": json_ld_facts,
+    "opengraph": opengraph_facts,
+    "microdata": microdata_facts,
+    "meta": meta_facts,
+    "markup": markup_facts,
+}
+"""Where facts are looked for, the most trusted first."""

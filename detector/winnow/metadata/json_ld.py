@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from html import unescape
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-
-from winnow.metadata.values import address, names, plain, words
+from winnow.metadata.values import address, names, plain, unescape_text, words
+from winnow.page.attributes import question
 from winnow.page.tags import TAG_ID
 
 if TYPE_CHECKING:
@@ -17,21 +17,24 @@ if TYPE_CHECKING:
 
     from winnow.page.page import Page
 
-_AROUND: Final = re.compile(r"^\s*(?:<!--|//\s*<!\[CDATA\[|<!\[CDATA\[)|(?:-->|//\s*\]\]>|\]\]>)\s*;?\s*$")
+_OPENING: Final = re.compile(r"\A\s*(?:<!--|(?://\s*)?<!\[CDATA\[)")
+_TRAILING_COMMA: Final = re.compile(r",(?=\s*[}\]])")
 _ARTICLES: Final = re.compile(r"Article|BlogPosting|Report|Posting$|Review$")
 _THINGS: Final = frozenset(
     "Product Recipe Event Course Book Movie VideoObject JobPosting HowTo QAPage FAQPage Question Dataset".split()  # noqa: SIM905
 )
 _PAGES: Final = frozenset({"WebPage", "ItemPage", "AboutPage", "ContactPage", "CollectionPage", "ProfilePage"})
 _SITES: Final = frozenset({"WebSite", "Organization", "NewsMediaOrganization"})
-_MOST_THINGS: Final = 1_000
+_MAX_THINGS: Final = 1_000  # of each script
+_MANY_SCRIPTS: Final = 8  # for so many, all elements of the page are made
+_SCRIPTS: Final = "winnow.metadata.json_ld.json_ld_scripts"
+_JSON_LD: Final = question("type", parts=("ld+json",))
 
 
 def json_ld_facts(page: Page) -> dict[str, Any]:
     """Facts of the article, product or other thing that the page is about, then of the page and the site."""
-    things = list(_things(page))
     facts: dict[str, Any] = {}
-    for thing in sorted(things, key=_rank):
+    for thing in sorted(_things(page), key=_rank):
         kind = _kind(thing)
         rank = _rank(thing)
         if kind == "BreadcrumbList":
@@ -63,39 +66,71 @@ def _facts_of(thing: dict[str, Any], kind: str) -> dict[str, Any]:
 
 def _things(page: Page) -> Iterator[dict[str, Any]]:
     """Every object of every script that has a type, the one that holds others before them."""
-    kinds = page.attribute("type")
-    for index in np.flatnonzero(page.tag == TAG_ID["script"]).tolist():
-        if "ld+json" not in kinds.get(index, "").lower():
-            continue
-        waiting = [_parsed(page.elements[index].text or "")]
+    for script in json_ld_scripts(page):
+        waiting = [script.document]
         count = 0
-        while waiting and count < _MOST_THINGS:
-            value = waiting.pop(0)
+        while waiting and count < _MAX_THINGS:
+            value = waiting.pop()
             count += 1
             if isinstance(value, list):
-                waiting = [*value, *waiting]
+                waiting += reversed(value)
             elif isinstance(value, dict):
                 if "@type" in value:
                     yield value
-                inner = (value.get(name) for name in ("@graph", "mainEntity", "breadcrumb", "mainEntityOfPage"))
-                waiting = [*(part for part in inner if isinstance(part, dict | list)), *waiting]
+                inner = (value.get(name) for name in ("mainEntityOfPage", "breadcrumb", "mainEntity", "@graph"))
+                waiting += (part for part in inner if isinstance(part, dict | list))
 
 
-def _parsed(text: str) -> Any:
-    bare = _AROUND.sub("", _AROUND.sub("", text)).strip()
-    for attempt in (bare, unescape(bare), re.sub(r",(\s*[}\]])", r"\1", bare)):
+@dataclass(eq=False)
+class JsonLdScript:
+    """A script of JSON-LD, parsed when it is first asked for."""
+
+    text: str
+
+    @cached_property
+    def document(self) -> Any:
+        """The JSON document; ``None`` where it is none."""
+        return _parse(self.text)
+
+
+def json_ld_scripts(page: Page) -> list[JsonLdScript]:
+    """Return the scripts of JSON-LD of a page; they are kept with the page, so that each is parsed once."""
+    known: list[JsonLdScript] | None = vars(page).get(_SCRIPTS)
+    if known is None:
+        named = [place for place, kind in page.attributes.having(_JSON_LD) if "ld+json" in kind.lower()]
+        places = page.attributes.bearers(named) if named else []
+        scripts = [index for index in places if page.tag[index] == TAG_ID["script"]]
+        many = len(scripts) > _MANY_SCRIPTS
+        texts = [(page.elements[index] if many else page.element(index)).text for index in scripts]
+        known = vars(page)[_SCRIPTS] = [JsonLdScript(text or "") for text in texts]
+    return known
+
+
+def _parse(text: str) -> Any:
+    """Parse JSON that may stand in a comment, be escaped or have commas too many; ``None`` for what is none."""
+    bare = _without_wrapper(_without_wrapper(text)).strip()
+    for mend in (str, unescape_text, partial(_TRAILING_COMMA.sub, "")):
         try:
-            return json.loads(attempt, strict=False)
+            return json.loads(mend(bare), strict=False)
         except (ValueError, RecursionError):
             continue
     return None
+
+
+def _without_wrapper(text: str) -> str:
+    """Remove the comment or CDATA section around a script."""
+    text = _OPENING.sub("", text, count=1)
+    bare = text.rstrip().removesuffix(";").rstrip()
+    if bare.endswith("]]>"):
+        return bare.removesuffix("]]>").rstrip().removesuffix("//")
+    return bare.removesuffix("-->") if bare.endswith("-->") else text
 
 
 def _kind(thing: dict[str, Any]) -> str:
     kind = thing["@type"]
     if isinstance(kind, list):
         kind = kind[0] if kind else ""
-    return str(kind).rsplit("/", maxsplit=1)[-1]
+    return kind.rsplit("/", maxsplit=1)[-1] if isinstance(kind, str) else ""
 
 
 def _rank(thing: dict[str, Any]) -> int:
