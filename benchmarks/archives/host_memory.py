@@ -23,9 +23,7 @@ import numpy as np
 
 from benchmarks.shared.common import parser_of, say, table, write_json
 from benchmarks.sites.counted_pages import LEAVES, TEMPLATE
-from scrapy_winnow.archives.counting.host_counts import HOST_PAGES, HostCounts, count_shard
-from scrapy_winnow.archives.counting.leaf_files import SHARDS, LeafWriter
-from scrapy_winnow.archives.counting.stream_counts import StreamCounts
+from scrapy_winnow.archives.counting import MAX_HOST_PAGES, SHARDS, HostCounts, LeafWriter, StreamCounts, count_shard
 
 if TYPE_CHECKING:
     import argparse
@@ -78,9 +76,9 @@ def _two_passes(folder: Path, hosts: int, pages: int) -> None:
     for url, host, leaves, contents in _made_up(hosts, pages):
         page: Any = SimpleNamespace(fingerprints=leaves, contents_id=contents)
         writer.add(url, host, page)
-    writer.close()
+    writer.flush()
     for shard in range(SHARDS):
-        count_shard([folder / "leaves"], shard, folder / "counts", HOST_PAGES)
+        count_shard([folder / "leaves"], shard, folder / "counts", MAX_HOST_PAGES)
     counts = HostCounts(folder / "counts")
     for _, host, leaves, _ in _made_up(hosts, pages):
         counts.evidence(host, leaves)
@@ -88,7 +86,7 @@ def _two_passes(folder: Path, hosts: int, pages: int) -> None:
 
 def _one_pass(folder: Path, hosts: int, pages: int) -> None:
     database = sqlite3.connect(folder / "counts.sqlite")
-    counts = StreamCounts(database, HOST_PAGES)
+    counts = StreamCounts(database, MAX_HOST_PAGES)
     for url, host, leaves, contents in _made_up(hosts, pages):
         counts.count(url, host, leaves, contents)
     counts.save()

@@ -20,10 +20,8 @@ from pyarrow import parquet
 
 from benchmarks.shared.common import installed, parser_of, say, table, write_json
 from scrapy_winnow.archives import ArchiveRun, OnePassRun, Options
-from scrapy_winnow.archives.job import FileReport
-from scrapy_winnow.archives.reading.parts import Part, divided
-from scrapy_winnow.archives.reading.records import ArchiveReader
-from scrapy_winnow.archives.workers import Processes, Task
+from scrapy_winnow.archives.reading import ArchiveReader, Part, split_archives
+from scrapy_winnow.archives.runs import FileReport, Processes
 from winnow.page.page import DEFAULT_LIMITS
 
 STEPS = ("count", "count hosts", "clean", "write")
@@ -82,7 +80,7 @@ def _one_pass(archives: list[str], processes: int) -> int:
 
 
 def _dataset(archives: list[str]) -> int:
-    from scrapy_winnow.archives.on_ray.datasets import clean_pages, read_archives  # noqa: PLC0415
+    from scrapy_winnow.archives.on_ray import clean_pages, read_archives  # noqa: PLC0415
 
     with tempfile.TemporaryDirectory() as folder:
         pages = clean_pages(read_archives(archives))
@@ -92,15 +90,13 @@ def _dataset(archives: list[str]) -> int:
 
 def _trafilatura(archives: list[str], processes: int) -> int:
     with tempfile.TemporaryDirectory() as folder:
-        parts = [part for parts in divided(archives).values() for part in parts]
-        tasks = {
-            str(number): Task(_extracted, part, Path(folder) / f"{number}.jsonl", None, ())
-            for number, part in enumerate(parts)
-        }
-        return sum(result[1].pages for result in Processes(processes).each(tasks) if result is not None)
+        parts = [part for parts in split_archives(archives).values() for part in parts]
+        tasks = {str(number): (part, Path(folder) / f"{number}.jsonl") for number, part in enumerate(parts)}
+        done = Processes(processes).run(_extracted, tasks, Options(), Path(folder))
+        return sum(report.pages for _, report in done)
 
 
-def _extracted(part: Part, file: Path) -> FileReport:
+def _extracted(part: Part, file: Path, *_: object) -> FileReport:
     """The pages of a part with the text that trafilatura finds."""
     import trafilatura  # noqa: PLC0415
 

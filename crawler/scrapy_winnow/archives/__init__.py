@@ -1,13 +1,11 @@
-"""Archives of pages: WARC files in, clean pages out, each with the evidence of all pages of its host.
+"""Archives of pages: WARC files in, clean pages out, each cleaned with what the other pages of its host have in common.
 
-Two passes over the files (:class:`ArchiveRun`): the first counts the leaves of every page for its host, the second
-cleans every page with the final counts, so that nothing depends on the order in which pages were fetched. Or one pass
-over a stream (:class:`OnePassRun`), each page with what had come of its host by then.
-``docs/guides/archives.md`` says how it is run.
+:class:`ArchiveRun` reads the files twice: first it counts the leaves of every page for its host, then it cleans every
+page with the final counts, so that the order of the pages does not matter. :class:`OnePassRun` reads a stream once and
+cleans each page with what its host had counted by then. ``docs/guides/archives.md`` is the guide.
 """
 
-from scrapy_winnow.archives.job import Options
 from scrapy_winnow.archives.one_pass import OnePassRun
-from scrapy_winnow.archives.run import ArchiveRun
+from scrapy_winnow.archives.runs import ArchiveRun, Options
 
 __all__ = ["ArchiveRun", "OnePassRun", "Options"]

@@ -2,142 +2,222 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
+from collections import deque
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from multiprocessing import get_context
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
-from scrapy_winnow.archives.counting.stream_counts import StreamCounts
-from scrapy_winnow.archives.folder import Run
-from scrapy_winnow.archives.in_order import Work, cleaned_in_order
-from scrapy_winnow.archives.job import FileReport, Summary
-from scrapy_winnow.archives.output import Output, shingles_of
-from scrapy_winnow.archives.reading.parts import Part
-from scrapy_winnow.archives.reading.records import ArchiveReader
+from scrapy_winnow.archives.counting import StreamCounts
+from scrapy_winnow.archives.reading import ArchiveReader, Part
+from scrapy_winnow.archives.rows import Output, clean_hashed, hash_page, shingles_of
+from scrapy_winnow.archives.runs import FileReport, Options, Run, Summary
 from winnow.duplicates.index import CAP
+from winnow.models import load_model
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
-    from scrapy_winnow.archives.folder import RunFolder
-    from scrapy_winnow.archives.job import Options, Progress
+    from numpy.typing import NDArray
+
+    from scrapy_winnow.archives.reading import ArchivedPage
+    from scrapy_winnow.archives.rows import Row
+    from scrapy_winnow.hosts.evidence import SiteEvidence
+    from winnow.models.base import Model
+
+    CountPage = Callable[[str, str, NDArray[np.uint64], bytes], SiteEvidence]
+    """:meth:`scrapy_winnow.archives.counting.StreamCounts.count`"""
+
+_PAGES_AHEAD: Final = 4
+"""Pages per process that are parsed before the first of them is counted, and as many that wait to be cleaned."""
 
 
 class OnePassRun(Run):
-    """Cleans archives into a folder, a file for each, and reads each of them once, in the order given.
+    """Reads each archive once, in the order given, and cleans it into a file; see :class:`~.runs.Run`.
 
     The first pages of a host are cleaned by the page alone, as in a crawl; what comes out depends on the order of the
-    pages and on nothing else. Counts and what was met of near-duplicates are in a database in the folder, a transaction
-    an archive: a run over files that was stopped goes on with the archive that it was at. One that read standard input
-    (``-``) cannot. Nor is it for a Ray cluster. See :class:`~scrapy_winnow.archives.folder.Run`.
+    pages and on nothing else. Counts and near-duplicates are in a database in the work folder, one transaction per
+    archive: a run that was stopped is resumed at the archive it was at, unless it read standard input (``-``).
     """
 
-    def _ordered(self, sources: Iterable[str]) -> list[str]:
+    def _order(self, sources: Iterable[str]) -> list[str]:
         return list(dict.fromkeys(sources))
 
     def _facts(self) -> dict[str, Any]:
         if self._options.ray is not None:
-            raise ValueError("one pass goes through the pages in their order, which a Ray cluster does not")
-        return {"passes": 1, "format": self._options.format, "duplicates": self._options.duplicates}
+            raise ValueError("one pass reads the pages in their order, which a Ray cluster does not")
+        options = self._options
+        return {**super()._facts(), "passes": 1, "format": options.format, "duplicates": options.duplicates}
 
     def run(self) -> Summary:
         """Do what is left to do; every archive's file is in the folder at the end."""
-        with closing(sqlite3.connect(self._folder.state / "one-pass.sqlite")) as database:
-            one = _Pass(self._folder, self._options, self._progress, database)
-            for source, name in self._folder.names.items():
-                one.take(source, name)
-        self._folder.remove_state()
-        return one.summary
+        summary = Summary()
+        output = Output(self._destination, self._options, summary)
+        pages = bytes_read = 0
+        with closing(sqlite3.connect(self._state / "one-pass.sqlite")) as database:
+            counts = StreamCounts(database, self._options.max_host_pages)
+            state = _State(database)
+            for url, shingles in state.documents():
+                output.find_original(url, shingles)
+            for done, (source, name) in enumerate(self._names.items()):
+                stored = state.find_report(name)
+                if stored is not None:
+                    report, duplicates = stored
+                    summary.pages += report.pages
+                    summary.duplicates += duplicates
+                else:
+                    before = summary.duplicates
+                    reader = ArchiveReader(Part(source), max_bytes=self._options.limits.max_bytes)
+                    report = FileReport()
+                    with output.open_archive(name) as write:
+                        for result in clean_in_order(reader, counts.count, self._options):
+                            if isinstance(result, Exception):
+                                report.add_failure(result)
+                                continue
+                            write(result)
+                            if self._options.duplicates:
+                                state.add_document(str(result["url"]), shingles_of(result))
+                            report.pages += 1
+                            self._report(done, pages + report.pages, bytes_read + reader.bytes_read)
+                    report.skipped, report.broken = reader.skipped, reader.broken
+                    counts.save()
+                    state.add_report(name, report, summary.duplicates - before)
+                    pages += report.pages
+                    bytes_read += reader.bytes_read
+                summary.add(source, report)
+                self._report(done + 1, pages, bytes_read)
+            summary.hosts = counts.save()
+        shutil.rmtree(self._state)
+        return summary
 
-
-class _Pass:
-    """Goes through archives one after the other; what is done is in a database, and is not done again.
-
-    Attributes:
-        summary: what came of those that were taken.
-    """
-
-    def __init__(self, folder: RunFolder, options: Options, progress: Progress, database: sqlite3.Connection) -> None:
-        self.summary = Summary()
-        self._options = options
-        self._output = Output(folder.destination, options, self.summary)
-        self._state = _State(database)
-        self._counts = StreamCounts(database, options.host_pages)
-        self._progress = progress
-        self._archives = len(folder.names)
-        self._done = self._read_bytes = self._pages = 0
-        self.summary.hosts = self._counts.save()
-        for url, shingles in self._state.documents():
-            self._output.original_of(url, shingles)
-
-    def take(self, source: str, name: str) -> None:
-        """Clean an archive, if that is not done."""
-        known, summary = self._state.report(name), self.summary
-        if known is not None:
-            report, duplicates = known
-            summary.pages += report.pages
-            summary.duplicates += duplicates
-        else:
-            before = summary.duplicates
-            report = self._clean(source, name)
-            summary.hosts = self._counts.save()
-            self._state.add_report(name, report, summary.duplicates - before)
-        summary.add(source, report)
-        self._done += 1
-        self._say(self._read_bytes)
-
-    def _clean(self, source: str, name: str) -> FileReport:
-        options, report = self._options, FileReport()
-        before = self._read_bytes
-        reader = ArchiveReader(
-            Part(source), max_bytes=options.limits.max_bytes, at=lambda place: self._say(before + place)
-        )
-        work = Work(str(options.model) if options.model is not None else None, options.limits, options.outputs)
-        with self._output.file(name) as write:
-            for outcome in cleaned_in_order(reader, self._counts.count, work, options.processes):
-                if isinstance(outcome, Exception):
-                    report.note(outcome)
-                    continue
-                write(outcome)
-                if options.duplicates:
-                    self._state.add_document(str(outcome["url"]), shingles_of(outcome))
-                report.pages += 1
-                self._pages += 1
-        report.skipped, report.broken = reader.skipped, reader.broken
-        return report
-
-    def _say(self, read_bytes: int) -> None:
-        self._read_bytes = read_bytes
-        self._progress("clean", self._done, self._archives, read_bytes, self._pages)
+    def _report(self, done: int, pages: int, bytes_read: int) -> None:
+        self._progress("clean", done, len(self._names), pages, bytes_read)
 
 
 class _State:
-    """What a run that goes on has to know besides the counts, in the same database and the same transactions."""
+    """What a resumed run has to know besides the counts, in the same database and the same transactions."""
 
     def __init__(self, database: sqlite3.Connection) -> None:
         self._database = database
         database.execute("CREATE TABLE IF NOT EXISTS archives (name TEXT PRIMARY KEY, report TEXT, duplicates INTEGER)")
         database.execute("CREATE TABLE IF NOT EXISTS documents (number INTEGER PRIMARY KEY, url TEXT, shingles BLOB)")
 
-    def documents(self) -> Iterator[tuple[str, np.ndarray[tuple[int], np.dtype[np.uint64]]]]:
-        """Addresses and shingles of the pages of archives that are done, in their order."""
+    def documents(self) -> Iterator[tuple[str, NDArray[np.uint64]]]:
+        """Go through the addresses and shingles of pages of finished archives, in their order."""
         for url, shingles in self._database.execute("SELECT url, shingles FROM documents ORDER BY number"):
             yield url, np.frombuffer(shingles, "<u8").astype(np.uint64)
 
-    def add_document(self, url: str, shingles: np.ndarray[tuple[int], np.dtype[np.uint64]]) -> None:
-        """Keep a page."""
+    def add_document(self, url: str, shingles: NDArray[np.uint64]) -> None:
+        """Store the shingles of a page."""
         packed = shingles.astype("<u8").tobytes()
         self._database.execute("INSERT INTO documents (url, shingles) VALUES (?, ?)", (url, packed))
 
-    def report(self, name: str) -> tuple[FileReport, int] | None:
-        """What became of an archive that is done, and near-duplicates in it."""
+    def find_report(self, name: str) -> tuple[FileReport, int] | None:
+        """Return the report of a finished archive and its number of near-duplicates; ``None`` for one to do."""
         query = "SELECT report, duplicates FROM archives WHERE name = ?"
         found = self._database.execute(query, (name,)).fetchone()
         return None if found is None else (FileReport.from_json(found[0]), found[1])
 
     def add_report(self, name: str, report: FileReport, duplicates: int) -> None:
-        """Note that an archive is done, with all that goes with it."""
+        """Commit a finished archive with all that belongs to it."""
         self._database.execute("INSERT INTO archives VALUES (?, ?, ?)", (name, report.to_json(), duplicates))
         self._database.execute("DELETE FROM documents WHERE number <= (SELECT max(number) FROM documents) - ?", (CAP,))
         self._database.commit()
+
+
+def clean_in_order(pages: Iterable[ArchivedPage], count: CountPage, options: Options) -> Iterator[Row | Exception]:
+    """Clean pages, each with what its host had counted when it came.
+
+    Args:
+        pages: in their order.
+        count: called with each page that can be parsed, in that order, in this process.
+        options: how they are cleaned, and in how many processes; the rows do not depend on that number.
+
+    Yields:
+        For each page, in that order, its row, or why it could not be cleaned.
+
+    Raises:
+        BrokenProcessPool: a process died.
+    """
+    if options.processes > 1:
+        yield from _clean_in_processes(pages, count, options)
+        return
+    model = load_model(options.model)
+    for page in pages:
+        try:
+            hashed = hash_page(page, options.limits)
+            evidence = None
+            if hashed is not None:
+                evidence = count(page.url, page.host, hashed.fingerprints, hashed.contents_id)
+            row = clean_hashed(page, hashed, evidence, model, options)
+        except Exception as error:
+            yield error
+        else:
+            yield row
+
+
+def _clean_in_processes(pages: Iterable[ArchivedPage], count: CountPage, options: Options) -> Iterator[Row | Exception]:
+    parsing: deque[tuple[ArchivedPage, Future[tuple[NDArray[np.uint64], bytes] | None]]] = deque()
+    cleaning: deque[Future[Row]] = deque()
+    ahead = _PAGES_AHEAD * options.processes
+    with ProcessPoolExecutor(options.processes, get_context("spawn"), _start_process, (options,)) as pool:
+
+        def count_next() -> None:
+            page, parsed = parsing.popleft()
+            if (error := parsed.exception()) is not None:
+                failed: Future[Row] = Future()
+                failed.set_exception(error)
+                cleaning.append(failed)
+                return
+            leaves = parsed.result()
+            evidence = count(page.url, page.host, *leaves) if leaves is not None else None
+            cleaning.append(pool.submit(_clean_in_process, page, evidence))
+
+        for page in pages:
+            parsing.append((page, pool.submit(_parse_in_process, page)))
+            if len(parsing) > ahead:
+                count_next()
+            if len(cleaning) > ahead:
+                yield _result_of(cleaning.popleft())
+        while parsing:
+            count_next()
+        while cleaning:
+            yield _result_of(cleaning.popleft())
+
+
+def _result_of(future: Future[Row]) -> Row | Exception:
+    try:
+        return future.result()
+    except BrokenProcessPool:
+        raise
+    except Exception as error:
+        return error
+
+
+class _Process:
+    """What a process beside this one works with."""
+
+    options: Options
+    model: Model
+
+
+def _start_process(options: Options) -> None:
+    threadpool_limits(limits=1, user_api="blas")
+    _Process.options, _Process.model = options, load_model(options.model)
+
+
+def _parse_in_process(page: ArchivedPage) -> tuple[NDArray[np.uint64], bytes] | None:
+    hashed = hash_page(page, _Process.options.limits)
+    return None if hashed is None else (hashed.fingerprints, hashed.contents_id)
+
+
+def _clean_in_process(page: ArchivedPage, evidence: SiteEvidence | None) -> Row:
+    options = _Process.options
+    hashed = hash_page(page, options.limits) if evidence is not None else None
+    return clean_hashed(page, hashed, evidence, _Process.model, options)

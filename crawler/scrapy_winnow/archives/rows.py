@@ -1,71 +1,224 @@
-"""A page as it comes out of an archive: one row, the same in JSON Lines, Parquet and WARC."""
+"""A clean page as one row, and the formats that rows are written in: JSON Lines, Parquet, WARC ``conversion``."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import gzip
+import json
+import uuid
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import numpy as np
 
 from scrapy_winnow.fields import FIELDS, Outcome
 from scrapy_winnow.hosts.evidence import HashedPage
 from winnow.cleaning import clean
 from winnow.counting import MIN_PAGES
+from winnow.duplicates.index import MemoryIndex
 from winnow.duplicates.shingles import shingles
 from winnow.page import Page, PageTooLarge
 
 if TYPE_CHECKING:
-    from scrapy_winnow.archives.counting.host_counts import HostCounts
-    from scrapy_winnow.archives.reading.records import ArchivedPage
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from scrapy_winnow.archives.addresses import Destination
+    from scrapy_winnow.archives.counting import HostCounts
+    from scrapy_winnow.archives.reading import ArchivedPage
+    from scrapy_winnow.archives.runs import Options, Summary
     from scrapy_winnow.hosts.evidence import SiteEvidence
     from winnow.models.base import Model
     from winnow.page.page import Limits
 
     Row = dict[str, object]
+    WriteRow = Callable[[Row], object]
 
-OWN_COLUMNS: Final = ("url", "host", "date", "record_id")
+ARCHIVE_COLUMNS: Final = ("url", "host", "date", "record_id")
 """What the archive says of a page; the other columns are those of items."""
+
+_PARQUET_ROWS: Final = 1_000  # per row group
+_FLOATS: Final = frozenset({"template_share", "confidence"})
+_INTEGERS: Final = frozenset({"evidence_pages", "site_label_version"})
+_LISTS: Final = frozenset({"shingles"})
+_NEVER_EXPIRES_S: Final = 1 << 31
 
 
 def columns(outputs: frozenset[str]) -> tuple[str, ...]:
-    """Names of the columns, with the optional ones that are wanted."""
-    return OWN_COLUMNS + tuple(field.name for field in FIELDS if not field.optional or field.name in outputs)
+    """Return the names of the columns, with the optional ones in ``outputs``."""
+    return ARCHIVE_COLUMNS + tuple(field.name for field in FIELDS if not field.optional or field.name in outputs)
 
 
-def read(page: ArchivedPage, limits: Limits) -> HashedPage | None:
-    """Read a page and fingerprint its leaves; ``None`` for one above the limits."""
+def hash_page(page: ArchivedPage, limits: Limits) -> HashedPage | None:
+    """Parse a page and fingerprint its leaves; ``None`` for one above the limits."""
     try:
         return HashedPage.of(Page.parse(page.html, page.url, encoding=page.charset, limits=limits))
     except PageTooLarge:
         return None
 
 
-def counted_row(page: ArchivedPage, known: HostCounts, *, model: Model, limits: Limits, outputs: frozenset[str]) -> Row:
+def clean_counted(page: ArchivedPage, counts: HostCounts, model: Model, options: Options) -> Row:
     """Clean a page with the final counts of its host."""
-    hashed = read(page, limits)
-    evidence = known.evidence(page.host, hashed.fingerprints) if hashed is not None else None
-    return row_of(page, hashed, evidence, model=model, limits=limits, outputs=outputs)
+    hashed = hash_page(page, options.limits)
+    evidence = counts.evidence(page.host, hashed.fingerprints) if hashed is not None else None
+    return clean_hashed(page, hashed, evidence, model, options)
 
 
-def row_of(
-    page: ArchivedPage,
-    hashed: HashedPage | None,
-    evidence: SiteEvidence | None,
-    *,
-    model: Model,
-    limits: Limits,
-    outputs: frozenset[str],
+def clean_hashed(
+    page: ArchivedPage, hashed: HashedPage | None, evidence: SiteEvidence | None, model: Model, options: Options
 ) -> Row:
-    """Clean a page that was read, with what is known of its host."""
+    """Clean a page with what is known of its host; both ``None`` for a page above the limits."""
     cleaned = clean(
         page.html if hashed is None else hashed.page,
         page.url,
         model=model,
-        limits=limits,
+        limits=options.limits,
         df=hashed.frequencies(evidence) if hashed is not None and evidence is not None else None,
         pages=evidence.pages if evidence is not None else 0,
     )
     with_evidence = evidence is not None and evidence.pages >= MIN_PAGES
     outcome = Outcome(cleaned, evidence, with_evidence, shingles(cleaned.text))
-    row: Row = {name: getattr(page, name) for name in OWN_COLUMNS}
+    row: Row = {name: getattr(page, name) for name in ARCHIVE_COLUMNS}
     for field in FIELDS:
-        if not field.optional or field.name in outputs:
+        if not field.optional or field.name in options.outputs:
             row[field.name] = field.value(outcome) if field.value is not None else None
     return row
+
+
+def shingles_of(row: Row) -> NDArray[np.uint64]:
+    """Return the shingles of a row as numbers."""
+    return np.array([int(shingle, 16) for shingle in cast("list[str]", row["shingles"])], np.uint64)
+
+
+class Output:
+    """Writes a file of rows for each archive, and marks near-duplicates in the order of the pages.
+
+    Args:
+        destination: of the files.
+        options: of the run.
+        summary: pages and near-duplicates are added to it.
+    """
+
+    def __init__(self, destination: Destination, options: Options, summary: Summary) -> None:
+        self._destination = destination
+        self._suffix, self._open_format = FORMATS[options.format]
+        self._outputs = options.outputs
+        self._summary = summary
+        self._index = MemoryIndex(ttl=_NEVER_EXPIRES_S) if options.duplicates else None
+
+    @contextmanager
+    def open_archive(self, name: str) -> Iterator[WriteRow]:
+        """Open the file of an archive, and yield the function that writes a row; the file appears when it is whole."""
+        with (
+            self._destination.open_file(f"{name}{self._suffix}") as file,
+            self._open_format(file, self._outputs) as write_row,
+        ):
+
+            def write(row: Row) -> None:
+                row["duplicate_of"] = self.find_original(str(row["url"]), shingles_of(row))
+                self._summary.pages += 1
+                self._summary.duplicates += row["duplicate_of"] is not None
+                write_row(row)
+
+            yield write
+
+    def find_original(self, url: str, shingles: NDArray[np.uint64]) -> str | None:
+        """Add a page to the index, and return the earlier page that it repeats, if there is one."""
+        return None if self._index is None else self._index.decide(url, shingles, now=0).duplicate_of
+
+
+@contextmanager
+def _open_json_lines(path: Path, _: frozenset[str]) -> Iterator[WriteRow]:
+    """Write one JSON object a line, gzip-compressed; the same rows give the same bytes."""
+    with path.open("wb") as file, gzip.GzipFile("", "wb", 6, file, mtime=0) as lines:
+        yield lambda row: lines.write(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+
+
+@contextmanager
+def _open_parquet(path: Path, outputs: frozenset[str]) -> Iterator[WriteRow]:
+    """Write one Parquet file, zstd-compressed, with the schema of :func:`parquet_schema`."""
+    import pyarrow as pa  # noqa: PLC0415  (an optional package, and slow to import)
+    from pyarrow import parquet  # noqa: PLC0415
+
+    schema = parquet_schema(outputs)
+    rows: list[Row] = []
+
+    def write(row: Row) -> None:
+        rows.append(row)
+        if len(rows) >= _PARQUET_ROWS:
+            flush()
+
+    def flush() -> None:
+        table.write_table(pa.Table.from_pylist(parquet_rows(rows), schema=schema))
+        rows.clear()
+
+    with parquet.ParquetWriter(path, schema, compression="zstd") as table:
+        yield write
+        if rows:
+            flush()
+
+
+def parquet_schema(outputs: frozenset[str]) -> Any:
+    """Return the columns of a Parquet file: strings, numbers, lists of strings; nested values are JSON."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    def type_of(name: str) -> Any:
+        if name in _FLOATS:
+            return pa.float64()
+        if name in _INTEGERS:
+            return pa.int32()
+        return pa.list_(pa.string()) if name in _LISTS else pa.string()
+
+    return pa.schema([(name, type_of(name)) for name in columns(outputs)])
+
+
+def parquet_rows(rows: list[Row]) -> list[Row]:
+    """Return rows with values of the types in :func:`parquet_schema`."""
+
+    def value_of(name: str, value: object) -> object:
+        if isinstance(value, str):
+            return value.encode("utf-8", "replace").decode()
+        if value is None or name in _FLOATS | _INTEGERS | _LISTS:
+            return value
+        return json.dumps(value, ensure_ascii=False)
+
+    return [{name: value_of(name, value) for name, value in row.items()} for row in rows]
+
+
+@contextmanager
+def _open_conversions(path: Path, _: frozenset[str]) -> Iterator[WriteRow]:
+    """Write WARC 1.1 ``conversion`` records, gzip-compressed one by one, as Common Crawl's WET files have them."""
+    with path.open("wb") as file:
+        yield lambda row: file.write(gzip.compress(_conversion_of(row), 6, mtime=0))
+
+
+def _conversion_of(row: Row) -> bytes:
+    """Return a record with the clean text; its name is made of the response's, so that the bytes can be repeated."""
+    text = str(row["text"]).encode("utf-8", "replace") + b"\n"
+    response = str(row["record_id"]).strip("<>")
+    headers = {
+        "WARC-Type": "conversion",
+        "WARC-Record-ID": f"<urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, response + str(row['url']))}>",
+        "WARC-Date": row["date"],
+        "WARC-Target-URI": row["url"],
+        "WARC-Refers-To": f"<{response}>" if response else None,
+        "Content-Type": "text/plain; charset=utf-8",
+        "X-Winnow-Title": row["title"],
+        "X-Winnow-Status": row["status"],
+        "X-Winnow-Label-Source": row["label_source"],
+        "X-Winnow-Template-Share": row["template_share"],
+        "X-Winnow-Duplicate-Of": row["duplicate_of"],
+        "Content-Length": len(text),
+    }
+    lines = [f"{name}: {' '.join(str(value).split())}" for name, value in headers.items() if value not in {None, ""}]
+    return "\r\n".join(["WARC/1.1", *lines, "", ""]).encode("utf-8", "replace") + text + b"\r\n\r\n"
+
+
+FORMATS: Final[dict[str, tuple[str, Callable[[Path, frozenset[str]], AbstractContextManager[WriteRow]]]]] = {
+    "jsonl": (".jsonl.gz", _open_json_lines),
+    "parquet": (".parquet", _open_parquet),
+    "warc": (".warc.gz", _open_conversions),
+}
+"""Suffix and writer of each format."""

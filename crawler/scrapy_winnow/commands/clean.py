@@ -1,22 +1,46 @@
-"""``winnow clean``: pages in; text, Markdown, clean HTML or JSON out."""
+"""``winnow clean``: pages in; text, Markdown, clean HTML or JSON out. ``winnow segments``: sections and scores."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
-from scrapy_winnow.commands.shared.cleaning import FURTHER, SUFFIXES, Source, cleaned_sources, sources_of
-from scrapy_winnow.commands.shared.failures import FAILED, CommandError, reason
-from scrapy_winnow.commands.shared.inputs import InputError, add_page_options, check_url, load
-from scrapy_winnow.commands.shared.outputs import FileOutput, FolderOutput, Output, StandardOutput
-from scrapy_winnow.commands.shared.progress import Progress
+from scrapy_winnow.commands.common import (
+    FAILED,
+    STANDARD_INPUT,
+    CommandError,
+    InputError,
+    Progress,
+    add_page_options,
+    check_url,
+    clean_file,
+    load_model_option,
+    reason,
+    warn,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
 
-_EPILOG = """\
+    from winnow import Cleaned, Segment
+    from winnow.models.base import Model
+
+    WritePage = Callable[["Source", str], object]
+
+_SUFFIXES: Final = {"text": ".txt", "markdown": ".md", "html": ".html", "json": ".json"}
+_JSON_PARTS: Final = ("html", "markdown", "metadata", "chunks", "segments")
+_ONE_FILE_SUFFIXES: Final = (".jsonl", ".json", ".ndjson")
+_PAGES_PER_CALL: Final = 8  # to a process
+_TEXT_WIDTH: Final = 50  # characters
+_PATH_WIDTH: Final = 60
+
+_CLEAN_EPILOG = """\
 examples:
   winnow clean page.html
   winnow clean --format markdown --url https://host.example/story page.html -o story.md
@@ -26,31 +50,44 @@ examples:
   winnow clean mirror/ --format json --with metadata -o pages.jsonl
   curl -s https://host.example/ | winnow clean -
 """
+_SEGMENTS_EPILOG = """\
+The score is the smoothed templateness, from 0 (content) to 1 (template). The second column says what was decided:
+  content    kept
+  landmark   cut; it lies in a nav, header, footer or aside element
+  links      cut; most of its text is links
+  copy       cut; the page has the same text before it
+  comment    cut; it is left over from a conditional comment
+  model      cut; by its score alone
+
+examples:
+  winnow segments page.html
+  winnow segments --json page.html | jq 'select(.template)'     the sections that are cut
+"""
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command and its options."""
+    """Add both commands and their options."""
     parser = commands.add_parser(
         "clean",
         help="take the template out of pages",
         description="Take the template out of pages and write their content.",
-        epilog=_EPILOG,
+        epilog=_CLEAN_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_page_options(parser)
     parser.add_argument(
         "--format",
-        choices=tuple(SUFFIXES),
+        choices=tuple(_SUFFIXES),
         default="text",
-        help="what to write (default: text); json has the title, text, share of text cut and more",
+        help="what to write (default: text); json has the title, text, fraction of text cut and more",
     )
     parser.add_argument(
         "--with",
-        dest="further",
+        dest="json_parts",
         action="append",
-        choices=FURTHER,
+        choices=_JSON_PARTS,
         default=[],
-        help="write this into JSON, too; may be given more than once",
+        help="also write this into JSON; may be given more than once",
     )
     parser.add_argument(
         "-o",
@@ -61,82 +98,261 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument(
         "-j", "--processes", type=int, default=1, metavar="N", help="processes to clean in (default: 1)"
     )
-    parser.add_argument("--encoding", metavar="NAME", help="charset of the pages (default: found out for each)")
-    parser.add_argument("--no-links", action="store_true", help="leave out where links lead")
-    parser.add_argument("--no-images", action="store_true", help="leave out pictures")
-    parser.add_argument("--no-tables", action="store_true", help="leave out tables of data")
-    parser.add_argument("--keep-copies", action="store_true", help="keep text that a page has twice")
+    parser.add_argument("--encoding", metavar="NAME", help="charset of the pages (default: detected for each)")
+    parser.add_argument("--no-links", action="store_true", help="leave out the targets of links")
+    parser.add_argument("--no-images", action="store_true", help="leave out images")
+    parser.add_argument("--no-tables", action="store_true", help="leave out data tables")
+    parser.add_argument("--keep-copies", action="store_true", help="keep text that a page repeats")
     parser.add_argument(
         "--comments",
         choices=("separate", "include", "drop"),
         default="separate",
-        help="what readers wrote below the content: out of the text (default), in it, or nowhere at all",
+        help="comments of readers: apart from the text (default), in it, or nowhere",
     )
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run_clean)
+
+    parser = commands.add_parser(
+        "segments",
+        help="show the sections of pages with their scores",
+        description="Show the sections of a page in document order, with their scores.",
+        epilog=_SEGMENTS_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_page_options(parser)
+    parser.add_argument("--json", action="store_true", help="write one JSON object a section, with all its text")
+    parser.set_defaults(run=run_segments)
 
 
-def run(options: argparse.Namespace) -> int:
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A page to clean.
+
+    Attributes:
+        name: file, or ``-`` for standard input.
+        stem: its path in the output without suffix: the file's name, or the path below the folder that was given.
+        is_in_folder: whether a folder was given.
+    """
+
+    name: str
+    stem: str
+    is_in_folder: bool = False
+
+
+def run_clean(options: argparse.Namespace) -> int:
     """Clean every page; those that fail are named on standard error."""
     check_url(options)
     if options.processes < 1:
         raise CommandError("--processes: at least 1")
-    if options.further and options.format != "json":
+    if options.json_parts and options.format != "json":
         raise CommandError("--with goes with --format json")
-    sources, failed = _sources(options)
-    output = _output(options, sources)
-    model = load(options)
-    progress = Progress("pages") if output.quiet else None
-    code = FAILED if failed else 0
-    with output:
-        for done, (source, page) in enumerate(cleaned_sources(sources, options, model), 1):
-            for note in page.notes:
-                print(f"winnow: {source.name}: {note}", file=sys.stderr)
+    sources, code = _find_all_sources(options)
+    output = _open_output(options, sources)
+    model = load_model_option(options)
+    progress = Progress("pages") if options.output not in {None, "-"} and len(sources) > 1 else None
+    with output as write:
+        for done, (source, (content, warnings)) in enumerate(_clean_all(sources, options, model), 1):
             try:
-                if page.content is not None:
-                    output.write(source, page.content)
+                if content is not None:
+                    write(source, content)
             except BrokenPipeError:
                 raise
             except (InputError, OSError) as error:
-                print(f"winnow: {source.name}: {reason(error)}", file=sys.stderr)
+                warnings.append(reason(error))
                 code = FAILED
-            if page.content is None:
+            for warning in warnings:
+                warn(f"{source.name}: {warning}")
+            if content is None:
                 code = FAILED
-            if progress is not None and len(sources) > 1:
+            if progress is not None:
                 progress(done, len(sources), source.name)
     return code
 
 
-def _sources(options: argparse.Namespace) -> tuple[list[Source], bool]:
-    """Every page named, those of folders included, and whether some name stands for none."""
+def _find_all_sources(options: argparse.Namespace) -> tuple[list[Source], int]:
+    """Return the pages that the names stand for, and the exit code: 1 if one of the names stands for none."""
     sources: list[Source] = []
-    failed = False
+    code = 0
     for name in options.files:
         try:
-            sources += sources_of(name)
+            sources += _find_sources(name)
         except (InputError, OSError) as error:
-            print(f"winnow: {name}: {reason(error)}", file=sys.stderr)
-            failed = True
+            warn(f"{name}: {reason(error)}")
+            code = FAILED
     if options.url and len(sources) > 1:
         raise CommandError("--url goes with a single FILE")
-    return sources, failed
+    return sources, code
 
 
-def _output(options: argparse.Namespace, sources: Sequence[Source]) -> Output:
-    """Where to write to.
+def _find_sources(name: str) -> list[Source]:
+    """Return the pages that a name stands for: a file, or the HTML files anywhere below a folder.
 
     Raises:
-        CommandError: that cannot be.
+        InputError: there is no HTML file in the folder.
     """
-    suffix = SUFFIXES[options.format]
-    many = len(options.files) > 1 or len(sources) > 1
+    if name == STANDARD_INPUT:
+        return [Source(name, "stdin")]
+    folder = Path(name)
+    if not name or not folder.is_dir():
+        return [Source(name, Path(name).stem)]
+    from winnow.training.sites import page_files  # noqa: PLC0415  (help and usage errors need not wait for numpy)
+
+    files = page_files(folder)
+    if not files:
+        raise InputError("no HTML files in this folder")
+    return [Source(str(file), str(file.relative_to(folder).with_suffix("")), is_in_folder=True) for file in files]
+
+
+def _clean_all(
+    sources: Sequence[Source], options: argparse.Namespace, model: Model
+) -> Iterator[tuple[Source, tuple[str | None, list[str]]]]:
+    """Clean pages in their order; yield what :func:`_clean_source` returns for each."""
+    if options.processes == 1 or len(sources) <= 1:
+        yield from ((source, _clean_source(source, options, model)) for source in sources)
+        return
+    from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415
+    from multiprocessing import get_context  # noqa: PLC0415
+
+    context = get_context("forkserver")
+    with ProcessPoolExecutor(min(options.processes, len(sources)), context, _start_process, (options,)) as pool:
+        yield from zip(sources, pool.map(_clean_in_process, sources, chunksize=_PAGES_PER_CALL), strict=True)
+
+
+_process: dict[str, Any] = {}
+"""Options and model of a process of its own."""
+
+
+def _start_process(options: argparse.Namespace) -> None:
+    from threadpoolctl import threadpool_limits  # noqa: PLC0415
+
+    limits = threadpool_limits(limits=1, user_api="blas")
+    _process.update(options=options, model=load_model_option(options), limits=limits)
+
+
+def _clean_in_process(source: Source) -> tuple[str | None, list[str]]:
+    return _clean_source(source, _process["options"], _process["model"])
+
+
+def _clean_source(source: Source, options: argparse.Namespace, model: Model) -> tuple[str | None, list[str]]:
+    """Clean one page; return its content as it is written, ``None`` where it failed, and warnings for the user."""
+    switches = {
+        "encoding": options.encoding,
+        "links": not options.no_links,
+        "images": not options.no_images,
+        "tables": not options.no_tables,
+        "deduplicate": not options.keep_copies,
+        "comments": options.comments,
+    }
     try:
-        if options.output in {None, "-"}:
-            return StandardOutput(headed=many and options.format != "json")
-        if options.format == "json" and options.output.endswith((".jsonl", ".json", ".ndjson")):
-            return FileOutput.of(options.output)
-        to_folder = many or options.output.endswith("/") or any(source.in_folder for source in sources)
-        if to_folder or Path(options.output).is_dir():
-            return FolderOutput.of(options.output, suffix)
-        return FileOutput.of(options.output)
-    except OSError as error:
-        raise CommandError(f"-o {options.output}: {reason(error)}") from error
+        cleaned, warnings = clean_file(source.name, options, model, **switches)
+    except (InputError, LookupError, OSError) as error:
+        return None, [reason(error)]
+    if options.format == "json":
+        return _json_of(source.name, cleaned, options), warnings
+    content: str = getattr(cleaned, options.format)
+    return (content if content.endswith("\n") else f"{content}\n"), warnings
+
+
+def _json_of(name: str, cleaned: Cleaned, options: argparse.Namespace) -> str:
+    row = {
+        "file": name,
+        "url": options.url,
+        "title": cleaned.title,
+        "text": cleaned.text,
+        "comments": cleaned.comments,
+        "template_share": round(cleaned.template_share, 4),
+        "confidence": None if cleaned.confidence is None else round(cleaned.confidence, 4),
+        "kind": cleaned.kind,
+        "fallback": cleaned.fallback,
+        "passed_through": cleaned.passed_through,
+        "model": cleaned.model_version,
+    }
+    parts = cleaned.to_dict(*options.json_parts)
+    return json.dumps(row | {part: parts[part] for part in options.json_parts}, ensure_ascii=False) + "\n"
+
+
+def _open_output(options: argparse.Namespace, sources: Sequence[Source]) -> AbstractContextManager[WritePage]:
+    """Return a context that yields the function that writes the content of a page."""
+    has_many = len(options.files) > 1 or len(sources) > 1
+    if options.output in {None, "-"}:
+        return _open_standard_output(with_names=has_many and options.format != "json")
+    path = Path(options.output)
+    is_json_lines = options.format == "json" and options.output.endswith(_ONE_FILE_SUFFIXES)
+    is_folder = has_many or options.output.endswith("/") or path.is_dir() or any(each.is_in_folder for each in sources)
+    if is_folder and not is_json_lines:
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise CommandError(f"-o {options.output}: {reason(error)}") from error
+        return _open_folder(path, _SUFFIXES[options.format])
+    if not path.parent.is_dir():
+        raise CommandError(f"-o: no such folder: {path.parent}")
+    return _open_file(path)
+
+
+@contextmanager
+def _open_standard_output(*, with_names: bool) -> Iterator[WritePage]:
+    yield lambda source, content: sys.stdout.write(f"==> {source.name} <==\n{content}\n" if with_names else content)
+
+
+@contextmanager
+def _open_file(file: Path) -> Iterator[WritePage]:
+    """Write all pages to one file, which is created with the first."""
+    is_new = True
+
+    def write(_: Source, content: str) -> None:
+        nonlocal is_new
+        with file.open("w" if is_new else "a", encoding="utf-8") as stream:
+            stream.write(content)
+        is_new = False
+
+    yield write
+
+
+@contextmanager
+def _open_folder(folder: Path, suffix: str) -> Iterator[WritePage]:
+    """Write a file for each page, in the same folders below ``folder`` as the page was in."""
+    written: set[Path] = set()
+
+    def write(source: Source, content: str) -> None:
+        file = folder / f"{source.stem}{suffix}"
+        if file in written:
+            raise InputError(f"would overwrite {file}, written for another FILE")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(content, "utf-8")
+        written.add(file)
+
+    yield write
+
+
+def run_segments(options: argparse.Namespace) -> int:
+    """Write the sections of every file; files that fail are named on standard error."""
+    check_url(options)
+    model = load_model_option(options)
+    code = 0
+    for name in options.files:
+        try:
+            cleaned, warnings = clean_file(name, options, model)
+        except InputError as error:
+            warn(f"{name}: {error}")
+            code = FAILED
+            continue
+        for warning in warnings:
+            warn(f"{name}: {warning}")
+        if options.json:
+            for segment in cleaned.segments:
+                print(json.dumps({"file": name, **asdict(segment)}, ensure_ascii=False))
+        else:
+            if len(options.files) > 1:
+                print(f"==> {name} <==")
+            _print_segments(cleaned.segments)
+    return code
+
+
+def _print_segments(segments: list[Segment]) -> None:
+    print(f"{'score':>5}  {'what':<8} {'chars':>7}  {'section':<{_PATH_WIDTH}}  text")
+    for segment in segments:
+        path = segment.path if len(segment.path) <= _PATH_WIDTH else f"…{segment.path[1 - _PATH_WIDTH :]}"
+        text = " ".join(segment.text[: 2 * _TEXT_WIDTH].split())
+        text = text if len(text) <= _TEXT_WIDTH else f"{text[: _TEXT_WIDTH - 1]}…"
+        what = "comments" if segment.comment else segment.reason or "content"
+        print(f"{segment.score:5.2f}  {what:<8} {segment.characters:7,}  {path:<{_PATH_WIDTH}}  {text}".rstrip())

@@ -9,9 +9,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scrapy_winnow.commands.shared.failures import FAILED, CommandError, reason
-from scrapy_winnow.commands.shared.inputs import add_model_options, load
-from scrapy_winnow.commands.shared.progress import shown
+from scrapy_winnow.commands.common import (
+    FAILED,
+    CommandError,
+    add_model_options,
+    load_model_option,
+    reason,
+    with_progress,
+)
 
 if TYPE_CHECKING:
     from winnow.models.base import Model
@@ -64,11 +69,11 @@ def run(options: argparse.Namespace) -> int:
         raise CommandError(f"{options.gold}: {reason(error)}") from error
     if not gold_pages:
         raise CommandError(f"{options.gold}: no page of fold {options.fold}")
-    model = load(options)
+    model = load_model_option(options)
 
     missing = 0
     results = []
-    for gold in shown(gold_pages, "pages"):
+    for gold in with_progress(gold_pages, "pages"):
         text = _text(gold, options, model)
         missing += text is None
         results.append((gold, page_accuracy(text or "", gold, options.unit)))

@@ -9,9 +9,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scrapy_winnow.commands.shared.failures import CommandError, reason
-from scrapy_winnow.commands.shared.inputs import InputError, read_page
-from scrapy_winnow.commands.shared.server import connected_to
+from scrapy_winnow.commands.common import CommandError, InputError, read_page, reason
+from scrapy_winnow.commands.server import connected_to
 
 if TYPE_CHECKING:
     from scrapy_winnow.inspector.documents import Documents

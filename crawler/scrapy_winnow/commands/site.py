@@ -7,8 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from scrapy_winnow.commands.shared.failures import FAILED, CommandError, reason
-from scrapy_winnow.commands.shared.progress import Progress
+from scrapy_winnow.commands.common import FAILED, CommandError, Progress, reason
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,9 +8,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from scrapy_winnow.commands.shared.failures import FAILED, CommandError, reason
-from scrapy_winnow.commands.shared.progress import Progress
-from scrapy_winnow.commands.shared.server import connected_to
+from scrapy_winnow.commands.common import FAILED, CommandError, Progress, reason
+from scrapy_winnow.commands.server import connected_to
 
 if TYPE_CHECKING:
     from winnow.training import Trained

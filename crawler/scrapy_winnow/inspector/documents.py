@@ -144,8 +144,7 @@ def archived(source: str, url: str | None) -> tuple[Document, ...]:
         DocumentError: there are none, the file cannot be read, or what reads such files is not installed.
     """
     try:
-        from scrapy_winnow.archives.reading.parts import Part  # noqa: PLC0415  (of the extra [archives])
-        from scrapy_winnow.archives.reading.records import ArchiveReader  # noqa: PLC0415  (of the extra [archives])
+        from scrapy_winnow.archives.reading import ArchiveReader, Part  # noqa: PLC0415  (of the extra [archives])
     except ImportError as error:
         raise DocumentError("WARC files take pip install 'scrapy-winnow[archives]'") from error
     host = site_of(url) if url else None

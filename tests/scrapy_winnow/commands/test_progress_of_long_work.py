@@ -3,8 +3,8 @@ from types import SimpleNamespace
 import pytest
 
 from scrapy_winnow.commands import train
-from scrapy_winnow.commands.shared import progress
-from scrapy_winnow.commands.shared.progress import Progress
+from scrapy_winnow.commands.common import Progress
+from scrapy_winnow.commands import common as progress
 from winnow.training import Figures
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from scrapy.settings import Settings, default_settings
 
-from scrapy_winnow.commands.crawls import dedup, learn
+from scrapy_winnow.commands import dedup, learn
 from scrapy_winnow.config import DEFAULTS, Config
 from scrapy_winnow.project.spiders.site import SiteSpider
 

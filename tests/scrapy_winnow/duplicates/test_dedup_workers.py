@@ -5,7 +5,7 @@ import argparse
 import pytest
 import redis
 
-from scrapy_winnow.commands.crawls import dedup
+from scrapy_winnow.commands import dedup
 from scrapy_winnow.config import DEFAULTS
 from scrapy_winnow.duplicates.index import DuplicateIndex, IndexOptions
 from scrapy_winnow.duplicates.stream import DocumentStream

@@ -10,7 +10,7 @@ from parsel import Selector
 from rich.console import Console
 
 from scrapy_winnow.commands import main
-from scrapy_winnow.commands.shared.watching import table
+from scrapy_winnow.commands.hosts import table
 from scrapy_winnow.hosts.counts import NodeCounts
 from scrapy_winnow.hosts.evidence import HashedPage
 from scrapy_winnow.hosts.labels import HostLabels

@@ -1,21 +1,23 @@
-"""``winnow hosts``: what Redis knows of the hosts that were crawled."""
+"""``winnow hosts``: show what Redis knows of the hosts that were crawled; export and import it."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import sys
+import time
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from scrapy_winnow.commands.shared.failures import FAILED, CommandError
-from scrapy_winnow.commands.shared.profiles import export_profile, import_profiles
-from scrapy_winnow.commands.shared.server import add_server_options, connected
-from scrapy_winnow.commands.shared.watching import watch
+from scrapy_winnow.commands.common import FAILED, CommandError, InputError, read_page, reason
+from scrapy_winnow.commands.server import add_server_options, connected
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from redis import Redis
+    from rich.table import Table
 
     from scrapy_winnow.hosts.records import HostRecord, HostRecords
 
@@ -147,3 +149,115 @@ def _show(records: Iterable[HostRecord], names: set[str], *, as_json: bool) -> s
             f"{hosts:,} host{'' if hosts == 1 else 's'}, {settled:,} of them settled, {size:,} bytes", file=sys.stderr
         )
     return names
+
+
+_EVERY: Final = 2.0  # seconds
+_AROUND: Final = 6  # lines of the screen that are not hosts
+
+
+def watch(records: HostRecords, names: Sequence[str]) -> None:
+    """Show hosts until it is interrupted, those first whose pages came last.
+
+    Raises:
+        CommandError: the package that draws is not installed.
+    """
+    try:
+        from rich.live import Live  # noqa: PLC0415
+    except ImportError as error:
+        raise CommandError("--watch needs more than the core: pip install 'scrapy-winnow[inspect]'") from error
+    before: dict[str, int] = {}
+    with Live(screen=True, auto_refresh=False) as live:
+        while True:
+            found = sorted(records.named(names) if names else records.all(), key=lambda host: (-host.used, host.host))
+            live.update(table(found, before, max(live.console.height - _AROUND, 1)), refresh=True)
+            before = {host.host: host.pages for host in found}
+            time.sleep(_EVERY)
+
+
+def table(hosts: Sequence[HostRecord], before: dict[str, int], most: int) -> Table:
+    """Lay hosts out: with what has come since the last look, and the sums of all."""
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    from scrapy_winnow.hosts.records import ago  # noqa: PLC0415
+
+    settled = sum(host.state == "settled" for host in hosts)
+    size = sum(host.bytes or 0 for host in hosts)
+    drawn = Table(
+        title=f"{len(hosts):,} hosts, {settled:,} settled, {sum(host.pages for host in hosts):,} pages, {size:,} bytes",
+        caption=f"and {len(hosts) - most:,} more" if len(hosts) > most else None,
+        expand=True,
+    )
+    drawn.add_column("host", overflow="ellipsis", no_wrap=True, ratio=1)
+    drawn.add_column("state")
+    for name in ("pages", "new", "nodes", "labels", "bytes", "used"):
+        drawn.add_column(name, justify="right")
+    for host in hosts[:most]:
+        new = host.pages - before.get(host.host, host.pages)
+        drawn.add_row(
+            Text(host.host),
+            f"[green]{host.state}" if host.state == "settled" else host.state,
+            *(f"{host.pages:,}", f"+{new:,}" if new > 0 else "", f"{host.nodes:,}", f"{host.labels:,}"),
+            *("-" if host.bytes is None else f"{host.bytes:,}", f"{ago(host.used)} ago"),
+        )
+    return drawn
+
+
+_MOST_SAMPLED = 50
+
+
+def export_profile(client: Redis, prefix: str, host: str, samples: Sequence[Path], output: Path | None) -> int:
+    """Write the profile of a host to a file, or to standard output."""
+    from scrapy_winnow.hosts.labels import HostLabels  # noqa: PLC0415
+    from scrapy_winnow.profiles.profile import Profile  # noqa: PLC0415
+    from winnow.fingerprints.units import FINGERPRINT_VERSION  # noqa: PLC0415
+
+    labels = HostLabels.read(client, prefix, FINGERPRINT_VERSION, host)
+    if labels is None:
+        print(f"winnow: {host}: not counted, or fewer than 10 of its pages", file=sys.stderr)
+        return FAILED
+    profile = Profile.of(host, labels, _sampled(samples, host))
+    if not samples:
+        print("winnow: without --sample pages there are labels, but no selectors", file=sys.stderr)
+    elif not profile.template:
+        print(f"winnow: the pages of --sample have nothing of the template of {host}", file=sys.stderr)
+    try:
+        if output is None:
+            print(profile.to_json())
+        else:
+            output.write_text(f"{profile.to_json()}\n", encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise CommandError(f"-o {output}: {reason(error)}") from error
+    return 0
+
+
+def import_profiles(client: Redis, prefix: str, files: Sequence[str], ttl: int) -> int:
+    """Make the hosts of some profiles settled ones; those that are known already stay as they are."""
+    from scrapy_winnow.profiles.profile import Profile, ProfileError  # noqa: PLC0415
+    from winnow.fingerprints.units import FINGERPRINT_VERSION  # noqa: PLC0415
+
+    code = 0
+    for file in files:
+        try:
+            profile = Profile.from_json(Path(file).read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, ProfileError) as error:
+            print(f"winnow: {file}: {reason(error)}", file=sys.stderr)
+            code = FAILED
+            continue
+        if profile.labels.write(client, prefix, FINGERPRINT_VERSION, profile.host, ttl):
+            print(f"{profile.host}: settled with {len(profile.labels.fingerprints):,} labels")
+        else:
+            print(f"winnow: {profile.host}: is known already; winnow hosts --forget makes room", file=sys.stderr)
+            code = FAILED
+    return code
+
+
+def _sampled(samples: Sequence[Path], host: str) -> Iterator[tuple[str | None, bytes]]:
+    from winnow.training.sites import page_files  # noqa: PLC0415
+
+    files = [file for sample in samples for file in (page_files(sample) if sample.is_dir() else [sample])]
+    for file in files[:_MOST_SAMPLED]:
+        try:
+            yield f"http://{host}/{file.name}", read_page(str(file))
+        except InputError as error:
+            print(f"winnow: {file}: {error}", file=sys.stderr)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scrapy_winnow.commands.shared.failures import CommandError, reason
+from scrapy_winnow.commands.common import CommandError, reason
 
 if TYPE_CHECKING:
     import argparse

@@ -1,12 +1,14 @@
+"""Leaves are counted exactly over files, and page by page as they come."""
+
 from collections import defaultdict
+from sqlite3 import connect
 from types import SimpleNamespace
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrapy_winnow.archives.counting.host_counts import HostCounts, count_shard
-from scrapy_winnow.archives.counting.leaf_files import SHARDS, LeafWriter
+from scrapy_winnow.archives.counting import SHARDS, HostCounts, LeafWriter, StreamCounts, count_shard
 
 PAGES = st.lists(
     st.tuples(
@@ -34,7 +36,7 @@ def test_each_leaf_counts_the_different_pages_of_its_host_that_have_it(pages, ar
         known = distinct.setdefault((host, path), leaves)  # an address has one version here
         writers[number % archives].add(f"http://{host}/{path}", host, _hashed(known))
     for writer in writers:
-        writer.close()
+        writer.flush()
     for shard in range(SHARDS):
         count_shard([folder / str(number) for number in range(archives)], shard, folder / "counts")
     counts = HostCounts(folder / "counts")
@@ -54,11 +56,28 @@ def test_of_a_large_host_a_sample_is_counted_that_does_not_depend_on_the_order(t
         writer = LeafWriter(tmp_path / name)
         for url, hashed in ordered:
             writer.add(url, "a.example", hashed)
-        writer.close()
+        writer.flush()
         for shard in range(SHARDS):
-            count_shard([tmp_path / name], shard, tmp_path / f"{name}-counts", host_pages=20)
+            count_shard([tmp_path / name], shard, tmp_path / f"{name}-counts", max_host_pages=20)
     up, down = (HostCounts(tmp_path / f"{name}-counts") for name in ("up", "down"))
     leaves = np.arange(1, 160, dtype=np.uint64)
     evidence = up.evidence("a.example", leaves)
     assert (evidence.pages, evidence.df[0]) == (20, 20)
     assert evidence.df.tolist() == down.evidence("a.example", leaves).df.tolist()
+
+
+def test_counts_that_are_spilled_to_disk_are_those_that_stay_in_memory(tmp_path):
+    chance = np.random.default_rng(1)
+    databases = [connect(tmp_path / name) for name in "ab"]
+    small, large = (StreamCounts(database, 12, held) for database, held in zip(databases, (1, 10**9), strict=True))
+    for number in range(200):
+        host, path = f"host-{chance.integers(5)}", int(chance.integers(30))
+        leaves = chance.integers(0, 400, 300).astype(np.uint64)
+        contents = (path % 25).to_bytes(8, "little")
+        one, other = (counts.count(f"http://{host}/{path}", host, leaves, contents) for counts in (small, large))
+        assert one.df.tolist() == other.df.tolist(), number
+        assert (one.pages, one.undercount, one.counted) == (other.pages, other.undercount, other.counted)
+        assert one.pages <= 12
+    assert small.save() == large.save() == 5
+    for database in databases:
+        database.close()

@@ -7,11 +7,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from scrapy_winnow.commands.shared.failures import FAILED, CommandError, reason
-from scrapy_winnow.commands.shared.inputs import load
-from scrapy_winnow.commands.shared.progress import Progress
-from scrapy_winnow.commands.shared.server import LEAST_LEASE, add_server_options, connected
-from scrapy_winnow.commands.shared.services import add_service_options, service_of
+from scrapy_winnow.commands.common import FAILED, CommandError, Progress, load_model_option, reason
+from scrapy_winnow.commands.server import LEAST_LEASE, add_server_options, connected
+from scrapy_winnow.commands.services import add_service_options, service_of
 
 if TYPE_CHECKING:
     from redis import Redis
@@ -115,7 +113,7 @@ def _learn(options: argparse.Namespace, client: Redis, keys: LearningKeys) -> in
     from scrapy_winnow.storage.lease import Lease  # noqa: PLC0415
     from winnow.models.blocks import BlockPerceptron  # noqa: PLC0415
 
-    own = load(options)
+    own = load_model_option(options)
     if not isinstance(own, BlockPerceptron):
         raise CommandError(f"--model: {own.name!r} cannot be refitted, only models of the kind 'blocks'")
     lease = Lease(client, keys, options.lease)

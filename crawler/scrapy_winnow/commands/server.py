@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from scrapy_winnow.commands.shared.failures import CommandError
+from scrapy_winnow.commands.common import CommandError
 
 if TYPE_CHECKING:
     import argparse

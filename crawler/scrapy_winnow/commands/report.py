@@ -7,9 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scrapy_winnow.commands.shared.failures import CommandError, reason
-from scrapy_winnow.commands.shared.inputs import add_model_options, load
-from scrapy_winnow.commands.shared.server import connected_to
+from scrapy_winnow.commands.common import CommandError, add_model_options, load_model_option, reason
+from scrapy_winnow.commands.server import connected_to
 
 if TYPE_CHECKING:
     from scrapy_winnow.report.records import CrawlRecord
@@ -66,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
             _read(record, source)
     if state is not None or options.redis_url:
         _ask(record, options, state)
-    document = report(record, load(options))
+    document = report(record, load_model_option(options))
     try:
         options.output.write_text(document, encoding="utf-8", errors="replace")
     except OSError as error:

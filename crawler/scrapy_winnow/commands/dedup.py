@@ -8,9 +8,9 @@ import socket
 from contextlib import ExitStack
 from pathlib import Path
 
-from scrapy_winnow.commands.shared.failures import FAILED, CommandError, reason
-from scrapy_winnow.commands.shared.server import LEAST_LEASE, add_server_options, connected
-from scrapy_winnow.commands.shared.services import add_service_options, service_of
+from scrapy_winnow.commands.common import FAILED, CommandError, reason
+from scrapy_winnow.commands.server import LEAST_LEASE, add_server_options, connected
+from scrapy_winnow.commands.services import add_service_options, service_of
 
 _EPILOG = """\
 Crawls with WINNOW_DUPLICATES_STREAM=True put what they have cleaned into a stream in Redis. This command takes the

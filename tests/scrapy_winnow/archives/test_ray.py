@@ -1,12 +1,11 @@
 """``winnow warc --ray`` on a real cluster of two nodes, one of which is killed on the way."""
 
-import gzip
-import json
+from operator import itemgetter
 
 import pytest
 
 from scrapy_winnow.archives import ArchiveRun, Options
-from tests.scrapy_winnow.archives.made_pages import page
+from tests.scrapy_winnow.archives.made import page, rows_of, write_archive
 
 pytestmark = [
     pytest.mark.engines,
@@ -14,7 +13,6 @@ pytestmark = [
 ]
 
 ARCHIVES = 8
-BIG = 0.3  # of all pages are of one host
 
 
 @pytest.fixture(scope="module")
@@ -28,14 +26,23 @@ def cluster():
     cluster.shutdown()
 
 
-@pytest.fixture
-def many(archive):
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
     """Archives whose pages are of many hosts, and a third of them of one."""
+    folder = tmp_path_factory.mktemp("many")
     records = []
     for number in range(ARCHIVES * 20):
-        host = "big" if number % 10 < BIG * 10 else f"host-{number % 7}"
+        host = "big" if number % 10 < 3 else f"host-{number % 7}"
         records.append((f"http://{host}.example/{number}", page(host, number)))
-    return [str(archive(f"part-{part}.warc.gz", records[part::ARCHIVES])) for part in range(ARCHIVES)]
+    parts = range(ARCHIVES)
+    return [str(write_archive(folder / f"part-{part}.warc.gz", records[part::ARCHIVES])) for part in parts]
+
+
+@pytest.fixture(scope="module")
+def cleaned(many, tmp_path_factory):
+    """The folder and the summary of a run in one process."""
+    folder = tmp_path_factory.mktemp("cleaned")
+    return folder, ArchiveRun(many, folder).run()
 
 
 @pytest.fixture
@@ -44,33 +51,29 @@ def worker(cluster):
     return cluster.add_node(num_cpus=1)
 
 
-def test_a_killed_node_changes_nothing_in_what_comes_out(cluster, worker, many, tmp_path):
-    one = ArchiveRun(many, tmp_path / "one", Options()).run()
+def test_a_killed_node_changes_nothing_in_the_output(cluster, worker, many, cleaned, tmp_path):
+    folder, summary = cleaned
     steps = []
 
-    def progress(step, done, whole, read_bytes, pages):
+    def progress(step, done, *_):
         steps.append((step, done))
         if (step, done) == ("clean", 2) and worker in cluster.worker_nodes:
             cluster.remove_node(worker, allow_graceful=False)
 
-    two = ArchiveRun(many, tmp_path / "two", Options(ray=cluster.address), progress).run()
+    assert ArchiveRun(many, tmp_path, Options(ray=cluster.address), progress).run() == summary
     assert ("clean", ARCHIVES) in steps
     assert worker not in cluster.worker_nodes
-    assert (two.pages, two.hosts, two.duplicates, two.broken) == (one.pages, one.hosts, one.duplicates, one.broken)
-    assert one.pages == ARCHIVES * 20
+    assert summary.pages == ARCHIVES * 20
     for part in range(ARCHIVES):
         name = f"part-{part}.jsonl.gz"
-        assert (tmp_path / "two" / name).read_bytes() == (tmp_path / "one" / name).read_bytes()
+        assert (tmp_path / name).read_bytes() == (folder / name).read_bytes()
 
 
-def test_a_dataset_is_cleaned_as_archives_are_whatever_is_killed(cluster, worker, many, tmp_path):
+def test_a_dataset_is_cleaned_as_archives_are_whatever_is_killed(cluster, worker, many, cleaned):
     import ray  # noqa: PLC0415
 
-    from scrapy_winnow.archives.on_ray.datasets import clean_pages, read_archives  # noqa: PLC0415
+    from scrapy_winnow.archives.on_ray import clean_pages, read_archives  # noqa: PLC0415
 
-    ArchiveRun(many, tmp_path, Options()).run()
-    files = [gzip.decompress(file.read_bytes()) for file in tmp_path.glob("*.jsonl.gz")]
-    whole = [json.loads(line) for file in files for line in file.splitlines()]
     ray.init(address=cluster.address, ignore_reinit_error=True, log_to_driver=False)
     found, blocks = [], 0
     for block in clean_pages(read_archives(many)).iter_batches(batch_size=None, batch_format="pyarrow"):
@@ -80,19 +83,17 @@ def test_a_dataset_is_cleaned_as_archives_are_whatever_is_killed(cluster, worker
         blocks += 1
     assert blocks == ARCHIVES  # each was a task of its own
     assert [row.pop("error") for row in found] == [None] * ARCHIVES * 20
-    for row in whole:
+    rows = rows_of(cleaned[0])
+    for row in rows:
         del row["duplicate_of"]
-    assert sorted(found, key=by_name) == sorted(whole, key=by_name)
-
-
-def by_name(row):
-    return row["record_id"]
+    by_name = itemgetter("record_id")
+    assert sorted(found, key=by_name) == sorted(rows, key=by_name)
 
 
 def test_a_dataset_of_ones_own_needs_addresses_and_html_alone(cluster):
     import ray  # noqa: PLC0415
 
-    from scrapy_winnow.archives.on_ray.datasets import clean_pages  # noqa: PLC0415
+    from scrapy_winnow.archives.on_ray import clean_pages  # noqa: PLC0415
 
     ray.init(address=cluster.address, ignore_reinit_error=True, log_to_driver=False)
     pages = [{"url": f"http://own.example/{number}", "html": page("own", number)} for number in range(12)]

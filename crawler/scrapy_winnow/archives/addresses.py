@@ -1,0 +1,197 @@
+"""Archives and results at addresses that fsspec knows: find them, open them at an offset, write them."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+from fsspec.core import url_to_fs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+READ_BYTES: Final = 1 << 20
+"""Bytes requested from a server at a time, and so the most that is read in vain behind the end of a part."""
+
+_WORK_FOLDER: Final = ".winnow"
+_WRITE_TEST: Final = ".winnow-may-write"
+_HTTP: Final = frozenset({"http", "https"})
+_PACKAGES: Final = {"s3": "s3fs", "s3a": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "abfs": "adlfs", "az": "adlfs"}
+_EXTRAS: Final = {"s3fs": "scrapy-winnow[s3]", "aiohttp": "scrapy-winnow[archives]"}
+_NO_CREDENTIALS: Final = frozenset({"NoCredentialsError", "PartialCredentialsError", "ProfileNotFound"})
+"""Errors of botocore, which is installed with s3fs only."""
+
+_S3_REMEDY: Final = (
+    "give credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile in AWS_PROFILE; FSSPEC_S3_ANON=true "
+    "goes without, AWS_ENDPOINT_URL names another server"
+)
+
+
+class AddressError(ValueError):
+    """An address that cannot be used; the message says what to do."""
+
+
+def is_address(name: str) -> bool:
+    """Whether a name is an address rather than a path on this machine."""
+    return "://" in name
+
+
+def open_store(address: str) -> tuple[Any, str]:
+    """Return the fsspec file system of an address, and the path there.
+
+    Raises:
+        AddressError: the kind of address is unknown, or its package is not installed.
+    """
+    scheme = urlsplit(address).scheme
+    try:
+        store, path = url_to_fs(address)
+    except ImportError as error:
+        package = _PACKAGES.get(scheme, "aiohttp" if scheme in _HTTP else "")
+        remedy = f"pip install '{_EXTRAS.get(package, package)}'" if package else str(error)
+        raise AddressError(f"{address}: {package or 'a package'} is not installed: {remedy}") from error
+    except ValueError as error:
+        raise AddressError(f"{address}: unknown kind of address: {scheme}://") from error
+    return store, str(path)
+
+
+def open_source(source: str, begin: int = 0, read_bytes: int = READ_BYTES) -> IO[bytes]:
+    """Open an archive at an offset.
+
+    Args:
+        source: path or address.
+        begin: the offset, in bytes.
+        read_bytes: bytes requested from a server at a time; 0 requests the whole file at once, for servers that ignore
+            ranges. Then everything before the offset is read, too.
+
+    Raises:
+        AddressError: see :func:`open_store`.
+        OSError: it cannot be opened; stores raise errors of their own as well.
+    """
+    store, path = open_store(source)
+    stream: IO[bytes] = store.open(path, "rb", block_size=read_bytes)
+    try:
+        stream.seek(begin)
+    except ValueError:  # fsspec's answer where the length is unknown or the whole file was requested
+        while begin > 0 and (passed := stream.read(min(begin, READ_BYTES))):
+            begin -= len(passed)
+    return stream
+
+
+def size_of(source: str) -> int:
+    """Return the bytes of an archive, 0 where they are unknown; the reader will report what is wrong with it."""
+    try:
+        if is_address(source):
+            store, path = open_store(source)
+            return int(store.info(path)["size"] or 0)
+        return Path(source).stat().st_size if Path(source).is_file() else 0
+    except Exception:
+        return 0
+
+
+def find_matching(pattern: str) -> list[str]:
+    """Return the addresses that match a pattern, sorted; an HTTP address, or one without ``*?[``, is itself.
+
+    Raises:
+        AddressError: the store cannot be listed.
+    """
+    store, path = open_store(pattern)
+    if urlsplit(pattern).scheme in _HTTP or not glob.has_magic(path):
+        return [pattern]
+    steps = path.split("/")
+    fixed_steps = next(number for number, step in enumerate(steps) if glob.has_magic(step))
+    try:
+        store.ls("/".join(steps[:fixed_steps]), detail=False)  # glob() hides a refusal
+        return [str(store.unstrip_protocol(name)) for name in sorted(store.glob(path))]
+    except FileNotFoundError:
+        return []
+    except Exception as error:
+        raise AddressError(_explain(pattern, error)) from error
+
+
+def check_access(sources: Iterable[str]) -> None:
+    """Look up one archive of each store, so that wrong credentials are one message and not a list of broken archives.
+
+    Raises:
+        AddressError: a store refuses to be read.
+    """
+    first = {urlsplit(source)[:2]: source for source in reversed(list(filter(is_address, sources)))}
+    for source in first.values():
+        store, path = open_store(source)
+        try:
+            store.info(path)
+        except Exception as error:  # a fault of this archive alone is reported by its reader
+            if _is_about_access(error):
+                raise AddressError(_explain(source, error)) from error
+
+
+def _explain(source: str, error: Exception) -> str:
+    remedy = f": {_S3_REMEDY}" if urlsplit(source).scheme in {"s3", "s3a"} and _is_about_access(error) else ""
+    return f"{source}: {type(error).__name__}: {error}{remedy}"
+
+
+def _is_about_access(error: Exception) -> bool:
+    return isinstance(error, PermissionError) or type(error).__name__ in _NO_CREDENTIALS
+
+
+class Destination:
+    """A folder on this machine, made if need be, or in a store such as S3; a file appears there when it is complete.
+
+    Args:
+        output: path or address of the folder.
+        work: local folder in which unfinished work gets a folder of its own. By default that is ``.winnow`` in the
+            output, or ``.winnow`` in the current folder where the output is an address.
+
+    Attributes:
+        work: the folder of this run's unfinished work.
+
+    Raises:
+        AddressError: nothing can be written to the store.
+    """
+
+    def __init__(self, output: str | Path, work: Path | None = None) -> None:
+        self._output = str(output)
+        self._is_remote = is_address(self._output)
+        if work is None and not self._is_remote:
+            self.work = Path(output, _WORK_FOLDER)
+        else:
+            name = self._output if self._is_remote else str(Path(output).resolve())
+            digest = hashlib.blake2b(name.encode(), digest_size=6).hexdigest()
+            self.work = Path(work if work is not None else _WORK_FOLDER, f"warc-{digest}")
+        if self._is_remote:
+            self._check_writable()
+        else:
+            Path(output).mkdir(parents=True, exist_ok=True)
+
+    @contextmanager
+    def open_file(self, name: str) -> Iterator[Path]:
+        """Yield a local path to write a file at; it is moved to its name in the destination if nothing was raised."""
+        if not self._is_remote:
+            unfinished = Path(self._output, f"{name}.part")
+            yield unfinished
+            unfinished.rename(unfinished.with_name(name))
+            return
+        unfinished = self.work / name
+        yield unfinished
+        store, path = open_store(self._output)
+        try:
+            store.put_file(str(unfinished), f"{path.rstrip('/')}/{name}")
+        except Exception as error:  # each store has errors of its own
+            raise AddressError(_explain(self._output, error)) from error
+        unfinished.unlink()
+
+    def _check_writable(self) -> None:
+        """Write an empty file now: a refusal should not come after hours of work."""
+        if urlsplit(self._output).scheme in _HTTP:
+            raise AddressError(f"{self._output}: cannot write over HTTP: give a folder, or a store such as s3://")
+        store, path = open_store(self._output)
+        test_file = f"{path.rstrip('/')}/{_WRITE_TEST}"
+        try:
+            store.pipe_file(test_file, b"")
+        except Exception as error:
+            raise AddressError(_explain(self._output, error)) from error
+        with suppress(Exception):  # the right to write may not include the right to remove
+            store.rm_file(test_file)

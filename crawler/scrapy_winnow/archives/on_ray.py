@@ -1,0 +1,260 @@
+"""Archives on a Ray cluster: ``winnow warc --ray`` as tasks, and the two passes over datasets of Ray Data.
+
+A task is one pass over one part of an archive, and what it returns depends on its arguments only. So Ray may repeat it
+on another node when a worker dies, and the output is that of a single process, byte for byte. The leaves are summed up
+where the run was started, a shard of hosts at a time, and every node gets a copy of the counts: no task belongs to a
+host, so that a large host holds nothing up.
+
+``pip install 'scrapy-winnow[ray]'``, here and on every node.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import tempfile
+import time
+import uuid
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+import ray
+
+from scrapy_winnow.archives.counting import SHARDS, HostCounts, LeafWriter, count_shard
+from scrapy_winnow.archives.reading import ArchivedPage, ArchiveReader, Part, split_archives
+from scrapy_winnow.archives.rows import clean_counted, hash_page, parquet_rows, parquet_schema
+from scrapy_winnow.archives.runs import Options
+from scrapy_winnow.hosts.names import site_of
+from winnow.models import load_model
+from winnow.page.page import DEFAULT_LIMITS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ray.data import Dataset
+
+    from scrapy_winnow.archives.runs import FileReport, PartWork
+    from winnow.page.page import Limits
+
+    Files = dict[str, bytes]
+
+logger = logging.getLogger(__name__)
+
+PAGES: Final = pa.schema(
+    [("html", pa.binary()), *((name, pa.string()) for name in ("url", "charset", "date", "record_id"))]
+)
+"""Columns of a dataset of pages; the last three may be missing."""
+
+_MAX_RETRIES: Final = 20  # of a task whose worker or node died
+_TASKS_PER_CORE: Final = 2  # under way; more would fill the memory with results
+_BATCH_PAGES: Final = 128
+_LEAF_FILES: Final = ("pages", "leaves")
+_COUNTS_FOLDER: Final = "winnow-counts-"
+_COUNTS_UNUSED_S: Final = 86_400
+
+_cluster: Any = ray  # half of Ray has no types
+
+
+class RayCluster:
+    """Works on the nodes of a cluster, which have this package and reach the archives' addresses.
+
+    See :class:`~scrapy_winnow.archives.runs.Workers`.
+
+    Args:
+        address: of the cluster, as ``ray.init`` takes it; empty for the one that ``RAY_ADDRESS`` names, or else for one
+            that is started on this machine and ends with this process.
+    """
+
+    def __init__(self, address: str = "") -> None:
+        if not ray.is_initialized():
+            ray.init(address=address or None, log_to_driver=False, include_dashboard=False if not address else None)
+
+    def run(
+        self, work: PartWork, tasks: dict[str, tuple[Part, Path]], options: Options, counts: Path
+    ) -> Iterator[tuple[str, FileReport]]:
+        """Do the tasks."""
+        shared_counts = share_counts(counts)
+        do: Any = _do_task
+        waiting = list(tasks)[::-1]
+        under_way: dict[Any, str] = {}
+        while waiting or under_way:
+            most = _TASKS_PER_CORE * max(int(_cluster.cluster_resources().get("CPU", 1)), 1)
+            while waiting and len(under_way) < most:
+                name = waiting.pop()
+                part, target = tasks[name]
+                under_way[do.remote(work, part, target.name, options, shared_counts)] = name
+            ready, _ = _cluster.wait(list(under_way), timeout=1.0)
+            for reference in ready:
+                name = under_way.pop(reference)
+                report, files = _cluster.get(reference)
+                _write_files(tasks[name][1], files)
+                yield name, report
+
+
+@ray.remote(max_retries=_MAX_RETRIES)
+def _do_task(work: Any, part: Part, name: str, options: Options, counts: tuple[str, Files]) -> tuple[FileReport, Files]:
+    """Do one task in a temporary folder, and return what it wrote."""
+    with tempfile.TemporaryDirectory(prefix="winnow-archive-") as folder:
+        target = Path(folder, name)
+        report = work(part, target, options, _unpack_counts(*counts))
+        return report, _read_files(target)
+
+
+def share_counts(folder: Path) -> Any:
+    """Put the counts where each node fetches them once; tasks get the arguments of :func:`_unpack_counts`."""
+    return _cluster.put((uuid.uuid4().hex, _read_files(folder)))
+
+
+def _unpack_counts(run: str, files: Files) -> Path:
+    """Return the folder of the counts on this node, written by the first task that needs it.
+
+    A node does not learn that a run has ended: counts that were unused for a day are deleted when the next run's come.
+    """
+    folder = Path(tempfile.gettempdir(), f"{_COUNTS_FOLDER}{run}")
+    if not folder.is_dir():
+        for old in folder.parent.glob(f"{_COUNTS_FOLDER}*"):
+            if time.time() - old.stat().st_mtime > _COUNTS_UNUSED_S:
+                shutil.rmtree(old, ignore_errors=True)
+        unfinished = Path(tempfile.mkdtemp(prefix=f"{folder.name}-"))
+        _write_files(unfinished / folder.name, files)
+        try:
+            (unfinished / folder.name).rename(folder)
+        except OSError:  # another task on this node was faster
+            if not folder.is_dir():
+                raise
+        shutil.rmtree(unfinished)
+    os.utime(folder)
+    return folder
+
+
+def _read_files(path: Path) -> Files:
+    """Return a file under the name ``""``, or the files below a folder by their paths in it."""
+    if path.is_file():
+        return {"": path.read_bytes()}
+    return {str(file.relative_to(path)): file.read_bytes() for file in sorted(path.rglob("*")) if file.is_file()}
+
+
+def _write_files(target: Path, files: Files) -> None:
+    """Write what :func:`_read_files` returned, all at once."""
+    unfinished = target.with_name(f"{target.name}.part-{os.getpid()}")
+    if set(files) == {""}:
+        unfinished.write_bytes(files[""])
+        unfinished.replace(target)
+        return
+    unfinished.mkdir(exist_ok=True)
+    for name, contents in files.items():
+        file = unfinished / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(contents)
+    shutil.rmtree(target, ignore_errors=True)
+    unfinished.rename(target)
+
+
+def read_archives(sources: Iterable[str]) -> Dataset:
+    """Read the pages of archives, long ones in parts, into a dataset with the columns :data:`PAGES`.
+
+    Records that are not pages are left out; where an archive is damaged, the node logs it and reads on.
+
+    Args:
+        sources: paths or addresses that every node reaches.
+    """
+    import ray.data  # noqa: PLC0415  (slow to import; tasks do without)
+
+    parts = [part for parts in split_archives(sorted(set(sources))).values() for part in parts]
+    items = [{"source": part.source, "begin": part.begin, "end": part.end or 0} for part in parts]
+    return ray.data.from_items(items, override_num_blocks=len(items)).map_batches(
+        _read_parts, batch_format="pyarrow", batch_size=1
+    )
+
+
+def clean_pages(pages: Dataset, options: Options | None = None) -> Dataset:
+    """Clean pages, each with the evidence of all pages of its host.
+
+    The dataset is read twice, once here and once when the result is: ``materialize()`` it where that is expensive.
+    Near-duplicates are not marked, since a dataset has no order; ``shingles`` can be grouped by.
+
+    Args:
+        pages: with columns ``url`` and ``html`` (bytes, or text), and, where they are known, those of :data:`PAGES`.
+        options: model, optional columns, limits and pages of a host that count; the rest is ignored.
+
+    Returns:
+        A dataset with the columns of ``winnow warc --format parquet`` without ``duplicate_of``, and with ``error``,
+        which says why a page could not be cleaned: such a row has only that and its address.
+    """
+    options = options if options is not None else Options()
+    hash_block: Any = _hash_block  # Ray's types know no functions with arguments
+    clean_block: Any = _clean_block
+    # With a batch size, blocks that are shorter, such as parts of archives, would wait for each other in one task.
+    blocks: dict[str, Any] = {"batch_format": "pyarrow", "batch_size": None}
+    leaves = pages.map_batches(hash_block, **blocks, fn_kwargs={"limits": options.limits})
+    with tempfile.TemporaryDirectory(prefix="winnow-leaves-") as folder:
+        files, counts = Path(folder, "leaves"), Path(folder, "counts")
+        files.mkdir()
+        counts.mkdir()
+        for number, row in enumerate(leaves.iter_rows()):
+            for kind in _LEAF_FILES:
+                (files / f"{number:08d}.{kind}.npy").write_bytes(row[kind])
+        for shard in range(SHARDS):
+            count_shard([files], shard, counts, options.max_host_pages)
+        shared_counts = share_counts(counts)
+    return pages.map_batches(clean_block, **blocks, fn_kwargs={"counts": shared_counts, "options": options})
+
+
+def _read_parts(batch: pa.Table) -> Iterator[pa.Table]:
+    """Read the pages of parts of archives."""
+    for row in batch.to_pylist():
+        part = Part(row["source"], row["begin"], row["end"] or None)
+        reader = ArchiveReader(part, max_bytes=DEFAULT_LIMITS.max_bytes)
+        rows: list[dict[str, Any]] = []
+        for page in reader:
+            rows.append({name: getattr(page, name) for name in PAGES.names})
+            if len(rows) == _BATCH_PAGES:
+                yield pa.Table.from_pylist(rows, PAGES)
+                rows = []
+        yield pa.Table.from_pylist(rows, PAGES)
+        if reader.broken is not None:
+            logger.warning("%s: %s", part.source, reader.broken)
+
+
+def _pages_of(rows: list[dict[str, Any]]) -> Iterator[ArchivedPage]:
+    for row in rows:
+        url, html, charset = row.get("url") or "", row.get("html") or b"", row.get("charset")
+        if isinstance(html, str):
+            html, charset = html.encode("utf-8", "replace"), "utf-8"
+        yield ArchivedPage(url, site_of(url) or "", html, charset, row.get("date") or "", row.get("record_id") or "")
+
+
+def _hash_block(block: Any, limits: Limits) -> Any:
+    """First pass: return the leaves of a block as the bytes of the files of a ``LeafWriter``."""
+    with tempfile.TemporaryDirectory(prefix="winnow-leaves-") as folder:
+        writer = LeafWriter(Path(folder, "block"))
+        for batch in block.to_batches(max_chunksize=_BATCH_PAGES):
+            for page in _pages_of(batch.to_pylist()):
+                with suppress(Exception):  # the second pass reports the error
+                    hashed = hash_page(page, limits)
+                    if hashed is not None and page.host:
+                        writer.add(page.url, page.host, hashed)
+        writer.flush()
+        files = sorted(Path(folder, "block").iterdir())
+        contents = {kind: [file.read_bytes() for file in files if f".{kind}." in file.name] for kind in _LEAF_FILES}
+    return pa.table(contents, pa.schema([(kind, pa.large_binary()) for kind in _LEAF_FILES]))
+
+
+def _clean_block(block: Any, counts: Any, options: Options) -> Iterator[Any]:
+    """Second pass: clean the pages of a block."""
+    run, files = ray.get(counts) if isinstance(counts, ray.ObjectRef) else counts
+    known, model = HostCounts(_unpack_counts(run, files)), load_model(options.model)
+    schema = parquet_schema(options.outputs).append(pa.field("error", pa.string()))
+    schema = schema.remove(schema.get_field_index("duplicate_of"))
+    for batch in block.to_batches(max_chunksize=_BATCH_PAGES):
+        rows: list[dict[str, object]] = []
+        for page in _pages_of(batch.to_pylist()):
+            try:
+                row = clean_counted(page, known, model, options)
+            except Exception as error:
+                row = {"url": page.url, "error": f"{type(error).__name__}: {error}"}
+            rows.append(row)
+        yield pa.Table.from_pylist(parquet_rows(rows), schema)

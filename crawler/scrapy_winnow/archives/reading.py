@@ -1,0 +1,418 @@
+"""Read the pages of WARC files, wherever they are, however they are compressed, and past what is damaged in them."""
+
+from __future__ import annotations
+
+import io
+import sys
+import time
+import zlib
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+from typing import IO, TYPE_CHECKING, Final, cast
+
+from fastwarc.warc import ArchiveIterator, WarcRecordType
+
+from scrapy_winnow.archives.addresses import READ_BYTES, open_source, size_of
+from scrapy_winnow.hosts.names import site_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from io import BufferedReader
+    from types import TracebackType
+    from typing import BinaryIO, Self
+
+    from fastwarc.warc import WarcRecord
+
+STANDARD_INPUT: Final = "-"
+
+MIN_PART_BYTES: Final = 8 << 20
+"""Least length of a part of an archive as it is stored, some hundred pages."""
+
+MAX_PARTS: Final = 4_096
+"""Parts of all archives together, about; above that, parts get longer."""
+
+DAMAGED: Final = "damaged"
+"""Why a record is skipped that cannot be read."""
+
+_PLAIN: Final = b"WARC/1."
+_GZIP: Final = b"\x1f\x8b"
+_RECORD_STARTS: Final = (_GZIP + b"\x08", b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18", _PLAIN)
+"""How a record can begin: with a member of gzip, a frame of zstd or lz4, or uncompressed."""
+
+_MAX_HELD_BYTES: Final = 64 << 20  # of a longer record the end is held
+_MAX_HEADER_BYTES: Final = 1 << 20
+_CHUNK: Final = 1 << 16
+_GZIP_WINDOW: Final = 31  # zlib's code for "expect a gzip header"
+_TRIES: Final = 3
+_RETRY_PAUSE_S: Final = 1.0  # doubled with each try
+_PROBES_AT_ONCE: Final = 16  # remote servers answer slowly
+
+_HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
+_PAGE_RECORDS: Final = (
+    WarcRecordType.response,
+    WarcRecordType.resource,
+    WarcRecordType.conversion,
+    WarcRecordType.revisit,
+)
+
+
+class ArchiveStream:
+    """Reads the bytes of an archive; holds those of the last record, to resume behind a damaged one.
+
+    A source that breaks down is opened again at the same offset, unless it is standard input.
+
+    Args:
+        source: path, address that fsspec opens, or ``-`` for standard input.
+        begin: offset to begin at, in bytes.
+
+    Raises:
+        OSError: it cannot be opened.
+    """
+
+    def __init__(self, source: str, begin: int = 0) -> None:
+        self._source = source
+        self._read_bytes = READ_BYTES
+        self._held = bytearray()
+        self._held_at = self._place = begin
+        self._record_start: bytes | None = None
+        if begin:
+            with open_source(source, read_bytes=len(_PLAIN)) as stream:
+                self._detect_compression(stream.read(len(_PLAIN)))
+        self._opened: IO[bytes] | None = self._open()
+
+    def _open(self) -> IO[bytes]:
+        """Open the source behind what was read of it."""
+        if self._source == STANDARD_INPUT:
+            return sys.stdin.buffer
+        return open_source(self._source, self._held_at + len(self._held), self._read_bytes)
+
+    def _close(self) -> None:
+        if self._opened is not None and self._source != STANDARD_INPUT:
+            self._opened.close()
+        self._opened = None
+
+    def tell(self) -> int:
+        """Return the offset in the archive, in bytes."""
+        return self._place
+
+    def read(self, size: int = -1) -> bytes:
+        """Read on; ``b""`` at the end."""
+        behind = self._place - self._held_at
+        if behind >= len(self._held):
+            more = self._read_source(size)
+            if self._record_start is None:
+                self._detect_compression(more)
+            self._held += more
+            if len(self._held) > _MAX_HELD_BYTES:
+                self.forget_before(self._held_at + len(self._held) - _MAX_HELD_BYTES // 2)
+                behind = self._place - self._held_at
+        content = bytes(self._held[behind : behind + size] if size >= 0 else self._held[behind:])
+        self._place += len(content)
+        return content
+
+    def forget_before(self, place: int) -> None:
+        """Release the bytes before an offset."""
+        before = min(place - self._held_at, len(self._held))
+        if before > 0:
+            del self._held[:before]
+            self._held_at += before
+
+    def seek_record(self, place: int) -> int | None:
+        """Go to the next offset behind ``place`` where a record may begin, and return it; ``None`` if there is none."""
+        if self._record_start is None:
+            return None
+        self.forget_before(place + 1)
+        while (found := self._held.find(self._record_start)) < 0:
+            self.forget_before(self._held_at + len(self._held) - len(self._record_start) + 1)
+            more = self._read_source(_CHUNK)
+            if not more:
+                return None
+            self._held += more
+        self.forget_before(self._held_at + found)
+        self._place = self._held_at
+        return self._place
+
+    @property
+    def is_compressed(self) -> bool:
+        """Whether the archive begins as compressed files do."""
+        return self._record_start not in {None, _PLAIN}
+
+    def begins_record(self, place: int) -> bool:
+        """Whether the bytes at an offset look like the beginning of a record, by those of the first one."""
+        return self._record_start is None or self._held.startswith(self._record_start, place - self._held_at)
+
+    def held_from(self, place: int) -> bytes:
+        """Return what was read from an offset on, as far as it is held."""
+        return bytes(self._held[max(place - self._held_at, 0) :])
+
+    def _detect_compression(self, content: bytes) -> None:
+        self._record_start = next((start for start in _RECORD_STARTS if content.startswith(start)), None)
+
+    def _read_source(self, size: int) -> bytes:
+        for attempt in range(_TRIES):
+            try:
+                if self._opened is None:
+                    self._opened = self._open()
+                if self._source == STANDARD_INPUT:  # take what is there: a slow pipe must not delay what has come
+                    return cast("BufferedReader", self._opened).read1(size)
+                return self._opened.read(size)
+            except Exception as error:  # each file system has errors of its own
+                if self._source == STANDARD_INPUT or attempt == _TRIES - 1:
+                    raise
+                if isinstance(error, ValueError):  # fsspec's error for a server that ignores ranges
+                    self._read_bytes = 0
+                else:
+                    time.sleep(_RETRY_PAUSE_S * 2**attempt)
+                self._close()
+        raise AssertionError
+
+    def records(self) -> Iterator[WarcRecord]:
+        """Go through the records from here on."""
+        source = cast("BinaryIO", self)  # it neither seeks nor closes its source
+        return ArchiveIterator(source, parse_http=True, auto_decode="all", max_header_len=_MAX_HEADER_BYTES)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
+    ) -> None:
+        self._close()
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The records of an archive that begin between two offsets; several processes can work on one archive.
+
+    Attributes:
+        source: path or address of the archive, ``-`` for standard input.
+        begin: first byte.
+        end: byte behind the last, ``None`` for the end of the archive.
+    """
+
+    source: str
+    begin: int = 0
+    end: int | None = None
+
+
+def split_archives(sources: Iterable[str]) -> dict[str, list[Part]]:
+    """Split long archives whose records are compressed one by one, here or on servers that serve ranges.
+
+    Args:
+        sources: paths or addresses, each once.
+
+    Returns:
+        The parts of each archive, in their order; one part where it is short or cannot be split.
+    """
+    names = list(sources)
+    with ThreadPoolExecutor(_PROBES_AT_ONCE) as threads:
+        sizes = list(threads.map(size_of, names))
+        length = max(MIN_PART_BYTES, sum(sizes) // MAX_PARTS)
+        parts = threads.map(lambda source, size: split_archive(source, size, length), names, sizes)
+        return dict(zip(names, parts, strict=True))
+
+
+def split_archive(source: str, size: int, length: int) -> list[Part]:
+    """Split an archive of ``size`` bytes into parts of ``length`` bytes, if it can be split."""
+    if size <= length or not _can_be_split(source, size):
+        return [Part(source)]
+    begins = range(0, size, length)
+    return [Part(source, begin, begin + length if begin + length < size else None) for begin in begins]
+
+
+def _can_be_split(source: str, size: int) -> bool:
+    """Whether its records are compressed one by one, judged by the first ones, and it can be read from any offset."""
+    try:
+        with ArchiveStream(source) as stream:
+            places = [record.stream_pos for record in islice(stream.records(), 3)]
+            if not stream.is_compressed or len(set(places)) < 3 or not all(map(stream.begins_record, places)):
+                return False
+        with open_source(source, size - 1, read_bytes=1) as end:
+            return len(end.read(1)) == 1
+    except Exception:  # the reader will report what is wrong
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivedPage:
+    """One response of an archive.
+
+    Attributes:
+        url: its address.
+        host: name of its site, as in a crawl.
+        html: its body, decompressed.
+        charset: that of the HTTP header, if there is one.
+        date: when it was fetched, as the archive has it.
+        record_id: the record's own name.
+    """
+
+    url: str
+    host: str
+    html: bytes
+    charset: str | None
+    date: str
+    record_id: str
+
+
+class ArchiveReader:
+    """Reads the pages of one WARC file, or of a part of it; gzip, zstd, lz4 or plain.
+
+    Args:
+        part: what is read.
+        max_bytes: longer bodies are skipped.
+
+    Attributes:
+        skipped: records that are not pages, by reason.
+        broken: what is wrong with the file, where not all of it could be read.
+        bytes_read: bytes of the part that were read so far, as they are stored.
+    """
+
+    def __init__(self, part: Part, *, max_bytes: int) -> None:
+        self._part = part
+        self._max_bytes = max_bytes
+        self._damaged_at: int | None = None
+        self.skipped: Counter[str] = Counter()
+        self.broken: str | None = None
+        self.bytes_read = 0
+
+    def __iter__(self) -> Iterator[ArchivedPage]:
+        """Go through the pages; damaged records are skipped, and :attr:`broken` describes the first."""
+        try:
+            with ArchiveStream(self._part.source, self._part.begin) as stream:
+                yield from self._read_pages(stream)
+        except Exception as error:  # each file system has errors of its own
+            self._note_broken(f"{type(error).__name__}: {error}")
+
+    def _read_pages(self, stream: ArchiveStream) -> Iterator[ArchivedPage]:
+        part = self._part
+        place = stream.seek_record(part.begin - 1) if part.begin else 0
+        is_one_by_one = True
+        while place is not None:
+            begin = place
+            try:
+                for record in stream.records():
+                    place = record.stream_pos
+                    if part.end is not None and place >= part.end:
+                        return
+                    stream.forget_before(place)
+                    is_one_by_one &= stream.begins_record(place)
+                    self.bytes_read = place - part.begin
+                    page = self._page_of(record)
+                    if page is not None:
+                        yield page
+            except Exception as error:  # the reader and its decompressors have many kinds of errors
+                if (place > begin or not begin) and place != self._damaged_at:
+                    self.skipped[DAMAGED] += 1
+                    self._note_broken(f"damaged behind byte {place:,}: {error}")
+                place = stream.seek_record(place)
+            else:
+                self._check_end(stream, place, is_one_by_one=is_one_by_one)
+                return
+
+    def _check_end(self, stream: ArchiveStream, place: int, *, is_one_by_one: bool) -> None:
+        """Check that the archive is complete; one that was compressed as a whole is read once more for that."""
+        missing = None
+        if is_one_by_one:
+            missing = find_truncation(io.BytesIO(stream.held_from(place)), place)
+        elif self._part.source != STANDARD_INPUT:
+            with open_source(self._part.source) as archive:
+                missing = find_truncation(archive, 0)
+        if missing is not None:
+            self._note_broken(missing)
+
+    def _note_broken(self, reason: str) -> None:
+        self.broken = self.broken or reason
+
+    def _page_of(self, record: WarcRecord) -> ArchivedPage | None:
+        if record.record_type not in _PAGE_RECORDS:
+            return None
+        try:
+            page = _page_or_reason(record, self._max_bytes)
+        except Exception:
+            page = DAMAGED
+            self._damaged_at = record.stream_pos
+        if isinstance(page, str):
+            self.skipped[page] += 1
+            return None
+        return page
+
+
+def _page_or_reason(record: WarcRecord, max_bytes: int) -> ArchivedPage | str:
+    """Return the page of a record, or the reason why it is not one."""
+    url = (record.headers.get("WARC-Target-URI") or "").strip().strip("<>")
+    host = site_of(url)
+    if host is None:
+        return "no host"
+    if (reason := _reason_in_headers(record)) is not None:
+        return reason
+    body = record.reader.read(max_bytes + 1)
+    if len(body) > max_bytes:
+        return "too large"
+    if not body.strip():
+        return "empty"
+    date = record.headers.get("WARC-Date") or ""
+    return ArchivedPage(url, host, body, record.http_charset, date, record.record_id or "")
+
+
+def _reason_in_headers(record: WarcRecord) -> str | None:
+    if record.record_type == WarcRecordType.conversion:
+        return "already text, not HTML"
+    if record.record_type == WarcRecordType.revisit:
+        return "unchanged since an earlier record"
+    if record.record_type == WarcRecordType.resource:  # the body alone, without HTTP headers
+        content_type = record.headers.get("Content-Type")
+    elif not record.is_http_parsed:
+        return "no HTTP"
+    elif record.http_headers.status_code is None or not 200 <= record.http_headers.status_code < 300:
+        return "not found, moved or refused"
+    else:
+        content_type = record.http_content_type or "text/html"
+    return None if (content_type or "").partition(";")[0].strip().lower() in _HTML else "not HTML"
+
+
+def find_truncation(stream: IO[bytes], place: int) -> str | None:
+    """Check that an archive is complete; fastwarc takes a truncated file for one that has ended.
+
+    Args:
+        stream: the archive from its last record on.
+        place: offset of that record in the archive, in bytes as they are stored.
+
+    Returns:
+        What is wrong, or ``None`` for a complete archive, or one of a kind whose reader notices (zstd, lz4).
+    """
+    content = stream.read(_CHUNK)
+    if content.startswith(_GZIP):
+        return _find_gzip_truncation(content, stream, place)
+    if not content.startswith(b"WA"):
+        return None
+    head, blank, body = content.partition(b"\r\n\r\n")
+    for line in head.split(b"\r\n"):
+        name, _, value = line.partition(b":")
+        if name.strip().lower() == b"content-length" and blank and len(body) + len(stream.read()) >= int(value):
+            return None
+    return _truncated_behind(place)
+
+
+def _find_gzip_truncation(content: bytes, stream: IO[bytes], place: int) -> str | None:
+    """Go through the gzip members from here to the end of the file."""
+    begin = place
+    while content:
+        member = zlib.decompressobj(_GZIP_WINDOW)
+        while content and not member.eof:
+            try:
+                member.decompress(content, _CHUNK)
+            except zlib.error as error:
+                return f"damaged behind byte {place:,}: {error}"
+            content = member.unconsumed_tail or member.unused_data or stream.read(_CHUNK)
+        if not member.eof:
+            return _truncated_behind(place)
+        content = member.unused_data or content
+        content = content.lstrip(b"\0") or stream.read(_CHUNK)
+        place = begin + stream.tell() - len(content)
+    return None
+
+
+def _truncated_behind(place: int) -> str:
+    return f"breaks off in the record behind byte {place:,}"

@@ -1,1 +1,0 @@
-"""Reading archives: their bytes from anywhere, their records whatever is damaged, and which of these are pages."""

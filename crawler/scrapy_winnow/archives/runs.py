@@ -1,0 +1,369 @@
+"""A run over archives: what it is asked to do, where it stands, and the two passes over parts of files in processes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import multiprocessing
+import shutil
+from abc import ABC, abstractmethod
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Protocol, Self
+
+from scrapy_winnow.archives.addresses import Destination
+from scrapy_winnow.archives.counting import MAX_HOST_PAGES, SHARDS, HostCounts, LeafWriter, count_shard
+from scrapy_winnow.archives.reading import STANDARD_INPUT, ArchiveReader, split_archives
+from scrapy_winnow.archives.rows import Output, clean_counted, hash_page
+from winnow.models import load_model
+from winnow.page.page import DEFAULT_LIMITS, Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+    from scrapy_winnow.archives.reading import Part
+
+    PartWork = Callable[[Part, Path, "Options", Path], "FileReport"]
+    """Reads a part of an archive, writes a file or folder, and may look up counts in another folder."""
+
+_ARCHIVE_SUFFIXES: Final = (".gz", ".zst", ".zstd", ".lz4", ".warc", ".wet", ".wat")
+
+
+class OtherRunError(ValueError):
+    """The folder holds unfinished work of a run with other options, or of one that cannot be resumed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What a run is to do.
+
+    Attributes:
+        format: one of :data:`scrapy_winnow.archives.rows.FORMATS`.
+        model: name or file of the page-level model; ``None`` for the package's own.
+        outputs: optional columns, as in ``WINNOW_OUTPUTS``.
+        duplicates: whether near-duplicates are marked.
+        processes: how many processes work at a time.
+        ray: address of a Ray cluster whose nodes work instead, ``""`` for the default one; ``None`` for none.
+        max_host_pages: pages of a host that are counted at most.
+        limits: caps above which a page is passed through.
+    """
+
+    format: str = "jsonl"
+    model: str | None = None
+    outputs: frozenset[str] = frozenset()
+    duplicates: bool = True
+    processes: int = 1
+    ray: str | None = None
+    max_host_pages: int = MAX_HOST_PAGES
+    limits: Limits = DEFAULT_LIMITS
+
+
+class ReportProgress(Protocol):
+    """Called now and then with how far a run is."""
+
+    def __call__(self, step: str, done: int, total: int, pages: int, bytes_read: int, /) -> object:
+        """Take the step, how many of its items are done, pages done, and bytes read (0 where they are not counted)."""
+        ...
+
+
+@dataclass(slots=True)
+class FileReport:
+    """What came of one archive or of a part of it.
+
+    Attributes:
+        pages: pages counted or cleaned.
+        skipped: responses that are not pages, by reason.
+        failed: pages with an error; the first of the errors is in ``error``.
+        broken: what is wrong with the file, where it could not be read to its end.
+    """
+
+    pages: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
+    failed: int = 0
+    error: str | None = None
+    broken: str | None = None
+
+    def add_failure(self, error: Exception) -> None:
+        """Count a page with an error."""
+        self.failed += 1
+        self.error = self.error or f"{type(error).__name__}: {error}"
+
+    def to_json(self) -> str:
+        """Return all of it as text."""
+        return json.dumps({name: getattr(self, name) for name in self.__slots__})
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read what :meth:`to_json` returned."""
+        values = json.loads(text)
+        return cls(**{**values, "skipped": Counter(values["skipped"])})
+
+
+@dataclass(slots=True)
+class Summary:
+    """What came of a run.
+
+    Attributes:
+        pages, hosts, duplicates: how many.
+        skipped: responses that are not pages, by reason.
+        failed: pages that could not be cleaned, by the first error of each archive.
+        broken: what is wrong with archives that could not be read to their end, by archive.
+    """
+
+    pages: int = 0
+    hosts: int = 0
+    duplicates: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
+    failed: Counter[str] = field(default_factory=Counter)
+    broken: dict[str, str] = field(default_factory=dict)
+
+    def add(self, source: str, report: FileReport) -> None:
+        """Add what came of an archive or of a part; its pages are counted when they are written."""
+        self.skipped.update(report.skipped)
+        if report.failed:
+            self.failed[str(report.error)] += report.failed
+        if report.broken is not None:
+            self.broken.setdefault(source, report.broken)
+
+
+class Run(ABC):
+    """A run over archives into a folder, which can be resumed with the same arguments after it was stopped.
+
+    Args:
+        sources: paths or addresses of the archives.
+        output: path or address of the folder; it is made if need be.
+        options: what to do.
+        progress: called now and then with how far it is.
+        work: folder for unfinished work, see :class:`~scrapy_winnow.archives.addresses.Destination`.
+
+    Attributes:
+        is_resumed: whether an earlier run, which was stopped, has left unfinished work here.
+
+    Raises:
+        OtherRunError: the folder holds another run's work, or that of one that cannot be resumed.
+        AddressError: the output cannot be written to.
+        ValueError: this kind of run cannot do what the options say.
+    """
+
+    def __init__(
+        self,
+        sources: Iterable[str],
+        output: str | Path,
+        options: Options | None = None,
+        progress: ReportProgress = lambda *_: None,
+        work: Path | None = None,
+    ) -> None:
+        self._options = options if options is not None else Options()
+        self._progress = progress
+        facts = self._facts()
+        self._destination = Destination(output, work)
+        self._state = self._destination.work
+        ordered = self._order(sources)
+        self._names = _file_names(ordered)
+        self.is_resumed = self._claim_state({"sources": ordered, **facts})
+
+    def _claim_state(self, facts: dict[str, Any]) -> bool:
+        """Note in the folder of the unfinished work whose it is, and return whether it was there already."""
+        file = self._state / "run.json"
+        is_there = file.is_file()
+        if is_there and json.loads(file.read_text("utf-8")) != facts:
+            raise OtherRunError(f"{self._state} holds another run's work: finish that one, or delete it")
+        if is_there and STANDARD_INPUT in facts["sources"]:
+            raise OtherRunError(
+                f"{self._state} holds a run that was stopped, and standard input cannot be read again: delete it to "
+                "start anew"
+            )
+        self._state.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(facts, indent=1), "utf-8")
+        return is_there
+
+    @abstractmethod
+    def run(self) -> Summary:
+        """Do what is left to do; every archive's file is in the folder at the end."""
+
+    @abstractmethod
+    def _order(self, sources: Iterable[str]) -> list[str]:
+        """Return each archive once, in the order in which they are read."""
+
+    def _facts(self) -> dict[str, Any]:
+        """Return what has to be the same when the run is resumed."""
+        options = self._options
+        return {
+            "model": load_model(options.model).version,
+            "outputs": sorted(options.outputs),
+            "max_host_pages": options.max_host_pages,
+            "limits": asdict(options.limits),
+        }
+
+
+def _file_names(sources: list[str]) -> dict[str, str]:
+    """Return a file name without suffix for each archive: its own, made distinct where two are the same."""
+    names: dict[str, str] = {}
+    for source in sources:
+        name = source.rstrip("/").rpartition("/")[2] or "archive"
+        name = "stdin" if source == STANDARD_INPUT else name
+        while name.endswith(_ARCHIVE_SUFFIXES):
+            name = name.rpartition(".")[0]
+        if name in names.values() or not name:
+            name = f"{name}-{hashlib.blake2b(source.encode(), digest_size=4).hexdigest()}"
+        names[source] = name
+    return names
+
+
+class ArchiveRun(Run):
+    """Cleans archives in two passes into a file for each; see :class:`Run`.
+
+    A run that was stopped is resumed part by part. The output depends neither on the number of processes nor on where
+    the run was stopped.
+    """
+
+    def _order(self, sources: Iterable[str]) -> list[str]:
+        return sorted(set(sources))
+
+    def run(self) -> Summary:
+        """Do what is left to do; every archive's file is in the folder at the end."""
+        for name in ("leaves", "counts", "cleaned", "reports"):
+            (self._state / name).mkdir(exist_ok=True)
+        parts = {
+            source: {_part_name(name, part): part for part in split}
+            for (source, split), name in zip(split_archives(self._names).items(), self._names.values(), strict=True)
+        }
+        all_parts = {name: part for named in parts.values() for name, part in named.items()}
+        counts = self._state / "counts"
+        workers = self._workers()
+        self._run_step("count", count_archive, workers, all_parts, self._state / "leaves", counts)
+        summary = Summary(hosts=self._count_hosts([self._state / "leaves" / name for name in all_parts], counts))
+        self._run_step("clean", clean_archive, workers, all_parts, self._state / "cleaned", counts)
+        output = Output(self._destination, self._options, summary)
+        for number, (source, named) in enumerate(parts.items(), 1):
+            with output.open_archive(self._names[source]) as write:
+                for name in named:
+                    with (self._state / "cleaned" / name).open(encoding="utf-8") as lines:
+                        for line in lines:
+                            write(json.loads(line))
+                    summary.add(source, FileReport.from_json(self._report_file("clean", name).read_text("utf-8")))
+            self._progress("write", number, len(parts), summary.pages, 0)
+        shutil.rmtree(self._state)
+        return summary
+
+    def _run_step(
+        self,
+        step: str,
+        work: PartWork,
+        workers: Workers,
+        parts: dict[str, Part],
+        folder: Path,
+        counts: Path,
+    ) -> None:
+        """Do a step for the parts for which it is not done yet; a report says that it is done."""
+        tasks = {
+            name: (part, folder / name) for name, part in parts.items() if not self._report_file(step, name).is_file()
+        }
+        done, pages = len(parts) - len(tasks), 0
+        self._progress(step, done, len(parts), pages, 0)
+        for name, report in workers.run(work, tasks, self._options, counts):
+            self._report_file(step, name).write_text(report.to_json(), "utf-8")
+            done += 1
+            pages += report.pages
+            self._progress(step, done, len(parts), pages, 0)
+
+    def _count_hosts(self, folders: list[Path], counts: Path) -> int:
+        """Sum up the leaves of each host, and return how many hosts there are."""
+        hosts = 0
+        for shard in range(SHARDS):
+            done = counts / f"{shard:02d}.done"
+            if not done.is_file():
+                done.write_text(str(count_shard(folders, shard, counts, self._options.max_host_pages)))
+            hosts += int(done.read_text())
+            self._progress("count hosts", shard + 1, SHARDS, 0, 0)
+        return hosts
+
+    def _report_file(self, step: str, name: str) -> Path:
+        return self._state / "reports" / f"{step}-{name}.json"
+
+    def _workers(self) -> Workers:
+        if self._options.ray is None:
+            return Processes(self._options.processes)
+        from scrapy_winnow.archives.on_ray import RayCluster  # noqa: PLC0415  (an optional package, slow to import)
+
+        return RayCluster(self._options.ray)
+
+
+def _part_name(name: str, part: Part) -> str:
+    """Return the name of what is kept of a part; its offsets are in it, since the next run may split otherwise."""
+    if not part.begin and part.end is None:
+        return name
+    return f"{name}@{part.begin}-{part.end if part.end is not None else ''}"
+
+
+class Workers(Protocol):
+    """Does the work on parts, in any order."""
+
+    def run(
+        self, work: PartWork, tasks: dict[str, tuple[Part, Path]], options: Options, counts: Path
+    ) -> Iterator[tuple[str, FileReport]]:
+        """Do ``work`` for the part and the target of each task, and yield its name and report when it is done."""
+        ...
+
+
+class Processes:
+    """Works in this process, or in ``number`` processes beside it; see :class:`Workers`."""
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+
+    def run(
+        self, work: PartWork, tasks: dict[str, tuple[Part, Path]], options: Options, counts: Path
+    ) -> Iterator[tuple[str, FileReport]]:
+        """Do the tasks."""
+        processes = min(self._number, len(tasks))
+        if processes <= 1:
+            for name, (part, target) in tasks.items():
+                yield name, work(part, target, options, counts)
+            return
+        with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn")) as pool:
+            names = {pool.submit(work, part, target, options, counts): name for name, (part, target) in tasks.items()}
+            for future in as_completed(names):
+                yield names[future], future.result()
+
+
+def count_archive(part: Part, folder: Path, options: Options, _: Path) -> FileReport:
+    """First pass: write the leaves of the pages of a part into a folder, which appears when it is complete."""
+    unfinished = folder.with_name(folder.name + ".part")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    reader = ArchiveReader(part, max_bytes=options.limits.max_bytes)
+    report = FileReport()
+    writer = LeafWriter(unfinished)
+    for page in reader:
+        try:
+            hashed = hash_page(page, options.limits)
+            if hashed is not None:
+                writer.add(page.url, page.host, hashed)
+        except Exception as error:
+            report.add_failure(error)
+        report.pages += 1
+    writer.flush()
+    report.skipped, report.broken = reader.skipped, reader.broken
+    shutil.rmtree(folder, ignore_errors=True)  # left by a run that was killed before it wrote the report
+    unfinished.rename(folder)
+    return report
+
+
+def clean_archive(part: Part, file: Path, options: Options, counts: Path) -> FileReport:
+    """Second pass: clean the pages of a part into a file of JSON lines, which appears when it is complete."""
+    unfinished = file.with_name(file.name + ".part")
+    reader = ArchiveReader(part, max_bytes=options.limits.max_bytes)
+    report = FileReport()
+    known, model = HostCounts(counts), load_model(options.model)
+    with unfinished.open("w", encoding="utf-8", errors="surrogatepass", newline="\n") as lines:
+        for page in reader:
+            try:
+                lines.write(json.dumps(clean_counted(page, known, model, options)) + "\n")
+                report.pages += 1
+            except Exception as error:
+                report.add_failure(error)
+    report.skipped, report.broken = reader.skipped, reader.broken
+    unfinished.rename(file)
+    return report

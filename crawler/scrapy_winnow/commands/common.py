@@ -1,0 +1,204 @@
+"""What the commands share: errors and exit codes, pages and models as input, progress of long work."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator, Sequence
+
+    from winnow import Cleaned
+    from winnow.models.base import Model
+
+FAILED: Final = 1
+USAGE: Final = 2
+INTERRUPTED: Final = 130
+
+STANDARD_INPUT: Final = "-"
+
+_ADDRESSES: Final = re.compile(rb"\s*https?://[^\s<>]+(?:\s+https?://[^\s<>]+)*\s*(?:\S{0,8})?")
+_ADDRESSES_BYTES: Final = 4_096  # that are searched
+_TERMINAL_INTERVAL_S: Final = 0.2
+_LOG_INTERVAL_S: Final = 30.0
+_MIN_FRACTION: Final = 0.02
+"""What must be done before the time left is estimated."""
+_Thing = TypeVar("_Thing")
+
+
+class CommandError(Exception):
+    """Ends a command with a message for the user and an exit code."""
+
+    def __init__(self, message: str, code: int = USAGE) -> None:
+        self.code = code
+        super().__init__(message)
+
+
+class InputError(Exception):
+    """A file that cannot be used; the message says why."""
+
+
+def reason(error: Exception) -> str:
+    """Return what an exception says to a user: "no such file or directory" rather than "[Errno 2] ...: 'x'"."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror.lower()
+    return str(error)
+
+
+def warn(message: str) -> None:
+    """Write a message to standard error."""
+    print(f"winnow: {message}", file=sys.stderr)
+
+
+def write_output(file: Path, content: str) -> None:
+    """Write the file of ``-o``.
+
+    Raises:
+        CommandError: it cannot be written.
+    """
+    try:
+        file.write_text(content, encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise CommandError(f"-o {file}: {reason(error)}") from error
+
+
+def add_page_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of every command that cleans pages named on the command line."""
+    parser.add_argument("files", nargs="+", metavar="FILE", help="HTML file, or - for standard input")
+    parser.add_argument("--url", help="address of the page: tells in-site links from others; for a single FILE only")
+    add_model_options(parser)
+
+
+def add_model_options(parser: argparse.ArgumentParser) -> None:
+    """Add the choice of a model and of smoothing."""
+    parser.add_argument(
+        "--model", metavar="MODEL", help="model file, or name of a model of the package (default: the package's own)"
+    )
+    parser.add_argument(
+        "--scope",
+        choices=("auto", "article", "page"),
+        default="auto",
+        help="what to keep: the main content only, all that is not template, or (default) what fits the kind of page",
+    )
+    parser.add_argument(
+        "--favor",
+        choices=("balanced", "precision", "recall"),
+        default="balanced",
+        help="which mistake is worse: leftover template (precision) or lost content (recall)",
+    )
+    parser.add_argument("--no-smooth", action="store_true", help="score every part of a page alone, without smoothing")
+
+
+def check_url(options: argparse.Namespace) -> None:
+    """Refuse one address for many pages."""
+    if options.url and len(options.files) > 1:
+        raise CommandError("--url goes with a single FILE")
+
+
+def load_model_option(options: argparse.Namespace) -> Model:
+    """Load the model that the options name."""
+    from winnow import load_model  # noqa: PLC0415  (help and usage errors need not wait for numpy)
+
+    try:
+        return load_model(options.model)
+    except (OSError, ValueError) as error:
+        raise CommandError(f"--model: {reason(error)}") from error
+
+
+def clean_file(name: str, options: argparse.Namespace, model: Model, **switches: Any) -> tuple[Cleaned, list[str]]:
+    """Read and clean one page; return the result, and warnings for the user.
+
+    Raises:
+        InputError: the file cannot be read, or is not HTML.
+    """
+    from winnow import clean  # noqa: PLC0415  (help and usage errors need not wait for numpy)
+
+    switches |= {"smooth": not options.no_smooth, "scope": options.scope, "favor": options.favor}
+    cleaned = clean(read_page(name), options.url, model=model, **switches)
+    warnings = []
+    if cleaned.passed_through:
+        warnings.append(f"too large ({cleaned.passed_through}); all its text is kept")
+    if cleaned.fallback:
+        warnings.append("everything looks like template; its least template-like section is kept")
+    return cleaned, warnings
+
+
+def read_page(name: str) -> bytes:
+    """Read the bytes of a page.
+
+    Raises:
+        InputError: the file cannot be read, is empty, or holds something other than text.
+    """
+    if not name:
+        raise InputError("no such file or directory (its name is empty)")
+    if name.startswith(("http://", "https://")):
+        raise InputError(
+            f"is an address; curl -sL {name} | winnow clean - --url {name} cleans one page, "
+            f"scrapy crawl site -a url={name} a site"
+        )
+    from winnow.page.charset import is_binary  # noqa: PLC0415  (help and usage errors need not wait for numpy)
+
+    try:
+        html = sys.stdin.buffer.read() if name == STANDARD_INPUT else Path(name).read_bytes()
+    except OSError as error:
+        raise InputError(reason(error)) from error
+    if not html.strip():
+        raise InputError("is empty")
+    if _ADDRESSES.fullmatch(html[:_ADDRESSES_BYTES]):
+        raise InputError(f"is a list of addresses; scrapy crawl site -a urls_file={name} crawls and cleans them")
+    if is_binary(html):
+        raise InputError("is a binary file, not HTML")
+    return html
+
+
+class Progress:
+    """Writes to standard error how much is done and how long the rest may take; off a terminal every 30 seconds."""
+
+    def __init__(self, what: str = "") -> None:
+        self._what = f"{what} " if what else ""
+        self._on_terminal = sys.stderr.isatty()
+        self._begun = self._last = time.monotonic()
+        self._total = 0
+        self._first = 0
+
+    def __call__(self, done: int, total: int, name: str = "", *, fraction: float | None = None) -> None:
+        """Report that ``done`` of ``total`` items are done.
+
+        Args:
+            done: items done.
+            total: all items.
+            name: the last item, or the step that begins.
+            fraction: of the work, where the items say too little; otherwise that of the items.
+        """
+        now = time.monotonic()
+        if total != self._total:  # another stage has begun
+            self._begun, self._total, self._first = now, total, done
+        line = f"{done:,} of {total:,} {self._what}{name:<40.40}"
+        if fraction is None:
+            fraction = (done - self._first) / max(total - self._first, 1)
+        left = "" if done >= total or fraction < _MIN_FRACTION else self._time_left(fraction, now - self._begun)
+        if self._on_terminal and (now - self._last > _TERMINAL_INTERVAL_S or done in {0, total}):
+            self._last = now
+            print(f"\r{line}{left:<16}", end="\n" if done == total else "", file=sys.stderr, flush=True)
+        elif not self._on_terminal and now - self._last > _LOG_INTERVAL_S:
+            self._last = now
+            print(f"{line.rstrip()}{left}", file=sys.stderr, flush=True)
+
+    @staticmethod
+    def _time_left(fraction: float, seconds_taken: float) -> str:
+        seconds = seconds_taken * (1 - fraction) / fraction
+        if seconds >= 5400:
+            return f", {seconds / 3600:.1f} h left"
+        return f", {seconds / 60:.0f} min left" if seconds >= 90 else f", {seconds:.0f} s left"
+
+
+def with_progress(things: Sequence[_Thing], what: str) -> Iterator[_Thing]:
+    """Go through things and report the progress."""
+    progress = Progress(what)
+    for done, thing in enumerate(things, 1):
+        yield thing
+        progress(done, len(things))

@@ -1,1 +1,0 @@
-"""The commands that look after what crawls have left: hosts, near-duplicates, examples, reports."""

@@ -1,1 +1,0 @@
-"""What the commands share: inputs, progress, failures, and finding the server."""

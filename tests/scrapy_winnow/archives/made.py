@@ -1,0 +1,183 @@
+"""Pages of made-up hosts, archives of them, and servers with faults."""
+
+import gzip
+import json
+import random
+import re
+import socket
+import threading
+import uuid
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+WORDS = (
+    *("harbour", "winter", "council", "bridge", "lantern", "orchard", "ferry", "market", "station", "meadow", "timber"),
+    *("copper", "museum", "garden", "valley", "printer", "summer", "railway", "teacher", "village", "captain"),
+)  # fmt: skip
+HTML = "text/html; charset=utf-8"
+
+
+def story(seed: str) -> str:
+    chance = random.Random(seed)
+    paragraphs = (chance.choices(WORDS, k=30) for _ in range(chance.randint(2, 4)))
+    return "".join(f"<p>{' '.join(words).capitalize()}.</p>" for words in paragraphs)
+
+
+def page(host: str, number: int, seed: str = "") -> str:
+    """A page with the menu and the footer of its host, and a story of its own."""
+    return (
+        f"<html><head><title>Story {number}</title></head><body><div><a href=/>Front page of {host}</a>"
+        f"<a href=/about>About the people of {host}</a></div><div><h1>Story {number}</h1>"
+        f"{story(seed or f'{host}{number}')}</div>"
+        f"<div>Copyright of everything on {host} is with its owners, whoever they are</div></body></html>"
+    )
+
+
+def record_of(url: str, body: str, status: str = "200 OK", kind: str = HTML) -> bytes:
+    response = f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\n\r\n{body}".encode()
+    headers = {
+        "WARC-Type": "response",
+        "WARC-Record-ID": f"<urn:uuid:{uuid.uuid4()}>",
+        "WARC-Date": "2026-11-22T10:00:00Z",
+        "WARC-Target-URI": url,
+        "Content-Type": "application/http; msgtype=response",
+        "Content-Length": len(response),
+    }
+    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    return f"WARC/1.1\r\n{lines}\r\n".encode() + response + b"\r\n\r\n"
+
+
+def write_archive(file, records):
+    """Write pages by address, or (body, status, content type) by address; compressed one by one for ``.gz``."""
+    content = [record_of(url, *(one if isinstance(one, tuple) else (one,))) for url, one in records]
+    file.write_bytes(b"".join(map(gzip.compress, content) if file.suffix == ".gz" else content))
+    return file
+
+
+def rows_of(folder):
+    """The rows of the JSON lines below a folder, in the order of the files."""
+    texts = [gzip.decompress(file.read_bytes()).decode() for file in sorted(folder.glob("*.jsonl.gz"))]
+    return [json.loads(line) for text in texts for line in text.splitlines()]
+
+
+class FaultyServer:
+    """Serves ``content`` at every address, as its attributes say.
+
+    Attributes:
+        serves_ranges: ``False`` for whole files only, ``None`` for that without their length.
+        breaks: answers that break off in the middle.
+        drops: requests after those that get no answer.
+        sent: bytes.
+    """
+
+    def __init__(self):
+        self.content = b""
+        self.serves_ranges = True
+        self.breaks = self.drops = self.sent = 0
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+        self._server.faulty = self
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    def do_HEAD(self):
+        if not self._drop():
+            self._answer(200, len(self.server.faulty.content))
+
+    def do_GET(self):
+        server = self.server.faulty
+        if self._drop():
+            return
+        content = server.content
+        if server.serves_ranges:
+            begin, _, end = self.headers.get("Range", "bytes=0-").removeprefix("bytes=").partition("-")
+            content = content[int(begin) : int(end) + 1 if end else None]
+            place = f"bytes {begin}-{int(begin) + len(content) - 1}/{len(server.content)}"
+            self._answer(206, len(content), place)
+        else:
+            self._answer(200, len(content))
+        if server.breaks:
+            server.breaks -= 1
+            self.close_connection = True
+            content = content[: len(content) // 2]
+        with suppress(ConnectionError):  # the client may have read enough
+            self.wfile.write(content)
+            server.sent += len(content)
+
+    def _drop(self):
+        server = self.server.faulty
+        drops = server.drops > 0 and not server.breaks
+        if drops:
+            server.drops -= 1
+            self.close_connection = True
+        return drops
+
+    def _answer(self, status, length, content_range=None):
+        self.send_response(status)
+        if self.server.faulty.serves_ranges is not None:
+            self.send_header("Content-Length", str(length))
+        if content_range:
+            self.send_header("Content-Range", content_range)
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+class BreakingProxy:
+    """Forwards requests, and breaks off some of the answers that hold parts of archives."""
+
+    def __init__(self, server, breaks):
+        self.breaks = breaks
+        self._server = server
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self._thread = threading.Thread(target=self._accept)
+        self.address = "http://{}:{}".format(*self._listening.getsockname())
+
+    def _accept(self):
+        while True:
+            try:
+                client, _ = self._listening.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._forward, args=(client,), daemon=True).start()
+
+    def _forward(self, client):
+        with client, socket.create_connection(self._server) as server:
+            request = _read_request(client)
+            server.sendall(request.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n", 1))
+            answer = server.makefile("rb").read()
+            if self.breaks and request.startswith(b"GET") and b"206" in answer[:20]:
+                self.breaks -= 1
+                answer = answer[: len(answer) // 2]
+            client.sendall(answer)
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._listening.shutdown(socket.SHUT_RDWR)
+        self._listening.close()
+        self._thread.join()
+
+
+def _read_request(client):
+    request = b""
+    while b"\r\n\r\n" not in request:
+        request += client.recv(1 << 16)
+    head, _, body = request.partition(b"\r\n\r\n")
+    (length,) = re.findall(rb"(?i)^content-length: *(\d+)", head, re.MULTILINE) or [b"0"]
+    while len(body) < int(length):
+        body += client.recv(1 << 16)
+    return head + b"\r\n\r\n" + body

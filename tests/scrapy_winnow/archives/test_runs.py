@@ -1,0 +1,236 @@
+"""``winnow warc`` in two passes and in one: rows, formats, errors, and runs that were stopped."""
+
+import gzip
+import random
+import signal
+import subprocess
+import sys
+
+import pyarrow.parquet
+import pytest
+from warcio.archiveiterator import ArchiveIterator
+
+from scrapy_winnow.archives import ArchiveRun, OnePassRun, Options, reading
+from scrapy_winnow.commands import main
+from tests.scrapy_winnow.archives.made import page, rows_of, write_archive
+
+COMMAND = [sys.executable, "-c", "from scrapy_winnow.commands import main; raise SystemExit(main())", "warc"]
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from scrapy_winnow.archives import {kind}
+
+def progress(step, done, total, pages, bytes_read):
+    if {condition}:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+{kind}(sys.argv[2:], Path(sys.argv[1]), progress=progress).run()
+"""
+
+
+def run(*arguments):
+    return main(["warc", *map(str, arguments)])
+
+
+def contents_of(folder):
+    return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+
+@pytest.fixture(scope="module")
+def cleaned(archives, tmp_path_factory):
+    """The folder of the two archives after a run in one process."""
+    folder = tmp_path_factory.mktemp("cleaned") / "out"
+    assert run(*archives, "-o", folder, "--with", "markdown", "-j", 1) == 0
+    return folder
+
+
+def test_every_page_is_cleaned_with_all_pages_of_its_host_the_first_one_too(cleaned):
+    rows = rows_of(cleaned)
+    assert len(rows) == 28
+    for row in rows:
+        assert (row["evidence_pages"], row["label_source"], row["status"]) == (14, "site", "cleaned")
+        assert "Front page" not in row["text"]
+        assert "Copyright" not in row["text"]
+        assert len(row["text"].split()) > 60
+    assert sorted(contents_of(cleaned)) == ["first.jsonl.gz", "second.jsonl.gz"]
+
+
+def test_neither_the_order_of_pages_nor_the_number_of_processes_changes_a_row(cleaned, stories, tmp_path):
+    mixed = random.Random(1).sample(stories, len(stories))
+    run(write_archive(tmp_path / "all.warc", mixed), "-o", tmp_path / "b", "--with", "markdown", "-j", 2)
+    own = ("date", "record_id", "duplicate_of")
+    first, second = (
+        {row["url"]: {k: v for k, v in row.items() if k not in own} for row in rows_of(folder)}
+        for folder in (cleaned, tmp_path / "b")
+    )
+    assert first == second
+
+
+def test_parts_of_a_long_archive_make_the_output_of_the_whole(archives, cleaned, monkeypatch, tmp_path):
+    monkeypatch.setattr(reading, "MIN_PART_BYTES", 2_500)
+    assert all(len(parts) > 2 for parts in reading.split_archives(map(str, archives)).values())
+    ArchiveRun(map(str, archives), tmp_path, Options(processes=2, outputs=frozenset({"markdown"}))).run()
+    assert contents_of(tmp_path) == contents_of(cleaned)
+
+
+def test_the_three_formats_hold_the_same_pages(archives, cleaned, tmp_path):
+    for name in ("parquet", "warc"):
+        assert run(*archives, "-o", tmp_path / name, "--format", name, "--with", "markdown", "-j", 1) == 0
+    rows = {row["url"]: row for row in rows_of(cleaned)}
+    columns = pyarrow.parquet.read_table(tmp_path / "parquet").to_pylist()
+    assert {row["url"]: row["text"] for row in columns} == {url: row["text"] for url, row in rows.items()}
+    assert columns[0]["markdown"].startswith("#")
+    assert columns[0]["shingles"] == rows[columns[0]["url"]]["shingles"]
+    seen = 0
+    for file in (tmp_path / "warc").glob("*.warc.gz"):
+        with file.open("rb") as stream:
+            for record in ArchiveIterator(stream):
+                row = rows[record.rec_headers["WARC-Target-URI"]]
+                assert record.rec_type == "conversion"
+                assert record.rec_headers["WARC-Refers-To"] == row["record_id"]
+                assert record.content_stream().read().decode() == row["text"] + "\n"
+                seen += 1
+    assert seen == len(rows) == len(columns)
+    run(*archives, "-o", tmp_path / "again", "--format", "warc", "-j", 1)
+    assert contents_of(tmp_path / "again") == contents_of(tmp_path / "warc")
+
+
+def test_a_damaged_archive_is_named_with_what_was_skipped_and_the_others_are_cleaned(stories, tmp_path, capsys):
+    whole = write_archive(tmp_path / "whole.warc.gz", [*stories[:16], ("http://north.example/empty", " ")])
+    half = write_archive(tmp_path / "half.warc.gz", stories[16:])
+    half.write_bytes(half.read_bytes()[: half.stat().st_size // 2])
+    plain = write_archive(tmp_path / "plain.warc", stories[16:20])
+    plain.write_bytes(plain.read_bytes()[:-40])
+    gone = "http://127.0.0.1:9/crawl.warc.gz"
+    assert run(whole, half, plain, gone, "-o", tmp_path / "out", "-j", 1) == 1
+    message = capsys.readouterr().err
+    assert f"broken: {half}: breaks off" in message
+    assert f"broken: {plain}: breaks off" in message
+    assert f"broken: {gone}: " in message
+    assert f"broken: {whole}" not in message
+    assert "skipped, empty: 1" in message
+    assert 20 < len(rows_of(tmp_path / "out")) < 32
+
+
+def test_near_duplicates_are_marked_with_the_first_page_that_has_the_text(tmp_path):
+    copies = [(f"http://{host}.example/copy", page(host, 1, seed="one story")) for host in ("north", "south")]
+    others = [(f"http://{host}.example/{n}", page(host, n)) for n in range(12) for host in ("north", "south")]
+    run(write_archive(tmp_path / "all.warc.gz", copies + others), "-o", tmp_path / "out", "-j", 1)
+    rows = {row["url"]: row["duplicate_of"] for row in rows_of(tmp_path / "out")}
+    assert rows.pop("http://south.example/copy") == "http://north.example/copy"
+    assert set(rows.values()) == {None}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["gone.warc.gz", "-o", "out"], "no such archive: gone.warc.gz"),
+        (["gone-*", "-o", "out"], "no such archive: gone-*"),
+        (["s4://crawl/first.warc.gz", "-o", "out"], "s4://crawl/first.warc.gz: unknown kind of address"),
+        (["gone.warc.gz", "-o", "out.jsonl"], "-o out.jsonl: OUT is a folder"),
+        (["-", "-o", "out"], "only once: add --one-pass"),
+        (["-", "--one-pass", "--ray", "-o", "out"], "give one of them"),
+    ],
+)
+def test_arguments_that_cannot_be_used_are_refused(arguments, message, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert run(*arguments) == 2
+    assert message in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_for_unfinished_work_keeps_what_else_is_in_it(archives, tmp_path):
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "disk" / "other.txt").write_text("of somebody else")
+    assert run(archives[0], "-o", tmp_path / "out", "-j", 1, "--work", tmp_path / "disk") == 0
+    assert [file.name for file in (tmp_path / "disk").iterdir()] == ["other.txt"]
+    assert [file.name for file in (tmp_path / "out").iterdir()] == ["first.jsonl.gz"]
+
+
+def test_a_killed_run_is_resumed_and_ends_as_an_undisturbed_one(archives, cleaned, tmp_path, capsys):
+    program = KILLED.format(kind="ArchiveRun", condition='(step, done) == ("clean", 1)')
+    killed = subprocess.run([sys.executable, "-c", program, tmp_path / "out", *archives], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert len(list((tmp_path / "out" / ".winnow" / "reports").glob("clean-*"))) == 1
+    assert not list((tmp_path / "out").glob("*.jsonl.gz"))
+    assert run(*archives, "-o", tmp_path / "out", "-j", 1, "--with", "markdown") == 2
+    assert "another run's work" in capsys.readouterr().err
+    assert run(*archives, "-o", tmp_path / "out", "-j", 1) == 0
+    assert "resuming the run that was stopped" in capsys.readouterr().err
+    rows = rows_of(cleaned)
+    for row in rows:
+        del row["markdown"]
+    assert rows_of(tmp_path / "out") == rows
+
+
+def test_a_run_is_resumed_also_when_its_archive_is_split_otherwise(archives, monkeypatch, tmp_path):
+    file = str(archives[0])
+    ArchiveRun([file], tmp_path / "whole").run()
+
+    def stop(step, done, *_):
+        if (step, done) == ("clean", 2):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(reading, "MIN_PART_BYTES", 3_000)
+    with pytest.raises(KeyboardInterrupt):
+        ArchiveRun([file], tmp_path / "split", progress=stop).run()
+    monkeypatch.setattr(reading, "MIN_PART_BYTES", 4_000)
+    again = ArchiveRun([file], tmp_path / "split")
+    assert again.is_resumed
+    assert again.run().pages == 16
+    assert contents_of(tmp_path / "split") == contents_of(tmp_path / "whole")
+
+
+def test_in_one_pass_each_page_is_cleaned_with_the_pages_of_its_host_that_came_before_it(archives, tmp_path):
+    assert run(*archives, "--one-pass", "-o", tmp_path / "out", "-j", 1) == 0
+    rows = rows_of(tmp_path / "out")
+    for host in ("north", "south"):
+        of_host = [row for row in rows if row["host"] == f"{host}.example"]
+        assert [row["evidence_pages"] for row in of_host] == list(range(1, 15))
+        assert [row["label_source"] for row in of_host] == ["page"] * 9 + ["site"] * 5
+        assert not any("Front page" in row["text"] for row in of_host[9:])
+    assert not (tmp_path / "out" / ".winnow").exists()
+    OnePassRun(map(str, archives), tmp_path / "processes", Options(processes=2)).run()
+    assert contents_of(tmp_path / "processes") == contents_of(tmp_path / "out")
+    OnePassRun(map(str, archives[::-1]), tmp_path / "reversed").run()
+    assert contents_of(tmp_path / "reversed") != contents_of(tmp_path / "out")
+
+
+def test_a_stream_is_read_from_standard_input_and_checked_for_its_end(archives, monkeypatch, tmp_path):
+    stream = b"".join(file.read_bytes() for file in archives)
+    result = subprocess.run(
+        [*COMMAND, "-", "--one-pass", "-o", tmp_path / "out", "--format", "warc", "-j", "1"],
+        input=stream[:-900],
+        capture_output=True,
+        check=False,
+    )
+    assert result.returncode == 1
+    assert b"broken: -: breaks off in the record behind byte" in result.stderr
+    assert gzip.decompress((tmp_path / "out" / "stdin.warc.gz").read_bytes()).count(b"conversion") == 26
+    with archives[0].open() as whole:
+        monkeypatch.setattr(sys, "stdin", whole)
+        assert run("-", "--one-pass", "-o", tmp_path / "whole", "-j", 1) == 0
+    assert len(rows_of(tmp_path / "whole")) == 16
+
+
+def test_a_killed_run_in_one_pass_is_resumed_and_ends_as_an_undisturbed_one(stories, tmp_path):
+    copies = [(f"http://copies.example/{n}", html) for n, (_, html) in enumerate(stories[:6])]
+    files = [
+        write_archive(tmp_path / f"{name}.warc.gz", pages)
+        for name, pages in (("a", stories[:16]), ("b", copies + stories[16:]))
+    ]
+    program = KILLED.format(kind="OnePassRun", condition="(done, pages) == (1, 20)")
+    killed = subprocess.run([sys.executable, "-c", program, tmp_path / "killed", *files], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert sorted(file.name for file in (tmp_path / "killed").glob("*.gz")) == ["a.jsonl.gz"]
+    again = OnePassRun(map(str, files), tmp_path / "killed").run()
+    whole = OnePassRun(map(str, files), tmp_path / "whole").run()
+    assert again == whole
+    assert (whole.pages, whole.hosts, whole.duplicates) == (34, 3, 6)
+    assert contents_of(tmp_path / "killed") == contents_of(tmp_path / "whole")
+
+
+def test_a_stopped_run_over_standard_input_is_not_resumed(tmp_path, capsys):
+    OnePassRun(["-"], tmp_path)
+    assert run("-", "--one-pass", "-o", tmp_path) == 2
+    assert "standard input cannot be read again" in capsys.readouterr().err

@@ -1,0 +1,137 @@
+"""Archives and results in a store that speaks S3's protocol, on loopback."""
+
+import logging
+from http.client import HTTPConnection
+
+import pytest
+from moto.server import ThreadedMotoServer
+from s3fs import S3FileSystem
+
+from scrapy_winnow.archives import reading
+from scrapy_winnow.commands import main
+from tests.scrapy_winnow.archives.made import BreakingProxy, rows_of
+
+
+@pytest.fixture(scope="module")
+def server():
+    # It logs each request, into whatever a test captures by then.
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    server = ThreadedMotoServer("127.0.0.1", port=0, verbose=False)
+    server.start()
+    yield server.get_host_and_port()
+    server.stop()
+
+
+@pytest.fixture
+def bucket(server, archives, monkeypatch):
+    """A bucket with two archives, for clients with the credentials of the environment."""
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "of-a-test")
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://{}:{}".format(*server))
+    forget_connections()
+    store = S3FileSystem(key="of-a-test", secret="of-a-test", endpoint_url="http://{}:{}".format(*server))
+    store.mkdir("crawl")
+    for file in archives:
+        store.put_file(str(file), f"crawl/{file.name}")
+    yield store
+    store.rm("crawl", recursive=True)
+
+
+@pytest.fixture(scope="module")
+def local_rows(archives, tmp_path_factory):
+    """What comes out of the same archives in files here."""
+    folder = tmp_path_factory.mktemp("local")
+    assert clean(archives, folder) == 0
+    return rows_of(folder)
+
+
+def forget_connections():
+    S3FileSystem.clear_instance_cache()
+
+
+def clean(sources, folder):
+    return main(["warc", *map(str, sources), "-o", str(folder), "-j", "1"])
+
+
+@pytest.mark.parametrize("part_bytes", [reading.MIN_PART_BYTES, 3_000])
+def test_a_pattern_in_a_bucket_gives_what_the_same_files_here_do(part_bytes, bucket, local_rows, monkeypatch, tmp_path):
+    bucket.pipe_file("crawl/notes.txt", b"no archive")
+    monkeypatch.setattr(reading, "MIN_PART_BYTES", part_bytes)
+    parts = reading.split_archives(["s3://crawl/first.warc.gz"])["s3://crawl/first.warc.gz"]
+    assert (len(parts) > 2) is (part_bytes == 3_000)
+    assert clean(["s3://crawl/*.warc.gz"], tmp_path) == 0
+    assert rows_of(tmp_path) == local_rows
+
+
+def test_a_broken_connection_is_opened_again(bucket, server, local_rows, monkeypatch, tmp_path):
+    monkeypatch.setattr(reading, "_RETRY_PAUSE_S", 0.01)
+    monkeypatch.setattr(S3FileSystem, "retries", 1)
+    with BreakingProxy(server, breaks=2) as proxy:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", proxy.address)
+        forget_connections()
+        assert clean(["s3://crawl/*.warc.gz"], tmp_path) == 0
+    assert proxy.breaks == 0
+    assert rows_of(tmp_path) == local_rows
+
+
+@pytest.mark.parametrize(
+    ("source", "key"),
+    [("s3://crawl/first.warc.gz", "wrong"), ("s3://crawl/*.warc.gz", "wrong"), ("s3://crawl/first.warc.gz", None)],
+)
+def test_wrong_credentials_are_one_line_that_says_what_to_do(
+    source, key, bucket, server, monkeypatch, capsys, tmp_path
+):
+    if key is None:
+        monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+        monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
+    else:
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", key)
+    require_credentials(server, "0")
+    try:
+        forget_connections()
+        assert clean([source], tmp_path / "out") == 2
+    finally:
+        require_credentials(server, "inf")
+    message = capsys.readouterr().err.strip()
+    assert message.startswith(f"winnow: {source}: ")
+    assert "AWS_ACCESS_KEY_ID" in message
+    assert "\n" not in message
+
+
+def require_credentials(server, after):
+    """Refuse requests without known credentials after so many others."""
+    connection = HTTPConnection(*server)
+    connection.request("POST", "/moto-api/reset-auth", after)
+    assert connection.getresponse().status == 200
+    connection.close()
+
+
+@pytest.mark.parametrize("kind", [[], ["--one-pass", "--format", "parquet"]])
+def test_results_go_into_a_bucket_as_into_a_folder(kind, bucket, archives, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    arguments = ["warc", *map(str, archives), "-j", "1", *kind, "-o"]
+    assert main([*arguments, "here"]) == 0
+    assert main([*arguments, "s3://crawl/clean/"]) == 0
+    local = {file.name: file.read_bytes() for file in (tmp_path / "here").iterdir()}
+    assert len(local) == 2
+    assert {name.rpartition("/")[2]: bucket.cat_file(name) for name in bucket.ls("crawl/clean")} == local
+    assert not list((tmp_path / ".winnow").iterdir())
+
+
+def test_a_store_that_takes_no_files_is_named_before_anything_is_read(bucket, archives, monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    for address, why in (("s3://no-such-bucket/clean", "bucket does not exist"), ("http://127.0.0.1:9/clean", "HTTP")):
+        assert clean(archives[:1], address) == 2
+        message = capsys.readouterr().err
+        assert why in message
+        assert message.count("\n") == 1
+
+
+def test_missing_archives_are_named(bucket, archives, capsys, tmp_path):
+    assert clean(["s3://crawl/*.none"], tmp_path / "out") == 2
+    assert "no such archive: s3://crawl/*.none" in capsys.readouterr().err
+    gone = "s3://crawl/gone.warc.gz"
+    assert clean([gone, archives[0]], tmp_path / "out") == 1
+    assert f"broken: {gone}: FileNotFoundError" in capsys.readouterr().err
+    assert (tmp_path / "out" / "first.jsonl.gz").stat().st_size > 1000
