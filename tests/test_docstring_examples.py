@@ -22,5 +22,5 @@ def test_examples_give_what_they_show(name):
 
 
 def test_what_is_used_most_has_an_example():
-    for name in ("winnow.cleaning", "winnow.duplicates.shingles", "winnow.smoothing"):
+    for name in ("winnow.cleaning", "winnow.duplicates", "winnow.smoothing"):
         assert doctest.testmod(importlib.import_module(name)).attempted > 0

@@ -21,7 +21,7 @@ import numpy as np
 import winnow
 from benchmarks.shared.common import html_files, shown, spread
 from winnow.counting import leaves, site_level_templates
-from winnow.duplicates.shingles import shingles
+from winnow.duplicates import shingles
 from winnow.fingerprints import both_fingerprints
 from winnow.models import load_model, shipped_models
 

@@ -38,7 +38,7 @@ from benchmarks.applications.content_exchange import (
 from benchmarks.shared.common import parser_of, say, table, write_json
 from benchmarks.shared.intervals import percent, share_interval
 from winnow import load_model
-from winnow.duplicates.shingles import near_duplicates, shingles
+from winnow.duplicates import near_duplicates, shingles
 from winnow.training.evaluation import read_gold
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from scrapy_winnow.duplicates.index import DuplicateIndex, IndexOptions
 from scrapy_winnow.duplicates.stream import DOCUMENTS, DocumentStream
 from scrapy_winnow.duplicates.worker import VERDICTS, Worker
 from scrapy_winnow.storage.connection import Connection
-from winnow.duplicates.index import MemoryIndex
-from winnow.duplicates.shingles import KEEP, shingles
+from winnow.duplicates import MemoryIndex
+from winnow.duplicates import KEEP, shingles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

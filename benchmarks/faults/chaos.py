@@ -148,7 +148,7 @@ def _run(
         missing=without.counted - counted if fault.keeps and without is not None else 0,
         wrong=wrong,
         still=still,
-        outages=log.count("Redis is away"),
+        outages=log.count("Redis is unreachable"),
     )
 
 

@@ -28,13 +28,12 @@ from benchmarks.shared.common import parser_of, say, table, write_json
 from benchmarks.shared.local_server import LocalServer
 from demo.web import generate, read_resources
 from scrapy_winnow.config import DEFAULTS
-from scrapy_winnow.duplicates.index import IndexOptions
-from scrapy_winnow.duplicates.parted_index import index_of
 from scrapy_winnow.hosts.counts import NodeCounts
 from scrapy_winnow.hosts.evidence import HashedPage
 from scrapy_winnow.storage.connection import Connection
+from scrapy_winnow.storage.index import DuplicateIndex
 from winnow import clean
-from winnow.duplicates.shingles import shingles
+from winnow.duplicates import shingles
 from winnow.fingerprints.units import FINGERPRINT_VERSION
 from winnow.page.page import Page
 
@@ -188,7 +187,7 @@ async def _work(
         ttl=int(str(DEFAULTS["WINNOW_HOST_TTL"])),
         settle_after=0,  # each page costs its call
     )
-    index = index_of(connection.for_purpose("near-duplicates"), IndexOptions("winnow"))
+    index = DuplicateIndex(connection.for_purpose("near-duplicates"), "winnow")
     rng = np.random.default_rng(sum(name.encode()))
     salts = rng.integers(1, 2**63, hosts, np.uint64)
     free = asyncio.Semaphore(_AT_ONCE)

@@ -127,7 +127,6 @@ def _command(urls: Path, folder: Path, processes: int) -> list[str]:
         f"WINNOW_PROCESSES={processes}",
         f"WINNOW_STATE_DIR={folder / 'state'}",
         "WINNOW_LEARN=1",
-        "WINNOW_DUPLICATES_STREAM=1",
         "FEED_EXPORT_FIELDS=url",
         "AUTOTHROTTLE_ENABLED=0",
         "ROBOTSTXT_OBEY=0",

@@ -57,11 +57,8 @@ DEFAULTS: Final[Mapping[str, object]] = {
     "WINNOW_DUPLICATES": True,
     "WINNOW_DROP_DUPLICATES": False,
     "WINNOW_DUPLICATES_TTL": 30 * DAY,
-    "WINNOW_DUPLICATES_CAP": 1_000_000,
     "WINNOW_DUPLICATES_SKETCH": 8,
     "WINNOW_DUPLICATES_RESEMBLANCE": None,
-    "WINNOW_DUPLICATES_STREAM": False,
-    "WINNOW_DUPLICATES_STREAM_LENGTH": 100_000,
     "WINNOW_SITE_EVIDENCE": True,
     "WINNOW_READ_ONLY": None,
     "WINNOW_PROCESSES": 0,
@@ -123,11 +120,8 @@ class Config:
     duplicates: bool
     drop_duplicates: bool
     duplicates_ttl: int
-    duplicates_cap: int
     duplicates_sketch: int
     duplicates_resemblance: float | None
-    duplicates_stream: bool
-    duplicates_stream_length: int
     site_evidence: bool
     read_only: bool
     processes: int
@@ -214,11 +208,8 @@ class Config:
             duplicates=reader.truth("WINNOW_DUPLICATES"),
             drop_duplicates=reader.truth("WINNOW_DROP_DUPLICATES"),
             duplicates_ttl=reader.whole("WINNOW_DUPLICATES_TTL", least=1, most=LONGEST),
-            duplicates_cap=reader.whole("WINNOW_DUPLICATES_CAP", least=1),
             duplicates_sketch=reader.whole("WINNOW_DUPLICATES_SKETCH", least=8, most=1024),
             duplicates_resemblance=reader.share("WINNOW_DUPLICATES_RESEMBLANCE"),
-            duplicates_stream=reader.truth("WINNOW_DUPLICATES_STREAM"),
-            duplicates_stream_length=reader.whole("WINNOW_DUPLICATES_STREAM_LENGTH", least=1),
             site_evidence=reader.truth("WINNOW_SITE_EVIDENCE"),
             read_only=_looks_only() if reader.value("WINNOW_READ_ONLY") is None else reader.truth("WINNOW_READ_ONLY"),
             processes=reader.whole_or_word("WINNOW_PROCESSES", AUTOMATIC, _processes()),

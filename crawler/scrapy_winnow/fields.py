@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from winnow.duplicates.shingles import KEEP
+from winnow.duplicates import KEEP
 
 if TYPE_CHECKING:
     from collections.abc import Callable

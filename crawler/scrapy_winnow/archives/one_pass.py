@@ -18,7 +18,7 @@ from scrapy_winnow.archives.counting import StreamCounts
 from scrapy_winnow.archives.reading import ArchiveReader, Part
 from scrapy_winnow.archives.rows import Output, clean_hashed, hash_page, shingles_of
 from scrapy_winnow.archives.runs import FileReport, Options, Run, Summary
-from winnow.duplicates.index import CAP
+from winnow.duplicates import MAX_DOCUMENTS
 from winnow.models import load_model
 
 if TYPE_CHECKING:
@@ -127,7 +127,8 @@ class _State:
     def add_report(self, name: str, report: FileReport, duplicates: int) -> None:
         """Commit a finished archive with all that belongs to it."""
         self._database.execute("INSERT INTO archives VALUES (?, ?, ?)", (name, report.to_json(), duplicates))
-        self._database.execute("DELETE FROM documents WHERE number <= (SELECT max(number) FROM documents) - ?", (CAP,))
+        query = "DELETE FROM documents WHERE number <= (SELECT max(number) FROM documents) - ?"
+        self._database.execute(query, (MAX_DOCUMENTS,))
         self._database.commit()
 
 

@@ -14,8 +14,7 @@ from scrapy_winnow.fields import FIELDS, Outcome
 from scrapy_winnow.hosts.evidence import HashedPage
 from winnow.cleaning import clean
 from winnow.counting import MIN_PAGES
-from winnow.duplicates.index import MemoryIndex
-from winnow.duplicates.shingles import shingles
+from winnow.duplicates import MemoryIndex, shingles
 from winnow.page import Page, PageTooLarge
 
 if TYPE_CHECKING:
@@ -43,8 +42,6 @@ _PARQUET_ROWS: Final = 1_000  # per row group
 _FLOATS: Final = frozenset({"template_share", "confidence"})
 _INTEGERS: Final = frozenset({"evidence_pages", "site_label_version"})
 _LISTS: Final = frozenset({"shingles"})
-_NEVER_EXPIRES_S: Final = 1 << 31
-
 
 def columns(outputs: frozenset[str]) -> tuple[str, ...]:
     """Return the names of the columns, with the optional ones in ``outputs``."""
@@ -106,7 +103,7 @@ class Output:
         self._suffix, self._open_format = FORMATS[options.format]
         self._outputs = options.outputs
         self._summary = summary
-        self._index = MemoryIndex(ttl=_NEVER_EXPIRES_S) if options.duplicates else None
+        self._index = MemoryIndex() if options.duplicates else None
 
     @contextmanager
     def open_archive(self, name: str) -> Iterator[WriteRow]:
@@ -126,7 +123,7 @@ class Output:
 
     def find_original(self, url: str, shingles: NDArray[np.uint64]) -> str | None:
         """Add a page to the index, and return the earlier page that it repeats, if there is one."""
-        return None if self._index is None else self._index.decide(url, shingles, now=0).duplicate_of
+        return None if self._index is None else self._index.find(url, shingles).duplicate_of
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from scrapy_winnow.fields import FIELDS, Outcome
 from winnow.cleaning import clean
 from winnow.counting import MIN_PAGES
-from winnow.duplicates.shingles import KEEP, shingles
+from winnow.duplicates import KEEP, shingles
 from winnow.page.page import DEFAULT_LIMITS, Limits, Page
 
 if TYPE_CHECKING:

@@ -1,101 +1,197 @@
-"""``winnow dedup``: decides which documents of the crawls' stream are near-duplicates."""
+"""``winnow dedup``: marks near-duplicates in files of documents."""
 
 from __future__ import annotations
 
 import argparse
-import os
-import socket
-from contextlib import ExitStack
+import asyncio
+import json
+import sys
+from contextlib import ExitStack, contextmanager
+from itertools import islice
 from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final
 
 from scrapy_winnow.commands.common import FAILED, CommandError, reason
-from scrapy_winnow.commands.server import LEAST_LEASE, add_server_options, connected
-from scrapy_winnow.commands.services import add_service_options, service_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from scrapy_winnow.storage.index import DuplicateIndex
+    from winnow.duplicates import Verdict
+
+    Document = tuple[str, NDArray[np.uint64]]
 
 _EPILOG = """\
-Crawls with WINNOW_DUPLICATES_STREAM=True put what they have cleaned into a stream in Redis. This command takes the
-documents off it in their order, decides which of them repeat an earlier one, and writes a verdict on each: to a stream
-beside it, and with --out to a file, too. The index is that of the crawls' own look-ups. Start it as often as you like:
-all that are started are one group, each document is decided once whichever of them is killed, and the verdicts do not
-depend on how many there are. --out belongs to one of them; the file gets the verdicts of all.
+Each line of a FILE is a JSON object with the address and the clean text of a document, as `scrapy crawl site -o
+items.jsonl` and `winnow warc` write them. The lines come out in their order with three more fields: "duplicate_of", the
+address of the earlier document that this one repeats, or null; "resemblance", the estimated fraction of windows of 6
+words that both have; "cluster", the same for all documents with one text.
 
-exit codes: 0 all went well, 1 verdicts or documents were lost to the bounds, 2 the command line is wrong or Redis away
+Without --redis-url the index is in memory, and holds 1,000,000 texts. With it the index is that of the crawls with the
+same prefix, and several runs may share it.
+
+exit codes: 0 all went well, 1 some lines are no documents, 2 the command line is wrong or Redis cannot be reached
 
 examples:
-  winnow dedup --redis-url redis://localhost:6379/0 --out verdicts.jsonl
-  winnow dedup --redis-url redis://localhost:6379/0 --out verdicts.jsonl --until-empty
-  winnow dedup --until-empty             in a project, after a crawl: its settings say where the stream is
+  winnow dedup items.jsonl -o marked.jsonl
+  winnow dedup monday.jsonl tuesday.jsonl --drop -o unique.jsonl
+  winnow dedup items.jsonl --redis-url redis://localhost:6379/0
 """
+
+_BATCH: Final = 500
+"""Documents looked up together in Redis."""
+
+_TIMEOUT_S: Final = 30.0
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command and its options."""
     parser = commands.add_parser(
         "dedup",
-        help="find near-duplicates among what crawls have cleaned",
-        description="Decide which documents of the crawls' stream are near-duplicates.",
+        help="mark near-duplicates in files of documents",
+        description="Mark the documents that nearly repeat an earlier one.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add_server_options(parser)
+    parser.add_argument("files", nargs="+", metavar="FILE", help="JSON lines, or - for standard input")
+    parser.add_argument("-o", "--output", type=Path, metavar="OUT", help="file to write (default: standard output)")
+    parser.add_argument("--drop", action="store_true", help="leave near-duplicates out")
+    parser.add_argument("--url-field", default="url", metavar="NAME", help="(default: %(default)s)")
+    parser.add_argument("--text-field", default="text", metavar="NAME", help="(default: %(default)s)")
     parser.add_argument(
-        "--out", type=Path, metavar="FILE", help="write the verdicts there, too, one JSON object a line"
+        "--sketch",
+        type=int,
+        default=8,
+        metavar="N",
+        help="hashes kept of a text, from 8 on, as WINNOW_DUPLICATES_SKETCH",
     )
-    parser.add_argument("--to-stream", metavar="KEY", help="stream that verdicts go to (default: one of the index's)")
-    parser.add_argument("--until-empty", action="store_true", help="end when no document is left")
-    parser.add_argument(
-        "--group", default="dedup", help="workers of one group share the documents (default: %(default)s)"
-    )
-    parser.add_argument("--name", help="name of this worker in the group (default: made of host and process)")
     parser.add_argument(
         "--resemblance", type=float, metavar="X", help="least resemblance, as WINNOW_DUPLICATES_RESEMBLANCE"
     )
-    for name, kind, default, metavar, meaning in (
-        ("--ttl", int, 2_592_000, "S", "seconds that a document is remembered, as WINNOW_DUPLICATES_TTL"),
-        ("--cap", int, 1_000_000, "N", "most documents remembered, as WINNOW_DUPLICATES_CAP"),
-        ("--kept", int, 100_000, "N", "about how many verdicts their stream holds"),
-        ("--batch", int, 100, "N", "documents decided at a time, while Redis waits"),
-        ("--claim-after", float, 60.0, "S", "seconds until a document is taken over that another has left undecided"),
-        ("--lease", float, 10.0, "S", "seconds until a dead worker is replaced, on a cluster, where one decides"),
-    ):
-        parser.add_argument(name, type=kind, default=default, metavar=metavar, help=f"{meaning} (default: %(default)s)")
-    add_service_options(parser)
+    parser.add_argument("--redis-url", metavar="URL", help="keep the index in this Redis, as WINNOW_REDIS_URL")
+    parser.add_argument("--prefix", default="winnow", help="first part of every key there (default: %(default)s)")
+    parser.add_argument(
+        "--ttl",
+        type=int,
+        default=2_592_000,
+        metavar="S",
+        help="seconds that Redis keeps a document, as WINNOW_DUPLICATES_TTL (default: %(default)s)",
+    )
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Decide documents until none is left, or until a signal comes."""
-    if min(options.ttl, options.cap, options.kept, options.batch) < 1 or not options.claim_after >= 0:
-        raise CommandError("--ttl, --cap, --kept, --batch: at least 1; --claim-after: at least 0")
-    if not options.lease >= LEAST_LEASE:
-        raise CommandError(f"--lease: at least {LEAST_LEASE:g}")
+    """Decide the documents in their order."""
+    if not 8 <= options.sketch <= 1024:
+        raise CommandError("--sketch: from 8 to 1024")
+    if options.ttl < 1:
+        raise CommandError("--ttl: at least 1")
     if options.resemblance is not None and not 0 < options.resemblance <= 1:
         raise CommandError("--resemblance: above 0 and at most 1")
-    from scrapy_winnow.duplicates.index import IndexOptions  # noqa: PLC0415
-    from scrapy_winnow.duplicates.parted_worker import worker_on  # noqa: PLC0415
-    from scrapy_winnow.duplicates.session import FIGURES, Session  # noqa: PLC0415  (help and usage errors need not wait for Redis)
-    from scrapy_winnow.duplicates.verdict_file import VerdictFile, VerdictFileError  # noqa: PLC0415
-
+    broken = total = repeated = 0
     with ExitStack() as opened:
-        service = service_of(options, "winnow_dedup", FIGURES, text="winnow: %(message)s", by_interrupt=True)
-        opened.enter_context(service)
-        client = opened.enter_context(connected(options))
-        file = None
-        if options.out is not None:
-            try:
-                file = opened.enter_context(VerdictFile(options.out))
-            except (OSError, VerdictFileError) as error:
-                raise CommandError(f"--out {options.out}: {reason(error)}") from error
-        worker = worker_on(
-            client,
-            IndexOptions(options.prefix, ttl=options.ttl, cap=options.cap, least=options.resemblance),
-            group=options.group,
-            name=options.name or f"{socket.gethostname()}-{os.getpid()}",
-            verdicts=options.to_stream,
-            kept=options.kept,
-            batch=options.batch,
-            claim_after=options.claim_after,
-            lease=options.lease,
-        )
-        session = Session(client, worker, file, service)
-        return 0 if session.work(until_empty=options.until_empty) else FAILED
+        decide = opened.enter_context(_index(options))
+        output = opened.enter_context(_output(options))
+        for rows in _batches(_rows(options)):
+            documents = [found for row in rows if (found := _document_in(row, options)) is not None]
+            broken += len(rows) - len(documents)
+            verdicts = decide([(url, hashes) for _, url, hashes in documents])
+            for (row, _, _), verdict in zip(documents, verdicts, strict=True):
+                total += 1
+                repeated += verdict.duplicate_of is not None
+                if verdict.duplicate_of is None or not options.drop:
+                    row |= {
+                        "duplicate_of": verdict.duplicate_of,
+                        "resemblance": verdict.resemblance,
+                        "cluster": verdict.cluster,
+                    }
+                    output.write(json.dumps(row, ensure_ascii=False) + "\n")
+    broken_note = f", {broken:,} lines that are no documents" if broken else ""
+    print(f"winnow: {total:,} documents, {repeated:,} near-duplicates{broken_note}", file=sys.stderr)
+    return FAILED if broken else 0
+
+
+@contextmanager
+def _index(options: argparse.Namespace) -> Iterator[Callable[[list[Document]], list[Verdict]]]:
+    """What decides documents: an index in memory, or the one in Redis."""
+    from winnow.duplicates import MemoryIndex  # noqa: PLC0415  (help and usage errors need not wait for numpy)
+
+    if options.redis_url is None:
+        index = MemoryIndex(keep=options.sketch, min_resemblance=options.resemblance)
+        yield lambda documents: [index.find(*document) for document in documents]
+        return
+    from scrapy_winnow.storage.clients import check_address  # noqa: PLC0415
+    from scrapy_winnow.storage.connection import Connection  # noqa: PLC0415
+    from scrapy_winnow.storage.index import DuplicateIndex  # noqa: PLC0415
+
+    if problem := check_address(options.redis_url):
+        raise CommandError(f"--redis-url {problem}")
+    with asyncio.Runner() as runner:
+
+        async def connect() -> tuple[Connection, DuplicateIndex]:
+            connection = Connection(options.redis_url, timeout=_TIMEOUT_S)
+            own = {"ttl": options.ttl, "keep": options.sketch, "min_resemblance": options.resemblance}
+            return connection, DuplicateIndex(connection, options.prefix, **own)
+
+        connection, stored = runner.run(connect())
+
+        def decide(documents: list[Document]) -> list[Verdict]:
+            verdicts = runner.run(stored.find_all(documents))
+            if verdicts is None:
+                raise CommandError("Redis cannot be reached, or refused the look-up: see the message above")
+            return verdicts
+
+        try:
+            yield decide
+        finally:
+            runner.run(connection.close())
+
+
+@contextmanager
+def _output(options: argparse.Namespace) -> Iterator[IO[str]]:
+    """Standard output, or a file that is put in its place when all lines are written."""
+    if options.output is None:
+        yield sys.stdout
+        return
+    part = options.output.with_name(f"{options.output.name}.part")
+    try:
+        with part.open("w", encoding="utf-8", errors="surrogatepass") as file:
+            yield file
+        part.replace(options.output)
+    except OSError as error:
+        raise CommandError(f"-o {options.output}: {reason(error)}") from error
+
+
+def _rows(options: argparse.Namespace) -> Iterator[Any]:
+    """The objects in the lines of the files; ``None`` for lines that are none."""
+    for name in options.files:
+        try:
+            with open(0 if name == "-" else name, "rb", closefd=name != "-") as file:
+                for line in file:
+                    if line.strip():
+                        try:
+                            yield json.loads(line)
+                        except (ValueError, RecursionError):
+                            yield None
+        except OSError as error:
+            raise CommandError(f"{name}: {reason(error)}") from error
+
+
+def _batches(rows: Iterator[Any]) -> Iterator[list[Any]]:
+    while batch := list(islice(rows, _BATCH)):
+        yield batch
+
+
+def _document_in(row: Any, options: argparse.Namespace) -> tuple[dict[str, Any], str, NDArray[np.uint64]] | None:
+    """The object, address and shingles of a document; ``None`` for a line that is none."""
+    from winnow.duplicates import shingles  # noqa: PLC0415
+
+    if not isinstance(row, dict):
+        return None
+    url, text = row.get(options.url_field), row.get(options.text_field)
+    if not isinstance(url, str) or not isinstance(text, str):
+        return None
+    return row, url, shingles(text, keep=options.sketch)

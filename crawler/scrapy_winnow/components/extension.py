@@ -18,24 +18,19 @@ from scrapy_winnow.components.originals import Originals
 from scrapy_winnow.components.origins import Origins
 from scrapy_winnow.components.starting import checked_config, has_said, is_enabled, refuse
 from scrapy_winnow.corrections.corrections import Corrections
-from scrapy_winnow.duplicates.index import IndexOptions
-from scrapy_winnow.duplicates.parted_index import index_of
-from scrapy_winnow.duplicates.stream import DocumentStream
 from scrapy_winnow.hosts.counts import NodeCounts
 from scrapy_winnow.learning.crawling import CrawlLearning
-from scrapy_winnow.learning.examples import FEATURE_VERSION
 from scrapy_winnow.services.garbage import freeze_loaded
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.embedded import EmbeddedServer, EmbeddedServerError
-from scrapy_winnow.storage.left_behind import kinds_left_behind, names_in
+from scrapy_winnow.storage.index import DuplicateIndex
+from scrapy_winnow.storage.keys import describe_other_layouts, sample_keys
 from winnow.fingerprints.units import FINGERPRINT_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from scrapy.crawler import Crawler
-
-    from scrapy_winnow.duplicates.parted_index import Index
 
 logger = logging.getLogger(__name__)
 
@@ -50,7 +45,6 @@ class Winnow:
         counts: the node counts; ``None`` without Redis or when site evidence is off.
         duplicates: the near-duplicate index; ``None`` without Redis or when it is off.
         originals: stands before the index where near-duplicates are dropped; ``None`` where they are not.
-        documents: the stream that ``winnow dedup`` reads; ``None`` without Redis or when it is off.
         learning: gives examples and takes models over; ``None`` without Redis or when both are off.
         corrections: cleans early pages again; ``None`` without Redis or when it is off.
         before_close: called, and awaited, with the address of Redis before the way to it is closed; ``None`` without.
@@ -61,9 +55,8 @@ class Winnow:
         self.cleaner = Cleaner(self.config, self.count)
         self.origins = Origins()
         self.counts: NodeCounts | None = None
-        self.duplicates: Index | None = None
+        self.duplicates: DuplicateIndex | None = None
         self.originals: Originals | None = None
-        self.documents: DocumentStream | None = None
         self.learning: CrawlLearning | None = None
         self.corrections: Corrections | None = None
         self.before_close: list[Callable[[str | None], Awaitable[object]]] = []
@@ -93,7 +86,7 @@ class Winnow:
             await self._open()
         except Exception:
             # Whatever it is, items are cleaned by the page alone then.
-            self.counts = self.duplicates = self.originals = self.documents = None
+            self.counts = self.duplicates = self.originals = None
             self.count(stats.REDIS_FAILURES)
             logger.exception("The crawl goes on without site evidence", extra=self._extra)
         if self.config.gc_freeze:
@@ -101,7 +94,7 @@ class Winnow:
 
     async def _open(self) -> None:
         config = self.config
-        wanted = (config.site_evidence, config.duplicates, config.duplicates_stream, config.follows)
+        wanted = (config.site_evidence, config.duplicates, config.follows)
         if not any(wanted) or (connection := await self._connect()) is None:
             return
         self._connection = connection
@@ -116,16 +109,19 @@ class Winnow:
                 settle_after=config.settle_pages,
                 notice=self.count,
             )
-        near = connection.for_purpose("near-duplicates")
         if config.duplicates:
-            self.duplicates = index_of(near, IndexOptions.of(config))
+            self.duplicates = DuplicateIndex(
+                connection.for_purpose("near-duplicates"),
+                config.redis_prefix,
+                ttl=config.duplicates_ttl,
+                keep=config.duplicates_sketch,
+                min_resemblance=config.duplicates_resemblance,
+            )
             if config.drop_duplicates and not config.read_only:
                 self.originals = Originals(self.duplicates)
                 self._crawler.signals.connect(self.originals.stored, signals.item_scraped)
                 self._crawler.signals.connect(self.originals.lost, signals.item_dropped)
                 self._crawler.signals.connect(self.originals.lost, signals.item_error)
-        if config.duplicates_stream and not config.read_only:
-            self.documents = DocumentStream(near, IndexOptions.of(config), length=config.duplicates_stream_length)
         if config.teaches or config.follows:
             own, cleaner = connection.for_purpose("learning"), self.cleaner
             self.learning = CrawlLearning(own, config, cleaner.model, use=cleaner.use, count=self.count)
@@ -137,11 +133,8 @@ class Winnow:
 
     async def _say_what_is_left_behind(self, connection: Connection) -> None:
         prefix = self.config.redis_prefix
-        names = await connection.call(lambda client: names_in(client, prefix)) or []
-        features = FEATURE_VERSION if self.learning is not None else None
-        if kinds := kinds_left_behind(
-            names, prefix, fingerprints=FINGERPRINT_VERSION, features=features, in_cluster=connection.is_cluster
-        ):
+        names = await connection.call(lambda client: sample_keys(client, prefix)) or []
+        if kinds := describe_other_layouts(names, prefix, fingerprints=FINGERPRINT_VERSION):
             logger.warning(
                 "Redis holds what another version of Winnow has written, and this one begins anew: %s. It is left "
                 "alone",
@@ -189,7 +182,7 @@ class Winnow:
         learning, corrections, connection, server = self.learning, self.corrections, self._connection, self._server
         for work in self.before_close:
             await self._closed(work(self._redis_url))
-        self.counts = self.duplicates = self.originals = self.documents = self.learning = self.corrections = None
+        self.counts = self.duplicates = self.originals = self.learning = self.corrections = None
         if learning is not None:
             await self._closed(learning.stop())
         if corrections is not None:

@@ -7,14 +7,14 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from winnow.duplicates.shingles import KEEP, near_duplicates
+from winnow.duplicates import KEEP, near_duplicates
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from scrapy_winnow.duplicates.parted_index import Index
-    from winnow.duplicates.documents import Verdict
+    from scrapy_winnow.storage.index import DuplicateIndex
+    from winnow.duplicates import Verdict
 
 PATIENCE: Final = 10.0
 """Seconds that a copy waits to see whether its original is stored; then it goes on, and both may be."""
@@ -40,7 +40,7 @@ class Originals:
         index: the near-duplicate index.
     """
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: DuplicateIndex) -> None:
         self._index = index
         self._on_their_way: list[_Candidate] = []
         self._own: ContextVar[_Candidate | None] = ContextVar("winnow_candidate", default=None)

@@ -83,8 +83,6 @@ class CleanItems:
         if cleaned.with_evidence:
             winnow.count(stats.ITEMS_WITH_EVIDENCE)
         if url is not None:
-            with step("put into the stream the item", stats.ITEMS_INCOMPLETE, url):
-                await self._feed(url, cleaned)
             with step("look for near-duplicates of the item", stats.ITEMS_INCOMPLETE, url):
                 original = await self._original(url, cleaned)
         if original is not None:
@@ -154,12 +152,6 @@ class CleanItems:
         model = origin.options.model if origin is not None else None
         return await cleaner.clean(html, url, hashed, counts, model), evidence
 
-    async def _feed(self, url: str, cleaned: CleanedItem) -> None:
-        winnow = self._winnow
-        if winnow.documents is not None:
-            fed = await winnow.documents.add(url, cleaned.shingles, str(cleaned.values["label_version"]))
-            winnow.count(stats.ITEMS_STREAMED if fed else stats.ITEMS_NOT_STREAMED)
-
     async def _original(self, url: str, cleaned: CleanedItem) -> str | None:
         winnow = self._winnow
         if winnow.duplicates is None:
@@ -171,8 +163,6 @@ class CleanItems:
             verdict = await winnow.duplicates.find(url, cleaned.shingles, enter=writes, can_wait=writes)
         if verdict is None:
             return None
-        if verdict.hot:
-            winnow.count(stats.ITEMS_WITH_HOT_SHINGLES)
         if verdict.duplicate_of is not None:
             winnow.count(stats.ITEMS_DUPLICATE)
         return verdict.duplicate_of

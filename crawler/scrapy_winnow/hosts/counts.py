@@ -12,7 +12,7 @@ from scrapy_winnow.hosts.entries import ENTRY, frequencies
 from scrapy_winnow.hosts.evidence import SiteEvidence
 from scrapy_winnow.hosts.settled import REFRESH, SettledHost, SettledHosts
 from scrapy_winnow.storage.keys import HostKeys, host_keys
-from scrapy_winnow.storage.scripts import Script
+from scrapy_winnow.storage.batches import Script
 from winnow.counting import THETA
 
 if TYPE_CHECKING:
@@ -82,10 +82,8 @@ class NodeCounts:
         self._refresh = refresh
         self._notice = notice
         self._settled = SettledHosts()
-        self._count_page = Script(
-            "hosts/entries", "hosts/state", "hosts/settling", "hosts/replacing", "hosts/count_page"
-        )
-        self._settled_host = Script("hosts/settled_host")
+        self._count_page = Script("count_page")
+        self._settled_host = Script("settled_host")
 
     def keys(self, host: str) -> HostKeys:
         """Return the names of a host's keys."""

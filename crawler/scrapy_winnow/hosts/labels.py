@@ -10,7 +10,7 @@ import numpy as np
 from scrapy_winnow.hosts.entries import ENTRY
 from scrapy_winnow.hosts.settled import LABEL
 from scrapy_winnow.storage.keys import host_keys
-from scrapy_winnow.storage.scripts import Script
+from scrapy_winnow.storage.batches import Script
 from winnow.counting import MIN_DF, MIN_PAGES, THETA
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class HostLabels:
         """Make a host that is not known one that is settled with these labels; return whether it was not known."""
         packed = np.empty(len(self.fingerprints), LABEL)
         packed["fingerprint"], packed["share"] = self.fingerprints, self.shares
-        script = Script("hosts/import_labels").of(client)
+        script = Script("import_labels").of(client)
         arguments: Sequence[bytes | int | str]
         arguments = packed.tobytes(), self.pages, repr(self.expected), max(self.version, 1), ttl
         return bool(script(keys=list(host_keys(prefix, version, host)), args=arguments))

@@ -13,7 +13,7 @@ from redis.exceptions import NoPermissionError
 
 from scrapy_winnow.hosts.entries import ENTRY
 from scrapy_winnow.storage.keys import HostKeys, host_keys
-from scrapy_winnow.storage.scripts import Script
+from scrapy_winnow.storage.batches import Script
 from winnow.counting import MIN_DF, THETA
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class HostRecords:
         stamp, ttl = self._client.hget(state, "stamp"), self._client.ttl(state)
         if stamp is None:
             return False
-        script = Script("hosts/settled_host").of(self._client)
+        script = Script("settled_host").of(self._client)
         return bool(script(keys=[state], args=[stamp, int(ttl), 1]))
 
     def _sizes(self, hosts: list[str]) -> list[int | None]:

@@ -1,52 +1,137 @@
-"""Script calls that go to the server together: those of the pages in hand, and along with them what can wait."""
+"""Round trips to Redis: Lua scripts, the batching of calls that come close together, and a fair time limit."""
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from importlib import resources
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from redis.exceptions import NoScriptError, RedisError, SlotNotCoveredError
 
 from scrapy_winnow.storage.clients import is_cluster
-from scrapy_winnow.storage.time_limit import in_time
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Awaitable, Iterator, Sequence
 
-    from redis.asyncio import Redis
+    from redis import Redis
+    from redis.asyncio import Redis as AsyncRedis
+    from redis.commands.core import Script as SyncScript
 
-    from scrapy_winnow.storage.scripts import Script
+T = TypeVar("T")
+Command = tuple[Any, ...]
+"""Name of a command of Redis, its key, further arguments."""
 
-PATIENCE: Final = 0.01
+MAX_WAIT_S: Final = 0.01
 """Seconds that a call waits for others at most."""
 
-MOST_BYTES: Final = 1 << 16
-"""Arguments of the calls of one trip, if they are several: counting these takes a server a tenth of the time limit."""
+MAX_BYTES: Final = 1 << 16
+"""Arguments of the calls of one round trip, if they are several: counting these takes a tenth of the time limit."""
+
+_STEPS: Final = 5
+_MAX_EXCUSED_STEPS: Final = 20
+
+
+class Script:
+    """A Lua script of ``storage/lua``, called by its hash; every call of it must be safe to repeat.
+
+    Args:
+        name: its file without the ending.
+
+    Attributes:
+        source: the text of the script.
+        sha: the hash that the server knows it by.
+    """
+
+    def __init__(self, name: str) -> None:
+        file = resources.files("scrapy_winnow.storage").joinpath("lua", f"{name}.lua")
+        self.source = file.read_text(encoding="utf-8")
+        self.sha = hashlib.sha1(self.source.encode(), usedforsecurity=False).hexdigest()
+
+    def command(self, keys: Sequence[str | bytes], arguments: Sequence[Any]) -> Command:
+        """Return the command that calls the script."""
+        return ("EVALSHA", self.sha, len(keys), *keys, *arguments)
+
+    async def run(self, client: Any, keys: Sequence[str | bytes], arguments: Sequence[Any]) -> Any:
+        """Run the script in one round trip, and return its reply.
+
+        Raises:
+            redis.RedisError: the server refused or could not be reached.
+        """
+        try:
+            return await client.execute_command(*self.command(keys, arguments))
+        except NoScriptError:
+            await self._load(client, keys)
+            return await client.execute_command(*self.command(keys, arguments))
+
+    async def _load(self, client: Any, keys: Sequence[str | bytes]) -> None:
+        """Load the script; in a cluster only where its keys are, because one server that hangs would block the rest."""
+        if is_cluster(client) and keys:
+            node = client.get_node_from_key(_text(keys[0]))
+            await client.execute_command("SCRIPT LOAD", self.source, target_nodes=node)
+        else:
+            await client.script_load(self.source)
+
+    def of(self, client: Redis) -> SyncScript:
+        """Return the script for a blocking client, to be called with keys and arguments."""
+        return client.register_script(self.source)
+
+
+async def run_with_timeout(work: Awaitable[T], seconds: float) -> T:
+    """Wait for some work, but not for longer than so many seconds.
+
+    The time is counted in steps, each begun anew: while the event loop is busy with a page, an answer that has long
+    arrived cannot be read, and a single timer would take that for an outage. To connect takes several turns of the
+    loop, and at the start of a crawl there is a page in each: steps that were held up do not count, up to a number.
+
+    Raises:
+        TimeoutError: the time is over; the work is cancelled.
+    """
+    task = asyncio.ensure_future(work)
+    step = seconds / _STEPS
+    left, excused = _STEPS, _MAX_EXCUSED_STEPS
+    try:
+        while left:
+            begun = time.monotonic()
+            done, _ = await asyncio.wait({task}, timeout=step)
+            if done:
+                return task.result()
+            is_excused = excused > 0 and time.monotonic() - begun > 1.5 * step
+            excused, left = (excused - 1, left) if is_excused else (excused, left - 1)
+    finally:
+        task.cancel()
+    raise TimeoutError
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Call:
-    script: Script
-    keys: Sequence[str | bytes]
-    arguments: Sequence[Any]
-    reply: asyncio.Future[Any]
+    """Commands that go to one server together, or a script with its keys and arguments."""
+
+    commands: Sequence[Command]
+    script: tuple[Script, Sequence[str | bytes], Sequence[Any]] | None
+    reply: asyncio.Future[list[Any]]
+
+    @property
+    def size(self) -> int:
+        return sum(len(argument) for command in self.commands for argument in command if isinstance(argument, bytes))
 
 
-class ScriptBatches:
-    """Sends the script calls of a crawl, several in one round trip where they come close together.
+class CommandBatches:
+    """Sends the commands of a crawl, those of several pages in one round trip where they come close together.
 
     A busy event loop has several pages in hand in each of its turns, and a round trip costs it more than what is asked:
     the calls of one turn go together, seven a trip in a crawl of six hosts. A page needs the counts of its site
-    to be cleaned, and nobody waits for whether it is a near-duplicate but its own item. So the look-up goes along with
+    to be cleaned, while only its own item waits for whether it is a near-duplicate. So that look-up goes along with
     the counting of later pages. In a cluster each server gets a round trip of its own.
 
     Args:
         client: Redis.
-        timeout: bound on a round trip, connecting included, in seconds.
+        timeout: limit on a round trip, connecting included, in seconds.
     """
 
-    def __init__(self, client: Redis, timeout: float) -> None:
+    def __init__(self, client: AsyncRedis, timeout: float) -> None:
         self._client: Any = client
         self._timeout = timeout
         self._in_cluster = is_cluster(client)
@@ -54,7 +139,7 @@ class ScriptBatches:
         self._timers: dict[str, asyncio.Handle] = {}
         self._sending: set[asyncio.Task[None]] = set()
 
-    async def run(
+    async def run_script(
         self, script: Script, keys: Sequence[str | bytes], arguments: Sequence[Any], *, can_wait: bool = False
     ) -> Any:
         """Run a script and return its reply.
@@ -63,42 +148,53 @@ class ScriptBatches:
             script: the script.
             keys: its keys.
             arguments: its arguments.
-            can_wait: whether it may wait for a call that cannot, ``PATIENCE`` at most.
+            can_wait: whether it may wait for a call that cannot, ``MAX_WAIT_S`` at most.
 
         Raises:
             redis.RedisError: the server refused this call, or could not be reached.
         """
-        return await self._put(script, keys, arguments, can_wait=can_wait)
+        server = self._server_of(keys[0]) if keys else ""
+        command = script.command(keys, arguments)
+        return (await self._enqueue(server, [command], (script, keys, arguments), can_wait=can_wait))[0]
 
-    async def run_all(
-        self,
-        script: Script,
-        calls: Sequence[tuple[Sequence[str | bytes], Sequence[Any]]],
-        *,
-        can_wait: bool = False,
-    ) -> list[Any]:
-        """Run a script several times, in one round trip to each server that it concerns, and return the replies.
+    async def run_commands(self, commands: Sequence[Command], *, can_wait: bool = False) -> list[Any]:
+        """Run commands, in one round trip to each server that they concern, and return their replies.
 
         Args:
-            script: the script.
-            calls: keys and arguments of each call.
-            can_wait: whether they may wait for a call that cannot, ``PATIENCE`` at most.
+            commands: each with a key behind its name; those on one server are carried out in their order.
+            can_wait: whether they may wait for a call that cannot, ``MAX_WAIT_S`` at most.
 
         Raises:
-            redis.RedisError: a server refused a call, or could not be reached.
+            redis.RedisError: a server refused a command, or could not be reached.
         """
-        return await asyncio.gather(*(self._put(script, *call, can_wait=can_wait) for call in calls))
+        places: dict[str, list[int]] = {}
+        for place, command in enumerate(commands):
+            places.setdefault(self._server_of(command[1]), []).append(place)
+        calls = [
+            self._enqueue(server, [commands[place] for place in own], None, can_wait=can_wait)
+            for server, own in places.items()
+        ]
+        replies: list[Any] = [None] * len(commands)
+        for own, found in zip(places.values(), await asyncio.gather(*calls), strict=True):
+            for place, reply in zip(own, found, strict=True):
+                replies[place] = reply
+        return replies
 
-    def _put(
-        self, script: Script, keys: Sequence[str | bytes], arguments: Sequence[Any], *, can_wait: bool
-    ) -> asyncio.Future[Any]:
-        """Have a call sent with the others to its server, and return its reply to be."""
-        loop, server = asyncio.get_running_loop(), self._server_of(keys)
-        call = _Call(script, keys, arguments, loop.create_future())
+    def _enqueue(
+        self,
+        server: str,
+        commands: Sequence[Command],
+        script: tuple[Script, Sequence[str | bytes], Sequence[Any]] | None,
+        *,
+        can_wait: bool,
+    ) -> asyncio.Future[list[Any]]:
+        """Have commands sent with the others to their server."""
+        loop = asyncio.get_running_loop()
+        call = _Call(commands, script, loop.create_future())
         self._waiting.setdefault(server, []).append(call)
         timer = self._timers.get(server)
         if timer is None and can_wait:
-            self._timers[server] = loop.call_later(PATIENCE, self._send, server)
+            self._timers[server] = loop.call_later(MAX_WAIT_S, self._send, server)
         elif not can_wait and (timer is None or isinstance(timer, asyncio.TimerHandle)):
             if timer is not None:
                 timer.cancel()
@@ -106,74 +202,78 @@ class ScriptBatches:
             self._timers[server] = loop.call_soon(self._send, server)
         return call.reply
 
-    def _server_of(self, keys: Sequence[str | bytes]) -> str:
-        """Name of the server that has some keys; all others that one server has go along with them."""
-        if not self._in_cluster or not keys:
+    def _server_of(self, key: str | bytes) -> str:
+        """Name of the server that has a key; empty where there is only one, or the client does not know it yet."""
+        if not self._in_cluster:
             return ""
         try:
-            node = self._client.get_node_from_key(keys[0] if isinstance(keys[0], str) else keys[0].decode())
+            return str(self._client.get_node_from_key(_text(key)).name)
         except SlotNotCoveredError:
-            return ""  # not known yet, or nobody has the slot, which the call will say
-        return str(node.name)
+            return ""  # not known yet, or no server has the slot, and then the call fails
 
     def _send(self, server: str) -> None:
         """Send what waits for a server."""
         del self._timers[server]
-        for calls in _trips([call for call in self._waiting.pop(server, []) if not call.reply.done()]):
-            self._make(calls)
+        for calls in _split_into_trips([call for call in self._waiting.pop(server, []) if not call.reply.done()]):
+            self._start_trip(calls)
 
-    def _make(self, calls: list[_Call]) -> None:
-        """Make a trip."""
-        task = asyncio.create_task(self._sent(calls))
+    def _start_trip(self, calls: list[_Call]) -> None:
+        task = asyncio.create_task(self._make_trip(calls))
         self._sending.add(task)
         task.add_done_callback(self._sending.discard)
 
-        def given_up(_: object) -> None:
+        def cancel_when_abandoned(_: object) -> None:
             if all(call.reply.done() for call in calls):
-                task.cancel()  # nobody waits for the server any more; does nothing where it has answered
+                task.cancel()  # does nothing where the server has answered
 
         for call in calls:
-            call.reply.add_done_callback(given_up)
+            call.reply.add_done_callback(cancel_when_abandoned)
 
-    async def _sent(self, calls: list[_Call]) -> None:
+    async def _make_trip(self, calls: list[_Call]) -> None:
         try:
-            for call, reply in zip(calls, await in_time(self._replies(calls), self._timeout), strict=True):
-                if call.reply.done():
-                    continue
-                if isinstance(reply, Exception):
-                    call.reply.set_exception(reply)
-                else:
-                    call.reply.set_result(reply)
+            await run_with_timeout(self._exchange(calls), self._timeout)
         except Exception as error:
             for call in calls:
                 if not call.reply.done():
                     call.reply.set_exception(error)
 
-    async def _replies(self, calls: list[_Call]) -> list[Any]:
-        """The replies, an exception for a call that was refused."""
+    async def _exchange(self, calls: list[_Call]) -> None:
+        """Send the commands, and give each call its replies, or the error of the command that was refused."""
         async with self._client.pipeline(transaction=False) as pipeline:
             for call in calls:
-                pipeline.execute_command("EVALSHA", call.script.sha, len(call.keys), *call.keys, *call.arguments)
-            replies = await pipeline.execute(raise_on_error=False)
-        for place, call in enumerate(calls):
-            if isinstance(replies[place], NoScriptError):
+                for command in call.commands:
+                    pipeline.execute_command(*command)
+            replies = iter(await pipeline.execute(raise_on_error=False))
+        for call in calls:
+            own = [next(replies) for _ in call.commands]
+            if call.script is not None and isinstance(own[0], NoScriptError):
+                script, keys, arguments = call.script
                 try:
-                    replies[place] = await call.script.run(self._client, call.keys, call.arguments)
+                    own = [await script.run(self._client, keys, arguments)]
                 except RedisError as error:
-                    replies[place] = error
-        return list(replies)
+                    own = [error]
+            if call.reply.done():
+                continue
+            refusal = next((reply for reply in own if isinstance(reply, Exception)), None)
+            if refusal is not None:
+                call.reply.set_exception(refusal)
+            else:
+                call.reply.set_result(own)
 
 
-def _trips(calls: list[_Call]) -> Iterator[list[_Call]]:
-    """The calls in their order, each trip with ``MOST_BYTES`` of arguments, or with a single call of more."""
+def _text(key: str | bytes) -> str:
+    return key if isinstance(key, str) else key.decode()
+
+
+def _split_into_trips(calls: list[_Call]) -> Iterator[list[_Call]]:
+    """The calls in their order, each trip with ``MAX_BYTES`` of arguments, or with a single call of more."""
     trip: list[_Call] = []
     size = 0
     for call in calls:
-        own = sum(len(argument) for argument in call.arguments if isinstance(argument, bytes))
-        if trip and size + own > MOST_BYTES:
+        if trip and size + call.size > MAX_BYTES:
             yield trip
             trip, size = [], 0
         trip.append(call)
-        size += own
+        size += call.size
     if trip:
         yield trip

@@ -1,33 +1,106 @@
-"""The way to Redis with circuit breakers: trouble with Redis is seen here, counted, and never leaves."""
+"""The way to Redis with circuit breakers: failures of Redis are seen here, counted, and never leave this module."""
 
 from __future__ import annotations
 
 import asyncio
+import builtins
 import logging
+import random
+import re
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
-from redis.exceptions import RedisError
+from redis.exceptions import (
+    AuthenticationError,
+    ClusterDownError,
+    ConnectionError,  # noqa: A004
+    OutOfMemoryError,
+    ReadOnlyError,
+    RedisError,
+    TimeoutError,  # noqa: A004
+)
 
-from scrapy_winnow.storage.batches import ScriptBatches
-from scrapy_winnow.storage.breaker import Breaker, is_of_the_server, is_unreachable
+from scrapy_winnow.storage.batches import CommandBatches, run_with_timeout
 from scrapy_winnow.storage.clients import asynchronous_client, is_cluster
-from scrapy_winnow.storage.time_limit import in_time
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from redis.asyncio import Redis
 
-    from scrapy_winnow.storage.scripts import Script
+    from scrapy_winnow.storage.batches import Command, Script
 
 T = TypeVar("T")
 
 _PURPOSE: Final = "site evidence"
 
+_JITTER: Final = 0.2
+"""Fraction of the interval that a probe comes earlier or later, so that workers do not come all at once."""
+
+_SERVER_ERRORS: Final = (
+    ConnectionError,  # refused, cut, loading, wrong password
+    TimeoutError,
+    ReadOnlyError,
+    OutOfMemoryError,
+    ClusterDownError,
+    OSError,  # the library lets some through, and asyncio's timeout is one
+    RuntimeError,  # an embedded server that does not start
+)
+_SERVER_CODES: Final = re.compile(
+    r"(?:^|[ -])(?:BUSY|CLUSTERDOWN|LOADING|MASTERDOWN|MISCONF|NOREPLICAS|OOM|READONLY|TRYAGAIN)\b"
+)
+"""Error codes about the server itself; old servers send those of a script in the middle of another error."""
+
+_PASSWORD_CODES: Final = re.compile(r"\b(?:NOAUTH|WRONGPASS)\b|password", re.IGNORECASE)
+_MISCONFIGURED_CODES: Final = re.compile(r"\b(?:MISCONF|NOREPLICAS|OOM|READONLY)\b")
+
 logger = logging.getLogger(__name__)
+
+
+class Breaker:
+    """Closed while the server answers; open while it does not, and then one call in each interval goes through.
+
+    Args:
+        interval: time between probes, in seconds, of which each is moved at random by up to a fifth.
+
+    Attributes:
+        is_open: whether calls are turned away.
+        is_tripped_by_other: whether it was tripped by a failure of another purpose; it closes with that one.
+    """
+
+    def __init__(self, interval: float) -> None:
+        self._interval = interval
+        self._next_probe = 0.0
+        self.is_open = False
+        self.is_tripped_by_other = False
+
+    def allow_call(self) -> bool:
+        """Whether a call may be made now; while the breaker is open, that is the probe, and there is no second one."""
+        if not self.is_open:
+            return True
+        if time.monotonic() < self._next_probe:
+            return False
+        self._schedule_probe()
+        return True
+
+    def open(self, *, by_other: bool = False) -> bool:
+        """Turn calls away; return whether the breaker was closed. Another purpose only opens a closed one."""
+        was_closed = not self.is_open
+        if was_closed or not by_other:
+            self.is_open, self.is_tripped_by_other = True, by_other
+            self._schedule_probe()
+        return was_closed
+
+    def close(self) -> bool:
+        """Let calls through; return whether the breaker was open."""
+        was_open, self.is_open, self.is_tripped_by_other = self.is_open, False, False
+        return was_open
+
+    def _schedule_probe(self) -> None:
+        self._next_probe = time.monotonic() + self._interval * random.uniform(1 - _JITTER, 1 + _JITTER)  # noqa: S311
 
 
 class Connection:
@@ -36,15 +109,15 @@ class Connection:
     A call that finds the server in trouble, or takes longer than ``timeout``, opens the breaker of its purpose. While
     that is open calls return at once; every ``retry_interval`` a single one goes through as a probe, and the first that
     succeeds closes the breaker. So an outage holds a page up by ``timeout`` when it begins, and after that one page per
-    ``retry_interval`` by as much. There is one warning when Redis goes and one line when it is back. An error that is
-    about a key or a command fails that call and no other, and is said once for each kind.
+    ``retry_interval`` by as much. There is one warning when an outage begins and one line when it ends. An error that
+    is about a key or a command fails that call and no other, and each kind is logged once.
 
     Args:
         url: see :func:`~scrapy_winnow.storage.clients.asynchronous_client`, with credentials; it is never logged.
-        timeout: bound on a whole call, connecting included, in seconds.
+        timeout: limit on a whole call, connecting included, in seconds.
         retry_interval: time between probes, in seconds.
         on_failure: called for each failed call with ``True`` when it begins an outage.
-        revive: called before a probe, to restart a server of one's own; it may raise ``OSError`` or ``RuntimeError``.
+        revive: called before a probe, to restart an embedded server; it may raise ``OSError`` or ``RuntimeError``.
             A probe does not wait for it longer than for an answer: it goes on, and a later probe finds the server.
     """
 
@@ -57,7 +130,7 @@ class Connection:
         on_failure: Callable[[bool], object] = lambda _: None,
         revive: Callable[[], Awaitable[object]] | None = None,
     ) -> None:
-        # The library's own ten retries would stall a page for seconds, and its time limits see no busy event loop. One
+        # The library's own ten retries would stall a page for seconds, and its timeouts ignore a busy event loop. One
         # retry, at once, is for connections that were cut while they were idle; all that is sent may be sent twice.
         client = asynchronous_client(
             url,
@@ -71,7 +144,7 @@ class Connection:
         self._breaker = self._server.breaker_for(_PURPOSE)
 
     def for_purpose(self, purpose: str) -> Connection:
-        """Return the same connection with a breaker of its own, so that one purpose's trouble is not another's.
+        """Return the same connection with a breaker of its own, so that one purpose's failures do not stop another.
 
         Args:
             purpose: what the crawl goes on without when it fails, for the log.
@@ -85,70 +158,59 @@ class Connection:
     @property
     def is_cluster(self) -> bool:
         """Whether the keys are on several servers."""
-        return self._server.in_cluster
+        return self._server.is_cluster
 
     @property
-    def is_away(self) -> bool:
-        """Whether the breaker is open."""
-        return self._breaker.is_open
+    def is_open(self) -> bool:
+        """Whether calls are made; ``False`` while the breaker turns them away."""
+        return not self._breaker.is_open
 
     async def call(self, work: Callable[[Redis], Awaitable[T]]) -> T | None:
-        """Do some work with the client and return its result, or ``None`` when that fails or Redis is away."""
-        return await self._call(work, ends_in_time=False)
+        """Do some work with the client and return its result, or ``None`` when that fails or Redis is unreachable."""
+        return await self._call(work, has_timeout=False)
 
-    async def _call(self, work: Callable[[Redis], Awaitable[T]], *, ends_in_time: bool) -> T | None:
+    async def _call(self, work: Callable[[Redis], Awaitable[T]], *, has_timeout: bool) -> T | None:
         is_probe = self._breaker.is_open
-        if not self._breaker.lets_through():
+        if not self._breaker.allow_call():
             return None
         server = self._server
         doing = server.probe(work) if is_probe else server.do(work)
         try:
-            # A limit is a task of its own and costs as much as a call: calls that go together have one.
-            is_limited = ends_in_time and not is_probe and not server.in_cluster
-            result = await (doing if is_limited else in_time(doing, server.timeout))
+            # A timeout is a task of its own and costs as much as a call: calls that are sent together share one.
+            is_limited = has_timeout and not is_probe and not server.is_cluster
+            result = await (doing if is_limited else run_with_timeout(doing, server.timeout))
         except Exception as error:  # whatever a server answers, the page goes on
-            self._failed(error)
+            server.note_failure(self._purpose, error)
             return None
-        server.answers(self._purpose)
+        server.note_answer(self._purpose)
         return result
 
     async def run(
         self, script: Script, keys: Sequence[str | bytes], arguments: Sequence[Any], *, can_wait: bool = False
     ) -> Any | None:
-        """Run a script and return its reply, or ``None``; see :meth:`call` and :class:`~.batches.ScriptBatches`."""
+        """Run a script and return its reply, or ``None``; see :meth:`call` and :class:`~.batches.CommandBatches`."""
         batches = self._server.batches
-        return await self._call(lambda _: batches.run(script, keys, arguments, can_wait=can_wait), ends_in_time=True)
+        return await self._call(
+            lambda _: batches.run_script(script, keys, arguments, can_wait=can_wait), has_timeout=True
+        )
 
-    async def run_all(
-        self,
-        script: Script,
-        calls: Sequence[tuple[Sequence[str | bytes], Sequence[Any]]],
-        *,
-        can_wait: bool = False,
-    ) -> list[Any] | None:
-        """Run a script several times and return the replies, or ``None`` when one of the calls fails."""
+    async def run_commands(self, commands: Sequence[Command], *, can_wait: bool = False) -> list[Any] | None:
+        """Run commands and return their replies, or ``None`` when one of them fails."""
         batches = self._server.batches
-        return await self._call(lambda _: batches.run_all(script, calls, can_wait=can_wait), ends_in_time=True)
+        return await self._call(lambda _: batches.run_commands(commands, can_wait=can_wait), has_timeout=True)
 
     async def ping(self) -> bool:
-        """Return whether Redis answers; the way to find out at the start of a crawl."""
+        """Return whether Redis answers; for the start of a crawl."""
         return bool(await self.call(lambda client: client.ping()))
 
     async def close(self) -> None:
         """Close the client; a server that hangs does not hold the end of a crawl up."""
-        with suppress(TimeoutError, OSError, RedisError):
+        with suppress(builtins.TimeoutError, OSError, RedisError):
             await asyncio.wait_for(self._server.client.aclose(), self._server.timeout)
-
-    def _failed(self, error: Exception) -> None:
-        if is_of_the_server(error):
-            self._server.is_away(self._purpose, error)
-        else:
-            self._server.answers(self._purpose)
-            self._server.has_refused(self._purpose, error)
 
 
 class _Server:
-    """What the purposes share: the client, and what is known and said of the server."""
+    """What the purposes share: the client, and what is known and logged of the server."""
 
     def __init__(
         self,
@@ -159,23 +221,22 @@ class _Server:
         revive: Callable[[], Awaitable[object]] | None,
     ) -> None:
         self.client = client
-        self.in_cluster = is_cluster(client)
-        self.batches = ScriptBatches(client, timeout)
+        self.is_cluster = is_cluster(client)
+        self.batches = CommandBatches(client, timeout)
         self.timeout = timeout
         self.retry_interval = retry_interval
         self._on_failure = on_failure
         self._revive = revive
         self._reviving: asyncio.Future[object] | None = None
-        self._finding_out = asyncio.Lock()
+        self._discovering = asyncio.Lock()
         self._breakers: dict[str, Breaker] = {}
         self._refusals: set[tuple[str, str]] = set()
 
     def breaker_for(self, purpose: str) -> Breaker:
-        """The breaker of a purpose."""
         return self._breakers.setdefault(purpose, Breaker(self.retry_interval))
 
     async def probe(self, work: Callable[[Redis], Awaitable[T]]) -> T:
-        """Do some work, after the server was restarted where it is one's own."""
+        """Do some work, after an embedded server was restarted."""
         if self._revive is not None:
             if self._reviving is None or self._reviving.done():
                 self._reviving = asyncio.ensure_future(self._revive())
@@ -186,47 +247,60 @@ class _Server:
     async def do(self, work: Callable[[Redis], Awaitable[T]]) -> T:
         """Do some work, in a cluster once the client knows its servers.
 
-        Calls that come while it is finding them out go to wrong ones, and after five of these it closes the connections
+        Calls that come while it is discovering them go to wrong ones, and after five of these it closes the connections
         of all calls that are under way.
         """
-        if self.in_cluster:
-            async with self._finding_out:
+        if self.is_cluster:
+            async with self._discovering:
                 await self.client.initialize()
         return await work(self.client)
 
-    def is_away(self, purpose: str, error: Exception) -> None:
-        """Count a failure, and open the breaker; the first purpose that misses the server says so."""
-        is_first = not any(breaker.is_open for breaker in self._breakers.values())
-        begins = self._breakers[purpose].opens()
-        if is_unreachable(error):
-            for breaker in self._breakers.values():
-                breaker.joins()
-        self._on_failure(is_first)
-        if begins:
+    def note_failure(self, purpose: str, error: Exception) -> None:
+        """Count a failed call; open the breaker if the server is in trouble, rather than one key or one command."""
+        if not isinstance(error, _SERVER_ERRORS) and _SERVER_CODES.search(str(error)[:200]) is None:
+            self.note_answer(purpose)
+            self._note_refusal(purpose, error)
+            return
+        begins_outage = not any(breaker.is_open for breaker in self._breakers.values())
+        was_closed = self._breakers[purpose].open()
+        if isinstance(error, ConnectionError | OSError) and not isinstance(error, builtins.TimeoutError):
+            for breaker in self._breakers.values():  # without a connection no purpose is served
+                breaker.open(by_other=True)
+        self._on_failure(begins_outage)
+        if was_closed:
             logger.log(
-                logging.WARNING if is_first else logging.DEBUG,
-                "Redis is away (%s: %s): the crawl goes on without %s and asks again every %g s",
+                logging.WARNING if begins_outage else logging.DEBUG,
+                "Redis %s (%s: %s): the crawl goes on without %s and tries again every %g s",
+                _describe(error),
                 type(error).__name__,
                 str(error) or f"no answer in {self.timeout:g} s",
                 *(purpose, self.retry_interval),
             )
 
-    def answers(self, purpose: str) -> None:
-        """Close the breaker, and those that were opened in its company; the last that closes says so."""
-        if self._breakers[purpose].closes():
+    def note_answer(self, purpose: str) -> None:
+        """Close the breaker, and those that were tripped by others; the last that closes ends the outage."""
+        if self._breakers[purpose].close():
             for breaker in self._breakers.values():
-                if breaker.is_in_company:
-                    breaker.closes()
+                if breaker.is_tripped_by_other:
+                    breaker.close()
             if not any(breaker.is_open for breaker in self._breakers.values()):
                 logger.info("Redis is back: pages are counted again")
 
-    def has_refused(self, purpose: str, error: Exception) -> None:
-        """Count an error that is about one key or one command; the first of its kind is said."""
+    def _note_refusal(self, purpose: str, error: Exception) -> None:
         self._on_failure(False)
         kind = (purpose, str(error).partition(" ")[0] or type(error).__name__)
         if kind not in self._refusals:
             self._refusals.add(kind)
             logger.warning(
-                "Redis refuses (%s: %s): what was asked for %s is missing; this is said once",
-                *(type(error).__name__, error, purpose),
+                "Redis refused a command for %s (%s: %s): its result is missing. Errors of this kind are logged once",
+                *(purpose, type(error).__name__, error),
             )
+
+
+def _describe(error: Exception) -> str:
+    message = str(error)[:200]
+    if isinstance(error, AuthenticationError) or _PASSWORD_CODES.search(message):
+        return "refused the password"
+    if isinstance(error, ReadOnlyError | OutOfMemoryError) or _MISCONFIGURED_CODES.search(message):
+        return "is misconfigured"
+    return "is unreachable"

@@ -1,30 +1,32 @@
-"""The names of all keys in Redis: ``PREFIX:VERSION:{TAG}:NAME``, where keys that are used together share their tag.
+"""The names of all keys in Redis.
 
-What is in braces decides the slot of a cluster. ``docs/architecture.md`` has the table of what each key holds.
+The keys of a host are ``PREFIX:VERSION:{HOST}:NAME``: what is in braces decides the slot of a cluster.
+Those of the near-duplicate index have no braces and spread over all slots. ``docs/architecture.md`` has the table of
+what each key holds.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from typing import Final, NamedTuple, Self
+from typing import TYPE_CHECKING, Final, NamedTuple, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from redis.asyncio import Redis
 
 HOST_LAYOUT: Final = 3
 """Number of the definition of what a host's keys hold; it stands in their names after the fingerprints' version."""
 
-INDEX_VERSION: Final = 2
-"""Version of the layout of the near-duplicate index of one server, and of the shingles in it."""
+INDEX_LAYOUT: Final = 4
+"""Number of the definition of the near-duplicate index and of the shingles in it."""
 
-PARTS_VERSION: Final = 3
-"""Version of the layout of the near-duplicate index of a cluster, and of the shingles in it."""
+_SAMPLE: Final = 1_000
+"""Keys that are looked at for other layouts: a sample, so that a crawl on a server with many begins at once."""
 
-INDEX_TAG: Final = "near-duplicates"
-"""Hash tag of the near-duplicate index; its parts in a cluster have this and a number."""
-
-PARTS: Final = 16
-"""Parts of the near-duplicate index of a cluster, and so the most servers that can share its work."""
-
-_PART_TAGS: Final = (13, 39, 79, 40, 12, 38, 78, 41, 11, 9, 68, 42, 10, 8, 69, 43)
-"""Numbers in the tags of the parts: with these, each part lies in the middle of another sixteenth of the slots."""
+_HOST_KEY: Final = re.compile(rb":(?P<layout>[\d.]+):\{(?P<tag>.*)\}:[\w.:-]+", re.DOTALL)
+_INDEX_KEY: Final = re.compile(rb":near:(?P<layout>\d+):.*")
 
 
 class HostKeys(NamedTuple):
@@ -55,40 +57,54 @@ def host_keys(prefix: str, version: int, host: str) -> HostKeys:
     return HostKeys(f"{key}:h", f"{key}:n", f"{key}:g", f"{key}:p")
 
 
-def index_key(prefix: str, name: str) -> str:
-    """Return the name of a key of the near-duplicate index, and of the streams beside it: one tag for all of them."""
-    return f"{prefix}:{INDEX_VERSION}:{{{INDEX_TAG}}}:{name}"
+def index_key(prefix: str, key: bytes) -> str:
+    """Return the name of the key with the id of the original that holds a key of the near-duplicate index."""
+    return f"{prefix}:near:{INDEX_LAYOUT}:{key.hex()}"
 
 
-def parts_key(prefix: str, name: str) -> str:
-    """Return the name of a key that the parts of a cluster's index have in common; it lies beside the streams."""
-    return f"{prefix}:{PARTS_VERSION}:{{{INDEX_TAG}}}:{name}"
+def original_key(prefix: str, name: bytes) -> str:
+    """Return the name of the key with the original of an id in the near-duplicate index."""
+    return f"{prefix}:near:{INDEX_LAYOUT}:doc:{name.hex()}"
 
 
-class DecidingKeys(NamedTuple):
-    """The keys of a group of workers that decides documents in a cluster; they lie beside the streams.
+def describe_other_layouts(names: Iterable[bytes], prefix: str, *, fingerprints: int) -> list[str]:
+    """Describe what keys hold that another version of this package has written, and this one does not read.
 
-    Attributes:
-        lease: string, token of the worker in charge.
-        fence: number, how many have been in charge.
-        batch: string, what was decided and is not written to the end.
-        decided: number of entries that the group has decided.
+    Args:
+        names: of keys.
+        prefix: first part of those that are looked at (``WINNOW_REDIS_PREFIX``).
+        fingerprints: version of the fingerprints.
+
+    Returns:
+        Sorted, each once: "counts of hosts (layout 1.2, now 1.3)".
     """
+    kinds = set()
+    for name in names:
+        rest = name.removeprefix(prefix.encode())
+        if found := _INDEX_KEY.fullmatch(rest):
+            kind, here = "near-duplicates", f"{INDEX_LAYOUT}"
+        elif found := _HOST_KEY.fullmatch(rest):
+            # Indexes up to layout 3 were named like the counts of a host.
+            is_index = found["tag"].startswith(b"near-duplicates")
+            kind = "near-duplicates" if is_index else "counts of hosts"
+            here = f"{INDEX_LAYOUT}" if is_index else f"{fingerprints}.{HOST_LAYOUT}"
+        else:
+            continue
+        if (layout := found["layout"].decode()) != here:
+            kinds.add(f"{kind} (layout {layout}, now {here})")
+    return sorted(kinds)
 
-    lease: str
-    fence: str
-    batch: str
-    decided: str
 
-    @classmethod
-    def of(cls, prefix: str, group: str) -> Self:
-        """Names for a prefix and the name of a group."""
-        return cls(*(parts_key(prefix, f"{name}:{group}") for name in cls._fields))
+async def sample_keys(client: Redis, prefix: str) -> list[bytes]:
+    """Return the names of some keys with a prefix; none where the user may not list them."""
+    from redis.exceptions import ResponseError  # noqa: PLC0415  (the spider of the command line needs no Redis)
 
-
-def part_key(prefix: str, part: int, name: str) -> str:
-    """Return the name of a key of a part of a cluster's index; each part has a tag of its own."""
-    return f"{prefix}:{PARTS_VERSION}:{{{INDEX_TAG}-{_PART_TAGS[part]}}}:{name}"
+    pattern = re.sub(r"([\\*?\[\]^-])", r"\\\1", prefix)
+    try:
+        _, names = await client.scan(0, match=f"{pattern}:*", count=_SAMPLE)
+    except ResponseError:
+        return []
+    return [name for name in names if isinstance(name, bytes)]
 
 
 @dataclass(frozen=True, slots=True)

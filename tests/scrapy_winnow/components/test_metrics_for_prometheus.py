@@ -9,7 +9,6 @@ from pathlib import Path
 from prometheus_client.parser import text_string_to_metric_families
 
 from scrapy_winnow.components.metrics import LAST_BEAT, METRICS
-from scrapy_winnow.duplicates import session as dedup
 from scrapy_winnow.learning import learner
 from scrapy_winnow.services.service import LAST_BEAT as SERVICE_BEAT
 from scrapy_winnow.services.service import Figure
@@ -57,7 +56,7 @@ def test_the_board_of_grafana_asks_for_what_there_is():
     board = json.loads((ROOT / "deploy" / "grafana.json").read_text())
     expressions = [target["expr"] for panel in board["panels"] for target in panel.get("targets", ())]
     asked = {name for expression in expressions for name in _names(expression)}
-    services = {f"winnow_{name}": figures for name, figures in (("dedup", dedup.FIGURES), ("learn", learner.FIGURES))}
+    services = {f"winnow_{name}": figures for name, figures in (("learn", learner.FIGURES),)}
     of_services = {
         f"{service}_{figure.name}{'_total' if figure.counts else ''}"
         for service, figures in services.items()

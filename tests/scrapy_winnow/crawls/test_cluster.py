@@ -10,12 +10,10 @@ import redis.crc
 
 from benchmarks.shared.cluster import SLOTS
 from scrapy_winnow.commands import main
-from scrapy_winnow.duplicates.index import IndexOptions
-from scrapy_winnow.duplicates.parted_index import index_of
 from scrapy_winnow.hosts.counts import NodeCounts
 from scrapy_winnow.storage.clients import blocking_client
 from scrapy_winnow.storage.connection import Connection
-from scrapy_winnow.storage.keys import index_key
+from scrapy_winnow.storage.index import DuplicateIndex
 from tests.scrapy_winnow.round_trips import counted_round_trips
 
 HOSTS = [f"{letter}.example" for letter in "abcdefgh"]
@@ -42,10 +40,10 @@ async def test_a_server_that_hangs_costs_near_duplicates_and_the_hosts_that_it_h
     connection = Connection(cluster_url, timeout=20, retry_interval=0.05)
     near = connection.for_purpose("near-duplicates")
     counts = NodeCounts(connection, prefix=prefix, version=1, budget=4000, most_pages=1024, ttl=1000)
-    index = index_of(near, IndexOptions(prefix))
+    index = DuplicateIndex(near, prefix)
     shingles = np.arange(1, 17, 2, dtype=np.uint64) << np.uint64(16)
     places = {redis.crc.key_slot(counts.keys(host)[0].encode()) * 3 // SLOTS: host for host in HOSTS}
-    assert (await index_of(cluster, IndexOptions(prefix)).find("http://a.example/", shingles)).duplicate_of is None
+    assert (await DuplicateIndex(cluster, prefix).find("http://a.example/", shingles)).duplicate_of is None
     assert await connection.ping()
     cluster_servers[2].signal(signal.SIGSTOP)
     try:
@@ -54,7 +52,7 @@ async def test_a_server_that_hangs_costs_near_duplicates_and_the_hosts_that_it_h
         connection._server.timeout = connection._server.batches._timeout = 20
         for number in range(3):
             assert (await counts.count(places[0], bytes([number] * 8), NODES)).pages == number + 1
-        assert (near.is_away, connection.is_away) == (True, False)
+        assert (near.is_open, connection.is_open) == (False, True)
     finally:
         cluster_servers[2].signal(signal.SIGCONT)
     verdict, deadline = None, time.monotonic() + 60
@@ -62,13 +60,13 @@ async def test_a_server_that_hangs_costs_near_duplicates_and_the_hosts_that_it_h
         await asyncio.sleep(0.1)
         verdict = await index.find("http://b.example/", shingles)
     assert verdict.duplicate_of == "http://a.example/"
-    assert not near.is_away
+    assert near.is_open
     await connection.close()
 
 
 async def test_look_ups_go_along_with_the_counts_that_go_to_the_same_server(cluster, cluster_servers, prefix):
     counts = NodeCounts(cluster, prefix=prefix, version=1, budget=4000, most_pages=1024, ttl=1000)
-    index = index_of(cluster.for_purpose("near-duplicates"), IndexOptions(prefix))
+    index = DuplicateIndex(cluster.for_purpose("near-duplicates"), prefix)
     shingles = np.arange(1, 17, 2, dtype=np.uint64) << np.uint64(16)
     places = {redis.crc.key_slot(counts.keys(host)[0].encode()) * 3 // SLOTS: host for host in HOSTS}
 
@@ -106,30 +104,25 @@ def test_a_crawl_counts_looks_up_streams_and_teaches_and_the_commands_see_it(
     urls = web.add_articles(40)
     copy = web.add("/copy", web.pages["/7"][2])
     with blocking_client(cluster_url) as client:
-        client.hset(index_key(prefix, "m"), "seq", 1)  # as the index of one server would be restored into a cluster
+        client.set(f"{prefix}:2:{{near-duplicates}}:m", 1)  # as an earlier version has left it
     plan = {
         "urls": [*urls, copy],
         "WINNOW_REDIS_URL": cluster_url,
         "WINNOW_REDIS_PREFIX": prefix,
         "WINNOW_REDIS_TIMEOUT": 10,
     }
-    (crawled,) = start_crawls({**plan, "WINNOW_LEARN": True, "WINNOW_DUPLICATES_STREAM": True}).results()
+    (crawled,) = start_crawls({**plan, "WINNOW_LEARN": True}).results()
     stats = crawled.winnow_stats
     assert not {"winnow/redis/failures", "winnow/redis/outages"} & set(stats)
     assert stats["winnow/pages/counted"] + stats.get("winnow/pages/settled", 0) == len(urls)
-    assert stats["winnow/items/streamed"] == len(urls) + 1
     found = {item["url"]: item["duplicate_of"] for item in crawled.items if "duplicate_of" in item}
     assert found in ({copy: urls[7]}, {urls[7]: copy})
     (line,) = [line for line in crawled.log.splitlines() if "another version" in line]
-    assert "near-duplicates (layout 2, now 3)" in line
+    assert "near-duplicates (layout 2, now 4)" in line
     assert stats["winnow/learning/examples"] > 0
 
     server = ["--redis-url", cluster_url, "--prefix", prefix]
     assert main(["hosts", *server, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["pages"] >= 32
-    assert main(["dedup", *server, "--until-empty", "--out", str(tmp_path / "verdicts.jsonl")]) == 0
-    verdicts = [json.loads(line) for line in (tmp_path / "verdicts.jsonl").read_text().splitlines()]
-    assert {verdict["url"]: verdict["duplicate_of"] for verdict in verdicts} == dict.fromkeys([*urls, copy]) | found
-    capsys.readouterr()
     assert main(["learn", *server, "--status"]) == 0
     assert "examples  1 hosts" in capsys.readouterr().out

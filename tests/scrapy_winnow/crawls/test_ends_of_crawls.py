@@ -82,15 +82,14 @@ def test_the_user_of_the_recipe_has_the_rights_that_crawls_and_workers_need_and_
     url = server.url.replace("//", "//winnow:secret@")
     environment = {"WINNOW_REDIS_URL": url}
     urls = web.add_articles(5)
-    options = {"WINNOW_DUPLICATES_STREAM": 1, "WINNOW_LEARN": 1, "WINNOW_REDIS_TIMEOUT": 10}
+    options = {"WINNOW_LEARN": 1, "WINNOW_REDIS_TIMEOUT": 10}
     assert _start(tmp_path, urls[0], environment, **options).wait(timeout=SECONDS) == 0
     log = (tmp_path / "log").read_text()
     assert "'winnow/pages/counted': 5" in log
-    assert "'winnow/items/streamed': 5" in log
     assert "WARNING" not in log
     assert "secret" not in log
     work = [sys.executable, "-c", "import sys; from scrapy_winnow.commands import main; sys.exit(main())"]
-    for command in (["dedup", "--until-empty"], ["hosts"], ["learn", "--status"]):
+    for command in (["hosts"], ["learn", "--status"]):
         done = subprocess.run(
             [*work, *command],
             env={**os.environ, **environment},

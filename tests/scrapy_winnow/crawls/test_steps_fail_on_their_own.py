@@ -14,7 +14,6 @@ def crawled(shared_web, start_crawls, tmp_path_factory):
     cases = {
         "odd": {
             "item": "odd",
-            "WINNOW_DUPLICATES_STREAM": True,
             "WINNOW_CORRECTIONS": True,
             "WINNOW_STATE_DIR": str(tmp_path_factory.mktemp("state")),
         },

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from scrapy.settings import Settings, default_settings
 
-from scrapy_winnow.commands import dedup, learn
+from scrapy_winnow.commands import learn
 from scrapy_winnow.config import DEFAULTS, Config
 from scrapy_winnow.project.spiders.site import SiteSpider
 
@@ -39,14 +39,11 @@ def test_the_crawls_of_a_recipe_have_arguments_and_settings_that_exist(name, cra
 
 
 def test_the_workers_of_a_recipe_have_options_that_exist():
-    lines = re.findall(r'command: (\["(?:dedup|learn)".*\])$', (DEPLOY / "compose.yaml").read_text(), re.MULTILINE)
+    lines = re.findall(r'command: (\["learn".*\])$', (DEPLOY / "compose.yaml").read_text(), re.MULTILINE)
     parser = argparse.ArgumentParser()
-    commands = parser.add_subparsers()
-    for command in (dedup, learn):
-        command.add_parser(commands)
-    of_dedup, of_learn = (parser.parse_args(json.loads(line)) for line in lines)
-    assert of_dedup.redis_url == of_learn.redis_url
-    assert of_dedup.out == Path("/data/verdicts.jsonl")
+    learn.add_parser(parser.add_subparsers())
+    (line,) = lines
+    assert parser.parse_args(json.loads(line)).once is False
 
 
 def test_the_shards_of_a_recipe_are_all_there():

@@ -86,7 +86,7 @@ async def test_a_settled_host_has_its_evidence_while_redis_is_away(tcp_server, p
     await one.pages(range(33))
     server.stop()
     evidence = await one.page(33)
-    assert (evidence.settled, evidence.df[0], connection.is_away) == (True, 32, True)
+    assert (evidence.settled, evidence.df[0], connection.is_open) == (True, 32, False)
     await connection.close()
 
 
@@ -258,7 +258,7 @@ async def test_the_rights_in_the_documentation_are_enough_to_settle_and_to_open_
     await one.pages(range(40))
     await one.pages(range(100, 120), template=np.arange(501, 541, dtype=np.uint64))
     assert one.noted == [stats.HOSTS_SETTLED, stats.HOSTS_REOPENED]
-    assert not connection.is_away
+    assert connection.is_open
     await connection.close()
 
 

@@ -104,7 +104,7 @@ async def test_an_error_of_one_key_leaves_the_breaker_closed_and_is_said_once(re
         client.rpush(f"{prefix}:list", "x")
     for _ in range(3):
         assert await connection.call(lambda client: client.hget(f"{prefix}:list", "x")) is None
-    assert not connection.is_away
+    assert connection.is_open
     assert await connection.ping()
     assert failures == [False] * 3
     assert caplog.text.count("WRONGTYPE") == 1

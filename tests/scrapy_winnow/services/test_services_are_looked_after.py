@@ -1,22 +1,16 @@
-"""``winnow dedup`` and ``winnow learn`` as services: signs of life, figures, logs, and an end once all is finished."""
+"""``winnow learn`` as a service: signs of life, figures, logs, and an end once all is finished."""
 
 import json
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
-import redis
 
 from scrapy_winnow.commands import main
-from scrapy_winnow.duplicates.index import IndexOptions
-from scrapy_winnow.duplicates.session import FIGURES as OF_DEDUP
 from scrapy_winnow.learning.learner import FIGURES as OF_LEARN
 from scrapy_winnow.services.service import LAST_BEAT
-from tests.scrapy_winnow.duplicates.documents import story, url
 from tests.scrapy_winnow.waiting import SECONDS, figures, until
-from winnow.duplicates.documents import document_id
 
 PROGRAM = "from scrapy_winnow.commands import main; raise SystemExit(main())"
 
@@ -42,33 +36,6 @@ def health(folder) -> dict:
     return json.loads((folder / "health").read_text()) if (folder / "health").exists() else {}
 
 
-def test_dedup_says_that_it_lives_what_it_has_done_and_ends_when_all_is_finished(
-    redis_url, prefix, service, address, tmp_path
-):
-    options = IndexOptions(prefix)
-    with redis.Redis.from_url(redis_url) as client:
-        for number in range(30):
-            shingles = story(number // 2).astype(">u8").tobytes()
-            entry = {"id": document_id(url(number)), "url": url(number), "shingles": shingles, "complete": 0}
-            client.xadd(options.key("documents"), entry)
-    worker = service("dedup", "--out", tmp_path / "verdicts.jsonl")
-    until(lambda: health(tmp_path).get("state") == "waiting")
-    assert health(tmp_path)["documents"] == 30
-    found = figures(address)
-    assert set(found) == {f"winnow_dedup_{figure.name}" for figure in OF_DEDUP} | {f"winnow_dedup_{LAST_BEAT}"}
-    assert (found["winnow_dedup_documents"], found["winnow_dedup_near_duplicates"]) == (30, 15)
-    assert time.time() - found[f"winnow_dedup_{LAST_BEAT}"] < 100
-    written = (tmp_path / "health").stat().st_mtime_ns
-    until(lambda: (tmp_path / "health").stat().st_mtime_ns > written)
-    worker.send_signal(signal.SIGTERM)
-    log = worker.communicate(timeout=SECONDS)[1]
-    assert worker.returncode == 0, log
-    assert not (tmp_path / "health").exists()
-    lines = [json.loads(line) for line in log.splitlines()]
-    assert lines[-1]["message"].startswith("30 documents, 15 near-duplicates, ")
-    assert {"time", "level", "logger", "documents", "near_duplicates"} <= set(lines[-1])
-
-
 def test_learn_says_that_it_lives_and_ends_when_it_is_told_to(service, address, tmp_path):
     learner = service("learn", "--interval", "0.1")
     until(lambda: health(tmp_path).get("state") == "waiting")
@@ -81,7 +48,7 @@ def test_learn_says_that_it_lives_and_ends_when_it_is_told_to(service, address, 
     assert json.loads(log.splitlines()[0])["message"] == "This learner is in charge"
 
 
-@pytest.mark.parametrize("command", ["dedup", "learn"])
+@pytest.mark.parametrize("command", ["learn"])
 def test_what_cannot_be_watched_is_said_before_anything_is_done(command, redis_url, prefix, capsys, tmp_path):
     arguments = [command, "--redis-url", redis_url, "--prefix", prefix]
     for option, value, message in (

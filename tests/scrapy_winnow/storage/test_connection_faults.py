@@ -8,10 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from scrapy_winnow.duplicates.index import DuplicateIndex, IndexOptions
-from scrapy_winnow.duplicates.stream import DocumentStream
 from scrapy_winnow.hosts.counts import NodeCounts
 from scrapy_winnow.storage.connection import Connection
+from scrapy_winnow.storage.index import DuplicateIndex
 
 NODES = np.arange(50, dtype=np.uint64)
 
@@ -74,7 +73,7 @@ async def test_a_server_that_is_killed_and_comes_back_empty_is_one_warning_and_o
     server.signal(signal.SIGKILL)
     for page in (2, 3, 4):
         assert await counting.count(page) is None
-    assert counting.connection.is_away
+    assert not counting.connection.is_open
     server.start()
     assert await counting.count_when_back(5) == 1
     assert counting.failures[0] is True
@@ -168,12 +167,10 @@ async def test_the_rights_in_the_documentation_are_enough_and_no_more(tcp_server
     assert await counting.count(1) == 1
     for page in range(2, 8):
         assert await counting.count(page, np.arange(page * 1000, page * 1000 + 600)) == page
-    options = IndexOptions("winnow", ttl=60, cap=1)
-    index, stream = DuplicateIndex(counting.connection, options), DocumentStream(counting.connection, options)
+    index = DuplicateIndex(counting.connection, "winnow", ttl=1)
     shingles = NODES.astype(np.uint64) << np.uint64(32)
     for name, begin in (("a", 0), ("b", 0), ("a", 4), ("c", 20)):
         assert await index.find(f"http://{name}.example/", shingles[begin : begin + 8])
-        assert await stream.add(f"http://{name}.example/", shingles[begin : begin + 8], "model")
     assert counting.failures == []
     assert await counting.connection.call(lambda client: client.keys("*")) is None
     assert await crawl(server.url.replace("//", "//winnow:password@"), prefix="other").count(1) is None
@@ -267,7 +264,7 @@ async def test_a_purpose_that_finds_no_time_leaves_the_others_alone(tcp_server, 
     counting = crawl(tcp_server().url, timeout=0.3, retry_interval=3600)
     other = counting.connection.for_purpose("near-duplicates")
     assert await other.call(lambda _: asyncio.sleep(60)) is None
-    assert other.is_away
+    assert not other.is_open
     counting.be_patient_for(20)
     assert await counting.count(1) == 1
     assert counting.failures == [True]
@@ -281,10 +278,10 @@ async def test_a_server_that_is_gone_is_gone_for_every_purpose_and_back_for_all(
     assert await counting.count(1) == 1
     server.signal(signal.SIGKILL)
     assert await counting.count(2) is None
-    assert other.is_away
+    assert not other.is_open
     server.start()
     await counting.count_when_back(3)
-    assert not other.is_away
+    assert other.is_open
     assert counting.failures.count(True) == 1
     assert _lines(caplog, logging.INFO) == ["Redis is back: pages are counted again"]
 

@@ -13,7 +13,7 @@ from lxml import etree
 from demo.web import generate
 from winnow import Page, clean, core
 from winnow.counting import countable, frequencies_from_leaves, leaves
-from winnow.duplicates.shingles import shingles
+from winnow.duplicates import shingles
 from winnow.evidence.comment_model import date_signs, dated_features, posted
 from winnow.evidence.comments import NamedComments
 from winnow.fingerprints import both_fingerprints

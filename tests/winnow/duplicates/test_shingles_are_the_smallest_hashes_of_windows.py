@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from winnow.duplicates.shingles import common_shingles, near_duplicates, resemblance, shingles
+from winnow.duplicates import common_shingles, near_duplicates, resemblance, shingles
 
 GOLD = ["48a09cdcda082ae5", "99e1037e68b9a5cb"]
 WORDS = st.lists(st.sampled_from(["the", "quick", "brown", "fox", "dog", "7", "42", "é", "ß"]), max_size=40)

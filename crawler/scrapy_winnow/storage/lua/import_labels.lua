@@ -2,7 +2,7 @@
 --
 -- KEYS[1]  hash, the state of the host: see count_page.lua
 -- KEYS[2]  hash of nodes, KEYS[3] guard, KEYS[4] contents of pages: there are none while a host is settled
--- ARGV     labels as settling.lua packs them; pages; matched text expected per page; version; time to live in seconds
+-- ARGV     labels as count_page.lua packs them; pages; matched text expected per page; version; time to live in seconds
 -- Returns  1, or 0 where the host is known already; then nothing is done
 local host, nodes, guard, contents = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local labels, pages, expected, version, ttl = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])

@@ -1,0 +1,191 @@
+"""The near-duplicate index in Redis, on one server or a cluster: plain keys with an expiry, and no scripts.
+
+Two kinds of keys, see :func:`scrapy_winnow.storage.keys.index_key`: what an original is found by, which holds the id of
+the original, and the original itself. What is known around some documents is fetched,
+:class:`winnow.duplicates.MemoryIndex` decides, and what changed is written.
+"""
+
+from __future__ import annotations
+
+import struct
+import time
+from typing import TYPE_CHECKING, Any, Final
+
+from scrapy_winnow.storage.keys import index_key, original_key
+from winnow.duplicates import KEEP, Document, MemoryIndex, Verdict, document_id, document_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from scrapy_winnow.storage.batches import Command
+    from scrapy_winnow.storage.connection import Connection
+
+    Hashes = NDArray[np.uint64]
+
+TTL_S: Final = 30 * 86_400
+"""Seconds that a document is remembered after it was last met, by default."""
+
+_ATTEMPTS: Final = 4
+"""Times that documents are decided when other processes enter near-duplicates of them at the same moment."""
+
+_RENEWALS: Final = 8
+"""The expiry of an original that is met is renewed when this part of its life is over."""
+
+_HEAD: Final = struct.Struct(">I?H")
+"""An original: when it was written, in seconds; whether its sketch is complete; bytes of the sketch. Sketch and address
+follow."""
+
+
+class DuplicateIndex:
+    """The index of :class:`winnow.duplicates.MemoryIndex` in Redis, shared by all processes with the same prefix.
+
+    Deciding takes a round trip to look up what the documents may repeat, one for the originals found, and one to enter
+    documents that repeat none; in each of them a server gets one pipeline. Keys are only written where there are none.
+    When another process has written some of them meanwhile the documents are decided again, so of two near-duplicates
+    that come at the same moment one becomes the original. Calls may be repeated: a document that is entered already
+    gets the same verdict.
+
+    Args:
+        connection: the way to Redis.
+        prefix: first part of every key.
+        ttl: seconds that a document is remembered after it was last met.
+        keep: as of :class:`~winnow.duplicates.MemoryIndex`.
+        min_resemblance: as of :class:`~winnow.duplicates.MemoryIndex`; all processes should have the same.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        prefix: str,
+        *,
+        ttl: int = TTL_S,
+        keep: int = KEEP,
+        min_resemblance: float | None = None,
+    ) -> None:
+        self._connection = connection
+        self._prefix = prefix
+        self._ttl = ttl
+        self._keep = keep
+        self._min_resemblance = min_resemblance
+
+    async def find(self, url: str, hashes: Hashes, *, enter: bool = True, can_wait: bool = True) -> Verdict | None:
+        """Return the verdict on a document, and remember it; ``None`` when Redis is unreachable.
+
+        Args:
+            url: address of the document.
+            hashes: uint64, the shingles of its clean text.
+            enter: ``False`` only looks, and writes nothing.
+            can_wait: whether calls may wait a little, to go along with others.
+        """
+        verdicts = await self.find_all([(url, hashes)], enter=enter, can_wait=can_wait)
+        return None if verdicts is None else verdicts[0]
+
+    async def find_all(
+        self, documents: Sequence[tuple[str, Hashes]], *, enter: bool = True, can_wait: bool = False
+    ) -> list[Verdict] | None:
+        """Return the verdicts on documents, decided in their order; ``None`` when Redis is unreachable."""
+        named = [(document_id(url), document_of(url, hashes, self._keep)) for url, hashes in documents]
+        verdicts: list[Verdict] = []
+        for _ in range(_ATTEMPTS):
+            window = _Window(self._keep, self._min_resemblance)
+            if not await self._fetch(window, named, can_wait):
+                return None
+            verdicts = [window.decide(name, document, enter=enter) for name, document in named]
+            if not enter:
+                break
+            replies = await self._run(self._writes(window, verdicts), can_wait)
+            if replies is None:
+                return None
+            if None not in replies:  # of SET with NX, where another process was faster
+                break
+        return verdicts
+
+    async def _run(self, commands: list[Command], can_wait: bool) -> list[Any] | None:
+        return await self._connection.run_commands(commands, can_wait=can_wait) if commands else []
+
+    async def _get_all(self, keys: list[str], can_wait: bool) -> list[bytes | None] | None:
+        """Return what some keys hold: one command where they are on one server, which is faster."""
+        if self._connection.is_cluster or not keys:
+            return await self._run([("GET", key) for key in keys], can_wait)
+        replies = await self._run([("MGET", *keys)], can_wait)
+        return None if replies is None else replies[0]
+
+    async def _fetch(self, window: _Window, named: list[tuple[bytes, Document]], can_wait: bool) -> bool:
+        """Fetch what is known around documents; ``False`` when Redis is unreachable."""
+        names = {name for name, _ in named}
+        keys = {key for _, document in named for key in document.keys}
+        if not await self._fetch_parts(window, names, keys, can_wait):
+            return False
+        replaced = {key for known in window.documents.values() for key in known.keys}
+        return await self._fetch_parts(window, {*window.holders.values()} - names, replaced - keys, can_wait)
+
+    async def _fetch_parts(self, window: _Window, names: set[bytes], keys: set[bytes], can_wait: bool) -> bool:
+        wanted = [original_key(self._prefix, name) for name in names]
+        values = await self._get_all([*wanted, *(index_key(self._prefix, key) for key in keys)], can_wait)
+        if values is None:
+            return False
+        window.add(zip(names, values, strict=False), zip(keys, values[len(names) :], strict=True))
+        return True
+
+    def _writes(self, window: _Window, verdicts: list[Verdict]) -> list[Command]:
+        """The commands that make the index what the window has become, and renew originals that were met."""
+        now, life = int(time.time()), ("EX", self._ttl)
+        commands: list[Command] = []
+        for name, document in window.documents.items():
+            if document != window.known.get(name):
+                commands.append(("SET", original_key(self._prefix, name), _pack(document, now), *life))
+        for name in {bytes.fromhex(verdict.cluster) for verdict in verdicts if verdict.cluster}:
+            known = window.known.get(name)
+            if known is None or known != window.documents.get(name):
+                continue
+            if window.written[name] + self._ttl // _RENEWALS <= now:
+                commands.append(("SET", original_key(self._prefix, name), _pack(known, now), *life))
+                commands += [("EXPIRE", index_key(self._prefix, key), self._ttl) for key in known.keys]
+        for key, name in window.holders.items():
+            if key not in window.held:
+                commands.append(("SET", index_key(self._prefix, key), name, *life, "NX"))
+            elif window.held[key] != name:
+                commands.append(("SET", index_key(self._prefix, key), name, *life))
+        commands += [
+            ("DEL", original_key(self._prefix, name)) for name in window.known.keys() - window.documents.keys()
+        ]
+        commands += [("DEL", index_key(self._prefix, key)) for key in window.held.keys() - window.holders.keys()]
+        return commands
+
+
+class _Window(MemoryIndex):
+    """The part of the index around some documents, and what it was when it was fetched."""
+
+    def __init__(self, keep: int, min_resemblance: float | None) -> None:
+        super().__init__(keep=keep, min_resemblance=min_resemblance)
+        self.known: dict[bytes, Document] = {}
+        self.written: dict[bytes, int] = {}
+        self.held: dict[bytes, bytes] = {}
+
+    def add(
+        self, originals: Iterable[tuple[bytes, bytes | None]], holders: Iterable[tuple[bytes, bytes | None]]
+    ) -> None:
+        """Add originals and holders of keys, as they were fetched."""
+        for name, data in originals:
+            if data is not None and (document := _unpack(data)) is not None:
+                self.known[name], self.written[name] = document
+        self.held |= {key: name for key, name in holders if name is not None}
+        self.documents, self.holders = dict(self.known), dict(self.held)
+
+
+def _pack(document: Document, now: int) -> bytes:
+    head = _HEAD.pack(now, document.is_complete, len(document.sketch))
+    return head + document.sketch + document.url.encode("utf-8", "surrogatepass")
+
+
+def _unpack(data: bytes) -> tuple[Document, int] | None:
+    """The original that a key holds and when it was written; ``None`` for a value that is not ours."""
+    try:
+        written, is_complete, size = _HEAD.unpack_from(data)
+        sketch, url = data[_HEAD.size : _HEAD.size + size], data[_HEAD.size + size :].decode("utf-8", "surrogatepass")
+    except (struct.error, UnicodeDecodeError):
+        return None
+    return (Document(url, sketch, is_complete), written) if len(sketch) == size and size % 6 == 0 else None

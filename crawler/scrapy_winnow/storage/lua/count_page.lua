@@ -1,0 +1,374 @@
+-- Count the nodes of one page for its host, once, and return their entries; settle the host when it is time. A page
+-- that comes again with other contents replaces what was counted of it.
+--
+-- KEYS[1]  hash, the state of the host: pages counted, undercount (most that any node can be undercounted by), entries
+--          (number of nodes held), checked (pages at the last checkpoint), used (time of the last page, in seconds),
+--          version (how often its labels were frozen), changed (pages that have come again and looked like another
+--          site's), remembered (fingerprints in KEYS[4]). While it is settled also labels (per node its fingerprint and
+--          one byte for its share of pages, 255 for all), stamp (hash of them), expected (matched text per page).
+-- KEYS[2]  hash: node fingerprint -> entry, see below; gone while the host is settled
+-- KEYS[3]  string: the 8-byte ids of the pages counted and of their contents, joined; gone while the host is settled
+-- KEYS[4]  hash: id of a page -> the fingerprints that were counted of it, joined; see below
+-- ARGV     id of the page; id of its contents; distinct fingerprints, 8 bytes each, joined; characters of the text of
+--          each, one byte each; budget of nodes; most pages to count; time to live of the host in seconds; least pages
+--          to settle after, 0 for never; fraction of pages that makes a node template
+-- Returns  {1 if counted now, 3 if it has replaced its earlier version, 0 if it was counted before, pages, undercount,
+--          version, entries in the order of the fingerprints, 1 if the host has settled now} or, of a settled host,
+--          {2, pages, stamp, version, labels, expected}
+local BATCH = 2000 -- fields per command; Lua's unpack gives up near 8,000 values
+local BUDGET_KEPT = 0.9 -- fraction of the budget that is left in use when rare entries are dropped
+local MAX_NODES = 100000 -- nodes and pages of a host; a table with more is not ours
+local LABEL_BYTES = 9 -- a fingerprint, and the fraction of the pages that have it
+local MIN_DF = 4 -- pages that have to agree on template, as in winnow.counting
+local TOLERANCE = 0.05 -- fraction of the template's text that may have changed its label since the last checkpoint
+local ROOM = 6 -- fingerprints held, of 8 bytes, for each free place of the table, which would take 30 to 64
+local MAX_PAGE_NODES = 10000 -- a page that holds more is not ours
+local MIN_CHANGED = 5 -- pages that make a redesign, at least
+local MAX_KNOWN = 1 / 3 -- fraction of the text of a page of another design that is known, at most
+local NONE = string.char(0, 0, 0, 0, 0)
+
+-- The entries of a host's hash of nodes: fingerprint (8 bytes) -> 5 bytes, numbers with the low byte first:
+--   2  pages seen with the node since it was taken in
+--   2  most pages with it that can have been missed before; the top bit says "template at the last checkpoint"
+--   1  characters of its text, at most 255
+-- detector/winnow/counting.py says what seen and missed mean, and why the table may drop its rarest entries.
+
+-- Take an entry apart; one of another length is not ours, and says nothing.
+local function decode(entry)
+  if #entry ~= 5 then
+    return 0, 0, 0, false
+  end
+  local a, b, c, d, mass = string.byte(entry, 1, 5)
+  local was_template = d >= 128
+  return a + 256 * b, c + 256 * (was_template and d - 128 or d), mass, was_template
+end
+
+local function encode(seen, missed, mass, is_template)
+  local high = math.floor(missed / 256)
+  return string.char(seen % 256, math.floor(seen / 256), missed % 256, is_template and high + 128 or high, mass)
+end
+
+-- Call a command with a key and many values.
+local function in_batches(command, key, values)
+  for from = 1, #values, 2 * BATCH do
+    redis.call(command, key, unpack(values, from, math.min(from + 2 * BATCH - 1, #values)))
+  end
+end
+
+-- Look fields up: entries, or false for what is not there, in the order of the fields.
+local function look_up(key, fields)
+  local found = {}
+  for from = 1, #fields, BATCH do
+    local to = math.min(from + BATCH - 1, #fields)
+    local values = redis.call('HMGET', key, unpack(fields, from, to))
+    for i = 1, to - from + 1 do
+      found[from + i - 1] = values[i]
+    end
+  end
+  return found
+end
+
+-- Drop the entries of the smallest counts, so many that BUDGET_KEPT of the budget is in use; return the new undercount.
+local function drop_rare(key, undercount, budget)
+  local all = redis.call('HGETALL', key)
+  local sure, with = {}, {}
+  for i = 1, #all, 2 do
+    local seen, missed = decode(all[i + 1])
+    local count = math.max(seen + missed - undercount, 0)
+    sure[i] = count
+    with[count] = (with[count] or 0) + 1
+  end
+  local left, dropped = #all / 2 - (with[0] or 0), 0
+  while left > math.floor(BUDGET_KEPT * budget) do
+    dropped = dropped + 1
+    left = left - (with[dropped] or 0)
+  end
+  local rare = {}
+  for i = 1, #all, 2 do
+    if sure[i] <= dropped then
+      rare[#rare + 1] = all[i]
+    end
+  end
+  in_batches('HDEL', key, rare)
+  return undercount + dropped
+end
+
+-- The state of a host, checked as it is read: keys of another type, numbers that are none, labels of a wrong length and
+-- tables that are larger than any of ours are somebody else's. They are deleted, and the host starts anew.
+
+-- A whole number from 0 on, which is 0 where there is none; nil for anything else.
+local function count_in(value)
+  local number = tonumber(value or 0)
+  return number and number >= 0 and number < 2 ^ 31 and number % 1 == 0 and number or nil
+end
+
+local function is_of_another_type(reply)
+  return type(reply) == 'table' and reply.err and string.find(reply.err, 'WRONGTYPE', 1, true) ~= nil
+end
+
+-- Read the keys of a host; a table of what is in them, or nil where that cannot be ours.
+local function checked_state(host, nodes, guard, contents, budget)
+  local values = redis.pcall('HMGET', host, 'stamp', 'pages', 'undercount', 'entries', 'checked', 'version', 'expected',
+    'remembered')
+  local ids, held, known = redis.pcall('GET', guard), redis.pcall('HLEN', nodes), redis.pcall('HLEN', contents)
+  for _, reply in ipairs({ values, ids, held, known }) do
+    if is_of_another_type(reply) then
+      return nil
+    end
+  end
+  local state = {
+    stamp = values[1], pages = count_in(values[2]), undercount = count_in(values[3]), entries = count_in(values[4]),
+    checked = count_in(values[5]), is_checked = values[5] and true, version = count_in(values[6]),
+    expected = tonumber(values[7] or 0), remembered = count_in(values[8]), ids = ids or '', held = held,
+  }
+  local most = math.max(budget, MAX_NODES)
+  local are_numbers = state.pages and state.undercount and state.entries and state.checked and state.version
+  if not (are_numbers and state.remembered) or held > most or known > most then
+    return nil
+  end
+  if state.stamp then
+    local size = redis.call('HSTRLEN', host, 'labels')
+    local expected = state.expected
+    if size % LABEL_BYTES ~= 0 or size > LABEL_BYTES * most then
+      return nil
+    end
+    if not (expected and expected >= 0 and expected < math.huge) then
+      return nil
+    end
+    state.labels = redis.call('HGET', host, 'labels') or ''
+  end
+  return state
+end
+
+-- The state of a host; what cannot be ours is deleted first.
+local function read_state(host, nodes, guard, contents, budget)
+  local state = checked_state(host, nodes, guard, contents, budget)
+  if not state then
+    redis.call('DEL', host, nodes, guard, contents)
+    state = checked_state(host, nodes, guard, contents, budget)
+  end
+  return state
+end
+
+-- When the labels of a host have stopped changing: they are frozen, and the counts go.
+
+-- Label all nodes and compare with the labels of the last checkpoint. Where nearly all text has kept its label, or
+-- `must` says so, the host settles. Returns whether it did. Pages that may have been missed do not count here: a label
+-- that is frozen should be right.
+local function checkpoint(host, nodes, guard, contents, pages, version, theta, must)
+  local all = redis.call('HGETALL', nodes)
+  local labels, relabelled = {}, {}
+  local either, changed, expected, is_first = 0, 0, 0, redis.call('HEXISTS', host, 'checked') == 0
+  for i = 1, #all, 2 do
+    local seen, missed, mass, was_template = decode(all[i + 1])
+    local is_template = seen >= math.max(theta * pages, MIN_DF)
+    if is_template then
+      local share = math.max(1, math.floor(255 * seen / pages + 0.5))
+      labels[#labels + 1] = all[i] .. string.char(share)
+      expected = expected + mass * (share / 255) ^ 2
+    end
+    if is_template or was_template then
+      either = either + seen * mass
+    end
+    if is_template ~= was_template then
+      changed = changed + seen * mass
+      relabelled[#relabelled + 1] = all[i]
+      relabelled[#relabelled + 1] = encode(seen, missed, mass, is_template)
+    end
+  end
+  if not must and (is_first or expected == 0 or changed > TOLERANCE * either) then
+    in_batches('HSET', nodes, relabelled)
+    redis.call('HSET', host, 'checked', pages)
+    return false
+  end
+  local joined = table.concat(labels)
+  redis.call('DEL', nodes, guard, contents)
+  redis.call('HDEL', host, 'checked', 'entries', 'undercount', 'changed', 'remembered')
+  redis.call('HSET', host, 'labels', joined, 'stamp', redis.sha1hex(joined .. pages), 'expected', tostring(expected),
+    'version', version + 1)
+  return true
+end
+
+-- What was on the pages that were counted, so that one that comes again with other contents takes its old count back.
+-- They are held as long as the table of nodes is exact, and only in memory that a full table would take anyway.
+
+-- Where an id stands among the ids of pages (`from` = 1) or of their contents (`from` = 9); nil for nowhere.
+local function place_of(ids, id, from)
+  local at = string.find(ids, id, 1, true)
+  while at and at % 16 ~= from do
+    at = string.find(ids, id, at + 1, true)
+  end
+  return at
+end
+
+local function split(joined)
+  local fields = {}
+  for at = 1, #joined, 8 do
+    fields[#fields + 1] = string.sub(joined, at, at + 7)
+  end
+  return fields
+end
+
+-- What a page had when it was counted, its fingerprints joined; nil where that is not held.
+local function remembered(pages_key, page_id)
+  local size = redis.call('HSTRLEN', pages_key, page_id)
+  return size % 8 == 0 and size <= 8 * MAX_PAGE_NODES and redis.call('HGET', pages_key, page_id) or nil
+end
+
+-- Take the count of a page back; return how many nodes were on no other page, and are gone.
+local function take_off(nodes, fields)
+  local found, written, gone = look_up(nodes, fields), {}, {}
+  for i, field in ipairs(fields) do
+    if found[i] then
+      local seen, missed, mass, was_template = decode(found[i])
+      if seen > 1 then
+        written[#written + 1] = field
+        written[#written + 1] = encode(seen - 1, missed, mass, was_template)
+      else
+        gone[#gone + 1] = field
+      end
+    end
+  end
+  in_batches('HSET', nodes, written)
+  in_batches('HDEL', nodes, gone)
+  return #gone
+end
+
+-- Hold what is on a page that was counted, or nothing at all of the host where there is no room for it.
+local function remember(pages_key, page_id, joined, held, room, is_exact)
+  held = held + #joined / 8
+  if is_exact and held <= ROOM * room then
+    redis.call('HSET', pages_key, page_id, joined)
+    return held
+  end
+  redis.call('DEL', pages_key)
+  return 0
+end
+
+local host, nodes, guard, contents = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local page_id, contents_id, joined, masses = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local budget, most_pages, ttl = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
+local settle_after, theta = tonumber(ARGV[8]), tonumber(ARGV[9])
+
+-- Whether less than MAX_KNOWN of a page's text is in the table; pages with hardly any text say nothing.
+local function is_of_another_design(entries_of_page, masses_of_page)
+  local known, all = 0, 0
+  for i = 1, #masses_of_page do
+    local mass = string.byte(masses_of_page, i)
+    all = all + mass
+    if entries_of_page[i] then
+      known = known + mass
+    end
+  end
+  return all > 0 and known < MAX_KNOWN * all
+end
+
+local state = read_state(host, nodes, guard, contents, budget)
+local pages, undercount, entries = state.pages, state.undercount, state.entries
+local version, ids, checked, held = state.version, state.ids, state.is_checked and state.checked, state.remembered
+if state.stamp then
+  redis.call('HSET', host, 'used', redis.call('TIME')[1])
+  redis.call('EXPIRE', host, ttl)
+  return { 2, pages, state.stamp, version, state.labels, tostring(state.expected) }
+end
+
+-- The keys live and die together: with one of them evicted, counts and guard would disagree.
+local function start_anew()
+  -- Nothing is deleted where nothing is: a script that has written once may go on where the memory is full.
+  if redis.call('EXISTS', host, nodes, guard, contents) > 0 then
+    redis.call('DEL', nodes, guard, contents)
+    redis.call('HDEL', host, 'pages', 'undercount', 'entries', 'checked', 'changed', 'remembered')
+  end
+  pages, undercount, entries, ids, checked, held = 0, 0, 0, '', false, 0
+end
+
+if pages == 0 or state.held ~= entries or #ids ~= 16 * pages then
+  start_anew()
+end
+
+-- A page is new by its address and by its contents: one page at many addresses would look like template.
+local at = place_of(ids, page_id, 1)
+local is_known, is_replaced = at ~= nil, false
+local has_changed = is_known and string.sub(ids, at + 8, at + 15) ~= contents_id
+local before = has_changed and remembered(contents, page_id)
+if before then
+  local had = split(before)
+  entries = entries - take_off(nodes, had)
+  pages, held = pages - 1, math.max(held - #had, 0)
+  ids = string.sub(ids, 1, at - 1) .. string.sub(ids, at + 16)
+  redis.call('HDEL', contents, page_id)
+  is_known, is_replaced = false, true
+end
+local fields = split(joined)
+local found = look_up(nodes, fields)
+
+-- Where it is not known what the page had, one that comes again with little of what the host's pages have is a sign of
+-- a redesign, at the same addresses. When a third of the pages has come so, the counts are of a site that is no more.
+if has_changed and is_known and is_of_another_design(found, masses) then
+  if redis.call('HINCRBY', host, 'changed', 1) >= math.max(MIN_CHANGED, pages / 3) then
+    start_anew()
+    is_known, found = false, {}
+  end
+end
+local is_same = place_of(ids, contents_id, 9) ~= nil
+local is_new = pages < most_pages and not is_known and not is_same
+
+local has_settled = false
+if is_new then
+  pages = pages + 1
+  local written, fresh = {}, {}
+  for i, field in ipairs(fields) do
+    if found[i] then
+      local seen, missed, mass, was_template = decode(found[i])
+      found[i] = encode(seen + 1, missed, mass, was_template)
+      written[#written + 1] = field
+      written[#written + 1] = found[i]
+    else
+      fresh[#fresh + 1] = i
+    end
+  end
+  in_batches('HSET', nodes, written)
+  if entries + #fresh > budget then
+    undercount = drop_rare(nodes, undercount, budget)
+    entries = redis.call('HLEN', nodes)
+  end
+  local taken = {}
+  for k, i in ipairs(fresh) do
+    found[i] = encode(1, undercount, string.byte(masses, i), false)
+    if k <= budget - entries then
+      taken[#taken + 1] = fields[i]
+      taken[#taken + 1] = found[i]
+    end
+  end
+  in_batches('HSET', nodes, taken)
+  if #fresh > budget - entries then
+    undercount = math.min(undercount + 1, pages)
+  end
+  entries = entries + #taken / 2
+  ids = ids .. page_id .. contents_id
+  held = remember(contents, page_id, joined, held, budget - entries, undercount == 0)
+end
+if is_new or is_replaced then
+  redis.call('SET', guard, ids) -- APPEND would keep room for more
+  redis.call('HSET', host, 'pages', pages, 'undercount', undercount, 'entries', entries, 'remembered', held)
+
+  -- Checkpoints are at half of the least pages to settle after, then whenever the pages have doubled.
+  local due = checked and 2 * checked or settle_after * 2 ^ (math.min(version, 4) - 1)
+  local must = pages >= most_pages
+  if settle_after > 0 and (pages >= due or must) then
+    has_settled = checkpoint(host, nodes, guard, contents, pages, version, theta, must)
+  end
+  version = has_settled and version + 1 or version
+end
+redis.call('HSET', host, 'used', redis.call('TIME')[1])
+-- A host lives as long as its pages come, new ones or not.
+redis.call('EXPIRE', host, ttl)
+redis.call('EXPIRE', nodes, ttl)
+redis.call('EXPIRE', guard, ttl)
+redis.call('EXPIRE', contents, ttl)
+
+for i = 1, #fields do
+  found[i] = found[i] or NONE
+end
+local counted = is_replaced and 3 or is_new and 1 or 0
+return { counted, pages, undercount, version, table.concat(found), has_settled and 1 or 0 }

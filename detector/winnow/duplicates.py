@@ -1,0 +1,288 @@
+"""Near-duplicates: the shingles of clean text, and an index that finds the earlier document with the same text.
+
+Section 6.2 of Chakrabarti, Kumar and Punera (WWW 2007): text in lower case, alphanumerics only, moving windows of 6
+words, the 8 smallest hashes of a page; pages are near-duplicates from 4 equal hashes on.
+``scrapy_winnow.storage.index`` keeps the index in Redis and decides with the code of this module.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeVar
+
+import numpy as np
+from w3lib.url import canonicalize_url
+
+from winnow.core import compiled
+from winnow.hashing import BASE, INVERSE
+from winnow.page.text.characters import character_tokens, word_kinds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    Hashes = NDArray[np.uint64]
+
+T = TypeVar("T", int, bytes)
+
+SIZE: Final = 6
+KEEP: Final = 8
+COMMON: Final = 4
+
+MAX_DOCUMENTS: Final = 1_000_000
+"""Documents that an index in memory holds, by default."""
+
+_KEY_BYTES: Final = 6
+"""The index uses the upper 48 bits of a shingle: two documents agree by chance in one of 10^12 comparisons."""
+
+
+def shingles(text: str, size: int = SIZE, keep: int = KEEP) -> Hashes:
+    """Return the smallest hashes of all windows of consecutive words.
+
+    Words are runs of letters, digits and the marks on them, case folded. In scripts that do not part words by spaces
+    (Han, Kana, Thai, Lao, Khmer, Burmese, Tibetan...) each character is a word, so a window is ``size`` characters
+    there; Korean has spaces. A text of fewer than ``size`` words gives one shingle of all its words, a text without
+    words none.
+
+    Args:
+        text: clean text of a page.
+        size: words to a window.
+        keep: hashes to keep at most.
+
+    Returns:
+        uint64[up to keep], distinct and ascending; the same in every process and on every machine.
+
+    Raises:
+        ValueError: ``size`` or ``keep`` is below 1.
+
+    >>> text = "Winds of up to 130 km/h are expected tonight, and the ferries stay in the harbour"
+    >>> copy = shingles("WINDS of up to 130 km/h are expected tonight and the ferries stay in the harbour!")
+    >>> near_duplicates(shingles(text), copy)
+    True
+    """
+    if size < 1 or keep < 1:
+        raise ValueError(f"size and keep must be at least 1, got {size} and {keep}")
+    smallest = np.empty(min(keep, len(text) + 1), np.uint64)
+    tables = word_kinds(), character_tokens(), BASE, INVERSE
+    number = compiled().shingles(text.encode("utf-8", "surrogatepass"), *tables, min(size, len(text) + 1), smallest)
+    return smallest[:number]
+
+
+def near_duplicates(a: Hashes, b: Hashes, common: int = COMMON) -> bool:
+    """Tell whether two pages are near-duplicates: at least ``common`` hashes in common.
+
+    A page of fewer than ``common`` hashes (9 different words give 4) is only a near-duplicate of a page with exactly
+    the same ones; a page without words has no near-duplicates.
+    """
+    return _count_common(a.tolist(), b.tolist(), common) > 0
+
+
+def resemblance(a: Hashes, b: Hashes, keep: int = KEEP) -> float:
+    """Estimate the Jaccard similarity of the window sets of two pages from their ``keep`` smallest hashes.
+
+    It is the fraction of common hashes among the ``keep`` smallest of both pages together; exact when neither page has
+    ``keep`` windows or more.
+
+    Returns:
+        0 to 1; 0 when both are empty.
+    """
+    return _resemblance(a.tolist(), b.tolist(), keep if max(len(a), len(b)) >= keep else None)
+
+
+def _count_common(a: Sequence[T], b: Sequence[T], least: int) -> int:
+    """Number of hashes in common; 0 unless that makes two pages near-duplicates."""
+    if a == b:
+        return len(a)
+    common = len(set(a).intersection(b)) if min(len(a), len(b)) >= least else 0
+    return common if common >= least else 0
+
+
+def _resemblance(a: Sequence[T], b: Sequence[T], keep: int | None) -> float:
+    smallest = sorted({*a, *b})[:keep]
+    both = set(a).intersection(b)
+    return sum(hash_ in both for hash_ in smallest) / len(smallest) if smallest else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What an index says of a document.
+
+    Attributes:
+        duplicate_of: address of the original that the document nearly duplicates; ``None`` where there is none.
+        resemblance: estimate of the fraction of windows that both have, 0 to 1; ``None`` without an original.
+        cluster: 16 hexadecimal digits, the same for an original and all its near-duplicates: the id of the original;
+            ``None`` for a document without words.
+    """
+
+    duplicate_of: str | None = None
+    resemblance: float | None = None
+    cluster: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document as the index knows it.
+
+    Attributes:
+        url: its address.
+        sketch: its shingles, 6 bytes each, ascending and joined.
+        is_complete: whether the sketch has all windows of the text.
+    """
+
+    url: str
+    sketch: bytes
+    is_complete: bool
+
+    @property
+    def shingles(self) -> list[bytes]:
+        """All shingles that are kept, ascending."""
+        return [self.sketch[at : at + _KEY_BYTES] for at in range(0, len(self.sketch), _KEY_BYTES)]
+
+    @property
+    def compared(self) -> list[bytes]:
+        """The shingles that decide: the 8 smallest."""
+        return self.shingles[:KEEP]
+
+    @property
+    def keys(self) -> list[bytes]:
+        """What the document is found by: a digest of the shingles that decide, and each of them if they are enough."""
+        compared = self.compared
+        digest = hashlib.blake2b(b"".join(compared), digest_size=8).digest()
+        return [digest, *compared] if len(compared) >= COMMON else [digest] if compared else []
+
+
+def document_of(url: str, hashes: Hashes, keep: int = KEEP) -> Document:
+    """Return the document with an address and shingles, of which up to ``keep`` were kept."""
+    sketch = hashes.astype(">u8").view(np.uint8).reshape(-1, 8)[:, :_KEY_BYTES].tobytes()
+    return Document(url, sketch, len(hashes) < keep)
+
+
+def document_id(url: str) -> bytes:
+    """Return the 8 bytes that stand for a document: a hash of its canonical address; a broken one is taken as it is."""
+    try:
+        address = canonicalize_url(url)
+    except (UnicodeError, ValueError):
+        address = url
+    return hashlib.blake2b(address.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+
+
+class MemoryIndex:
+    """Originals by their shingles.
+
+    The first document with a text is its *original*; later near-duplicates of it are not entered. Of several originals
+    the one with the most in common counts. An original is found by each of its 8 smallest shingles, and by a digest of
+    all of them. A key has one holder: the first original with it, until that is forgotten or has another text.
+
+    A document that comes again is never its own duplicate; with another text it replaces its earlier version. One of
+    fewer than 4 shingles only repeats one with exactly the same. One without words has no near-duplicates and is not
+    remembered.
+
+    Args:
+        max_documents: originals remembered; those that were met least recently are forgotten first.
+        keep: shingles that documents are given with, from 8 on; the more, the better the estimate of resemblance.
+        min_resemblance: resemblance from which on documents are near-duplicates, above 0 and at most 1; they are
+            compared when they share one of their 8 smallest shingles. ``None`` is the paper's rule of 4 in common.
+
+    Attributes:
+        documents: the originals by their ids.
+        holders: id of the original that holds each key.
+
+    Raises:
+        ValueError: a bound cannot work.
+    """
+
+    def __init__(
+        self, *, max_documents: int = MAX_DOCUMENTS, keep: int = KEEP, min_resemblance: float | None = None
+    ) -> None:
+        if max_documents < 1 or keep < KEEP:
+            raise ValueError(f"max_documents must be at least 1 and keep at least {KEEP}, got {max_documents}, {keep}")
+        if min_resemblance is not None and not 0 < min_resemblance <= 1:
+            raise ValueError(f"min_resemblance must be above 0 and at most 1, got {min_resemblance}")
+        self._max_documents = max_documents
+        self._keep = keep
+        self._min_resemblance = min_resemblance
+        self.documents: dict[bytes, Document] = {}
+        self.holders: dict[bytes, bytes] = {}
+
+    def find(self, url: str, hashes: Hashes, *, enter: bool = True) -> Verdict:
+        """Return the verdict on a document, and remember it.
+
+        Args:
+            url: its address; addresses that :func:`w3lib.url.canonicalize_url` makes equal are one document.
+            hashes: uint64[up to ``keep``], distinct and ascending, see :func:`shingles`.
+            enter: ``False`` only looks, and remembers nothing.
+        """
+        return self.decide(document_id(url), document_of(url, hashes, self._keep), enter=enter)
+
+    def decide(self, name: bytes, document: Document, *, enter: bool = True) -> Verdict:
+        """Return the verdict on the document with an id; see :meth:`find`."""
+        original = self._find_original(name, document)
+        if enter and (original is not None or not document.sketch):
+            self._remove(name)
+        elif enter:
+            self._enter(name, document)
+        if original is None:
+            return Verdict(cluster=name.hex() if document.sketch else None)
+        found = self.documents[original]
+        if enter:
+            self.documents[original] = self.documents.pop(original)
+        return Verdict(found.url, round(_estimate_resemblance(document, found), 4), original.hex())
+
+    def _find_original(self, name: bytes, document: Document) -> bytes | None:
+        keys = document.keys
+        holders = [self.holders.get(key) for key in keys]
+        best, most = None, 0.0
+        for other in dict.fromkeys(holders):
+            if other is None or other == name or (record := self.documents.get(other)) is None:
+                continue
+            closeness = self._closeness(document, record)
+            if closeness <= most:
+                continue
+            # Of two near-duplicates that were entered at the same moment both processes must choose the same one: it
+            # is the holder of the first key that either of them has got.
+            theirs = record.keys
+            shared = (holder for key, holder in zip(keys, holders, strict=True) if key in theirs)
+            if next((holder for holder in shared if holder in {name, other}), None) == other:
+                best, most = other, closeness
+        return best
+
+    def _closeness(self, document: Document, other: Document) -> float:
+        """How much a document has in common with an original; 0 unless it is a near-duplicate."""
+        common = _count_common(document.compared, other.compared, COMMON)
+        if self._min_resemblance is None or document.compared == other.compared:
+            return common
+        if min(len(document.compared), len(other.compared)) < COMMON:
+            return 0
+        resemblance = _estimate_resemblance(document, other)
+        return resemblance if resemblance >= self._min_resemblance else 0
+
+    def _enter(self, name: bytes, document: Document) -> None:
+        known = self.documents.pop(name, None)
+        if known is not None and known.sketch != document.sketch:
+            self._release(name, set(known.keys).difference(document.keys))
+        self.documents[name] = document
+        for key in document.keys:
+            holder = self.documents.get(self.holders.get(key, b""))
+            if holder is None or key not in holder.keys:
+                self.holders[key] = name
+        while len(self.documents) > self._max_documents:
+            self._remove(next(iter(self.documents)))
+
+    def _remove(self, name: bytes) -> None:
+        document = self.documents.pop(name, None)
+        if document is not None:
+            self._release(name, document.keys)
+
+    def _release(self, name: bytes, keys: Iterable[bytes]) -> None:
+        for key in keys:
+            if self.holders.get(key) == name:
+                del self.holders[key]
+
+
+def _estimate_resemblance(one: Document, other: Document) -> float:
+    """The resemblance by the shingles that are known of both; exact where both sketches are complete."""
+    a, b = one.shingles, other.shingles
+    known = [len(keys) for keys, of in ((a, one), (b, other)) if not of.is_complete]
+    return _resemblance(a, b, min(known, default=None))

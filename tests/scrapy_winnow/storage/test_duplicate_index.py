@@ -1,0 +1,270 @@
+"""The near-duplicate index in memory, on a server and on a cluster: one contract, the same verdicts."""
+
+import asyncio
+import re
+import time
+import uuid
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scrapy_winnow.storage import index as stored
+from scrapy_winnow.storage.connection import Connection
+from scrapy_winnow.storage.index import DuplicateIndex
+from scrapy_winnow.storage.keys import index_key, original_key
+from winnow.duplicates import MemoryIndex, Verdict, document_id
+
+
+def made(*numbers: int) -> np.ndarray:
+    """Shingles; different numbers differ in the bits that the index uses."""
+    return np.array(sorted(set(numbers)), np.uint64) << np.uint64(16)
+
+
+def url(name) -> str:
+    return f"http://{name}.example/"
+
+
+def id_of(name) -> str:
+    return document_id(url(name)).hex()
+
+
+STORY = made(*range(1, 9))
+OTHER = made(*range(101, 109))
+
+
+class InMemory:
+    def __init__(self, **options) -> None:
+        self._index = MemoryIndex(**options)
+
+    async def find(self, address, shingles, *, enter=True) -> Verdict:
+        return self._index.find(address, shingles, enter=enter)
+
+
+@pytest.fixture(params=["memory", "redis", "cluster"])
+def new_index(request, prefix):
+    """Makes an index of each kind."""
+    if request.param == "memory":
+        return InMemory
+    connection = request.getfixturevalue("connection" if request.param == "redis" else "cluster")
+    return lambda **options: DuplicateIndex(connection, prefix, **options)
+
+
+async def test_four_shingles_in_common_make_a_near_duplicate_of_the_first(new_index):
+    index = new_index()
+    assert await index.find(url("a"), STORY) == Verdict(None, None, id_of("a"))
+    four = np.concatenate([STORY[:4], OTHER[:4]])
+    for _ in range(2):
+        assert await index.find(url("b"), four) == Verdict(url("a"), 0.5, id_of("a"))
+    assert (await index.find(url("c"), np.concatenate([STORY[:3], OTHER[3:]]))).duplicate_of is None
+    assert await index.find(url("d"), STORY) == Verdict(url("a"), 1.0, id_of("a"))
+
+
+async def test_of_several_originals_the_most_similar_counts(new_index):
+    index = new_index()
+    await index.find(url("a"), made(1, 2, 3, 4, 11, 12, 13, 14))
+    await index.find(url("b"), made(5, 6, 7, 8, 21, 22, 23, 24))
+    assert (await index.find(url("c"), STORY)).duplicate_of == url("a")
+    assert (await index.find(url("d"), made(4, 5, 6, 7, 8, 41, 42, 43))).duplicate_of == url("b")
+
+
+async def test_a_page_fetched_again_is_no_duplicate_of_itself(new_index):
+    index = new_index()
+    for address in ("http://a.example/?x=1&y=2", "http://a.example/?y=2&x=1"):
+        assert (await index.find(address, STORY)).duplicate_of is None
+    # Nor is it one of its earlier version, which it replaces.
+    changed = np.concatenate([STORY[:6], OTHER[:2]])
+    assert (await index.find("http://a.example/?x=1&y=2", changed)).duplicate_of is None
+
+
+async def test_a_changed_page_replaces_its_earlier_version(new_index):
+    index = new_index()
+    await index.find(url("a"), STORY)
+    await index.find(url("b"), STORY)
+    await index.find(url("a"), OTHER)
+    assert (await index.find(url("c"), OTHER)).duplicate_of == url("a")
+    # The copy's original has another text now, so the copy is the first with this one.
+    assert (await index.find(url("b"), STORY)).duplicate_of is None
+    assert (await index.find(url("d"), STORY)).duplicate_of == url("b")
+
+
+async def test_a_page_that_has_become_a_copy_or_empty_is_no_original_any_more(new_index):
+    index = new_index()
+    await index.find(url("a"), STORY)
+    await index.find(url("b"), OTHER)
+    assert (await index.find(url("b"), STORY)).duplicate_of == url("a")
+    assert (await index.find(url("c"), OTHER)).duplicate_of is None
+    assert await index.find(url("a"), STORY[:0]) == Verdict()
+    assert (await index.find(url("d"), STORY)).duplicate_of is None
+
+
+async def test_looking_without_entering_changes_nothing(new_index):
+    index = new_index()
+    for _ in range(2):
+        assert await index.find(url("a"), STORY, enter=False) == Verdict(cluster=id_of("a"))
+    assert (await index.find(url("b"), STORY)).duplicate_of is None
+    assert (await index.find(url("c"), STORY, enter=False)).duplicate_of == url("b")
+    assert (await index.find(url("b"), OTHER, enter=False)).duplicate_of is None
+    assert (await index.find(url("d"), STORY)).duplicate_of == url("b")
+
+
+async def test_a_short_text_is_only_a_duplicate_of_one_with_exactly_its_shingles(new_index):
+    index = new_index()
+    await index.find(url("long"), STORY)
+    assert (await index.find(url("a"), STORY[:3])).duplicate_of is None
+    assert (await index.find(url("b"), STORY[:2])).duplicate_of is None
+    assert await index.find(url("c"), STORY[:3]) == Verdict(url("a"), 1.0, id_of("a"))
+    assert (await index.find(url("d"), STORY[:2])).duplicate_of == url("b")
+
+
+async def test_text_of_a_template_that_many_documents_share_hides_no_copies(new_index):
+    index = new_index()
+    template = (1, 2, 3)
+    for number in range(1, 12):
+        page = made(*template, *(100 * number + k for k in range(5)))
+        assert (await index.find(url(number), page)).duplicate_of is None
+    assert (await index.find(url("near"), made(*template, 700, *range(9001, 9005)))).duplicate_of == url(7)
+    assert (await index.find(url("far"), made(1, 2, 701, *range(9011, 9016)))).duplicate_of is None
+    # Exact copies are found where each single shingle has another holder.
+    for first in range(5001, 5009):
+        await index.find(url(f"of-{first}"), made(first, *range(first * 100, first * 100 + 7)))
+    shared = made(*range(5001, 5009))
+    assert (await index.find(url("shared"), shared)).duplicate_of is None
+    assert (await index.find(url("copy"), shared)).duplicate_of == url("shared")
+
+
+async def test_a_larger_sketch_estimates_the_resemblance_better_and_changes_no_verdict(new_index):
+    index = new_index(keep=64)
+    await index.find(url("a"), made(*range(1, 65)))
+    verdict = await index.find(url("b"), made(*range(1, 33), *range(200, 232)))
+    assert verdict == Verdict(url("a"), 0.5, id_of("a"))
+    assert (await index.find(url("c"), made(1, 2, 3, *range(20, 80)))).duplicate_of is None
+    # Of texts with fewer windows than are kept, all is known: the resemblance is exact.
+    await index.find(url("d"), made(*range(1001, 1011)))
+    verdict = await index.find(url("e"), made(*range(1001, 1006), 2000))
+    assert verdict.resemblance == pytest.approx(5 / 11, abs=1e-4)
+
+
+async def test_with_a_least_resemblance_one_shingle_leads_and_the_sketch_decides(new_index):
+    index = new_index(keep=64, min_resemblance=0.4)
+    rest = range(100, 156)
+    await index.find(url("a"), made(*range(1, 9), *rest))
+    # One of the eight smallest in common is less than the paper asks for; of all that is kept it is most.
+    verdict = await index.find(url("b"), made(*range(8, 16), *rest)[:64])
+    assert (verdict.duplicate_of, verdict.resemblance) == (url("a"), pytest.approx(50 / 64, abs=1e-4))
+    # All but one of the eight smallest are more than enough for the paper; of all that is kept they are little.
+    assert (await index.find(url("c"), made(*range(2, 9), *range(300, 357)))).duplicate_of is None
+    for name, shingles in (("f", made(7001, 7002)), ("g", made(*range(2, 9), *range(400, 457)))):
+        await index.find(url(name), shingles)
+        assert (await index.find(url(f"{name}-copy"), shingles)).resemblance == 1.0
+
+
+DOCUMENTS = st.lists(st.tuples(st.integers(0, 9), st.sets(st.integers(0, 24), max_size=9)), max_size=30)
+
+
+@pytest.mark.parametrize("servers", ["redis_url", "cluster_url"])
+@settings(max_examples=25)
+@given(documents=DOCUMENTS, size=st.integers(1, 8), min_resemblance=st.sampled_from([None, 0.3]))
+def test_memory_and_redis_agree_on_any_documents_in_batches_of_any_size(
+    request, servers, documents, size, min_resemblance
+):
+    documents = [(url(name), made(*numbers)) for name, numbers in documents]
+    memory = MemoryIndex(keep=9, min_resemblance=min_resemblance)
+    expected = [memory.find(*document) for document in documents]
+
+    async def decide():
+        connection = Connection(request.getfixturevalue(servers), timeout=10)
+        index = DuplicateIndex(connection, f"test-{uuid.uuid4().hex}", keep=9, min_resemblance=min_resemblance)
+        found = []
+        for at in range(0, len(documents), size):
+            found += await index.find_all(documents[at : at + size])
+        await connection.close()
+        return found
+
+    assert asyncio.run(decide()) == expected
+
+
+async def test_of_copies_that_come_to_many_workers_at_the_same_moment_one_is_the_original(redis_url, prefix):
+    connections = [Connection(redis_url, timeout=20) for _ in range(8)]
+    indexes = [DuplicateIndex(connection, prefix) for connection in connections]
+    for turn in range(20):
+        texts = [made(*range(100 * turn, 100 * turn + 6), 10_000 + 8 * turn + worker) for worker in range(8)]
+        pages = [url(f"{turn}-{worker}") for worker in range(8)]
+        found = await asyncio.gather(
+            *(index.find(page, text, can_wait=False) for index, page, text in zip(indexes, pages, texts, strict=True))
+        )
+        originals = [page for page, verdict in zip(pages, found, strict=True) if verdict.duplicate_of is None]
+        assert len(originals) == 1
+        again = [await indexes[0].find(page, text) for page, text in zip(pages, texts, strict=True)]
+        assert {verdict.duplicate_of for verdict in again} == {None, *originals}
+    for connection in connections:
+        await connection.close()
+
+
+async def test_one_page_that_comes_to_many_workers_at_the_same_moment_is_one_document(connection, prefix):
+    index = DuplicateIndex(connection, prefix)
+    found = await asyncio.gather(*(index.find(url("a"), STORY) for _ in range(10)))
+    assert found == [Verdict(cluster=id_of("a"))] * 10
+
+
+async def test_documents_are_forgotten_in_time_unless_they_are_met(connection, prefix, monkeypatch):
+    index = DuplicateIndex(connection, prefix, ttl=1000)
+    await index.find(url("a"), STORY)
+    await index.find(url("b"), OTHER)
+    names = [original_key(prefix, document_id(url("a"))), index_key(prefix, (1).to_bytes(6, "big"))]
+
+    async def lives(commands) -> list:
+        return await connection.run_commands(commands)
+
+    assert all(990 < life <= 1000 for life in await lives([("TTL", name) for name in names]))
+    await lives([("EXPIRE", name, 500) for name in names])
+    await index.find(url("c"), STORY)  # too early to renew anything
+    assert await lives([("TTL", name) for name in names]) <= [500, 500]
+    now = time.time() + 500
+    monkeypatch.setattr(stored.time, "time", lambda: now)
+    assert (await index.find(url("c"), STORY)).duplicate_of == url("a")
+    assert min(await lives([("TTL", name) for name in names])) > 990
+    # What has expired, or was evicted, is taken over by the next document that has it.
+    await lives([("DEL", original_key(prefix, document_id(url("b"))))])
+    assert (await index.find(url("d"), OTHER)).duplicate_of is None
+    assert (await index.find(url("e"), OTHER)).duplicate_of == url("d")
+
+
+async def test_a_memory_index_forgets_what_was_met_least_recently():
+    index = MemoryIndex(max_documents=2)
+    index.find(url("a"), STORY)
+    index.find(url("b"), OTHER)
+    index.find(url("copy"), STORY)
+    index.find(url("c"), made(*range(200, 208)))
+    assert index.find(url("x"), STORY, enter=False).duplicate_of == url("a")
+    assert index.find(url("x"), OTHER, enter=False).duplicate_of is None
+    assert len(index.holders) == 18
+
+
+async def test_values_of_others_cost_their_own_documents_and_no_more(connection, prefix):
+    index = DuplicateIndex(connection, prefix)
+    names = [original_key(prefix, document_id(url("a"))), index_key(prefix, (1).to_bytes(6, "big"))]
+    await connection.run_commands([("SET", names[0], b"\xff"), ("RPUSH", names[1], "a list")])
+    assert (await index.find(url("a"), STORY)).duplicate_of is None
+    assert (await index.find(url("b"), STORY)).duplicate_of == url("a")
+
+
+async def test_without_redis_there_is_no_verdict():
+    connection = Connection("redis://127.0.0.1:1/", timeout=10)
+    assert await DuplicateIndex(connection, "test").find(url("a"), STORY) is None
+    await connection.close()
+
+
+def test_bounds_that_cannot_work_are_refused():
+    for options in ({"max_documents": 0}, {"keep": 7}, {"min_resemblance": 0.0}, {"min_resemblance": 1.1}):
+        with pytest.raises(ValueError, match="must be"):
+            MemoryIndex(**options)
+
+
+def test_the_example_of_the_documentation_runs(capsys):
+    page = (Path(__file__).parents[3] / "docs" / "guides" / "near-duplicates.md").read_text()
+    (example,) = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    exec(compile(example, "near-duplicates.md", "exec"), {})  # noqa: S102 - our own page
+    assert capsys.readouterr().out == "https://courier.example/a 1.0\n"
