@@ -5,24 +5,18 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Protocol
 from urllib.parse import urlsplit
 
 from benchmarks.shared.common import installed
-from scrapy_winnow.duplicates.index import DuplicateIndex, IndexOptions
-from scrapy_winnow.duplicates.stream import DOCUMENTS, DocumentStream
-from scrapy_winnow.duplicates.worker import VERDICTS, Worker
 from scrapy_winnow.storage.connection import Connection
-from winnow.duplicates import MemoryIndex
-from winnow.duplicates import KEEP, shingles
+from scrapy_winnow.storage.index import DuplicateIndex
+from winnow.duplicates import KEEP, MemoryIndex, shingles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from urllib.parse import SplitResult
-
-    from redis import Redis
 
     from benchmarks.applications.near_duplicate_texts import Document
 
@@ -32,11 +26,6 @@ PERMUTATIONS: Final = 128
 
 SKETCH: Final = 64
 """Shingles of a document where it goes by the resemblance."""
-
-_STREAM: Final = IndexOptions("stream")
-
-STREAMS: Final = (_STREAM.key(DOCUMENTS), _STREAM.key(VERDICTS))
-"""What a run of `Stream` leaves in Redis beside the index."""
 
 
 class Finder(Protocol):
@@ -55,21 +44,18 @@ class Finder(Protocol):
         """Return for each document, in this order, the addresses it was found to repeat."""
 
 
-def finders(
-    url: str, client: Redis, least: float, thresholds: Sequence[float], distances: Sequence[int]
-) -> list[Maker]:
+def finders(url: str, least: float, thresholds: Sequence[float], distances: Sequence[int]) -> list[Maker]:
     """Return what makes each way, for what is installed.
 
     Args:
         url: address of a server on TCP.
-        client: a client of it.
         least: resemblance that Winnow goes by in a second round; in the first it is the paper's rule.
         thresholds: of datasketch, least Jaccard similarity of near-duplicates.
         distances: of simhash, most bits that near-duplicates differ in.
     """
     makers: list[Maker] = []
     for rule in (None, least):
-        makers += [partial(_Memory, rule), partial(_LookUps, rule, url), partial(_Stream, rule, client, url)]
+        makers += [partial(_Memory, rule), partial(_LookUps, rule, url, 1), partial(_LookUps, rule, url, 500)]
     there = installed("datasketch", "simhash")
     if "datasketch" in there:
         makers += [partial(_Datasketch, threshold) for threshold in thresholds]
@@ -95,60 +81,36 @@ class _Memory(_Winnow):
 
     def __init__(self, least: float | None) -> None:
         super().__init__("in memory", least)
-        self._index = MemoryIndex(keep=self.keep, least=least)
+        self._index = MemoryIndex(keep=self.keep, min_resemblance=least)
 
     def decide(self, documents: Sequence[tuple[Document, Any]]) -> list[list[str]]:
-        found = [self._index.decide(document.url, own).duplicate_of for document, own in documents]
+        found = [self._index.find(document.url, own).duplicate_of for document, own in documents]
         return [[url] if url else [] for url in found]
 
 
 class _LookUps(_Winnow):
-    """The index in Redis, a call per document, as in a crawl."""
+    """The index in Redis, with so many documents a call: one in a crawl, 500 in `winnow dedup`."""
 
-    def __init__(self, least: float | None, url: str) -> None:
-        super().__init__("Redis, a look-up per document", least)
+    def __init__(self, least: float | None, url: str, batch: int) -> None:
+        super().__init__(f"Redis, {batch} documents a call", least)
         self._url = url
-        self._options = IndexOptions("look-up", keep=self.keep, least=least)
+        self._least = least
+        self._batch = batch
 
     def decide(self, documents: Sequence[tuple[Document, Any]]) -> list[list[str]]:
         async def look_up() -> list[list[str]]:
             connection = Connection(self._url, timeout=60)
-            index = DuplicateIndex(connection, self._options)
-            found = []
-            for document, own in documents:
-                verdict = await index.find(document.url, own)
-                assert verdict is not None
-                found.append([verdict.duplicate_of] if verdict.duplicate_of else [])
+            index = DuplicateIndex(connection, "look-up", keep=self.keep, min_resemblance=self._least)
+            found: list[list[str]] = []
+            for at in range(0, len(documents), self._batch):
+                batch = [(document.url, own) for document, own in documents[at : at + self._batch]]
+                verdicts = await index.find_all(batch)
+                assert verdicts is not None
+                found += [[verdict.duplicate_of] if verdict.duplicate_of else [] for verdict in verdicts]
             await connection.close()
             return found
 
         return asyncio.run(look_up())
-
-
-class _Stream(_Winnow):
-    """The stream and a worker on it; feeding it is part of the time."""
-
-    def __init__(self, least: float | None, client: Redis, url: str) -> None:
-        super().__init__("Redis, stream and worker", least)
-        self._client = client
-        self._url = url
-        self._options = replace(_STREAM, keep=self.keep, least=least)
-
-    def decide(self, documents: Sequence[tuple[Document, Any]]) -> list[list[str]]:
-        async def feed() -> None:
-            connection = Connection(self._url, timeout=60)
-            stream = DocumentStream(connection, self._options, length=10_000_000)
-            for document, own in documents:
-                assert await stream.add(document.url, own, "")
-            await connection.close()
-
-        asyncio.run(feed())
-        worker = Worker(self._client, self._options, kept=10_000_000)
-        worker.join()
-        while worker.decide().taken:
-            pass
-        entries: Any = self._client.xrange(worker.verdicts)
-        return [[fields[b"duplicate_of"].decode()] if fields[b"duplicate_of"] else [] for _, fields in entries]
 
 
 class _Datasketch:

@@ -1,22 +1,14 @@
 """Near-duplicates: what Winnow, datasketch and simhash find, how fast, and in how much memory.
 
-    python -m benchmarks.applications.near_duplicates peers [--number 4000] [--given FILE]
-    python -m benchmarks.applications.near_duplicates workers [--workers 1 2 4] [--number 100000]
-    python -m benchmarks.applications.near_duplicates kill [--number 30000]
-    python -m benchmarks.applications.near_duplicates memory [--number 1000000]
+    python -m benchmarks.applications.near_duplicates [--number 4000] [--given FILE]
 
-peers: every way is given the same documents in the same order and says of each which earlier ones it repeats; a
+Every way is given the same documents in the same order and says of each which earlier ones it repeats; a
 document that repeats none is entered. Right is an address of the same story. The documents are made
 (near_duplicate_texts.py) or given: JSON objects, one a line, with "url", "text" and "story". Times are those
 from text to verdict, and of the index alone, without the hashing of texts. The server is a Valkey on loopback that
-keeps nothing on disk. Winnow goes by the paper's rule, and in a second round by the resemblance estimated from 64
-hashes. datasketch hashes the same windows of 6 words with 128 permutations, a batch a text; several thresholds are
-tried. simhash likewise, with several distances.
-
-workers: documents a second of so many processes of `winnow dedup` on one stream, from the first verdict to the last.
-kill: one of two workers is killed with 9 in the middle, then the other; another ends their work. Verdicts must be those
-of one worker that nobody disturbed; exit code 1 if not.
-memory: bytes of Redis per document as the index grows, with generated shingles, nothing of it near-duplicates.
+keeps nothing on disk; Winnow decides one document a call there, or 500. It uses the paper's rule, and in a second round
+the resemblance estimated from 64 hashes. datasketch hashes the same windows of 6 words with 128 permutations, a batch a
+text; several thresholds are tried. simhash likewise, with several distances.
 """
 
 from __future__ import annotations
@@ -27,8 +19,7 @@ import tracemalloc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from benchmarks.applications.dedup_runs import kill_and_compare, memory_by_documents, rates_by_workers
-from benchmarks.applications.near_duplicate_peers import STREAMS, finders
+from benchmarks.applications.near_duplicate_peers import finders
 from benchmarks.applications.near_duplicate_texts import Document, given_documents, made_documents
 from benchmarks.shared.common import parser_of, say, table, write_json
 from benchmarks.shared.local_server import LocalServer
@@ -43,17 +34,13 @@ _TRACED: Final = 1500
 
 _RATES: Final = ("documents a second", "index alone")
 
-NUMBERS: Final = {"peers": 4_000, "workers": 100_000, "kill": 30_000, "memory": 1_000_000}
-
 
 def main() -> int:
-    """Measure the parts asked for."""
+    """Measure each way."""
     parser = parser_of(__doc__ or "")
-    parser.add_argument("part", choices=tuple(NUMBERS))
-    parser.add_argument("--number", type=int, metavar="N", help=f"documents ({_listed(NUMBERS)})")
-    parser.add_argument("--given", type=Path, metavar="FILE", help="documents for peers")
-    parser.add_argument("--rounds", type=int, default=3, metavar="N", help="rounds of peers; the best time counts")
-    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4], metavar="N", help="numbers of workers")
+    parser.add_argument("--number", type=int, default=4_000, metavar="N", help="documents made (%(default)s)")
+    parser.add_argument("--given", type=Path, metavar="FILE", help="documents instead of those")
+    parser.add_argument("--rounds", type=int, default=3, metavar="N", help="the best time counts (%(default)s)")
     parser.add_argument(
         "--thresholds", type=float, nargs="+", default=[0.2, 0.3, 0.5], metavar="T", help="of datasketch"
     )
@@ -61,29 +48,15 @@ def main() -> int:
     parser.add_argument("--distances", type=int, nargs="+", default=[3, 6, 9], metavar="K", help="of simhash")
     parser.add_argument("--seed", type=int, default=1, help="another seed, other documents (%(default)s)")
     options = parser.parse_args()
-    options.number = options.number or NUMBERS[options.part]
     with LocalServer() as server:
-        if options.part == "peers":
-            return _peers(options, server)
-        if options.part == "workers":
-            rows = rates_by_workers(server, options.number, options.workers, options.seed)
-            headings = ["workers", "documents a second", "of one worker"]
-        elif options.part == "memory":
-            rows = memory_by_documents(server, options.number, options.seed)
-            headings = ["documents", "bytes per document", "documents a second"]
-        else:
-            rows = kill_and_compare(server, options.number, options.seed)
-            headings = ["run", "verdicts", "documents without", "verdicts twice", "verdicts differing"]
-    print(table(headings, rows))
-    write_json(options, {str(row[0]): dict(zip(headings[1:], row[1:], strict=True)) for row in rows})
-    return int(options.part == "kill" and any(any(row[2:]) for row in rows))
+        return _compare(options, server)
 
 
-def _peers(options: argparse.Namespace, server: LocalServer) -> int:
+def _compare(options: argparse.Namespace, server: LocalServer) -> int:
     documents = given_documents(options.given) if options.given else made_documents(options.number, options.seed)
     say(f"{len(documents):,} documents of {len({document.story for document in documents}):,} stories")
     figures: dict[str, dict[str, Any]] = {}
-    makers = finders(server.url, server.client, options.resemblance, options.thresholds, options.distances)
+    makers = finders(server.url, options.resemblance, options.thresholds, options.distances)
     # Whatever else the machine does meets all of the ways, since they take turns; of each the best time counts.
     for turn in range(options.rounds):
         for maker in makers:
@@ -108,7 +81,6 @@ def _measured(make: Maker, documents: list[Document], server: LocalServer) -> tu
     between = time.perf_counter()
     found = finder.decide(hashed)
     ended = time.perf_counter()
-    server.client.delete(*STREAMS)
     size = (server.memory() - empty) / len(documents) if server.client.dbsize() else _traced(make, hashed)
     seen: set[int] = set()
     right = said = repeats = 0
@@ -136,10 +108,6 @@ def _traced(make: Maker, hashed: list[tuple[Document, Any]]) -> float:
     size = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
     return size / len(hashed[:_TRACED])
-
-
-def _listed(numbers: dict[str, int]) -> str:
-    return ", ".join(f"{part}: {number:,}" for part, number in numbers.items())
 
 
 if __name__ == "__main__":

@@ -11,8 +11,8 @@ from scrapy_winnow import stats
 from scrapy_winnow.hosts.entries import ENTRY, frequencies
 from scrapy_winnow.hosts.evidence import SiteEvidence
 from scrapy_winnow.hosts.settled import REFRESH, SettledHost, SettledHosts
-from scrapy_winnow.storage.keys import HostKeys, host_keys
 from scrapy_winnow.storage.batches import Script
+from scrapy_winnow.storage.keys import HostKeys, host_keys
 from winnow.counting import THETA
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import numpy as np
 
 from scrapy_winnow.hosts.entries import ENTRY
 from scrapy_winnow.hosts.settled import LABEL
-from scrapy_winnow.storage.keys import host_keys
 from scrapy_winnow.storage.batches import Script
+from scrapy_winnow.storage.keys import host_keys
 from winnow.counting import MIN_DF, MIN_PAGES, THETA
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ import numpy as np
 from redis.exceptions import NoPermissionError
 
 from scrapy_winnow.hosts.entries import ENTRY
-from scrapy_winnow.storage.keys import HostKeys, host_keys
 from scrapy_winnow.storage.batches import Script
+from scrapy_winnow.storage.keys import HostKeys, host_keys
 from winnow.counting import MIN_DF, THETA
 
 if TYPE_CHECKING:

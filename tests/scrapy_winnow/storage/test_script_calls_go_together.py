@@ -7,9 +7,9 @@ import signal
 import pytest
 from redis.exceptions import ResponseError
 
+from scrapy_winnow.storage.batches import Script
 from scrapy_winnow.storage.clients import asynchronous_client
 from scrapy_winnow.storage.connection import Connection
-from scrapy_winnow.storage.batches import Script
 from tests.scrapy_winnow.round_trips import counted_round_trips
 
 
@@ -17,7 +17,6 @@ class Source(Script):
     """A script that is written down in the test."""
 
     def __init__(self, source: str) -> None:
-        super().__init__()
         self.source, self.sha = source, hashlib.sha1(source.encode(), usedforsecurity=False).hexdigest()
 
 
