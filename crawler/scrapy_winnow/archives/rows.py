@@ -43,6 +43,7 @@ _FLOATS: Final = frozenset({"template_share", "confidence"})
 _INTEGERS: Final = frozenset({"evidence_pages", "site_label_version"})
 _LISTS: Final = frozenset({"shingles"})
 
+
 def columns(outputs: frozenset[str]) -> tuple[str, ...]:
     """Return the names of the columns, with the optional ones in ``outputs``."""
     return ARCHIVE_COLUMNS + tuple(field.name for field in FIELDS if not field.optional or field.name in outputs)
