@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import codecs
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lxml import etree
+from w3lib.encoding import resolve_encoding
 
 from winnow.cleaned import Cleaned
 from winnow.deciding import decide
 from winnow.evidence.comments import COMMENTS, Comments
-from winnow.inputs import check_choice, check_input, usable_model
 from winnow.models.base import FAVORS, SCOPES
+from winnow.models.registry import load_model
 from winnow.output.html import Parts
 from winnow.output.text import join_blocks, visible_text
 from winnow.page.charset import is_binary
@@ -19,12 +22,12 @@ from winnow.page.page import DEFAULT_LIMITS, Limits, Page, PageTooLarge
 from winnow.page.parsing import parse_html
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import numpy as np
     from numpy.typing import NDArray
 
     from winnow.models.base import Favor, Model, Scope
+
+Html = str | bytes | etree._Element | etree._ElementTree | Page
 
 
 def clean(
@@ -81,11 +84,11 @@ def clean(
     >>> page.text
     'Storm\n\nWinds of up to 130 km/h.'
     """
-    check_input(html, url, encoding)
+    _check_input(html, url, encoding)
     check_choice("comments", comments, COMMENTS)
     check_choice("scope", scope, SCOPES)
     check_choice("favor", favor, FAVORS)
-    model = usable_model(model)
+    model = _usable_model(model)
     page = _page_to_clean(html, url, encoding, limits, model)
     if isinstance(page, Cleaned):
         return page
@@ -117,55 +120,66 @@ def clean(
     )
 
 
-def _page_to_clean(
-    html: str | bytes | etree._Element | etree._ElementTree | Page,
-    url: str | None,
-    encoding: str | None,
-    limits: Limits,
-    model: Model,
-) -> Page | Cleaned:
-    """The page, or what becomes of one that there is nothing to clean of: no HTML, above a cap, without elements."""
-    if _is_no_html(html, encoding):
-        return Cleaned("", "", 0.0, False, "binary", model.version, None, url)
+def _page_to_clean(html: Html, url: str | None, encoding: str | None, limits: Limits, model: Model) -> Page | Cleaned:
+    """The page, or the result where there is nothing to clean: no HTML, above a cap, without elements."""
+    uncut = partial(Cleaned, template_share=0.0, fallback=False, model_version=model.version, _decided=None, url=url)
     if isinstance(html, Page):
         page = html
+    elif encoding is None and isinstance(html, str | bytes) and is_binary(html):
+        return uncut("", "", passed_through="binary")
     else:
         try:
-            page = _page(html, url, encoding, limits)
+            if isinstance(html, str | bytes):
+                page = Page.parse(html, url, encoding=encoding, limits=limits)
+            else:
+                page = Page.from_tree(_root(html), url, limits=limits)
         except PageTooLarge as too_large:
-            return replace(_passed_through(html, encoding, too_large.reason, model), url=url)
-    return page if page.n else Cleaned("", "", 0.0, False, None, model.version, None, url)
-
-
-def _is_no_html(html: str | bytes | etree._Element | etree._ElementTree | Page, encoding: str | None) -> bool:
-    """Tell whether it is a PDF or a picture, say; whoever names the charset of bytes knows that they are text."""
-    if isinstance(html, Page):
-        return html.binary
-    return encoding is None and isinstance(html, str | bytes) and is_binary(html)
-
-
-def _page(
-    html: str | bytes | etree._Element | etree._ElementTree, url: str | None, encoding: str | None, limits: Limits
-) -> Page:
-    if isinstance(html, str | bytes):
-        return Page.parse(html, url, encoding=encoding, limits=limits)
-    return Page.from_tree(_root(html), url, limits=limits)
+            root = parse_html(html, encoding) if isinstance(html, str | bytes) else _root(html)
+            title = " ".join((root.findtext(".//title") or "").split())
+            return uncut(visible_text(root), title, passed_through=too_large.reason)
+    return page if page.n and not page.binary else uncut("", "", passed_through="binary" if page.binary else None)
 
 
 def _root(tree: etree._Element | etree._ElementTree) -> etree._Element:
     return tree.getroot() if isinstance(tree, etree._ElementTree) else tree
 
 
-def _passed_through(
-    html: str | bytes | etree._Element | etree._ElementTree, encoding: str | None, reason: str, model: Model
-) -> Cleaned:
-    root = parse_html(html, encoding) if isinstance(html, str | bytes) else _root(html)
-    return Cleaned(
-        text=visible_text(root),
-        title=" ".join((root.findtext(".//title") or "").split()),
-        template_share=0.0,
-        fallback=False,
-        passed_through=reason,
-        model_version=model.version,
-        _decided=None,
-    )
+def _check_input(html: object, url: object, encoding: object) -> None:
+    """Raise the errors of :func:`clean` for what is no page; the messages say what would be right."""
+    if not isinstance(html, Html):
+        raise TypeError(f"html must be str, bytes, an lxml tree or a winnow.Page, not {_named(html)}")
+    if url is not None and not isinstance(url, str):
+        raise TypeError(f"url must be a str, not {_named(url)}")
+    if encoding is None:
+        return
+    if not isinstance(encoding, str):
+        raise TypeError(f"encoding must be the name of a charset, not {_named(encoding)}")
+    if not isinstance(html, bytes):
+        raise TypeError(f"encoding goes with bytes; html is {_named(html)}")
+    if resolve_encoding(encoding) is None:
+        codecs.lookup(encoding)
+
+
+def check_choice(name: str, chosen: object, choices: tuple[str, ...]) -> None:
+    """Raise a ``ValueError`` for a word that is none of the choices."""
+    if chosen not in choices:
+        raise ValueError(f"{name} may be {', '.join(choices)}; not {chosen!r}")
+
+
+def _usable_model(model: Model | str | Path | None) -> Model:
+    """Return a model, also by its name or file."""
+    if model is None or isinstance(model, str | Path):
+        return load_model(model)
+    if not hasattr(model, "score"):
+        raise TypeError(f"model must be a model, its name or its file, not {_named(model)}")
+    return model
+
+
+def _named(value: object) -> str:
+    """Name of a value's type, with what to give instead where that is known."""
+    kind = type(value).__name__
+    if hasattr(value, "selector") and hasattr(value, "body"):
+        return f"{kind}; give its .body and .url"
+    if isinstance(value, Path):
+        return f"{kind}; give its read_bytes()"
+    return kind

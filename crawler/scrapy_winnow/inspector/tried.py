@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from winnow.cleaning import check_choice
 from winnow.evidence.marked_articles import with_authors_mark
-from winnow.inputs import check_choice
 from winnow.models.base import FAVORS
 from winnow.models.threshold import FixedThreshold
 from winnow.smoothing import smooth_scores

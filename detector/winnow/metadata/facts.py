@@ -47,7 +47,7 @@ _AUTHORS: Final = (
     *("author", "byl", "citation_author", "dc.creator", "dcterms.creator", "parsely-author", "sailthru.author"),
     "article:author_name",
 )
-_MAX_FACT_CHARACTERS: Final = 10_000  # white space included
+_MAX_FACT_CHARACTERS: Final = 4_000  # white space included
 _MAX_BYLINE_CHARACTERS: Final = 80
 _MAX_NAME_WORDS: Final = 5
 _BYLINE: Final = re.compile(
@@ -205,7 +205,7 @@ def heading(page: Page, title: str) -> str | None:
     """Return the ``h1`` with most words in common with a title, half of its own at least; ``None`` for none."""
     words = set(title.lower().split())
     best, shared = None, 0
-    for text in (_text(page, index) for index in np.flatnonzero(page.tag == TAG_ID["h1"]).tolist()):
+    for text in _headings(page):
         own = set(text.lower().split())
         common = len(own & words)
         if common > shared and 2 * common >= len(own):
@@ -214,8 +214,19 @@ def heading(page: Page, title: str) -> str | None:
 
 
 def _only_heading(page: Page) -> str | None:
-    headings = np.flatnonzero(page.tag == TAG_ID["h1"]).tolist()
-    return _text(page, headings[0]) or None if len(headings) == 1 else None
+    headings = _headings(page)
+    return headings[0] or None if len(headings) == 1 else None
+
+
+def _headings(page: Page) -> list[str]:
+    """Text of each ``h1`` that is in no other one."""
+    found: list[str] = []
+    last_end = 0
+    for index in np.flatnonzero(page.tag == TAG_ID["h1"]).tolist():
+        if index >= last_end:
+            found.append(_text(page, index))
+            last_end = int(page.end[index])
+    return found
 
 
 def _date(page: Page) -> str | None:
