@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import redis
 
 from demo.accuracy import Accuracy, compare, total
-from scrapy_winnow.hosts.names import site_of
-from scrapy_winnow.hosts.records import HostRecords
 from scrapy_winnow.storage.embedded import EmbeddedServer
+from scrapy_winnow.storage.hosts import HostRecords
+from scrapy_winnow.storage.keys import site_of
 from winnow.fingerprints.units import FINGERPRINT_VERSION
 
 if TYPE_CHECKING:

@@ -31,11 +31,11 @@ import numpy as np
 from redis import Redis
 
 from benchmarks.shared.common import parser_of, say, table, write_json
-from scrapy_winnow.hosts.evidence import HashedPage, SiteEvidence
 from scrapy_winnow.learning.collection import Collection, Collector
 from scrapy_winnow.learning.examples import FEATURE_VERSION
 from scrapy_winnow.learning.teaching import example_of
 from scrapy_winnow.storage.embedded import EmbeddedServer
+from scrapy_winnow.storage.evidence import HashedPage, SiteEvidence
 from scrapy_winnow.storage.keys import LearningKeys
 from winnow import load_model
 from winnow.page.page import Page

@@ -35,11 +35,10 @@ from benchmarks.faults.redis_faults import Proxy, Server
 from benchmarks.shared.common import parser_of, say, table, write_json
 from benchmarks.shared.demo_pages import demo_pages
 from demo.server import DemoWeb
-from scrapy_winnow.hosts.counts import NodeCounts
-from scrapy_winnow.hosts.evidence import HashedPage, page_id_of
-from scrapy_winnow.hosts.names import site_of
 from scrapy_winnow.storage.connection import Connection
-from scrapy_winnow.storage.keys import host_keys
+from scrapy_winnow.storage.counts import NodeCounts
+from scrapy_winnow.storage.evidence import HashedPage, page_id_of
+from scrapy_winnow.storage.keys import host_keys, site_of
 from winnow.fingerprints.units import FINGERPRINT_VERSION
 from winnow.page.page import Page
 

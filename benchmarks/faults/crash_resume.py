@@ -24,10 +24,9 @@ from scrapy.utils.request import RequestFingerprinter
 
 from benchmarks.shared.common import parser_of, say, table, write_json
 from demo.server import DemoWeb
-from scrapy_winnow.hosts.evidence import page_id_of
-from scrapy_winnow.hosts.names import site_of
 from scrapy_winnow.storage.embedded import EmbeddedServer
-from scrapy_winnow.storage.keys import host_keys
+from scrapy_winnow.storage.evidence import page_id_of
+from scrapy_winnow.storage.keys import host_keys, site_of
 from winnow.fingerprints.units import FINGERPRINT_VERSION
 
 if TYPE_CHECKING:

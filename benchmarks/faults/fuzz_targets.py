@@ -15,10 +15,10 @@ from urllib.parse import urlsplit
 import html5lib
 from markdown_it import MarkdownIt
 
-from scrapy_winnow.hosts.entries import ENTRY, frequencies
-from scrapy_winnow.hosts.settled import SettledHost
 from scrapy_winnow.learning.cards import Card
 from scrapy_winnow.learning.examples import FEATURE_VERSION, Example, ExampleError
+from scrapy_winnow.storage.counts import SettledHost
+from scrapy_winnow.storage.evidence import ENTRY, frequencies
 from winnow import clean
 from winnow.models import registry
 from winnow.models.files import ModelError, read_model_file

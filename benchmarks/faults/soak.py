@@ -37,7 +37,7 @@ from benchmarks.faults.long_crawl.crawl import Crawl, Trouble
 from benchmarks.faults.long_crawl.web import ServedWeb, make_web
 from benchmarks.shared.common import parser_of, say, table, write_json
 from benchmarks.shared.plots import Panel, add_plot_argument, draw
-from scrapy_winnow.hosts.names import site_of
+from scrapy_winnow.storage.keys import site_of
 
 if TYPE_CHECKING:
     import argparse

@@ -28,9 +28,9 @@ from benchmarks.shared.common import parser_of, say, table, write_json
 from benchmarks.shared.local_server import LocalServer
 from demo.web import generate, read_resources
 from scrapy_winnow.config import DEFAULTS
-from scrapy_winnow.hosts.counts import NodeCounts
-from scrapy_winnow.hosts.evidence import HashedPage
 from scrapy_winnow.storage.connection import Connection
+from scrapy_winnow.storage.counts import NodeCounts
+from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.index import DuplicateIndex
 from winnow import clean
 from winnow.duplicates import shingles

@@ -22,8 +22,8 @@ import redis
 from benchmarks.shared.common import parser_of, say, shown, table, write_json
 from benchmarks.sites.counted_pages import made_up_pages
 from scrapy_winnow.config import DEFAULTS
-from scrapy_winnow.hosts.counts import NodeCounts
 from scrapy_winnow.storage.connection import Connection
+from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.embedded import EmbeddedServer
 from winnow.fingerprints.units import FINGERPRINT_VERSION
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
 from scrapy_winnow.fields import OPTIONAL_FIELDS, WRITTEN_FIELDS
-from scrapy_winnow.hosts.entries import MOST_PAGES
 from scrapy_winnow.settings_reader import SettingsReader
+from scrapy_winnow.storage.evidence import MAX_PAGES
 from winnow.counting import MIN_PAGES
 from winnow.evidence.comments import COMMENTS, Comments
 from winnow.models.base import FAVORS, SCOPES
@@ -224,7 +224,7 @@ class Config:
             state_dir=reader.folder("WINNOW_STATE_DIR"),
             state_bytes=reader.whole("WINNOW_STATE_BYTES", least=4 << 20),
             host_budget=reader.whole("WINNOW_HOST_BUDGET", least=100),
-            host_pages=reader.whole("WINNOW_HOST_PAGES", least=1, most=MOST_PAGES),
+            host_pages=reader.whole("WINNOW_HOST_PAGES", least=1, most=MAX_PAGES),
             settle_pages=reader.whole_or_none("WINNOW_SETTLE_PAGES", least=MIN_PAGES),
             host_ttl=reader.whole("WINNOW_HOST_TTL", least=1, most=LONGEST),
             corrections=reader.truth("WINNOW_CORRECTIONS"),

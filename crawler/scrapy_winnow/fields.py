@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from scrapy_winnow.hosts.evidence import SiteEvidence, UnitCounts
+    from scrapy_winnow.storage.evidence import SiteEvidence, UnitCounts
     from winnow.cleaned import Cleaned
 
 

@@ -12,9 +12,8 @@ from scrapy.utils.request import RequestFingerprinter
 
 from benchmarks.faults.long_crawl.crawl import urls_of
 from demo.accuracy import words
-from scrapy_winnow.hosts.evidence import page_id_of
-from scrapy_winnow.hosts.names import site_of
-from scrapy_winnow.storage.keys import HostKeys, host_keys
+from scrapy_winnow.storage.evidence import page_id_of
+from scrapy_winnow.storage.keys import HostKeys, host_keys, site_of
 from winnow.fingerprints.units import FINGERPRINT_VERSION
 
 if TYPE_CHECKING:

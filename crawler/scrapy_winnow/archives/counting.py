@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from scrapy_winnow.hosts.evidence import SiteEvidence
+from scrapy_winnow.storage.evidence import SiteEvidence
 from winnow.counting import LossyCounts
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from scrapy_winnow.hosts.evidence import HashedPage
+    from scrapy_winnow.storage.evidence import HashedPage
 
 SHARDS: Final = 64
 """Hosts are divided into so many shards by their hash; one shard is in memory at a time."""

@@ -27,7 +27,7 @@ from scrapy_winnow.archives.counting import SHARDS, HostCounts, LeafWriter, coun
 from scrapy_winnow.archives.reading import ArchivedPage, ArchiveReader, Part, split_archives
 from scrapy_winnow.archives.rows import clean_counted, hash_page, parquet_rows, parquet_schema
 from scrapy_winnow.archives.runs import Options
-from scrapy_winnow.hosts.names import site_of
+from scrapy_winnow.storage.keys import site_of
 from winnow.models import load_model
 from winnow.page.page import DEFAULT_LIMITS
 

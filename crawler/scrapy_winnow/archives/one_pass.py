@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from scrapy_winnow.archives.reading import ArchivedPage
     from scrapy_winnow.archives.rows import Row
-    from scrapy_winnow.hosts.evidence import SiteEvidence
+    from scrapy_winnow.storage.evidence import SiteEvidence
     from winnow.models.base import Model
 
     CountPage = Callable[[str, str, NDArray[np.uint64], bytes], SiteEvidence]

@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Final, cast
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 
 from scrapy_winnow.archives.addresses import READ_BYTES, open_source, size_of
-from scrapy_winnow.hosts.names import site_of
+from scrapy_winnow.storage.keys import site_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import numpy as np
 
 from scrapy_winnow.fields import FIELDS, Outcome
-from scrapy_winnow.hosts.evidence import HashedPage
+from scrapy_winnow.storage.evidence import HashedPage
 from winnow.cleaning import clean
 from winnow.counting import MIN_PAGES
 from winnow.duplicates import MemoryIndex, shingles
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from scrapy_winnow.archives.counting import HostCounts
     from scrapy_winnow.archives.reading import ArchivedPage
     from scrapy_winnow.archives.runs import Options, Summary
-    from scrapy_winnow.hosts.evidence import SiteEvidence
+    from scrapy_winnow.storage.evidence import SiteEvidence
     from winnow.models.base import Model
     from winnow.page.page import Limits
 

@@ -19,7 +19,7 @@ from scrapy_winnow.cleaning.pool import CleaningPool
 from scrapy_winnow.cleaning.process import ProcessDiedError
 from scrapy_winnow.cleaning.reading import ReadPage
 from scrapy_winnow.cleaning.tasks import Task
-from scrapy_winnow.hosts.evidence import HashedPage
+from scrapy_winnow.storage.evidence import HashedPage
 from winnow.models.registry import load_model
 from winnow.page.charset import is_binary
 from winnow.page.page import Limits, Page, PageTooLarge
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from scrapy_winnow.config import Config
-    from scrapy_winnow.hosts.evidence import HashedUnits, UnitCounts
+    from scrapy_winnow.storage.evidence import HashedUnits, UnitCounts
     from winnow.models.base import StoredModel
 
 P = ParamSpec("P")

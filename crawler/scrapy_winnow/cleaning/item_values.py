@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from scrapy_winnow.hosts.evidence import UnitCounts
+    from scrapy_winnow.storage.evidence import UnitCounts
     from winnow.evidence.comments import Comments
     from winnow.models.base import Favor, Model, Scope
 

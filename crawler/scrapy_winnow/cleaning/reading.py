@@ -9,7 +9,7 @@ import numpy as np
 
 from scrapy_winnow.cleaning.messages import Message
 from scrapy_winnow.cleaning.tasks import packed_html, unpacked_html
-from scrapy_winnow.hosts.evidence import HashedUnits
+from scrapy_winnow.storage.evidence import HashedUnits
 from winnow.page.limits import Limits, PageTooLarge
 
 if TYPE_CHECKING:

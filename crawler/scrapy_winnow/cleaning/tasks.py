@@ -10,7 +10,7 @@ import numpy as np
 
 from scrapy_winnow.cleaning.item_values import CleanedItem, CleaningOptions
 from scrapy_winnow.cleaning.messages import Message
-from scrapy_winnow.hosts.evidence import UnitCounts
+from scrapy_winnow.storage.evidence import UnitCounts
 
 
 @dataclass(frozen=True, slots=True, eq=False)

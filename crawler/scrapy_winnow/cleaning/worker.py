@@ -18,8 +18,8 @@ from scrapy_winnow.cleaning.kept_pages import KeptPages
 from scrapy_winnow.cleaning.messages import Message, MessageReader
 from scrapy_winnow.cleaning.reading import is_reading, pack_hashed, pack_too_large, unpack_reading
 from scrapy_winnow.cleaning.tasks import pack_cleaned, pack_failure, pack_forgotten, read_task
-from scrapy_winnow.hosts.evidence import HashedPage
 from scrapy_winnow.services.garbage import freeze_loaded
+from scrapy_winnow.storage.evidence import HashedPage
 from winnow.models.registry import load_model
 from winnow.page.page import Page, PageTooLarge
 

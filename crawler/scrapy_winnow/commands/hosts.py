@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from redis import Redis
     from rich.table import Table
 
-    from scrapy_winnow.hosts.records import HostRecord, HostRecords
+    from scrapy_winnow.storage.hosts import HostRecord, HostRecords
 
 _EPILOG = """\
 A host is counting until its labels have stopped changing; then it is settled, its labels are frozen, and its pages cost
@@ -79,7 +79,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run(options: argparse.Namespace) -> int:
     """Show hosts, or change those that are named; hosts that are not known are named on standard error."""
-    from scrapy_winnow.hosts.records import HostRecords  # noqa: PLC0415  (help and usage errors need not wait for Redis)
+    from scrapy_winnow.storage.hosts import HostRecords  # noqa: PLC0415  (help and usage errors need not wait for Redis)
     from winnow.fingerprints.units import FINGERPRINT_VERSION  # noqa: PLC0415
 
     if (options.forget or options.reopen) and not options.hosts:
@@ -108,7 +108,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _name(host: str) -> str:
-    from scrapy_winnow.hosts.names import site_of  # noqa: PLC0415
+    from scrapy_winnow.storage.keys import site_of  # noqa: PLC0415
 
     name = site_of(host if "://" in host else f"http://{host}/")
     if name is None:
@@ -129,7 +129,7 @@ def _change(records: HostRecords, names: list[str], *, forget: bool) -> int:
 
 def _show(records: Iterable[HostRecord], names: set[str], *, as_json: bool) -> set[str]:
     """Write the hosts as they come, with their sums on standard error; return those of the names that did not come."""
-    from scrapy_winnow.hosts.records import ago  # noqa: PLC0415
+    from scrapy_winnow.storage.hosts import ago  # noqa: PLC0415
 
     hosts = settled = size = 0
     for record in records:
@@ -179,7 +179,7 @@ def table(hosts: Sequence[HostRecord], before: dict[str, int], most: int) -> Tab
     from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
-    from scrapy_winnow.hosts.records import ago  # noqa: PLC0415
+    from scrapy_winnow.storage.hosts import ago  # noqa: PLC0415
 
     settled = sum(host.state == "settled" for host in hosts)
     size = sum(host.bytes or 0 for host in hosts)
@@ -208,8 +208,8 @@ _MOST_SAMPLED = 50
 
 def export_profile(client: Redis, prefix: str, host: str, samples: Sequence[Path], output: Path | None) -> int:
     """Write the profile of a host to a file, or to standard output."""
-    from scrapy_winnow.hosts.labels import HostLabels  # noqa: PLC0415
     from scrapy_winnow.profiles.profile import Profile  # noqa: PLC0415
+    from scrapy_winnow.storage.hosts import HostLabels  # noqa: PLC0415
     from winnow.fingerprints.units import FINGERPRINT_VERSION  # noqa: PLC0415
 
     labels = HostLabels.read(client, prefix, FINGERPRINT_VERSION, host)

@@ -151,8 +151,8 @@ def _counted(options: argparse.Namespace, opened: ExitStack) -> Replay | None:
     """What Redis knows of the hosts of the pages, where it is to be asked."""
     if options.redis_url is None and options.state_dir is None:
         return None
-    from scrapy_winnow.hosts.labels import HostLabels  # noqa: PLC0415
     from scrapy_winnow.inspector.replay import CountedReplay  # noqa: PLC0415
+    from scrapy_winnow.storage.hosts import HostLabels  # noqa: PLC0415
     from winnow.fingerprints.units import FINGERPRINT_VERSION  # noqa: PLC0415
 
     client = opened.enter_context(connected_to(options.redis_url, options.state_dir))

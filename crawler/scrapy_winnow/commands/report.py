@@ -89,7 +89,7 @@ def _read(record: CrawlRecord, source: Path) -> None:
 
 
 def _ask(record: CrawlRecord, options: argparse.Namespace, state: Path | None) -> None:
-    from scrapy_winnow.hosts.records import HostRecords  # noqa: PLC0415
+    from scrapy_winnow.storage.hosts import HostRecords  # noqa: PLC0415
     from winnow.fingerprints.units import FINGERPRINT_VERSION  # noqa: PLC0415
 
     with connected_to(options.redis_url, state) as client:

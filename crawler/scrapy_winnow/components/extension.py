@@ -18,10 +18,10 @@ from scrapy_winnow.components.originals import Originals
 from scrapy_winnow.components.origins import Origins
 from scrapy_winnow.components.starting import checked_config, has_said, is_enabled, refuse
 from scrapy_winnow.corrections.corrections import Corrections
-from scrapy_winnow.hosts.counts import NodeCounts
 from scrapy_winnow.learning.crawling import CrawlLearning
 from scrapy_winnow.services.garbage import freeze_loaded
 from scrapy_winnow.storage.connection import Connection
+from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.embedded import EmbeddedServer, EmbeddedServerError
 from scrapy_winnow.storage.index import DuplicateIndex
 from scrapy_winnow.storage.keys import describe_other_layouts, sample_keys

@@ -14,7 +14,7 @@ from scrapy_winnow.components.extension import Winnow, winnow_of
 from scrapy_winnow.components.guard import Guard
 from scrapy_winnow.components.origins import Origin
 from scrapy_winnow.components.request_options import RequestOptions
-from scrapy_winnow.hosts.evidence import HashedPage, page_id_of
+from scrapy_winnow.storage.evidence import HashedPage, page_id_of
 from winnow.page.charset import is_binary
 from winnow.page.page import Limits, Page, PageTooLarge
 from winnow.page.parsing import with_all_text
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from scrapy_winnow.hosts.evidence import HashedUnits, SiteEvidence
+    from scrapy_winnow.storage.evidence import HashedUnits, SiteEvidence
 
 
 class CountNodes:

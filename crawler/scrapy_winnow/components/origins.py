@@ -16,7 +16,7 @@ from scrapy_winnow.components.request_options import DEFAULT, RequestOptions
 if TYPE_CHECKING:
     from scrapy.http import Response
 
-    from scrapy_winnow.hosts.evidence import HashedUnits, SiteEvidence
+    from scrapy_winnow.storage.evidence import HashedUnits, SiteEvidence
 
 _REMEMBERED: Final = 1_000
 """Items that no pipeline of ours has asked for are forgotten beyond this many."""

@@ -14,7 +14,7 @@ from scrapy_winnow.components.guard import Guard
 from scrapy_winnow.components.item_writer import ItemWriter
 from scrapy_winnow.content import Content
 from scrapy_winnow.corrections.corrections import Correction, text_hash
-from scrapy_winnow.hosts.names import site_of
+from scrapy_winnow.storage.keys import site_of
 from winnow.page.charset import decode
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from scrapy_winnow.cleaning.item_values import CleanedItem
     from scrapy_winnow.components.origins import Origin
-    from scrapy_winnow.hosts.evidence import HashedUnits, SiteEvidence
+    from scrapy_winnow.storage.evidence import HashedUnits, SiteEvidence
 
 logger = logging.getLogger(__name__)
 

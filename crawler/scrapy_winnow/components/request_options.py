@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from scrapy_winnow.hosts.names import site_of
+from scrapy_winnow.storage.keys import site_of
 
 if TYPE_CHECKING:
     from scrapy.http import Response

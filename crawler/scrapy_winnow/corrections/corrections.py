@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from itemadapter import ItemAdapter
 
     from scrapy_winnow.config import Config
-    from scrapy_winnow.hosts.counts import NodeCounts
-    from scrapy_winnow.hosts.evidence import SiteEvidence
+    from scrapy_winnow.storage.counts import NodeCounts
+    from scrapy_winnow.storage.evidence import SiteEvidence
 
 logger = logging.getLogger(__name__)
 

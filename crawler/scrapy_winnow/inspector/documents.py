@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, unquote, urlsplit
 
-from scrapy_winnow.hosts.names import site_of
+from scrapy_winnow.storage.keys import site_of
 from winnow.training.sites import page_files
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from scrapy_winnow.cleaning.item_values import CleaningOptions, clean_item
-from scrapy_winnow.hosts.evidence import HashedPage
 from scrapy_winnow.inspector.drawing import drawing, style_sheets
 from scrapy_winnow.inspector.outputs import Outputs, located
 from scrapy_winnow.inspector.tried import RememberedModel, Tried
+from scrapy_winnow.storage.evidence import HashedPage
 from winnow import DEFAULT_LIMITS, Cleaned, Limits, Page, PageTooLarge, clean, load_model
 from winnow.evidence.marked_articles import with_authors_mark
 from winnow.evidence.site_counts import with_site_evidence

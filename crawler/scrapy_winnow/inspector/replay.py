@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
-from scrapy_winnow.hosts.evidence import HashedPage, SiteEvidence
-from scrapy_winnow.hosts.names import site_of
 from scrapy_winnow.inspector.documents import DocumentError
+from scrapy_winnow.storage.evidence import HashedPage, SiteEvidence
+from scrapy_winnow.storage.keys import site_of
 from winnow.page.page import Page, PageTooLarge
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from scrapy_winnow.hosts.labels import HostLabels
     from scrapy_winnow.inspector.documents import Documents
+    from scrapy_winnow.storage.hosts import HostLabels
 
     Hashes = NDArray[np.uint64]
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from redis.asyncio import Redis
 
     from scrapy_winnow.config import Config
-    from scrapy_winnow.hosts.evidence import HashedPage, SiteEvidence
     from scrapy_winnow.storage.connection import Connection
+    from scrapy_winnow.storage.evidence import HashedPage, SiteEvidence
     from winnow.models.base import StoredModel
 
 _MOST_UNDER_WAY: Final = 8

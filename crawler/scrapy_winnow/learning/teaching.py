@@ -13,7 +13,7 @@ from winnow.models.blocks.block_features import BlockFeatures
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from scrapy_winnow.hosts.evidence import HashedPage, SiteEvidence
+    from scrapy_winnow.storage.evidence import HashedPage, SiteEvidence
     from winnow.training.marked_pages import MarkedPage
 
 TEACHING_PAGES: Final = 30

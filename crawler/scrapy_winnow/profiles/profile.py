@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
-from scrapy_winnow.hosts.evidence import HashedPage
-from scrapy_winnow.hosts.labels import HostLabels
 from scrapy_winnow.profiles.repeated import Repeated, repeated_parts
+from scrapy_winnow.storage.evidence import HashedPage
+from scrapy_winnow.storage.hosts import HostLabels
 from winnow import Page, PageTooLarge
 from winnow.counting import THETA
 from winnow.fingerprints.units import FINGERPRINT_VERSION

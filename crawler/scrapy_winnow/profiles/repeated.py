@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
-from scrapy_winnow.hosts.evidence import SiteEvidence
 from scrapy_winnow.profiles.selectors import Selectors
+from scrapy_winnow.storage.evidence import SiteEvidence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from scrapy_winnow.hosts.evidence import HashedPage
+    from scrapy_winnow.storage.evidence import HashedPage
     from winnow.page.page import Page
 
 _TEXT: Final = 200  # characters

@@ -20,11 +20,11 @@ from scrapy.utils.asyncio import run_in_thread
 
 from scrapy_winnow.components.extension import Winnow
 from scrapy_winnow.config import DEFAULTS, Config
-from scrapy_winnow.hosts.names import site_of
-from scrapy_winnow.hosts.records import HostRecords
 from scrapy_winnow.report.records import CrawlRecord, page_record
 from scrapy_winnow.report.samples import Samples
 from scrapy_winnow.storage.clients import blocking_client
+from scrapy_winnow.storage.hosts import HostRecords
+from scrapy_winnow.storage.keys import site_of
 from winnow.fingerprints.units import FINGERPRINT_VERSION
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
-from scrapy_winnow.hosts.records import ago
 from scrapy_winnow.report.plots import line_plot, smooth, spark
 from scrapy_winnow.report.summary import HostSummary, summary
+from scrapy_winnow.storage.hosts import ago
 from winnow.models.registry import load_model
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from scrapy_winnow.hosts.records import HostRecord
     from scrapy_winnow.report.samples import Samples
+    from scrapy_winnow.storage.hosts import HostRecord
 
 MOST_PAGES: Final = 200_000
 """Pages that a report holds lines of; of those after them it counts the number alone."""
@@ -102,7 +102,7 @@ def page_record(values: Mapping[str, Any], seconds: float, names: Mapping[str, s
         seconds: since the crawl began.
         names: what the fields are called, by the names of :data:`scrapy_winnow.fields.FIELDS` and ``url``.
     """
-    from scrapy_winnow.hosts.names import site_of  # noqa: PLC0415
+    from scrapy_winnow.storage.keys import site_of  # noqa: PLC0415
 
     def value(name: str) -> Any:
         called = names.get(name, name)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from scrapy_winnow.hosts.evidence import HashedPage
 from scrapy_winnow.profiles.repeated import Repeated, repeated_parts
+from scrapy_winnow.storage.evidence import HashedPage
 from winnow import Page, PageTooLarge, clean
 from winnow.counting import MemoryCounts
 

@@ -11,8 +11,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from scrapy_winnow.hosts.records import HostRecord
     from scrapy_winnow.report.records import CrawlRecord, PageRecord
+    from scrapy_winnow.storage.hosts import HostRecord
 
 _LEAST_TO_COMPARE: Final = 8
 _UNLIKE: Final = 5.0  # median absolute deviations

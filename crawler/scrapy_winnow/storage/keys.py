@@ -7,9 +7,12 @@ what each key holds.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
+from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,6 +30,46 @@ _SAMPLE: Final = 1_000
 
 _HOST_KEY: Final = re.compile(rb":(?P<layout>[\d.]+):\{(?P<tag>.*)\}:[\w.:-]+", re.DOTALL)
 _INDEX_KEY: Final = re.compile(rb":near:(?P<layout>\d+):.*")
+
+_UNSAFE: Final = re.compile(rb"[^a-z0-9.:\-_\[\]]")
+_DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+_LONGEST_NAME: Final = 253
+
+
+def site_of(url: str) -> str | None:
+    """Return the host of a page's address, with its port where that is not the usual one.
+
+    Whatever could leave a key or its hash tag (braces, white space, control and non-ASCII characters) is
+    percent-encoded, and a name that is longer than DNS allows is replaced by its hash.
+
+    Returns:
+        The name, or ``None`` for addresses without a host, such as ``file:`` and ``data:``, and for broken ones.
+
+    >>> site_of("https://News.example:8080/2026/storm.html")
+    'news.example:8080'
+    """
+    # A page's links lead to few hosts: what is behind the host is cut off where it is plain to see, the rest is known.
+    begin = len("https://") if url.startswith("https://") else len("http://") if url.startswith("http://") else 0
+    end = url.find("/", begin) if begin else -1
+    return _name_in(url) if end < 0 else _known_name_in(url[:end])
+
+
+def _name_in(url: str) -> str | None:
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        return None
+    if parts.scheme not in _DEFAULT_PORTS or not host:
+        return None
+    name = host if port in {None, _DEFAULT_PORTS[parts.scheme]} else f"{host}:{port}"
+    raw = name.lower().encode("utf-8", "surrogatepass")
+    if len(raw) > _LONGEST_NAME:
+        return "long-" + hashlib.blake2b(raw, digest_size=16).hexdigest()
+    return _UNSAFE.sub(lambda match: b"%%%02x" % match[0][0], raw).decode("ascii")
+
+
+_known_name_in: Final = lru_cache(maxsize=4_096)(_name_in)
 
 
 class HostKeys(NamedTuple):
@@ -51,7 +94,7 @@ def host_keys(prefix: str, version: int, host: str) -> HostKeys:
     Args:
         prefix: first part of every key (``WINNOW_REDIS_PREFIX``).
         version: version of the fingerprints.
-        host: its name, as :func:`scrapy_winnow.hosts.names.site_of` gives it.
+        host: its name, as :func:`scrapy_winnow.storage.keys.site_of` gives it.
     """
     key = f"{prefix}:{version}.{HOST_LAYOUT}:{{{host}}}"
     return HostKeys(f"{key}:h", f"{key}:n", f"{key}:g", f"{key}:p")

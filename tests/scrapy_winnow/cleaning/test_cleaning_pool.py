@@ -16,7 +16,7 @@ from scrapy_winnow.cleaning.pool import CleaningPool
 from scrapy_winnow.cleaning.process import ProcessDiedError
 from scrapy_winnow.cleaning.tasks import Task
 from scrapy_winnow.fields import OPTIONAL_FIELDS
-from scrapy_winnow.hosts.evidence import HashedPage, SiteEvidence
+from scrapy_winnow.storage.evidence import HashedPage, SiteEvidence
 from tests.scrapy_winnow.waiting import SECONDS
 from winnow import Limits, Page, load_model
 from winnow.page.page import PageTooLarge

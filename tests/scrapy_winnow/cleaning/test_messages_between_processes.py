@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scrapy_winnow.cleaning.item_values import CleanedItem, CleaningOptions
 from scrapy_winnow.cleaning.messages import Message, MessageReader
 from scrapy_winnow.cleaning.tasks import Task, pack_cleaned, pack_failure, pack_task, read_cleaned, read_task
-from scrapy_winnow.hosts.evidence import UnitCounts
+from scrapy_winnow.storage.evidence import UnitCounts
 from winnow import Limits
 
 TEXT = st.text(st.characters(), max_size=10)  # lone surrogates included

@@ -11,7 +11,7 @@ from scrapy_winnow.cleaning.cleaner import Cleaner, tags_of
 from scrapy_winnow.cleaning.process import ProcessDiedError
 from scrapy_winnow.cleaning.reading import ReadPage
 from scrapy_winnow.config import Config
-from scrapy_winnow.hosts.evidence import HashedPage
+from scrapy_winnow.storage.evidence import HashedPage
 from tests.scrapy_winnow.waiting import SECONDS
 from winnow import clean, load_model
 

@@ -10,10 +10,10 @@ import pytest
 import redis
 
 from scrapy_winnow.commands import main
-from scrapy_winnow.hosts.counts import NodeCounts
-from scrapy_winnow.hosts.records import HostRecords
 from scrapy_winnow.storage.connection import Connection
+from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.embedded import EmbeddedServer
+from scrapy_winnow.storage.hosts import HostRecords
 from tests.scrapy_winnow.waiting import SECONDS
 from winnow.fingerprints.units import FINGERPRINT_VERSION
 

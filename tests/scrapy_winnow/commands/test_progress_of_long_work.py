@@ -2,9 +2,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from scrapy_winnow.commands import common as progress
 from scrapy_winnow.commands import train
 from scrapy_winnow.commands.common import Progress
-from scrapy_winnow.commands import common as progress
 from winnow.training import Figures
 
 

@@ -10,9 +10,9 @@ import redis.crc
 
 from benchmarks.shared.cluster import SLOTS
 from scrapy_winnow.commands import main
-from scrapy_winnow.hosts.counts import NodeCounts
 from scrapy_winnow.storage.clients import blocking_client
 from scrapy_winnow.storage.connection import Connection
+from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.index import DuplicateIndex
 from tests.scrapy_winnow.round_trips import counted_round_trips
 

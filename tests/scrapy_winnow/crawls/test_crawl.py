@@ -1,7 +1,7 @@
 """A crawl over real HTTP with a real Redis: what is counted, what is cleaned, what is left alone."""
 
-from scrapy_winnow.hosts.counts import NodeCounts
 from scrapy_winnow.storage.connection import Connection
+from scrapy_winnow.storage.counts import NodeCounts
 from tests.scrapy_winnow.crawls.items import FIELDS
 from winnow.fingerprints.units import FINGERPRINT_VERSION
 

@@ -3,8 +3,8 @@
 from scrapy import Request
 from scrapy.utils.request import RequestFingerprinter
 
-from scrapy_winnow.hosts.counts import NodeCounts
-from scrapy_winnow.hosts.evidence import page_id_of
+from scrapy_winnow.storage.counts import NodeCounts
+from scrapy_winnow.storage.evidence import page_id_of
 from tests.scrapy_winnow.waiting import SECONDS
 from winnow.fingerprints.units import FINGERPRINT_VERSION
 

@@ -1,7 +1,7 @@
 """What a request can ask for its page with ``meta={"winnow": {...}}``, over real HTTP with a real Redis."""
 
-from scrapy_winnow.hosts.counts import NodeCounts
 from scrapy_winnow.storage.connection import Connection
+from scrapy_winnow.storage.counts import NodeCounts
 from winnow.fingerprints.units import FINGERPRINT_VERSION
 
 

@@ -12,9 +12,9 @@ import yaml
 from redis import Redis
 from redis.exceptions import AuthenticationError, NoPermissionError
 
-from scrapy_winnow.hosts.records import HostRecords
 from scrapy_winnow.project.spiders.arguments import shard_of
 from scrapy_winnow.storage.embedded import server_binary
+from scrapy_winnow.storage.hosts import HostRecords
 from tests.scrapy_winnow.deploy.container import USER, Container
 from winnow.fingerprints.units import FINGERPRINT_VERSION
 

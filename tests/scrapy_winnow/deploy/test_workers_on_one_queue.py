@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from scrapy_winnow.hosts.records import HostRecords
+from scrapy_winnow.storage.hosts import HostRecords
 from tests.scrapy_winnow.waiting import SECONDS
 from winnow.fingerprints.units import FINGERPRINT_VERSION
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from scrapy_winnow.hosts.evidence import HashedPage, SiteEvidence
+from scrapy_winnow.storage.evidence import HashedPage, SiteEvidence
 from winnow.page.page import Page
 
 HTML = (

@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from redis.crc import key_slot
 
-from scrapy_winnow.hosts.counts import NodeCounts
-from scrapy_winnow.hosts.names import site_of
+from scrapy_winnow.storage.counts import NodeCounts
+from scrapy_winnow.storage.keys import site_of
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrapy_winnow.hosts.counts import MOST_NODES, NodeCounts
 from scrapy_winnow.storage.connection import Connection
+from scrapy_winnow.storage.counts import MOST_NODES, NodeCounts
 from winnow.counting import LossyCounts
 
 BUDGET = 20_000

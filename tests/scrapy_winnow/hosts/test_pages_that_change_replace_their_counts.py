@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrapy_winnow.hosts.counts import NodeCounts
 from scrapy_winnow.storage.connection import Connection
+from scrapy_winnow.storage.counts import NodeCounts
 
 HOST = "a.example"
 

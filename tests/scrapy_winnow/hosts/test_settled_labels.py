@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from scrapy_winnow.hosts.settled import REOPEN_BELOW, SettledHost, SettledHosts
+from scrapy_winnow.storage.counts import REOPEN_BELOW, SettledHost, SettledHosts
 
 
 def settled(shares: dict[int, int], expected: float = 100.0, pages: int = 64) -> SettledHost:

@@ -9,8 +9,8 @@ import redis
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scrapy_winnow.hosts.counts import NodeCounts
 from scrapy_winnow.storage.connection import Connection
+from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.keys import host_keys
 
 HOST = "a.example"

@@ -5,8 +5,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from scrapy_winnow.hosts.evidence import HashedPage
-from scrapy_winnow.hosts.labels import HostLabels
 from scrapy_winnow.inspector.application import in_script
 from scrapy_winnow.inspector.documents import Document, DocumentError, Documents, gold_name
 from scrapy_winnow.inspector.drawing import drawing
@@ -15,6 +13,8 @@ from scrapy_winnow.inspector.inspection import Inspection
 from scrapy_winnow.inspector.outputs import located
 from scrapy_winnow.inspector.replay import CountedReplay, FolderReplay
 from scrapy_winnow.inspector.tried import Tried
+from scrapy_winnow.storage.evidence import HashedPage
+from scrapy_winnow.storage.hosts import HostLabels
 from tests.scrapy_winnow.inspector.browsing import story
 from winnow import Page, clean
 from winnow.training.evaluation import read_gold

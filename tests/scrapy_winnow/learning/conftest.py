@@ -8,10 +8,10 @@ import pytest
 from redis import Redis
 from threadpoolctl import threadpool_limits
 
-from scrapy_winnow.hosts.evidence import HashedPage, SiteEvidence
 from scrapy_winnow.learning.examples import FEATURE_VERSION, Example
 from scrapy_winnow.learning.priorities import host_priority, page_priority
 from scrapy_winnow.learning.teaching import block_labels
+from scrapy_winnow.storage.evidence import HashedPage, SiteEvidence
 from scrapy_winnow.storage.keys import LearningKeys
 from scrapy_winnow.storage.scripts import Script
 from winnow.models.blocks.block_features import FEATURE_NAMES, BlockFeatures

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_winnow.hosts.evidence import HashedPage, SiteEvidence
 from scrapy_winnow.learning import examples as module
 from scrapy_winnow.learning.examples import CONTENT, TEMPLATE, UNLABELLED, Example, ExampleError
 from scrapy_winnow.learning.teaching import TEACHING_PAGES, block_labels, example_of, ready_to_teach
+from scrapy_winnow.storage.evidence import HashedPage, SiteEvidence
 from winnow.models.blocks.block_features import BlockFeatures
 from winnow.models.blocks.features.tokens import TABLE_SIZE, TokenTables
 from winnow.page.page import Page

@@ -11,12 +11,11 @@ from rich.console import Console
 
 from scrapy_winnow.commands import main
 from scrapy_winnow.commands.hosts import table
-from scrapy_winnow.hosts.counts import NodeCounts
-from scrapy_winnow.hosts.evidence import HashedPage
-from scrapy_winnow.hosts.labels import HostLabels
-from scrapy_winnow.hosts.records import HostRecord
 from scrapy_winnow.profiles.profile import Profile, ProfileError
 from scrapy_winnow.storage.connection import Connection
+from scrapy_winnow.storage.counts import NodeCounts
+from scrapy_winnow.storage.evidence import HashedPage
+from scrapy_winnow.storage.hosts import HostLabels, HostRecord
 from tests.scrapy_winnow.inspector.browsing import story
 from winnow import Page
 from winnow.fingerprints.units import FINGERPRINT_VERSION

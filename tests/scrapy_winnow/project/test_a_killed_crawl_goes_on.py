@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from scrapy_winnow.hosts.records import HostRecords
 from scrapy_winnow.project.queues import KeptPriorityQueue
 from scrapy_winnow.project.spiders.journal import Journal, LinkState
 from scrapy_winnow.project.spiders.site_queue import SiteQueue
+from scrapy_winnow.storage.hosts import HostRecords
 from tests.scrapy_winnow.waiting import SECONDS
 from winnow.fingerprints.units import FINGERPRINT_VERSION
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 import redis
 
-from scrapy_winnow.hosts.counts import NodeCounts
 from scrapy_winnow.storage.connection import Connection
+from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.embedded import SOCKET_PATH_LIMIT, EmbeddedServer, EmbeddedServerError
 from tests.scrapy_winnow.waiting import until
 

@@ -6,7 +6,7 @@ import zlib
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from scrapy_winnow.hosts.names import site_of
+from scrapy_winnow.storage.keys import site_of
 
 
 def start_urls(url: str | None, urls_file: str | None) -> list[str]:

@@ -13,11 +13,11 @@ from scrapy.http import HtmlResponse
 from scrapy.linkextractors import LinkExtractor
 from scrapy.utils.job import job_dir
 
-from scrapy_winnow.hosts.names import site_of
 from scrapy_winnow.project.items import PageItem
 from scrapy_winnow.project.spiders.arguments import page_budget, shard_of, start_urls
 from scrapy_winnow.project.spiders.journal import Journal, Link
 from scrapy_winnow.project.spiders.site_queue import SiteQueue
+from scrapy_winnow.storage.keys import site_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator

@@ -10,8 +10,8 @@ from scrapy.exceptions import CloseSpider
 from scrapy.http import HtmlResponse
 from scrapy.utils.asyncio import run_in_thread
 
-from scrapy_winnow.hosts.names import site_of
 from scrapy_winnow.project.spiders.arguments import page_budget, start_urls
+from scrapy_winnow.storage.keys import site_of
 from winnow.page.page import Page, PageTooLarge
 from winnow.site.methods.menus import MenuSearch, equality_of, template_page, variant_of
 from winnow.site.methods.menus.equality import THRESHOLD, WEIGHTED

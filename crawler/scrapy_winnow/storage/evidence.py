@@ -1,20 +1,29 @@
-"""From a page to what its site says of it: which units are counted, and how often each has been seen."""
+"""From a page to what its site says of it: which units are counted, and how many pages have each."""
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 
-from winnow.counting import frequencies_from_leaves, leaves
+from winnow.counting import frequencies_from_leaves, frequency_estimates, leaves
 from winnow.fingerprints.units import node_fingerprints
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from winnow.page.page import Page
+
+
+MAX_PAGES: Final = 32_767
+"""Largest number of pages that an entry can hold."""
+
+ENTRY: Final = np.dtype([("seen", "<u2"), ("missed", "<u2"), ("mass", "u1")])
+"""One node; see ``storage/lua/count_page.lua``."""
+
+_WAS_TEMPLATE: Final = 0x8000
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,3 +138,10 @@ class HashedPage(HashedUnits):
 def page_id_of(fingerprint: bytes) -> bytes:
     """Return the 8 bytes that stand for a page: a hash of its request's fingerprint, which can be of any form."""
     return hashlib.blake2b(fingerprint, digest_size=8).digest()
+
+
+def frequencies(entries: bytes, pages: int) -> NDArray[np.int64]:
+    """int64, the document frequencies that packed entries stand for on a host of so many pages."""
+    entry = np.frombuffer(entries, ENTRY)
+    missed = (entry["missed"] & ~np.uint16(_WAS_TEMPLATE)).astype(np.int64)
+    return frequency_estimates(entry["seen"].astype(np.int64), missed, pages)
