@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.shared.common import Models, gold_pages, say, shown
 from winnow import Page, PageTooLarge
-from winnow.evidence.main_content import later_copies
+from winnow.evidence.main_content import find_later_copies
 from winnow.output.stripping import template_units
 from winnow.output.text import block_texts
 from winnow.smoothing import smooth_scores, unsmoothed
@@ -58,7 +58,7 @@ class LabelledPage:
         values = smoothed.value[self.page.n :]
         choice = self.scores.decision.choose(values, scope="auto", favor="balanced")
         template = template_units(self.page, smoothed, choice.threshold)[0][self.page.n :]
-        return template | later_copies(self.page, self.texts, ~template)
+        return template | find_later_copies(self.page, self.texts, ~template)
 
     def gold_segments(self) -> NDArray[np.int64]:
         """int64[m], the gold segment of each block: its content is one, every largest subtree without any is another.

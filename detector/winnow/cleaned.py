@@ -14,7 +14,7 @@ from winnow.output.segments import Segment, segments
 from winnow.output.stripping import remains
 
 if TYPE_CHECKING:
-    from winnow.deciding import Decided
+    from winnow.evidence.draft import Draft
 
 
 @dataclass(eq=False)
@@ -50,7 +50,7 @@ class Cleaned:
     fallback: bool
     passed_through: str | None
     model_version: str
-    _decided: Decided | None = field(repr=False)
+    _decided: Draft | None = field(repr=False)
     url: str | None = None
     comments: str = ""
     confidence: float | None = None
@@ -76,10 +76,7 @@ class Cleaned:
         decided = self._decided
         if decided is None:
             return []
-        return segments(
-            *(decided.page, decided.smoothed, decided.template, decided.texts),
-            *(decided.site, decided.copies, decided.comments, decided.outside),
-        )
+        return segments(decided)
 
     @cached_property
     def metadata(self) -> Metadata:
@@ -124,7 +121,7 @@ class Cleaned:
         return vars(self) | {"_decided": None}
 
     @property
-    def decided(self) -> Decided | None:
+    def decided(self) -> Draft | None:
         """What was decided of every unit; ``None`` for a page that was passed through or has no elements."""
         return self._decided
 

@@ -11,8 +11,9 @@ from lxml import etree
 from w3lib.encoding import resolve_encoding
 
 from winnow.cleaned import Cleaned
-from winnow.deciding import decide
+from winnow.decide import decide
 from winnow.evidence.comments import COMMENTS, Comments
+from winnow.evidence.draft import Options
 from winnow.models.base import FAVORS, SCOPES
 from winnow.models.registry import load_model
 from winnow.output.html import Parts
@@ -22,9 +23,7 @@ from winnow.page.page import DEFAULT_LIMITS, Limits, Page, PageTooLarge
 from winnow.page.parsing import parse_html
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from winnow.evidence.draft import SiteCounts
     from winnow.models.base import Favor, Model, Scope
 
 Html = str | bytes | etree._Element | etree._ElementTree | Page
@@ -43,8 +42,7 @@ def clean(
     tables: bool = True,
     comments: Comments = "separate",
     limits: Limits = DEFAULT_LIMITS,
-    df: NDArray[np.int64] | None = None,
-    pages: int = 0,
+    site: SiteCounts | None = None,
     scope: Scope = "auto",
     favor: Favor = "balanced",
 ) -> Cleaned:
@@ -63,9 +61,7 @@ def clean(
         comments: ``"separate"`` keeps what readers wrote out of the content and in :attr:`Cleaned.comments`,
             ``"include"`` has it in both, ``"drop"`` in neither.
         limits: caps above which a page is passed through as it is.
-        df: int64[n + m], pages of the site that contain each unit, where they have been counted; it takes a
-            :class:`~winnow.page.page.Page` to know the units.
-        pages: pages of the site that were counted.
+        site: counts of the page's site, such as a :class:`winnow.Site`; without, the page is judged alone.
         scope: ``"article"`` where only the story of each page is wanted, ``"page"`` where lists and other things that
             are not template are wanted, too; ``"auto"`` goes by what kind of page it is.
         favor: ``"precision"`` where template that stays is worse than content that goes, ``"recall"`` the reverse.
@@ -75,7 +71,7 @@ def clean(
 
     Raises:
         TypeError: an argument is of a type that is not taken; the message says what is.
-        ValueError: ``df`` does not have one count per unit, the model's file holds none, or there is no such ``scope``,
+        ValueError: the site's counts are of another page, the model's file holds none, or there is no such ``scope``,
             ``favor`` or ``comments``.
         LookupError: there is no such ``encoding``.
         FileNotFoundError: there is no such model.
@@ -92,28 +88,18 @@ def clean(
     page = _page_to_clean(html, url, encoding, limits, model)
     if isinstance(page, Cleaned):
         return page
-    decided = decide(
-        page,
-        model,
-        df,
-        pages,
-        smooth=smooth,
-        deduplicate=deduplicate,
-        tables=tables,
-        comments=comments,
-        scope=scope,
-        favor=favor,
-    )
+    options = Options(scope, favor, comments, smooth=smooth, deduplicate=deduplicate, tables=tables)
+    decided = decide(page, model, site, options)
     return Cleaned(
         text=join_blocks(page, decided.texts, decided.kept),
         title=page.title,
         template_share=decided.template_share,
-        fallback=decided.fallback,
+        fallback=decided.is_fallback,
         passed_through=None,
         model_version=model.version,
         _decided=decided,
         url=page.url,
-        comments=join_blocks(page, decided.texts, decided.readers) if comments != "drop" else "",
+        comments=join_blocks(page, decided.texts, decided.written_by_readers) if comments != "drop" else "",
         confidence=decided.choice.confidence,
         kind=decided.choice.kind,
         _parts=Parts(links=links, images=images),

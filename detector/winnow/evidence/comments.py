@@ -24,9 +24,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from winnow.evidence.comment_model import Judgement
+    from winnow.evidence.draft import Draft
     from winnow.models.base import Scores
     from winnow.models.blocks.block_features import BlockFeatures
     from winnow.page.page import Page
+
+    Flags = NDArray[np.bool_]
 
 # ---- winnow.evidence.comments: Names that authors give to the elements of a comment thread: schema.org types and class and id names.
 #
@@ -198,7 +201,7 @@ def comment_head() -> CommentHead:
     return CommentHead.load(WEIGHTS)
 
 
-def comment_blocks(page: Page, templateness: Floats, head: CommentHead | None = None) -> NDArray[np.bool_]:
+def find_comments(page: Page, templateness: Floats, head: CommentHead | None = None) -> NDArray[np.bool_]:
     """Find the blocks that readers wrote below the page's story.
 
     Args:
@@ -333,46 +336,45 @@ _LEAST_TIMES: Final = 3
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Parting:
-    """The threads of a page, and what becomes of them.
+class CommentPartition:
+    """The comment threads of a page, and which of their blocks are part of its text.
 
     Attributes:
-        readers: bool[m], blocks that readers wrote.
-        apart: bool[m], blocks of threads that are no part of the text; with ``"include"`` only controls are not.
-        section: int32[n + m], root of the thread section that each unit belongs to, -1 outside threads.
-        included: whether what readers wrote is part of the text.
+        comments: bool[m], blocks that readers wrote.
+        controls: bool[m], the other blocks of threads: template, whatever is done with comments.
+        excluded: bool[m], blocks of threads that are no part of the text; with ``"include"`` only controls are not.
+        section: int32[n + m], root of the thread that each unit belongs to, -1 outside threads.
     """
 
-    readers: NDArray[np.bool_]
-    apart: NDArray[np.bool_]
+    comments: Flags
+    controls: Flags
+    excluded: Flags
     section: NDArray[np.int32]
-    included: bool
 
     @classmethod
-    def of(cls, page: Page, scores: Scores, site: NDArray[np.bool_], comments: Comments) -> Self:
-        """Find the threads of a page.
+    def none(cls, page: Page) -> Self:
+        """Say that a page has no threads."""
+        nothing = np.zeros(page.m, bool)
+        return cls(nothing, nothing, nothing, np.full(page.n + page.m, -1, np.int32))
 
-        Args:
-            page: the page.
-            scores: of its units.
-            site: bool[n + m], units that are template according to the site.
-            comments: what becomes of them, one of :data:`COMMENTS`.
-        """
-        found = comment_blocks(page, scores.templateness[page.n :]) & ~site[page.n :]
-        thread, readers = _with_headings(page, found), _without_controls(page, found)
-        included = comments == "include"
-        return cls(readers, found & ~readers if included else thread, _sections(page, thread), included)
+    @classmethod
+    def of(cls, page: Page, scores: Scores, comments: Comments) -> Self:
+        """Find the threads of a page by the scores of its units."""
+        found = find_comments(page, scores.templateness[page.n :])
+        thread, written = _with_headings(page, found), _without_controls(page, found)
+        excluded = found & ~written if comments == "include" else thread
+        return cls(written, excluded & ~written, excluded, _thread_sections(page, thread))
 
-    @property
-    def controls(self) -> NDArray[np.bool_]:
-        """bool[m], blocks of threads that nobody wants: template."""
-        return self.apart & ~self.readers
-
-    def decided(self, scores: Scores) -> Scores:
-        """The scores with those of the blocks that are kept apart at 1, so that the text is judged without them."""
+    def without_excluded(self, scores: Scores) -> Scores:
+        """The scores with 1 for the blocks that are excluded, so that the text is judged without them."""
         templateness = scores.templateness.copy()
-        templateness[len(templateness) - len(self.apart) :][self.apart] = 1.0
+        templateness[len(templateness) - len(self.excluded) :][self.excluded] = 1.0
         return scores.with_templateness(templateness)
+
+
+def partition_comments(draft: Draft) -> None:
+    """Set the comments of readers apart from the main content, by the scores so far."""
+    draft.comments = CommentPartition.of(draft.page, draft.scores, draft.options.comments)
 
 
 def _with_headings(page: Page, comments: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -408,7 +410,7 @@ def _without_controls(page: Page, comments: NDArray[np.bool_]) -> NDArray[np.boo
     return kept
 
 
-def _sections(page: Page, thread: NDArray[np.bool_]) -> NDArray[np.int32]:
+def _thread_sections(page: Page, thread: NDArray[np.bool_]) -> NDArray[np.int32]:
     """int32[n + m], root unit of the thread section that each unit belongs to, -1 for those outside threads.
 
     A block whose element holds other text as well is a section of its own.

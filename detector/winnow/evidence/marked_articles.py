@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from winnow.evidence.comments import like_a_forum
-from winnow.evidence.site_counts import contradicted
 from winnow.metadata.json_ld import json_ld_scripts
 from winnow.metadata.values import unescape_text
+from winnow.evidence.draft import Reason
 from winnow.page.attributes.questions import question
 from winnow.page.page import Page, PageTooLarge
 from winnow.page.runs import linked_runs
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from winnow.evidence.draft import Draft
     from winnow.models.base import Scores
 
 # ---- winnow.evidence.marked_articles: Texts of articles in a page's JSON-LD: what publishers write for search engines, in a script that no reader sees.
@@ -245,8 +246,19 @@ _ELSEWHERE: Final = 6.0
 _BESIDE: Final = 1.0  # in the innermost element that holds most of the article
 
 _MOST: Final = 0.9
+_NEARLY_ALL: Final = 0.9  # of the text that the model keeps
 _NO_TEXT: Final = tag_set("h2", "h3", "h4", "h5", "h6", "ul", "ol", "dl", "table", "blockquote", "pre")
 """What is in the text of JSON-LD or not, as it happens; beside the article it is left to the model, if not linked."""
+
+
+def cut_outside_marked_article(draft: Draft) -> None:
+    """Move the scores by what the author has marked as the article: what lies outside it is likelier template."""
+    draft.move(with_authors_mark(draft.page, draft.scores), Reason.AUTHOR)
+
+
+def cut_other_articles(draft: Draft) -> None:
+    """Move the scores by the title, where a page holds several articles: the others are other stories."""
+    draft.move(with_titled_article(draft.page, draft.scores), Reason.AUTHOR)
 
 
 def with_authors_mark(page: Page, scores: Scores) -> Scores:
@@ -263,7 +275,13 @@ def with_authors_mark(page: Page, scores: Scores) -> Scores:
     if mark is None or like_a_forum(page):
         return scores
     moved = scores.moved(_log_odds(page, mark))
-    return scores if mark.kind != JSON_LD and contradicted(scores, moved) else moved
+    return scores if mark.kind != JSON_LD and _cuts_nearly_all(scores, moved) else moved
+
+
+def _cuts_nearly_all(before: Scores, after: Scores) -> bool:
+    """Whether moved scores cut nearly all that the scores before kept: the mark is not that of the main content."""
+    mass = np.where(before.in_tree & (before.templateness < before.threshold), before.weight, 0)
+    return bool(mass[after.templateness >= before.threshold].sum() > _NEARLY_ALL * mass.sum())
 
 
 def _log_odds(page: Page, mark: ArticleMark) -> NDArray[np.float64]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from winnow.output.text import is_leftover
+from winnow.evidence.draft import Reason
 from winnow.page.ancestors import nearest
 from winnow.page.runs import linked_runs
 from winnow.page.subtrees import prefix_sums
@@ -21,10 +22,18 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from winnow.evidence.draft import Draft
     from winnow.page.page import Page
-    from winnow.smoothing import SmoothedScores
 
 _LANDMARKS: Final = tag_set("nav", "header", "footer", "aside")
+_NAMES: Final = {
+    Reason.COPY: "copy",
+    Reason.SITE: "site",
+    Reason.AUTHOR: "author",
+    Reason.MAIN_CONTENT: "main content",
+    Reason.STRUCTURE: "structure",
+}
+_KEPT: Final = {name: name for name in ("site", "main content", "structure")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +47,13 @@ class Segment:
         score: smoothed templateness, 0..1.
         template: whether the section was cut as template.
         comment: whether readers wrote it; then it is no template, be it part of the text or not.
-        reason: what marks a section of template: ``"copy"`` (the page has the same text before it), ``"leftover"``
-            (it is what is left of a conditional comment), ``"site"`` (most of its text is on other pages of the site
-            too), ``"author"`` (the author marks another part of the page as the article, or has titled the page after
+        reason: what decided on a section of template: ``"copy"`` (the page has the same text before it), ``"leftover"``
+            (it is what is left of a conditional comment), ``"site"`` (the counts of the site, without which most of it
+            had been kept), ``"structure"`` (the table or list that it is in was cut as a whole), ``"author"`` (the author marks another part of the page as the article, or has titled the page after
             another, else it would have been kept),
             ``"landmark"`` (it lies in ``nav``, ``header``, ``footer`` or ``aside``), ``"links"`` (most of its
-            text is links) or ``"model"`` (its score alone); empty for content.
+            text is links) or ``"model"`` (its score alone). Of content it is ``"site"``, ``"main content"`` (it belongs
+            to what is kept) or ``"structure"`` where its score alone had cut it, else empty.
         characters: characters of :attr:`text`.
         text: text of the section without the sections below it, a line per text block.
     """
@@ -58,37 +68,18 @@ class Segment:
     text: str
 
 
-def segments(
-    page: Page,
-    smoothed: SmoothedScores,
-    template: NDArray[np.bool_],
-    texts: list[str],
-    site: NDArray[np.bool_],
-    copies: NDArray[np.bool_],
-    comments: NDArray[np.bool_],
-    outside: NDArray[np.bool_],
-) -> list[Segment]:
-    """List the sections of a page, in the order in which they begin.
-
-    Args:
-        page: the page.
-        smoothed: the smoothed scores of its units.
-        template: bool[n + m], the units that are cut.
-        texts: text of each of its ``m`` blocks.
-        site: bool[n + m], units that are template according to the site.
-        copies: bool[n + m], blocks that repeat content before them, each a section of its own.
-        comments: bool[n + m], units of what readers wrote.
-        outside: bool[n + m], units that are cut for what the author marks.
-    """
-    template = template & ~comments
+def segments(draft: Draft) -> list[Segment]:
+    """List the sections of a page that was decided on, in the order in which they begin."""
+    page, smoothed = draft.page, draft.smoothed
+    comments = draft.comment_units
+    template = draft.template & ~comments
     roots = _in_document_order(page, np.unique(smoothed.section))
-    own_texts: dict[int, list[str]] = {root: [] for root in roots}
-    for section, text in zip(smoothed.section[page.n :].tolist(), texts, strict=True):
-        own_texts[section].append(text)
-    reasons = np.where(copies[roots], "copy", _reasons(page, smoothed.section, site, outside, roots)).tolist()
+    section_texts: dict[int, list[str]] = {root: [] for root in roots}
+    for section, text in zip(smoothed.section[page.n :].tolist(), draft.texts, strict=True):
+        section_texts[section].append(text)
     found = []
-    for root, path, reason in zip(roots, _paths(page, roots), reasons, strict=True):
-        text = "\n".join(own_texts[root])
+    for root, path, reason in zip(roots, _paths(page, roots), _reasons(draft, roots), strict=True):
+        text = "\n".join(section_texts[root])
         found.append(
             Segment(
                 path=path,
@@ -96,7 +87,7 @@ def segments(
                 score=float(smoothed.value[root]),
                 template=bool(template[root]),
                 comment=bool(comments[root]),
-                reason=("leftover" if is_leftover(text) else reason) if template[root] else "",
+                reason=("leftover" if is_leftover(text) else reason) if template[root] else _KEPT.get(reason, ""),
                 characters=len(text),
                 text=text,
             )
@@ -109,22 +100,26 @@ def _in_document_order(page: Page, units: NDArray[np.int32]) -> list[int]:
     return units[np.lexsort((units, begin))].tolist()  # type: ignore[no-any-return]
 
 
-def _reasons(
-    page: Page, section: NDArray[np.int32], site: NDArray[np.bool_], outside: NDArray[np.bool_], roots: list[int]
-) -> NDArray[np.str_]:
-    """What marks each section: what the site repeats, what the author marks, where it lies, or what it is made of."""
+def _reasons(draft: Draft, roots: list[int]) -> list[str]:
+    """What decided on each section: evidence on most of its text, else where it lies or what it is made of."""
+    page = draft.page
     element = np.concatenate([np.arange(page.n), page.block_node])[roots]
     landmark = nearest(page.parent, _LANDMARKS[page.tag])[element] >= 0
-    linked_run = linked_runs(page)
     length = np.diff(page.run_offset)
-    all_text, linked = prefix_sums(length), prefix_sums(length * linked_run)
-    begin, end, own = page.block_run_begin, page.block_run_end, section[page.n :]
+    all_text, linked = prefix_sums(length), prefix_sums(length * linked_runs(page))
+    begin, end, section = page.block_run_begin, page.block_run_end, draft.smoothed.section[page.n :]
     units = page.n + page.m
     text = all_text[end] - all_text[begin]
-    text_of = np.bincount(own, text, units)[roots]
-    repeated, unmarked = (np.bincount(own, text * of[page.n :], units)[roots] * 2 > text_of for of in (site, outside))
-    in_links = np.bincount(own, linked[end] - linked[begin], units)[roots] * 2 > text_of
-    return np.select([repeated, unmarked, landmark, in_links], ["site", "author", "landmark", "links"], "model")
+    text_of = np.bincount(section, text, units)[roots]
+    named = {
+        name: np.bincount(section, text * (draft.reason[page.n :] == reason), units)[roots] * 2 > text_of
+        for reason, name in _NAMES.items()
+    }
+    in_links = np.bincount(section, linked[end] - linked[begin], units)[roots] * 2 > text_of
+    found: list[str] = np.select(
+        [*named.values(), landmark, in_links], [*named.keys(), "landmark", "links"], "model"
+    ).tolist()
+    return found
 
 
 def _tag_name(page: Page, element: int) -> str:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.winnow.comments.pages import BLOG_POST, SAID
 from winnow import Page
 from winnow.evidence.comment_model import Judgement, date_signs
-from winnow.evidence.comments import comment_blocks, dated_below, threads
+from winnow.evidence.comments import find_comments, dated_below, threads
 
 BLOCKS = st.lists(
     st.tuples(
@@ -42,5 +42,5 @@ def test_without_their_dates_the_comments_of_a_blog_are_not_told_by_their_look()
         reduce(lambda html, date: html.replace(date, "lately"), [date for _, date, _ in SAID], BLOG_POST)
     )
     story = np.arange(page.m) > page.m // 2
-    assert comment_blocks(page, story * 0.9).any()
-    assert not comment_blocks(undated, story * 0.9).any()
+    assert find_comments(page, story * 0.9).any()
+    assert not find_comments(undated, story * 0.9).any()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from winnow.evidence.main_content import LEAST_CHARACTERS, later_copies
+from winnow.evidence.main_content import MIN_COPY_LENGTH, find_later_copies
 from winnow.page.page import Page
 
 LONG = "A sentence that is long enough to be sure of a copy."
@@ -14,7 +14,7 @@ def copies(html: str, *cut: int) -> list[bool]:
     page = Page.parse(html)
     kept = np.ones(page.m, bool)
     kept[list(cut)] = False
-    return later_copies(page, page.block_texts(), kept).tolist()
+    return find_later_copies(page, page.block_texts(), kept).tolist()
 
 
 def paragraphs(*texts: str) -> str:
@@ -32,7 +32,7 @@ def test_blocks_that_are_cut_are_neither_copies_nor_copied() -> None:
 
 
 def test_length_decides_from_the_stated_character_on() -> None:
-    for length, copied in ((LEAST_CHARACTERS - 1, False), (LEAST_CHARACTERS, True)):
+    for length, copied in ((MIN_COPY_LENGTH - 1, False), (MIN_COPY_LENGTH, True)):
         assert copies(paragraphs("x" * length, "x" * length)) == [False, copied]
 
 

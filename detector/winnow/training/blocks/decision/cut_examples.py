@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from winnow.evidence.comments import Parting
-from winnow.evidence.main_content import later_copies, story_headings
+from winnow.evidence.comments import CommentPartition
+from winnow.evidence.main_content import find_later_copies, headings_of_main_content
 from winnow.models.base import FAVORS
 from winnow.models.blocks.block_features import BlockFeatures
 from winnow.models.blocks.decision.kinds import ARTICLE, KINDS
@@ -64,8 +64,8 @@ def _cut_page(page: Page, example: GoldExample, model: BlockPerceptron, fold: in
     features = BlockFeatures.of(page)
     view = view_of(page, features)
     scores = model.score_features(page, features)
-    threads = Parting.of(page, scores, np.zeros(page.n + page.m, bool), "separate")
-    cuts, rows = view.cuts(smooth_scores(page, threads.decided(scores)).value[page.n :])
+    threads = CommentPartition.of(page, scores, "separate")
+    cuts, rows = view.cuts(smooth_scores(page, threads.without_excluded(scores)).value[page.n :])
     kept = cuts.kept & (threads.section[page.n :] < 0)
     kind = example.gold.page_type
     return CutPage(
@@ -91,8 +91,8 @@ def _qualities(page: Page, gold_text: str, kept: NDArray[np.bool_]) -> Floats:
     wanted = np.array([*gold.values(), 0])
     qualities = np.zeros((len(FAVORS), len(kept)))
     for cut, blocks in enumerate(kept):
-        whole = blocks | story_headings(page, lengths, blocks)
-        stays = whole & ~later_copies(page, texts, whole)
+        whole = blocks | headings_of_main_content(page, lengths, blocks)
+        stays = whole & ~find_later_copies(page, texts, whole)
         found = np.bincount(number[stays[block]], minlength=len(wanted))
         overlap = np.minimum(found, wanted).sum()
         for favor, name in enumerate(FAVORS):

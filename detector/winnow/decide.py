@@ -1,0 +1,107 @@
+"""Decides which units of a page are kept: scores, evidence, smoothing, threshold, then what overrules them.
+
+:data:`STEPS` is the whole way, in order. A step changes the draft and leaves its reason on the units it decided.
+"""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from winnow.evidence.comments import partition_comments
+from winnow.evidence.draft import Draft, Reason
+from winnow.evidence.main_content import cut_later_copies, keep_parts_of_main_content, keep_structures_whole
+from winnow.evidence.marked_articles import cut_other_articles, cut_outside_marked_article
+from winnow.evidence.site_counts import move_by_site_counts
+from winnow.output.text import leftovers
+from winnow.output.tables import in_table
+from winnow.smoothing import SmoothedScores, smooth_scores, unsmoothed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from winnow.evidence.draft import Options, SiteCounts
+    from winnow.models.base import Choice, Model, Scores
+    from winnow.page.page import Page
+
+
+def decide(page: Page, model: Model, counts: SiteCounts | None, options: Options) -> Draft:
+    """Decide of every unit of a page whether it is kept.
+
+    Args:
+        page: the page.
+        model: page-level model.
+        counts: counts of the page's site, where there are some.
+        options: what the caller wants.
+
+    Raises:
+        ValueError: the counts are of another page.
+    """
+    draft = Draft(page, model, counts, options)
+    for step in STEPS:
+        step(draft)
+    return draft
+
+
+def smooth(draft: Draft) -> None:
+    """Make the scores agree with the tree, and choose the threshold.
+
+    Counts tell what is template, not what is content: of the thresholds with and without them the stricter one holds.
+    """
+    draft.smoothed = _smoothed(draft, draft.scores)
+    draft.choice = _choice(draft, draft.smoothed)
+    if draft.page_scores is not draft.scores:
+        without = _choice(draft, _smoothed(draft, draft.page_scores))
+        draft.choice = min(draft.choice, without, key=attrgetter("threshold"))
+
+
+def cut_template(draft: Draft) -> None:
+    """Cut the units whose smoothed score is not below the threshold, and what is not wanted of comments.
+
+    A page with text is never left empty: if all its blocks are template, those of its least template-like section are
+    kept; of several, the one with the most blocks.
+    """
+    page, smoothed = draft.page, draft.smoothed
+    draft.cut_by_scores()
+    if page.m and not draft.kept.any():
+        values, sections = smoothed.value[page.n :], smoothed.section[page.n :]
+        candidates, sizes = np.unique(sections[values == values.min()], return_counts=True)
+        draft.template[smoothed.section == candidates[sizes.argmax()]] = False
+        draft.is_fallback = True
+    in_thread = draft.comments.section >= 0
+    draft.template[in_thread] = draft.options.comments != "include"
+    draft.smoothed = SmoothedScores(smoothed.value, np.where(in_thread, draft.comments.section, smoothed.section))
+
+
+def cut_unwanted(draft: Draft) -> None:
+    """Cut what nobody wants whatever its score: leftovers of markup, controls of comments, tables where asked for."""
+    draft.overrule(leftovers(draft.texts) | draft.comments.controls, Reason.UNWANTED, cut=True)
+    if not draft.options.tables:
+        draft.overrule(in_table(draft.page), Reason.UNWANTED, cut=True)
+
+
+STEPS: Final[tuple[Callable[[Draft], None], ...]] = (
+    cut_outside_marked_article,
+    cut_other_articles,
+    move_by_site_counts,
+    partition_comments,
+    smooth,
+    cut_template,
+    keep_parts_of_main_content,
+    keep_structures_whole,
+    cut_later_copies,
+    cut_unwanted,
+)
+"""The way of a page from scores to what is kept; the scores themselves are the model's."""
+
+
+def _smoothed(draft: Draft, scores: Scores) -> SmoothedScores:
+    smoothing = smooth_scores if draft.options.smooth else unsmoothed
+    return smoothing(draft.page, draft.comments.without_excluded(scores))
+
+
+def _choice(draft: Draft, smoothed: SmoothedScores) -> Choice:
+    choose = draft.scores.decision.choose
+    return choose(smoothed.value[draft.page.n :], scope=draft.options.scope, favor=draft.options.favor)

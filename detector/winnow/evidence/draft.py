@@ -1,0 +1,164 @@
+"""A page while it is decided which of its units stay, with the reason for each that is overruled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from winnow.evidence.comments import CommentPartition
+from winnow.models.base import Choice
+from winnow.output.text import block_texts
+from winnow.smoothing import SmoothedScores
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from winnow.evidence.comments import Comments
+    from winnow.models.base import Favor, Model, Scope, Scores
+    from winnow.page.page import Page
+
+    Flags = NDArray[np.bool_]
+
+
+class Reason(IntEnum):
+    """What decided on a unit, where it was not the page's own score."""
+
+    SCORE = 0
+    AUTHOR = 1  # outside what the author marks as the article, or in another article than the titled one
+    SITE = 2  # the counts of the site
+    MAIN_CONTENT = 3  # belongs to main content that is kept
+    STRUCTURE = 4  # part of a table, list or code that is kept or cut as a whole
+    COPY = 5  # repeats content before it
+    UNWANTED = 6  # leftovers of markup, controls of comments, tables where none are wanted
+
+
+class SiteCounts(Protocol):
+    """On how many pages of a site the units of a page occur."""
+
+    def frequencies(self, page: Page) -> tuple[NDArray[np.int64], int]:
+        """Look the units of a page up.
+
+        Returns:
+            int64[n + m], pages of the site that contain each unit, the page itself among them, and 0 for units that
+            are not counted; and how many pages were counted.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a caller wants of a page; see :func:`winnow.clean`."""
+
+    scope: Scope = "auto"
+    favor: Favor = "balanced"
+    comments: Comments = "separate"
+    smooth: bool = True
+    deduplicate: bool = True
+    tables: bool = True
+
+
+class Draft:
+    """The decision on a page; the steps of :data:`winnow.decide.STEPS` change it one after the other.
+
+    Args:
+        page: the page.
+        model: page-level model.
+        counts: counts of the page's site, where there are some.
+        options: what the caller wants.
+
+    Attributes:
+        texts: text of each of the m blocks.
+        lengths: int64[m], characters of each.
+        df: int64[n + m], pages of the site that contain each unit; ``None`` where nothing was counted.
+        pages: pages of the site that were counted.
+        scores: scores of the units, as far as evidence has moved them.
+        page_scores: the same without the site's counts.
+        comments: the comment threads of the page.
+        smoothed: smoothed score and section of each unit.
+        choice: threshold, expected F1 and kind of page.
+        template: bool[n + m], the units that are cut.
+        is_fallback: every block was template; the least template-like section was kept all the same.
+        reason: uint8[n + m], the :class:`Reason` for each unit.
+
+    Raises:
+        ValueError: the counts are of another number of units.
+    """
+
+    def __init__(self, page: Page, model: Model, counts: SiteCounts | None, options: Options) -> None:
+        units = page.n + page.m
+        self.page = page
+        self.options = options
+        self.texts = block_texts(page)
+        self.lengths: NDArray[np.int64] = np.fromiter(map(len, self.texts), np.int64, page.m)
+        self.df, self.pages = (None, 0) if counts is None else counts.frequencies(page)
+        if self.df is not None and len(self.df) != units:
+            raise ValueError(f"the site's counts are of {len(self.df)} units, the page has {units}")
+        self.scores: Scores = model.score(page)
+        self.page_scores = self.scores
+        self.comments = CommentPartition.none(page)
+        self.smoothed = SmoothedScores(self.scores.templateness, np.arange(units, dtype=np.int32))
+        self.choice = Choice(self.scores.threshold)
+        self.template: Flags = np.zeros(units, bool)
+        self.is_fallback = False
+        self.reason: NDArray[np.uint8] = np.zeros(units, np.uint8)
+        self._moves: list[tuple[Reason, Scores, Scores]] = []
+
+    @property
+    def kept(self) -> Flags:
+        """bool[m], the blocks that stay."""
+        return ~self.template[self.page.n :]
+
+    @property
+    def comment_units(self) -> Flags:
+        """bool[n + m], units of comment threads that are wanted."""
+        return (self.comments.section >= 0) & ~self.unwanted
+
+    @property
+    def unwanted(self) -> Flags:
+        """bool[n + m], units that were cut whatever their score: copies, controls, leftovers."""
+        return (self.reason == Reason.COPY) | (self.reason == Reason.UNWANTED)
+
+    @property
+    def written_by_readers(self) -> Flags:
+        """bool[m], blocks of comments that are wanted."""
+        return self.comments.comments & ~self.unwanted[self.page.n :]
+
+    @property
+    def template_share(self) -> float:
+        """Characters of template that were cut, as a fraction of all, 0..1."""
+        cut = self.lengths[~self.kept & ~self.written_by_readers].sum()
+        return float(cut / max(int(self.lengths.sum()), 1))
+
+    def move(self, scores: Scores, reason: Reason) -> None:
+        """Replace the scores by others; units that this carries over the threshold get the reason."""
+        if scores is not self.scores:
+            self._moves.append((reason, self.scores, scores))
+            self.scores = scores
+        if reason != Reason.SITE:
+            self.page_scores = scores
+
+    def cut_by_scores(self) -> None:
+        """Cut the units whose smoothed score is not below the threshold."""
+        threshold = self.choice.threshold
+        self.template = self.smoothed.value >= threshold
+        for reason, before, after in self._moves:
+            moved = (before.templateness < threshold) != (after.templateness < threshold)
+            self.reason[moved & (self.template == (after.templateness >= threshold))] = reason
+
+    def overrule(self, units: Flags, reason: Reason, *, cut: bool) -> None:
+        """Cut or keep blocks whatever their scores are.
+
+        Args:
+            units: bool[n + m] or, for text blocks only, bool[m].
+            reason: why.
+            cut: whether they are cut.
+        """
+        if len(units) == self.page.m:
+            units = np.concatenate([np.zeros(self.page.n, bool), units])
+        self.template[units] = cut
+        self.reason[units] = reason
+        own = np.arange(len(units), dtype=np.int32)
+        self.smoothed = SmoothedScores(self.smoothed.value, np.where(units, own, self.smoothed.section))
