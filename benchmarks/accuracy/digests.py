@@ -24,6 +24,7 @@ from winnow.counting import leaves, site_level_templates
 from winnow.duplicates import shingles
 from winnow.fingerprints import both_fingerprints
 from winnow.models import load_model, shipped_models
+from winnow.site import PageCounts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,7 +67,7 @@ def digests_of(page: Page) -> Iterator[str]:
     models = [load_model(name) for name in shipped_models()]
     yield digest(*(np.round(model.score(page).templateness, 6) for model in models))
     plain = winnow.clean(page)
-    cleaned = [plain, winnow.clean(page, df=df, pages=40), winnow.clean(page, model=load_model("logistic"))]
+    cleaned = [plain, winnow.clean(page, site=PageCounts(df, 40)), winnow.clean(page, model=load_model("logistic"))]
     yield digest(*(one.text for one in cleaned))
     yield digest(*(one.html for one in cleaned))
     yield digest(plain.markdown)

@@ -12,6 +12,7 @@ from winnow.counting import MemoryCounts, countable, site_level_templates
 from winnow.fingerprints.units import node_fingerprints
 from winnow.output.text import block_texts, join_blocks
 from winnow.page.page import Page
+from winnow.site import PageCounts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -62,7 +63,7 @@ def _text(method: str, page: Page, html: bytes, df: np.ndarray, pages: int, mode
     if method == PEER:
         return trafilatura_text(html)
     if method == COMBINED:
-        return clean(page, model=model, df=df, pages=pages).text
+        return clean(page, model=model, site=PageCounts(df, pages)).text
     return clean(page, model=model, smooth=method == SMOOTH).text
 
 

@@ -29,11 +29,11 @@ from benchmarks.shared.common import parser_of, say, shown, spread, table, write
 from demo.hosts import BUILDERS
 from demo.web import build_site
 from winnow.page.page import Page, PageTooLarge
-from winnow.site.methods.base import method
-from winnow.site.methods.clustering import cluster, path_hashes
-from winnow.site.methods.labelling import labelled_pages
-from winnow.site.methods.pages import SitePages
-from winnow.site.methods.site_level import SiteLevel
+from winnow.papers.base import method
+from winnow.papers.clustering import cluster, path_hashes
+from winnow.papers.labelling import labelled_pages
+from winnow.papers.pages import SitePages
+from winnow.papers.site_level import SiteLevel
 from winnow.training.sites import Site, find_sites
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from demo.hosts import BUILDERS
 from demo.web import build_site
 from winnow.page.page import Page, PageTooLarge
 from winnow.page.subtrees import prefix_sums
-from winnow.site.methods.menus.links import page_key, site_links
-from winnow.site.methods.pages import SitePages
+from winnow.papers.menus.links import page_key, site_links
+from winnow.papers.pages import SitePages
 from winnow.training.sites import page_files
 
 if TYPE_CHECKING:

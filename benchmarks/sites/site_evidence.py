@@ -21,6 +21,7 @@ from winnow.counting import MemoryCounts, frequencies_from_leaves, leaves, site_
 from winnow.fingerprints.units import node_fingerprints
 from winnow.output.text import block_texts, join_blocks
 from winnow.page.page import Page
+from winnow.site import PageCounts
 from winnow.training.evaluation import GoldPage, page_accuracy, read_gold
 from winnow.training.sites import Site, find_sites
 
@@ -96,7 +97,7 @@ def measure(
                 "site level": join_blocks(
                     page, block_texts(page), ~site_level_templates(page, df, counts.pages)[page.n :]
                 ),
-                "both": winnow.clean(page, model=model, df=df, pages=counts.pages).text,
+                "both": winnow.clean(page, model=model, site=PageCounts(df, counts.pages)).text,
             }
             for method, text in texts.items():
                 figures[method, seen].append(page_accuracy(text, wanted[names[index]], options.unit).f1)

@@ -34,9 +34,9 @@ from benchmarks.sites.site_truth import pages_of
 from winnow.hashing import hash_text
 from winnow.models.logistic.features import node_features
 from winnow.models.logistic.measures import Measures
-from winnow.site.methods.detagged import Detagged
-from winnow.site.methods.pages import SiteError
-from winnow.site.methods.site_independent import SiteIndependentBlocks
+from winnow.papers.detagged import Detagged
+from winnow.papers.pages import SiteError
+from winnow.papers.site_independent import SiteIndependentBlocks
 from winnow.training.discretisation import Discretisation
 from winnow.training.sites import find_sites
 

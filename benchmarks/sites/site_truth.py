@@ -12,8 +12,8 @@ from demo.hosts import BUILDERS
 from demo.web import build_site
 from winnow.output.text import block_texts
 from winnow.page.events import mostly, of_blocks
-from winnow.site.methods.base import method
-from winnow.site.methods.pages import SiteError, SitePages
+from winnow.papers.base import method
+from winnow.papers.pages import SiteError, SitePages
 from winnow.training.evaluation import read_gold
 from winnow.training.gold import content_shares
 from winnow.training.sites import find_sites
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from demo.truth import PageTruth
     from winnow.page.page import Page
-    from winnow.site.methods.pages import SitePage
+    from winnow.papers.pages import SitePage
     from winnow.training.evaluation import GoldPage
     from winnow.training.sites import Site
 

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -14,7 +13,7 @@ from winnow.evidence.comments import partition_comments
 from winnow.evidence.draft import Draft, Reason
 from winnow.evidence.main_content import cut_later_copies, keep_parts_of_main_content, keep_structures_whole
 from winnow.evidence.marked_articles import cut_other_articles, cut_outside_marked_article
-from winnow.evidence.site_counts import move_by_site_counts
+from winnow.evidence.site_counts import move_by_site_counts, threshold_with_counts
 from winnow.output.text import leftovers
 from winnow.output.tables import in_table
 from winnow.smoothing import SmoothedScores, smooth_scores, unsmoothed
@@ -46,15 +45,12 @@ def decide(page: Page, model: Model, counts: SiteCounts | None, options: Options
 
 
 def smooth(draft: Draft) -> None:
-    """Make the scores agree with the tree, and choose the threshold.
-
-    Counts tell what is template, not what is content: of the thresholds with and without them the stricter one holds.
-    """
+    """Make the scores agree with the tree, and choose the threshold."""
     draft.smoothed = _smoothed(draft, draft.scores)
     draft.choice = _choice(draft, draft.smoothed)
     if draft.page_scores is not draft.scores:
         without = _choice(draft, _smoothed(draft, draft.page_scores))
-        draft.choice = min(draft.choice, without, key=attrgetter("threshold"))
+        draft.choice = threshold_with_counts(draft.choice, without, draft.pages)
 
 
 def cut_template(draft: Draft) -> None:

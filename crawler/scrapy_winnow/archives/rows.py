@@ -16,6 +16,7 @@ from winnow.cleaning import clean
 from winnow.counting import MIN_PAGES
 from winnow.duplicates import MemoryIndex, shingles
 from winnow.page import Page, PageTooLarge
+from winnow.site import PageCounts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -73,8 +74,9 @@ def clean_hashed(
         page.url,
         model=model,
         limits=options.limits,
-        df=hashed.frequencies(evidence) if hashed is not None and evidence is not None else None,
-        pages=evidence.pages if evidence is not None else 0,
+        site=PageCounts(hashed.frequencies(evidence), evidence.pages)
+        if hashed is not None and evidence is not None
+        else None,
     )
     with_evidence = evidence is not None and evidence.pages >= MIN_PAGES
     outcome = Outcome(cleaned, evidence, with_evidence, shingles(cleaned.text))

@@ -10,6 +10,7 @@ from winnow.cleaning import clean
 from winnow.counting import MIN_PAGES
 from winnow.duplicates import KEEP, shingles
 from winnow.page.page import DEFAULT_LIMITS, Limits, Page
+from winnow.site import PageCounts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -91,13 +92,13 @@ def clean_item(
         ValueError: the counts are those of another page.
     """
     limits = options.limits
-    df, pages = None, 0
+    site = None
     if counts is not None:
         html = html if isinstance(html, Page) else Page.parse(html, url, limits=limits)
-        df, pages = counts.frequencies(html), counts.pages
-    with_evidence = pages >= MIN_PAGES
+        site = PageCounts(counts.frequencies(html), counts.pages)
+    with_evidence = site is not None and site.pages >= MIN_PAGES
     switches = {name: getattr(options, name) for name in _SWITCHES}
-    cleaned = clean(html, url, model=model, limits=limits, df=df, pages=pages, **switches)
+    cleaned = clean(html, url, model=model, limits=limits, site=site, **switches)
     own = shingles(cleaned.text, keep=options.sketch)
     outcome = Outcome(cleaned, counts, with_evidence, own)
     values = {

@@ -14,11 +14,13 @@ from scrapy_winnow.inspector.outputs import Outputs, located
 from scrapy_winnow.inspector.tried import RememberedModel, Tried
 from scrapy_winnow.storage.evidence import HashedPage
 from winnow import DEFAULT_LIMITS, Cleaned, Limits, Page, PageTooLarge, clean, load_model
+from winnow.evidence.draft import Reason
 from winnow.evidence.marked_articles import with_authors_mark
-from winnow.evidence.site_counts import with_site_evidence
+from winnow.evidence.site_counts import with_site_counts
 from winnow.models.blocks.attribution import Attribution, attribution
 from winnow.models.blocks.perceptron import BlockPerceptron
 from winnow.output.text import block_texts
+from winnow.site import PageCounts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,7 +105,9 @@ class Inspection:
             pages = min(tried.pages, self.replay.seen) if self.replay is not None and df is not None else 0
             model = self.model(tried.model).trying(tried)
             switches: dict[str, Any] = {"smooth": tried.smooth, "favor": tried.favor}
-            self._cleaned = tried, clean(self.page, model=model, df=df, pages=pages, **switches)
+            self._cleaned = tried, clean(
+                self.page, model=model, site=None if df is None else PageCounts(df, pages), **switches
+            )
         return self._cleaned[1]
 
     def described(self, *, load_assets: bool = False) -> dict[str, Any]:
@@ -130,8 +134,8 @@ class Inspection:
             kind = own = np.zeros(0, np.int64)
         else:
             kind = np.where(decided.template[self.page.n :], TEMPLATE, CONTENT)
-            kind[decided.comments[self.page.n :]] = COMMENTS
-            kind[decided.copies[self.page.n :]] = COPY
+            kind[decided.comment_units[self.page.n :]] = COMMENTS
+            kind[decided.reason[self.page.n :] == Reason.COPY] = COPY
             sections, own = self._sections(cleaned, tried, kind)
         spans, text = located(cleaned.text, self.texts, kind == CONTENT)
         model = self.model(tried.model)
@@ -211,7 +215,7 @@ class Inspection:
         moved = raw
         if df is not None and self.replay is not None:
             pages = min(tried.pages, self.replay.seen)
-            moved = _means(with_site_evidence(page, scores, df, pages), page, own, len(roots))
+            moved = _means(with_site_counts(page, scores, df, pages), page, own, len(roots))
         sections = []
         blocks_of = np.split(np.argsort(own, kind="stable"), np.cumsum(np.bincount(own, minlength=len(roots)))[:-1])
         for place, (root, segment) in enumerate(zip(roots.tolist(), cleaned.segments, strict=True)):

@@ -11,7 +11,8 @@ from winnow.hashing import mix
 from winnow.output.tables import table_around
 from winnow.output.text import CODE, HEADING, QUOTATION, SUBHEADING, TABLE, stands_in
 from winnow.page.ancestors import nearest
-from winnow.page.subtrees import innermost_holding, path_sums, prefix_sums
+from winnow.page.runs import linked_runs
+from winnow.page.subtrees import innermost_holding, path_sums, prefix_sums, within
 from winnow.page.tags import tag_set
 
 if TYPE_CHECKING:
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 _MAIN_FRACTION: Final = 0.9  # of the text kept, in the innermost element that holds the main content
 _MAX_SCORE: Final = 0.5  # templateness below which a heading above text that is kept, or a quotation, stays
 _MAX_SCORE_SET_APART: Final = 0.8  # the same of code, and of a table: mean over its blocks
+_WHOLE_FRACTION: Final = 0.7  # of its text, from which on a structure is kept whole
+_STRUCTURES: Final = tag_set("table")
+_BUTTONS: Final = tag_set("button", "label", "select")
 _MAX_DISTANCE: Final = 3  # blocks before and after a table among which one has to be kept
 
 
@@ -110,7 +114,32 @@ def _tables(page: Page, kept: NDArray[np.bool_], templateness: Floats) -> NDArra
 
 
 def keep_structures_whole(draft: Draft) -> None:
-    """TODO."""
+    """Keep tables of data, lists and definition lists whole where most of their text is kept.
+
+    A single cell, header row, item or name says little of itself and repeats on other pages; only controls are cut out
+    of a structure that stays. What is cut of it already for other reasons than its score stays cut.
+    """
+    page, kept = draft.page, draft.kept
+    roots = np.flatnonzero(_STRUCTURES[page.tag] & (table_around(page) >= 0) | _LISTS[page.tag])
+    if not len(roots):
+        return
+    begin, end = page.block_begin[roots], page.block_end[roots]
+    all_text, kept_text = prefix_sums(draft.lengths), prefix_sums(draft.lengths * kept)
+    inside, kept_inside = all_text[end] - all_text[begin], kept_text[end] - kept_text[begin]
+    whole = (kept_inside >= _WHOLE_FRACTION * inside) & (kept_inside < inside) & (end - begin > 1)
+    if not whole.any():
+        return
+    cover = np.bincount(begin[whole], minlength=page.m + 1) - np.bincount(end[whole], minlength=page.m + 1)
+    draft.overrule((np.cumsum(cover)[:-1] > 0) & ~kept & ~_controls(draft), Reason.STRUCTURE, cut=False)
+
+
+def _controls(draft: Draft) -> NDArray[np.bool_]:
+    """bool[m], blocks of at most three words that are all link or button: "Reply", "Add to cart"."""
+    page = draft.page
+    clickable = linked_runs(page) | within(page, _BUTTONS[page.tag])[page.run_node]
+    plain = prefix_sums(~clickable & page.inked)
+    short = np.fromiter((len(text.split(None, 3)) <= 3 for text in draft.texts), np.bool_, page.m)
+    return short & (plain[page.block_run_end] == plain[page.block_run_begin])
 
 
 MIN_COPY_LENGTH: Final = 40

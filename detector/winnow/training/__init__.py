@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from winnow.models.blocks.perceptron import BLOCKS
 from winnow.models.logistic.model import LOGISTIC
 from winnow.models.registry import DEFAULT_MODEL
-from winnow.site.methods.base import METHODS
+from winnow.papers.base import METHODS
 from winnow.training.blocks.training import train_blocks
 from winnow.training.labels import SITE_LEVEL_METHOD
 from winnow.training.logistic.training import train_logistic
@@ -77,7 +77,7 @@ def train(
         marks: learn from the marks of authors on pages of the sites, too, for kinds of models that do.
         leave_out: collections of the gold files that are not learned from.
         folds: folder for the models without a fold each, and ``folds.json`` with the fold of each source.
-        labels: the site-level method that labels the sites, one of :data:`winnow.site.methods.base.METHODS`.
+        labels: the site-level method that labels the sites, one of :data:`winnow.papers.base.METHODS`.
         sources: whom the pages are from, as Markdown for the model card.
         seed: the same seed and the same pages give the same weights.
         processes: worker processes that read pages.

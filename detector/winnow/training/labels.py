@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from winnow.page.page import Page, PageTooLarge
-from winnow.site.methods.base import METHODS
-from winnow.site.methods.base import method as method_named
-from winnow.site.methods.pages import SiteError, SitePage, SitePages
-from winnow.site.methods.site_level import SiteLevel, SiteLevelTemplate
+from winnow.papers.base import METHODS
+from winnow.papers.base import method as method_named
+from winnow.papers.pages import SiteError, SitePage, SitePages
+from winnow.papers.site_level import SiteLevel, SiteLevelTemplate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from winnow.site.methods.base import SiteTemplate
+    from winnow.papers.base import SiteTemplate
     from winnow.training.sites import Site
 
 TEMPLATE: Final = 1
@@ -66,7 +66,7 @@ class SiteCounts:
     Args:
         site: the site.
         method: the site-level method that says what is template, by its name in
-            :data:`winnow.site.methods.base.METHODS`, with its default parameters.
+            :data:`winnow.papers.base.METHODS`, with its default parameters.
 
     Attributes:
         files: numbers of the pages that can be learned from: readable, not too large, no copies of others; none where

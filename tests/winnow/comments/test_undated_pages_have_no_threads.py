@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.winnow.comments.pages import BLOG_POST, SAID
 from winnow import Page
 from winnow.evidence.comment_model import Judgement, date_signs
-from winnow.evidence.comments import find_comments, dated_below, threads
+from winnow.evidence.comments import dated_below, find_comments, threads
 
 BLOCKS = st.lists(
     st.tuples(

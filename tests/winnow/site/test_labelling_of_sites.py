@@ -7,9 +7,9 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from winnow.site.methods.base import METHODS, Labels, method, method_type, parameter, parameters_of
-from winnow.site.methods.labelling import labelled_pages
-from winnow.site.methods.pages import SiteError, SitePage, SitePages
+from winnow.papers.base import METHODS, Labels, method, method_type, parameter, parameters_of
+from winnow.papers.labelling import labelled_pages
+from winnow.papers.pages import SiteError, SitePage, SitePages
 
 
 @dataclass(frozen=True)

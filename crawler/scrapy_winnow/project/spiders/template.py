@@ -13,11 +13,11 @@ from scrapy.utils.asyncio import run_in_thread
 from scrapy_winnow.project.spiders.arguments import page_budget, start_urls
 from scrapy_winnow.storage.keys import site_of
 from winnow.page.page import Page, PageTooLarge
-from winnow.site.methods.menus import MenuSearch, equality_of, template_page, variant_of
-from winnow.site.methods.menus.equality import THRESHOLD, WEIGHTED
-from winnow.site.methods.menus.method import MOST_PAGES
-from winnow.site.methods.menus.subdigraph import SIZE
-from winnow.site.methods.menus.variants import AGREEING
+from winnow.papers.menus import MenuSearch, equality_of, template_page, variant_of
+from winnow.papers.menus.equality import THRESHOLD, WEIGHTED
+from winnow.papers.menus.method import MOST_PAGES
+from winnow.papers.menus.subdigraph import SIZE
+from winnow.papers.menus.variants import AGREEING
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -33,7 +33,7 @@ class TemplateSpider(Spider):
 
     It loads the pages that the first one links to, one after the other, until enough of them link to each other and
     agree on the template, and no more; ``robots.txt`` and the limits of the settings hold. The method is that of
-    :class:`winnow.site.methods.menus.method.Menus`.
+    :class:`winnow.papers.menus.method.Menus`.
 
     Arguments of ``scrapy crawl template``:
         url: address of the page whose template is wanted.

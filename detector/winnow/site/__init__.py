@@ -1,1 +1,0 @@
-"""What needs many pages of one site."""

@@ -1,0 +1,141 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from winnow.page.page import Page
+from winnow.papers.base import method
+from winnow.papers.pages import SiteError, SitePages
+from winnow.papers.site_independent import BLOCK_TAGS, SiteIndependentBlocks
+
+NOTICE = "All articles of this paper may be printed for private use only."
+PAIR = "Two pages of this site have this sentence, and no more of them."
+
+
+def story(k: int) -> str:
+    return f"<div id=story><ul><li>Story number {k} of the year was about the harbour</li><li>{k} short</li></ul></div>"
+
+
+def document(k: int, inside: str = "") -> bytes:
+    return f"<body><div id=foot><small>{NOTICE}</small></div><div id=around>{inside}{story(k)}</div></body>".encode()
+
+
+def site(*pages: bytes) -> SitePages:
+    return SitePages.of_html([(f"https://example.org/{k}", html) for k, html in enumerate(pages)])
+
+
+def named(page: Page, chosen) -> dict[str, bool]:
+    return {name: bool(chosen[number]) for number, name in page.attribute("id").items()}
+
+
+def test_there_are_the_tags_that_the_paper_names() -> None:
+    assert BLOCK_TAGS.sum() == 20
+
+
+def test_repeated_blocks_are_template_and_unique_ones_content() -> None:
+    pages = site(*(document(k) for k in range(10)))
+    read = pages.read(3)
+    labels = SiteIndependentBlocks().learn(pages).label(read)
+    assert named(read.page, labels.template) == {"foot": True, "around": False, "story": False}
+    assert labels.content is not None
+    assert named(read.page, labels.content) == {"foot": False, "around": True, "story": True}
+    blocks = slice(read.page.n, None)
+    assert labels.template[blocks].tolist() == [True, False, False]
+    assert labels.content[blocks].tolist() == [False, True, True]
+
+
+def test_examples_are_template_blocks_and_the_topmost_content() -> None:
+    pages = site(*(document(k) for k in range(10)))
+    page = pages.read(3).page
+    elements, template = SiteIndependentBlocks().learn(pages).examples(page)
+    names = [page.elements[number].get("id") or page.elements[number].tag for number in elements.tolist()]
+    assert list(zip(names, template.tolist(), strict=True)) == [("foot", True), ("small", True), ("around", False)]
+
+
+def test_a_block_that_holds_template_is_no_content() -> None:
+    pages = site(*(document(k, f"<div>{NOTICE}</div>") for k in range(10)))
+    read = pages.read(0)
+    labels = SiteIndependentBlocks().learn(pages).label(read)
+    assert labels.content is not None
+    assert named(read.page, labels.content) == {"foot": False, "around": False, "story": True}
+
+
+def test_blocks_of_a_few_pages_are_neither_and_keep_what_is_around_them_from_being_content() -> None:
+    pages = site(*(document(k, f"<div id=pair>{PAIR}</div>" if k < 2 else "") for k in range(50)))
+    read = pages.read(0)
+    labels = SiteIndependentBlocks().learn(pages).label(read)
+    assert labels.content is not None
+    assert named(read.page, labels.template) == {"foot": True, "around": False, "pair": False, "story": False}
+    assert named(read.page, labels.content) == {"foot": False, "around": False, "pair": False, "story": True}
+
+
+@pytest.mark.parametrize(("having", "found"), [(5, True), (4, False)])
+def test_a_tenth_of_the_pages_is_needed(having: int, found: bool) -> None:
+    pages = site(*(document(k, f"<div id=some>{PAIR}</div>" if k < having else "") for k in range(50)))
+    read = pages.read(0)
+    label = SiteIndependentBlocks().learn(pages).label(read).template
+    assert named(read.page, label)["some"] == found
+
+
+def texts_of_blocks(html: str, **parameters: object) -> list[str]:
+    page = Page.parse(f"<body>{html}</body>")
+    elements, _ = SiteIndependentBlocks(**parameters).blocks(page)  # type: ignore[arg-type]
+    return [page.elements[number].tag for number in elements.tolist()]
+
+
+def test_blocks_have_forty_characters_and_three_different_words() -> None:
+    forty = "a b " + "c" * 36
+    assert texts_of_blocks(f"<div>{forty}</div><ul>{forty[:-1]}</ul>") == ["div"]
+    assert texts_of_blocks(f"<div>  a \n\n b {'c' * 36}  </div><pre>a\n\nb   {'c' * 34}</pre>") == ["div"]
+    assert texts_of_blocks(f"<div>{'same words ' * 30}</div><ul>{'same words ' * 30}but</ul>") == ["ul"]
+    assert texts_of_blocks(f"<div>{'x ' * 20}</div>", words=1) == ["div"] * 0
+    assert texts_of_blocks(f"<div>{'x ' * 21}</div>", words=1) == ["div"]
+
+
+def test_only_block_tags_make_blocks() -> None:
+    text = "Some words that are long enough to be a block of text."
+    html = f"<section><p>{text}</p></section><small>{text}</small><table><tr><td>{text}</td></tr></table>"
+    assert texts_of_blocks(html) == ["small", "table", "tr", "td"]
+    assert texts_of_blocks(html, later_tags=True) == ["section", "p", "small", "table", "tr", "td"]
+
+
+def test_markup_makes_no_difference() -> None:
+    page = Page.parse(f"<div>{NOTICE}</div><li class=x><b>{NOTICE[:20]}</b>{NOTICE[20:]}\n</li><h1>{NOTICE}!</h1>")
+    _, digest = SiteIndependentBlocks().blocks(page)
+    assert digest[0] == digest[1] != digest[2]
+
+
+def test_digests_are_those_of_md5() -> None:
+    _, digest = SiteIndependentBlocks().blocks(Page.parse(f"<div>{NOTICE}</div>"))
+    assert digest.astype("<u8").tobytes().hex() == "0846c58bfe6a9eb1"
+
+
+def test_sites_of_copies_are_refused() -> None:
+    with pytest.raises(SiteError, match="there are 1"):
+        SiteIndependentBlocks().learn(site(*[document(0)] * 5))
+
+
+@pytest.mark.parametrize("wrong", [{"share": 1.5}, {"least": 1}, {"words": -1}])
+def test_parameters_that_will_not_do_are_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="must"):
+        method("site-independent-blocks", **wrong)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=4), min_size=12, max_size=20))
+def test_labels_follow_from_the_page_counts(shared: list[list[int]]) -> None:
+    sentences = [f"Sentence number {number} of those that pages may share with others" for number in range(6)]
+    sources = [
+        "".join(f"<div id=s{number}>{sentences[number]}</div>" for number in sorted(set(chosen)))
+        + f"<div id=own>This block is the own text of page {k} and of no other</div>"
+        for k, chosen in enumerate(shared)
+    ]
+    pages = site(*(f"<body>{source}</body>".encode() for source in sources))
+    learned = SiteIndependentBlocks().learn(pages)
+    assert learned.pages == len(shared)
+    for read in pages.read_all():
+        labels = learned.label(read)
+        assert labels.content is not None
+        for name, number in ((name, number) for number, name in read.page.attribute("id").items()):
+            df = 1 if name == "own" else sum(int(name[1:]) in chosen for chosen in shared)
+            assert labels.template[number] == (df >= max(4, 0.1 * len(shared)))
+            assert labels.content[number] == (df == 1)
