@@ -14,8 +14,8 @@ from winnow.evidence.draft import Draft, Reason
 from winnow.evidence.main_content import cut_later_copies, keep_parts_of_main_content, keep_structures_whole
 from winnow.evidence.marked_articles import cut_other_articles, cut_outside_marked_article
 from winnow.evidence.site_counts import move_by_site_counts, threshold_with_counts
-from winnow.output.text import leftovers
 from winnow.output.tables import in_table
+from winnow.output.text import leftovers
 from winnow.smoothing import SmoothedScores, smooth_scores, unsmoothed
 
 if TYPE_CHECKING:

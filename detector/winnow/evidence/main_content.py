@@ -119,6 +119,8 @@ def keep_structures_whole(draft: Draft) -> None:
     A single cell, header row, item or name says little of itself and repeats on other pages; only controls are cut out
     of a structure that stays. What is cut of it already for other reasons than its score stays cut.
     """
+    if draft.df is None:
+        return
     page, kept = draft.page, draft.kept
     roots = np.flatnonzero(_STRUCTURES[page.tag] & (table_around(page) >= 0) | _LISTS[page.tag])
     if not len(roots):

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from winnow.evidence.comments import like_a_forum
+from winnow.evidence.draft import Reason
 from winnow.metadata.json_ld import json_ld_scripts
 from winnow.metadata.values import unescape_text
-from winnow.evidence.draft import Reason
 from winnow.page.attributes.questions import question
 from winnow.page.page import Page, PageTooLarge
 from winnow.page.runs import linked_runs

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from winnow.output.text import is_leftover
 from winnow.evidence.draft import Reason
+from winnow.output.text import is_leftover
 from winnow.page.ancestors import nearest
 from winnow.page.runs import linked_runs
 from winnow.page.subtrees import prefix_sums
