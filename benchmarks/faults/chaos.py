@@ -226,7 +226,7 @@ async def _compared(server: Server, pages: dict[str, Resource], folder: Path) ->
             prefix="winnow",
             version=FINGERPRINT_VERSION,
             budget=1 << 20,
-            most_pages=1 << 14,
+            max_pages=1 << 14,
             ttl=1 << 20,
         )
         for host in sorted({str(site_of(url)) for url in pages}):

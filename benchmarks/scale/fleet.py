@@ -183,7 +183,7 @@ async def _work(
         prefix="winnow",
         version=FINGERPRINT_VERSION,
         budget=int(str(DEFAULTS["WINNOW_HOST_BUDGET"])),
-        most_pages=int(str(DEFAULTS["WINNOW_HOST_PAGES"])),
+        max_pages=int(str(DEFAULTS["WINNOW_HOST_PAGES"])),
         ttl=int(str(DEFAULTS["WINNOW_HOST_TTL"])),
         settle_after=0,  # each page costs its call
     )

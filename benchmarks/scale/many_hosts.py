@@ -127,7 +127,7 @@ async def crawl(
         prefix="many",
         version=FINGERPRINT_VERSION,
         budget=limits["host_budget"],
-        most_pages=limits["host_pages"],
+        max_pages=limits["host_pages"],
         settle_after=limits["settle_pages"] if settles else 4 * limits["host_pages"],
         ttl=86_400,
     )

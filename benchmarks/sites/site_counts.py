@@ -84,7 +84,7 @@ def measure(url: str, options: argparse.Namespace) -> Figures:
 
 def counts_on(connection: Connection, prefix: str, settle_after: int = 0) -> NodeCounts:
     """Counts with the default limits."""
-    limits = {"budget": BUDGET, "most_pages": MOST_PAGES, "ttl": 3600}
+    limits = {"budget": BUDGET, "max_pages": MOST_PAGES, "ttl": 3600}
     return NodeCounts(connection, prefix=prefix, version=FINGERPRINT_VERSION, settle_after=settle_after, **limits)
 
 

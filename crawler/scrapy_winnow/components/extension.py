@@ -104,10 +104,10 @@ class Winnow:
                 prefix=config.redis_prefix,
                 version=FINGERPRINT_VERSION,
                 budget=config.host_budget,
-                most_pages=config.host_pages,
+                max_pages=config.host_pages,
                 ttl=config.host_ttl,
                 settle_after=config.settle_pages,
-                notice=self.count,
+                count_stat=self.count,
             )
         if config.duplicates:
             self.duplicates = DuplicateIndex(
@@ -204,7 +204,7 @@ class Winnow:
         config = self.config
         url, revive = config.redis_url, None
         if url is None:
-            server = EmbeddedServer(config.state_dir, memory=None if config.read_only else config.state_bytes)
+            server = EmbeddedServer(config.state_dir, max_bytes=None if config.read_only else config.state_bytes)
             if config.read_only and not server.has_data:
                 return None
             try:

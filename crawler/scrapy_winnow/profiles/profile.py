@@ -62,7 +62,7 @@ class Profile:
         labels = self.labels
         shares = {
             f"{fingerprint:016x}": round(share / _ALL, 4)
-            for fingerprint, share in zip(labels.fingerprints.tolist(), labels.shares.tolist(), strict=True)
+            for fingerprint, share in zip(labels.fingerprints.tolist(), labels.fractions.tolist(), strict=True)
         }
         return json.dumps(
             {
@@ -96,7 +96,7 @@ class Profile:
                 pages=_whole(row["pages"], least=1),
                 version=_whole(row["label_version"], least=0),
                 fingerprints=np.array([fingerprint for fingerprint, _ in pairs], np.uint64),
-                shares=np.array([_whole(share, least=1, most=_ALL) for _, share in pairs], np.uint8),
+                fractions=np.array([_whole(share, least=1, most=_ALL) for _, share in pairs], np.uint8),
                 expected=_amount(row["expected_characters"]),
             )
             template = tuple(Repeated(**part) for part in row["template"])

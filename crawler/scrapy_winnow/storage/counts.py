@@ -1,4 +1,4 @@
-"""How often each node of a site has been seen: counts in Redis, one call per page, exactly once per page."""
+"""How many pages of a site have each node: counts in Redis, one call per page, each page counted exactly once."""
 
 from __future__ import annotations
 
@@ -26,34 +26,35 @@ if TYPE_CHECKING:
     Hashes = NDArray[np.uint64]
     Masses = NDArray[np.uint8]
 
-MOST_NODES: Final = 4096
+MAX_NODES: Final = 4096
 """Nodes of a page that are counted: the server is never held up for longer than so many take."""
 
-MOST_LABEL_BYTES: Final = 900_000
-"""Bytes of labels that are read of a settled host; ``storage/lua/hosts/state.lua`` has the same bound."""
+MAX_LABEL_BYTES: Final = 900_000
+"""Bytes of labels that are read of a settled host; ``storage/lua/count_page.lua`` has the same limit."""
 
 _NEW, _SETTLED, _REPLACED = 1, 2, 3
+"""What became of a page, as ``count_page.lua`` returns it."""
 
-REFRESH: Final = 60.0
-"""Seconds after which a worker asks whether the labels it holds are still those of the host."""
+REFRESH_S: Final = 60.0
+"""Seconds after which a worker checks whether the labels it holds are still those of the host."""
 
-HOSTS_HELD: Final = 1_000
-"""Settled hosts that a worker holds; beyond that, the one not met for longest is forgotten."""
+MAX_SETTLED_HOSTS: Final = 1_000
+"""Settled hosts that a worker holds; beyond that, the one met least recently is forgotten."""
 
 REOPEN_BELOW: Final = 1 / 3
-"""A host opens again when the recent pages have less than this share of the template text that is expected."""
+"""A host opens again when the recent pages have less than this fraction of the expected template text."""
 
 RECENT: Final = 16
-"""Pages that the running mean of that share goes back over: a redesign of all pages is noticed after 18."""
+"""Pages over which that fraction is averaged: a redesign of all pages is noticed after 18."""
 
 WINDOW: Final = 32
-"""Pages after which a worker looks what they have in common that is not among the labels."""
+"""Pages after which a worker looks for text that they have in common and that has no label."""
 
 _COMMON: Final = max(int(np.ceil(THETA * WINDOW)), MIN_DF)
-_KEPT: Final = 256  # unlabelled nodes of a page that are looked at: those of most text
+_MAX_UNLABELLED: Final = 256  # unlabelled nodes of a page that are looked at: those with most text
 
-LABEL: Final = np.dtype([("fingerprint", "<u8"), ("share", "u1")])
-"""One label, as ``settling.lua`` packs it."""
+LABEL: Final = np.dtype([("fingerprint", "<u8"), ("fraction", "u1")])
+"""One label, as ``count_page.lua`` packs it."""
 
 
 class NodeCounts:
@@ -64,22 +65,22 @@ class NodeCounts:
     counts once, and so does one that is found at several addresses. A page that comes again with other contents
     replaces what was counted of it, as long as nothing of the host had to be dropped.
 
-    Memory per host is bounded by the budget of nodes and the most pages; what that costs in accuracy is known, see
-    :class:`winnow.counting.LossyCounts`. Once the labels of a host have stopped changing, or after ``most_pages``,
+    Memory per host is bounded by the budget of nodes and ``max_pages``; what that costs in accuracy is known, see
+    :class:`winnow.counting.LossyCounts`. Once the labels of a host have stopped changing, or after ``max_pages``,
     they are frozen: nodes and guard go, workers hold the labels, and a page needs no round trip any more. A host whose
-    pages lack most of its template, or have more of another, opens again (:mod:`scrapy_winnow.storage.counts`).
+    pages lack most of its template, or have more of another, opens again (:class:`SettledHost`).
 
     Args:
         connection: the way to Redis.
         prefix: first part of every key.
         version: version of the fingerprints; counts of another version are never mixed in.
-        budget: most nodes per host.
-        most_pages: most pages counted per host, at most ``MOST_PAGES``.
+        budget: nodes held per host.
+        max_pages: pages counted per host, at most ``MAX_PAGES``.
         ttl: life of a host after its last page, in seconds.
         settle_after: least pages after which a host may settle, twice as many after each time it has opened again; 0
             never settles.
         refresh: seconds after which the labels of a settled host are confirmed.
-        notice: called with a stat of :mod:`scrapy_winnow.stats` when a host settles or opens again.
+        count_stat: called with a stat of :mod:`scrapy_winnow.stats` when a host settles or opens again.
     """
 
     def __init__(
@@ -89,19 +90,19 @@ class NodeCounts:
         prefix: str,
         version: int,
         budget: int,
-        most_pages: int,
+        max_pages: int,
         ttl: int,
         settle_after: int = 0,
-        refresh: float = REFRESH,
-        notice: Callable[[str], object] = lambda _: None,
+        refresh: float = REFRESH_S,
+        count_stat: Callable[[str], object] = lambda _: None,
     ) -> None:
         self._connection = connection
         self._prefix = prefix
         self._version = version
         self._ttl = ttl
-        self._limits = (budget, most_pages, ttl, settle_after, THETA)
+        self._limits = (budget, max_pages, ttl, settle_after, THETA)
         self._refresh = refresh
-        self._notice = notice
+        self._count_stat = count_stat
         self._settled = SettledHosts()
         self._count_page = Script("count_page")
         self._settled_host = Script("settled_host")
@@ -124,12 +125,12 @@ class NodeCounts:
             host: from :func:`scrapy_winnow.storage.keys.site_of`.
             page_id: 8 bytes that stand for the page's address.
             fingerprints: uint64[k], of the nodes in document order; repeated ones count once. Of a page with more than
-                ``MOST_NODES`` those in the middle are left out: template stands at the ends.
+                ``MAX_NODES`` those in the middle are left out: template stands at the ends.
             contents_id: 8 bytes that stand for what is on it; without, the address stands for that too.
             masses: uint8[k], characters of text of each node, 255 for more; without, none has text.
 
         Returns:
-            The evidence, or ``None`` while Redis is away.
+            The evidence, or ``None`` while Redis is unreachable.
         """
         nodes = _Distinct(fingerprints, masses)
         contents_id = contents_id or page_id
@@ -147,13 +148,13 @@ class NodeCounts:
             return nodes.evidence_of(settled)
         how, pages, undercount, version, entries, has_settled = reply
         if has_settled:
-            self._notice(stats.HOSTS_SETTLED)
+            self._count_stat(stats.HOSTS_SETTLED)
         df = nodes.in_place(frequencies(entries, pages))
         counted = how in {_NEW, _REPLACED}
         return SiteEvidence(df, pages, undercount, counted, label_version=version, replaced=how == _REPLACED)
 
     async def read(self, host: str, fingerprints: Hashes) -> SiteEvidence | None:
-        """Return the evidence without writing anything; ``None`` while Redis is away."""
+        """Return the evidence without writing anything; ``None`` while Redis is unreachable."""
         nodes = _Distinct(fingerprints, None)
         settled = self._settled.get(host)
         if settled is not None and not self._is_due(settled):
@@ -167,14 +168,14 @@ class NodeCounts:
             if len(nodes.distinct):
                 pipeline.hmget(counts, [field.tobytes() for field in nodes.distinct])
             replies = await pipeline.execute()
-            may_be_labels = replies[0][0] is not None and 0 < replies[1] <= MOST_LABEL_BYTES
+            may_be_labels = replies[0][0] is not None and 0 < replies[1] <= MAX_LABEL_BYTES
             return [await client.hget(state, "labels") if may_be_labels else None, *replies]
 
         replies = await self._connection.call(ask)
         if replies is None:
             return None
         labels, (stamp, *numbers, expected), _, *found = replies
-        pages, undercount, version = map(_whole, numbers)
+        pages, undercount, version = map(_count_in, numbers)
         if stamp is not None and labels is not None:
             try:
                 settled = SettledHost.unpack(stamp, version, pages, labels, float(expected or 0))
@@ -190,7 +191,7 @@ class NodeCounts:
     async def _held(self, host: str, contents_id: bytes, nodes: _Distinct) -> SettledHost | None:
         """The labels of a settled host that this worker holds, confirmed when it is time.
 
-        While Redis is away they are used as they are: a settled host needs no Redis.
+        While Redis is unreachable they are used as they are: a settled host needs no Redis.
         """
         settled = self._settled.get(host)
         if settled is None:
@@ -210,26 +211,26 @@ class NodeCounts:
             return settled
         self._settled.drop(host)
         if is_known:
-            self._notice(stats.HOSTS_REOPENED)
+            self._count_stat(stats.HOSTS_REOPENED)
         return None
 
     def _is_due(self, settled: SettledHost) -> bool:
-        """Whether it is time to ask if the labels still hold."""
+        """Whether it is time to check that the labels are still those of the host."""
         return time.monotonic() >= settled.confirmed + self._refresh
 
 
-def _whole(value: bytes | None) -> int:
+def _count_in(value: bytes | None) -> int:
     """The number that Redis holds; 0 where it is none."""
     return int(value) if value is not None and value.isdigit() and len(value) < 10 else 0
 
 
 class _Distinct:
-    """The nodes of one page as they are sent: distinct, sorted, and no more than ``MOST_NODES``."""
+    """The nodes of one page as they are sent: distinct, sorted, and no more than ``MAX_NODES``."""
 
     def __init__(self, fingerprints: Hashes, masses: Masses | None) -> None:
         masses = np.zeros(len(fingerprints), np.uint8) if masses is None else masses
         self._size = len(fingerprints)
-        self._kept = slice(None) if self._size <= MOST_NODES else _ends(self._size)
+        self._kept = slice(None) if self._size <= MAX_NODES else _ends(self._size)
         self.distinct, first, self._place = np.unique(fingerprints[self._kept], return_index=True, return_inverse=True)
         self.masses = masses[self._kept][first]
 
@@ -240,9 +241,9 @@ class _Distinct:
 
     def in_place(self, df: NDArray[np.int64]) -> NDArray[np.int64]:
         """Put the counts of the distinct nodes where the nodes were; 0 for those that were left out."""
-        whole = np.zeros(self._size, np.int64)
-        whole[self._kept] = df[self._place]
-        return whole
+        all_counts = np.zeros(self._size, np.int64)
+        all_counts[self._kept] = df[self._place]
+        return all_counts
 
     def evidence_of(self, settled: SettledHost) -> SiteEvidence:
         """What a settled host says of the nodes."""
@@ -251,9 +252,9 @@ class _Distinct:
 
 
 def _ends(size: int) -> NDArray[np.int64]:
-    """Places of the first and the last of so many nodes, ``MOST_NODES`` together."""
-    places = np.arange(MOST_NODES)
-    places[MOST_NODES // 2 :] += size - MOST_NODES
+    """Places of the first and the last of so many nodes, ``MAX_NODES`` together."""
+    places = np.arange(MAX_NODES)
+    places[MAX_NODES // 2 :] += size - MAX_NODES
     return places
 
 
@@ -265,12 +266,12 @@ class SettledHost:
         stamp: what Redis knows these labels by.
         version: how often the labels of the host have been frozen.
         pages: pages that had been counted by then.
-        expected: characters of template text per page by then, each weighted with its share of pages.
+        expected: characters of template text per page by then, each weighted with its fraction of pages.
         fingerprints: uint64[k], the nodes that are template, sorted.
-        shares: uint8[k], share of the pages that has each, 255 for all.
-        recent: running mean over the pages met here of the share of ``expected`` that they have, each at most 1.
+        fractions: uint8[k], fraction of the pages that have each, 255 for all.
+        recent: running mean over the pages met here of the fraction of ``expected`` that they have, each at most 1.
         outgrown: whether ``WINDOW`` pages met here had more template text in common that is not labelled than is.
-        confirmed: time of the last word from Redis, monotonic, in seconds.
+        confirmed: when Redis last confirmed the labels, monotonic, in seconds.
     """
 
     stamp: bytes
@@ -278,7 +279,7 @@ class SettledHost:
     pages: int
     expected: float
     fingerprints: Hashes
-    shares: NDArray[np.uint8]
+    fractions: NDArray[np.uint8]
     recent: float = 1.0
     outgrown: bool = False
     confirmed: float = field(default_factory=time.monotonic)
@@ -287,7 +288,7 @@ class SettledHost:
 
     @classmethod
     def unpack(cls, stamp: bytes, version: int, pages: int, labels: bytes, expected: float) -> Self:
-        """Read labels as ``settling.lua`` packs them: 8 bytes of fingerprint and one for the share each.
+        """Read labels as ``count_page.lua`` packs them: 8 bytes of fingerprint and one for the fraction of pages each.
 
         Raises:
             ValueError: they are of another length, or the expected text is no number.
@@ -298,7 +299,7 @@ class SettledHost:
         return cls(
             *(stamp, version, pages, expected),
             packed["fingerprint"].astype(np.uint64),
-            packed["share"].copy(),
+            packed["fraction"].copy(),
         )
 
     @property
@@ -307,10 +308,10 @@ class SettledHost:
         return self.recent < REOPEN_BELOW or self.outgrown
 
     def frequencies(self, fingerprints: Hashes) -> NDArray[np.int64]:
-        """Estimate on how many of the ``pages`` each node was: by its share for template, 1 for all others."""
-        shares = self._shares_of(fingerprints)
-        least = max(int(np.ceil(THETA * self.pages)), MIN_DF)  # the share is rounded, the label is not
-        return np.where(shares > 0, np.maximum(np.rint(shares * self.pages), least), 1).astype(np.int64)
+        """Estimate on how many of the ``pages`` each node was: from its fraction for template, 1 for all others."""
+        fractions = self._fractions_of(fingerprints)
+        least = max(int(np.ceil(THETA * self.pages)), MIN_DF)  # the fraction is rounded, the label is not
+        return np.where(fractions > 0, np.maximum(np.rint(fractions * self.pages), least), 1).astype(np.int64)
 
     def observe(self, contents_id: bytes, fingerprints: Hashes, masses: NDArray[np.uint8]) -> None:
         """Look at a page for signs that the labels are no longer those of the host.
@@ -322,13 +323,13 @@ class SettledHost:
         """
         if not len(fingerprints) or contents_id in self._window:
             return
-        shares = self._shares_of(fingerprints)
+        fractions = self._fractions_of(fingerprints)
         if self.expected > 0:
-            matched = float(shares @ masses)
+            matched = float(fractions @ masses)
             self.recent += (min(matched / self.expected, 1.0) - self.recent) / RECENT
-        unlabelled = np.flatnonzero(shares == 0)
+        unlabelled = np.flatnonzero(fractions == 0)
         self._labelled += int(masses.sum(dtype=np.int64) - masses[unlabelled].sum(dtype=np.int64))
-        longest = unlabelled[np.argsort(masses[unlabelled], kind="stable")[-_KEPT:]]
+        longest = unlabelled[np.argsort(masses[unlabelled], kind="stable")[-_MAX_UNLABELLED:]]
         self._window[contents_id] = fingerprints[longest], masses[longest]
         if len(self._window) == WINDOW:
             self.outgrown = self._unlabelled_template() > self._labelled
@@ -341,23 +342,23 @@ class SettledHost:
         _, first, pages = np.unique(fingerprints, return_index=True, return_counts=True)
         return int((pages * masses[first].astype(np.int64))[pages >= _COMMON].sum())
 
-    def _shares_of(self, fingerprints: Hashes) -> NDArray[np.float64]:
-        """float64, the frozen share of each node, 0 for those that are not template."""
+    def _fractions_of(self, fingerprints: Hashes) -> NDArray[np.float64]:
+        """float64, the frozen fraction of pages of each node, 0 for those that are not template."""
         if not len(self.fingerprints):
             return np.zeros(len(fingerprints))
         place = np.minimum(np.searchsorted(self.fingerprints, fingerprints), len(self.fingerprints) - 1)
-        return np.where(self.fingerprints[place] == fingerprints, self.shares[place] / 255, 0.0)
+        return np.where(self.fingerprints[place] == fingerprints, self.fractions[place] / 255, 0.0)
 
 
 class SettledHosts:
     """The settled hosts that a worker has met last.
 
     Args:
-        held: most hosts.
+        max_hosts: hosts held at most.
     """
 
-    def __init__(self, held: int = HOSTS_HELD) -> None:
-        self._held = held
+    def __init__(self, max_hosts: int = MAX_SETTLED_HOSTS) -> None:
+        self._max_hosts = max_hosts
         self._hosts: OrderedDict[str, SettledHost] = OrderedDict()
 
     def get(self, name: str) -> SettledHost | None:
@@ -370,7 +371,7 @@ class SettledHosts:
         """Hold a host."""
         self._hosts[name] = host
         self._hosts.move_to_end(name)
-        if len(self._hosts) > self._held:
+        if len(self._hosts) > self._max_hosts:
             self._hosts.popitem(last=False)
 
     def drop(self, name: str) -> None:

@@ -22,16 +22,31 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 from urllib.parse import quote
 
-from scrapy_winnow.storage import embedded_guard
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 SOCKET_PATH_LIMIT: Final = 103
 """Longest path of a Unix socket in bytes that every supported system takes (Linux: 107, macOS: 103)."""
 
-_POLL_SECONDS: Final = 0.01
+_POLL_S: Final = 0.01
 _LOG_TAIL_BYTES: Final = 600
+
+_GUARD: Final = """\
+import fcntl, os, signal, sys
+server = os.posix_spawn(sys.argv[2], sys.argv[2:], os.environ)
+users = os.open(sys.argv[1], os.O_RDWR)
+fcntl.flock(users, fcntl.LOCK_EX)
+os.kill(server, signal.SIGTERM)
+_, status = os.waitpid(server, 0)
+sys.exit(abs(os.waitstatus_to_exitcode(status)))
+"""
+"""The parent process of the server, which ends it when the last crawl that used it is gone.
+
+Every crawl holds a shared lock on the file of users as long as it lives, and the kernel drops that lock however the
+crawl ends, ``kill -9`` included. So waiting for the exclusive lock is waiting for the last crawl. It is kept until the
+server has written everything, so a crawl that starts meanwhile waits for it. The process imports nothing but these
+modules: it stays as long as the server, at 9 MB.
+"""
 
 
 class EmbeddedServerError(RuntimeError):
@@ -46,14 +61,14 @@ class EmbeddedServer:
     Args:
         folder: State folder; created if it is missing, readable by its owner only.
         timeout: Longest time to wait for the server to answer, in seconds. Loading the data counts.
-        memory: Most bytes that its data may take; beyond that, what has not been used for longest goes. The limit is
-            kept with the data, and ``None`` leaves it as it is: a look at the data never makes them fewer.
+        max_bytes: Memory that its data may take; beyond that, what has not been used for longest is evicted. The limit
+            is kept with the data, and ``None`` leaves it as it is, so that reading the data evicts nothing.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], *, timeout: float = 30.0, memory: int | None = None) -> None:
+    def __init__(self, folder: str | os.PathLike[str], *, timeout: float = 30.0, max_bytes: int | None = None) -> None:
         self.folder = Path(folder).expanduser().resolve()
         self._timeout = timeout
-        self._memory = memory
+        self._max_bytes = max_bytes
         self._users: int | None = None
         self._guard: int | None = None
 
@@ -68,7 +83,7 @@ class EmbeddedServer:
         return (self.folder / "appendonlydir").is_dir()
 
     def start(self) -> None:
-        """Join the server of the folder, starting it when nobody has; a second call revives one that was killed.
+        """Join the server of the folder, and start it if it is not running; a second call revives one that was killed.
 
         Raises:
             EmbeddedServerError: The folder cannot be written, there is no binary for this machine, or the server
@@ -78,15 +93,15 @@ class EmbeddedServer:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             with self._starting():
                 self._join()
-                if self._memory is not None:
-                    self._limit_file.write_text(str(self._memory), encoding="ascii")
-                if self._ask("PING") is None:
+                if self._max_bytes is not None:
+                    self._limit_file.write_text(str(self._max_bytes), encoding="ascii")
+                if self._send("PING") is None:
                     self._prepare_socket_folder()
                     self._launch()
                 else:
-                    self._wait_for_an_answer()
-                    if self._memory is not None:
-                        self._ask(f"CONFIG SET maxmemory {self._memory}")
+                    self._wait_for_answer()
+                    if self._max_bytes is not None:
+                        self._send(f"CONFIG SET maxmemory {self._max_bytes}")
         except OSError as error:
             self._leave()
             raise EmbeddedServerError(
@@ -130,8 +145,8 @@ class EmbeddedServer:
     def _limit_file(self) -> Path:
         return self.folder / "memory-limit"
 
-    def _memory_limit(self) -> int:
-        """Bytes that the data may take, as the crawl that came last had it; 0 for any number."""
+    def _read_memory_limit(self) -> int:
+        """Return the memory limit in bytes that the latest crawl has set; 0 for none."""
         try:
             return max(int(self._limit_file.read_text(encoding="ascii")), 0)
         except (FileNotFoundError, ValueError):
@@ -145,19 +160,21 @@ class EmbeddedServer:
             folder.mkdir(mode=0o700)
         status = folder.lstat()
         if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o077:
-            raise EmbeddedServerError(f"{folder} is not ours alone; set WINNOW_STATE_DIR to a shorter path")
+            raise EmbeddedServerError(
+                f"{folder} belongs to another user or is open to others; set WINNOW_STATE_DIR to a shorter path"
+            )
 
     def _socket_path(self) -> Path:
         path = self.folder / "server.sock"
         if len(os.fsencode(path)) <= SOCKET_PATH_LIMIT:
             return path
-        # The name is a function of the folder, so that every crawl on the folder finds the same socket.
+        # The name is derived from the folder, so that every crawl on the folder finds the same socket.
         name = hashlib.blake2b(os.fsencode(self.folder), digest_size=8).hexdigest()
         return Path(tempfile.gettempdir(), f"winnow-{os.getuid()}-{name}", "server.sock")
 
     @contextmanager
     def _starting(self) -> Iterator[None]:
-        """Be the only process that starts or leaves the server of this folder."""
+        """Hold the lock for starting and leaving the server of this folder."""
         lock = os.open(self.folder / "start.lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
             if not _wait_for(lambda: _try_lock(lock, fcntl.LOCK_EX), self._timeout):
@@ -199,22 +216,22 @@ class EmbeddedServer:
         write_log = (os.POSIX_SPAWN_OPEN, 1, str(log), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         self._guard = os.posix_spawn(
             sys.executable,
-            [sys.executable, "-I", "-S", embedded_guard.__file__, str(self._users_file), *self._command()],
+            [sys.executable, "-I", "-S", "-c", _GUARD, str(self._users_file), *self._command()],
             {"PATH": os.defpath},
             file_actions=[
                 (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
                 write_log,
                 (os.POSIX_SPAWN_DUP2, 1, 2),
             ],
-            # Ctrl-C goes to the crawl alone, which still has pages to count.
+            # Ctrl-C must reach the crawl alone, which still has pages to count.
             setsid=True,
         )
         if not _wait_for(self._answers, self._timeout):
             tail = log.read_bytes()[-_LOG_TAIL_BYTES:].decode(errors="replace").strip()
             raise EmbeddedServerError(f"the embedded server in {self.folder} did not start; its log ends:\n{tail}")
 
-    def _wait_for_an_answer(self) -> None:
-        """Wait for a server that is busy: a second one would take its socket and its data away."""
+    def _wait_for_answer(self) -> None:
+        """Wait for a server that is busy: a second one would take its socket and its data."""
         if not _wait_for(self._answers, self._timeout):
             raise EmbeddedServerError(f"the server of {self.folder} has not answered in {self._timeout:g} s")
 
@@ -228,19 +245,19 @@ class EmbeddedServer:
             "appendonly": "yes",
             "appendfsync": "everysec",
             "save": "",
-            "maxmemory": str(self._memory_limit()),
+            "maxmemory": str(self._read_memory_limit()),
             "maxmemory-policy": "volatile-lru",
-            # Freed in the background, memory is still in use when the next key is chosen, and all of them go.
+            # Memory that is freed in the background still counts as used, and then all keys would be evicted.
             "lazyfree-lazy-eviction": "no",
             "daemonize": "no",
         }
         return [str(server_binary()), *(part for name, value in options.items() for part in (f"--{name}", value))]
 
     def _answers(self) -> bool:
-        return (self._ask("PING") or b"").startswith(b"+PONG")
+        return (self._send("PING") or b"").startswith(b"+PONG")
 
-    def _ask(self, command: str) -> bytes | None:
-        """What the server says to a command; nothing while it is busy, and ``None`` where nobody listens."""
+    def _send(self, command: str) -> bytes | None:
+        """Return the reply to a command: empty while the server is busy, ``None`` where no server listens."""
         with socket.socket(socket.AF_UNIX) as probe:
             probe.settimeout(min(1.0, self._timeout))
             try:
@@ -282,5 +299,5 @@ def _wait_for(condition: Callable[[], bool], timeout: float) -> bool:
     while not condition():
         if time.monotonic() > deadline:
             return False
-        time.sleep(_POLL_SECONDS)
+        time.sleep(_POLL_S)
     return True

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _BATCH: Final = 500
 _LABEL_BYTES: Final = 9
 _FIELDS: Final = ("pages", "entries", "version", "used", "stamp")
-_ALL: Final = 255
+_ALL_PAGES: Final = 255
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ class HostRecords:
 
 
 def ago(seconds: int) -> str:
-    """A time in the past as a user reads it: ``12 s``, ``5 min``, ``3 h`` or ``9 d`` ago."""
+    """Format a time in the past for users: ``12 s``, ``5 min``, ``3 h`` or ``9 d`` ago."""
     past = max(int(time.time()) - seconds, 0)
     for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
         if past >= 2 * length:
@@ -151,14 +151,14 @@ class HostLabels:
         pages: pages that it was learned from.
         version: how often the labels have been frozen.
         fingerprints: uint64[k], ascending.
-        shares: uint8[k], share of the pages that has each, 255 for all.
+        fractions: uint8[k], fraction of the pages that have each, 255 for all.
         expected: characters of template that a page is expected to have in common with them.
     """
 
     pages: int
     version: int
     fingerprints: NDArray[np.uint64]
-    shares: NDArray[np.uint8]
+    fractions: NDArray[np.uint8]
     expected: float
 
     @classmethod
@@ -173,7 +173,7 @@ class HostLabels:
         pages, frozen = int(fields[0] or 0), int(fields[1] or 0)
         if fields[2] is not None:
             packed = np.sort(np.frombuffer(fields[2], LABEL), order="fingerprint")
-            labels = packed["fingerprint"].astype(np.uint64), packed["share"].copy()
+            labels = packed["fingerprint"].astype(np.uint64), packed["fraction"].copy()
             return cls(pages, frozen, *labels, float(fields[3] or 0))
         entries: Any = client.hgetall(nodes)
         if pages < MIN_PAGES or not entries:
@@ -182,20 +182,20 @@ class HostLabels:
 
     @classmethod
     def _of_counts(cls, pages: int, frozen: int, entries: dict[bytes, bytes]) -> Self:
-        """The labels that ``settling.lua`` would freeze now."""
+        """The labels that ``count_page.lua`` would freeze now."""
         nodes = np.frombuffer(b"".join(entries), "<u8").astype(np.uint64)
         entry = np.frombuffer(b"".join(entries.values()), ENTRY)
         seen = entry["seen"].astype(np.int64)
         chosen = np.flatnonzero(seen >= max(THETA * pages, MIN_DF))
         chosen = chosen[np.argsort(nodes[chosen])]
-        shares = np.maximum(np.floor(_ALL * seen[chosen] / pages + 0.5), 1).astype(np.uint8)
-        expected = float((entry["mass"][chosen] * (shares / _ALL) ** 2).sum())
-        return cls(pages, frozen, nodes[chosen], shares, expected)
+        fractions = np.maximum(np.floor(_ALL_PAGES * seen[chosen] / pages + 0.5), 1).astype(np.uint8)
+        expected = float((entry["mass"][chosen] * (fractions / _ALL_PAGES) ** 2).sum())
+        return cls(pages, frozen, nodes[chosen], fractions, expected)
 
     def write(self, client: Redis, prefix: str, version: int, host: str, ttl: int) -> bool:
         """Make a host that is not known one that is settled with these labels; return whether it was not known."""
         packed = np.empty(len(self.fingerprints), LABEL)
-        packed["fingerprint"], packed["share"] = self.fingerprints, self.shares
+        packed["fingerprint"], packed["fraction"] = self.fingerprints, self.fractions
         script = Script("import_labels").of(client)
         arguments: Sequence[bytes | int | str]
         arguments = packed.tobytes(), self.pages, repr(self.expected), max(self.version, 1), ttl
@@ -207,4 +207,4 @@ class HostLabels:
             return np.zeros(len(fingerprints), np.int64)
         place = np.searchsorted(self.fingerprints, fingerprints).clip(max=len(self.fingerprints) - 1)
         found = self.fingerprints[place] == fingerprints
-        return np.where(found, np.rint(self.shares[place] / _ALL * self.pages), 0).astype(np.int64)
+        return np.where(found, np.rint(self.fractions[place] / _ALL_PAGES * self.pages), 0).astype(np.int64)

@@ -30,7 +30,7 @@ def count_pages(url: str, prefix: str, **pages: int) -> None:
             prefix=prefix,
             version=FINGERPRINT_VERSION,
             budget=1000,
-            most_pages=1000,
+            max_pages=1000,
             ttl=1000,
             settle_after=32,
         )

@@ -38,7 +38,7 @@ def project(tmp_path, redis_url, prefix) -> Path:
 def _count_a_page(redis_url: str, prefix: str, host: str) -> None:
     async def run() -> None:
         connection = Connection(redis_url, timeout=10)
-        options = {"budget": 1000, "most_pages": 1000, "ttl": 1000, "settle_after": 32}
+        options = {"budget": 1000, "max_pages": 1000, "ttl": 1000, "settle_after": 32}
         counts = NodeCounts(connection, prefix=prefix, version=FINGERPRINT_VERSION, **options)
         await counts.count(host, b"12345678", np.arange(1, 13, dtype=np.uint64), masses=np.full(12, 20, np.uint8))
         await connection.close()

@@ -7,7 +7,7 @@ from winnow.fingerprints.units import FINGERPRINT_VERSION
 
 
 async def _pages_counted(connection: Connection, prefix: str, host: str) -> int:
-    counts = NodeCounts(connection, prefix=prefix, version=FINGERPRINT_VERSION, budget=1000, most_pages=1000, ttl=1000)
+    counts = NodeCounts(connection, prefix=prefix, version=FINGERPRINT_VERSION, budget=1000, max_pages=1000, ttl=1000)
     return int(await connection.call(lambda client: client.hget(counts.keys(host)[0], "pages")) or 0)
 
 

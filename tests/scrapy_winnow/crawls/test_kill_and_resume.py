@@ -22,7 +22,7 @@ def _linked_site(web):
 
 async def _counted(connection, prefix, host):
     """What Redis holds of a host: the counts of its nodes, and the ids of its pages."""
-    counts = NodeCounts(connection, prefix=prefix, version=FINGERPRINT_VERSION, budget=1000, most_pages=1000, ttl=1000)
+    counts = NodeCounts(connection, prefix=prefix, version=FINGERPRINT_VERSION, budget=1000, max_pages=1000, ttl=1000)
     _, nodes, guard, _ = counts.keys(host)
     ids = await connection.call(lambda client: client.get(guard))
     return (

@@ -44,7 +44,7 @@ def test_a_known_host_is_named_as_a_new_one(text):
 
 @given(st.text(max_size=60))
 def test_all_keys_of_a_host_are_in_one_slot_of_a_cluster(text):
-    counts = NodeCounts(None, prefix="winnow", version=1, budget=1, most_pages=1, ttl=1)
+    counts = NodeCounts(None, prefix="winnow", version=1, budget=1, max_pages=1, ttl=1)
     if site := site_of(f"http://{text}/"):
         slots = {key_slot(key.encode()) for key in counts.keys(site)}
         assert slots == {key_slot(site.encode())}

@@ -8,14 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scrapy_winnow.storage.connection import Connection
-from scrapy_winnow.storage.counts import MOST_NODES, NodeCounts
+from scrapy_winnow.storage.counts import MAX_NODES, NodeCounts
 from winnow.counting import LossyCounts
 
 BUDGET = 20_000
 
 
-def _counts(connection, prefix, *, version=1, budget=BUDGET, most_pages=10_000, ttl=1000) -> NodeCounts:
-    return NodeCounts(connection, prefix=prefix, version=version, budget=budget, most_pages=most_pages, ttl=ttl)
+def _counts(connection, prefix, *, version=1, budget=BUDGET, max_pages=10_000, ttl=1000) -> NodeCounts:
+    return NodeCounts(connection, prefix=prefix, version=version, budget=budget, max_pages=max_pages, ttl=ttl)
 
 
 def _nodes(*numbers: int) -> np.ndarray:
@@ -44,7 +44,7 @@ async def test_a_page_counts_once_however_often_it_comes(connection, prefix):
 
 async def test_one_page_from_many_workers_at_once_counts_once(redis_url, prefix):
     connections = [Connection(redis_url, timeout=10) for _ in range(8)]
-    nodes = np.arange(MOST_NODES, dtype=np.uint64)
+    nodes = np.arange(MAX_NODES, dtype=np.uint64)
     replies = await asyncio.gather(*(_counts(c, prefix).count("a.example", _id(1), nodes) for c in connections))
     assert sum(reply.counted for reply in replies) == 1
     evidence = await _counts(connections[0], prefix).read("a.example", nodes)
@@ -61,11 +61,11 @@ async def test_hosts_and_fingerprint_versions_do_not_mix(connection, prefix):
 
 
 async def test_of_a_huge_page_the_nodes_at_both_ends_are_counted(connection, prefix):
-    counts = _counts(connection, prefix, budget=3 * MOST_NODES)
-    nodes = np.arange(1, MOST_NODES + 101, dtype=np.uint64)
+    counts = _counts(connection, prefix, budget=3 * MAX_NODES)
+    nodes = np.arange(1, MAX_NODES + 101, dtype=np.uint64)
     for number in (1, 2):
         evidence = await counts.count("a.example", _id(number), nodes)
-    middle = slice(MOST_NODES // 2, MOST_NODES // 2 + 100)
+    middle = slice(MAX_NODES // 2, MAX_NODES // 2 + 100)
     assert (evidence.df[middle] == 0).all()
     assert (np.delete(evidence.df, middle) == 2).all()
 
@@ -107,7 +107,7 @@ async def test_when_one_key_of_a_host_is_evicted_the_host_starts_again(connectio
 
 
 async def test_no_page_is_counted_beyond_the_most_pages(connection, prefix):
-    counts = _counts(connection, prefix, most_pages=3)
+    counts = _counts(connection, prefix, max_pages=3)
     for number in range(5):
         evidence = await counts.count("a.example", _id(number), _nodes(1))
     assert (evidence.df.tolist(), evidence.pages, evidence.counted) == ([3], 3, False)

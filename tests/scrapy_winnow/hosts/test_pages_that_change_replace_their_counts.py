@@ -16,7 +16,7 @@ HOST = "a.example"
 
 
 def _counts(connection, prefix, *, budget=1000, settle_after=0) -> NodeCounts:
-    options = {"budget": budget, "most_pages": 1000, "ttl": 1000, "settle_after": settle_after}
+    options = {"budget": budget, "max_pages": 1000, "ttl": 1000, "settle_after": settle_after}
     return NodeCounts(connection, prefix=prefix, version=1, **options)
 
 

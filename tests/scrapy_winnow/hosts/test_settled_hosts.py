@@ -21,9 +21,9 @@ class Worker:
 
     def __init__(self, connection: Connection, prefix: str, **options: float) -> None:
         self.noted: list[str] = []
-        limits = {"budget": 4000, "most_pages": 1024, "ttl": 1000, "settle_after": 32, "refresh": 60.0, **options}
+        limits = {"budget": 4000, "max_pages": 1024, "ttl": 1000, "settle_after": 32, "refresh": 60.0, **options}
         self.connection = connection
-        self.counts = NodeCounts(connection, prefix=prefix, version=1, notice=self.noted.append, **limits)
+        self.counts = NodeCounts(connection, prefix=prefix, version=1, count_stat=self.noted.append, **limits)
 
     async def page(self, number: int, template: np.ndarray = TEMPLATE, content: int = 30):
         """Count a page of a template with content of its own."""
@@ -101,7 +101,7 @@ async def test_a_host_whose_labels_change_goes_on_counting(worker):
 
 
 async def test_pages_that_share_nothing_never_settle_before_the_most_pages(worker):
-    one = worker(most_pages=70)
+    one = worker(max_pages=70)
     nothing = TEMPLATE[:0]
     assert (await one.pages(range(69), template=nothing)).label_version == 0
     assert (await one.page(69, nothing)).label_version == 1
@@ -110,7 +110,7 @@ async def test_pages_that_share_nothing_never_settle_before_the_most_pages(worke
 
 
 async def test_nothing_settles_when_it_is_switched_off_and_counting_stops_at_the_most_pages(worker):
-    one = worker(settle_after=0, most_pages=40)
+    one = worker(settle_after=0, max_pages=40)
     evidence = await one.pages(range(45))
     assert (evidence.settled, evidence.label_version, evidence.pages, evidence.counted) == (False, 0, 40, False)
 

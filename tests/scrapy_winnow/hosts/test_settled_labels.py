@@ -41,7 +41,7 @@ def test_a_host_without_template_text_and_a_page_without_nodes_say_nothing_of_dr
 
 
 def test_a_worker_holds_the_hosts_it_has_met_last():
-    hosts = SettledHosts(held=2)
+    hosts = SettledHosts(max_hosts=2)
     for name in "ab":
         hosts.put(name, settled({}))
     assert hosts.get("a") is not None

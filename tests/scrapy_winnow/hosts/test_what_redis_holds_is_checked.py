@@ -24,7 +24,7 @@ async def counting(redis_url, prefix):
     """A connection with short waits, its counts, and a blocking client."""
     failures = []
     connection = Connection(redis_url, timeout=10, on_failure=failures.append)
-    counts = NodeCounts(connection, prefix=prefix, version=1, budget=100, most_pages=1000, ttl=100, settle_after=20)
+    counts = NodeCounts(connection, prefix=prefix, version=1, budget=100, max_pages=1000, ttl=100, settle_after=20)
     with redis.Redis.from_url(redis_url) as client:
         yield counts, client, failures
     await connection.close()
@@ -186,7 +186,7 @@ def test_no_contents_of_the_keys_make_a_page_fail(redis_url, prefix, state, node
     async def look_and_count():
         failures = []
         connection = Connection(redis_url, timeout=10, on_failure=failures.append)
-        options = {"budget": 30, "most_pages": 1000, "ttl": 100, "settle_after": 20}
+        options = {"budget": 30, "max_pages": 1000, "ttl": 100, "settle_after": 20}
         counts = NodeCounts(connection, prefix=prefix, version=1, **options)
         await counts.read(HOST, NODES)
         evidence = [await _count(counts, number) for number in range(3)]

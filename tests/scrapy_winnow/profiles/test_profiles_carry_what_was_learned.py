@@ -25,7 +25,7 @@ HOST = "harbour.example"
 
 def _counts(connection: Connection, prefix: str) -> NodeCounts:
     return NodeCounts(
-        connection, prefix=prefix, version=FINGERPRINT_VERSION, budget=2000, most_pages=1000, ttl=1000, settle_after=32
+        connection, prefix=prefix, version=FINGERPRINT_VERSION, budget=2000, max_pages=1000, ttl=1000, settle_after=32
     )
 
 
@@ -61,7 +61,7 @@ def test_a_profile_gives_a_new_crawl_a_settled_start(
         labels = [HostLabels.read(client, each, FINGERPRINT_VERSION, HOST) for each in (prefix, other)]
     assert labels[0] is not None
     assert labels[1] is not None
-    for name in ("fingerprints", "shares"):
+    for name in ("fingerprints", "fractions"):
         np.testing.assert_array_equal(getattr(labels[0], name), getattr(labels[1], name))
     assert labels[1].expected == pytest.approx(labels[0].expected)
 

@@ -140,7 +140,7 @@ def test_a_place_for_the_socket_that_others_can_write_is_refused(tmp_path):
     planted.mkdir()
     planted.chmod(0o777)
     try:
-        with pytest.raises(EmbeddedServerError, match="is not ours alone"):
+        with pytest.raises(EmbeddedServerError, match="belongs to another user"):
             server.start()
     finally:
         planted.rmdir()
@@ -167,7 +167,7 @@ def test_data_beyond_the_memory_goes_by_the_time_it_was_last_used(tmp_path):
     async def crawl(url: str) -> tuple[list[int], list[int], list[bool]]:
         failures: list[bool] = []
         connection = Connection(url, timeout=20, on_failure=failures.append)
-        counts = NodeCounts(connection, prefix="winnow", version=1, budget=4000, most_pages=100, ttl=1000)
+        counts = NodeCounts(connection, prefix="winnow", version=1, budget=4000, max_pages=100, ttl=1000)
         seen = []
         hosts = [f"h{number}.example" for number in range(200)]
         for number, host in enumerate(hosts):
@@ -181,7 +181,7 @@ def test_data_beyond_the_memory_goes_by_the_time_it_was_last_used(tmp_path):
         await connection.close()
         return seen, left, failures
 
-    with EmbeddedServer(tmp_path, memory=8 << 20) as server, _client(server) as client:
+    with EmbeddedServer(tmp_path, max_bytes=8 << 20) as server, _client(server) as client:
         seen, left, failures = asyncio.run(crawl(server.url))
         assert client.info("memory")["used_memory"] < 9 << 20
         assert client.config_get("maxmemory-policy")["maxmemory-policy"] == "volatile-lru"
@@ -193,16 +193,16 @@ def test_data_beyond_the_memory_goes_by_the_time_it_was_last_used(tmp_path):
 
 
 def test_a_look_leaves_the_limit_as_the_crawl_has_set_it(tmp_path):
-    with EmbeddedServer(tmp_path, memory=8 << 20), EmbeddedServer(tmp_path) as look, _client(look) as client:
+    with EmbeddedServer(tmp_path, max_bytes=8 << 20), EmbeddedServer(tmp_path) as look, _client(look) as client:
         assert client.config_get("maxmemory")["maxmemory"] == str(8 << 20)
     with EmbeddedServer(tmp_path) as look, _client(look) as client:
         assert client.config_get("maxmemory")["maxmemory"] == str(8 << 20)
-        with EmbeddedServer(tmp_path, memory=16 << 20):
+        with EmbeddedServer(tmp_path, max_bytes=16 << 20):
             assert client.config_get("maxmemory")["maxmemory"] == str(16 << 20)
 
 
 def test_a_look_at_data_whose_limit_is_not_known_takes_nothing_away(tmp_path):
-    with EmbeddedServer(tmp_path, memory=64 << 20) as server, _client(server) as client:
+    with EmbeddedServer(tmp_path, max_bytes=64 << 20) as server, _client(server) as client:
         for number in range(3_000):
             client.set(f"host-{number}", b"x" * 1_000, ex=1_000)
     for contents in (None, "", "many"):
