@@ -16,7 +16,7 @@ from scrapy_winnow.commands import main as winnow
 from scrapy_winnow.config import DEFAULTS
 from scrapy_winnow.fields import FIELDS
 from scrapy_winnow.project.spiders.site import SiteSpider
-from winnow.models.registry import shipped_models
+from winnow.models import shipped_models
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

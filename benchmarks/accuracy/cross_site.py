@@ -42,8 +42,8 @@ from sklearn.naive_bayes import MultinomialNB
 from benchmarks.accuracy.site_examples import add_site_arguments, site_examples
 from benchmarks.shared.common import parser_of, say, table, write_json
 from benchmarks.shared.plots import Panel, add_plot_argument, draw
-from winnow.models.blocks.features.tokens import TABLE_SIZE
-from winnow.models.blocks.standardising import standardised
+from winnow.features.tokens import TABLE_SIZE
+from winnow.models.networks import standardise
 from winnow.training.blocks.model import learn_tables, stacked_features, train_block_model
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Fold:
         tables = learn_tables(self.train, weight)
         features = [np.concatenate([page.static, tables.features(page.tokens)], axis=1) for page in self.test]
         judged = np.concatenate(_labelled(self.test, features)).astype(np.float32)
-        return standardised(matrix, mean, scale), standardised(judged, mean, scale)
+        return standardise(matrix, mean, scale), standardise(judged, mean, scale)
 
 
 def naive_bayes(fold: Fold) -> Floats:
@@ -112,7 +112,7 @@ def blocks(fold: Fold) -> Floats:
     scores = []
     for page in fold.test:
         matrix = page.matrix(model.tables)
-        scores.append(1 - model.content_probability(matrix, page.surroundings)[page.labelled])
+        scores.append(1 - model.content_probability(matrix, page.windows)[page.labelled])
     return np.concatenate(scores)
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from winnow.models.base import Scores
+    from winnow.models.scores import Scores
     from winnow.smoothing import SmoothedScores
     from winnow.training.evaluation import GoldPage
 

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Mapping, Sequence
 
-    from winnow.models.blocks import BlockPerceptron
+    from winnow.models.networks import BlockPerceptron
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 _TIMED: Final = 60  # pages

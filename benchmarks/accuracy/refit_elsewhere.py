@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from winnow.models.blocks.perceptron import BlockPerceptron
+    from winnow.models.networks import BlockPerceptron
     from winnow.training.blocks.examples import BlockPage
     from winnow.training.blocks.gold_sets import GoldExample
     from winnow.training.evaluation import Unit

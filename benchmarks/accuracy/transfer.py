@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from benchmarks.shared.common import model_or_exit, parser_of, shown, table, write_json
 from benchmarks.shared.peers import peers, trafilatura_precision_text
 from winnow import clean
-from winnow.models.base import SCOPES
+from winnow.models.scores import SCOPES
 from winnow.training.blocks.gold_sets import gold_examples
 from winnow.training.evaluation import page_accuracy
 

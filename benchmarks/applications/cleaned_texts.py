@@ -17,7 +17,7 @@ from winnow.site import PageCounts
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from winnow.models.base import Model
+    from winnow.models.scores import Model
 
 FULL_TEXT: Final = "FULLTEXT"
 SITE_LEVEL: Final = "SITELEVEL"

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from winnow import core
-from winnow.models.blocks.block_features import STATIC_NAMES
-from winnow.models.blocks.ensemble import PANEL
-from winnow.models.blocks.features import page_level
-from winnow.models.blocks.features.containers import LEVELS
+from winnow.features.blocks import LEVELS, PAGE_FEATURE_NAMES, STATIC_NAMES
+from winnow.models.networks import PANEL
 
 if TYPE_CHECKING:
     import random
@@ -52,16 +50,12 @@ def misuse(rng: random.Random) -> int:
             "leaf_frequencies",
             (_random_page(rng, some), *_one_wrong(rng, some, [*_ones(u8, 1, 2, 2), *_ones(i64, 2, 2)])),
         ),
-        ("surroundings", _one_wrong(rng, some, [np.zeros(18, i64), *_stretches()])),
-        ("number_slices", (some(i64), some(i64), rng.getrandbits(64), some(i64), some(i32))),
         ("cut_rows", (_random_page(rng, some), *_random_cuts(rng, some))),
         ("predict_trees", _random_trees(rng, some)),
         ("name_parts", (b"class name", some(i64), some(i64), 1, 2, some(i32))),
-        ("class_signatures", (b"class name", some(i64), some(i64), some(i64))),
         ("answer_questions", _random_questions(rng, some)),
         ("date_signs", ([text, "3 days ago"], rng.choice((-1, 40, 10_000)), some(u8))),
         ("static_features", (_random_page(rng, some), *_random_features(rng, some, table, text))),
-        ("name_tokens", (*(some(i32) for _ in range(4)), some(i64), some(i64), some(np.uint32), rng.choice((0, 8)))),
         ("word_features", (some(i64), some(i64), some(f32), some(f32))),
         ("name_features", (some(i64), some(i64), some(f32), some(i32), some(i32), some(i32), some(i64), some(f32))),
         ("hidden_layer", _random_layer(rng, some)),
@@ -105,7 +99,7 @@ def _random_features(
     rng: random.Random, some: Callable[[type[np.generic]], Any], properties: Any, text: str
 ) -> tuple[Any, ...]:
     """Other arguments of its features, of which one is not what it should be."""
-    sizes = len(STATIC_NAMES), len(page_level.NAMES), 1, LEVELS
+    sizes = len(STATIC_NAMES), len(PAGE_FEATURE_NAMES), 1, LEVELS
     arrays: list[Any] = [
         *(np.ones(4, np.uint32), np.zeros(4, np.int8), np.arange(16, dtype=np.int64), np.zeros(1, np.int32)),
         *(np.arange(2, dtype=np.int32), np.ones(1, np.int64), np.zeros(1, np.uint8), properties, np.ones(1, np.int32)),
@@ -150,12 +144,6 @@ def _ones(dtype: type[np.generic], *lengths: int) -> list[Any]:
     return [np.ones(length, dtype) for length in lengths]
 
 
-def _stretches() -> list[Any]:
-    """Arguments of the surroundings of three blocks in one element."""
-    blocks = [np.zeros(1, np.int32), np.full(1, 3, np.int32), np.ones(3)]
-    return [*blocks, *_ones(np.int64, 15, 15), *_ones(np.float32, 3, 15)]
-
-
 def _random_trees(rng: random.Random, some: Callable[[type[np.generic]], Any]) -> tuple[Any, ...]:
     """Two trees of two nodes over rows of three numbers, of which one array is wrong."""
     nodes, rows = np.array([0, 1], np.int32), np.zeros(6, np.float32)
@@ -187,14 +175,7 @@ def _random_layer(rng: random.Random, some: Callable[[type[np.generic]], Any]) -
 
 def _random_network(rng: random.Random, some: Callable[[type[np.generic]], Any]) -> tuple[Any, ...]:
     """One network of three and two units over two blocks, of which one array is wrong."""
-    slices = [np.zeros(2, np.int64), np.arange(1, 3)]
-    arrays = [
-        *np.ones((1, 6), np.float32),
-        np.ones(2, np.float32),
-        *slices,
-        np.ones(2, np.float32),
-        *map(np.copy, slices),
-    ]
-    arrays += [np.ones(2, np.float32), np.array([[0, 1], [1, 1]]), *_ones(np.float32, 12 * PANEL, 2, 2)]
+    windows = [np.zeros(6, np.int64), np.array([1, 2, 1, 1, 2, 2]), np.ones(6, np.float32)]
+    arrays = [np.ones(6, np.float32), np.ones(2, np.float32), *windows, *_ones(np.float32, 12 * PANEL, 2, 2)]
     *arguments, logits = _one_wrong(rng, some, [*arrays, np.empty(2, np.float32)])
     return *arguments, 0.5, rng.choice((-1, 0, 1, 1, 1, 2)), logits

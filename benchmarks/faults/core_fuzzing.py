@@ -29,14 +29,14 @@ from demo.web import generate
 from winnow import Page, PageTooLarge, clean, core, load_model
 from winnow.evidence.comment_model import dated_features
 from winnow.evidence.comments import NamedComments
+from winnow.features.blocks import features_of
 from winnow.fingerprints import both_fingerprints
-from winnow.models.blocks.block_features import features_of
 from winnow.page.parsing import parse_html
 
 if TYPE_CHECKING:
     import argparse
 
-    from winnow.models.blocks import BlockPerceptron
+    from winnow.models.networks import BlockPerceptron
 
 _INSIDE: Final = "WINNOW_FUZZING_INSIDE"
 _SANITIZERS: Final = (

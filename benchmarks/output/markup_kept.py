@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from lxml import etree
 
-    from winnow.models.base import Model
+    from winnow.models.scores import Model
     from winnow.training.evaluation import GoldPage
 
 KINDS: Final = {

@@ -17,7 +17,7 @@ from winnow.training.evaluation import GoldPage, read_gold
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from winnow.models.base import Model
+    from winnow.models.scores import Model
 
 _EVERY: Final = 2.0  # seconds
 _SUFFIXES: Final = {".html", ".htm", ".xhtml"}

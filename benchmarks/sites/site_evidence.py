@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping
 
-    from winnow.models.base import Model
+    from winnow.models.scores import Model
 
 SEEN = (1, 2, 5, 10, 30, 100)
 METHODS = ("page level", "site level", "both")

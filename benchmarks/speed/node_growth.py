@@ -24,7 +24,7 @@ from winnow.page.parsing import parse_html
 from winnow.smoothing import smooth_scores
 
 if TYPE_CHECKING:
-    from winnow.models.base import Model
+    from winnow.models.scores import Model
 
 SIZES: Final = (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
 PARSE, FLATTEN, FINGERPRINT, SCORE, SMOOTH, WHOLE = (

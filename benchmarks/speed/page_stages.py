@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from winnow.cleaned import Cleaned
-    from winnow.models.base import Model
+    from winnow.models.scores import Model
 
 NODES: Final = 5_000
 PARSE: Final = "lxml parse"

@@ -13,14 +13,14 @@ from scrapy_winnow.settings_reader import SettingsReader
 from scrapy_winnow.storage.evidence import MAX_PAGES
 from winnow.counting import MIN_PAGES
 from winnow.evidence.comments import COMMENTS, Comments
-from winnow.models.base import FAVORS, SCOPES
+from winnow.models.scores import FAVORS, SCOPES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from scrapy.settings import BaseSettings
 
-    from winnow.models.base import Favor, Scope
+    from winnow.models.scores import Favor, Scope
 
 DAY: Final = 86_400
 

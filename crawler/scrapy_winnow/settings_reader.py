@@ -13,7 +13,7 @@ from w3lib.encoding import resolve_encoding
 
 from scrapy_winnow.services.prometheus import address_in
 from scrapy_winnow.storage.clients import check_address
-from winnow.models.registry import load_model
+from winnow.models import load_model
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

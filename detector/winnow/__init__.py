@@ -3,7 +3,7 @@
 from winnow.cleaned import Cleaned
 from winnow.cleaning import clean
 from winnow.metadata import Metadata
-from winnow.models.registry import load_model
+from winnow.models import load_model
 from winnow.output.chunks import Chunk
 from winnow.output.segments import Segment
 from winnow.page.page import DEFAULT_LIMITS, Limits, Page, PageTooLarge

@@ -14,8 +14,8 @@ from winnow.cleaned import Cleaned
 from winnow.decide import decide
 from winnow.evidence.comments import COMMENTS, Comments
 from winnow.evidence.draft import Options
-from winnow.models.base import FAVORS, SCOPES
-from winnow.models.registry import load_model
+from winnow.models import load_model
+from winnow.models.scores import FAVORS, SCOPES
 from winnow.output.html import Parts
 from winnow.output.text import join_blocks, visible_text
 from winnow.page.charset import is_binary
@@ -24,7 +24,7 @@ from winnow.page.parsing import parse_html
 
 if TYPE_CHECKING:
     from winnow.evidence.draft import SiteCounts
-    from winnow.models.base import Favor, Model, Scope
+    from winnow.models.scores import Favor, Model, Scope
 
 Html = str | bytes | etree._Element | etree._ElementTree | Page
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from winnow.evidence.draft import Options, SiteCounts
-    from winnow.models.base import Choice, Model, Scores
+    from winnow.models.scores import Choice, Model, Scores
     from winnow.page.page import Page
 
 

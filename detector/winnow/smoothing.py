@@ -21,7 +21,7 @@ from winnow.page.ancestors import nearest
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from winnow.models.base import Scores
+    from winnow.models.scores import Scores
     from winnow.page.page import Page
 
 MAX_WORK: Final = 1 << 24

@@ -9,14 +9,14 @@ from benchmarks.accuracy.cross_site import _figures as cross_site_figures
 from benchmarks.accuracy.smoothing import _panels as smoothing_panels
 from benchmarks.layout.real_geometry import completed, real_geometry
 from benchmarks.shared.plots import Panel, draw
-from winnow.models.blocks.block_features import BlockFeatures
+from winnow.features.blocks import features_of
 from winnow.models.logistic.geometry import layout
 from winnow.page.page import Page
 from winnow.training.blocks.examples import BlockPage
 
 
 def block_page(source, words, content):
-    tokens = BlockFeatures.of(Page.parse("<p>x")).tokens
+    tokens = features_of(Page.parse("<p>x")).tokens
     return BlockPage(
         source, np.zeros((len(words), 1), np.float32), tokens, np.array(words, float), np.array(content, np.float32)
     )

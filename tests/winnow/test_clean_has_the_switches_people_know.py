@@ -9,7 +9,7 @@ from lxml import etree
 
 import winnow
 from tests.winnow.test_cleaning_takes_a_page_to_its_content import MODEL
-from winnow.models.registry import shipped_models
+from winnow.models import shipped_models
 
 TABLE = "<table><tr><th>Speed<th>Place<tr><td>130<td>Coast<tr><td>90<td>Inland</table>"
 LONG = "Winds of up to 130 km/h are expected on the coast tonight, says the weather office in its last report."

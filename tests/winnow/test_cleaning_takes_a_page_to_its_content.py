@@ -6,9 +6,8 @@ import pytest
 from lxml import etree, html
 
 import winnow
-from winnow.models.base import Scores
-from winnow.models.penalties import constant
-from winnow.models.threshold import FixedThreshold
+from winnow.models.logistic.penalties import constant
+from winnow.models.scores import FixedThreshold, Scores
 from winnow.page.ancestors import nearest
 from winnow.page.page import Limits, Page
 from winnow.page.subtrees import prefix_sums

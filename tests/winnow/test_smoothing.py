@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from winnow import smoothing
-from winnow.models.base import Scores
-from winnow.models.threshold import FixedThreshold
+from winnow.models.scores import FixedThreshold, Scores
 from winnow.page.page import Page
 from winnow.smoothing import SmoothedScores, smooth, smooth_scores, unsmoothed
 

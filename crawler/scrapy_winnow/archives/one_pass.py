@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from scrapy_winnow.archives.reading import ArchivedPage
     from scrapy_winnow.archives.rows import Row
     from scrapy_winnow.storage.evidence import SiteEvidence
-    from winnow.models.base import Model
+    from winnow.models.scores import Model
 
     CountPage = Callable[[str, str, NDArray[np.uint64], bytes], SiteEvidence]
     """:meth:`scrapy_winnow.archives.counting.StreamCounts.count`"""

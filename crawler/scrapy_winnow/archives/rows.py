@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from scrapy_winnow.archives.reading import ArchivedPage
     from scrapy_winnow.archives.runs import Options, Summary
     from scrapy_winnow.storage.evidence import SiteEvidence
-    from winnow.models.base import Model
+    from winnow.models.scores import Model
     from winnow.page.page import Limits
 
     Row = dict[str, object]

@@ -20,7 +20,7 @@ from scrapy_winnow.cleaning.process import ProcessDiedError
 from scrapy_winnow.cleaning.reading import ReadPage
 from scrapy_winnow.cleaning.tasks import Task
 from scrapy_winnow.storage.evidence import HashedPage
-from winnow.models.registry import load_model
+from winnow.models import load_model
 from winnow.page.charset import is_binary
 from winnow.page.page import Limits, Page, PageTooLarge
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from scrapy_winnow.config import Config
     from scrapy_winnow.storage.evidence import HashedUnits, UnitCounts
-    from winnow.models.base import StoredModel
+    from winnow.models.scores import StoredModel
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from scrapy_winnow.storage.evidence import UnitCounts
     from winnow.evidence.comments import Comments
-    from winnow.models.base import Favor, Model, Scope
+    from winnow.models.scores import Favor, Model, Scope
 
 _SWITCHES: Final = ("links", "images", "tables", "deduplicate", "comments", "scope", "favor")
 

@@ -20,7 +20,7 @@ from scrapy_winnow.cleaning.reading import is_reading, pack_hashed, pack_too_lar
 from scrapy_winnow.cleaning.tasks import pack_cleaned, pack_failure, pack_forgotten, read_task
 from scrapy_winnow.services.garbage import freeze_loaded
 from scrapy_winnow.storage.evidence import HashedPage
-from winnow.models.registry import load_model
+from winnow.models import load_model
 from winnow.page.page import Page, PageTooLarge
 
 AT_A_TIME: Final = 1 << 18

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from winnow import Cleaned, Segment
-    from winnow.models.base import Model
+    from winnow.models.scores import Model
 
     WritePage = Callable[["Source", str], object]
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from winnow import Cleaned
-    from winnow.models.base import Model
+    from winnow.models.scores import Model
 
 FAILED: Final = 1
 USAGE: Final = 2

@@ -19,7 +19,7 @@ from scrapy_winnow.commands.common import (
 )
 
 if TYPE_CHECKING:
-    from winnow.models.base import Model
+    from winnow.models.scores import Model
     from winnow.training.evaluation import GoldPage
 
 _EPILOG = """\

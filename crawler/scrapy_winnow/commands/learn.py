@@ -111,7 +111,7 @@ def _run(options: argparse.Namespace, client: Redis) -> int:
 def _learn(options: argparse.Namespace, client: Redis, keys: LearningKeys) -> int:
     from scrapy_winnow.learning.learner import FIGURES, Learner, LeaseLost, Terms, keep_learning  # noqa: PLC0415  (slow to import)
     from scrapy_winnow.storage.lease import Lease  # noqa: PLC0415
-    from winnow.models.blocks import BlockPerceptron  # noqa: PLC0415
+    from winnow.models.networks import BlockPerceptron  # noqa: PLC0415
 
     own = load_model_option(options)
     if not isinstance(own, BlockPerceptron):

@@ -109,7 +109,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run(options: argparse.Namespace) -> int:
     """Train, write model and card, and print the figures."""
-    from winnow.models.registry import DEFAULT_MODEL  # noqa: PLC0415  (help and usage errors need not wait for numpy)
+    from winnow.models import DEFAULT_MODEL  # noqa: PLC0415  (help and usage errors need not wait for numpy)
     from winnow.training import train  # noqa: PLC0415  (scikit-learn is slow to import)
 
     if options.processes < 1:

@@ -17,8 +17,7 @@ from winnow import DEFAULT_LIMITS, Cleaned, Limits, Page, PageTooLarge, clean, l
 from winnow.evidence.draft import Reason
 from winnow.evidence.marked_articles import with_authors_mark
 from winnow.evidence.site_counts import with_site_counts
-from winnow.models.blocks.attribution import Attribution, attribution
-from winnow.models.blocks.perceptron import BlockPerceptron
+from winnow.models.networks import Attribution, BlockPerceptron, attribution
 from winnow.output.text import block_texts
 from winnow.site import PageCounts
 
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
     from scrapy_winnow.inspector.documents import Document
     from scrapy_winnow.inspector.replay import Replay
-    from winnow.models.base import Scores
+    from winnow.models.scores import Scores
 
 CONTENT, TEMPLATE, COMMENTS, COPY = range(4)
 KINDS: Final = ("content", "template", "comments", "copy")

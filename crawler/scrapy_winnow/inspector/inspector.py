@@ -9,7 +9,7 @@ from scrapy_winnow.inspector.documents import DocumentError, gold_name
 from scrapy_winnow.inspector.inspection import Inspection
 from scrapy_winnow.inspector.prepared import prepared
 from scrapy_winnow.inspector.tried import Tried
-from winnow.models.registry import DEFAULT_MODEL, shipped_models
+from winnow.models import DEFAULT_MODEL, shipped_models
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

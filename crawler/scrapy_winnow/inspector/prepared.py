@@ -8,7 +8,7 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from winnow.models.base import FAVORS
+from winnow.models.scores import FAVORS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -9,12 +9,11 @@ import numpy as np
 
 from winnow.cleaning import check_choice
 from winnow.evidence.marked_articles import with_authors_mark
-from winnow.models.base import FAVORS
-from winnow.models.threshold import FixedThreshold
+from winnow.models.scores import FAVORS, FixedThreshold
 from winnow.smoothing import smooth_scores
 
 if TYPE_CHECKING:
-    from winnow.models.base import Favor, Model, Scores
+    from winnow.models.scores import Favor, Model, Scores
     from winnow.page.page import Page
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from scrapy_winnow.config import Config
     from scrapy_winnow.storage.connection import Connection
     from scrapy_winnow.storage.evidence import HashedPage, SiteEvidence
-    from winnow.models.base import StoredModel
+    from winnow.models.scores import StoredModel
 
 _MOST_UNDER_WAY: Final = 8
 """Examples being made at a time; each holds a page in memory, so further ones are left out."""

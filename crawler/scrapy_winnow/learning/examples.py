@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
-from winnow.models.blocks.block_features import FEATURE_NAMES, STATIC_NAMES, BlockFeatures
-from winnow.models.blocks.features.tokens import TABLE_SIZE, Tokens
-from winnow.models.blocks.network import ARRAY_NAMES
-from winnow.models.blocks.perceptron import BLOCKS
+from winnow.features.blocks import FEATURE_NAMES, STATIC_NAMES, BlockFeatures
+from winnow.features.tokens import TABLE_SIZE, Tokens
+from winnow.models.networks import ARRAY_NAMES, BLOCKS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

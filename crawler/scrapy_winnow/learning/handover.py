@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from winnow.models.blocks.perceptron import BlockPerceptron
 from winnow.models.files import ModelError
+from winnow.models.networks import BlockPerceptron
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from scrapy_winnow.storage.connection import Connection
     from scrapy_winnow.storage.keys import LearningKeys
-    from winnow.models.base import StoredModel
+    from winnow.models.scores import StoredModel
 
 MOST_BYTES: Final = 4_000_000
 """Bytes of a model's file; a larger one is not fetched."""

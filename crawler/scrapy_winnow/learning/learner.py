@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from scrapy_winnow.learning.collection import Extent
     from scrapy_winnow.storage.keys import LearningKeys
     from scrapy_winnow.storage.lease import Lease
-    from winnow.models.blocks.perceptron import BlockPerceptron
+    from winnow.models.networks import BlockPerceptron
     from winnow.progress import Progress
     from winnow.training.blocks.refitting import Moving
 

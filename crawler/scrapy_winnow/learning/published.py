@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from redis import Redis
 
     from scrapy_winnow.storage.keys import LearningKeys
-    from winnow.models.blocks.perceptron import BlockPerceptron
+    from winnow.models.networks import BlockPerceptron
 
 VERSIONS_KEPT: Final = 10
 

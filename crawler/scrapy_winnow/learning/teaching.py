@@ -8,7 +8,7 @@ import numpy as np
 
 from scrapy_winnow.learning.examples import CONTENT, MOST_BLOCKS, MOST_BYTES, TEMPLATE, UNLABELLED, Example
 from winnow.counting import site_level_templates, unique_units
-from winnow.models.blocks.block_features import BlockFeatures
+from winnow.features.blocks import features_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,11 +50,11 @@ def example_of(hashed: HashedPage, evidence: SiteEvidence, marked: MarkedPage | 
     hidden = marked.hidden() if marked is not None else None
     if marked is not None and hidden is not None:
         labels = np.where(np.isnan(marked.content), UNLABELLED, marked.content > 0.5).astype(np.int8)
-        example = Example.of(BlockFeatures.of(hidden), labels, marked=True)
+        example = Example.of(features_of(hidden), labels, marked=True)
     else:
         labels = block_labels(hashed, evidence)
         if (labels == UNLABELLED).all():
             return None
-        example = Example.of(BlockFeatures.of(hashed.page), labels)
+        example = Example.of(features_of(hashed.page), labels)
     written = example.to_bytes()
     return written if len(written) <= MOST_BYTES else None

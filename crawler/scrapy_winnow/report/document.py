@@ -13,11 +13,11 @@ from markupsafe import Markup
 from scrapy_winnow.report.plots import line_plot, smooth, spark
 from scrapy_winnow.report.summary import HostSummary, summary
 from scrapy_winnow.storage.hosts import ago
-from winnow.models.registry import load_model
+from winnow.models import load_model
 
 if TYPE_CHECKING:
     from scrapy_winnow.report.records import CrawlRecord
-    from winnow.models.base import Model
+    from winnow.models.scores import Model
 
 _ASSETS: Final = files("scrapy_winnow.report") / "assets"
 _MOST_IN_DETAIL: Final = 40

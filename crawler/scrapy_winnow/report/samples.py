@@ -17,7 +17,7 @@ from winnow import Page, PageTooLarge, clean
 from winnow.counting import MemoryCounts
 
 if TYPE_CHECKING:
-    from winnow.models.base import Model
+    from winnow.models.scores import Model
 
 MOST_HOSTS: Final = 20
 PAGES_PER_HOST: Final = 10

@@ -31,7 +31,7 @@ def leading_words(
     prefix: int,
     number: int,
     words: WriteableBuffer,
-    told: WriteableBuffer,
+    title_overlap: WriteableBuffer,
     /,
 ) -> bytearray: ...
 def text_hashes(
@@ -128,25 +128,6 @@ def leaf_frequencies(
     least: WriteableBuffer,
     /,
 ) -> None: ...
-def surroundings(
-    levels: ReadableBuffer,
-    block_begin: ReadableBuffer,
-    block_end: ReadableBuffer,
-    words: ReadableBuffer,
-    begin: WriteableBuffer,
-    end: WriteableBuffer,
-    weight: WriteableBuffer,
-    scale: WriteableBuffer,
-    /,
-) -> None: ...
-def number_slices(
-    begin: ReadableBuffer,
-    end: ReadableBuffer,
-    seed: int,
-    first: WriteableBuffer,
-    number: WriteableBuffer,
-    /,
-) -> int: ...
 def cut_rows(
     page: tuple[ReadableBuffer, ...],
     logits: ReadableBuffer,
@@ -173,9 +154,6 @@ def predict_trees(
 def name_parts(
     data: bytes, begin: ReadableBuffer, chosen: ReadableBuffer, seed: int, number: int, parts: WriteableBuffer, /
 ) -> bytearray: ...
-def class_signatures(
-    data: bytes, begin: ReadableBuffer, chosen: ReadableBuffer, signatures: WriteableBuffer, /
-) -> None: ...
 def answer_questions(
     data: bytes,
     begin: ReadableBuffer,
@@ -201,13 +179,9 @@ def hidden_layer(
 def network_logits(
     hidden: ReadableBuffer,
     weight: ReadableBuffer,
-    near_begin: ReadableBuffer,
-    near_end: ReadableBuffer,
-    near_scale: ReadableBuffer,
     begin: ReadableBuffer,
     end: ReadableBuffer,
     scale: ReadableBuffer,
-    place: ReadableBuffer,
     context_panels: ReadableBuffer,
     context_bias: ReadableBuffer,
     output_weight: ReadableBuffer,
@@ -227,7 +201,7 @@ def static_features(
     class_signature: ReadableBuffer,
     hides: ReadableBuffer,
     properties: ReadableBuffer,
-    told: ReadableBuffer,
+    title_overlap: ReadableBuffer,
     lines: str,
     lowered: str,
     title: int,
@@ -239,17 +213,6 @@ def static_features(
     owner: WriteableBuffer,
     /,
 ) -> None: ...
-def name_tokens(
-    first: ReadableBuffer,
-    attribute_begin: ReadableBuffer,
-    block_begin: ReadableBuffer,
-    block_end: ReadableBuffer,
-    part_begin: ReadableBuffer,
-    parts: ReadableBuffer,
-    hashes: ReadableBuffer,
-    table_size: int,
-    /,
-) -> tuple[bytearray, bytearray]: ...
 def word_features(
     word_block: ReadableBuffer, word: ReadableBuffer, odds: ReadableBuffer, rows: WriteableBuffer, /
 ) -> None: ...

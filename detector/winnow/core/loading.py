@@ -22,7 +22,7 @@ VARIABLE: Final = "WINNOW_CORE"
 SEED: Final = secrets.randbits(64)
 """Seed of the core's hash tables, another in every process, so that no page can fill one of their slots."""
 
-VERSION: Final = 11
+VERSION: Final = 12
 """Version of the functions that are called here; ``core.h`` has the same number."""
 
 

@@ -10,15 +10,11 @@ from typing import TYPE_CHECKING, ClassVar, Final, Self
 import numpy as np
 
 from winnow.core import compiled
+from winnow.features.blocks import STATIC_NAMES, features_of
+from winnow.features.tokens import TABLE_SIZE, name_hashes, write_word_features
 from winnow.memo import Memo
-from winnow.models.blocks.block_features import STATIC_NAMES, features_of
-from winnow.models.blocks.ensemble import Ensemble
-from winnow.models.blocks.features.hashed_words import name_hashes
-from winnow.models.blocks.features.tokens import TABLE_SIZE, write_word_features
-from winnow.models.blocks.network import ARRAY_NAMES, Network
-from winnow.models.blocks.standardising import standardised
 from winnow.models.files import ModelError, fingerprint_of, read_model_file, stored_numbers, write_model_file
-from winnow.models.one_thread import one_thread
+from winnow.models.networks import ARRAY_NAMES, Ensemble, Network, standardise
 from winnow.page.page import once_per_page
 from winnow.page.subtrees import prefix_sums
 
@@ -28,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from winnow.models.blocks.block_features import BlockFeatures
+    from winnow.features.blocks import BlockFeatures
     from winnow.page.page import Page
 
 # ---- winnow.evidence.comment_model: Blocks that look like the date or the age of a post, in no language in particular.
@@ -80,7 +76,7 @@ def posted(text: str) -> bool:
 
 
 def date_signs(texts: list[str], digits: NDArray[np.bool_]) -> NDArray[np.uint8]:
-    """uint8[m], bits of each block for a time of day, a year, an age, and for what may be a time in other surroundings.
+    """uint8[m], bits of each block for a time of day, a year, an age, and for what may be a time in other windows.
 
     A block without any is not :func:`posted`.
 
@@ -188,7 +184,7 @@ def page_features(matrices: Sequence[Matrix], mass: Floats) -> Floats:
     """
     weight = (np.sqrt(mass) + 1e-3).astype(np.float32)
     whole = weight.sum(dtype=np.float64)
-    means = [weight @ matrix / whole for matrix in matrices]
+    means = [np.einsum("m,mk->k", weight, matrix) / whole for matrix in matrices]  # on one thread
     return np.concatenate([*means, np.log1p([mass.sum(), len(mass)])])
 
 
@@ -202,7 +198,7 @@ def name_bag(features: BlockFeatures) -> NDArray[np.int64]:
     return np.flatnonzero(there)
 
 
-_OF_COMMENTS: Final = np.array(name_hashes(["comment comments"])[0]) % NAMES_OF_A_PAGE
+_OF_COMMENTS: Final = np.array(name_hashes("comment comments")) % NAMES_OF_A_PAGE
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,8 +225,7 @@ class CommentHead:
     def judge(self, dated: Floats, features: BlockFeatures) -> Judgement:
         """Judge a page with text, by its :func:`dated_features` and what the rest is made from."""
         parts = self._parts(dated, features)
-        hidden = self._ensemble.hidden(parts, self.mean, self.scale)
-        logits = self._ensemble.logits_of_hidden(hidden, features.surroundings)
+        logits = self._ensemble.logits(parts, self.mean, self.scale, features.windows)
         return Judgement(logits.astype(np.float64), partial(self._forum, parts, features))
 
     def forum(self, dated: Floats, features: BlockFeatures) -> float:
@@ -246,15 +241,14 @@ class CommentHead:
 
     def _forum(self, parts: Sequence[Matrix], features: BlockFeatures) -> float:
         """Logit of the probability that a page is a forum, from float32[m, ...] features side by side."""
-        with one_thread():  # for one page, more threads cost many times the time
-            of_page = page_features(parts, features.words).astype(np.float32)
-        known = standardised(of_page, self.forum_mean, self.forum_scale) @ self.forum_weight[:OF_A_PAGE]
+        of_page = page_features(parts, features.words).astype(np.float32)
+        known = standardise(of_page, self.forum_mean, self.forum_scale) @ self.forum_weight[:OF_A_PAGE]
         names = self.forum_weight[OF_A_PAGE:-1][name_bag(features)].sum()
         return float(known + names + self.forum_weight[-1])
 
     @cached_property
     def _ensemble(self) -> Ensemble:
-        return Ensemble.of([self.network])
+        return Ensemble([self.network])
 
     @cached_property
     def version(self) -> str:

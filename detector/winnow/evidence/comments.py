@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final, Literal, Self, get_args
 import numpy as np
 
 from winnow.evidence.comment_model import CommentHead, date_features, dated_features, posted, signs_of
+from winnow.features.blocks import STATIC_NAMES, features_of
 from winnow.memo import Memo
-from winnow.models.blocks.block_features import STATIC_NAMES, features_of
 from winnow.page.ancestors import nearest, outermost
 from winnow.page.attributes import question
 from winnow.page.runs import linked_runs
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from winnow.evidence.comment_model import Judgement
     from winnow.evidence.draft import Draft
-    from winnow.models.base import Scores
-    from winnow.models.blocks.block_features import BlockFeatures
+    from winnow.features.blocks import BlockFeatures
+    from winnow.models.scores import Scores
     from winnow.page.page import Page
 
     Flags = NDArray[np.bool_]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from winnow.evidence.comments import CommentPartition
-from winnow.models.base import Choice
+from winnow.models.scores import Choice
 from winnow.output.text import block_texts
 from winnow.smoothing import SmoothedScores
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from winnow.evidence.comments import Comments
-    from winnow.models.base import Favor, Model, Scope, Scores
+    from winnow.models.scores import Favor, Model, Scope, Scores
     from winnow.page.page import Page
 
     Flags = NDArray[np.bool_]

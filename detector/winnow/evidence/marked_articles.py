@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from winnow.evidence.draft import Draft
-    from winnow.models.base import Scores
+    from winnow.models.scores import Scores
 
 # ---- winnow.evidence.marked_articles: Texts of articles in a page's JSON-LD: what publishers write for search engines, in a script that no reader sees.
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from winnow.evidence.draft import Draft
-    from winnow.models.base import Choice, Scores
+    from winnow.models.scores import Choice, Scores
     from winnow.page.page import Page
 
 

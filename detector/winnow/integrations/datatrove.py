@@ -14,14 +14,14 @@ from datatrove.utils.logging import logger
 from datatrove.utils.typeshelper import StatHints
 
 from winnow.cleaning import clean
-from winnow.models.registry import load_model
+from winnow.models import load_model
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from datatrove.data import Document
 
-    from winnow.models.base import Favor, Scope
+    from winnow.models.scores import Favor, Scope
 
 FACTS = ("title", "confidence", "kind", "template_share")
 """What the extractor adds to the metadata of a document."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 FORMAT: Final = "winnow model 1"
 _HEADER: Final = "header"
-_MOST_BYTES: Final = 64_000_000
+_MAX_BYTES: Final = 64_000_000
 
 
 class ModelError(ValueError):
@@ -62,8 +62,8 @@ def read_model_file(path: Path) -> tuple[dict[str, Any], Arrays]:
 
 def _read_arrays(path: Path) -> Arrays:
     with zipfile.ZipFile(path) as archive:
-        if sum(member.file_size for member in archive.infolist()) > _MOST_BYTES:
-            raise ValueError(f"larger than {_MOST_BYTES:,} bytes")
+        if sum(member.file_size for member in archive.infolist()) > _MAX_BYTES:
+            raise ValueError(f"larger than {_MAX_BYTES:,} bytes")
     with np.load(path, allow_pickle=False) as stored:
         return {name: stored[name] for name in stored.files}
 

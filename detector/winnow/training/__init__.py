@@ -7,9 +7,9 @@ import json
 from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol
 
-from winnow.models.blocks.perceptron import BLOCKS
+from winnow.models import DEFAULT_MODEL
 from winnow.models.logistic.model import LOGISTIC
-from winnow.models.registry import DEFAULT_MODEL
+from winnow.models.networks import BLOCKS
 from winnow.papers.base import METHODS
 from winnow.training.blocks.training import train_blocks
 from winnow.training.labels import SITE_LEVEL_METHOD

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from winnow.models.base import Model
+from winnow.models.scores import Model
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -14,10 +14,9 @@ from scrapy_winnow.learning.teaching import block_labels
 from scrapy_winnow.storage.evidence import HashedPage, SiteEvidence
 from scrapy_winnow.storage.keys import LearningKeys
 from scrapy_winnow.storage.scripts import Script
-from winnow.models.blocks.block_features import FEATURE_NAMES, BlockFeatures
-from winnow.models.blocks.features.tokens import TABLE_SIZE, TokenTables
-from winnow.models.blocks.network import Network
-from winnow.models.blocks.perceptron import BlockPerceptron
+from winnow.features.blocks import FEATURE_NAMES, features_of
+from winnow.features.tokens import TABLE_SIZE, TokenTables
+from winnow.models.networks import BlockPerceptron, Network
 from winnow.page.page import Page
 
 WORDS = ["wind", "river", "stone", "glass", "paper", "cloud", "salt", "iron", "lemon", "harbour", "winter"]
@@ -43,7 +42,7 @@ def example_bytes(host: int, number: int) -> bytes:
     shared = set(HashedPage.of(Page.parse(html_of(host, number + 1))).fingerprints.tolist())
     df = np.array([40 if fingerprint in shared else 1 for fingerprint in hashed.fingerprints.tolist()])
     evidence = SiteEvidence(df, pages=40, undercount=0, counted=True)
-    return Example.of(BlockFeatures.of(hashed.page), block_labels(hashed, evidence)).to_bytes()
+    return Example.of(features_of(hashed.page), block_labels(hashed, evidence)).to_bytes()
 
 
 @pytest.fixture(autouse=True)

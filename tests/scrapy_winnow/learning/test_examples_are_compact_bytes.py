@@ -11,8 +11,8 @@ from scrapy_winnow.learning import examples as module
 from scrapy_winnow.learning.examples import CONTENT, TEMPLATE, UNLABELLED, Example, ExampleError
 from scrapy_winnow.learning.teaching import TEACHING_PAGES, block_labels, example_of, ready_to_teach
 from scrapy_winnow.storage.evidence import HashedPage, SiteEvidence
-from winnow.models.blocks.block_features import BlockFeatures
-from winnow.models.blocks.features.tokens import TABLE_SIZE, TokenTables
+from winnow.features.blocks import BlockFeatures
+from winnow.features.tokens import TABLE_SIZE, TokenTables
 from winnow.page.page import Page
 from winnow.training.marked_pages import MarkedPage
 
@@ -25,7 +25,7 @@ HTML = (
 
 def _example(html: str = HTML) -> tuple[BlockFeatures, Example]:
     page = Page.parse(html)
-    features = BlockFeatures.of(page)
+    features = features_of(page)
     labels = np.array([(TEMPLATE, CONTENT, UNLABELLED)[number % 3] for number in range(page.m)], np.int8)
     return features, Example.of(features, labels)
 

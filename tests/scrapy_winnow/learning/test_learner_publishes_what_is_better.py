@@ -17,8 +17,8 @@ from scrapy_winnow.learning.published import VERSIONS_KEPT, Published
 from scrapy_winnow.services.service import Service
 from scrapy_winnow.storage.lease import Lease
 from tests.scrapy_winnow.waiting import until
-from winnow.models.blocks.perceptron import BlockPerceptron
-from winnow.models.registry import load_model
+from winnow.models import load_model
+from winnow.models.networks import BlockPerceptron
 from winnow.training.blocks.model import Recipe
 from winnow.training.blocks.refitting import Moving
 from winnow.training.blocks.training import train_blocks

@@ -11,8 +11,8 @@ from scrapy_winnow.learning.published import Published, _bytes_of
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.lease import Lease
 from tests.scrapy_winnow.waiting import SECONDS, figures, until
-from winnow.models.blocks.perceptron import BlockPerceptron
 from winnow.models.files import ModelError
+from winnow.models.networks import BlockPerceptron
 
 CARD = Card("", "", "", 1, 1, 1, 1, *[0.0] * 8)
 

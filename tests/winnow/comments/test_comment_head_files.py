@@ -8,7 +8,7 @@ import pytest
 from tests.winnow.comments.pages import BLOG_POST
 from winnow.evidence.comment_model import CommentHead, dated_features
 from winnow.evidence.comments import WEIGHTS, comment_head
-from winnow.models.blocks.block_features import features_of
+from winnow.features.blocks import features_of
 from winnow.models.files import ModelError, read_model_file, write_model_file
 from winnow.page.page import Page
 

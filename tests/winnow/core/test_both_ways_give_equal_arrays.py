@@ -16,14 +16,13 @@ from winnow.counting import countable, frequencies_from_leaves, leaves
 from winnow.duplicates import shingles
 from winnow.evidence.comment_model import date_signs, dated_features, posted
 from winnow.evidence.comments import NamedComments
+from winnow.features.blocks import features_of
+from winnow.features.tokens import TABLE_SIZE, Tokens, TokenTables
 from winnow.fingerprints import both_fingerprints
 from winnow.memo import forget
-from winnow.models.base import SCOPES, Scope
-from winnow.models.blocks.block_features import features_of
-from winnow.models.blocks.decision.kinds import KINDS
-from winnow.models.blocks.decision.trees import Trees
-from winnow.models.blocks.features.tokens import TABLE_SIZE, Tokens, TokenTables
-from winnow.models.blocks.perceptron import view_of
+from winnow.models.decision import KINDS, Trees
+from winnow.models.networks import PageView
+from winnow.models.scores import SCOPES, Scope
 from winnow.page.ancestors import nearest
 from winnow.page.parsing import parse_html
 from winnow.page.subtrees import within
@@ -178,7 +177,7 @@ def test_rows_of_cuts(root: etree._Element, scope: Scope, random: Random) -> Non
     page = Page.from_tree(root)
     if not page.m:
         return
-    view = view_of(page, features_of(page))
+    view = PageView.of(page, features_of(page))
     scores, kinds = (np.array([random.choice([0, 1, random.random()]) for _ in range(k)]) for k in (page.m, len(KINDS)))
     fast = view.rows(scores, kinds, scope)
     with core.numpy_only():

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from winnow.models.threshold import expected_f1_threshold
+from winnow.models.scores import expected_f1_threshold
 
 BLOCKS = st.lists(st.tuples(st.floats(0, 1), st.integers(0, 500)), min_size=1, max_size=12)
 

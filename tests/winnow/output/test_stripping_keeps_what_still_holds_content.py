@@ -3,7 +3,7 @@ import pytest
 from lxml import etree
 from numpy.typing import NDArray
 
-from winnow.models.base import ABOVE_ALL
+from winnow.models.scores import ABOVE_ALL
 from winnow.output.html import MAX_NESTING, write_html
 from winnow.output.markdown import to_markdown
 from winnow.output.stripping import remains, template_units

@@ -3,9 +3,8 @@ import pytest
 
 import winnow
 from winnow.evidence.main_content import LEAST_LENGTH, beside_story, own_paragraphs, says_more
-from winnow.models.base import Scores
-from winnow.models.penalties import constant
-from winnow.models.threshold import FixedThreshold
+from winnow.models.logistic.penalties import constant
+from winnow.models.scores import FixedThreshold, Scores
 from winnow.page.page import Page
 
 STORY = "The harbour stayed shut for a third day while divers looked for the buoy that the storm had torn loose."

@@ -8,7 +8,7 @@ import pytest
 
 from tests.winnow.comments.pages import SAID, STORY, page_of, thread
 from winnow.evidence.comment_model import CommentHead, dated_features
-from winnow.models.blocks.block_features import features_of
+from winnow.features.blocks import features_of
 from winnow.page.page import Page
 from winnow.training.comments import comment_page, measured, measured_by_folds, train_comment_head, without_repeats
 from winnow.training.comments.__main__ import main

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from winnow.models.blocks.perceptron import BlockPerceptron
-from winnow.models.registry import load_model
+from winnow.models import load_model
+from winnow.models.networks import BlockPerceptron
 from winnow.page.page import Page
 from winnow.training.blocks.examples import BlockPage, block_page
 from winnow.training.blocks.refitting import STEPS, Moving, compared, refit

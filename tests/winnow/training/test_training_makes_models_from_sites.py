@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from demo.web import generate
+from winnow.models import DEFAULT_MODEL, load_model
 from winnow.models.logistic.model import LogisticModel
-from winnow.models.registry import DEFAULT_MODEL, load_model
 from winnow.page.page import Page
 from winnow.training import TRAINERS, Site, Trained, find_sites, train
 from winnow.training.labels import CONTENT, IGNORED, TEMPLATE, SiteCounts

@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Goes up with every change of what a function takes or gives; winnow.core.loading knows the same number. */
-#define CORE_VERSION 11
+#define CORE_VERSION 12
 
 /* A stretch of memory that grows; `used` and `capacity` in bytes. */
 typedef struct {
@@ -133,19 +133,15 @@ PyObject *core_shingles(PyObject *module, PyObject *arguments);
 PyObject *core_countable(PyObject *module, PyObject *arguments);
 PyObject *core_leaves(PyObject *module, PyObject *arguments);
 PyObject *core_leaf_frequencies(PyObject *module, PyObject *arguments);
-PyObject *core_surroundings(PyObject *module, PyObject *arguments);
-PyObject *core_number_slices(PyObject *module, PyObject *arguments);
 PyObject *core_cut_rows(PyObject *module, PyObject *arguments);
 PyObject *core_predict_trees(PyObject *module, PyObject *arguments);
 PyObject *core_name_parts(PyObject *module, PyObject *arguments);
-PyObject *core_class_signatures(PyObject *module, PyObject *arguments);
 PyObject *core_answer_questions(PyObject *module, PyObject *arguments);
 PyObject *core_date_signs(PyObject *module, PyObject *arguments);
 PyObject *core_hidden_layer(PyObject *module, PyObject *arguments);
 PyObject *core_network_logits(PyObject *module, PyObject *arguments);
 PyObject *core_limit_registers(PyObject *module, PyObject *arguments);
 PyObject *core_static_features(PyObject *module, PyObject *arguments);
-PyObject *core_name_tokens(PyObject *module, PyObject *arguments);
 PyObject *core_word_features(PyObject *module, PyObject *arguments);
 PyObject *core_name_features(PyObject *module, PyObject *arguments);
 PyObject *core_smooth(PyObject *module, PyObject *arguments);

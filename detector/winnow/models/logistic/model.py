@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 
-from winnow.models.base import Scores
 from winnow.models.files import ModelError, fingerprint_of, read_model_file, required_array, write_model_file
 from winnow.models.logistic.features import NODE_FEATURES, node_features
 from winnow.models.logistic.measures import Measures
-from winnow.models.penalties import by_area, weights_with_hidden
-from winnow.models.threshold import FixedThreshold
+from winnow.models.logistic.penalties import by_area, weights_with_hidden
+from winnow.models.scores import FixedThreshold, Scores
 
 if TYPE_CHECKING:
     from pathlib import Path

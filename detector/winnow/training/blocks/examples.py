@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from winnow.models.blocks.block_features import BlockFeatures
-from winnow.models.blocks.surroundings import Surroundings
+from winnow.features.blocks import features_of
+from winnow.features.context import ContextWindows
 from winnow.training.blocks.restyling import pages_of
 from winnow.training.gold import aligner, content_shares
 from winnow.training.labels import CONTENT, IGNORED, SITE_LEVEL_METHOD, SiteCounts
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from winnow.models.blocks.features.tokens import Tokens, TokenTables
+    from winnow.features.tokens import Tokens, TokenTables
     from winnow.page.page import Page
     from winnow.progress import Progress
     from winnow.training.blocks.gold_sets import GoldExample
@@ -58,9 +58,9 @@ class BlockPage:
         return ~np.isnan(self.content)
 
     @property
-    def surroundings(self) -> Surroundings:
+    def windows(self) -> ContextWindows:
         """Stretches of blocks around each block."""
-        return Surroundings.of(self.tokens, self.words)
+        return ContextWindows.of(self.tokens, self.words)
 
     def matrix(self, tables: TokenTables) -> NDArray[np.float32]:
         """float32[m, k], all features, the learned ones by the given tables."""
@@ -76,7 +76,7 @@ class BlockPage:
 
 def block_page(page: Page, content: NDArray[np.float32], source: str) -> BlockPage:
     """Take a page as examples; the lxml tree is let go."""
-    features = BlockFeatures.of(page)
+    features = features_of(page)
     return BlockPage(source, features.static, features.tokens, features.words, content)
 
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from scipy.sparse import csc_array
 
-from winnow.models.blocks.network import Network
-from winnow.models.blocks.surroundings import NAMES, Surroundings
+from winnow.features.context import WINDOWS, ContextWindows
+from winnow.models.networks import Network
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,19 +38,19 @@ class Lesson:
         target: float32[r], probability of content, 0..1.
         weight: float32[r], how much each block matters.
         begin: int64[pages + 1], where the blocks of each page begin.
-        surroundings: of the blocks of each page.
+        windows: of the blocks of each page.
     """
 
     inputs: Matrix
     target: Matrix
     weight: Matrix
     begin: NDArray[np.int64]
-    surroundings: Sequence[Surroundings]
+    windows: Sequence[ContextWindows]
 
-    def pages(self, chosen: NDArray[np.int64]) -> tuple[NDArray[np.int64], Surroundings]:
-        """Rows of some pages, and the surroundings of their blocks."""
+    def pages(self, chosen: NDArray[np.int64]) -> tuple[NDArray[np.int64], ContextWindows]:
+        """Rows of some pages, and the windows of their blocks."""
         rows = np.concatenate([np.arange(self.begin[page], self.begin[page + 1]) for page in chosen.tolist()])
-        return rows, Surroundings.joined([self.surroundings[page] for page in chosen.tolist()])
+        return rows, ContextWindows.joined([self.windows[page] for page in chosen.tolist()])
 
 
 def fit(
@@ -118,11 +118,11 @@ def _descend(
         batch = step % batches
         if not batch:
             order = random.permutation(pages)
-        rows, surroundings = lesson.pages(order[batch * _PAGES_PER_STEP : (batch + 1) * _PAGES_PER_STEP])
+        rows, windows = lesson.pages(order[batch * _PAGES_PER_STEP : (batch + 1) * _PAGES_PER_STEP])
         inputs = lesson.inputs[rows]
         if dropout:
             inputs *= (random.random(inputs.shape, np.float32) >= dropout) * np.float32(1 / (1 - dropout))
-        slopes = gradients(network, inputs, lesson.target[rows], weight[rows], surroundings)
+        slopes = gradients(network, inputs, lesson.target[rows], weight[rows], windows)
         now = rate * min((step + 1) / max(warm_up, 1), 1.0) * (0.5 + 0.5 * math.cos(math.pi * step / steps))
         for array, slope, mean, square in zip(network.arrays, slopes, means, squares, strict=True):
             _adam(array, slope, mean, square, step=step + 1, rate=now, decay=decay)
@@ -138,16 +138,33 @@ def _adam(array: Matrix, slope: Matrix, mean: Matrix, square: Matrix, *, step: i
     array -= rate * unbiased[0] / (np.sqrt(unbiased[1]) + 1e-8)
 
 
+def forward(network: Network, inputs: Matrix, windows: ContextWindows) -> tuple[Matrix, Matrix, Matrix]:
+    """Evaluate a network: its two hidden layers, float32[m, c] and float32[m, d], and float32[m] logits of content.
+
+    The compiled core has the same sums in another order, and keeps no layers.
+    """
+    blocks = np.maximum(inputs @ network.block_weight + network.block_bias, 0)
+    width = len(network.context_bias)
+    weighted = blocks @ network.context_weight  # the mean of weighted sums is the weighted sum of means, and narrower
+    context = weighted[:, :width] + network.context_bias
+    totals = np.zeros((len(weighted) + 1, weighted.shape[1] - width), np.float32)
+    np.cumsum(weighted[:, width:] * windows.weight[:, None], axis=0, out=totals[1:])
+    for kind, (begin, end, scale) in enumerate(zip(windows.begin, windows.end, windows.scale, strict=True)):
+        column = totals[:, kind * width : (kind + 1) * width]
+        context += (column.take(end, axis=0) - column.take(begin, axis=0)) * scale[:, None]
+    np.maximum(context, 0, out=context)
+    return blocks, context, (context @ network.output_weight + network.output_bias)[:, 0]
+
+
 def gradients(
-    network: Network, inputs: Matrix, target: Matrix, weight: Matrix, surroundings: Surroundings
+    network: Network, inputs: Matrix, target: Matrix, weight: Matrix, windows: ContextWindows
 ) -> tuple[Matrix, ...]:
     """Slopes of the weighted cross-entropy by each of the network's arrays."""
-    blocks = network.block_layer(inputs)
-    context = network.context_layer(blocks, surroundings)
-    probability = 1 / (1 + np.exp(-np.clip(network.output(context), -30, 30)))
+    blocks, context, logit = forward(network, inputs, windows)
+    probability = 1 / (1 + np.exp(-np.clip(logit, -30, 30)))
     of_output = (weight * (probability - target)).astype(np.float32)[:, None]
     of_context = of_output @ network.output_weight.T * (context > 0)
-    of_weighted = np.concatenate([of_context, _of_means(of_context, surroundings)], axis=1)
+    of_weighted = np.concatenate([of_context, _of_means(of_context, windows)], axis=1)
     of_blocks = of_weighted @ network.context_weight.T * (blocks > 0)
     return (
         inputs.T @ of_blocks, of_blocks.sum(axis=0),
@@ -156,24 +173,24 @@ def gradients(
     )  # fmt: skip
 
 
-def _of_means(slopes: Matrix, surroundings: Surroundings) -> Matrix:
-    """Slopes by the values that :meth:`Surroundings.add_means` averages, from the slopes by what it adds to."""
+def _of_means(slopes: Matrix, windows: ContextWindows) -> Matrix:
+    """Slopes by the values that the second layer averages, from the slopes by what it adds to."""
     m, width = slopes.shape
-    kinds = len(surroundings.begin)
+    kinds = len(windows.begin)
     result = np.empty((m, kinds * width), np.float32)
     for kind in range(kinds):
-        scale = surroundings.scale[kind]
-        edges = np.stack([surroundings.begin[kind], surroundings.end[kind]], axis=1).ravel()
+        scale = windows.scale[kind][:, None]
+        edges = np.stack([windows.begin[kind], windows.end[kind]], axis=1).ravel()
         signed = np.concatenate([scale, -scale], axis=1).ravel()
         change = csc_array((signed, edges, np.arange(0, 2 * m + 1, 2)), shape=(m + 1, m))
         result[:, kind * width : (kind + 1) * width] = np.cumsum((change @ slopes)[:-1], axis=0)
-    result *= surroundings.weight[:, None]
+    result *= windows.weight[:, None]
     return result
 
 
 def _start(inputs: int, hidden: tuple[int, int], random: np.random.Generator) -> Network:
     """A network of random weights, each layer as strong as the one before it (He et al. 2015)."""
-    inputs_of_layers = inputs, hidden[0] * (1 + len(NAMES)), hidden[1]
+    inputs_of_layers = inputs, hidden[0] * (1 + len(WINDOWS)), hidden[1]
     arrays = []
     for number, shape in enumerate(Network.shapes(inputs, *hidden)):
         scale = 0.0 if len(shape) == 1 else math.sqrt(2 / inputs_of_layers[number // 2])

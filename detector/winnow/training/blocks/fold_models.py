@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 import numpy as np
 
 from winnow.cleaning import clean
-from winnow.models.blocks.perceptron import BlockPerceptron
+from winnow.models.networks import BlockPerceptron
 from winnow.training.blocks.decision.cut_examples import cut_pages
 from winnow.training.blocks.decision.deciding import learn_decisions
 from winnow.training.blocks.gold_sets import FOLDS, folds
@@ -23,7 +23,7 @@ from winnow.training.report import GOLD_LABELS, SITE_LABELS
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from winnow.models.blocks.decision import LearnedDecision
+    from winnow.models.decision import LearnedDecision
     from winnow.progress import Progress
     from winnow.training.blocks.decision.cut_examples import CutPage
     from winnow.training.blocks.examples import BlockPage

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from winnow.models.threshold import expected_f1_threshold
+from winnow.models.scores import expected_f1_threshold
 from winnow.training.report import Figures
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from winnow.models.blocks.perceptron import BlockPerceptron
+    from winnow.models.networks import BlockPerceptron
     from winnow.training.blocks.examples import BlockPage
 
 
@@ -26,7 +26,7 @@ def measured(
     score, template, weight, cut = [], [], [], []
     f_measures: dict[str, list[float]] = defaultdict(list)
     for model, page in judged:
-        templateness = 1.0 - model.content_probability(page.matrix(model.tables), page.surroundings)
+        templateness = 1.0 - model.content_probability(page.matrix(model.tables), page.windows)
         is_cut = templateness >= expected_f1_threshold(templateness, page.words)
         labelled, content = page.labelled, np.nan_to_num(page.content).astype(np.float64)
         score.append(templateness[labelled])

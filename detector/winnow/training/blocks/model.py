@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from winnow.models.blocks.features.tokens import TABLE_SIZE, TokenTables
-from winnow.models.blocks.perceptron import BlockPerceptron
-from winnow.models.blocks.standardising import standardised
-from winnow.training.blocks.fitting import Lesson, fit
+from winnow.features.tokens import TABLE_SIZE, TokenTables
+from winnow.models.networks import BlockPerceptron, standardise
+from winnow.training.blocks.fitting import Lesson, fit, forward
 from winnow.training.stacking import stacked
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from winnow.models.blocks.network import Network
+    from winnow.models.networks import Network
     from winnow.training.blocks.examples import BlockPage
 
     Matrix = NDArray[np.float32]
@@ -112,11 +111,11 @@ def train_block_model(
     examples = matrix[of_gold] if begin[len(gold)] else matrix
     mean, scale = examples.mean(axis=0), (1 / (examples.std(axis=0) + 1e-3)).astype(np.float32)
     lesson = Lesson(
-        inputs=standardised(matrix, mean, scale),
+        inputs=standardise(matrix, mean, scale),
         target=is_content.astype(np.float32),
         weight=np.where(labelled, mass, 0).astype(np.float32),
         begin=begin,
-        surroundings=[page.surroundings for page in pages],
+        windows=[page.windows for page in pages],
     )
     del matrix, examples  # gigabytes
     begins(STEPS[1])
@@ -139,9 +138,9 @@ def train_block_model(
 def opinions(networks: Sequence[Network], lesson: Lesson) -> Matrix:
     """float32[r], probability of content that networks give to every block of a lesson."""
     probability = np.zeros(len(lesson.target), np.float32)
-    for page, around in enumerate(lesson.surroundings):
+    for page, around in enumerate(lesson.windows):
         rows = slice(lesson.begin[page], lesson.begin[page + 1])
-        logit = np.mean([network.logits(lesson.inputs[rows], around) for network in networks], axis=0)
+        logit = np.mean([forward(network, lesson.inputs[rows], around)[2] for network in networks], axis=0)
         probability[rows] = 1 / (1 + np.exp(-np.clip(logit, -30, 30)))
     return probability
 

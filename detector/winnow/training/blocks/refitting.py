@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from winnow.models.blocks.perceptron import BlockPerceptron
-from winnow.models.blocks.standardising import standardised
+from winnow.models.networks import BlockPerceptron, standardise
 from winnow.training.blocks.fitting import Lesson, moved
 from winnow.training.blocks.measuring import measured
 
@@ -165,17 +164,17 @@ def _lesson(parent: BlockPerceptron, pages: Sequence[BlockPage]) -> Lesson:
     matrices = [page.matrix(parent.tables) for page in pages]
     targets = [_target(parent, page, matrix) for page, matrix in zip(pages, matrices, strict=True)]
     return Lesson(
-        inputs=standardised(np.concatenate(matrices), parent.mean, parent.scale),
+        inputs=standardise(np.concatenate(matrices), parent.mean, parent.scale),
         target=np.concatenate(targets),
         weight=np.concatenate([page.mass / number[page.source] for page in pages]).astype(np.float32),
         begin=np.append(0, np.cumsum([len(page.words) for page in pages])),
-        surroundings=[page.surroundings for page in pages],
+        windows=[page.windows for page in pages],
     )
 
 
 def _target(parent: BlockPerceptron, page: BlockPage, matrix: NDArray[np.float32]) -> NDArray[np.float32]:
     """float32[m], probability of content: what the site says, and where it says nothing what the parent does."""
-    opinion = parent.content_probability(matrix, page.surroundings)
+    opinion = parent.content_probability(matrix, page.windows)
     unique = 1.0 if page.marked else UNIQUE
     of_unique = unique + (1 - unique) * opinion
     probability = np.where(page.labelled, np.where(page.content > 0.5, of_unique, 0.0), opinion)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
     from pathlib import Path
 
-    from winnow.models.blocks.perceptron import BlockPerceptron
+    from winnow.models.networks import BlockPerceptron
     from winnow.progress import Progress
     from winnow.training.blocks.examples import BlockPage
     from winnow.training.blocks.fold_models import Fit

@@ -16,7 +16,7 @@ import numpy as np
 
 from winnow.evidence.comment_model import static_features
 from winnow.evidence.comments import NamedComments
-from winnow.models.blocks.block_features import BlockFeatures, features_of
+from winnow.features.blocks import BlockFeatures, features_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +51,7 @@ class CommentPage:
     Attributes:
         source: site or domain.
         static: float32[m, k], of :func:`winnow.evidence.comment_model.static_features`.
-        features: what the learned features and the network's surroundings are made from.
+        features: what the learned features and the network's windows are made from.
         comment: float32[m], 1 for a comment, 0 for anything else, NaN where nothing is known.
         named: bool[m], in an element that is named like a comment.
         texts: text of each block.

@@ -11,8 +11,8 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 from winnow.evidence.comment_model import NAMES_OF_A_PAGE, OF_A_PAGE, CommentHead, name_bag, page_features
-from winnow.models.blocks.features.tokens import TABLE_SIZE, word_features
-from winnow.models.blocks.standardising import standardised
+from winnow.features.tokens import TABLE_SIZE, word_features
+from winnow.models.networks import standardise
 from winnow.training.blocks.fitting import Lesson, fit
 from winnow.training.stacking import stacked
 
@@ -81,11 +81,11 @@ def train_comment_head(
     label = np.concatenate([page.comment for page in pages])
     mass = np.concatenate([page.mass * share for page, share in zip(pages, weight, strict=True)])
     lesson = Lesson(
-        inputs=standardised(inputs, mean, scale),
+        inputs=standardise(inputs, mean, scale),
         target=np.nan_to_num(label),
         weight=np.where(np.isnan(label), 0, mass).astype(np.float32),
         begin=np.append(0, np.cumsum([len(page.texts) for page in pages])),
-        surroundings=[page.features.surroundings for page in pages],
+        windows=[page.features.windows for page in pages],
     )
     network = fit(
         lesson, hidden=recipe.hidden, epochs=recipe.epochs, decay=recipe.decay, dropout=recipe.dropout, seed=seed
@@ -156,7 +156,7 @@ def _forum_part(
     spread = names.std(axis=0) + 1e-3
     centre = names.mean(axis=0)
     number = Counter(page.source for page in pages)
-    inputs = np.concatenate([standardised(rows.astype(np.float32), mean, scale), (names - centre) / spread], axis=1)
+    inputs = np.concatenate([standardise(rows.astype(np.float32), mean, scale), (names - centre) / spread], axis=1)
     regression = LogisticRegression(C=recipe.regularisation, max_iter=500).fit(
         np.clip(inputs, -_CLIP, _CLIP),
         np.array([page.forum for page in pages]),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from winnow.evidence.comments import threads, unlinked_words
-from winnow.models.blocks.block_features import STATIC_NAMES
+from winnow.features.blocks import STATIC_NAMES
 from winnow.training.comments.fitting import train_comment_head
 from winnow.training.stacking import dealt
 

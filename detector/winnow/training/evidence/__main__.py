@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from winnow.models.registry import load_model
+from winnow.models import load_model
 from winnow.training.evaluation import read_gold
 from winnow.training.evidence.fitting import learn_evidence, repetitions
 from winnow.training.sites import find_sites

@@ -18,7 +18,7 @@ from scipy.special import betaln
 from winnow.counting import MemoryCounts, countable
 from winnow.evidence.site_counts import Evidence
 from winnow.fingerprints.units import node_fingerprints
-from winnow.models.log_odds import log_odds
+from winnow.models.scores import log_odds
 from winnow.page.page import Page, PageTooLarge
 from winnow.training.gold import content_shares
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from winnow.models.base import Model
+    from winnow.models.scores import Model
     from winnow.training.sites import Site
 
     Floats = NDArray[np.float64]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from winnow.models.base import Model
+    from winnow.models.scores import Model
 
 THRESHOLDS: Final = np.round(np.arange(0.30, 0.91, 0.05), 2)
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from winnow.models.blocks.block_features import FEATURE_NAMES, STATIC_NAMES, BlockFeatures
-from winnow.models.blocks.features.tokens import TABLE_SIZE, TokenTables
+from winnow.features.blocks import FEATURE_NAMES, STATIC_NAMES, features_of
+from winnow.features.tokens import TABLE_SIZE, TokenTables
 from winnow.page.page import Page
 
 SMALL = """<html><head><title>Red boats</title></head><body>
@@ -17,7 +17,7 @@ def tables(seed=0):
 
 
 def static(html):
-    return BlockFeatures.of(Page.parse(html)).static
+    return features_of(Page.parse(html)).static
 
 
 def column(html, name):
@@ -25,7 +25,7 @@ def column(html, name):
 
 
 def test_every_column_has_one_name_of_its_own():
-    features = BlockFeatures.of(Page.parse(SMALL))
+    features = features_of(Page.parse(SMALL))
     assert features.static.shape == (4, len(STATIC_NAMES))
     assert features.matrix(tables()).shape == (4, len(FEATURE_NAMES))
     assert features.matrix(tables()).dtype == np.float32
@@ -50,7 +50,7 @@ def test_every_column_has_one_name_of_its_own():
 )
 def test_features_of_bad_pages_are_finite(html):
     page = Page.parse(html)
-    matrix = BlockFeatures.of(page).matrix(tables())
+    matrix = features_of(page).matrix(tables())
     assert matrix.shape == (page.m, len(FEATURE_NAMES))
     assert np.isfinite(matrix).all()
 
@@ -92,7 +92,7 @@ def test_what_markup_hides_is_told(hiding):
 
 
 def test_names_change_the_learned_features_only():
-    plain, named = (BlockFeatures.of(Page.parse(f"<div{name}><p>a b</p></div>")) for name in ("", " class=post-meta"))
+    plain, named = (features_of(Page.parse(f"<div{name}><p>a b</p></div>")) for name in ("", " class=post-meta"))
     assert np.array_equal(plain.static, named.static)
     difference = plain.matrix(tables()) != named.matrix(tables())
     assert {FEATURE_NAMES[k] for k in np.flatnonzero(difference.any(axis=0))} >= {"names: path log-odds"}
@@ -100,13 +100,13 @@ def test_names_change_the_learned_features_only():
 
 def test_parts_of_names_are_the_same_however_they_are_written():
     forms = ("post-meta-12", "post_meta_7", "postMeta 3", "POST meta 99 post")
-    rows = [BlockFeatures.of(Page.parse(f"<p class='{form}'>a</p>")).matrix(tables()) for form in forms]
+    rows = [features_of(Page.parse(f"<p class='{form}'>a</p>")).matrix(tables()) for form in forms]
     learned = len(STATIC_NAMES)
     assert all(np.allclose(row[:, learned:], rows[0][:, learned:], atol=1e-6) for row in rows)
 
 
 def test_only_the_first_parts_of_a_name_count():
     many = " ".join(f"w{letter}" for letter in "abcdefghijkl")
-    of = [BlockFeatures.of(Page.parse(f"<p class='{names}'>a</p>")).tokens.name for names in (many, f"{many} extra")]
+    of = [features_of(Page.parse(f"<p class='{names}'>a</p>")).tokens.name for names in (many, f"{many} extra")]
     assert of[0].tolist() == of[1].tolist()
     assert len(of[0]) == 12

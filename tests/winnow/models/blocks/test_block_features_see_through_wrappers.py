@@ -2,8 +2,8 @@ import itertools
 
 import numpy as np
 
+from winnow.features.blocks import STATIC_NAMES, features_of
 from winnow.memo import forget
-from winnow.models.blocks.block_features import STATIC_NAMES, BlockFeatures
 from winnow.models.blocks.features.containers import LEVELS, containers
 from winnow.page.page import Page
 
@@ -45,18 +45,18 @@ def test_extra_wrappers_leave_the_containers_of_all_blocks():
 
 
 def test_extra_wrappers_leave_what_containers_say_of_their_text():
-    plain, wrapped = (BlockFeatures.of(Page.parse(html)).static for html in (PLAIN, WRAPPED))
+    plain, wrapped = (features_of(Page.parse(html)).static for html in (PLAIN, WRAPPED))
     columns = container_columns()
     assert len(columns) == LEVELS * len(UNCHANGED)
     assert np.array_equal(plain[:, columns], wrapped[:, columns])
 
 
 def test_features_do_not_depend_on_the_pages_seen_before():
-    first = BlockFeatures.of(Page.parse(PLAIN))
+    first = features_of(Page.parse(PLAIN))
     for number in range(50):
-        BlockFeatures.of(Page.parse(f"<div class='c{number} post-{number}' id=x{number}>word{number} a</div>" * 5))
+        features_of(Page.parse(f"<div class='c{number} post-{number}' id=x{number}>word{number} a</div>" * 5))
     forget()
-    again = BlockFeatures.of(Page.parse(PLAIN))
+    again = features_of(Page.parse(PLAIN))
     assert np.array_equal(first.static, again.static)
     assert np.array_equal(first.tokens.name, again.tokens.name)
     assert np.array_equal(first.tokens.word, again.tokens.word)
@@ -64,5 +64,5 @@ def test_features_do_not_depend_on_the_pages_seen_before():
 
 def test_the_order_of_attributes_and_classes_does_not_matter_to_the_log_odds_of_names():
     forms = ("<p id=one class='b a'>x</p>", "<p class='a b' id=one>x</p>")
-    names = [sorted(BlockFeatures.of(Page.parse(form)).tokens.name.tolist()) for form in forms]
+    names = [sorted(features_of(Page.parse(form)).tokens.name.tolist()) for form in forms]
     assert names[0] == names[1]

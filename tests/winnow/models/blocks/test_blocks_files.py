@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 
 import winnow
-from winnow.models.blocks.block_features import FEATURE_NAMES
-from winnow.models.blocks.features.tokens import TABLE_SIZE, TokenTables
-from winnow.models.blocks.network import ARRAY_NAMES, Network
-from winnow.models.blocks.perceptron import BlockPerceptron
-from winnow.models.blocks.surroundings import NAMES, Surroundings
+from winnow.features.blocks import FEATURE_NAMES
+from winnow.features.context import NAMES, ContextWindows
+from winnow.features.tokens import TABLE_SIZE, TokenTables
+from winnow.models import load_model, shipped_models
 from winnow.models.files import ModelError, write_model_file
-from winnow.models.registry import load_model, shipped_models
+from winnow.models.networks import ARRAY_NAMES, BlockPerceptron, Network
 
 K = len(FEATURE_NAMES)
 HIDDEN = (6, 3)
@@ -37,11 +36,11 @@ def model_of(arrays: dict[str, np.ndarray]) -> BlockPerceptron:
     return BlockPerceptron.of(tables, arrays["mean"], arrays["scale"], together.unstacked())
 
 
-def surroundings(m: int) -> Surroundings:
+def windows(m: int) -> ContextWindows:
     """Every stretch is the whole page."""
     edges = np.zeros((len(NAMES), m), np.int64)
     scale = np.full((len(NAMES), m, 1), 1 / m, np.float32)
-    return Surroundings(edges, edges + m, np.ones(m, np.float32), scale)
+    return ContextWindows(edges, edges + m, np.ones(m, np.float32), scale)
 
 
 @pytest.fixture
@@ -63,14 +62,14 @@ def test_a_model_comes_back_as_it_was(model: BlockPerceptron, tmp_path: Path):
             assert getattr(ours, name).dtype == np.float32
             assert np.array_equal(getattr(ours, name), getattr(theirs, name))
     matrix = np.random.default_rng(1).normal(size=(9, K)).astype(np.float32)
-    around = surroundings(9)
+    around = windows(9)
     probability = model.content_probability(matrix, around)
     assert len(set(probability.tolist())) == 9
     assert np.array_equal(loaded.content_probability(matrix, around), probability)
 
 
 def test_networks_have_the_same_say(model: BlockPerceptron):
-    matrix, around = np.random.default_rng(1).normal(size=(9, K)).astype(np.float32), surroundings(9)
+    matrix, around = np.random.default_rng(1).normal(size=(9, K)).astype(np.float32), windows(9)
     alone = [
         BlockPerceptron.of(model.tables, model.mean, model.scale, [network]).content_probability(matrix, around)
         for network in model.networks

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from winnow.cleaning import clean
-from winnow.models.blocks.block_features import FEATURE_NAMES
-from winnow.models.blocks.features.tokens import TABLE_SIZE, TokenTables
-from winnow.models.blocks.network import Network
-from winnow.models.blocks.perceptron import BlockPerceptron
+from winnow.features.blocks import FEATURE_NAMES
+from winnow.features.tokens import TABLE_SIZE, TokenTables
+from winnow.models.networks import BlockPerceptron, Network
 from winnow.page.page import Page
 from winnow.smoothing import smooth_scores
 

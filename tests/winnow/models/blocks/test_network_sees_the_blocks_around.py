@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from winnow import core
-from winnow.models.blocks.block_features import BlockFeatures
-from winnow.models.blocks.ensemble import Ensemble
-from winnow.models.blocks.network import ARRAY_NAMES, Network
+from winnow.features.blocks import features_of
+from winnow.features.context import NAMES, ContextWindows
 from winnow.models.blocks.standardising import CLIP
-from winnow.models.blocks.surroundings import NAMES, Surroundings
+from winnow.models.networks import ARRAY_NAMES, Ensemble, Network
 from winnow.page.page import Page
 from winnow.training.blocks.fitting import Lesson, fit, gradients
 
@@ -19,27 +18,27 @@ WEIGHT = np.array([1, 2, 1, 1, 1, 1])  # square roots of words
 K = 5
 
 
-def around(html: str = HTML) -> Surroundings:
-    return BlockFeatures.of(Page.parse(html)).surroundings
+def around(html: str = HTML) -> ContextWindows:
+    return features_of(Page.parse(html)).windows
 
 
-def means(surroundings: Surroundings, values: np.ndarray) -> np.ndarray:
+def means(windows: ContextWindows, values: np.ndarray) -> np.ndarray:
     """float32[len(NAMES), m], the mean of the same values over every kind of stretch."""
     each = []
     for kind in range(len(NAMES)):
         wide = np.zeros((len(values), len(NAMES)), np.float32)
         wide[:, kind] = values
         to = np.zeros((len(values), 1), np.float32)
-        surroundings.add_means(to, wide)
+        windows.add_means(to, wide)
         each.append(to[:, 0])
     return np.array(each)
 
 
 def test_stretches_are_neighbours_containers_and_the_page():
-    surroundings = around()
+    windows = around()
     stretches = [
         [list(range(begin, end)) for begin, end in zip(begins, ends, strict=True)]
-        for begins, ends in zip(surroundings.begin, surroundings.end, strict=True)
+        for begins, ends in zip(windows.begin, windows.end, strict=True)
     ]
     everything = list(range(6))
     assert stretches[0] == [[0, 1, 2], [0, 1, 2, 3], [0, 1, 2, 3, 4], [1, 2, 3, 4, 5], [2, 3, 4, 5], [3, 4, 5]]
@@ -51,25 +50,25 @@ def test_stretches_are_neighbours_containers_and_the_page():
 
 def test_means_are_weighted_by_the_root_of_words():
     values = np.array([3.0, -1.0, 4.0, 1.0, -5.0, 9.0], np.float32)
-    surroundings = around()
-    for kind, mean in enumerate(means(surroundings, values)):
+    windows = around()
+    for kind, mean in enumerate(means(windows, values)):
         for block in range(6):
-            stretch = slice(surroundings.begin[kind, block], surroundings.end[kind, block])
+            stretch = slice(windows.begin[kind, block], windows.end[kind, block])
             assert mean[block] == pytest.approx(np.average(values[stretch], weights=WEIGHT[stretch]), abs=1e-5)
 
 
 def test_pages_behind_each_other_do_not_see_each_other():
     first, second = around(), around("<p>one</p><p>two three</p>")
     values = np.arange(8, dtype=np.float32)
-    together = means(Surroundings.joined([first, second]), values)
+    together = means(ContextWindows.joined([first, second]), values)
     assert np.allclose(together[:, :6], means(first, values[:6]), atol=1e-4)
     assert np.allclose(together[:, 6:], means(second, values[6:]), atol=1e-4)
 
 
 def test_a_page_without_text_has_no_stretch():
-    surroundings = around("<html><body></body></html>")
-    assert surroundings.begin.shape == (len(NAMES), 0)
-    assert Surroundings.joined([surroundings, around()]).begin.shape == (len(NAMES), 6)
+    windows = around("<html><body></body></html>")
+    assert windows.begin.shape == (len(NAMES), 0)
+    assert ContextWindows.joined([windows, around()]).begin.shape == (len(NAMES), 6)
 
 
 def random_network(seed: int = 0, dtype: type = np.float64) -> Network:
@@ -79,14 +78,14 @@ def random_network(seed: int = 0, dtype: type = np.float64) -> Network:
 
 @pytest.mark.parametrize("name", ARRAY_NAMES)
 def test_gradients_are_slopes_of_the_loss(name: str):
-    random, network, surroundings = np.random.default_rng(1), random_network(), around()
+    random, network, windows = np.random.default_rng(1), random_network(), around()
     inputs, target, weight = random.normal(size=(6, K)), random.random(6), random.random(6)
 
     def loss() -> float:
-        logit = network.logits(inputs, surroundings)
+        logit = network.logits(inputs, windows)
         return float(weight @ (np.logaddexp(0, logit) - target * logit))
 
-    slopes = dict(zip(ARRAY_NAMES, gradients(network, inputs, target, weight, surroundings), strict=True))
+    slopes = dict(zip(ARRAY_NAMES, gradients(network, inputs, target, weight, windows), strict=True))
     array, step = getattr(network, name), 1e-2
     for index in np.ndindex(array.shape):
         losses = []
@@ -130,7 +129,7 @@ def test_blocks_without_weight_teach_nothing():
     networks = []
     for other in (0.0, 1.0):
         target = np.where(weight > 0, lesson.target, other).astype(np.float32)
-        changed = Lesson(lesson.inputs, target, weight, lesson.begin, lesson.surroundings)
+        changed = Lesson(lesson.inputs, target, weight, lesson.begin, lesson.windows)
         networks.append(fit(changed, hidden=(4, 2), epochs=2, decay=0.01, seed=1))
     for first, second in zip(networks[0].arrays, networks[1].arrays, strict=True):
         assert np.array_equal(first, second)
@@ -146,12 +145,12 @@ def test_dropout_hides_features_from_training_alone():
     assert not np.array_equal(first.block_weight, without.block_weight)
 
 
-def logits_of(networks: list[Network], inputs: np.ndarray, surroundings: Surroundings) -> np.ndarray:
+def logits_of(networks: list[Network], inputs: np.ndarray, windows: ContextWindows) -> np.ndarray:
     """Logits of networks side by side, whose inputs are standardised already."""
     ensemble, k = Ensemble.of(networks), inputs.shape[1]
     parts = [inputs[:, : k // 2], inputs[:, k // 2 :]]
     hidden = ensemble.hidden(parts, np.zeros(k, np.float32), np.ones(k, np.float32))
-    return ensemble.logits_of_hidden(hidden, surroundings)
+    return ensemble.logits_of_hidden(hidden, windows)
 
 
 @pytest.fixture(params=[16, 32, 64])
@@ -191,5 +190,5 @@ def test_features_count_four_standard_deviations_at_most():
 
 
 def test_a_page_without_text_has_no_logit():
-    surroundings = around("<html><body></body></html>")
-    assert logits_of([random_network()], np.zeros((0, K), np.float32), surroundings).shape == (0,)
+    windows = around("<html><body></body></html>")
+    assert logits_of([random_network()], np.zeros((0, K), np.float32), windows).shape == (0,)

@@ -3,9 +3,9 @@ from zlib import crc32
 from hypothesis import given
 from hypothesis import strategies as st
 
+from winnow.features.tokens import _NAME_PART, name_hashes, word_hashes
 from winnow.memo import forget
 from winnow.models.blocks.features import names as naming
-from winnow.models.blocks.features.hashed_words import _NAME_PART, name_hashes, word_hashes
 
 NAMES = st.text(st.sampled_from("abCD09-_ \t\n#é²ΑΣß\U0001f600\ud800"), max_size=20)
 

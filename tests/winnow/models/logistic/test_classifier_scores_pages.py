@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from winnow.models import load_model
 from winnow.models.logistic.features import NODE_FEATURES
 from winnow.models.logistic.model import AREA_BOUNDS, BUCKETS, LogisticModel, bucket_of
-from winnow.models.registry import load_model
 from winnow.page.page import Page
 
 SENTENCE = "Ordinary words of a story, told at some length and with commas. "

@@ -5,10 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from winnow.models.base import FAVORS, SCOPES
-from winnow.models.blocks.decision.cut_features import CUT_NAMES
-from winnow.models.blocks.decision.kinds import KIND_INPUTS, KINDS
-from winnow.models.blocks.decision.learned import LearnedDecision, with_page
+from winnow.models.decision import CUT_NAMES, KIND_INPUTS, KINDS, LearnedDecision, with_page
+from winnow.models.scores import FAVORS, SCOPES
 from winnow.training.blocks.decision.cut_examples import CutPage
 from winnow.training.blocks.decision.deciding import Decisions, learn_decisions
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from demo.web import build_site
-from winnow.models.blocks.perceptron import BlockPerceptron
-from winnow.models.registry import load_model
+from winnow.models import load_model
+from winnow.models.networks import BlockPerceptron
 from winnow.page.page import Page
 from winnow.training.blocks.decision.calibration import Calibration
 from winnow.training.blocks.examples import BlockPage, block_page
@@ -39,7 +39,7 @@ def pages() -> list[BlockPage]:
 
 
 def content(model: BlockPerceptron, page: BlockPage) -> "NDArray[np.float64]":
-    return model.content_probability(page.matrix(model.tables), page.surroundings)
+    return model.content_probability(page.matrix(model.tables), page.windows)
 
 
 def logits(model: BlockPerceptron, page: BlockPage) -> "NDArray[np.float64]":

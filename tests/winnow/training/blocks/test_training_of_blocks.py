@@ -13,8 +13,8 @@ from threadpoolctl import threadpool_limits
 import winnow
 from demo.web import build_site
 from winnow import Page, load_model
-from winnow.models.blocks.block_features import STATIC_NAMES
-from winnow.models.blocks.perceptron import BlockPerceptron
+from winnow.features.blocks import STATIC_NAMES
+from winnow.models.networks import BlockPerceptron
 from winnow.training import TRAINERS, Trained, find_sites, train
 from winnow.training.blocks.examples import BlockPage, of_gold, of_sites
 from winnow.training.blocks.gold_sets import GoldExample, gold_examples

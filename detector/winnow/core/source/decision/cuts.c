@@ -1,5 +1,4 @@
-/* The cuts of a page and a row of features for each: the double of winnow.models.blocks.decision.cuts and cut_features, whose
-   CUT_NAMES name the columns. */
+/* The cuts of a page and a row of features for each; winnow.models.decision.CUT_NAMES names the columns. */
 #include <math.h>
 
 #include "page.h"

@@ -1,4 +1,4 @@
-/* Boosted trees: the double of winnow.models.blocks.decision.trees. */
+/* Boosted trees: winnow.models.decision.Trees. */
 #include "core.h"
 
 enum { ROWS, ROOT, FEATURE, THRESHOLD, CHILD, LEAF_VALUE, SUMS, ARRAYS };

@@ -1,4 +1,4 @@
-/* The containers around a block, and features of each level: the double of features.containers. */
+/* The containers around a block, and features of each level. */
 #include "features.h"
 
 /* The outermost of the elements that hold exactly the same blocks. */

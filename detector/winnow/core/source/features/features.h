@@ -1,5 +1,5 @@
-/* The features of text blocks that need nothing learned: the doubles of winnow.models.blocks.features. Each file fills
-   the rows of the module of its name; numbers of rows and of groups are those of the modules' NAMES and TAG_GROUPS. */
+/* The features of text blocks that need nothing learned. winnow.features.blocks names the rows, the groups and the sets of
+   tags, in the same order. */
 #ifndef WINNOW_FEATURES_H
 #define WINNOW_FEATURES_H
 
@@ -7,13 +7,13 @@
 
 #include "page.h"
 
-/* Columns of counts: measures.COUNTS. */
+/* What is counted of texts. */
 enum { CHARACTERS, WORDS, LINKED, EMPHASISED, UPPER_CASE, DIGITS, COMMAS, SENTENCE_ENDS, SYMBOLS, LETTERS, COUNTS };
 
-/* Groups of tags that are named here: measures.TAG_GROUPS. */
+/* Groups of tags that are named here: TAG_GROUPS. */
 enum { H1 = 1, H2 = 2, H3_TO_H6 = 3, P = 4, LI = 5, LIST = 6, TABLE = 7, DIV = 28, GROUPS = 30 };
 
-/* Sets of tags, bits by tag: core_features._SETS. */
+/* Sets of tags, bits by tag: _FLAGGED_TAGS. */
 enum {
     IS_LINK, IS_IMAGE, IS_PARAGRAPH, IS_HEADING, IS_CONTROL, COUNTED_SETS,
     IS_TABLE = COUNTED_SETS, IS_ITEM, IS_PRE, IS_ARTICLE, IS_MAIN, IS_NOSCRIPT, IS_EMPHASIS
@@ -38,20 +38,20 @@ typedef struct {
     const int8_t *group;     /* by tag */
     const uint8_t *properties;
     uint64_t seed;           /* of hash tables, so that no page can fill one of their slots */
-    const int32_t *told;     /* m */
-    double title;
+    const int32_t *overlap;  /* m: different words of the title in the block */
+    double title;            /* different words of it */
     int64_t *totals;         /* COUNTS for each of r + 1 borders of runs */
     int64_t *counts;         /* COUNTS for each block */
     double total[COUNTS];    /* of the page, at least 1 */
     const Line *lines;       /* m texts, as they are */
     const Line *lowered;     /* the same in lower case */
     int32_t *owner;          /* m: element of a block's first run */
-    int16_t *enclosing;      /* [GROUPS + 1][m] */
+    int32_t *enclosing;      /* [GROUPS + 1][m] */
     int32_t *tag_sums;       /* COUNTED_SETS for each of n + 1 borders of elements */
     int64_t *signature;      /* n */
     uint8_t *hidden;         /* n */
     int32_t *alike;          /* n: siblings of the same signature, itself included */
-    int32_t *twins;          /* m: other blocks of the same text */
+    int32_t *repeats;        /* m: other blocks of the same text */
     int32_t *place;          /* m: number of the kind of place */
     int32_t places;
 } Features;
@@ -74,7 +74,7 @@ static inline int is_long(const Features *f, Py_ssize_t block)
            && (double)count_of(f, block, LINKED) / (double)(characters > 1 ? characters : 1) < 0.3;
 }
 
-static inline int16_t enclosing(const Features *f, int group, Py_ssize_t block)
+static inline int32_t enclosing(const Features *f, int group, Py_ssize_t block)
 {
     return f->enclosing[group * f->page.m + block];
 }

@@ -1,4 +1,4 @@
-/* What features are computed from: counts of blocks, what encloses them, signatures, twins. */
+/* What features are computed from: counts of blocks, what encloses them, signatures, repeated texts. */
 #include "features.h"
 
 double features_logarithms[LOGARITHMS];
@@ -61,7 +61,7 @@ static void enclose(Features *f)
     int g;
     for (i = 0; i < page->n; i++) {
         if (page->block_end[i] > page->block_begin[i]) {
-            int16_t *row = f->enclosing + f->group[page->tag[i]] * m;
+            int32_t *row = f->enclosing + f->group[page->tag[i]] * m;
             row[page->block_begin[i]]++;
             if (page->block_end[i] < m) {
                 row[page->block_end[i]]--;
@@ -69,9 +69,9 @@ static void enclose(Features *f)
         }
     }
     for (g = 0; g <= GROUPS; g++) {
-        int16_t *row = f->enclosing + g * m;
+        int32_t *row = f->enclosing + g * m;
         for (i = 1; i < m; i++) {
-            row[i] = (int16_t)(row[i] + row[i - 1]);
+            row[i] = row[i] + row[i - 1];
         }
     }
 }
@@ -107,14 +107,14 @@ static int compare(Features *f, uint64_t *keys, int32_t *number)
         return -1;
     }
     if ((numbers = number_lines(f->lowered, page->m, f->seed, number)) < 0
-        || count_alike(number, page->m, numbers, f->twins) < 0) {
+        || count_alike(number, page->m, numbers, f->repeats) < 0) {
         return -1;
     }
     for (i = 0; i < page->m; i++) {
         Py_ssize_t own = f->owner[i], parent = own ? page->parent[own] : 0, above = parent ? page->parent[parent] : 0;
         uint64_t around = (uint64_t)f->signature[own] * 31 + (uint64_t)f->signature[parent] * 7
                           + (uint64_t)f->signature[above] * 3 + (uint64_t)page->depth[own];
-        f->twins[i]--;
+        f->repeats[i]--;
         keys[i] = around * 17 + (uint64_t)page->tag[page->block_node[i]];
     }
     f->places = number_keys(keys, page->m, f->seed, f->place);

@@ -1,4 +1,4 @@
-/* Features of the whole page: the double of features.page_level. */
+/* Features of the whole page. */
 #include "features.h"
 
 void features_of_page(const Features *f, float *to)

@@ -67,17 +67,17 @@ void features_position(const Features *f, float *rows)
     }
 }
 
-enum { TOLD = 6, WINDOWS = 3 };
+enum { OF_NEIGHBOUR = 6, WINDOWS = 3 };
 
-static void tell(const Features *f, Py_ssize_t b, float *told)
+static void describe(const Features *f, Py_ssize_t b, float *features)
 {
     double words = (double)count_of(f, b, WORDS);
-    told[0] = (float)log_of(words);
-    told[1] = (float)((double)count_of(f, b, LINKED) / most((double)count_of(f, b, CHARACTERS), 1));
-    told[2] = (float)least((double)count_of(f, b, SENTENCE_ENDS) / most(words, 0.5), 2);
-    told[3] = (float)in_heading(f, b);
-    told[4] = enclosing(f, P, b) > 0;
-    told[5] = enclosing(f, LI, b) > 0;
+    features[0] = (float)log_of(words);
+    features[1] = (float)((double)count_of(f, b, LINKED) / most((double)count_of(f, b, CHARACTERS), 1));
+    features[2] = (float)least((double)count_of(f, b, SENTENCE_ENDS) / most(words, 0.5), 2);
+    features[3] = (float)in_heading(f, b);
+    features[4] = enclosing(f, P, b) > 0;
+    features[5] = enclosing(f, LI, b) > 0;
 }
 
 void features_neighbours(const Features *f, float *rows)
@@ -85,18 +85,18 @@ void features_neighbours(const Features *f, float *rows)
     static const int windows[WINDOWS] = {5, 15, 40};
     Py_ssize_t m = f->page.m, b;
     int k, w;
-    for (k = 0; m && k < TOLD; k++) {
-        ROW(rows, k)[0] = ROW(rows, TOLD + k)[m - 1] = OUTSIDE;
+    for (k = 0; m && k < OF_NEIGHBOUR; k++) {
+        ROW(rows, k)[0] = ROW(rows, OF_NEIGHBOUR + k)[m - 1] = OUTSIDE;
     }
     for (b = 0; b < m; b++) {
-        float told[TOLD];
-        tell(f, b, told);
-        for (k = 0; k < TOLD; k++) {
+        float features[OF_NEIGHBOUR];
+        describe(f, b, features);
+        for (k = 0; k < OF_NEIGHBOUR; k++) {
             if (b + 1 < m) {
-                ROW(rows, k)[b + 1] = told[k];
+                ROW(rows, k)[b + 1] = features[k];
             }
             if (b > 0) {
-                ROW(rows, TOLD + k)[b - 1] = told[k];
+                ROW(rows, OF_NEIGHBOUR + k)[b - 1] = features[k];
             }
         }
     }
@@ -116,9 +116,9 @@ void features_neighbours(const Features *f, float *rows)
                 ends -= count_of(f, begin, SENTENCE_ENDS);
                 characters -= count_of(f, begin, CHARACTERS);
             }
-            ROW(rows, 2 * TOLD + 3 * w)[b] = (float)log_of((double)words / (double)(end - begin));
-            ROW(rows, 2 * TOLD + 3 * w + 1)[b] = (float)((double)linked / most((double)characters, 1));
-            ROW(rows, 2 * TOLD + 3 * w + 2)[b] = (float)((double)ends / most((double)words, 1));
+            ROW(rows, 2 * OF_NEIGHBOUR + 3 * w)[b] = (float)log_of((double)words / (double)(end - begin));
+            ROW(rows, 2 * OF_NEIGHBOUR + 3 * w + 1)[b] = (float)((double)linked / most((double)characters, 1));
+            ROW(rows, 2 * OF_NEIGHBOUR + 3 * w + 2)[b] = (float)((double)ends / most((double)words, 1));
         }
     }
 }

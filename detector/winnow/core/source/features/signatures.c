@@ -1,8 +1,8 @@
-/* What the blocks of one kind of place have in common: the double of features.signatures. */
+/* What the blocks of one kind of place have in common. */
 #include "features.h"
 
 typedef struct {
-    int64_t number, characters, words, linked, ends, twinned;
+    int64_t number, characters, words, linked, ends, repeated;
     double squares;
     Py_ssize_t first, last;
     float features[SIGNATURE_ROWS];
@@ -21,7 +21,7 @@ static void describe(Place *place, double page_characters, double m)
     to[6] = (float)((double)place->first / m);
     to[7] = (float)((double)place->last / m);
     to[8] = (float)log_of(sqrt(most(place->squares / number - mean * mean, 0)));
-    to[9] = (float)((double)place->twinned / number);
+    to[9] = (float)((double)place->repeated / number);
 }
 
 int features_signatures(const Features *f, float *rows)
@@ -43,7 +43,7 @@ int features_signatures(const Features *f, float *rows)
         place->linked += count_of(f, b, LINKED);
         place->ends += count_of(f, b, SENTENCE_ENDS);
         place->squares += words * words;
-        place->twinned += f->twins[b] > 0;
+        place->repeated += f->repeats[b] > 0;
     }
     for (number = 0; number < f->places; number++) {
         describe(&places[number], f->total[CHARACTERS], (double)m);

@@ -1,4 +1,4 @@
-/* All features of a page's blocks that need nothing learned, in the order of winnow.models.blocks.block_features. */
+/* All features of a page's blocks that need nothing learned, in the order of winnow.features.blocks.STATIC_NAMES. */
 #include "features.h"
 
 /* Divide a text into lines, of which there have to be as many as expected. */
@@ -42,7 +42,7 @@ static char *allocate(Features *f, Line **lines)
 {
     size_t n = (size_t)f->page.n, m = (size_t)f->page.m, r = (size_t)f->page.r;
     size_t size = 2 * m * sizeof(Line) + 8 * (COUNTS * (r + 1 + m) + n)
-                  + 4 * (COUNTED_SETS * (n + 1) + n + 3 * m) + 2 * (GROUPS + 1) * m + n + 64;
+                  + 4 * (COUNTED_SETS * (n + 1) + n + 3 * m + (GROUPS + 1) * m) + n + 64;
     char *memory = calloc(1, size), *at = memory;
     if (memory == NULL) {
         return NULL;
@@ -55,9 +55,9 @@ static char *allocate(Features *f, Line **lines)
     TAKE(f->tag_sums, int32_t, COUNTED_SETS * (n + 1));
     TAKE(f->alike, int32_t, n);
     TAKE(f->owner, int32_t, m);
-    TAKE(f->twins, int32_t, m);
+    TAKE(f->repeats, int32_t, m);
     TAKE(f->place, int32_t, m);
-    TAKE(f->enclosing, int16_t, (GROUPS + 1) * m);
+    TAKE(f->enclosing, int32_t, (GROUPS + 1) * m);
     TAKE(f->hidden, uint8_t, n);
 #undef TAKE
     f->lines = *lines;
@@ -83,17 +83,17 @@ static int write_rows(Features *f, float *rows, int64_t *levels)
 
 /* static_features(page, tag_flags: uint32[T], tag_group: int8[T], kinds: int64[8, r + 1], first: int32[a],
                    attribute_begin: int32[n + 1], class_signature: int64[a], hides: bool[a], properties,
-                   told: int32[m], lines, lowered, title, seed,
+                   overlap: int32[m], lines, lowered, title, seed,
                    rows: float32[STATIC_ROWS, m], of_page: float32[PAGE_FEATURES], words: float64[m],
                    levels: int64[LEVELS, m], owner: int32[m])
 
    lines, lowered: texts of the blocks with line feeds between them, as they are and in lower case. */
 PyObject *core_static_features(PyObject *module, PyObject *arguments)
 {
-    enum { FLAGS, GROUP, KINDS, FIRST, BEGIN, SIGNATURE, HIDES, PROPERTIES, TOLD, ROWS, OF_PAGE, OF_WORDS, OF_LEVELS,
+    enum { FLAGS, GROUP, KINDS, FIRST, BEGIN, SIGNATURE, HIDES, PROPERTIES, OVERLAP, ROWS, OF_PAGE, OF_WORDS, OF_LEVELS,
            OWNER, ARRAYS };
     static const char *const names[ARRAYS] = {"tag_flags", "tag_group", "kinds", "first", "attribute_begin",
-                                              "class_signature", "hides", "properties", "told", "rows", "of_page",
+                                              "class_signature", "hides", "properties", "overlap", "rows", "of_page",
                                               "words", "levels", "owner"};
     static const int sizes[ARRAYS] = {4, 1, 8, 4, 4, 8, 1, 1, 4, 4, 4, 8, 8, 4};
     PyObject *objects[ARRAYS], *page, *lines, *lowered, *result = NULL;
@@ -109,7 +109,7 @@ PyObject *core_static_features(PyObject *module, PyObject *arguments)
     memset(&f, 0, sizeof f);
     if (!PyArg_ParseTuple(arguments, "OOOOOOOOOOUUnKOOOOO", &page, &objects[FLAGS], &objects[GROUP], &objects[KINDS],
                           &objects[FIRST], &objects[BEGIN], &objects[SIGNATURE], &objects[HIDES], &objects[PROPERTIES],
-                          &objects[TOLD], &lines, &lowered, &title, &seed, &objects[ROWS], &objects[OF_PAGE],
+                          &objects[OVERLAP], &lines, &lowered, &title, &seed, &objects[ROWS], &objects[OF_PAGE],
                           &objects[OF_WORDS], &objects[OF_LEVELS], &objects[OWNER])
         || (text = PyUnicode_AsUTF8AndSize(lines, &size)) == NULL
         || (lower = PyUnicode_AsUTF8AndSize(lowered, &lower_size)) == NULL) {
@@ -124,7 +124,7 @@ PyObject *core_static_features(PyObject *module, PyObject *arguments)
     a = arrays[FIRST].length;
     fits = arrays[GROUP].length == arrays[FLAGS].length && arrays[KINDS].length == 8 * (f.page.r + 1)
            && arrays[BEGIN].length == n + 1 && arrays[SIGNATURE].length == a && arrays[HIDES].length == a
-           && arrays[PROPERTIES].length == CODE_POINTS && arrays[TOLD].length == m
+           && arrays[PROPERTIES].length == CODE_POINTS && arrays[OVERLAP].length == m
            && arrays[ROWS].length == STATIC_ROWS * m && arrays[OF_PAGE].length == PAGE_FEATURES
            && arrays[OF_WORDS].length == m && arrays[OF_LEVELS].length == LEVELS * m && arrays[OWNER].length == m
            && size < INT32_MAX && lower_size < INT32_MAX;
@@ -146,7 +146,7 @@ PyObject *core_static_features(PyObject *module, PyObject *arguments)
     f.flags = ITEMS(arrays[FLAGS], uint32_t);
     f.group = ITEMS(arrays[GROUP], int8_t);
     f.properties = ITEMS(arrays[PROPERTIES], uint8_t);
-    f.told = ITEMS(arrays[TOLD], int32_t);
+    f.overlap = ITEMS(arrays[OVERLAP], int32_t);
     f.title = (double)title;
     f.seed = seed;
     Py_BEGIN_ALLOW_THREADS

@@ -1,7 +1,7 @@
-/* Features of a block's own text and of the elements that enclose it: the double of features.wording. */
+/* Features of a block's own text and of the elements that enclose it. */
 #include "features.h"
 
-#define MOST_ENCLOSING 3
+#define MAX_ENCLOSING 3
 
 static uint32_t last_of(const Line *line)
 {
@@ -65,14 +65,14 @@ void features_wording(const Features *f, float *rows)
         ROW(rows, behind + 1)[b] = (float)log_of(page->depth[f->owner[b]]);
         ROW(rows, behind + 2)[b] = (float)log_of(f->tag_sums[(Py_ssize_t)page->end[node] * COUNTED_SETS + IS_LINK]
                                                  - f->tag_sums[node * COUNTED_SETS + IS_LINK]);
-        ROW(rows, behind + 3)[b] = (float)log_of(f->twins[b]);
-        ROW(rows, behind + 4)[b] = (float)((double)f->told[b] / most(f->title, 1));
-        ROW(rows, behind + 5)[b] = (float)((double)f->told[b] / words);
+        ROW(rows, behind + 3)[b] = (float)log_of(f->repeats[b]);
+        ROW(rows, behind + 4)[b] = (float)((double)f->overlap[b] / most(f->title, 1));
+        ROW(rows, behind + 5)[b] = (float)((double)f->overlap[b] / words);
     }
     for (k = 0; k < GROUPS; k++) {
         for (b = 0; b < m; b++) {
-            int16_t number = enclosing(f, k, b);
-            ROW(rows, 18 + k)[b] = number < MOST_ENCLOSING ? number : MOST_ENCLOSING;
+            int32_t number = enclosing(f, k, b);
+            ROW(rows, 18 + k)[b] = number < MAX_ENCLOSING ? number : MAX_ENCLOSING;
         }
     }
 }

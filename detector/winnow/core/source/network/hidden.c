@@ -1,5 +1,4 @@
-/* The first hidden layer of networks: features standardised, weighted and rectified. The double of
-   winnow.models.blocks.ensemble.Ensemble.hidden. */
+/* The first hidden layer of networks: features standardised, weighted and rectified: winnow.models.networks. */
 #include "network/products.h"
 
 enum { MOST_PARTS = 4, STRIP = 2 * TILE_ROWS }; /* blocks that are standardised together: those of a cache line */

@@ -1,21 +1,21 @@
-/* What a network makes of its first hidden layer: the double of winnow.models.blocks.ensemble. */
+/* What networks make of their first hidden layers, by the context windows of each block: winnow.models.networks. */
 #include "network/products.h"
 
 enum { COLUMNS = 16 }; /* taken together, so that running totals of long pages stay small */
-enum {
-    HIDDEN, WEIGHT, NEAR_BEGIN, NEAR_END, NEAR_SCALE, BEGIN, END, SCALE, PLACE, CONTEXT_PANELS, CONTEXT_BIAS, OUTPUT_WEIGHT,
-    LOGITS, ARRAYS
-};
+enum { HIDDEN, WEIGHT, BEGIN, END, SCALE, CONTEXT_PANELS, CONTEXT_BIAS, OUTPUT_WEIGHT, LOGITS, ARRAYS };
 
-/* m blocks; p networks of c and d hidden units; k stretches of containers, of which each block has `kinds`. */
+/* m blocks; p networks of c and d hidden units; the first window of a block is its neighbours, and of the `kinds` others,
+   containers that many blocks share, k are different. */
 typedef struct {
     Array arrays[ARRAYS];
     Py_ssize_t m, p, c, d, k, kinds, panels;
+    int32_t *place;  /* [kinds][m]: number of each block's window */
+    int32_t *window; /* k: place of the first of all equal windows in BEGIN, END and SCALE */
+    int32_t *met;    /* k: the windows of a kind, in the order they are met */
     double *totals;  /* [m + 1][COLUMNS] */
     float *means;    /* [k][c] */
     float *products; /* [k][d] */
-    Py_ssize_t *met; /* k: the stretches of a kind, in the order they are met */
-    uint8_t *known;  /* k: whether a stretch has been met */
+    uint8_t *known;  /* k: whether a window has been met */
     float *layer;    /* [m][d] */
     float *near;     /* [TILE_ROWS][c] */
 } Task;
@@ -53,7 +53,33 @@ static void add_products(const Task *task, const float **rows, int count, const 
     }
 }
 
-/* Weighted means of a network's units over the stretches of containers. */
+/* Number the windows other than the first ones, equal ones alike; 0, or -1 without memory. */
+static int number_windows(Task *task)
+{
+    const int64_t *begin = ITEMS(task->arrays[BEGIN], int64_t), *end = ITEMS(task->arrays[END], int64_t);
+    Py_ssize_t m = task->m, windows = (task->kinds + 1) * m, i;
+    int32_t *first = malloc(sizeof(int32_t) * (size_t)(windows + m + 1)), *next, number; /* of those of one begin */
+    if (first == NULL) {
+        return -1;
+    }
+    next = first + m + 1;
+    memset(first, -1, sizeof(int32_t) * (size_t)(m + 1));
+    for (i = m; i < windows; i++) {
+        for (number = first[begin[i]]; number >= 0 && end[task->window[number]] != end[i]; number = next[number]) {
+        }
+        if (number < 0) {
+            number = (int32_t)task->k++;
+            task->window[number] = (int32_t)i;
+            next[number] = first[begin[i]];
+            first[begin[i]] = number;
+        }
+        task->place[i - m] = number;
+    }
+    free(first);
+    return 0;
+}
+
+/* Weighted means of a network's units over the windows of containers. */
 static void pool(Task *task, Py_ssize_t network)
 {
     Py_ssize_t column, i;
@@ -69,10 +95,11 @@ static void pool(Task *task, Py_ssize_t network)
             }
         }
         for (i = 0; i < task->k; i++) {
-            const double *first = task->totals + ITEMS(task->arrays[BEGIN], int64_t)[i] * COLUMNS;
-            const double *behind = task->totals + ITEMS(task->arrays[END], int64_t)[i] * COLUMNS;
+            int32_t window = task->window[i];
+            const double *first = task->totals + ITEMS(task->arrays[BEGIN], int64_t)[window] * COLUMNS;
+            const double *behind = task->totals + ITEMS(task->arrays[END], int64_t)[window] * COLUMNS;
             float *to = task->means + i * task->c + column;
-            double s = ITEMS(task->arrays[SCALE], float)[i];
+            double s = ITEMS(task->arrays[SCALE], float)[window];
             for (k = 0; k < count; k++) {
                 to[k] = (float)((behind[k] - first[k]) * s);
             }
@@ -83,8 +110,8 @@ static void pool(Task *task, Py_ssize_t network)
 /* Mean of a network's units over the blocks near to one. */
 static void mean_near(const Task *task, Py_ssize_t network, Py_ssize_t block, float *mean)
 {
-    int64_t at = ITEMS(task->arrays[NEAR_BEGIN], int64_t)[block], end = ITEMS(task->arrays[NEAR_END], int64_t)[block];
-    float scale = ITEMS(task->arrays[NEAR_SCALE], float)[block];
+    int64_t at = ITEMS(task->arrays[BEGIN], int64_t)[block], end = ITEMS(task->arrays[END], int64_t)[block];
+    float scale = ITEMS(task->arrays[SCALE], float)[block];
     memset(mean, 0, sizeof(float) * (size_t)task->c);
     for (; at < end; at++) {
         add(mean, hidden_of(task, network, at), ITEMS(task->arrays[WEIGHT], float)[at] * scale, task->c);
@@ -111,9 +138,9 @@ static void look_near(Task *task, Py_ssize_t network, const float *weight)
 }
 
 /* Add what a kind of container says to all blocks; containers that several blocks share are worked out once. */
-static void look_around(Task *task, Py_ssize_t kind, const float *weight)
+static void look_wide(Task *task, Py_ssize_t kind, const float *weight)
 {
-    const int64_t *place = ITEMS(task->arrays[PLACE], int64_t) + kind * task->m;
+    const int32_t *place = task->place + kind * task->m;
     Py_ssize_t block, i, met = 0;
     memset(task->known, 0, (size_t)task->k);
     for (block = 0; block < task->m; block++) {
@@ -172,7 +199,7 @@ static void work(Task *task, float output_bias)
         look_near(task, network, weight);
         pool(task, network);
         for (kind = 0; kind < task->kinds; kind++) {
-            look_around(task, kind, weight + (kind + 2) * size);
+            look_wide(task, kind, weight + (kind + 2) * size);
         }
         for (block = 0; block < task->m; block++) {
             logits[block] += output_of(task->layer + block * task->d, output, task->d);
@@ -196,50 +223,54 @@ static int are_slices(const Array *begin, const Array *end, Py_ssize_t below)
 static int measure(Task *task)
 {
     const Array *arrays = task->arrays;
-    Py_ssize_t i;
-    task->k = arrays[BEGIN].length;
-    task->kinds = arrays[PLACE].length / task->m;
+    Py_ssize_t windows = arrays[BEGIN].length;
+    task->kinds = windows / task->m - 1;
     task->c = task->p > 0 ? arrays[HIDDEN].length / task->m / task->p : 0;
     task->d = task->p > 0 ? arrays[CONTEXT_BIAS].length / task->p : 0;
     task->panels = (task->d + TILE_COLUMNS - 1) / TILE_COLUMNS;
-    if (task->c < 1 || task->d < 1 || task->c > 1 << 16 || task->d > 1 << 16 || task->p > 1 << 10
-        || arrays[HIDDEN].length != task->m * task->p * task->c || arrays[CONTEXT_BIAS].length != task->p * task->d
-        || arrays[OUTPUT_WEIGHT].length != task->p * task->d || arrays[PLACE].length != task->kinds * task->m
-        || task->kinds > 1 << 10
-        || arrays[CONTEXT_PANELS].length != task->p * (task->kinds + 2) * task->panels * task->c * TILE_COLUMNS
-        || arrays[NEAR_BEGIN].length != task->m || arrays[NEAR_END].length != task->m
-        || arrays[NEAR_SCALE].length != task->m || arrays[END].length != task->k || arrays[SCALE].length != task->k
-        || arrays[LOGITS].length != task->m || !are_slices(&arrays[NEAR_BEGIN], &arrays[NEAR_END], task->m)
-        || !are_slices(&arrays[BEGIN], &arrays[END], task->m)) {
-        return 0;
-    }
-    for (i = 0; i < arrays[PLACE].length; i++) {
-        if (ITEMS(arrays[PLACE], int64_t)[i] < 0 || ITEMS(arrays[PLACE], int64_t)[i] >= task->k) {
-            return 0;
-        }
-    }
-    return 1;
+    return task->c > 0 && task->d > 0 && task->c <= 1 << 16 && task->d <= 1 << 16 && task->p <= 1 << 10
+           && task->kinds >= 0 && task->kinds < 1 << 10 && windows < INT32_MAX
+           && arrays[HIDDEN].length == task->m * task->p * task->c && arrays[CONTEXT_BIAS].length == task->p * task->d
+           && arrays[OUTPUT_WEIGHT].length == task->p * task->d && windows == (task->kinds + 1) * task->m
+           && arrays[END].length == windows && arrays[SCALE].length == windows
+           && arrays[CONTEXT_PANELS].length == task->p * (task->kinds + 2) * task->panels * task->c * TILE_COLUMNS
+           && arrays[LOGITS].length == task->m && are_slices(&arrays[BEGIN], &arrays[END], task->m);
 }
 
-/* network_logits(hidden: float32[m, p * c], weight: float32[m], near: begin: int64[m], end: int64[m], scale: float32[m],
-                  containers: begin: int64[k], end: int64[k], scale: float32[k], place: int64[kinds, m],
-                  context_panels: float32[p, kinds + 2, panels, c, TILE_COLUMNS], context_bias: float32[p * d],
-                  output_weight: float32[p * d], output_bias, networks: p, logits: float32[m])
+static int allocate(Task *task)
+{
+    task->totals = calloc(((size_t)task->m + 1) * COLUMNS, sizeof(double));
+    task->means = malloc(sizeof(float) * (size_t)(task->k * task->c) + 1);
+    task->products = malloc(sizeof(float) * (size_t)(task->k * task->d) + 1);
+    task->known = malloc((size_t)task->k + 1);
+    task->layer = malloc(sizeof(float) * (size_t)(task->m * task->d));
+    task->near = malloc(sizeof(float) * TILE_ROWS * (size_t)task->c);
+    return task->totals == NULL || task->means == NULL || task->products == NULL || task->known == NULL
+                   || task->layer == NULL || task->near == NULL
+               ? -1
+               : 0;
+}
 
-   context_panels: the columns of each weight, filled up with zeros. */
+/* network_logits(hidden: float32[m, p * c], weight: float32[m], begin: int64[1 + kinds, m], end: int64[1 + kinds, m],
+                  scale: float32[1 + kinds, m], context_panels: float32[p, kinds + 2, panels, c, TILE_COLUMNS],
+                  context_bias: float32[p * d], output_weight: float32[p * d], output_bias, networks: p, logits: float32[m])
+
+   begin, end, scale: of winnow.features.context.ContextWindows; context_panels: the columns of each weight, filled up with
+   zeros. */
 PyObject *core_network_logits(PyObject *module, PyObject *arguments)
 {
-    static const char *const names[ARRAYS] = {"hidden", "weight", "near begin", "near end", "near scale", "begin", "end",
-                                              "scale", "place", "context_panels", "context_bias", "output_weight", "logits"};
-    static const int sizes[ARRAYS] = {4, 4, 8, 8, 4, 8, 8, 4, 8, 4, 4, 4, 4};
+    static const char *const names[ARRAYS] = {"hidden", "weight", "begin", "end", "scale", "context_panels",
+                                              "context_bias", "output_weight", "logits"};
+    static const int sizes[ARRAYS] = {4, 4, 8, 8, 4, 4, 4, 4, 4};
     PyObject *o[ARRAYS], *result = NULL;
     float output_bias;
+    size_t windows;
+    int failed;
     Task task;
     (void)module;
     memset(&task, 0, sizeof task);
-    if (!PyArg_ParseTuple(arguments, "OOOOOOOOOOOOfnO", &o[HIDDEN], &o[WEIGHT], &o[NEAR_BEGIN], &o[NEAR_END],
-                          &o[NEAR_SCALE], &o[BEGIN], &o[END], &o[SCALE], &o[PLACE], &o[CONTEXT_PANELS], &o[CONTEXT_BIAS],
-                          &o[OUTPUT_WEIGHT], &output_bias, &task.p, &o[LOGITS])) {
+    if (!PyArg_ParseTuple(arguments, "OOOOOOOOfnO", &o[HIDDEN], &o[WEIGHT], &o[BEGIN], &o[END], &o[SCALE],
+                          &o[CONTEXT_PANELS], &o[CONTEXT_BIAS], &o[OUTPUT_WEIGHT], &output_bias, &task.p, &o[LOGITS])) {
         return NULL;
     }
     if (arrays_borrow(task.arrays, o, sizes, names, ARRAYS, LOGITS) < 0) {
@@ -247,33 +278,36 @@ PyObject *core_network_logits(PyObject *module, PyObject *arguments)
     }
     task.m = task.arrays[WEIGHT].length;
     if (task.m < 1 || !measure(&task)) {
-        PyErr_SetString(PyExc_ValueError, "not the layers of a network and the surroundings of blocks");
+        PyErr_SetString(PyExc_ValueError, "not the layers of a network and the context windows of blocks");
         goto done;
     }
-    task.totals = calloc(((size_t)task.m + 1) * COLUMNS, sizeof(double));
-    task.means = malloc(sizeof(float) * (size_t)(task.k * task.c) + 1);
-    task.products = malloc(sizeof(float) * (size_t)(task.k * task.d) + 1);
-    task.known = malloc((size_t)task.k + 1);
-    task.layer = malloc(sizeof(float) * (size_t)(task.m * task.d));
-    task.met = malloc(sizeof(Py_ssize_t) * (size_t)task.k + 1);
-    task.near = malloc(sizeof(float) * TILE_ROWS * (size_t)task.c);
-    if (task.totals == NULL || task.means == NULL || task.products == NULL || task.known == NULL || task.layer == NULL
-        || task.met == NULL || task.near == NULL) {
+    windows = (size_t)(task.kinds * task.m);
+    task.place = malloc(sizeof(int32_t) * 3 * windows + 1);
+    if (task.place == NULL) {
         PyErr_NoMemory();
         goto done;
     }
+    task.window = task.place + windows;
+    task.met = task.window + windows;
     Py_BEGIN_ALLOW_THREADS
-    work(&task, output_bias);
+    failed = number_windows(&task) < 0 || allocate(&task) < 0;
+    if (!failed) {
+        work(&task, output_bias);
+    }
     Py_END_ALLOW_THREADS
+    if (failed) {
+        PyErr_NoMemory();
+        goto done;
+    }
     result = Py_NewRef(Py_None);
 done:
     free(task.near);
-    free(task.met);
     free(task.layer);
     free(task.known);
     free(task.products);
     free(task.means);
     free(task.totals);
+    free(task.place);
     arrays_release(task.arrays, ARRAYS);
     return result;
 }

@@ -4,7 +4,7 @@
 
 #include "core.h"
 
-enum { TILE_ROWS = 8, TILE_COLUMNS = 16 }; /* ensemble.PANEL is the same */
+enum { TILE_ROWS = 8, TILE_COLUMNS = 16 }; /* winnow.models.networks.PANEL is the same */
 enum { TILE = TILE_ROWS * TILE_COLUMNS };
 
 /* Write the product of TILE_ROWS rows of k values, `step` items apart, and of a panel, float32[k, TILE_COLUMNS], as

@@ -1,8 +1,8 @@
-/* Parts of names of elements, and signatures of their classes: the doubles of winnow.models.blocks.features.names. What is
-   not ASCII is left to Python, which knows letters and digits of all scripts. */
+/* Parts of names of elements, for winnow.features.tokens. What is not ASCII is left to Python, which knows letters and
+   digits of all scripts. */
 #include "core.h"
 
-#define MOST_PARTS 12
+#define MAX_PARTS 12
 
 static int is_ascii(const unsigned char *at, const unsigned char *end)
 {
@@ -21,7 +21,7 @@ static int is_ascii(const unsigned char *at, const unsigned char *end)
 static int divide(const unsigned char *at, const unsigned char *end, uint32_t seed, uint32_t number, uint32_t *hashes)
 {
     int parts = 0, different = 0, i;
-    while (at < end && parts < MOST_PARTS) {
+    while (at < end && parts < MAX_PARTS) {
         const unsigned char *begin = at;
         uint32_t hash;
         if (IS_NUMBER(*at)) {
@@ -67,26 +67,6 @@ static int divide(const unsigned char *at, const unsigned char *end, uint32_t se
     return different;
 }
 
-/* crc32 + 1 of a value with "#" for each of its numbers. */
-static int64_t signature(const unsigned char *at, const unsigned char *end)
-{
-    uint32_t crc = 0;
-    while (at < end) {
-        const unsigned char *begin = at;
-        while (at < end && !IS_NUMBER(*at)) {
-            at++;
-        }
-        crc = core_crc32(crc, begin, at);
-        if (at < end) {
-            crc = core_crc32(crc, (const unsigned char *)"#", (const unsigned char *)"#" + 1);
-            while (at < end && IS_NUMBER(*at)) {
-                at++;
-            }
-        }
-    }
-    return (int64_t)crc + 1;
-}
-
 /* The chosen values: their bytes, or -1 where one lies outside the data. */
 static int all_inside(const Array *begins, const Array *chosen, Py_ssize_t size)
 {
@@ -124,7 +104,7 @@ PyObject *core_name_parts(PyObject *module, PyObject *arguments)
         PyErr_SetString(PyExc_ValueError, "values outside the data");
         goto done;
     }
-    if ((hashes = malloc(sizeof(uint32_t) * MOST_PARTS * (size_t)choice.length + 1)) == NULL) {
+    if ((hashes = malloc(sizeof(uint32_t) * MAX_PARTS * (size_t)choice.length + 1)) == NULL) {
         PyErr_NoMemory();
         goto done;
     }
@@ -141,40 +121,6 @@ PyObject *core_name_parts(PyObject *module, PyObject *arguments)
 done:
     free(hashes);
     array_release(&counts);
-    array_release(&choice);
-    array_release(&begins);
-    array_release(&bytes);
-    return result;
-}
-
-/* class_signatures(data, begin: int64[d + 1], chosen: int64[k], signatures: int64[k]); 0 where a value is not ASCII. */
-PyObject *core_class_signatures(PyObject *module, PyObject *arguments)
-{
-    PyObject *data, *begin, *chosen, *signatures, *result = NULL;
-    Array bytes = {0}, begins = {0}, choice = {0}, found = {0};
-    Py_ssize_t i;
-    (void)module;
-    if (!PyArg_ParseTuple(arguments, "OOOO", &data, &begin, &chosen, &signatures)) {
-        return NULL;
-    }
-    if (array_borrow(&bytes, data, 1, 0, "data") < 0 || array_borrow(&begins, begin, 8, 0, "begin") < 0
-        || array_borrow(&choice, chosen, 8, 0, "chosen") < 0 || array_borrow(&found, signatures, 8, 1, "signatures") < 0) {
-        goto done;
-    }
-    if (found.length != choice.length || !all_inside(&begins, &choice, bytes.length)) {
-        PyErr_SetString(PyExc_ValueError, "values outside the data");
-        goto done;
-    }
-    Py_BEGIN_ALLOW_THREADS
-    for (i = 0; i < choice.length; i++) {
-        const int64_t *bounds = ITEMS(begins, int64_t) + ITEMS(choice, int64_t)[i];
-        const unsigned char *at = ITEMS(bytes, unsigned char) + bounds[0], *end = ITEMS(bytes, unsigned char) + bounds[1];
-        ITEMS(found, int64_t)[i] = is_ascii(at, end) ? signature(at, end) : 0;
-    }
-    Py_END_ALLOW_THREADS
-    result = Py_NewRef(Py_None);
-done:
-    array_release(&found);
     array_release(&choice);
     array_release(&begins);
     array_release(&bytes);

@@ -1,19 +1,18 @@
-/* Hashes of the words that blocks begin with, and which of them the title has: the double of
-   winnow.models.blocks.features.words. */
+/* Hashes of the words that blocks begin with, and which of them the title has, for winnow.features.tokens. */
 #include "core.h"
 
 #define HASHED_CHARACTERS 160
 #define HASHED_WORDS 16
-#define TOLD_CHARACTERS 400
+#define OVERLAP_CHARACTERS 400
 
 typedef struct {
     const unsigned char *begin;
     size_t length;
     Py_ssize_t line; /* in which it was met last */
-} Told;
+} TitleWord;
 
 typedef struct {
-    Told *words;
+    TitleWord *words;
     size_t count, mask;
     uint32_t *slots; /* 1 + number of the word */
     uint8_t begins[256]; /* whether a word begins with the byte */
@@ -43,7 +42,7 @@ static int read_title(Title *title, const unsigned char *at, Py_ssize_t size)
         slots *= 2;
     }
     title->mask = slots - 1;
-    title->words = malloc((count + 1) * sizeof(Told));
+    title->words = malloc((count + 1) * sizeof(TitleWord));
     title->slots = calloc(slots, sizeof(uint32_t));
     if (title->words == NULL || title->slots == NULL) {
         return -1;
@@ -74,11 +73,11 @@ typedef struct {
 
 /* Read one line; `at` is left behind its line feed, or at the end. */
 static void scan_line(Scan *scan, const unsigned char **place, const unsigned char *end, Py_ssize_t line, int32_t *words,
-                      int32_t *told)
+                      int32_t *overlap)
 {
     const unsigned char *at = *place, *word = at;
     int characters = 0, digits = 1, hashed = 0, hashing = 1;
-    int last = scan->title.count ? TOLD_CHARACTERS : HASHED_CHARACTERS;
+    int last = scan->title.count ? OVERLAP_CHARACTERS : HASHED_CHARACTERS;
     for (;;) {
         int over = at >= end || *at == '\n' || characters == last;
         int border = over || *at == ' ';
@@ -94,7 +93,7 @@ static void scan_line(Scan *scan, const unsigned char **place, const unsigned ch
                 uint32_t found = scan->title.slots[slot_of(&scan->title, word, (size_t)(at - word))];
                 if (found != 0 && scan->title.words[found - 1].line != line) {
                     scan->title.words[found - 1].line = line;
-                    ++*told;
+                    ++*overlap;
                 }
             }
             if (over || (!hashing && !scan->title.count)) {
@@ -118,12 +117,12 @@ static void scan_line(Scan *scan, const unsigned char **place, const unsigned ch
     *place = at < end ? at + 1 : end;
 }
 
-/* leading_words(lines, title, properties, prefix, number, words: int32[m], told: int32[m]) -> uint32 hashes
+/* leading_words(lines, title, properties, prefix, number, words: int32[m], overlap: int32[m]) -> uint32 hashes
 
    `lines` are m lines of words with single spaces between them; `title` different words with a line feed behind each. */
 PyObject *core_leading_words(PyObject *module, PyObject *arguments)
 {
-    PyObject *lines, *title, *properties, *words, *told, *result = NULL;
+    PyObject *lines, *title, *properties, *words, *overlap, *result = NULL;
     Array table = {0}, counts = {0}, found = {0};
     Scan scan;
     const char *data, *named;
@@ -131,13 +130,13 @@ PyObject *core_leading_words(PyObject *module, PyObject *arguments)
     unsigned int prefix, number;
     (void)module;
     memset(&scan, 0, sizeof scan);
-    if (!PyArg_ParseTuple(arguments, "UUOIIOO", &lines, &title, &properties, &prefix, &number, &words, &told)
+    if (!PyArg_ParseTuple(arguments, "UUOIIOO", &lines, &title, &properties, &prefix, &number, &words, &overlap)
         || (data = PyUnicode_AsUTF8AndSize(lines, &size)) == NULL
         || (named = PyUnicode_AsUTF8AndSize(title, &named_size)) == NULL) {
         return NULL;
     }
     if (array_borrow(&table, properties, 1, 0, "properties") < 0 || array_borrow(&counts, words, 4, 1, "words") < 0
-        || array_borrow(&found, told, 4, 1, "told") < 0) {
+        || array_borrow(&found, overlap, 4, 1, "overlap") < 0) {
         goto done;
     }
     if (table.length != CODE_POINTS || counts.length != found.length) {

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.ensemble import HistGradientBoostingRegressor
 from threadpoolctl import threadpool_limits
 
-from winnow.models.blocks.decision.trees import Trees
+from winnow.models.decision import Trees
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

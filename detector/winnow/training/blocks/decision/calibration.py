@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final, Self
 import numpy as np
 from scipy.optimize import minimize
 
-from winnow.models.blocks.perceptron import BlockPerceptron
-from winnow.models.log_odds import log_odds
+from winnow.models.networks import BlockPerceptron
+from winnow.models.scores import log_odds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,7 +54,7 @@ class Calibration:
         logits, content, weights = [], [], []
         for page in judged:
             labelled, mass = page.labelled, page.mass
-            probability = model.content_probability(page.matrix(model.tables), page.surroundings)[labelled]
+            probability = model.content_probability(page.matrix(model.tables), page.windows)[labelled]
             logits.append(log_odds(probability, _EPSILON))
             content.append(page.content[labelled] > 0.5)
             weights.append(mass[labelled] / (mass[labelled].sum() * number[page.source] * len(number)))

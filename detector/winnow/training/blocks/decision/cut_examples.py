@@ -10,11 +10,9 @@ import numpy as np
 
 from winnow.evidence.comments import CommentPartition
 from winnow.evidence.main_content import find_later_copies, headings_of_main_content
-from winnow.models.base import FAVORS
-from winnow.models.blocks.block_features import BlockFeatures
-from winnow.models.blocks.decision.kinds import ARTICLE, KINDS
-from winnow.models.blocks.perceptron import view_of
-from winnow.models.threshold import BETAS
+from winnow.features.blocks import features_of
+from winnow.models.decision import ARTICLE, KINDS, PageView, kept_blocks
+from winnow.models.scores import BETAS, FAVORS
 from winnow.output.text import block_texts
 from winnow.page.text.scripts import WORD
 from winnow.smoothing import smooth_scores
@@ -23,7 +21,7 @@ from winnow.training.blocks.restyling import pages_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from winnow.models.blocks.perceptron import BlockPerceptron
+    from winnow.models.networks import BlockPerceptron
     from winnow.page.page import Page
     from winnow.training.blocks.gold_sets import GoldExample
 
@@ -61,12 +59,12 @@ def cut_pages(example: GoldExample, model: BlockPerceptron, fold: int) -> list[C
 
 
 def _cut_page(page: Page, example: GoldExample, model: BlockPerceptron, fold: int) -> CutPage:
-    features = BlockFeatures.of(page)
-    view = view_of(page, features)
-    scores = model.score_features(page, features)
+    view = PageView.of(page, features_of(page))
+    scores = model.score(page)
     threads = CommentPartition.of(page, scores, "separate")
-    cuts, rows = view.cuts(smooth_scores(page, threads.without_excluded(scores)).value[page.n :])
-    kept = cuts.kept & (threads.section[page.n :] < 0)
+    smoothed = smooth_scores(page, threads.without_excluded(scores)).value[page.n :]
+    levels, rows = view.cuts(smoothed)
+    kept = kept_blocks(smoothed, levels) & (threads.section[page.n :] < 0)
     kind = example.gold.page_type
     return CutPage(
         source=example.source,

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Final, Self
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from winnow.models.base import FAVORS, SCOPES
-from winnow.models.blocks.decision.kinds import ARTICLE, KINDS, KindHead
-from winnow.models.blocks.decision.learned import LearnedDecision, with_page
+from winnow.models.decision import ARTICLE, KINDS, KindHead, LearnedDecision, page_columns
+from winnow.models.scores import FAVORS, SCOPES
 from winnow.training.blocks.decision.boosting import Binned, fit_trees
 from winnow.training.blocks.gold_sets import FOLDS
 
@@ -21,8 +20,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from winnow.models.base import Favor, Scope
-    from winnow.models.blocks.decision.trees import Trees
+    from winnow.models.decision import Trees
+    from winnow.models.scores import Favor, Scope
     from winnow.training.blocks.decision.cut_examples import CutPage
 
     Floats = NDArray[np.float64]
@@ -138,6 +137,12 @@ class Shown:
         weight = self.weight * part[self.page]
         rows = self.binned.of_rows(chosen)
         return fit_trees(rows, np.array(reached), weight, number=_CONFIDENCE_TREES, rate=_CONFIDENCE_RATE)
+
+
+def with_page(features: NDArray[np.float32], kinds: Floats, scope: Scope) -> NDArray[np.float32]:
+    """float32[k, len(ROW_NAMES)], features of cuts with what is known of their page."""
+    of_page = page_columns(kinds, scope)
+    return np.concatenate([features, np.broadcast_to(of_page, (len(features), len(of_page)))], axis=1)
 
 
 def told_scope(page: CutPage) -> Scope:

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from winnow.models.blocks.decision.cut_features import CUT_NAMES, PROPERTIES, cut_features
-from winnow.models.blocks.decision.cuts import Cuts
+from winnow.models.decision import CUT_NAMES, PROPERTIES, Cuts, cut_features
 from winnow.page.page import Page
 
 COLUMN = {name: number for number, name in enumerate(CUT_NAMES)}

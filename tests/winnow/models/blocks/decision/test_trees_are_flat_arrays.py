@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from winnow.models.blocks.decision.trees import Trees
+from winnow.models.decision import Trees
 from winnow.models.files import ModelError
 from winnow.training.blocks.decision import boosting
 

@@ -1,0 +1,246 @@
+"""One row of features per text block: the block itself, its place, its containers and its neighbours.
+
+Every feature is a number without a script's or a language's rules in it; names of elements and words enter only
+through learned log-odds (:mod:`winnow.features.tokens`). What the whole page is like is kept apart: a network that sees
+it learns the pages of its collection, and does worse on others.
+
+The features are named here, in the order of the columns, and computed in ``core/source/features``, in the same order.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+from zlib import crc32
+
+import numpy as np
+
+from winnow.core import SEED, compiled
+from winnow.features.context import ContextWindows
+from winnow.features.tokens import TOKEN_FEATURE_NAMES, Tokens, TokenTables, leading_words
+from winnow.memo import Memo
+from winnow.page.attributes import question
+from winnow.page.tags import TAG_ID, TAG_NAMES, tag_set
+from winnow.page.text.kinds import character_properties
+from winnow.page.text.statistics import text_totals
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from winnow.page.attributes.table import AttributeTable
+    from winnow.page.page import Page
+
+LEVELS: Final = 6
+"""Containers looked at, from the innermost outwards.
+
+A container is the outermost of the elements that hold exactly the same blocks, so a stack of wrapper ``div``s is one
+container, and every next level holds more blocks than the one before; beyond the root, the root repeats.
+"""
+
+TAG_GROUPS: Final[dict[str, tuple[str, ...]]] = {
+    "link": ("a",),
+    "h1": ("h1",),
+    "h2": ("h2",),
+    "h3-h6": ("h3", "h4", "h5", "h6"),
+    "p": ("p",),
+    "li": ("li", "dd", "dt"),
+    "list": ("ul", "ol", "dl", "menu"),
+    "table": ("table",),
+    "cell": ("td", "th"),
+    "nav": ("nav",),
+    "header": ("header",),
+    "footer": ("footer",),
+    "aside": ("aside",),
+    "main": ("main",),
+    "article": ("article",),
+    "section": ("section",),
+    "form": ("form", "fieldset"),
+    "control": ("button", "label", "legend", "select", "input"),
+    "quote": ("blockquote", "q"),
+    "code": ("pre", "code"),
+    "figure": ("figure", "figcaption", "picture"),
+    "details": ("details", "summary"),
+    "noscript": ("noscript",),
+    "bold": ("b", "strong", "em", "i"),
+    "small": ("small", "time", "cite", "sub", "sup"),
+    "address": ("address",),
+    "dialog": ("dialog",),
+    "span": ("span", "font"),
+    "div": ("div",),
+    "center": ("center",),
+}
+"""Groups of tags that are told apart; every tag is in one of them at most. ``features.h`` has the same numbers."""
+
+_COUNTED_TAGS: Final[dict[str, tuple[str, ...]]] = {
+    "links": ("a",),
+    "images": ("img", "picture", "video", "svg"),
+    "paragraphs": ("p",),
+    "headings": ("h1", "h2", "h3", "h4", "h5", "h6"),
+    "controls": ("form", "input", "button", "select"),
+}
+"""Elements that are counted in each container."""
+
+_WORDING: Final = (
+    "log characters", "log words", "characters per word",
+    "link share", "emphasised share", "upper-case share", "digit share", "symbol share", "letter share",
+    "commas per word", "sentence ends per word", "log commas", "log sentence ends",
+    "begins in upper case", "begins with a digit", "begins with a symbol",
+    "ends a sentence", "ends with a comma or colon",
+    *(f"enclosed by {name}" for name in TAG_GROUPS),
+    "hidden by markup", "log depth", "log links of its container", "log twins",
+    "share of the title's words", "title's words per word",
+)  # fmt: skip
+_POSITION: Final = (
+    "text before, share", "blocks before, share", "log text after", "log text before", "share of page",
+    "log blocks before", "log blocks after",
+    "signed log blocks from h1", "signed log characters from h1", "h1 blocks",
+    "log blocks since a heading", "log blocks since long text", "log blocks to long text", "long text before, share",
+)  # fmt: skip
+_OF_CONTAINER: Final = (
+    "log characters", "share of page", "link share", "sentence ends per word", "commas per word", "log blocks",
+    "log words per block", "log alike siblings", "log children", "log depth",
+    *(f"log {name}" for name in _COUNTED_TAGS),
+)  # fmt: skip
+_CONTAINERS: Final = (
+    *(f"container {level}: {name}" for level in range(LEVELS) for name in _OF_CONTAINER),
+    *(f"container {level}: rank of block" for level in range(LEVELS)),
+    *(f"container {level}: is {group}" for level in range(3) for group in ("p", "div", "list", "li", "table")),
+)
+_NEIGHBOURS: Final = (
+    *(
+        f"neighbour {offset}: {name}"
+        for offset in ("-1", "+1")
+        for name in ("log words", "link share", "sentence ends per word", "heading", "p", "li")
+    ),
+    *(
+        f"{window} blocks around: {name}"
+        for window in (5, 15, 40)
+        for name in ("log words per block", "link share", "sentence ends per word")
+    ),
+)
+_ALIKE: Final = (
+    "log number", "log words per block", "link share", "sentence ends per word", "share of page", "spread",
+    "place of the first", "place of the last", "log deviation of words", "share with a twin",
+)  # fmt: skip
+
+STATIC_NAMES: Final = (
+    *_WORDING,
+    *_POSITION,
+    *_CONTAINERS,
+    *_NEIGHBOURS,
+    *(f"alike blocks: {name}" for name in _ALIKE),
+)
+"""Features that need nothing learned, in the order of the columns."""
+
+FEATURE_NAMES: Final = (*STATIC_NAMES, *TOKEN_FEATURE_NAMES)
+"""All features, in the order of the columns."""
+
+PAGE_FEATURE_NAMES: Final = tuple(
+    f"page: {name}"
+    for name in (
+        "log words", "log blocks", "log elements", "log longest block", "log alike siblings", "log long blocks",
+        "log p", "log a", "log images", "log headings", "log controls",
+        "log tables", "log li", "log pre", "log articles", "log mains",
+        "link share", "sentence ends per word", "commas per word", "long text share", "words per block",
+        *(f"share of text in the largest {name}" for name in ("article", "main", "noscript")),
+    )
+)  # fmt: skip
+"""Features of the whole page: they tell an article from a shop's grid or a forum."""
+
+_GROUP_OF_TAG: Final = np.full(len(TAG_NAMES), len(TAG_GROUPS), np.int8)
+for _number, _tags in enumerate(TAG_GROUPS.values()):
+    _GROUP_OF_TAG[[TAG_ID[tag] for tag in _tags]] = _number
+
+_FLAGGED_TAGS: Final = (  # features.h has the same order
+    *_COUNTED_TAGS.values(),
+    *(("table",), ("li",), ("pre",), ("article",), ("main",), ("noscript",), ("b", "strong", "em", "i")),
+)
+_FLAGS: Final = sum(
+    (tag_set(*tags).astype(np.uint32) << bit for bit, tags in enumerate(_FLAGGED_TAGS)), start=np.uint32(0)
+)
+
+_HIDDEN: Final = question("hidden")
+_STATES: Final = question("aria-hidden", parts=["true"])
+_STYLES: Final = question("style", parts=["none"])
+_NUMBER: Final = re.compile(r"\d+")
+
+
+@dataclass(frozen=True, eq=False)
+class BlockFeatures:
+    """Features of the m text blocks of a page, and what the learned ones are made from.
+
+    Attributes:
+        static: float32[m, len(STATIC_NAMES)].
+        page_features: float32[len(PAGE_FEATURE_NAMES)], what tells kinds of pages apart.
+        words: float64[m], words of each block.
+        tokens: hashed names and words.
+        rows: float32[len(FEATURE_NAMES), m], all features, feature by feature; those that are learned come last.
+    """
+
+    static: NDArray[np.float32]
+    page_features: NDArray[np.float32]
+    words: NDArray[np.float64]
+    tokens: Tokens
+    rows: NDArray[np.float32]
+
+    @cached_property
+    def windows(self) -> ContextWindows:
+        """Context windows of each block."""
+        return ContextWindows.of(self.tokens, self.words)
+
+    def matrix(self, tables: TokenTables) -> NDArray[np.float32]:
+        """float32[m, len(FEATURE_NAMES)], all features."""
+        tables.write(self.rows[len(STATIC_NAMES) :], self.tokens)
+        return self.rows.T
+
+
+def features_of(page: Page) -> BlockFeatures:
+    """Compute the features of a page's blocks, once for all who ask for them."""
+    known = vars(page)
+    if __name__ not in known:
+        known[__name__] = _compute_features(page)
+    features: BlockFeatures = known[__name__]
+    return features
+
+
+def _compute_features(page: Page) -> BlockFeatures:
+    core, table, properties = compiled(), page.attributes, character_properties()
+    lowered = core.lower_case(page.block_lines, properties)
+    leading = leading_words(lowered, page.m, page.title)
+    hides = np.zeros(len(table.first), bool)
+    hides[_hiding_attributes(table)] = True
+    rows = np.empty((len(FEATURE_NAMES), page.m), np.float32)
+    static = rows[: len(STATIC_NAMES)]
+    page_features, words = np.empty(len(PAGE_FEATURE_NAMES), np.float32), np.empty(page.m)
+    levels, owner = np.empty((LEVELS, page.m), np.int64), np.empty(page.m, np.int32)
+    core.static_features(
+        *(page.arrays, _FLAGS, _GROUP_OF_TAG, text_totals(page), table.first, table.begin, _class_signatures(table)),
+        *(hides, properties, leading.title_overlap, page.block_lines, lowered, leading.title_words, SEED),
+        *(static, page_features, words, levels, owner),
+    )
+    return BlockFeatures(static.T, page_features, words, Tokens.of(page, leading, owner, levels), rows)
+
+
+def _class_signatures(table: AttributeTable) -> NDArray[np.int64]:
+    """int64 by first attribute: a checksum of each ``class`` without its numbers (``post-12``), 0 for all others."""
+    signatures = np.zeros(len(table.first), np.int64)
+    classes = table.named("class")
+    signatures[list(classes.values())] = list(map(_SIGNATURES.__getitem__, classes))
+    return signatures
+
+
+def _signature(value: str) -> int:
+    return crc32(_NUMBER.sub("#", value).encode("utf-8", "surrogatepass")) + 1
+
+
+_SIGNATURES: Final = Memo(_signature, 16_384)
+
+
+def _hiding_attributes(table: AttributeTable) -> list[int]:
+    """Places of the attributes that hide the element that has one of them."""
+    hidden = (place for place, _ in table.having(_HIDDEN))
+    states = (place for place, state in table.having(_STATES) if state == "true")
+    styles = (place for place, style in table.having(_STYLES) if "display:none" in style.replace(" ", ""))
+    return [*hidden, *states, *styles]
