@@ -19,8 +19,7 @@ from scrapy_winnow.learning.cards import Card
 from scrapy_winnow.learning.examples import FEATURE_VERSION, Example, ExampleError
 from scrapy_winnow.storage.counts import SettledHost
 from scrapy_winnow.storage.evidence import ENTRY, frequencies
-from winnow import clean
-from winnow.models import registry
+from winnow import clean, models
 from winnow.models.files import ModelError, read_model_file
 
 if TYPE_CHECKING:
@@ -122,7 +121,7 @@ def take_model(data: bytes) -> None:
 
 @cache
 def _model() -> bytes:
-    shipped: Any = registry._SHIPPED
+    shipped: Any = models._SHIPPED
     return next(iter(sorted(shipped.glob("blocks-self*.npz")))).read_bytes()
 
 

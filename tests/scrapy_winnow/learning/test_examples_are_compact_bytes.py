@@ -11,7 +11,7 @@ from scrapy_winnow.learning import examples as module
 from scrapy_winnow.learning.examples import CONTENT, TEMPLATE, UNLABELLED, Example, ExampleError
 from scrapy_winnow.learning.teaching import TEACHING_PAGES, block_labels, example_of, ready_to_teach
 from scrapy_winnow.storage.evidence import HashedPage, SiteEvidence
-from winnow.features.blocks import BlockFeatures
+from winnow.features.blocks import BlockFeatures, features_of
 from winnow.features.tokens import TABLE_SIZE, TokenTables
 from winnow.page.page import Page
 from winnow.training.marked_pages import MarkedPage

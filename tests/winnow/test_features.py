@@ -1,0 +1,259 @@
+"""Features of text blocks: what they say of a page, and what they do not depend on."""
+
+import itertools
+from zlib import crc32
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from winnow.features.blocks import FEATURE_NAMES, LEVELS, PAGE_FEATURE_NAMES, STATIC_NAMES, features_of
+from winnow.features.context import WINDOWS, ContextWindows
+from winnow.features.tokens import TABLE_SIZE, TokenTables, leading_words, name_hashes, split_names
+from winnow.memo import forget
+from winnow.page.page import Page
+
+SMALL = """<html><head><title>Red boats</title></head><body>
+<div id="menu"><a href="/a">Home</a> <a href="/b">News today</a></div>
+<main><h1>Red boats sail</h1><p>First, one boat. Then two!</p><p>And <b>bold</b> 12</p></main>
+</body></html>"""
+LEARNED = len(STATIC_NAMES)
+
+
+def tables(seed=0):
+    return TokenTables(*np.random.default_rng(seed).normal(size=(2, TABLE_SIZE)).astype(np.float32))
+
+
+def features(html):
+    return features_of(Page.parse(html))
+
+
+def column(html, name):
+    return features(html).static[:, STATIC_NAMES.index(name)].tolist()
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "",
+        "<p></p>",
+        "x",
+        "<script>a</script>",
+        "<h1>.</h1>",
+        "<a href>\u00a0</a>,",
+        "<title></title><p>\U0001f600</p>",
+        "<div class=''>" * 300 + "deep",
+        b"\xff\xfe\x00\x01",
+        "<p>word" * 2_000,
+        SMALL,
+    ],
+)
+def test_every_block_has_a_finite_number_for_every_name(html):
+    page = Page.parse(html)
+    matrix = features_of(page).matrix(tables())
+    assert matrix.shape == (page.m, len(FEATURE_NAMES))
+    assert matrix.dtype == np.float32
+    assert np.isfinite(matrix).all()
+    assert len(set(FEATURE_NAMES)) == len(FEATURE_NAMES)
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("log words", np.log1p([3, 3, 5, 3])),
+        ("log characters", np.log1p([13, 12, 22, 9])),
+        ("link share", [1, 0, 0, 0]),
+        ("emphasised share", [0, 0, 0, 4 / 9]),
+        ("digit share", [0, 0, 0, 2 / 9]),
+        ("log sentence ends", np.log1p([0, 0, 2, 0])),
+        ("log commas", np.log1p([0, 0, 1, 0])),
+        ("share of the title's words", [0, 1, 0, 0]),
+        ("ends a sentence", [0, 0, 1, 0]),
+        ("begins in upper case", [1, 1, 1, 1]),
+        ("enclosed by h1", [0, 1, 0, 0]),
+        ("enclosed by main", [0, 1, 1, 1]),
+        ("blocks before, share", [0, 0.25, 0.5, 0.75]),
+        ("log blocks after", np.log1p([3, 2, 1, 0])),
+        ("signed log blocks from h1", [-np.log(2), 0, np.log(2), np.log(3)]),
+        ("log links of its container", np.log1p([2, 0, 0, 0])),
+        ("container 0: is p", [0, 0, 1, 1]),
+        ("container 1: log blocks", np.log1p([4, 3, 3, 3])),
+        ("container 1: link share", [13 / 56, 0, 0, 0]),
+        ("neighbour -1: p", [-1, 0, 0, 1]),
+        ("neighbour +1: heading", [1, 0, 0, -1]),
+        ("5 blocks around: log words per block", np.log1p([3.5] * 4)),
+        ("alike blocks: log number", np.log1p([1, 1, 2, 2])),
+        ("alike blocks: spread", [1, 1, 1, 1]),
+    ],
+)
+def test_values_are_those_counted_by_hand(name, values):
+    assert column(SMALL, name) == pytest.approx(values, abs=1e-6)
+
+
+def test_features_of_the_page_are_those_counted_by_hand():
+    names = ("log words", "log blocks", "log longest block", "log a", "log p", "log headings", "link share")
+    found = dict(zip(PAGE_FEATURE_NAMES, features(SMALL).page_features.tolist(), strict=True))
+    assert [found[f"page: {name}"] for name in names] == pytest.approx([*np.log1p([14, 4, 5, 2, 2, 1]), 13 / 56])
+
+
+def test_text_of_many_blocks_counts_how_often_it_is_repeated():
+    assert column("<p>a b<p>c<p>A B", "log twins") == pytest.approx(np.log1p([1, 0, 1]))
+
+
+@pytest.mark.parametrize(
+    "hiding", ["hidden", "aria-hidden=true", "style='display: none'", "style='color:red; display:none'"]
+)
+def test_what_markup_hides_is_known(hiding):
+    assert column(f"<div {hiding}><p>a</p></div><p>b</p>", "hidden by markup") == [1, 0]
+
+
+def test_elements_of_one_class_are_alike_whatever_their_numbers():
+    html = "<ul><li class='post post-{}'>a</li><li class='post post-{}'>b</li><li class='other'>c</li></ul>"
+    assert column(html.format(1, 12), "container 0: log alike siblings") == pytest.approx(np.log1p([2, 2, 1]))
+
+
+WRAPPERS = """<body><nav><a href=/a>A</a><p>menu</p></nav>
+<div class=post>{0}<h2>Title, one</h2><p>Some text. More text here</p><p>Last words</p>{1}</div>
+<footer><p>end</p><p>of page</p></footer></body>"""
+PLAIN, WRAPPED = WRAPPERS.format("", ""), WRAPPERS.format("<div><section><div>", "</div></section></div>")
+
+
+def containers(html):
+    page = Page.parse(html)
+    return page, features_of(page).tokens.levels
+
+
+def test_a_container_is_the_outermost_element_that_holds_the_same_blocks():
+    page, levels = containers("<body><p>a</p><div><section><p>b</p><p>c</p></section></div></body>")
+    assert [page.elements[index].tag for index in levels[1].tolist()] == ["html", "div", "div"]
+
+
+def test_each_level_holds_more_blocks_until_the_root_repeats():
+    page, levels = containers(WRAPPED)
+    held = page.block_end - page.block_begin
+    for lower, upper in itertools.pairwise(levels):
+        assert ((held[upper] > held[lower]) | ((upper == lower) & (upper == 0))).all()
+
+
+def test_extra_wrappers_leave_what_containers_say_of_their_text():
+    endings = (
+        "share of page",
+        "link share",
+        "sentence ends per word",
+        "commas per word",
+        "log blocks",
+        "log characters",
+    )
+    columns = [k for k, name in enumerate(STATIC_NAMES) if name.startswith("container ") and name.endswith(endings)]
+    assert len(columns) == LEVELS * len(endings)
+    assert np.array_equal(features(PLAIN).static[:, columns], features(WRAPPED).static[:, columns])
+
+
+def test_features_do_not_depend_on_the_pages_seen_before():
+    first = features(PLAIN)
+    for number in range(50):
+        features(f"<div class='c{number} post-{number}' id=x{number}>word{number} a</div>" * 5)
+    forget()
+    again = features(PLAIN)
+    assert np.array_equal(first.static, again.static)
+    assert np.array_equal(first.tokens.name, again.tokens.name)
+    assert np.array_equal(first.tokens.word, again.tokens.word)
+
+
+def test_names_change_the_learned_features_only():
+    plain, named = (features(f"<div{name}><p>a b</p></div>") for name in ("", " class=post-meta"))
+    assert np.array_equal(plain.static, named.static)
+    difference = plain.matrix(tables()) != named.matrix(tables())
+    assert {FEATURE_NAMES[k] for k in np.flatnonzero(difference.any(axis=0))} >= {"names: path log-odds"}
+
+
+@pytest.mark.parametrize("form", ["post_meta_7", "postMeta 3", "POST meta 99 post"])
+def test_parts_of_names_are_the_same_however_they_are_written(form):
+    rows = [features(f"<p class='{name}'>a</p>").matrix(tables()) for name in (form, "post-meta-12")]
+    assert np.allclose(rows[0][:, LEARNED:], rows[1][:, LEARNED:], atol=1e-6)
+
+
+def test_the_order_of_attributes_and_classes_does_not_matter():
+    names = [features(form).tokens.name for form in ("<p id=one class='b a'>x</p>", "<p class='a b' id=one>x</p>")]
+    assert sorted(names[0].tolist()) == sorted(names[1].tolist())
+
+
+@given(
+    st.lists(st.text(st.sampled_from("abCD09-_ \té²ΑΣß\U0001f600"), min_size=1, max_size=20), max_size=6, unique=True)
+)
+def test_the_core_divides_names_as_python_does(names):
+    page = Page.parse("".join(f"<p data-testid='{name}'>a</p>" for name in names))
+    parts = split_names(page.attributes)
+    values = {place: value for value, place in page.attributes.named("data-testid").items()}
+    expected = [hash_ for place in parts.place.tolist() for hash_ in name_hashes(values[place])]
+    assert parts.hashes.tolist() == expected
+    assert len(parts.place) == len(values)
+
+
+def test_case_and_numbers_divide_a_name_and_numbers_are_alike():
+    expected = tuple(crc32(f"name:{part}".encode()) for part in ("post", "meta", "#"))
+    assert name_hashes("postMeta_12") == name_hashes("post meta 7") == expected
+    assert [len(name_hashes(name)) for name in ("", "a " * 30, " ".join("abcdefghijklmnop"))] == [0, 1, 12]
+
+
+@given(st.lists(st.text(min_size=1, max_size=8).filter(lambda text: text.split() == [text]), max_size=6))
+def test_words_are_hashed_as_if_each_were_alone(words):
+    found = leading_words(" ".join(words), 1, "")
+    expected = [crc32(f"word:{'#' if word.isdigit() else word}".encode()) for word in words]
+    assert found.hashes.tolist() == expected
+    assert found.number.tolist() == [len(words)]
+
+
+def test_words_of_the_title_count_once_and_only_at_the_beginning():
+    lines = f"red boats red\nno boats\n{'x ' * 200}boats"
+    found = leading_words(lines, 3, "Red, red Boats!")
+    assert (found.title_overlap.tolist(), found.title_words) == ([2, 1, 0], 2)
+    assert found.number.tolist() == [3, 2, 16]
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_log_odds_are_summed_by_words_and_along_the_path_of_names(seed):
+    odds = tables(seed)
+    page = Page.parse("<div id=a><p class='b c'>one two<i class=d>x</i></p></div><p>three</p>")
+    found = features_of(page)
+    rows = odds.features(found.tokens).astype(float)
+    name = {part: odds.names[name_hashes(part)[0] % TABLE_SIZE] for part in "abcd"}
+    word = [odds.words[crc32(f"word:{text}".encode()) % TABLE_SIZE] for text in ("one", "twox", "three")]
+    assert rows[0, :4] == pytest.approx(
+        [word[0] + word[1], (word[0] + word[1]) / 2, min(0, *word[:2]), max(0, *word[:2])]
+    )
+    assert rows[1, :4] == pytest.approx([word[2], word[2], min(0, word[2]), max(0, word[2])])
+    own = name["b"] + name["c"]
+    assert rows[0, 4:8] == pytest.approx(
+        [name["a"] + own, min(0, name["a"], own), max(0, name["a"], own), own], abs=1e-6
+    )
+    assert rows[1, 4:].tolist() == [0] * 8
+
+
+HTML = "<main><div><p>a</p><p>b b b b</p></div><p>c</p></main><ul><li>d</li><li>e</li><li>f</li></ul>"
+
+
+def test_windows_are_neighbours_containers_and_the_page():
+    windows = features(HTML).windows
+    blocks = [
+        [list(range(begin, end)) for begin, end in zip(begins, ends, strict=True)]
+        for begins, ends in zip(windows.begin, windows.end, strict=True)
+    ]
+    everything = list(range(6))
+    assert blocks[0] == [[0, 1, 2], [0, 1, 2, 3], [0, 1, 2, 3, 4], [1, 2, 3, 4, 5], [2, 3, 4, 5], [3, 4, 5]]
+    assert blocks[1] == [[0], [1], [2], [3], [4], [5]]
+    assert blocks[2] == [[0, 1], [0, 1], [0, 1, 2], [3, 4, 5], [3, 4, 5], [3, 4, 5]]
+    assert blocks[3] == [[0, 1, 2], [0, 1, 2], *[everything] * 4]
+    assert blocks[-1] == [everything] * 6
+    assert windows.weight.tolist() == [1, 2, 1, 1, 1, 1]
+    assert (1 / windows.scale[-1]).tolist() == pytest.approx([7] * 6)
+
+
+def test_windows_of_pages_behind_each_other_do_not_meet():
+    first, second = features(HTML).windows, features("<p>one</p><p>two three</p>").windows
+    together = ContextWindows.joined([first, features("").windows, second])
+    assert together.begin.shape == (len(WINDOWS), 8)
+    assert (together.end[:, :6] <= 6).all()
+    assert (together.begin[:, 6:] >= 6).all()
+    assert np.array_equal(together.scale[:, 6:], second.scale)

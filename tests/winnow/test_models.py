@@ -1,0 +1,424 @@
+"""Page-level models: their files, their networks, the scores of blocks, and the decision where to cut."""
+
+import io
+import pickle
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+import winnow
+from winnow import core
+from winnow.cleaning import clean
+from winnow.features.blocks import FEATURE_NAMES, features_of
+from winnow.features.tokens import TABLE_SIZE, TokenTables
+from winnow.models import load_model, shipped_models
+from winnow.models.decision import CUT_NAMES, PROPERTIES, PageView, Trees, kept_blocks
+from winnow.models.files import FORMAT, ModelError, read_model_file, write_model_file
+from winnow.models.networks import ARRAY_NAMES, CLIP, BlockPerceptron, Ensemble, Network, attribute_scores
+from winnow.models.scores import expected_f1_threshold
+from winnow.page.page import Page
+from winnow.smoothing import smooth_scores
+from winnow.training.blocks.fitting import forward
+
+K = len(FEATURE_NAMES)
+HIDDEN = (6, 3)
+NETWORKS = 2
+WEIGHTS = Path(winnow.__file__).parent / "models" / "weights"
+STORY = f"""
+<html><head><title>The otters</title></head><body>
+<nav><ul>{"".join(f"<li><a href=/{k}>Section {k}</a></li>" for k in range(6))}</ul></nav>
+<main><h1>The otters</h1>{"<p>Ordinary words of a story, told at some length.</p>" * 4}
+<div style="display:none"><p>Out of sight</p></div></main></body></html>
+"""
+
+
+def random_arrays(seed: int = 3) -> dict[str, np.ndarray]:
+    random = np.random.default_rng(seed)
+    tables = random.normal(size=(2, TABLE_SIZE)).astype(np.float16)
+    arrays = {"names": tables[0], "words": tables[1], "mean": random.normal(size=K), "scale": random.random(K)}
+    for name, shape in zip(ARRAY_NAMES, Network.shapes(K, *HIDDEN), strict=True):
+        arrays[name] = random.normal(size=(NETWORKS, *shape)) / 4  # or all is certain
+    return {name: array.astype(np.float32) for name, array in arrays.items()}
+
+
+def model_of(arrays: dict[str, np.ndarray]) -> BlockPerceptron:
+    tables = TokenTables(arrays["names"], arrays["words"])
+    together = Network(*(arrays[name] for name in ARRAY_NAMES))
+    return BlockPerceptron.of(tables, arrays["mean"], arrays["scale"], together.unstacked())
+
+
+@pytest.fixture(scope="module")
+def model() -> BlockPerceptron:
+    return model_of(random_arrays())
+
+
+# ---- Files
+
+
+def test_a_model_comes_back_from_its_file_as_it_was(model: BlockPerceptron, tmp_path: Path):
+    files = tmp_path / "a.npz", tmp_path / "b.npz"
+    for file in files:
+        model.save(file)
+    assert files[0].read_bytes() == files[1].read_bytes()
+    loaded = load_model(files[0])
+    assert (loaded.name, loaded.version) == ("blocks", model.version)
+    page = Page.parse(STORY)
+    assert np.array_equal(loaded.score(page).templateness, model.score(page).templateness)
+
+
+@pytest.mark.parametrize("name", sorted(random_arrays()))
+def test_the_version_changes_with_every_array(name: str, model: BlockPerceptron):
+    arrays = random_arrays()
+    arrays[name] = arrays[name] + np.float32(0.5)
+    assert model_of(arrays).version != model.version
+
+
+def test_nothing_is_executed_while_a_file_is_read(model: BlockPerceptron, tmp_path: Path):
+    class Trap:
+        def __reduce__(self) -> tuple[Any, ...]:
+            return (Path.touch, (tmp_path / "executed",))
+
+    stream = io.BytesIO()
+    np.savez(stream, header=np.array([Trap()], object))
+    contents = [stream.getvalue(), pickle.dumps(Trap())]
+    model.save(tmp_path / "whole.npz")
+    with np.load(tmp_path / "whole.npz") as stored:
+        stream = io.BytesIO()
+        np.savez(stream, **{**stored, "block_weight": np.array([Trap()], object)})
+        contents.append(stream.getvalue())
+    for content in contents:
+        (tmp_path / "trap.npz").write_bytes(content)
+        with pytest.raises(ModelError):
+            BlockPerceptron.load(tmp_path / "trap.npz")
+    assert not (tmp_path / "executed").exists()
+
+
+SHIPPED = (WEIGHTS / "blocks-self-taught.npz").read_bytes()
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    changes=st.lists(st.tuples(st.integers(-400, 400), st.integers(0, 255)), min_size=1, max_size=4),
+    end=st.one_of(st.just(len(SHIPPED)), st.integers(0, len(SHIPPED))),
+)
+def test_a_damaged_file_is_a_model_error_or_reads_as_before(tmp_path_factory, changes, end):
+    file = tmp_path_factory.getbasetemp() / "damaged.npz"
+    data = bytearray(SHIPPED)
+    for place, value in changes:
+        data[place] = value
+    file.write_bytes(data[:end])
+    with suppress(ModelError):
+        header, _ = read_model_file(file)
+        assert header["format"] == FORMAT
+
+
+HEADER = {"name": "blocks", "features": FEATURE_NAMES, "networks": NETWORKS}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"name": "other"},
+        {"features": FEATURE_NAMES[::-1]},
+        {"networks": 0},
+        {"networks": 3},
+        {"networks": 99},
+        {"networks": "three"},
+        {"names": np.zeros(TABLE_SIZE - 1)},
+        {"words": None},
+        {"mean": np.zeros(K + 1)},
+        {"scale": np.full(K, np.inf)},
+        {"block_weight": np.zeros((NETWORKS, K - 1, HIDDEN[0]))},
+        {"block_bias": np.zeros((NETWORKS, HIDDEN[0], 1))},
+        {"block_bias": np.zeros((NETWORKS, 0))},
+        {"context_weight": np.zeros((NETWORKS, HIDDEN[0], HIDDEN[1]))},
+        {"context_bias": np.zeros((NETWORKS, HIDDEN[1] + 1))},
+        {"output_weight": np.zeros((NETWORKS, HIDDEN[1], 2))},
+        {"output_bias": np.array(["a"])},
+    ],
+    ids=" ".join,
+)
+def test_models_that_do_not_fit_this_version_are_refused(change: dict[str, Any], tmp_path: Path):
+    file = tmp_path / "model.npz"
+    kept = {name: change.get(name, array) for name, array in random_arrays().items()}
+    header = {name: change.get(name, value) for name, value in HEADER.items()}
+    write_model_file(file, header, {name: array for name, array in kept.items() if array is not None})
+    with pytest.raises(ModelError):
+        load_model(file)
+
+
+def test_a_missing_file_is_named(tmp_path: Path):
+    with pytest.raises(FileNotFoundError, match="absent"):
+        load_model(tmp_path / "absent.npz")
+
+
+def test_every_model_of_the_package_loads_by_its_name_and_has_a_card():
+    assert {"blocks", "blocks-self-taught"} <= set(shipped_models())
+    for name in shipped_models():
+        model = load_model(name)
+        assert name.startswith(model.name)
+        assert f"`{model.version}`" in (WEIGHTS / f"{name}.md").read_text(encoding="utf-8")
+
+
+# ---- Networks
+
+
+@pytest.fixture(params=[16, 32, 64])
+def registers(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Registers of so many bytes at most, where the processor has so wide ones."""
+    compiled = core.compiled()
+    assert compiled.limit_registers(request.param) <= request.param
+    yield
+    compiled.limit_registers(64)
+
+
+def logits_of(networks: list[Network], inputs: np.ndarray, html: str) -> np.ndarray:
+    k = inputs.shape[1]
+    parts = [inputs[:, : k // 2], inputs[:, k // 2 :]]
+    windows = features_of(Page.parse(html)).windows
+    return Ensemble(networks).logits(parts, np.zeros(k, np.float32), np.ones(k, np.float32), windows)
+
+
+@pytest.mark.usefixtures("registers")
+@pytest.mark.parametrize("shape", [(5, 4, 3), (37, 24, 12), (3, 35, 33)])
+@pytest.mark.parametrize("number", [1, 3])
+@pytest.mark.parametrize("blocks", [1, 6, 20])
+def test_networks_together_give_the_mean_of_their_logits(number: int, blocks: int, shape: tuple[int, int, int]):
+    random = np.random.default_rng(4)
+    networks = [
+        Network(*(random.normal(size=size).astype(np.float32) for size in Network.shapes(*shape)))
+        for _ in range(number)
+    ]
+    inputs = random.normal(size=(blocks, shape[0])).clip(-CLIP, CLIP).astype(np.float32)
+    html = "<p>a" * (blocks // 2) + "<div>" + "<p>b c<ul><li>d" * ((blocks - blocks // 2) // 2)
+    html += "<p>e" * ((blocks - blocks // 2) % 2)
+    windows = features_of(Page.parse(html)).windows
+    alone = np.mean([forward(network, inputs, windows)[2] for network in networks], axis=0)
+    np.testing.assert_allclose(logits_of(networks, inputs, html), alone, rtol=1e-4, atol=1e-3)
+
+
+def test_features_count_four_standard_deviations_at_most():
+    random, html = np.random.default_rng(0), "<p>a" * 6
+    networks = [Network(*(random.normal(size=shape).astype(np.float32) for shape in Network.shapes(5, 4, 3)))]
+    for far, near in ((9, CLIP), (-9, -CLIP)):
+        logits = [logits_of(networks, np.full((6, 5), value, np.float32), html) for value in (far, near)]
+        assert np.array_equal(*logits)
+
+
+def test_long_pages_are_scored_network_by_network(model: BlockPerceptron):
+    short, long = Page.parse("<p>word" * 50), Page.parse("<p>word" * 5_000)
+    scores = model.score(long).templateness[long.n :]
+    assert np.ptp(scores[2_000:3_000]) < 0.05
+    assert len(scores) == 5_000
+    assert np.isfinite(model.score(short).templateness).all()
+
+
+# ---- Scores
+
+
+def test_blocks_are_scored_and_elements_have_no_opinion(model: BlockPerceptron):
+    page = Page.parse(STORY)
+    scores = model.score(page)
+    for values in (scores.templateness, scores.weight, scores.in_tree, scores.penalty):
+        assert values.shape == (page.n + page.m,)
+    assert ((scores.templateness >= 0) & (scores.templateness <= 1)).all()
+    assert len(set(scores.templateness[page.n :])) > 3
+    assert not scores.weight[: page.n].any()
+    assert (scores.penalty > 0).all()
+    assert 0 < scores.threshold < 2
+    again = model.score(Page.parse(STORY))
+    assert np.array_equal(scores.templateness, again.templateness)
+
+
+def test_longer_blocks_weigh_more(model: BlockPerceptron):
+    page = Page.parse(f"<p>one</p><p>{'word ' * 16}</p><p>{'word ' * 400}</p>")
+    assert model.score(page).weight[page.n :].tolist() == [1, 4, 20]
+
+
+def test_only_elements_where_the_text_branches_are_in_the_tree(model: BlockPerceptron):
+    page = Page.parse("<body><div><div><section><p>one</p><p>two</p></section></div></div><p>three</p></body>")
+    in_tree = model.score(page).in_tree
+    tags = [element.tag for element, is_in in zip(page.elements, in_tree[: page.n], strict=True) if is_in]
+    assert tags == ["html", "div"]
+    assert in_tree[page.n :].all()
+    assert np.isfinite(smooth_scores(page, model.score(page)).value).all()
+
+
+@pytest.mark.parametrize("html", ["", "<html>", "<!-- -->", "<p> </p>", "<p>x</p>", "<svg><title>x</title></svg>"])
+def test_pages_with_next_to_nothing_are_scored(html: str, model: BlockPerceptron):
+    page = Page.parse(html)
+    scores = model.score(page)
+    assert len(scores.templateness) == page.n + page.m
+    assert np.isfinite(scores.templateness).all()
+    assert clean(html, model=model).text.strip() in {"", "x"}
+    if not page.m:
+        assert scores.threshold == 0.5
+
+
+# ---- The threshold that the scores themselves expect to be best
+
+
+def expected_f1(templateness: np.ndarray, words: np.ndarray, kept: np.ndarray) -> float:
+    mass = np.maximum(words, 0.5)
+    content = (1 - templateness) * mass
+    return float(2 * content[kept].sum() / (mass[kept].sum() + content.sum()))
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 500)), min_size=1, max_size=12))
+@example([(0.0, 10), (5e-324, 10), (1.0, 10)])
+@example([(0.5, 10), (0.5, 20), (0.5, 1)])
+@example([(0.2, 1), (float(np.nextafter(0.2, 1)), 100)])
+@example([(1.0, 1)])
+def test_no_other_cut_has_a_higher_expected_f1(blocks: list[tuple[float, int]]):
+    templateness = np.array([score for score, _ in blocks])
+    words = np.array([count for _, count in blocks], np.float64)
+    threshold = expected_f1_threshold(templateness, words)
+    assert 0 <= threshold <= np.nextafter(1, 2)
+    kept = templateness < threshold
+    assert kept.any()
+    best = max(expected_f1(templateness, words, templateness <= score) for score in set(templateness.tolist()))
+    assert expected_f1(templateness, words, kept) >= best - 1e-9
+
+
+def test_a_doubtful_page_is_cut_later_than_a_clear_one():
+    words = np.full(20, 30.0)
+    clear = np.array([0.05] * 10 + [0.6] * 10)
+    doubtful = np.array([0.5] * 10 + [0.6] * 10)
+    assert 0.05 < expected_f1_threshold(clear, words) < 0.6
+    assert expected_f1_threshold(doubtful, words) > 0.6
+
+
+# ---- Cuts and the trees that judge them
+
+COLUMN = {name: number for number, name in enumerate(CUT_NAMES)}
+PAGE = Page.parse(
+    "<body><ul><li>a<li>b</ul><main><h1>c</h1><div><p>d</p><p>e</p><p>f</p></div></main><div><p>g</p></div></body>"
+)
+WORDS = np.array([1, 1, 5, 50, 40, 60, 3], np.float64)
+LOGITS = np.array([3, 3, -1, -5.5, -4.5, -5.5, 1], np.float64)
+
+
+def cuts_of(logits: np.ndarray, words: np.ndarray = WORDS, page: Page = PAGE) -> tuple[np.ndarray, np.ndarray]:
+    """The blocks that each cut keeps, and its features."""
+    properties, of_page = np.zeros((page.m, len(PROPERTIES)), np.float32), np.zeros(0, np.float32)
+    templateness = 1 / (1 + np.exp(-logits))
+    levels, rows = PageView(page, words, properties, of_page).cuts(templateness)
+    return kept_blocks(templateness, levels), rows
+
+
+@given(
+    st.lists(st.floats(-20, 20), min_size=PAGE.m, max_size=PAGE.m),
+    st.lists(st.integers(0, 900), min_size=PAGE.m, max_size=PAGE.m),
+)
+def test_every_cut_keeps_more_than_the_one_before_and_the_last_keeps_all(logits: list[float], counts: list[int]):
+    kept, features = cuts_of(np.array(logits), np.maximum(np.array(counts, np.float64), 0.5))
+    number = kept.sum(axis=1)
+    assert number[0] > 0
+    assert (np.diff(number) > 0).all()
+    assert number[-1] == PAGE.m
+    assert not (kept[:-1] & ~kept[1:]).any()
+    assert features.shape == (len(number), len(CUT_NAMES))
+    assert np.isfinite(features).all()
+
+
+def test_features_of_cuts_are_those_counted_by_hand():
+    kept, features = cuts_of(LOGITS)
+    assert kept.astype(int).tolist() == [
+        [0, 0, 0, 1, 0, 1, 0],
+        [0, 0, 0, 1, 1, 1, 0],
+        [0, 0, 1, 1, 1, 1, 0],
+        [0, 0, 1, 1, 1, 1, 1],
+        [1, 1, 1, 1, 1, 1, 1],
+    ]
+    total = WORDS.sum()
+    assert features[:, COLUMN["share of words"]] * total == pytest.approx([110, 150, 155, 158, 160])
+    assert features[:, COLUMN["next: share of page"]] * total == pytest.approx([40, 5, 3, 2, 0])
+    assert features[:, COLUMN["log runs"]] == pytest.approx(np.log1p([2, 1, 1, 1, 1]))
+    assert features[:, COLUMN["longest run"]] == pytest.approx([60 / 110, 1, 1, 1, 1])
+    assert features[:, COLUMN["mean logit cut"]][0] == pytest.approx((3 + 3 - 5 - 180 + 3) / 50)
+    assert features[:, COLUMN["expected F1 to the best"]].max() == 1
+    assert features[:, COLUMN["container's depth"]].tolist() == [3] * 5
+
+
+def test_the_container_is_the_innermost_element_around_most_of_what_is_kept():
+    _, features = cuts_of(np.array([-5, 0, 0, -5, 0, 0, -5.0]), np.full(7, 10.0))
+    assert features[0, COLUMN["container's depth"]] == 0
+
+
+def test_a_page_of_one_block_has_one_cut():
+    kept, features = cuts_of(np.array([9.0]), np.array([1.0]), Page.parse("<p>alone</p>"))
+    assert kept.tolist() == [[True]]
+    assert np.isfinite(features).all()
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        ("child", np.full((3, 2), 7, np.int32)),
+        ("root", np.array([-1], np.int32)),
+        ("feature", np.array([0, 0, 9], np.int16)),
+        ("value", np.array([0, np.nan, 0], np.float32)),
+        ("threshold", np.array([np.nan, 0, 0], np.float32)),
+        ("shape", np.array([0.0, 1e9])),
+        ("shape", np.array([np.inf, 1])),
+        ("child", np.zeros((2, 2), np.int32)),
+        ("child", np.zeros((3, 2), np.float32)),
+        ("root", None),
+    ],
+)
+def test_trees_that_point_outside_themselves_are_refused(part: str, value: np.ndarray | None):
+    stump = Trees(
+        root=np.array([0], np.int32),
+        feature=np.array([1, 0, 0], np.int32),
+        threshold=np.array([0.5, np.inf, np.inf], np.float32),
+        child=np.array([[1, 2], [1, 1], [2, 2]], np.int32),
+        value=np.array([0, -1, 1], np.float32),
+        baseline=0.25,
+        depth=1,
+    )
+    arrays = stump.arrays("f")
+    assert Trees.stored(arrays, "f", 2).predict(np.array([[9, 0.5], [9, 0.6]], np.float32)).tolist() == [-0.75, 1.25]
+    damaged = {name: array for name, array in arrays.items() if name != f"f {part}"}
+    if value is not None:
+        damaged[f"f {part}"] = value
+    with pytest.raises(ModelError):
+        Trees.stored(damaged, "f", 2)
+
+
+# ---- Attribution
+
+
+def test_what_a_feature_did_is_the_change_of_the_score_without_it():
+    model, page = load_model("blocks"), Page.parse(STORY)
+    assert isinstance(model, BlockPerceptron)
+    found = attribute_scores(model, page)
+    matrix, windows = features_of(page).matrix(model.tables), features_of(page).windows
+    at = FEATURE_NAMES.index("enclosed by nav")
+    assert found.names == FEATURE_NAMES
+    np.testing.assert_array_equal(found.values[:, at], matrix[:, at])
+    before = model.content_probability(matrix, windows)
+    matrix[:, at] = model.mean[at]
+    without = model.content_probability(matrix, windows)
+    change = np.log(without / (1 - without)) - np.log(before / (1 - before))
+    np.testing.assert_allclose(found.parts[:, at], change, atol=1e-3)
+    heaviest = found.heaviest([0, 1], most=4)
+    parts = [abs(part) for _, part, _ in heaviest]
+    assert len(heaviest) == 4
+    assert parts == sorted(parts, reverse=True)
+    assert all(value is not None for _, _, value in heaviest)
+    assert found.heaviest([]) == []
+
+
+def test_on_long_pages_features_are_taken_away_by_families():
+    model = load_model("blocks")
+    assert isinstance(model, BlockPerceptron)
+    found = attribute_scores(model, Page.parse("<p>Text that stands here.</p>" * 1_600))
+    assert {"container 0", "words", "names"} <= set(found.names)
+    assert found.parts.shape == (1_600, len(found.names))
+    assert found.heaviest([5])[0][2] is None
