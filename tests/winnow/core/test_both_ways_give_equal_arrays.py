@@ -1,7 +1,6 @@
 """The compiled core against numpy, its oracle: on the demo's pages and on generated trees and markup."""
 
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import numpy as np
@@ -11,18 +10,12 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from demo.web import generate
-from winnow import Page, clean, core
+from winnow import Page, core
 from winnow.counting import countable, frequencies_from_leaves, leaves
 from winnow.duplicates import shingles
-from winnow.evidence.comment_model import date_signs, dated_features, posted
-from winnow.evidence.comments import NamedComments
-from winnow.features.blocks import features_of
-from winnow.features.tokens import TABLE_SIZE, Tokens, TokenTables
+from winnow.evidence.comment_model import date_signs, posted
 from winnow.fingerprints import both_fingerprints
 from winnow.memo import forget
-from winnow.models.decision import KINDS, Trees
-from winnow.models.networks import PageView
-from winnow.models.scores import SCOPES, Scope
 from winnow.page.ancestors import nearest
 from winnow.page.parsing import parse_html
 from winnow.page.subtrees import within
@@ -60,8 +53,6 @@ MARKUP = st.sampled_from(
     ["<p>", " </p>", "<div class=a>", "<br>", "<!-- ", "<a href='x", "y'>", "</", "&amp;", "&#", "]]>", "<o:p>", "<td"]
 )
 
-TABLES = TokenTables(*np.random.default_rng(1).normal(size=(2, TABLE_SIZE)).astype(np.float32))
-
 
 @st.composite
 def trees(draw: st.DrawFn, depth: int = 5) -> etree._Element:
@@ -93,20 +84,9 @@ def everything(root: etree._Element) -> dict[str, Any]:
     statistics = TextStatistics.of(page)
     found |= {f"statistics.{name}": getattr(statistics, name) for name in TextStatistics.__slots__}
     found["nodes"], found["text hashes"] = both_fingerprints(page)
-    features = features_of(page)
-    found["static"], found["of page"] = features.static, features.of_page
-    found |= {f"tokens.{name}": getattr(features.tokens, name) for name in Tokens.__slots__}
-    found["matrix"] = features.matrix(TABLES)
-    around = features.surroundings
-    found |= {f"surroundings.{name}": getattr(around, name) for name in ("begin", "end", "weight", "scale")}
-    stretches, place = around.of_containers
-    found |= {f"containers.{name}": getattr(stretches, name).take(place) for name in ("begin", "end", "scale")}
     df = np.arange(page.n + page.m) * 5 % 7
     found |= {"countable": countable(page), "leaves": leaves(page), "frequencies": frequencies_from_leaves(page, df)}
     found["within"] = within(page, page.tag % 3 == 0)
-    named = NamedComments.of(page)
-    found["dates"], found["comments"], found["thread"] = dated_features(page), named.comment, named.thread
-    found["cleaned"] = clean(page).text
     return found
 
 
@@ -169,35 +149,6 @@ def test_shingles(pieces: list[str], size: int, keep: int) -> None:
     fast = shingles(text, size, keep)
     with core.numpy_only():
         np.testing.assert_array_equal(shingles(text, size, keep), fast)
-
-
-@settings(max_examples=40, deadline=None)
-@given(trees(), st.sampled_from(SCOPES), st.randoms(use_true_random=False))
-def test_rows_of_cuts(root: etree._Element, scope: Scope, random: Random) -> None:
-    page = Page.from_tree(root)
-    if not page.m:
-        return
-    view = PageView.of(page, features_of(page))
-    scores, kinds = (np.array([random.choice([0, 1, random.random()]) for _ in range(k)]) for k in (page.m, len(KINDS)))
-    fast = view.rows(scores, kinds, scope)
-    with core.numpy_only():
-        for one, other in zip(fast, view.rows(scores, kinds, scope), strict=True):
-            np.testing.assert_allclose(one, other, rtol=3e-7)
-
-
-@given(st.integers(0, 9), st.integers(1, 5), st.randoms(use_true_random=False))
-def test_sums_of_trees(depth: int, width: int, random: Random) -> None:
-    nodes = 20
-    numbers = np.array([random.random() for _ in range(nodes)], np.float32)
-    child = (
-        np.array([random.randrange(nodes) for _ in range(2 * nodes)], np.int32).reshape(2, nodes).T
-    )  # not contiguous
-    feature, root = (np.array([random.randrange(most) for _ in range(nodes)], np.int32) for most in (width, nodes))
-    grown = Trees(root, feature, numbers, child, numbers[::-1].copy(), 0.5, depth)
-    rows = np.array([random.random() for _ in range(3 * width)], np.float32).reshape(width, 3).T
-    fast = grown.predict(rows)
-    with core.numpy_only():
-        np.testing.assert_allclose(grown.predict(rows), fast, rtol=1e-14)
 
 
 @settings(max_examples=60, deadline=None)
