@@ -17,7 +17,7 @@ from winnow import DEFAULT_LIMITS, Cleaned, Limits, Page, PageTooLarge, clean, l
 from winnow.evidence.draft import Reason
 from winnow.evidence.marked_articles import with_authors_mark
 from winnow.evidence.site_counts import with_site_counts
-from winnow.models.networks import Attribution, BlockPerceptron, attribution
+from winnow.models.networks import Attribution, BlockPerceptron, attribute_scores
 from winnow.output.text import block_texts
 from winnow.site import PageCounts
 
@@ -179,7 +179,7 @@ class Inspection:
         if not isinstance(model, BlockPerceptron) or not self.page.m:
             return []
         if tried.model not in self._weights:
-            self._weights[tried.model] = attribution(model, self.page)
+            self._weights[tried.model] = attribute_scores(model, self.page)
         return self._weights[tried.model].heaviest(blocks)
 
     def all_weights(self, tried: Tried) -> dict[int, list[tuple[str, float, float | None]]]:
