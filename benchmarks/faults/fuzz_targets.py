@@ -9,6 +9,7 @@ import zlib
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from time import thread_time
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
@@ -25,6 +26,10 @@ from winnow.models.files import ModelError, read_model_file
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+MAX_RATIO: Final = 10.0
+MIN_SECONDS: Final = 0.02
+MAX_REPEATED: Final = 256  # bytes
+MAX_TIMES_USUAL: Final = 50.0
 URL: Final = "https://news.example/2026/storm"
 
 _FORBIDDEN: Final = frozenset(
@@ -46,6 +51,46 @@ def take_page(data: bytes) -> None:
     assert isinstance(cleaned.text, str)
     list(cleaned.segments)
     assert 0 <= cleaned.template_share <= 1
+
+
+def take_time(data: bytes) -> None:
+    """Four times as much of anything takes about four times as long, in all that is made of a page.
+
+    Raises:
+        AssertionError: it takes more than ten times as long, three times of three.
+    """
+    piece = data[:MAX_REPEATED]
+    ratios: list[float] = []
+    while len(ratios) < 3:
+        small, large = (_seconds(piece * times) for times in (16, 64))
+        ratios.append(large / max(small, MIN_SECONDS))
+        if ratios[-1] <= MAX_RATIO:
+            return
+    raise AssertionError(f"four times as much takes {min(ratios):.0f} times as long")
+
+
+def _seconds(html: bytes) -> float:
+    """Processor time of cleaning and of all that is made of the page."""
+    begin = thread_time()
+    cleaned = clean(html, URL)
+    cleaned.to_dict("html", "markdown", "metadata", "segments", "chunks")
+    return thread_time() - begin
+
+
+def in_time(take: Callable[[bytes], None]) -> Callable[[bytes], None]:
+    """Make an input a finding where its time is far above that of inputs of its size."""
+    usual = 0.0  # seconds for each byte and for 1,000 bytes that every input is taken to have besides, on average
+
+    def take_in_time(data: bytes) -> None:
+        nonlocal usual
+        begin = thread_time()
+        take(data)
+        seconds = thread_time() - begin
+        allowed = max(MAX_TIMES_USUAL * usual * (1_000 + len(data)), 1.0)
+        assert seconds <= allowed or not usual, f"{seconds:.2f} s for {len(data)} bytes"
+        usual += (seconds / (1_000 + len(data)) - usual) / 100 if usual else seconds / (1_000 + len(data))
+
+    return take_in_time
 
 
 def take_output(data: bytes) -> None:
@@ -131,8 +176,9 @@ def _file() -> Path:
 
 
 TARGETS: Final[dict[str, Callable[[bytes], None]]] = {
-    "page": take_page,
-    "output": take_output,
+    "page": in_time(take_page),
+    "output": in_time(take_output),
+    "time": take_time,
     "redis": take_redis,
     "model": take_model,
 }

@@ -3,10 +3,11 @@
     python -m benchmarks.faults.fuzzing [TARGET ...] [--seconds 600] [--keep]
 
 Targets are `page` (cleaning of any bytes), `output` (clean HTML and Markdown, parsed again with html5lib: no script,
-handler or unsafe address), `redis` (readers of what Redis holds) and `model` (model files with bytes changed). Each is
-fuzzed for --seconds by atheris (`pip install atheris`), one after the other, from the kept corpus on, which is in
-`tests/benchmarks/fuzzing.json` and run in the tests. --keep puts inputs into it that reach something new. The exit code
-is 1 where one fails; its input is printed.
+handler or unsafe address), `time` (pages that repeat any bytes: four times as many must not take ten times as long),
+`redis` (readers of what Redis holds) and `model` (model files with bytes changed). A page that takes far longer than
+others of its size fails, too. Each target is fuzzed for --seconds by atheris (`pip install atheris`), one after the
+other, from the kept corpus on, which is in `tests/benchmarks/fuzzing.json` and run in the tests. --keep puts inputs
+into it that reach something new. The exit code is 1 where one fails; its input is printed.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ CORPUS: Final = Path(__file__).resolve().parents[2] / "tests" / "benchmarks" / "
 MOST_KEPT: Final = 40
 """Inputs of a target that one run adds at most."""
 
-_NAMES: Final = ("page", "output", "redis", "model")
+_NAMES: Final = ("page", "output", "time", "redis", "model")
 _LONGEST: Final = 4_096  # bytes of an input
 _LONGEST_KEPT: Final = 300
 _INSIDE: Final = """
