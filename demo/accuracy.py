@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from winnow.page.text.scripts import WORD
+from winnow.page.text import WORD
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

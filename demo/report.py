@@ -13,7 +13,7 @@ from demo.accuracy import Accuracy, compare, total
 from scrapy_winnow.storage.embedded import EmbeddedServer
 from scrapy_winnow.storage.hosts import HostRecords
 from scrapy_winnow.storage.keys import site_of
-from winnow.fingerprints.units import FINGERPRINT_VERSION
+from winnow.fingerprints import FINGERPRINT_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -20,8 +20,8 @@ from benchmarks.shared.common import add_gold_arguments, gold_pages, parser_of, 
 from winnow.metadata import metadata_of
 from winnow.metadata.json_ld import json_ld_facts
 from winnow.metadata.values import iso_date
-from winnow.page.charset import decode
 from winnow.page.page import Page
+from winnow.page.parsing import decode
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,8 +16,8 @@ import numpy as np
 
 from benchmarks.accuracy.gold_labels import labelled_pages
 from benchmarks.shared.common import Models, add_gold_arguments, add_model_argument, parser_of, table, write_json
-from winnow.page.subtrees import prefix_sums, within
 from winnow.page.tags import TAG_ID
+from winnow.page.tree import prefix_sums, within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

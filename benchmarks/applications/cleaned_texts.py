@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.shared.peers import trafilatura_text
 from winnow import clean
 from winnow.counting import MemoryCounts, countable, site_level_templates
-from winnow.fingerprints.units import node_fingerprints
+from winnow.fingerprints import node_fingerprints
 from winnow.output.text import block_texts, join_blocks
 from winnow.page.page import Page
 from winnow.site import PageCounts

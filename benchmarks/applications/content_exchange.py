@@ -18,7 +18,7 @@ from lxml import etree
 
 from benchmarks.shared.common import say, spread
 from winnow.counting import MemoryCounts
-from winnow.fingerprints.units import both_fingerprints
+from winnow.fingerprints import both_fingerprints
 from winnow.output.text import block_texts
 from winnow.page.page import Page, PageTooLarge
 from winnow.training.sites import find_sites

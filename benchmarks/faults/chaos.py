@@ -39,7 +39,7 @@ from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.evidence import HashedPage, page_id_of
 from scrapy_winnow.storage.keys import host_keys, site_of
-from winnow.fingerprints.units import FINGERPRINT_VERSION
+from winnow.fingerprints import FINGERPRINT_VERSION
 from winnow.page.page import Page
 
 if TYPE_CHECKING:

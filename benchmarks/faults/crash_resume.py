@@ -27,7 +27,7 @@ from demo.server import DemoWeb
 from scrapy_winnow.storage.embedded import EmbeddedServer
 from scrapy_winnow.storage.evidence import page_id_of
 from scrapy_winnow.storage.keys import host_keys, site_of
-from winnow.fingerprints.units import FINGERPRINT_VERSION
+from winnow.fingerprints import FINGERPRINT_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -29,8 +29,7 @@ from benchmarks.shared.common import (
     write_json,
 )
 from winnow import clean
-from winnow.page.charset import decode
-from winnow.page.parsing import parse_html
+from winnow.page.parsing import decode, parse_html
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

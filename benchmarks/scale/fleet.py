@@ -34,7 +34,7 @@ from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.index import DuplicateIndex
 from winnow import clean
 from winnow.duplicates import shingles
-from winnow.fingerprints.units import FINGERPRINT_VERSION
+from winnow.fingerprints import FINGERPRINT_VERSION
 from winnow.page.page import Page
 
 if TYPE_CHECKING:

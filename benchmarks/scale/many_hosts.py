@@ -25,7 +25,7 @@ from scrapy_winnow.config import DEFAULTS
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.embedded import EmbeddedServer
-from winnow.fingerprints.units import FINGERPRINT_VERSION
+from winnow.fingerprints import FINGERPRINT_VERSION
 
 if TYPE_CHECKING:
     import argparse

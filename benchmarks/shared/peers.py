@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from benchmarks.shared.common import installed
-from winnow.page.charset import decode
+from winnow.page.parsing import decode
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,7 @@ import numpy as np
 from benchmarks.shared.common import say
 from scrapy_winnow.storage.evidence import HashedPage
 from winnow.counting import MemoryCounts, countable, frequencies_from_leaves, site_level_templates
-from winnow.fingerprints.units import node_fingerprints
+from winnow.fingerprints import node_fingerprints
 from winnow.page.page import Page, PageTooLarge
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from benchmarks.sites.truth.hand_truth import HandTruth, hand_truth, read_marks
 from demo.hosts import BUILDERS
 from demo.web import build_site
 from winnow.page.page import Page, PageTooLarge
-from winnow.page.subtrees import prefix_sums
+from winnow.page.tree import prefix_sums
 from winnow.papers.menus.links import page_key, site_links
 from winnow.papers.pages import SitePages
 from winnow.training.sites import page_files

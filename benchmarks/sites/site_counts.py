@@ -32,7 +32,7 @@ from scrapy_winnow.storage.counts import NodeCounts, SettledHost
 from scrapy_winnow.storage.embedded import EmbeddedServer
 from scrapy_winnow.storage.evidence import SiteEvidence
 from winnow.counting import site_level_templates
-from winnow.fingerprints.units import FINGERPRINT_VERSION
+from winnow.fingerprints import FINGERPRINT_VERSION
 from winnow.training.sites import find_sites
 
 if TYPE_CHECKING:

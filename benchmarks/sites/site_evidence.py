@@ -18,7 +18,7 @@ import numpy as np
 import winnow
 from benchmarks.shared.common import parser_of, say, table, write_json
 from winnow.counting import MemoryCounts, frequencies_from_leaves, leaves, site_level_templates
-from winnow.fingerprints.units import node_fingerprints
+from winnow.fingerprints import node_fingerprints
 from winnow.output.text import block_texts, join_blocks
 from winnow.page.page import Page
 from winnow.site import PageCounts

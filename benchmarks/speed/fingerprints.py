@@ -16,12 +16,11 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from winnow.fingerprints.units import UNSEEN, both_fingerprints, node_fingerprints, text_fingerprints
+from winnow.fingerprints import UNSEEN, both_fingerprints, node_fingerprints, text_fingerprints
 from winnow.memo import forget
-from winnow.page.charset import decode
 from winnow.page.page import Limits, Page, PageTooLarge
-from winnow.page.parsing import parse_html
-from winnow.page.subtrees import within
+from winnow.page.parsing import decode, parse_html
+from winnow.page.tree import within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

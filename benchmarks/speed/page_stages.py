@@ -28,12 +28,11 @@ from benchmarks.shared.common import html_files, parser_of, say, shown, table, w
 from benchmarks.shared.peers import peers
 from demo.web import generate
 from winnow import Page, PageTooLarge, clean, core, load_model
-from winnow.fingerprints.units import both_fingerprints
+from winnow.fingerprints import both_fingerprints
 from winnow.memo import forget
 from winnow.output.stripping import template_units
 from winnow.output.text import block_texts, join_blocks
-from winnow.page.charset import decode
-from winnow.page.parsing import parse_html
+from winnow.page.parsing import decode, parse_html
 from winnow.smoothing import smooth_scores
 
 if TYPE_CHECKING:

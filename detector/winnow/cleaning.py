@@ -18,9 +18,8 @@ from winnow.models import load_model
 from winnow.models.scores import FAVORS, SCOPES
 from winnow.output.html import Parts
 from winnow.output.text import join_blocks, visible_text
-from winnow.page.charset import is_binary
 from winnow.page.page import DEFAULT_LIMITS, Limits, Page, PageTooLarge
-from winnow.page.parsing import parse_html
+from winnow.page.parsing import is_binary, parse_html
 
 if TYPE_CHECKING:
     from winnow.evidence.draft import SiteCounts
@@ -51,7 +50,7 @@ def clean(
     Args:
         html: HTML as text or bytes, an lxml tree (it is not changed), or a :class:`~winnow.page.page.Page`.
         url: address of the page, where known; links count as in-site or not relative to it.
-        encoding: charset of bytes, as the HTTP header names it; otherwise :func:`winnow.page.charset.decoded` finds it.
+        encoding: charset of bytes, as the HTTP header names it; otherwise :func:`winnow.page.parsing.decoded` finds it.
         model: page-level model, its name or its file; by default the one that comes with the package.
         smooth: make the scores agree with the tree; without it every unit is judged alone.
         deduplicate: cut text that the page has twice, as copies for another screen are.

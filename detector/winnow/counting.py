@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING, Final, Protocol, Self
 
 import numpy as np
 
-from winnow.core import compiled
-from winnow.fingerprints.units import UNSEEN
-from winnow.page.page import once_per_page
-from winnow.page.runs import runs_of_blocks, sums_over_runs
-from winnow.page.subtrees import prefix_sums, subtree_sums, within
+from winnow.core import core
+from winnow.fingerprints import UNSEEN
 from winnow.page.tags import IS_BLOCK_LEVEL, TAG_NAMES, tag_set
+from winnow.page.tree import once_per_page, runs_of_blocks, subtree_sums, sums_over_runs, within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -98,28 +96,9 @@ def countable(page: Page) -> NDArray[np.bool_]:
     Returns:
         bool[n + m], elements first.
     """
-    core = compiled()
-    if core is not None:
-        chosen = np.empty(page.n + page.m, bool)
-        core.countable(page.arrays, UNSEEN, _MEDIA, WHOLE_PAGE, IS_BLOCK_LEVEL, page.inked, chosen)
-        return chosen
-    seen = ~within(page, UNSEEN[page.tag])
-
-    holds_media = subtree_sums(page, _MEDIA[page.tag] & seen) > 0
-
-    inked, starts, ends = np.zeros((3, len(page.runs) + 1), bool)
-    inked[:-1] = page.inked
-    starts[page.block_run_begin] = True
-    ends[page.block_run_end - 1] = True
-    where = np.append(np.flatnonzero(inked), len(page.runs))
-    ink_before = prefix_sums(inked)
-    first = where[ink_before[page.run_begin]]
-    last = where[ink_before[page.run_end] - 1]
-    has_text = ink_before[page.run_end] > ink_before[page.run_begin]
-    whole_line = IS_BLOCK_LEVEL[page.tag] | (starts[first] & ends[last])
-
-    elements = seen & ~WHOLE_PAGE[page.tag] & np.where(has_text, whole_line, holds_media)
-    return np.concatenate([elements, np.ones(page.m, bool)])
+    chosen = np.empty(page.n + page.m, bool)
+    core.countable(page.arrays, UNSEEN, _MEDIA, WHOLE_PAGE, IS_BLOCK_LEVEL, page.inked, chosen)
+    return chosen
 
 
 # ---- winnow.counting: The leaves of a page: text blocks and media, whose counts say what those of all units would.
@@ -139,17 +118,9 @@ def leaves(page: Page) -> Flags:
     Returns:
         bool[n + m], elements first.
     """
-    core = compiled()
-    if core is not None:
-        found = np.empty(page.n + page.m, bool)
-        core.leaves(page.arrays, page.inked, countable(page), found)
-        return found
-    leaf = countable(page).copy()
-    ink_before = prefix_sums(page.inked)
-    without_text = leaf[: page.n] & (ink_before[page.run_end] == ink_before[page.run_begin])
-    before = prefix_sums(without_text)
-    leaf[: page.n] = without_text & (before[page.end] == before[1:])
-    return leaf
+    found = np.empty(page.n + page.m, bool)
+    core.leaves(page.arrays, page.inked, countable(page), found)
+    return found
 
 
 def frequencies_from_leaves(page: Page, df: NDArray[np.int64], leaf: Flags | None = None) -> NDArray[np.int64]:
@@ -164,38 +135,9 @@ def frequencies_from_leaves(page: Page, df: NDArray[np.int64], leaf: Flags | Non
         int64[n + m]: ``df`` for leaves, what follows from it for the other countable elements, 0 for all else.
     """
     leaf = leaves(page) if leaf is None else leaf
-    core = compiled()
-    if core is not None:
-        found = np.empty(page.n + page.m, np.int64)
-        core.leaf_frequencies(page.arrays, page.inked, countable(page), leaf, np.ascontiguousarray(df, np.int64), found)
-        return found
-    none = np.iinfo(np.int64).max
-    places = np.append(np.flatnonzero(page.inked), len(page.runs))
-    ink_before = prefix_sums(page.inked)
-    block = np.searchsorted(page.block_run_begin, places[:-1], side="right") - 1
-    block = np.append(block, 0)
-    has_text = ink_before[page.run_end] > ink_before[page.run_begin]
-    begin = np.where(has_text, block[ink_before[page.run_begin] * has_text], 0)
-    end = np.where(has_text, block[(ink_before[page.run_end] - 1) * has_text] + 1, 0)
-    least = _range_minima(df[page.n :], begin, end, none)
-
-    media = np.flatnonzero(leaf[: page.n])
-    before = prefix_sums(leaf[: page.n])
-    least = np.minimum(least, _range_minima(df[media], before[:-1], before[page.end], none))
-    least[(least == none) | ~countable(page)[: page.n]] = 0
-    return np.concatenate([least, df[page.n :]])
-
-
-def _range_minima(values: NDArray[np.int64], begin: Places, end: Places, empty: int) -> NDArray[np.int64]:
-    """Smallest of each slice ``[begin, end)`` of the values, ``empty`` for empty slices, by tables of powers of two."""
-    minima = np.full(len(begin), empty, np.int64)
-    length = end - begin
-    table, width = values, 1
-    while len(table):
-        here = (length >= width) & (length < 2 * width)
-        minima[here] = np.minimum(table[begin[here]], table[end[here] - width])
-        table, width = np.minimum(table[:-width], table[width:]), 2 * width
-    return minima
+    found = np.empty(page.n + page.m, np.int64)
+    core.leaf_frequencies(page.arrays, page.inked, countable(page), leaf, np.ascontiguousarray(df, np.int64), found)
+    return found
 
 
 # ---- winnow.counting: SiteLevel: labels a page's units by how many pages of the site repeat them.

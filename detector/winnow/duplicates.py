@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import numpy as np
 from w3lib.url import canonicalize_url
 
-from winnow.core import compiled
+from winnow.core import core
 from winnow.hashing import BASE, INVERSE
-from winnow.page.text.characters import character_tokens, word_kinds
+from winnow.page.text import character_tokens, word_kinds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -66,7 +66,7 @@ def shingles(text: str, size: int = SIZE, keep: int = KEEP) -> Hashes:
         raise ValueError(f"size and keep must be at least 1, got {size} and {keep}")
     smallest = np.empty(min(keep, len(text) + 1), np.uint64)
     tables = word_kinds(), character_tokens(), BASE, INVERSE
-    number = compiled().shingles(text.encode("utf-8", "surrogatepass"), *tables, min(size, len(text) + 1), smallest)
+    number = core.shingles(text.encode("utf-8", "surrogatepass"), *tables, min(size, len(text) + 1), smallest)
     return smallest[:number]
 
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from winnow.core import compiled
-from winnow.page.ancestors import nearest
+from winnow.core import core
+from winnow.page.tree import nearest
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -96,7 +96,7 @@ def smooth(
     if penalties.shape not in ((), (n,)):
         raise ValueError(f"penalty: expected one number or {n}, got shape {penalties.shape}")
     value, section = np.empty(n), np.empty(n, np.int32)
-    cost = compiled().smooth(
+    cost = core.smooth(
         np.clip(_integers("parent", parent, n), -2, n).astype(np.int32),  # what lies outside is refused
         np.ascontiguousarray(np.broadcast_to(np.asarray(in_tree, bool), n)),
         scores,

@@ -8,10 +8,9 @@ from lxml import etree, html
 import winnow
 from winnow.models.logistic.penalties import constant
 from winnow.models.scores import FixedThreshold, Scores
-from winnow.page.ancestors import nearest
 from winnow.page.page import Limits, Page
-from winnow.page.subtrees import prefix_sums
 from winnow.page.tags import TAG_ID
+from winnow.page.tree import nearest, prefix_sums
 
 
 class LinkDensity:

@@ -1,7 +1,8 @@
 import pytest
 
 from winnow.memo import BulkMemo, Memo, forget
-from winnow.page.page import Page, once_per_page
+from winnow.page.page import Page
+from winnow.page.tree import once_per_page
 
 
 def test_a_function_is_called_once_for_an_argument():

@@ -14,7 +14,7 @@ from benchmarks.faults.long_crawl.crawl import urls_of
 from demo.accuracy import words
 from scrapy_winnow.storage.evidence import page_id_of
 from scrapy_winnow.storage.keys import HostKeys, host_keys, site_of
-from winnow.fingerprints.units import FINGERPRINT_VERSION
+from winnow.fingerprints import FINGERPRINT_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

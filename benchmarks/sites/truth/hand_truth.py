@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from winnow.fingerprints.units import UNSEEN
-from winnow.page.subtrees import prefix_sums, within
+from winnow.fingerprints import UNSEEN
+from winnow.page.tree import prefix_sums, within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -17,8 +17,8 @@ import numpy as np
 
 from benchmarks.shared.common import parser_of
 from winnow.page.page import Page
-from winnow.page.subtrees import prefix_sums
 from winnow.page.tags import UNSEEN_TEXT
+from winnow.page.tree import prefix_sums
 
 if TYPE_CHECKING:
     from collections.abc import Collection

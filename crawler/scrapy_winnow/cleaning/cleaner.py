@@ -21,8 +21,8 @@ from scrapy_winnow.cleaning.reading import ReadPage
 from scrapy_winnow.cleaning.tasks import Task
 from scrapy_winnow.storage.evidence import HashedPage
 from winnow.models import load_model
-from winnow.page.charset import is_binary
 from winnow.page.page import Limits, Page, PageTooLarge
+from winnow.page.parsing import is_binary
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from scrapy_winnow.cleaning.messages import Message
     from scrapy_winnow.cleaning.reading import ReadPage
     from scrapy_winnow.cleaning.tasks import Task
-    from winnow.page.limits import Limits
+    from winnow.page.page import Limits
 
 TRIES: Final = 2
 """Processes that may die of a page."""

@@ -10,7 +10,7 @@ import numpy as np
 from scrapy_winnow.cleaning.messages import Message
 from scrapy_winnow.cleaning.tasks import packed_html, unpacked_html
 from scrapy_winnow.storage.evidence import HashedUnits
-from winnow.page.limits import Limits, PageTooLarge
+from winnow.page.page import Limits, PageTooLarge
 
 if TYPE_CHECKING:
     from scrapy_winnow.cleaning.process import CleaningProcess

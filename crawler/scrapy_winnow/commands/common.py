@@ -140,7 +140,7 @@ def read_page(name: str) -> bytes:
             f"is an address; curl -sL {name} | winnow clean - --url {name} cleans one page, "
             f"scrapy crawl site -a url={name} a site"
         )
-    from winnow.page.charset import is_binary  # noqa: PLC0415  (help and usage errors need not wait for numpy)
+    from winnow.page.parsing import is_binary  # noqa: PLC0415  (help and usage errors need not wait for numpy)
 
     try:
         html = sys.stdin.buffer.read() if name == STANDARD_INPUT else Path(name).read_bytes()

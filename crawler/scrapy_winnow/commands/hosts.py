@@ -80,7 +80,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def run(options: argparse.Namespace) -> int:
     """Show hosts, or change those that are named; hosts that are not known are named on standard error."""
     from scrapy_winnow.storage.hosts import HostRecords  # noqa: PLC0415  (help and usage errors need not wait for Redis)
-    from winnow.fingerprints.units import FINGERPRINT_VERSION  # noqa: PLC0415
+    from winnow.fingerprints import FINGERPRINT_VERSION  # noqa: PLC0415
 
     if (options.forget or options.reopen) and not options.hosts:
         raise CommandError(f"--{'forget' if options.forget else 'reopen'} needs a HOST")
@@ -210,7 +210,7 @@ def export_profile(client: Redis, prefix: str, host: str, samples: Sequence[Path
     """Write the profile of a host to a file, or to standard output."""
     from scrapy_winnow.profiles.profile import Profile  # noqa: PLC0415
     from scrapy_winnow.storage.hosts import HostLabels  # noqa: PLC0415
-    from winnow.fingerprints.units import FINGERPRINT_VERSION  # noqa: PLC0415
+    from winnow.fingerprints import FINGERPRINT_VERSION  # noqa: PLC0415
 
     labels = HostLabels.read(client, prefix, FINGERPRINT_VERSION, host)
     if labels is None:
@@ -234,7 +234,7 @@ def export_profile(client: Redis, prefix: str, host: str, samples: Sequence[Path
 def import_profiles(client: Redis, prefix: str, files: Sequence[str], ttl: int) -> int:
     """Make the hosts of some profiles settled ones; those that are known already stay as they are."""
     from scrapy_winnow.profiles.profile import Profile, ProfileError  # noqa: PLC0415
-    from winnow.fingerprints.units import FINGERPRINT_VERSION  # noqa: PLC0415
+    from winnow.fingerprints import FINGERPRINT_VERSION  # noqa: PLC0415
 
     code = 0
     for file in files:

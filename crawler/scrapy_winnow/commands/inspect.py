@@ -153,7 +153,7 @@ def _counted(options: argparse.Namespace, opened: ExitStack) -> Replay | None:
         return None
     from scrapy_winnow.inspector.replay import CountedReplay  # noqa: PLC0415
     from scrapy_winnow.storage.hosts import HostLabels  # noqa: PLC0415
-    from winnow.fingerprints.units import FINGERPRINT_VERSION  # noqa: PLC0415
+    from winnow.fingerprints import FINGERPRINT_VERSION  # noqa: PLC0415
 
     client = opened.enter_context(connected_to(options.redis_url, options.state_dir))
     return CountedReplay(lambda host: HostLabels.read(client, options.prefix, FINGERPRINT_VERSION, host))

@@ -90,7 +90,7 @@ def _read(record: CrawlRecord, source: Path) -> None:
 
 def _ask(record: CrawlRecord, options: argparse.Namespace, state: Path | None) -> None:
     from scrapy_winnow.storage.hosts import HostRecords  # noqa: PLC0415
-    from winnow.fingerprints.units import FINGERPRINT_VERSION  # noqa: PLC0415
+    from winnow.fingerprints import FINGERPRINT_VERSION  # noqa: PLC0415
 
     with connected_to(options.redis_url, state) as client:
         records = HostRecords(client, options.prefix, FINGERPRINT_VERSION)

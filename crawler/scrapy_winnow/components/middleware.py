@@ -15,9 +15,8 @@ from scrapy_winnow.components.guard import Guard
 from scrapy_winnow.components.origins import Origin
 from scrapy_winnow.components.request_options import RequestOptions
 from scrapy_winnow.storage.evidence import HashedPage, page_id_of
-from winnow.page.charset import is_binary
 from winnow.page.page import Limits, Page, PageTooLarge
-from winnow.page.parsing import with_all_text
+from winnow.page.parsing import is_binary, with_all_text
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

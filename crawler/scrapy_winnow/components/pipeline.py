@@ -15,7 +15,7 @@ from scrapy_winnow.components.item_writer import ItemWriter
 from scrapy_winnow.content import Content
 from scrapy_winnow.corrections.corrections import Correction, text_hash
 from scrapy_winnow.storage.keys import site_of
-from winnow.page.charset import decode
+from winnow.page.parsing import decode
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

@@ -13,7 +13,7 @@ from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.hosts import HostLabels
 from winnow import Page, PageTooLarge
 from winnow.counting import THETA
-from winnow.fingerprints.units import FINGERPRINT_VERSION
+from winnow.fingerprints import FINGERPRINT_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -25,7 +25,7 @@ from scrapy_winnow.report.samples import Samples
 from scrapy_winnow.storage.clients import blocking_client
 from scrapy_winnow.storage.hosts import HostRecords
 from scrapy_winnow.storage.keys import site_of
-from winnow.fingerprints.units import FINGERPRINT_VERSION
+from winnow.fingerprints import FINGERPRINT_VERSION
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Self
 import numpy as np
 
 from winnow.counting import frequencies_from_leaves, frequency_estimates, leaves
-from winnow.fingerprints.units import node_fingerprints
+from winnow.fingerprints import node_fingerprints
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, ClassVar, Final, Self
 
 import numpy as np
 
-from winnow.core import compiled
 from winnow.features.blocks import STATIC_NAMES, features_of
 from winnow.features.tokens import TABLE_SIZE, name_hashes, write_word_features
 from winnow.memo import Memo
 from winnow.models.files import ModelError, fingerprint_of, read_model_file, stored_numbers, write_model_file
 from winnow.models.networks import ARRAY_NAMES, Ensemble, Network, standardise
-from winnow.page.page import once_per_page
-from winnow.page.subtrees import prefix_sums
+from winnow.page.tree import once_per_page, prefix_sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -14,11 +14,9 @@ import numpy as np
 from winnow.evidence.comment_model import CommentHead, date_features, dated_features, posted, signs_of
 from winnow.features.blocks import STATIC_NAMES, features_of
 from winnow.memo import Memo
-from winnow.page.ancestors import nearest, outermost
 from winnow.page.attributes import question
-from winnow.page.runs import linked_runs
-from winnow.page.subtrees import prefix_sums, within
 from winnow.page.tags import tag_set
+from winnow.page.tree import linked_runs, nearest, outermost, prefix_sums, within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

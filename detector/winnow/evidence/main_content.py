@@ -10,10 +10,8 @@ from winnow.evidence.draft import Reason
 from winnow.hashing import mix
 from winnow.output.tables import table_around
 from winnow.output.text import CODE, HEADING, QUOTATION, SUBHEADING, TABLE, stands_in
-from winnow.page.ancestors import nearest
-from winnow.page.runs import linked_runs
-from winnow.page.subtrees import innermost_holding, path_sums, prefix_sums, within
 from winnow.page.tags import tag_set
+from winnow.page.tree import innermost_holding, linked_runs, nearest, path_sums, prefix_sums, within
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

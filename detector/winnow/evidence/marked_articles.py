@@ -13,13 +13,11 @@ from winnow.evidence.comments import like_a_forum
 from winnow.evidence.draft import Reason
 from winnow.metadata.json_ld import json_ld_scripts
 from winnow.metadata.values import unescape_text
-from winnow.page.attributes.questions import question
+from winnow.page.attributes import question
 from winnow.page.page import Page, PageTooLarge
-from winnow.page.runs import linked_runs
-from winnow.page.subtrees import innermost_holding, prefix_sums, within
 from winnow.page.tags import TAG_ID, tag_set
-from winnow.page.text.scripts import WORD
-from winnow.page.text.statistics import TextStatistics
+from winnow.page.text import WORD, TextStatistics
+from winnow.page.tree import innermost_holding, linked_runs, prefix_sums, within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

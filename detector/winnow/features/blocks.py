@@ -23,13 +23,12 @@ from winnow.features.tokens import TOKEN_FEATURE_NAMES, Tokens, TokenTables, lea
 from winnow.memo import Memo
 from winnow.page.attributes import question
 from winnow.page.tags import TAG_ID, TAG_NAMES, tag_set
-from winnow.page.text.kinds import character_properties
-from winnow.page.text.statistics import text_totals
+from winnow.page.text import character_properties, text_totals
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from winnow.page.attributes.table import AttributeTable
+    from winnow.page.attributes import AttributeTable
     from winnow.page.page import Page
 
 LEVELS: Final = 6

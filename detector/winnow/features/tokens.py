@@ -14,15 +14,15 @@ from zlib import crc32
 
 import numpy as np
 
-from winnow.core import compiled
+from winnow.core import core
 from winnow.memo import Memo
 from winnow.page.attributes import AttributeValues, question
-from winnow.page.text.kinds import character_properties
+from winnow.page.text import character_properties
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from winnow.page.attributes.table import AttributeTable
+    from winnow.page.attributes import AttributeTable
     from winnow.page.page import Page
 
     Indices = NDArray[np.int64]
@@ -80,7 +80,7 @@ def leading_words(lines: str, m: int, title: str) -> LeadingWords:
     number, overlap = np.zeros((2, m), np.int32)
     wanted = set(_WORD.findall(title.lower()))
     words = "".join([f"{word}\n" for word in wanted])
-    hashes = compiled().leading_words(lines, words, character_properties(), _WORD_SEED, _NUMBER_WORD, number, overlap)
+    hashes = core.leading_words(lines, words, character_properties(), _WORD_SEED, _NUMBER_WORD, number, overlap)
     return LeadingWords(number, np.frombuffer(hashes, np.uint32), overlap, len(wanted))
 
 
@@ -106,7 +106,7 @@ def split_names(table: AttributeTable) -> NameParts:
         return _split([place for place, _ in named], [value for _, value in named])
     chosen = values.answering(_NAMING)
     count = np.empty(len(chosen), np.int32)
-    hashes = compiled().name_parts(values.data, values.begin, chosen, _NAME_SEED, _NUMBER_PART, count)
+    hashes = core.name_parts(values.data, values.begin, chosen, _NAME_SEED, _NUMBER_PART, count)
     place, known = values.place[chosen].astype(np.int64), count >= 0
     parts = NameParts(place[known], count[known].astype(np.int64), np.frombuffer(hashes, np.uint32))
     if known.all():
@@ -226,7 +226,7 @@ class TokenTables:
     def write(self, rows: Matrix, tokens: Tokens) -> None:
         """Write float32[len(TOKEN_FEATURE_NAMES), m], features of the blocks of a page."""
         write_word_features(rows[:WORD_FEATURES], tokens, self.words)
-        compiled().name_features(
+        core.name_features(
             *(tokens.name_element, tokens.name, self.names, tokens.parent, tokens.end, tokens.owner, tokens.levels),
             rows[WORD_FEATURES:],
         )
@@ -234,7 +234,7 @@ class TokenTables:
 
 def write_word_features(rows: Matrix, tokens: Tokens, odds: Matrix) -> None:
     """Write total, mean, lowest and highest log-odds of each block's words, by a table, into float32[4, m]."""
-    compiled().word_features(tokens.word_block, tokens.word, odds, rows)
+    core.word_features(tokens.word_block, tokens.word, odds, rows)
 
 
 def word_features(tokens: Tokens, odds: Matrix) -> Matrix:

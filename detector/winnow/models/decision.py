@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
-from winnow.core import compiled
+from winnow.core import core
 from winnow.features.blocks import PAGE_FEATURE_NAMES, STATIC_NAMES
 from winnow.models.files import ModelError, required_array
 from winnow.models.scores import ABOVE_ALL, FAVORS, Choice, expected_f1_threshold, log_odds
@@ -131,7 +131,7 @@ class PageView:
         """
         of_page = np.empty(0, np.float32) if of_page is None else of_page
         levels, rows = np.empty(len(LEVELS)), np.empty((len(LEVELS), len(CUT_NAMES) + len(of_page)), np.float32)
-        number = compiled().cut_rows(
+        number = core.cut_rows(
             *(self.page.arrays, log_odds(templateness, _EPSILON), self.words, self.properties, LEVELS, of_page),
             *(rows, levels),
         )
@@ -224,7 +224,7 @@ class Trees:
         k, width = rows.shape
         sums = np.empty(k)
         nodes = self.root, self.feature, self.threshold, np.ascontiguousarray(self.child), self.value
-        compiled().predict_trees(np.ascontiguousarray(rows), *nodes, self.depth, width, sums)
+        core.predict_trees(np.ascontiguousarray(rows), *nodes, self.depth, width, sums)
         return self.baseline + sums
 
     def arrays(self, name: str) -> dict[str, NDArray[np.generic]]:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 import numpy as np
 
-from winnow.core import compiled
 from winnow.features.blocks import FEATURE_NAMES, features_of
 from winnow.features.context import WINDOWS
 from winnow.features.tokens import TABLE_SIZE, TokenTables

@@ -16,8 +16,8 @@ import numpy as np
 
 from winnow.output.tables import layout
 from winnow.output.text import glyphs, shown_runs, tex_of
-from winnow.page.ancestors import nearest
 from winnow.page.tags import BLOCK_LEVEL, TAG_ID, TAG_NAMES, tag_set
+from winnow.page.tree import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

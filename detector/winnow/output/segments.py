@@ -12,10 +12,8 @@ import numpy as np
 
 from winnow.evidence.draft import Reason
 from winnow.output.text import is_leftover
-from winnow.page.ancestors import nearest
-from winnow.page.runs import linked_runs
-from winnow.page.subtrees import prefix_sums
 from winnow.page.tags import TAG_NAMES, tag_set
+from winnow.page.tree import linked_runs, nearest, prefix_sums
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -9,10 +9,8 @@ import numpy as np
 
 from winnow.output.tables import layout
 from winnow.output.text import tex_of
-from winnow.page.ancestors import nearest
-from winnow.page.runs import runs_of_blocks, sums_over_runs
-from winnow.page.subtrees import prefix_sums, within
 from winnow.page.tags import TAG_ID, UNSEEN_TEXT, tag_set
+from winnow.page.tree import nearest, prefix_sums, runs_of_blocks, sums_over_runs, within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

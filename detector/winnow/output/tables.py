@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 
-from winnow.page.ancestors import nearest
-from winnow.page.page import once_per_page
-from winnow.page.subtrees import prefix_sums, subtree_sums
 from winnow.page.tags import TAG_ID, tag_set
+from winnow.page.tree import nearest, once_per_page, prefix_sums, subtree_sums
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -10,11 +10,9 @@ import numpy as np
 from lxml import etree
 
 from winnow.output.tables import table_around, table_texts
-from winnow.page.ancestors import nearest, outermost
 from winnow.page.attributes import question
-from winnow.page.page import once_per_page
-from winnow.page.subtrees import prefix_sums, within
 from winnow.page.tags import BLOCK_LEVEL, TAG_ID, UNSEEN_TEXT, tag_set
+from winnow.page.tree import nearest, once_per_page, outermost, prefix_sums, within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

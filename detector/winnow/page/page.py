@@ -2,46 +2,126 @@
 
 from __future__ import annotations
 
+import gc
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property, wraps
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import cached_property
+from itertools import islice, pairwise
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from lxml import etree
 
-from winnow.core import compiled
-from winnow.page.charset import is_binary
-from winnow.page.flat_tree import FlatTree, no_garbage_collection
-from winnow.page.flattening.compiled import flatten_compiled
-from winnow.page.flattening.walk import flatten
-from winnow.page.limits import DEFAULT_LIMITS, Limits, PageTooLarge
-from winnow.page.parsing import parse_html
-from winnow.page.text.kinds import character_properties
+from winnow.core import SEED, core
+from winnow.page.attributes import AttributeTable, AttributeValues
+from winnow.page.parsing import is_binary, parse_html
+from winnow.page.tags import IS_BLOCK_LEVEL, IS_UNSEEN_TEXT, TAG_ID
+from winnow.page.text import character_properties
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterator
 
-    from lxml import etree
     from numpy.typing import NDArray
 
     Indices = NDArray[np.int32]
 
-__all__ = ["DEFAULT_LIMITS", "Limits", "Page", "PageTooLarge", "once_per_page"]
+_INDICES: Final = (
+    "parent", "end", "depth", "run_node", "run_begin", "run_end",
+    "block_node", "block_run_begin", "block_run_end", "block_begin", "block_end",
+)  # fmt: skip
 
-Array = TypeVar("Array", bound="NDArray[Any]")
+
+class PageTooLarge(ValueError):  # noqa: N818  what happened, as its callers read it; most of them expect it
+    """The page is above one of the caps of :class:`Limits`; ``reason`` is ``"bytes"``, ``"nodes"`` or ``"depth"``."""
+
+    def __init__(self, reason: str, size: int, limit: int) -> None:
+        self.reason = reason
+        self.size = size
+        self.limit = limit
+        super().__init__(f"page has {size:,} {reason}, the limit is {limit:,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Caps above which a page is not worked on.
+
+    Attributes:
+        max_bytes: size of the HTML, in bytes (in characters where it is a string).
+        max_nodes: elements and comments of the tree.
+        max_depth: levels of the tree. libxml2 stops at 2,048 without a word and drops the rest of the document, so a
+            tree of so many may be a torso.
+    """
+
+    max_bytes: int = 16_000_000
+    max_nodes: int = 100_000
+    max_depth: int = 2_047
+
+    def check(self, what: str, size: int) -> None:
+        """Raise :class:`PageTooLarge` where a page has more ``"bytes"``, ``"nodes"`` or ``"depth"`` than it may."""
+        limit = getattr(self, f"max_{what}")
+        if size > limit:
+            raise PageTooLarge(what, size, limit)
+
+
+DEFAULT_LIMITS: Final = Limits()
 
 
 @dataclass(eq=False)
-class Page(FlatTree):
-    """A page: its tree in flat arrays, its address, and what follows from them.
+class Page:
+    """A page: its elements, text runs and text blocks in document order, and its address.
+
+    Three kinds of things, each in arrays of its own:
+
+    * **elements** in preorder (``n`` of them, comments left out). Subtree ``i`` is the slice ``[i, end[i])``, so the
+      sum of any quantity over a subtree is a difference of two prefix sums.
+    * **text runs** (``r``): every non-empty stretch of text between two pieces of markup, white space included, each
+      belonging to its element. The contents of ``script``, ``style`` and the like are not text.
+    * **text blocks** (``m``): maximal stretches of runs that no border of a block-level element and no ``br`` cuts,
+      blank ones left out. Mixed content (a paragraph and a share bar in one ``div``) falls into several blocks.
+
+    Attributes:
+        root: the tree's root; it keeps the whole tree alive, so a page must not outlive its processing.
+        attributes: name-value pairs of each element.
+        tag: int16[n], ids of :data:`winnow.page.tags.TAG_NAMES`.
+        unknown_names: names by element, of those that have no id.
+        title: text of the first ``title`` element outside an image, white space normalised; empty when there is none.
+        text: all runs joined; run ``k`` is ``text[run_offset[k]:run_offset[k + 1]]``.
+        run_offset: int64[r + 1], where each run begins, in characters.
+        inked: bool[r], the runs that are not blank.
+        run_node: int32[r], the element a run belongs to.
+        run_begin, run_end: int32[n], slice of the runs inside each subtree.
+        block_node: int32[m], nearest block-level element around each block.
+        block_run_begin, block_run_end: int32[m], slice of the runs of each block.
+        block_begin, block_end: int32[n], slice of the blocks inside each subtree.
+        parent: int32[n], parent of each element, -1 for the root.
+        end: int32[n], end of the slice of each subtree.
+        depth: int32[n], 0 for the root.
+        url: address of the page, where known.
+        binary: whether it was parsed from what is no HTML, but a PDF or a picture for example.
 
     *Units* are what gets a score: the ``n`` elements followed by the ``m`` blocks. In the tree of units a block is a
     leaf below its ``block_node``; see :attr:`unit_parent`.
-
-    Attributes:
-        url: address of the page, where known.
-        binary: whether it was parsed from what is no HTML, but a PDF or a picture for example.
     """
 
+    parent: Indices
+    end: Indices
+    depth: Indices
+    root: etree._Element
+    attributes: AttributeTable
+    tag: NDArray[np.int16]
+    unknown_names: dict[int, str]
+    title: str
+    text: str
+    run_offset: NDArray[np.int64]
+    inked: NDArray[np.bool_]
+    run_node: Indices
+    run_begin: Indices
+    run_end: Indices
+    block_node: Indices
+    block_run_begin: Indices
+    block_run_end: Indices
+    block_begin: Indices
+    block_end: Indices
     url: str | None = None
     binary: bool = False
 
@@ -72,15 +152,58 @@ class Page(FlatTree):
         Raises:
             PageTooLarge: the tree is above one of the caps.
         """
-        core = compiled()
-        flat = flatten_compiled(core, root, limits) if core is not None else None
-        if flat is None:
-            with no_garbage_collection():
-                nodes = list(root.iter())
-                limits.check("nodes", len(nodes))
-                flat = flatten(nodes)
-            limits.check("depth", int(flat.depth.max(initial=-1)) + 1)
-        return cls(**vars(flat), url=url)
+        return cls(**_flatten(root, limits), url=url)
+
+    @property
+    def n(self) -> int:
+        """Number of elements."""
+        return len(self.parent)
+
+    @property
+    def m(self) -> int:
+        """Number of text blocks."""
+        return len(self.block_node)
+
+    @property
+    def r(self) -> int:
+        """Number of text runs."""
+        return len(self.run_node)
+
+    @property
+    def arrays(self) -> tuple[NDArray[np.generic], ...]:
+        """The arrays in the order in which the compiled core takes them."""
+        return (
+            self.tag, self.parent, self.end, self.depth, self.run_begin, self.run_end, self.block_begin, self.block_end,
+            self.run_node, self.block_node, self.block_run_begin, self.block_run_end,
+        )  # fmt: skip
+
+    @cached_property
+    def elements(self) -> list[etree._Element]:
+        """The n lxml elements, made when first asked for."""
+        with no_garbage_collection():
+            return list(self.root.iter(etree.Element))
+
+    def element(self, index: int) -> etree._Element:
+        """One of the n lxml elements, reached from the root: :attr:`elements` makes all and walks the whole tree."""
+        steps: list[int] = []
+        while (parent := int(self.parent[index])) >= 0:
+            steps.append(int(np.count_nonzero(self.parent[parent + 1 : index] == parent)))
+            index = parent
+        found = self.root
+        for step in reversed(steps):
+            found = next(islice(found.iterchildren(etree.Element), step, None))
+        return found
+
+    @cached_property
+    def runs(self) -> list[str]:
+        """The r text runs."""
+        text = self.text
+        return [text[begin:end] for begin, end in pairwise(self.run_offset.tolist())]
+
+    @cached_property
+    def code_points(self) -> NDArray[np.uint32]:
+        """uint32, Unicode code point of each character of :attr:`text`."""
+        return np.frombuffer(self.text.encode("utf-32-le", "surrogatepass"), "<u4").astype(np.uint32, copy=False)
 
     @cached_property
     def unit_parent(self) -> Indices:
@@ -99,12 +222,8 @@ class Page(FlatTree):
     def block_lines(self) -> str:
         """The block texts joined by line feeds, of which they have none themselves."""
         text, offset, begin, end = self.text, self.run_offset, self.block_run_begin, self.block_run_end
-        core = compiled()
-        if core is not None:
-            lines: str = core.block_texts(text, offset, begin, end, character_properties())
-            return lines
-        bounds = zip(offset[begin].tolist(), offset[end].tolist(), strict=True)
-        return "\n".join([" ".join(text[first:behind].split()) for first, behind in bounds])
+        lines: str = core.block_texts(text, offset, begin, end, character_properties())
+        return lines
 
     def attribute(self, name: str) -> dict[int, str]:
         """Value of one attribute by element index, for the elements that carry it."""
@@ -118,17 +237,55 @@ class Page(FlatTree):
         return dict(zip(table.element[at].tolist(), map(value_of.__getitem__, table.first[at].tolist()), strict=True))
 
 
-def once_per_page(function: Callable[[Page], Array]) -> Callable[[Page], Array]:
-    """Keep the array that a function makes of a page with the page, for all who ask for it; it is read-only."""
-    name = f"{function.__module__}.{function.__qualname__}"
+def _flatten(root: etree._Element, limits: Limits) -> dict[str, Any]:
+    """Read a tree into the arrays of a :class:`Page`.
 
-    @wraps(function)
-    def kept(page: Page) -> Array:
-        known = vars(page)
-        if name not in known:
-            known[name] = function(page)
-            known[name].flags.writeable = False
-        array: Array = known[name]
-        return array
+    The core does not read trees whose root is a comment, or in which an attribute refers to an entity that was not put
+    in its place, which no HTML parser leaves: they are written as HTML and parsed anew.
 
-    return kept
+    Raises:
+        PageTooLarge: the tree is above one of the caps.
+    """
+    tables = IS_BLOCK_LEVEL, IS_UNSEEN_TEXT, character_properties()
+    caps = limits.max_nodes, limits.max_depth
+    found = core.flatten(root, TAG_ID, TAG_ID["title"], TAG_ID["svg"], *tables, SEED, *caps)
+    if found is None:
+        return _flatten(parse_html(etree.tostring(root, method="html", encoding="unicode", with_tail=False)), limits)
+    if isinstance(found, tuple):
+        limits.check("nodes", found[0])
+        limits.check("depth", found[1])
+
+    def array(name: str, dtype: type[np.generic]) -> Any:
+        return np.frombuffer(found[name], dtype)
+
+    values = AttributeValues(
+        names=found["names"],
+        name_of=array("name_of", np.int32),
+        place=array("place", np.int32),
+        data=found["values"],
+        begin=array("value_begin", np.int64),
+    )
+    return {
+        "root": root,
+        "attributes": AttributeTable(values, array("first", np.int32), array("attribute_begin", np.int32)),
+        "tag": array("tag", np.int16),
+        "unknown_names": found["unknown_names"],
+        "title": " ".join(found["title"].split()),
+        "text": found["text"],
+        "run_offset": array("run_offset", np.int64),
+        "inked": array("inked", np.bool_),
+        **{name: array(name, np.int32) for name in _INDICES},
+    }
+
+
+@contextmanager
+def no_garbage_collection() -> Iterator[None]:
+    """Keep the collector from looking again and again through objects that are being made and are no garbage yet."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()

@@ -1,30 +1,145 @@
-"""The shape of a tree: its elements in preorder, so that every subtree is a slice."""
+"""TODO."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from winnow.core import core
+from winnow.page.tags import TAG_ID
 
 if TYPE_CHECKING:
-    import numpy as np
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
+    from winnow.page.page import Page
 
-@dataclass(eq=False)
-class Tree:
-    """A tree of ``n`` elements in preorder. Subtree ``i`` is the slice ``[i, end[i])``.
+# ---- winnow.page.tree: Once.
 
-    Attributes:
-        parent: int32[n], -1 for the root.
-        end: int32[n], end of the subtree's slice.
-        depth: int32[n], 0 for the root.
+Array = TypeVar("Array", bound="NDArray[Any]")
+
+
+def once_per_page(function: Callable[[Page], Array]) -> Callable[[Page], Array]:
+    """Keep the array that a function makes of a page with the page, for all who ask for it; it is read-only."""
+    name = f"{function.__module__}.{function.__qualname__}"
+
+    @wraps(function)
+    def kept(page: Page) -> Array:
+        known = vars(page)
+        if name not in known:
+            known[name] = function(page)
+            known[name].flags.writeable = False
+        array: Array = known[name]
+        return array
+
+    return kept
+
+
+# ---- winnow.page.tree: Look-ups from a node to an ancestor of some kind, for all nodes of a tree at once.
+
+
+def nearest(parent: NDArray[np.int32], chosen: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """Nearest chosen ancestor-or-self of every node.
+
+    Args:
+        parent: int32[k], -1 for a root.
+        chosen: bool[k].
+
+    Returns:
+        int32[k], -1 where neither the node nor an ancestor is chosen.
+
+    >>> nearest(np.array([-1, 0, 1, 0]), np.array([False, True, False, False])).tolist()
+    [-1, 1, 1, -1]
     """
+    found = np.empty(len(parent), np.int32)
+    core.nearest(np.ascontiguousarray(parent, np.int32), np.ascontiguousarray(chosen), found)
+    return found
 
-    parent: NDArray[np.int32]
-    end: NDArray[np.int32]
-    depth: NDArray[np.int32]
 
-    @property
-    def n(self) -> int:
-        """Number of elements."""
-        return len(self.parent)
+def outermost(parent: NDArray[np.int32], chosen: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """int32[k], the chosen ancestor-or-self nearest to the root, -1 where none is chosen."""
+    around = nearest(parent, chosen)
+    above = np.append(around, -1)[parent]  # parent -1 reads the appended entry
+    return nearest(parent, chosen & (above < 0))
+
+
+# ---- winnow.page.tree: Sums and covers over the subtrees of a tree, by prefix sums over its preorder arrays.
+
+Number = TypeVar("Number", bound=np.number[Any])
+
+
+def prefix_sums(values: NDArray[np.generic]) -> NDArray[np.int64]:
+    """int64[k + 1] running totals of k integers or booleans, 0 first: a slice's sum is ``p[end] - p[begin]``.
+
+    >>> prefix_sums(np.array([3, 1, 4])).tolist()
+    [0, 3, 4, 8]
+    """
+    sums = np.zeros(len(values) + 1, np.int64)
+    np.cumsum(values, out=sums[1:])
+    return sums
+
+
+def subtree_sums(page: Page, values: NDArray[np.generic]) -> NDArray[np.int64]:
+    """int64[n], total of one integer or boolean per element over each element's subtree, itself included."""
+    sums = prefix_sums(values)
+    return sums[page.end] - sums[:-1]
+
+
+def innermost_holding(begin: NDArray[np.int32], end: NDArray[np.int32], mass: NDArray[np.generic], share: float) -> int:
+    """Find the innermost element that holds a share of a mass, and more than one block; 0, the root, without one.
+
+    Args:
+        begin: int32[n], first of the blocks inside each element.
+        end: int32[n], behind the last of them.
+        mass: integers or booleans of the m blocks.
+        share: above a half, so that of two such elements one is in the other.
+    """
+    sums = prefix_sums(mass)
+    holding = np.flatnonzero((sums[end] - sums[begin] >= share * sums[-1]) & (end - begin > 1))
+    return int(holding[-1]) if len(holding) else 0
+
+
+def within(page: Page, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """bool[n], whether each element is one of the chosen ones or below one."""
+    inside = np.empty(page.n, bool)
+    core.within(page.end, np.ascontiguousarray(chosen), inside)
+    return inside
+
+
+def path_sums(page: Page, values: NDArray[Number]) -> NDArray[Number]:
+    """[n], total of one number per element over the path from the root to each element, both ends included.
+
+    Of the values' own type; unsigned integers go round, as hashes do.
+    """
+    change = np.zeros(page.n + 1, values.dtype)
+    some = np.flatnonzero(values)
+    np.subtract.at(change, page.end[some], values[some])
+    change[some] += values[some]
+    sums: NDArray[Number] = np.cumsum(change[:-1])
+    return sums
+
+
+# ---- winnow.page.tree: Text runs of a page: which ones blocks and links hold, and sums over those of each subtree.
+
+
+def runs_of_blocks(page: Page, blocks: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """bool[r], runs of the given blocks (bool[m])."""
+    change = np.zeros(len(page.runs) + 1, np.int8)
+    change[page.block_run_begin[blocks]] += 1
+    change[page.block_run_end[blocks]] -= 1
+    return np.cumsum(change[:-1]) > 0
+
+
+def sums_over_runs(page: Page, values: NDArray[np.generic]) -> NDArray[np.int64]:
+    """int64[n], total of one integer or boolean per run over each subtree."""
+    sums = prefix_sums(values)
+    return sums[page.run_end] - sums[page.run_begin]
+
+
+@once_per_page
+def linked_runs(page: Page) -> NDArray[np.bool_]:
+    """bool[r], runs inside links."""
+    return within(page, page.tag == TAG_ID["a"])[page.run_node]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from winnow.page.text.characters import CODES, white_space
+from winnow.page.text import CODES, white_space
 
 if TYPE_CHECKING:
     from winnow.page.page import Page

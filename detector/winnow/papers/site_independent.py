@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
-from winnow.page.ancestors import outermost
-from winnow.page.events import mostly
-from winnow.page.subtrees import subtree_sums, within
 from winnow.page.tags import tag_set
+from winnow.page.tree import outermost, subtree_sums, within
 from winnow.papers.base import Labels, parameter
 from winnow.papers.detagged import Detagged
+from winnow.papers.events import mostly
 from winnow.papers.hash_counter import HashCounter, among
 from winnow.papers.pages import check_enough
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 import numpy as np
 
 from winnow.counting import MIN_DF, MIN_PAGES, THETA, MemoryCounts, site_level_templates, unique_units
-from winnow.fingerprints.units import both_fingerprints, text_fingerprints
+from winnow.fingerprints import both_fingerprints, text_fingerprints
 from winnow.papers.base import Labels, parameter
 from winnow.papers.pages import check_enough
 

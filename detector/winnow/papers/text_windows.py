@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 
 from winnow.hashing import inverse_powers, mix, powers
-from winnow.page.charset import decoded
-from winnow.page.events import covered, mostly_characters, of_blocks
+from winnow.page.parsing import decoded
 from winnow.papers.base import Labels, parameter
 from winnow.papers.detagged import Detagged
+from winnow.papers.events import covered, mostly_characters, of_blocks
 from winnow.papers.hash_counter import HashCounter, among
 from winnow.papers.pages import check_enough
 from winnow.papers.source.characters import character_offsets

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from winnow.page.ancestors import nearest
-from winnow.page.subtrees import prefix_sums
+from winnow.page.tree import nearest, prefix_sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

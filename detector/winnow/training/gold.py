@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from winnow.page.text.scripts import WORD
+from winnow.page.text import WORD
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

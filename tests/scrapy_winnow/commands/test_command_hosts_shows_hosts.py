@@ -15,7 +15,7 @@ from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.embedded import EmbeddedServer
 from scrapy_winnow.storage.hosts import HostRecords
 from tests.scrapy_winnow.waiting import SECONDS
-from winnow.fingerprints.units import FINGERPRINT_VERSION
+from winnow.fingerprints import FINGERPRINT_VERSION
 
 TEMPLATE = np.arange(1, 13, dtype=np.uint64)
 

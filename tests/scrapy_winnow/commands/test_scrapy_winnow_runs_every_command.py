@@ -13,7 +13,7 @@ from scrapy_winnow.commands import main
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.counts import NodeCounts
 from tests.scrapy_winnow.waiting import SECONDS
-from winnow.fingerprints.units import FINGERPRINT_VERSION
+from winnow.fingerprints import FINGERPRINT_VERSION
 
 SCRAPY_WINNOW = (sys.executable, "-W", "error", "-m", "scrapy", "winnow")
 

@@ -3,7 +3,7 @@
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.counts import NodeCounts
 from tests.scrapy_winnow.crawls.items import FIELDS
-from winnow.fingerprints.units import FINGERPRINT_VERSION
+from winnow.fingerprints import FINGERPRINT_VERSION
 
 
 async def _pages_counted(connection: Connection, prefix: str, host: str) -> int:

@@ -6,7 +6,7 @@ from scrapy.utils.request import RequestFingerprinter
 from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.evidence import page_id_of
 from tests.scrapy_winnow.waiting import SECONDS
-from winnow.fingerprints.units import FINGERPRINT_VERSION
+from winnow.fingerprints import FINGERPRINT_VERSION
 
 PAGES = 40
 

@@ -16,7 +16,7 @@ from scrapy_winnow.project.spiders.arguments import shard_of
 from scrapy_winnow.storage.embedded import server_binary
 from scrapy_winnow.storage.hosts import HostRecords
 from tests.scrapy_winnow.deploy.container import USER, Container
-from winnow.fingerprints.units import FINGERPRINT_VERSION
+from winnow.fingerprints import FINGERPRINT_VERSION
 
 ROOT = Path(__file__).parents[3]
 PASSWORD = "a1b2c3"

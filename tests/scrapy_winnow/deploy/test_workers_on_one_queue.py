@@ -11,7 +11,7 @@ from redis import Redis
 
 from scrapy_winnow.storage.hosts import HostRecords
 from tests.scrapy_winnow.waiting import SECONDS
-from winnow.fingerprints.units import FINGERPRINT_VERSION
+from winnow.fingerprints import FINGERPRINT_VERSION
 
 pytestmark = pytest.mark.engines
 

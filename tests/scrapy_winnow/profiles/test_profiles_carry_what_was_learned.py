@@ -18,7 +18,7 @@ from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.hosts import HostLabels, HostRecord
 from tests.scrapy_winnow.inspector.browsing import story
 from winnow import Page
-from winnow.fingerprints.units import FINGERPRINT_VERSION
+from winnow.fingerprints import FINGERPRINT_VERSION
 
 HOST = "harbour.example"
 

@@ -14,7 +14,7 @@ from scrapy_winnow.project.spiders.journal import Journal, LinkState
 from scrapy_winnow.project.spiders.site_queue import SiteQueue
 from scrapy_winnow.storage.hosts import HostRecords
 from tests.scrapy_winnow.waiting import SECONDS
-from winnow.fingerprints.units import FINGERPRINT_VERSION
+from winnow.fingerprints import FINGERPRINT_VERSION
 
 ROOT = Path(__file__).parents[3]
 PAGES = 40

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from winnow import Page, core
-from winnow.fingerprints import both_fingerprints
-from winnow.fingerprints.normalised_attributes import LINKS, NAMED, STATE_BEGINNINGS, STATE_ENDINGS, STATES, TEXTS
+from winnow.fingerprints import LINKS, NAMED, STATE_BEGINNINGS, STATE_ENDINGS, STATES, TEXTS, both_fingerprints
 from winnow.memo import forget
 
 pytestmark = pytest.mark.skipif(core.compiled() is None, reason=f"no compiled core: {core.description()}")

@@ -1,8 +1,6 @@
 import pytest
 
-from winnow.fingerprints import link_targets
-from winnow.fingerprints.link_targets import LinkTargets
-from winnow.fingerprints.units import node_fingerprints
+from winnow.fingerprints import LinkTargets, link_targets, node_fingerprints
 from winnow.memo import forget
 from winnow.page.page import Page
 

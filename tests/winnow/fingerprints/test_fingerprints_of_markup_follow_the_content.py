@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from winnow.fingerprints.units import both_fingerprints, node_fingerprints, text_fingerprints
+from winnow.fingerprints import both_fingerprints, node_fingerprints, text_fingerprints
 from winnow.page.page import Page
 
 

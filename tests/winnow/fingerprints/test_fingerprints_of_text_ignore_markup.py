@@ -1,6 +1,6 @@
 import pytest
 
-from winnow.fingerprints.units import text_fingerprints
+from winnow.fingerprints import text_fingerprints
 from winnow.page.page import Page
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from winnow.evidence.marked_articles import article_mark
 from winnow.page.page import Page
-from winnow.page.text.scripts import WORD
+from winnow.page.text import WORD
 from winnow.training.marked_pages import without_marks
 
 PARAGRAPHS = [

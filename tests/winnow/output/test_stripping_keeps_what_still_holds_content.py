@@ -8,7 +8,7 @@ from winnow.output.html import MAX_NESTING, write_html
 from winnow.output.markdown import to_markdown
 from winnow.output.stripping import remains, template_units
 from winnow.page.page import Page
-from winnow.page.subtrees import within
+from winnow.page.tree import within
 from winnow.smoothing import SmoothedScores
 
 

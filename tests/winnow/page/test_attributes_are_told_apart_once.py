@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from winnow.page.attributes.table import AttributeTable
+from winnow.page.attributes import AttributeTable
 
 NAMES = st.sampled_from(["class", "id", "href", "data-x", "{urn:x}y"])
 VALUES = st.sampled_from(["", "a", "b c", "é", "http://x.org/"])

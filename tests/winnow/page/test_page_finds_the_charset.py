@@ -1,7 +1,7 @@
 import pytest
 
-from winnow.page.charset import decode, decoded
 from winnow.page.page import Page
+from winnow.page.parsing import decode, decoded
 
 TEXTS = {
     "windows-1252": "Größe und café – “quoted” naïve",

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from winnow.counting import site_level_templates
-from winnow.fingerprints.units import both_fingerprints
+from winnow.fingerprints import both_fingerprints
 from winnow.page.page import DEFAULT_LIMITS, Limits, Page, PageTooLarge
 
 UNLIMITED = Limits(max_bytes=10**9, max_nodes=10**9, max_depth=10**9)

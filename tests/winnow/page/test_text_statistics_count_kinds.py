@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from winnow.page.page import Page
-from winnow.page.text.statistics import TextStatistics
+from winnow.page.text import TextStatistics
 
 
 def statistics(html: str) -> tuple[Page, TextStatistics]:

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from winnow.page.charset import decoded
-from winnow.page.events import Events
 from winnow.page.page import Page
+from winnow.page.parsing import decoded
+from winnow.papers.events import Events
 from winnow.papers.node_hashes.template_hashes import template_hashes
 from winnow.papers.source.source_map import NOWHERE, SourceMap, byte_offsets, source_map
 from winnow.papers.source.tokens import source_tokens

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Goes up with every change of what a function takes or gives; winnow.core.loading knows the same number. */
+/* Goes up with every change of what a function takes or gives; winnow.core knows the same number. */
 #define CORE_VERSION 12
 
 /* A stretch of memory that grows; `used` and `capacity` in bytes. */

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from winnow.page.subtrees import within
 from winnow.page.tags import TAG_ID, TAG_NAMES, tag_set
+from winnow.page.tree import within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from winnow.page.subtrees import prefix_sums
 from winnow.page.tags import IS_BLOCK_LEVEL, TAG_ID, tag_set
+from winnow.page.tree import prefix_sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from winnow.page.subtrees import within
 from winnow.page.tags import tag_set
+from winnow.page.tree import within
 
 if TYPE_CHECKING:
     from collections.abc import Callable

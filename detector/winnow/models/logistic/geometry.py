@@ -21,10 +21,9 @@ import numpy as np
 from winnow.models.logistic.attributes import Attributes
 from winnow.models.logistic.box_sizes import BANNERS, LOG_FONT_SCALE, margin_areas, own_areas
 from winnow.models.logistic.columns import columns
-from winnow.page.runs import linked_runs
-from winnow.page.subtrees import path_sums, subtree_sums, within
 from winnow.page.tags import IS_BLOCK_LEVEL
-from winnow.page.text.statistics import TextStatistics
+from winnow.page.text import TextStatistics
+from winnow.page.tree import linked_runs, path_sums, subtree_sums, within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -12,10 +12,9 @@ from winnow.models.logistic.attributes import Attributes
 from winnow.models.logistic.geometry import Geometry, layout
 from winnow.models.logistic.links import Links
 from winnow.models.logistic.title_words import TitleWords
-from winnow.page.runs import linked_runs
-from winnow.page.subtrees import prefix_sums
 from winnow.page.tags import TAG_NAMES
-from winnow.page.text.statistics import TextStatistics
+from winnow.page.text import TextStatistics
+from winnow.page.tree import linked_runs, prefix_sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

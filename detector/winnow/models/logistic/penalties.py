@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from winnow.page.ancestors import nearest
+from winnow.page.tree import nearest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from winnow.page.text.scripts import UNSPACED
+from winnow.page.text import UNSPACED_RUN
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -63,7 +63,7 @@ def _words(title: str) -> list[str]:
     found: dict[str, None] = {}
     for match in _WORD.finditer(title):
         word = match[0]
-        if UNSPACED.fullmatch(word):
+        if UNSPACED_RUN.fullmatch(word):
             found.update((word[k : k + 2], None) for k in range(0, len(word) - 1, 2))
         elif len(word) >= _SHORTEST_WORD:
             found[word] = None

@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from winnow.hashing import mix
-from winnow.page.subtrees import prefix_sums
+from winnow.page.tree import prefix_sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

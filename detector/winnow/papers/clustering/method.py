@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from winnow.fingerprints.units import text_fingerprints
+from winnow.fingerprints import text_fingerprints
 from winnow.papers.base import Labels, parameter
 from winnow.papers.clustering.clusters import AUTO, SAMPLE, VARIANTS, Clustering, check_parameters, cluster
 from winnow.papers.clustering.essential import LEAST_SUPPORT

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Self
 import numpy as np
 
 from winnow.hashing import mix
-from winnow.page.subtrees import prefix_sums
+from winnow.page.tree import prefix_sums
 from winnow.papers.clustering.mdl import NOTHING, Bits, Merged, column_groups, distinct_columns, numbered
 
 if TYPE_CHECKING:

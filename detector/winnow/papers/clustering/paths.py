@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 
-from winnow.fingerprints.units import text_fingerprints
+from winnow.fingerprints import text_fingerprints
 from winnow.hashing import hash_text, mix
-from winnow.page.subtrees import prefix_sums
 from winnow.page.tags import TAG_NAMES, UNKNOWN
+from winnow.page.tree import prefix_sums
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

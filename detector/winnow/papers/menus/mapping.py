@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from winnow.hashing import mix
-from winnow.page.subtrees import subtree_sums, within
+from winnow.page.tree import subtree_sums, within
 from winnow.papers.menus.equality import ByKey
 
 if TYPE_CHECKING:

@@ -8,13 +8,10 @@ from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 
-from winnow.fingerprints.link_targets import LinkTargets
-from winnow.fingerprints.normalised_attributes import attribute_tokens
-from winnow.fingerprints.units import both_fingerprints
+from winnow.fingerprints import LinkTargets, attribute_tokens, both_fingerprints
 from winnow.hashing import hash_text, mix
-from winnow.page.subtrees import prefix_sums
 from winnow.page.tags import TAG_ID, TAG_NAMES, UNKNOWN, tag_set
-from winnow.page.tree import Tree
+from winnow.page.tree import Tree, prefix_sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

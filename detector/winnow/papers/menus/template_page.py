@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from winnow.page.subtrees import within
 from winnow.page.tags import UNSEEN_TEXT, tag_set
+from winnow.page.tree import within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 
 from winnow.counting import html_lengths
-from winnow.page.events import Events, covered, mostly
-from winnow.page.subtrees import prefix_sums
+from winnow.page.tree import prefix_sums
 from winnow.papers.base import Labels, parameter
+from winnow.papers.events import Events, covered, mostly
 from winnow.papers.hash_counter import HashCounter, among
 from winnow.papers.node_hashes.template_hashes import template_hashes
 from winnow.papers.pages import check_enough

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from winnow.hashing import hash_text, inverse_powers, mix, powers
-from winnow.page.subtrees import prefix_sums, within
 from winnow.page.tags import UNSEEN_TEXT, tag_set
+from winnow.page.tree import prefix_sums, within
 
 if TYPE_CHECKING:
     from lxml import etree
     from numpy.typing import NDArray
 
-    from winnow.page.events import Events
     from winnow.page.page import Page
+    from winnow.papers.events import Events
 
     Hashes = NDArray[np.uint64]
 
@@ -27,7 +27,7 @@ def template_hashes(page: Page, events: Events) -> Hashes:
     """Hash every element and every text node of a page by its content.
 
     Attributes count in any order, white space in text collapses, blank text and comments count nothing; scripts, styles
-    and other text that no reader sees count, too. Unlike :func:`winnow.fingerprints.units.node_fingerprints`, tokens,
+    and other text that no reader sees count, too. Unlike :func:`winnow.fingerprints.node_fingerprints`, tokens,
     counters and session ids in attributes are left as they are.
 
     Returns:

@@ -15,10 +15,9 @@ import numpy as np
 from lxml import etree
 from w3lib.encoding import read_bom
 
-from winnow.page.charset import decoded
-from winnow.page.parsing import parse_html
-from winnow.page.subtrees import prefix_sums
+from winnow.page.parsing import decoded, parse_html
 from winnow.page.tags import UNSEEN_TEXT
+from winnow.page.tree import prefix_sums
 from winnow.papers.source.tokens import END, OTHER, START, Token, source_tokens
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from scipy.special import betaln
 
 from winnow.counting import MemoryCounts, countable
 from winnow.evidence.site_counts import Evidence
-from winnow.fingerprints.units import node_fingerprints
+from winnow.fingerprints import node_fingerprints
 from winnow.models.scores import log_odds
 from winnow.page.page import Page, PageTooLarge
 from winnow.training.gold import content_shares

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from winnow.page.page import Page
-from winnow.page.subtrees import within
+from winnow.page.tree import within
 from winnow.papers.base import method
 from winnow.papers.menus import template_page
 from winnow.papers.pages import SiteError, SitePages

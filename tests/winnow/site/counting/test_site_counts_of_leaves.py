@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from winnow.counting import MemoryCounts, countable, frequencies_from_leaves, leaves, site_level_templates
-from winnow.fingerprints.units import node_fingerprints
+from winnow.fingerprints import node_fingerprints
 from winnow.page.page import Page
 from winnow.page.tags import IS_BLOCK_LEVEL
 

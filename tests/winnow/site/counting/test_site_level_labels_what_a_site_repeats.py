@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from winnow.counting import MemoryCounts, countable, site_level_templates, unique_units
-from winnow.fingerprints.units import node_fingerprints
+from winnow.fingerprints import node_fingerprints
 from winnow.page.page import Page
 
 NAMES = ["Home", "News", "About", "Contact"]

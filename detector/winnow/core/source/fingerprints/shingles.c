@@ -1,7 +1,7 @@
 /* The smallest hashes of all windows of words of a text: the double of winnow.duplicates.shingles. */
 #include "fingerprints/fingerprints.h"
 
-/* Of UTF-16 codes: winnow.page.text.characters. */
+/* Of UTF-16 codes: winnow.page.text. */
 enum { SEPARATOR, WORD, UNSPACED, LOW_SURROGATE };
 
 /* Where a word begins: the sum of the tokens before it, and the inverse of the power of its first. */

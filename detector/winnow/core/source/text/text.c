@@ -1,4 +1,4 @@
-/* Scans over the text of a page: the doubles of winnow.page.text.statistics and of Page.block_texts. */
+/* Scans over the text of a page: the doubles of winnow.page.text and of Page.block_texts. */
 #include "core.h"
 
 enum { SPACE, UNSPACED, LETTER, UPPER, DIGIT, COMMA, SENTENCE_END, OTHER, KINDS };

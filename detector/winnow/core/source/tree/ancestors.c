@@ -1,5 +1,5 @@
 /* The nearest chosen ancestor of every node, what is below chosen ones, and what blocks have around them: the doubles of
-   winnow.page.ancestors, winnow.page.subtrees.within and winnow.output.places. */
+   winnow.page.tree, winnow.page.tree.within and winnow.output.places. */
 #include "core.h"
 
 /* nearest(parent: int32[k], chosen: bool[k], found: int32[k]) -> bool, False where a parent stands behind its child */

@@ -14,7 +14,7 @@ from winnow.features.blocks import features_of
 from winnow.models.decision import ARTICLE, KINDS, PageView, kept_blocks
 from winnow.models.scores import BETAS, FAVORS
 from winnow.output.text import block_texts
-from winnow.page.text.scripts import WORD
+from winnow.page.text import WORD
 from winnow.smoothing import smooth_scores
 from winnow.training.blocks.restyling import pages_of
 

@@ -1,0 +1,232 @@
+"""TODO."""
+
+from __future__ import annotations
+
+import re
+import sys
+import unicodedata
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from winnow.core import core
+from winnow.hashing import mix
+from winnow.page.tree import prefix_sums
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from winnow.page.page import Page
+
+# ---- winnow.page.text: Scripts that are written without spaces between words: one table for all that counts or cuts words.
+
+UNSPACED_SCRIPTS: Final = (
+    (0x0E00, 0x1000),  # Thai, Lao, Tibetan
+    (0x1000, 0x10A0),  # Myanmar
+    (0x1780, 0x1800),  # Khmer
+    (0x1950, 0x1AB0),  # Tai Le, New Tai Lue, Tai Tham
+    (0x3005, 0x3008),  # marks that repeat or stand for Han
+    (0x3040, 0x3130),  # Hiragana, Katakana, Bopomofo
+    (0x31A0, 0x3200),  # their extensions
+    (0x3400, 0xA4D0),  # Han, Yi
+    (0xA9E0, 0xAA80),  # Myanmar and its extensions
+    (0xF900, 0xFB00),  # Han
+    (0xFF66, 0xFFA0),  # half-width Katakana
+    (0x1AFF0, 0x1B170),  # Kana
+    (0x20000, 0x40000),  # Han
+)
+"""Slices ``[begin, end)`` of code points; what is no letter in them stays what it is."""
+
+_CLASS: Final = "".join(f"{chr(begin)}-{chr(end - 1)}" for begin, end in UNSPACED_SCRIPTS)
+
+UNSPACED_RUN: Final = re.compile(f"[{_CLASS}]{{2,}}")
+"""Stretches of two or more characters of such scripts."""
+
+WORD: Final = re.compile(rf"[{_CLASS}]|[^\W{_CLASS}]+")
+"""Words, each character of a script without spaces being one."""
+
+# ---- winnow.page.text: Look-up tables over UTF-16 codes: folded case, white space, and what words are made of, for work on text in numpy.
+
+CODES: Final = 1 << 16
+"""Number of UTF-16 codes; characters outside the basic plane are two of them."""
+
+_SEPARATOR, _WORD, _UNSPACED, _LOW_SURROGATE = range(4)
+
+_FOLDING = ((0x41, 0x590), (0x1E00, 0x2000), (0xFF21, 0xFF3B))
+_WHITE_SPACE = (
+    *range(0x09, 0x0E),
+    *range(0x1C, 0x21),
+    *(0x85, 0xA0, 0x1680, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000),
+    *range(0x2000, 0x200B),
+)
+
+
+def utf16(text: str) -> NDArray[np.uint16]:
+    """uint16: the text's UTF-16 codes."""
+    codes = np.frombuffer(text.encode("utf-16-le", "surrogatepass"), np.dtype("<u2"))
+    return codes if sys.byteorder == "little" else codes.astype(np.uint16)
+
+
+@cache
+def character_tokens() -> NDArray[np.uint64]:
+    """uint64[2 * CODES]: hash token by code with its case folded, and by code + CODES for the same after a gap.
+
+    Case folds only where no later version of Unicode can change it (up to Armenian, the Latin and Greek extensions, the
+    full-width forms) and where one character becomes one, so that tokens do not depend on the version of Python.
+    """
+    folded = np.arange(CODES, dtype=np.uint64)
+    for begin, end in _FOLDING:
+        for code in range(begin, end):
+            lower = chr(code).casefold()
+            if len(lower) == 1:
+                folded[code] = ord(lower)
+    return mix(np.concatenate([folded, folded + np.uint64(CODES)]) * np.uint64(2) + np.uint64(1))
+
+
+@cache
+def white_space() -> NDArray[np.bool_]:
+    """bool[CODES]: white space as in ``str.isspace``."""
+    table = np.zeros(CODES, bool)
+    table[list(_WHITE_SPACE)] = True
+    return table
+
+
+@cache
+def word_kinds() -> NDArray[np.int8]:
+    """int8[CODES]: separators, letters, digits and marks on them, or characters of a script without spaces.
+
+    Letters outside the basic plane other than Han are separators. Only characters that Unicode gained after 14.0 may
+    depend on the version of Python.
+    """
+    kinds = np.array([unicodedata.category(chr(code))[0] in "LMN" for code in range(CODES)], np.int8)
+    for begin, end in UNSPACED_SCRIPTS:
+        kinds[begin:end] *= _UNSPACED
+    kinds[0xD840:0xD8C0] = _UNSPACED  # first halves of Han outside the basic plane
+    kinds[0xDC00:0xE000] = _LOW_SURROGATE
+    return kinds
+
+
+# ---- winnow.page.text: Kinds of characters, told apart by Unicode properties, so that they hold for every script.
+
+# Kinds of characters; a space-delimited token begins with one of the kinds from LETTER on.
+SPACE, UNSPACED, LETTER, UPPER, NUMERIC, COMMA, SENTENCE_END, OTHER = range(8)
+
+_COMMAS: Final = ",;،؛、，；﹐﹑﹔､՝፣፤၊᠂᠈"
+_SENTENCE_ENDS: Final = ".!?…。．｡！？﹒﹖﹗‼‽⁇⁈⁉؟۔।॥።፧፨။។៕։՞᠃᠉"
+_JOINERS: Final = "\u00ad\u200c\u200d"  # soft hyphen, zero-width (non-)joiner: inside a word, never between two
+_IS_WHITE_SPACE: Final = np.uint8(0x08)  # the kind is in the three bits below; core.h has the same numbers
+_IS_DIGIT: Final = np.uint8(0x10)
+_IS_UPPER_CASE: Final = np.uint8(0x20)
+_IS_ALPHANUMERIC: Final = np.uint8(0x40)
+_LETTERED: Final = 0x33480  # no letter or number beyond, as of Unicode 17
+
+
+@cache
+def character_kinds() -> NDArray[np.uint8]:
+    """uint8[0x110000], kind of every code point; built once, on first use."""
+    by_category = {
+        "Z": SPACE, "C": SPACE, "L": LETTER, "M": LETTER, "N": NUMERIC, "P": OTHER, "S": OTHER,
+    }  # fmt: skip
+    kinds = np.full(0x110000, LETTER, np.uint8)
+    planes = range(0x20000)  # nothing above is assigned but Han, tags and private use
+    kinds[: len(planes)] = [
+        UPPER if category in {"Lu", "Lt"} else by_category[category[0]]
+        for category in map(unicodedata.category, map(chr, planes))
+    ]
+    for begin, end in UNSPACED_SCRIPTS:
+        script = kinds[begin:end]
+        script[script == LETTER] = UNSPACED
+    for characters, kind in ((_COMMAS, COMMA), (_SENTENCE_ENDS, SENTENCE_END), (_JOINERS, LETTER)):
+        kinds[[ord(character) for character in characters]] = kind
+    return kinds
+
+
+@cache
+def character_properties() -> NDArray[np.uint8]:
+    """uint8[0x110000], what the compiled core knows of every code point: its kind, and four bits more.
+
+    They are white space as in ``str.isspace``, digits as in ``str.isdigit``, upper case and letters or numbers as in
+    ``str.isupper`` and ``str.isalnum``.
+    """
+    properties = character_kinds().copy()
+    properties[:CODES][white_space()] |= _IS_WHITE_SPACE
+    digits = [code for code in np.flatnonzero(properties == NUMERIC).tolist() if chr(code).isdigit()]
+    properties[digits] |= _IS_DIGIT
+    lettered = list(map(chr, range(_LETTERED)))
+    for bit, is_one in ((_IS_UPPER_CASE, str.isupper), (_IS_ALPHANUMERIC, str.isalnum)):
+        properties[: len(lettered)][np.fromiter(map(is_one, lettered), bool, len(lettered))] |= bit
+    return properties
+
+
+# ---- winnow.page.text: Counts of characters and words by kind, per text run, as prefix sums: any stretch of text costs two look-ups.
+#
+# Kinds are told apart by Unicode properties and hold for every script, so that features built on them do too.
+
+if TYPE_CHECKING:
+    Prefix = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class TextStatistics:
+    """Running totals over the text runs of a page.
+
+    Every total is an int64[r + 1]: the runs ``[begin, end)`` hold ``total[end] - total[begin]`` of the kind.
+
+    Attributes:
+        characters: everything but white space and control characters.
+        words: space-delimited tokens; in scripts without spaces (Han, kana, Thai and others) two characters count as
+            one word. A token that markup cuts (``un<b>able</b>``) counts once per run.
+        letters: letters of any script, combining marks included.
+        digits: decimal digits and other numbers.
+        upper_case: upper-case and title-case letters (also counted as letters).
+        commas: commas, enumeration commas and semicolons of any script.
+        sentence_ends: full stops, question and exclamation marks of any script.
+        symbols: all other punctuation and symbols.
+        unit_run_begin, unit_run_end: int32[n + m], slice of the runs of each unit.
+    """
+
+    characters: Prefix
+    words: Prefix
+    letters: Prefix
+    digits: Prefix
+    upper_case: Prefix
+    commas: Prefix
+    sentence_ends: Prefix
+    symbols: Prefix
+    unit_run_begin: NDArray[np.int32]
+    unit_run_end: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, page: Page) -> TextStatistics:
+        """Count the characters of a page by kind, in one pass over its text."""
+        characters, words, letters, digits, upper_case, commas, sentence_ends, symbols = text_totals(page)
+        return cls(
+            characters=characters,
+            words=words,
+            letters=letters,
+            digits=digits,
+            upper_case=upper_case,
+            commas=commas,
+            sentence_ends=sentence_ends,
+            symbols=symbols,
+            unit_run_begin=np.concatenate([page.run_begin, page.block_run_begin]),
+            unit_run_end=np.concatenate([page.run_end, page.block_run_end]),
+        )
+
+    def per_unit(self, prefix: Prefix) -> Prefix:
+        """int64[n + m], a total's share of each unit: subtrees of the elements, then the blocks."""
+        return prefix[self.unit_run_end] - prefix[self.unit_run_begin]
+
+    @staticmethod
+    def only(prefix: Prefix, runs: NDArray[np.bool_]) -> Prefix:
+        """int64[r + 1], the same total over the chosen runs only (``runs``: bool[r]), e.g. those inside links."""
+        return prefix_sums(np.diff(prefix) * runs)
+
+
+def text_totals(page: Page) -> Prefix:
+    """int64[8, r + 1], the totals in the order of the attributes of :class:`TextStatistics`."""
+    totals = np.zeros((8, page.r + 1), np.int64)
+    core.count_kinds(page.text, page.run_offset, character_properties(), totals)
+    return totals
