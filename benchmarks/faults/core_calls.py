@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def misuse(rng: random.Random) -> int:
     """Call a function of the core with arrays that do not fit; returns how many calls it refused."""
-    module: Any = core.compiled()
+    module: Any = core.core
 
     def some(dtype: type[np.generic]) -> np.ndarray[Any, Any]:
         return np.array(

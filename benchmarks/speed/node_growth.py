@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.shared.common import parser_of, say, table, write_json
 from benchmarks.shared.plots import Panel, add_plot_argument, draw
-from winnow import Limits, Page, clean, core, load_model
+from winnow import Limits, Page, clean, load_model
 from winnow.fingerprints import both_fingerprints
 from winnow.memo import forget
 from winnow.page.parsing import parse_html
@@ -52,7 +52,7 @@ def main() -> None:
     stages = list(found[SIZES[0]])
     rows = [[f"{size:,}", *(f"{found[size][stage]:.2f}" for stage in stages)] for size in SIZES]
     print(table(["elements", *(f"{stage}, µs" for stage in stages)], rows))
-    print(f"\nCore: {core.description()}.")
+
     write_json(options, {str(size): figures for size, figures in found.items()})
     if options.plot:
         lines = {stage: [(size, found[size][stage]) for size in SIZES] for stage in stages}

@@ -27,8 +27,8 @@ from threadpoolctl import threadpool_limits
 from benchmarks.shared.common import html_files, parser_of, say, shown, table, write_json
 from benchmarks.shared.peers import peers
 from demo.web import generate
-from winnow import Page, PageTooLarge, clean, core, load_model
-from winnow.fingerprints import both_fingerprints
+from winnow import Page, PageTooLarge, clean, load_model
+from winnow.fingerprints import node_fingerprints
 from winnow.memo import forget
 from winnow.output.stripping import template_units
 from winnow.output.text import block_texts, join_blocks
@@ -85,7 +85,7 @@ def _measure(options: argparse.Namespace) -> None:
         rows.append([name, f"{middle:.2f}", f"{mean:.2f}", f"{ratio:.2f}"])
         figures["stages"][name] = {"median_ms": middle, "mean_ms": mean, "median_ratio": ratio}
     print(table(["stage", "median ms", "mean ms", "parses"], rows))
-    print(f"\nCore: {core.description()}.")
+
     for peer in ("trafilatura", "resiliparse"):
         if peer in times:
             pairs = list(zip(times[peer], times[EVERYTHING], strict=True))
@@ -139,7 +139,7 @@ def _stages(html: str, url: str, model: Model) -> dict[str, float]:
     marks.append(thread_time())
     page = Page.from_tree(root, url)
     marks.append(thread_time())
-    both_fingerprints(page)
+    node_fingerprints(page)
     marks.append(thread_time())
     scores = model.score(page)
     marks.append(thread_time())
@@ -155,7 +155,7 @@ def _stages(html: str, url: str, model: Model) -> dict[str, float]:
 
     page = Page.from_tree(parse_html(html), url)
     start = thread_time()
-    both_fingerprints(page)
+    node_fingerprints(page)
     stages[KNOWN.format("fingerprint")] = thread_time() - start
     stages[KNOWN.format(WHOLE)], cleaned = _timed_clean(html, url, model)
     start = thread_time()
@@ -168,9 +168,6 @@ def _stages(html: str, url: str, model: Model) -> dict[str, float]:
     stages[WHOLE], _ = _timed_clean(html, url, model)
     stages["the same and fingerprints"] = stages[WHOLE] + stages["fingerprint"]
     stages[EVERYTHING] = stages[PARSE] + stages[WHOLE]
-    forget()
-    with core.numpy_only():
-        stages[ALONE], _ = _timed_clean(html, url, model)
     return stages
 
 

@@ -13,8 +13,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import winnow
-from winnow import core
 from winnow.cleaning import clean
+from winnow.core import core
 from winnow.features.blocks import FEATURE_NAMES, features_of
 from winnow.features.tokens import TABLE_SIZE, TokenTables
 from winnow.models import load_model, shipped_models
@@ -172,10 +172,9 @@ def test_every_model_of_the_package_loads_by_its_name_and_has_a_card():
 @pytest.fixture(params=[16, 32, 64])
 def registers(request: pytest.FixtureRequest) -> Iterator[None]:
     """Registers of so many bytes at most, where the processor has so wide ones."""
-    compiled = core.compiled()
-    assert compiled.limit_registers(request.param) <= request.param
+    assert core.limit_registers(request.param) <= request.param
     yield
-    compiled.limit_registers(64)
+    core.limit_registers(64)
 
 
 def logits_of(networks: list[Network], inputs: np.ndarray, html: str) -> np.ndarray:

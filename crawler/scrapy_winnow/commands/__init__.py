@@ -46,7 +46,7 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
 
 
 def _version() -> str:
-    return f"winnow {version('scrapy-winnow')}, core: {core.description()}"
+    return f"winnow {version('scrapy-winnow')}, core {core.VERSION}"
 
 
 def run(options: argparse.Namespace) -> int:

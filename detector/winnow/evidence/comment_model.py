@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, ClassVar, Final, Self
 
 import numpy as np
 
-from winnow.features.blocks import STATIC_NAMES, features_of
+from winnow.core import core
+from winnow.features.blocks import STATIC_NAMES
 from winnow.features.tokens import TABLE_SIZE, name_hashes, write_word_features
 from winnow.memo import Memo
 from winnow.models.files import ModelError, fingerprint_of, read_model_file, stored_numbers, write_model_file
@@ -73,22 +74,17 @@ def posted(text: str) -> bool:
     )
 
 
-def date_signs(texts: list[str], digits: NDArray[np.bool_]) -> NDArray[np.uint8]:
+def date_signs(texts: list[str]) -> NDArray[np.uint8]:
     """uint8[m], bits of each block for a time of day, a year, an age, and for what may be a time in other windows.
 
     A block without any is not :func:`posted`.
 
     Args:
         texts: text of each block, with single spaces between words.
-        digits: bool[m], the blocks that have digits.
     """
     signs = np.zeros(len(texts), np.uint8)
-    core = compiled()
-    if core is None:
-        unknown = [block for block in np.flatnonzero(digits).tolist() if len(texts[block]) <= LONGEST]
-    else:
-        core.date_signs(texts, LONGEST, signs)
-        unknown = np.flatnonzero(signs == _NOT_TOLD).tolist()
+    core.date_signs(texts, LONGEST, signs)
+    unknown = np.flatnonzero(signs == _NOT_TOLD).tolist()
     signs[unknown] = [_SIGNS[texts[block]] for block in unknown]
     return signs
 
@@ -126,7 +122,6 @@ if TYPE_CHECKING:
 
 NAME: Final = "comments"
 
-_DIGITS: Final = STATIC_NAMES.index("digit share")
 _WORDS: Final = tuple(f"comment words: {name} log-odds" for name in ("total", "mean", "lowest", "highest"))
 
 FEATURE_NAMES: Final = (*STATIC_NAMES, *DATE_NAMES, *_WORDS)
@@ -160,7 +155,7 @@ class Judgement:
 @once_per_page
 def signs_of(page: Page) -> NDArray[np.uint8]:
     """uint8[m], signs of a date in a page's blocks: :func:`winnow.evidence.comment_model.date_signs`."""
-    return date_signs(page.block_texts(), features_of(page).static[:, _DIGITS] > 0)
+    return date_signs(page.block_texts())
 
 
 def dated_features(page: Page) -> Floats:

@@ -17,7 +17,7 @@ from zlib import crc32
 
 import numpy as np
 
-from winnow.core import SEED, compiled
+from winnow.core import SEED, core
 from winnow.features.context import ContextWindows
 from winnow.features.tokens import TOKEN_FEATURE_NAMES, Tokens, TokenTables, leading_words
 from winnow.memo import Memo
@@ -205,7 +205,7 @@ def features_of(page: Page) -> BlockFeatures:
 
 
 def _compute_features(page: Page) -> BlockFeatures:
-    core, table, properties = compiled(), page.attributes, character_properties()
+    table, properties = page.attributes, character_properties()
     lowered = core.lower_case(page.block_lines, properties)
     leading = leading_words(lowered, page.m, page.title)
     hides = np.zeros(len(table.first), bool)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 import numpy as np
 
+from winnow.core import core
 from winnow.features.blocks import FEATURE_NAMES, features_of
 from winnow.features.context import WINDOWS
 from winnow.features.tokens import TABLE_SIZE, TokenTables
@@ -145,7 +146,7 @@ class Ensemble:
             scale: float32[k], one over their standard deviations.
             windows: context of the blocks.
         """
-        m, core = len(parts[0]), compiled()
+        m = len(parts[0])
         logits = np.empty(m, np.float32)
         if m:
             hidden = np.empty((m, len(self._block_bias)), np.float32)
