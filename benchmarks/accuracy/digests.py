@@ -22,7 +22,7 @@ import winnow
 from benchmarks.shared.common import html_files, shown, spread
 from winnow.counting import leaves, site_level_templates
 from winnow.duplicates import shingles
-from winnow.fingerprints import both_fingerprints
+from winnow.fingerprints import node_fingerprints, text_fingerprints
 from winnow.models import load_model, shipped_models
 from winnow.site import PageCounts
 
@@ -60,7 +60,7 @@ def digest(*parts: object) -> str:
 def digests_of(page: Page) -> Iterator[str]:
     """One digest a step of :data:`STEPS`."""
     yield digest(*(getattr(page, name).astype(np.int64) for name in ("tag", "parent", "end", "block_node")), *page.runs)
-    yield digest(*both_fingerprints(page))
+    yield digest(*node_fingerprints(page), text_fingerprints(page))
     yield digest(leaves(page))
     df = np.arange(page.n + page.m) % 23
     yield digest(site_level_templates(page, df, 40))

@@ -16,7 +16,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from winnow.fingerprints import UNSEEN, both_fingerprints, node_fingerprints, text_fingerprints
+from winnow.fingerprints import UNSEEN, node_fingerprints, text_fingerprints
 from winnow.memo import forget
 from winnow.page.page import Limits, Page, PageTooLarge
 from winnow.page.parsing import decode, parse_html
@@ -99,7 +99,7 @@ def collisions(sources: Iterable[Page]) -> None:
     by_markup: dict[int, str] = {}
     units = wrong_text = wrong_markup = 0
     for page in sources:
-        markup, text = both_fingerprints(page)
+        markup, text = node_fingerprints(page), text_fingerprints(page)
         begin = [*page.run_begin.tolist(), *page.block_run_begin.tolist()]
         end = [*page.run_end.tolist(), *page.block_run_end.tolist()]
         seen = ~within(page, UNSEEN[page.tag])

@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks.shared.common import parser_of, say, table, write_json
 from benchmarks.shared.plots import Panel, add_plot_argument, draw
 from winnow import Limits, Page, clean, load_model
-from winnow.fingerprints import both_fingerprints
+from winnow.fingerprints import node_fingerprints, text_fingerprints
 from winnow.memo import forget
 from winnow.page.parsing import parse_html
 from winnow.smoothing import smooth_scores
@@ -85,7 +85,7 @@ def _microseconds(html: str, model: Model) -> dict[str, float]:
     marks.append(thread_time())
     page = Page.from_tree(root, "https://example.org/a", limits=_LIMITS)
     marks.append(thread_time())
-    both_fingerprints(page)
+    node_fingerprints(page), text_fingerprints(page)
     marks.append(thread_time())
     scores = model.score(page)
     marks.append(thread_time())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 import numpy as np
 
 from winnow.counting import MIN_DF, MIN_PAGES, THETA, MemoryCounts, site_level_templates, unique_units
-from winnow.fingerprints import both_fingerprints, text_fingerprints
+from winnow.fingerprints import node_fingerprints, text_fingerprints
 from winnow.papers.base import Labels, parameter
 from winnow.papers.pages import check_enough
 
@@ -82,7 +82,7 @@ class SiteLevelTemplate:
         """
         if not page.m:
             return False
-        markup, text = both_fingerprints(page)
+        markup, text = node_fingerprints(page), text_fingerprints(page)
         page_id = int(text[0])
         return self._text.add(page_id, text) and self._markup.add(page_id, markup)
 
@@ -92,7 +92,7 @@ class SiteLevelTemplate:
 
     def label_page(self, page: Page) -> Labels:
         """Label a page; see :meth:`label`."""
-        markup, text = both_fingerprints(page)
+        markup, text = node_fingerprints(page), text_fingerprints(page)
         markup_df, text_df = self._markup.df(markup), self._text.df(text)
         method = self._method
         template = site_level_templates(

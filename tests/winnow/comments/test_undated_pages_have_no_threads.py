@@ -30,7 +30,7 @@ def test_what_is_not_looked_at_would_not_have_been_found(
 ) -> None:
     texts = [text for text, *_ in blocks]
     words, templateness, logit = np.array([numbers for _, *numbers in blocks], float).T
-    signs = date_signs(texts, np.array([any(map(str.isdigit, text)) for text in texts]))
+    signs = date_signs(texts)
     judgement, named = Judgement(logit, lambda: forum), np.zeros(len(texts), bool)
     found = threads(judgement, named, texts, words, words, templateness)
     assert dated_below(texts, signs, np.cumsum(words * (templateness < 0.5))) or not found.any()

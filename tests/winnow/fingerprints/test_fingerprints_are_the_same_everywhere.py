@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 
-from winnow.fingerprints import FINGERPRINT_VERSION, both_fingerprints
+from winnow.fingerprints import FINGERPRINT_VERSION
 from winnow.page.page import Page
 
 HTML = """<html><head><title>T</title></head><body class="home page-id-7"><nav id="menu-1"><a href="../about/?v=3"
@@ -13,7 +13,7 @@ More</p><custom-tag>z</custom-tag><img src="a.png" alt="A  b"></body></html>"""
 URL = "https://example.org/blog/post/"
 
 PROGRAM = f"""
-from winnow.fingerprints import both_fingerprints
+from winnow.fingerprints import node_fingerprints, text_fingerprints
 from winnow.page.page import Page
 print(*[value for half in both_fingerprints(Page.parse({HTML!r}, {URL!r})) for value in half.tolist()])
 """

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from winnow.counting import site_level_templates
-from winnow.fingerprints import both_fingerprints
+from winnow.fingerprints import node_fingerprints, text_fingerprints
 from winnow.page.page import DEFAULT_LIMITS, Limits, Page, PageTooLarge
 
 UNLIMITED = Limits(max_bytes=10**9, max_nodes=10**9, max_depth=10**9)
@@ -14,7 +14,7 @@ UNLIMITED = Limits(max_bytes=10**9, max_nodes=10**9, max_depth=10**9)
 def test_a_document_without_elements_is_an_empty_page(html: str | bytes) -> None:
     page = Page.parse(html)
     assert (page.n, page.m, page.runs, page.title) == (1, 0, [], "")
-    markup, text = both_fingerprints(page)
+    markup, text = node_fingerprints(page), text_fingerprints(page)
     assert markup.shape == text.shape == (1,)
     assert not site_level_templates(page, np.array([50]), 100).any()
 
@@ -22,7 +22,7 @@ def test_a_document_without_elements_is_an_empty_page(html: str | bytes) -> None
 def test_binary_files_give_some_page_and_no_error() -> None:
     for html in (bytes(range(256)) * 50, b"\x89PNG\r\n\x1a\n" + bytes(5_000), b"%PDF-1.7 \xff\xfe<b>", b"\xff\xfe\x00"):
         page = Page.parse(html)
-        assert all(len(fingerprints) == page.n + page.m for fingerprints in both_fingerprints(page))
+        assert all(len(fingerprints) == page.n + page.m for fingerprints in node_fingerprints(page), text_fingerprints(page))
 
 
 def test_nul_characters_are_dropped() -> None:
@@ -85,7 +85,7 @@ def test_trees_as_deep_as_the_cap_are_whole() -> None:
     levels = DEFAULT_LIMITS.max_depth - 2
     page = Page.parse("<div>" * levels + "deep" + "</div>" * levels + "<p>after")
     assert page.block_texts() == ["deep", "after"]
-    assert len(set(both_fingerprints(page)[0].tolist())) == page.n + page.m
+    assert len(set(node_fingerprints(page), text_fingerprints(page)[0].tolist())) == page.n + page.m
 
 
 def test_a_million_siblings_are_above_the_cap() -> None:
@@ -95,7 +95,7 @@ def test_a_million_siblings_are_above_the_cap() -> None:
 
 def test_as_many_siblings_as_the_cap_allows_are_worked_on() -> None:
     page = Page.parse("<p>x" * (DEFAULT_LIMITS.max_nodes - 2))
-    markup, text = both_fingerprints(page)
+    markup, text = node_fingerprints(page), text_fingerprints(page)
     assert len(set(markup[2 : page.n].tolist())) == 1
     assert len(set(text[2:].tolist())) == 1
     assert site_level_templates(page, np.full(page.n + page.m, 50), 100)[2:].all()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 
-from winnow.fingerprints import LinkTargets, attribute_tokens, both_fingerprints
+from winnow.fingerprints import LinkTargets, attribute_tokens, node_fingerprints, text_fingerprints
 from winnow.hashing import hash_text, mix
 from winnow.page.tags import TAG_ID, TAG_NAMES, UNKNOWN, tag_set
 from winnow.page.tree import Tree, prefix_sums
@@ -103,7 +103,7 @@ class Profile:
         frame = _FRAME[page.tag]
         attributes, identifier, others = _attributes(page)
         attributes[frame] = 0
-        content, text = both_fingerprints(page)
+        content, text = node_fingerprints(page), text_fingerprints(page)
         of_block = np.fromiter(map(len, page.block_texts()), np.int64, page.m)
         before = prefix_sums(of_block)
         return cls(
