@@ -4,7 +4,8 @@ Every feature is a number without a script's or a language's rules in it; names 
 through learned log-odds (:mod:`winnow.features.tokens`). What the whole page is like is kept apart: a network that sees
 it learns the pages of its collection, and does worse on others.
 
-The features are named here, in the order of the columns, and computed in ``core/source/features``, in the same order.
+The features are named here, in the order of the columns, and computed in ``core/source/block_features.c``, in the same
+order.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ TAG_GROUPS: Final[dict[str, tuple[str, ...]]] = {
     "div": ("div",),
     "center": ("center",),
 }
-"""Groups of tags that are told apart; every tag is in one of them at most. ``features.h`` has the same numbers."""
+"""Groups of tags that are told apart; every tag is in one of them at most. ``block_features.h`` has the same numbers."""
 
 _COUNTED_TAGS: Final[dict[str, tuple[str, ...]]] = {
     "links": ("a",),
@@ -152,7 +153,7 @@ _GROUP_OF_TAG: Final = np.full(len(TAG_NAMES), len(TAG_GROUPS), np.int8)
 for _number, _tags in enumerate(TAG_GROUPS.values()):
     _GROUP_OF_TAG[[TAG_ID[tag] for tag in _tags]] = _number
 
-_FLAGGED_TAGS: Final = (  # features.h has the same order
+_FLAGGED_TAGS: Final = (  # block_features.h has the same order
     *_COUNTED_TAGS.values(),
     *(("table",), ("li",), ("pre",), ("article",), ("main",), ("noscript",), ("b", "strong", "em", "i")),
 )

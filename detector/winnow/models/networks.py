@@ -42,7 +42,7 @@ PENALTY: Final = 0.1
 """Cost of a section anywhere, chosen on held-out folds; penalties by area, the paper's choice, lose short blocks."""
 
 PANEL: Final = 16
-"""Columns of a matrix that the compiled core takes together; ``products.h`` has the same number."""
+"""Columns of a matrix that the compiled core takes together; ``networks.c`` has the same number."""
 
 CLIP: Final = 4.0
 """Most standard deviations from the mean that a network is shown."""

@@ -1,5 +1,294 @@
-/* What networks make of their first hidden layers, by the context windows of each block: winnow.models.networks. */
-#include "network/products.h"
+/* Networks over the features of text blocks: the first hidden layers, and the logits by the context windows of each block, for
+   winnow.models.networks. */
+#include "core.h"
+
+/* ---- Products of a few rows and a panel of a matrix, summed up in registers: for registers of any width, and for those of
+   x86-64 processors since 2013 and 2017. Each sum has a variable of its own, which compilers keep in a register; those of
+   an array they write back every time. */
+
+enum { TILE_ROWS = 8, TILE_COLUMNS = 16 }; /* winnow.models.networks.PANEL is the same */
+enum { TILE = TILE_ROWS * TILE_COLUMNS };
+
+/* Write the product of TILE_ROWS rows of k values, `step` items apart, and of a panel, float32[k, TILE_COLUMNS], as
+   float32[TILE_ROWS, TILE_COLUMNS]. */
+typedef void (*Multiply)(const float *const *rows, Py_ssize_t step, Py_ssize_t k, const float *panel, float *tile);
+
+/* Write some numbers less a mean, times a scale, between -most and most. */
+static void standardise(const float *restrict from, Py_ssize_t count, float mean, float scale, float most, float *restrict to)
+{
+    Py_ssize_t i;
+    for (i = 0; i < count; i++) {
+        float value = (from[i] - mean) * scale;
+        value = value > -most ? value : -most;
+        to[i] = value < most ? value : most;
+    }
+}
+
+/* Write some sums with as many numbers, and 0 for those below it. */
+static void rectify(const float *restrict from, const float *restrict bias, Py_ssize_t count, float *restrict to)
+{
+    Py_ssize_t i;
+    for (i = 0; i < count; i++) {
+        float value = from[i] + bias[i];
+        to[i] = value > 0 ? value : 0;
+    }
+}
+
+#define EACH_OF_FOUR(DO) DO(0) DO(1) DO(2) DO(3)
+#define EACH_ROW(DO) EACH_OF_FOUR(DO) DO(4) DO(5) DO(6) DO(7)
+#define BEGIN(row) const float *at##row = rows[row];
+
+typedef float Four __attribute__((vector_size(16)));
+
+/* A quarter of the tile: four rows and eight columns. */
+static void multiply_quarter(const float *const *rows, Py_ssize_t step, Py_ssize_t k, const float *panel, float *tile)
+{
+#define CLEAR(row) Four left##row = {0}, right##row = {0};
+#define ADD(row) \
+    left##row += at##row[i * step] * left; \
+    right##row += at##row[i * step] * right;
+#define STORE(row) \
+    memcpy(tile + row * TILE_COLUMNS, &left##row, sizeof(Four)); \
+    memcpy(tile + row * TILE_COLUMNS + 4, &right##row, sizeof(Four));
+    Py_ssize_t i;
+    EACH_OF_FOUR(BEGIN)
+    EACH_OF_FOUR(CLEAR)
+    for (i = 0; i < k; i++, panel += TILE_COLUMNS) {
+        Four left, right;
+        memcpy(&left, panel, sizeof left);
+        memcpy(&right, panel + 4, sizeof right);
+        EACH_OF_FOUR(ADD)
+    }
+    EACH_OF_FOUR(STORE)
+#undef CLEAR
+#undef ADD
+#undef STORE
+}
+
+static void multiply_anywhere(const float *const *rows, Py_ssize_t step, Py_ssize_t k, const float *panel, float *tile)
+{
+    int row, column;
+    for (row = 0; row < TILE_ROWS; row += 4) {
+        for (column = 0; column < TILE_COLUMNS; column += 8) {
+            multiply_quarter(rows + row, step, k, panel + column, tile + row * TILE_COLUMNS + column);
+        }
+    }
+}
+
+/* The fastest way on this machine. Its sums differ from those of others in their last bits. */
+static Multiply multiply = multiply_anywhere;
+
+#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+#include <immintrin.h>
+
+__attribute__((target("avx2,fma"))) static void multiply_half_fused(const float *const *rows, Py_ssize_t step,
+                                                                    Py_ssize_t k, const float *panel, float *tile)
+{
+#define CLEAR(row) __m256 left##row = _mm256_setzero_ps(), right##row = _mm256_setzero_ps();
+#define ADD(row) \
+    value = _mm256_broadcast_ss(at##row + i * step); \
+    left##row = _mm256_fmadd_ps(value, left, left##row); \
+    right##row = _mm256_fmadd_ps(value, right, right##row);
+#define STORE(row) \
+    _mm256_storeu_ps(tile + row * TILE_COLUMNS, left##row); \
+    _mm256_storeu_ps(tile + row * TILE_COLUMNS + 8, right##row);
+    Py_ssize_t i;
+    EACH_OF_FOUR(BEGIN)
+    EACH_OF_FOUR(CLEAR)
+    for (i = 0; i < k; i++, panel += TILE_COLUMNS) {
+        __m256 left = _mm256_loadu_ps(panel), right = _mm256_loadu_ps(panel + 8), value;
+        EACH_OF_FOUR(ADD)
+    }
+    EACH_OF_FOUR(STORE)
+#undef CLEAR
+#undef ADD
+#undef STORE
+}
+
+static void multiply_fused(const float *const *rows, Py_ssize_t step, Py_ssize_t k, const float *panel, float *tile)
+{
+    multiply_half_fused(rows, step, k, panel, tile);
+    multiply_half_fused(rows + TILE_ROWS / 2, step, k, panel, tile + TILE / 2);
+}
+
+__attribute__((target("avx512f"))) static void multiply_wide(const float *const *rows, Py_ssize_t step, Py_ssize_t k,
+                                                             const float *panel, float *tile)
+{
+#define CLEAR(row) __m512 sum##row = _mm512_setzero_ps();
+#define ADD(row) sum##row = _mm512_fmadd_ps(_mm512_set1_ps(at##row[i * step]), items, sum##row);
+#define STORE(row) _mm512_storeu_ps(tile + row * TILE_COLUMNS, sum##row);
+    Py_ssize_t i;
+    EACH_ROW(BEGIN)
+    EACH_ROW(CLEAR)
+    for (i = 0; i < k; i++, panel += TILE_COLUMNS) {
+        __m512 items = _mm512_loadu_ps(panel);
+        EACH_ROW(ADD)
+    }
+    EACH_ROW(STORE)
+#undef CLEAR
+#undef ADD
+#undef STORE
+}
+
+static int limit_registers(int most)
+{
+    __builtin_cpu_init();
+    if (most >= 64 && __builtin_cpu_supports("avx512f")) {
+        multiply = multiply_wide;
+        return 64;
+    }
+    if (most >= 32 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+        multiply = multiply_fused;
+        return 32;
+    }
+    multiply = multiply_anywhere;
+    return 16;
+}
+#else
+static int limit_registers(int most)
+{
+    (void)most;
+    return 16;
+}
+#endif
+
+void core_prepare_products(void)
+{
+    limit_registers(64);
+}
+
+PyObject *core_limit_registers(PyObject *module, PyObject *arguments)
+{
+    int most;
+    (void)module;
+    return PyArg_ParseTuple(arguments, "i", &most) ? PyLong_FromLong(limit_registers(most)) : NULL;
+}
+
+/* ---- The first hidden layer: features standardised, weighted and rectified */
+
+enum { MAX_PARTS = 4, STRIP = 2 * TILE_ROWS }; /* blocks that are standardised together: those of a cache line */
+enum { LAYER_MEAN, LAYER_SCALE, LAYER_PANELS, LAYER_BIAS, LAYER_HIDDEN, LAYER_ARRAYS };
+
+typedef struct {
+    Array parts[MAX_PARTS], arrays[LAYER_ARRAYS];
+    int count;
+    Py_ssize_t m, k, width, panels;
+    float most;
+    float *packed; /* [k][STRIP] */
+} Layer;
+
+/* Gather the standardised features of the blocks from `begin` on; what lies behind the last nobody reads. */
+static void pack(const Layer *layer, Py_ssize_t begin, Py_ssize_t rows)
+{
+    const float *mean = ITEMS(layer->arrays[LAYER_MEAN], float), *scale = ITEMS(layer->arrays[LAYER_SCALE], float);
+    float *to = layer->packed;
+    int part;
+    for (part = 0; part < layer->count; part++) {
+        const float *from = ITEMS(layer->parts[part], float) + begin;
+        Py_ssize_t features = layer->parts[part].length / layer->m;
+        for (; features > 0; features--, from += layer->m, to += STRIP, mean++, scale++) {
+            standardise(from, rows, *mean, *scale, layer->most, to);
+        }
+    }
+}
+
+/* What some rows of packed features make of a panel's units. */
+static void fill_tile(const Layer *layer, const float *packed, Py_ssize_t begin, Py_ssize_t rows, Py_ssize_t panel)
+{
+    const float *of_row[TILE_ROWS], *bias = ITEMS(layer->arrays[LAYER_BIAS], float) + panel * TILE_COLUMNS;
+    float *hidden = ITEMS(layer->arrays[LAYER_HIDDEN], float) + begin * layer->width + panel * TILE_COLUMNS, tile[TILE];
+    Py_ssize_t row, columns = layer->width - panel * TILE_COLUMNS;
+    columns = columns < TILE_COLUMNS ? columns : TILE_COLUMNS;
+    for (row = 0; row < TILE_ROWS; row++) {
+        of_row[row] = packed + row;
+    }
+    multiply(of_row, STRIP, layer->k, ITEMS(layer->arrays[LAYER_PANELS], float) + panel * layer->k * TILE_COLUMNS, tile);
+    for (row = 0; row < rows && row < TILE_ROWS; row++) {
+        rectify(tile + row * TILE_COLUMNS, bias, columns, hidden + row * layer->width);
+    }
+}
+
+static void fill_layer(const Layer *layer)
+{
+    Py_ssize_t begin, panel, row;
+    for (begin = 0; begin < layer->m; begin += STRIP) {
+        Py_ssize_t rows = layer->m - begin < STRIP ? layer->m - begin : STRIP;
+        pack(layer, begin, rows);
+        for (panel = 0; panel < layer->panels; panel++) {
+            for (row = 0; row < rows; row += TILE_ROWS) {
+                fill_tile(layer, layer->packed + row, begin + row, rows - row, panel);
+            }
+        }
+    }
+}
+
+/* Borrow the parts of the features and find out the sizes; 1, 0 where they do not fit, -1 with an exception set. */
+static int measure_layer(Layer *layer, PyObject *parts)
+{
+    Py_ssize_t count = PyTuple_Size(parts), k = 0;
+    layer->width = layer->arrays[LAYER_BIAS].length;
+    layer->panels = (layer->width + TILE_COLUMNS - 1) / TILE_COLUMNS;
+    layer->m = layer->width ? layer->arrays[LAYER_HIDDEN].length / layer->width : 0;
+    if (count < 1 || count > MAX_PARTS || layer->m < 1 || layer->m * layer->width != layer->arrays[LAYER_HIDDEN].length) {
+        return 0;
+    }
+    for (; layer->count < count; layer->count++) {
+        Array *part = &layer->parts[layer->count];
+        if (array_borrow(part, PyTuple_GetItem(parts, layer->count), 4, 0, "part") < 0) {
+            layer->count++;
+            return -1;
+        }
+        if (part->length % layer->m != 0) {
+            layer->count++;
+            return 0;
+        }
+        k += part->length / layer->m;
+    }
+    layer->k = k;
+    return layer->arrays[LAYER_MEAN].length == k && layer->arrays[LAYER_SCALE].length == k && k < 1 << 20
+           && layer->width < 1 << 20 && layer->arrays[LAYER_PANELS].length == layer->panels * k * TILE_COLUMNS;
+}
+
+/* hidden_layer(parts: tuple of float32[..., m], mean: float32[k], scale: float32[k], most,
+                panels: float32[panels, k, TILE_COLUMNS], bias: float32[width], hidden: float32[m, width])
+
+   parts: k features of m blocks, feature by feature; panels: the columns of the weights, filled up with zeros. */
+PyObject *core_hidden_layer(PyObject *module, PyObject *arguments)
+{
+    static const char *const names[LAYER_ARRAYS] = {"mean", "scale", "panels", "bias", "hidden"};
+    static const int sizes[LAYER_ARRAYS] = {4, 4, 4, 4, 4};
+    PyObject *objects[LAYER_ARRAYS], *parts, *result = NULL;
+    Layer layer;
+    int fits;
+    (void)module;
+    memset(&layer, 0, sizeof layer);
+    if (!PyArg_ParseTuple(arguments, "O!OOfOOO", &PyTuple_Type, &parts, &objects[LAYER_MEAN], &objects[LAYER_SCALE], &layer.most,
+                          &objects[LAYER_PANELS], &objects[LAYER_BIAS], &objects[LAYER_HIDDEN])) {
+        return NULL;
+    }
+    if (arrays_borrow(layer.arrays, objects, sizes, names, LAYER_ARRAYS, LAYER_HIDDEN) < 0 || (fits = measure_layer(&layer, parts)) < 0) {
+        goto done;
+    }
+    if (!fits) {
+        PyErr_SetString(PyExc_ValueError, "not features and the weights of a layer");
+        goto done;
+    }
+    if ((layer.packed = calloc((size_t)(layer.k * STRIP) + 1, sizeof(float))) == NULL) {
+        PyErr_NoMemory();
+        goto done;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    fill_layer(&layer);
+    Py_END_ALLOW_THREADS
+    result = Py_NewRef(Py_None);
+done:
+    free(layer.packed);
+    arrays_release(layer.parts, layer.count);
+    arrays_release(layer.arrays, LAYER_ARRAYS);
+    return result;
+}
+
+/* ---- What networks make of their first hidden layers */
 
 enum { COLUMNS = 16 }; /* taken together, so that running totals of long pages stay small */
 enum { HIDDEN, WEIGHT, BEGIN, END, SCALE, CONTEXT_PANELS, CONTEXT_BIAS, OUTPUT_WEIGHT, LOGITS, ARRAYS };
@@ -46,7 +335,7 @@ static void add_products(const Task *task, const float **rows, int count, const 
     for (panel = 0; panel < task->panels; panel++) {
         Py_ssize_t first = panel * TILE_COLUMNS, columns = task->d - first;
         columns = columns < TILE_COLUMNS ? columns : TILE_COLUMNS;
-        products_multiply(rows, 1, task->c, panels + panel * task->c * TILE_COLUMNS, tile);
+        multiply(rows, 1, task->c, panels + panel * task->c * TILE_COLUMNS, tile);
         for (row = 0; row < count; row++) {
             add(to[row] + first, tile + row * TILE_COLUMNS, 1, columns);
         }
@@ -182,7 +471,7 @@ static float output_of(const float *layer, const float *weight, Py_ssize_t d)
     return ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7]));
 }
 
-static void work(Task *task, float output_bias)
+static void add_logits(Task *task, float output_bias)
 {
     Py_ssize_t network, kind, block, size = task->panels * task->c * TILE_COLUMNS;
     float *logits = ITEMS(task->arrays[LOGITS], float);
@@ -220,7 +509,7 @@ static int are_slices(const Array *begin, const Array *end, Py_ssize_t below)
 }
 
 /* Find the sizes out and check them; 0 where they do not fit. There is a block. */
-static int measure(Task *task)
+static int measure_task(Task *task)
 {
     const Array *arrays = task->arrays;
     Py_ssize_t windows = arrays[BEGIN].length;
@@ -277,7 +566,7 @@ PyObject *core_network_logits(PyObject *module, PyObject *arguments)
         goto done;
     }
     task.m = task.arrays[WEIGHT].length;
-    if (task.m < 1 || !measure(&task)) {
+    if (task.m < 1 || !measure_task(&task)) {
         PyErr_SetString(PyExc_ValueError, "not the layers of a network and the context windows of blocks");
         goto done;
     }
@@ -292,7 +581,7 @@ PyObject *core_network_logits(PyObject *module, PyObject *arguments)
     Py_BEGIN_ALLOW_THREADS
     failed = number_windows(&task) < 0 || allocate(&task) < 0;
     if (!failed) {
-        work(&task, output_bias);
+        add_logits(&task, output_bias);
     }
     Py_END_ALLOW_THREADS
     if (failed) {

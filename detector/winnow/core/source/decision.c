@@ -1,14 +1,15 @@
-/* The cuts of a page and a row of features for each; winnow.models.decision.CUT_NAMES names the columns. */
+/* The cuts of a page, a row of features for each, and the trees that judge them: winnow.models.decision, whose CUT_NAMES
+   names the columns. */
 #include <math.h>
 
 #include "page.h"
 
-enum { MOST_CUTS = 64, OWN = 28, OF_GROUP = 5 };
+enum { MAX_CUTS = 64, OWN = 28, OF_GROUP = 5 };
 
 /* Sums over blocks; those of properties, weighted by words, come behind. */
 enum { WORDS, CONTENT, LOGITS, BLOCKS, PLACES, SUMS };
 
-static const double LARGEST_LOGIT = 10, FAR = 99, MOST_OF_WORDS = 0.9;
+static const double MAX_LOGIT = 10, FAR = 99, MOST_OF_WORDS = 0.9;
 
 enum { LOGIT, OF_WORDS, PROPERTIES, LEVELS, OF_PAGE, ROWS, OF_CUT, ARRAYS };
 
@@ -17,7 +18,7 @@ typedef struct {
     Array arrays[ARRAYS];
     Py_ssize_t m, p, width, columns; /* blocks, properties, columns of a row, sums of a step */
     int cuts;
-    int level[MOST_CUTS];    /* of each cut */
+    int level[MAX_CUTS];    /* of each cut */
     uint8_t *step;           /* m: the first cut that keeps a block, `cuts` for none */
     double *clipped, *until; /* m, m + 1: logits, words before each block */
     double *sums, *steps;    /* [cuts + 1][columns]: of what a cut keeps, of what it adds to the one before */
@@ -35,8 +36,8 @@ static double clip(double x, double low, double high)
 static void divide(Task *task)
 {
     const double *logits = ITEMS(task->arrays[LOGIT], double), *levels = ITEMS(task->arrays[LEVELS], double);
-    int count = (int)task->arrays[LEVELS].length, cut_of[MOST_CUTS + 1], l;
-    Py_ssize_t number[MOST_CUTS] = {0}, b;
+    int count = (int)task->arrays[LEVELS].length, cut_of[MAX_CUTS + 1], l;
+    Py_ssize_t number[MAX_CUTS] = {0}, b;
     for (b = 0; b < task->m; b++) {
         for (l = 0; l < count && !(logits[b] < levels[l]); l++) {
         }
@@ -65,7 +66,7 @@ static void add_up(Task *task)
     int cut;
     task->until[0] = 0;
     for (b = 0; b < task->m; b++) {
-        double *to = task->steps + task->step[b] * task->columns, clipped = clip(logits[b], -LARGEST_LOGIT, LARGEST_LOGIT);
+        double *to = task->steps + task->step[b] * task->columns, clipped = clip(logits[b], -MAX_LOGIT, MAX_LOGIT);
         task->clipped[b] = clipped;
         task->until[b + 1] = task->until[b] + words[b];
         to[WORDS] += (float)words[b];
@@ -221,7 +222,7 @@ static int measure(Task *task)
     const Array *arrays = task->arrays;
     task->m = task->page.m;
     if (task->m < 1 || arrays[LOGIT].length != task->m || arrays[OF_WORDS].length != task->m
-        || arrays[PROPERTIES].length % task->m || arrays[LEVELS].length < 1 || arrays[LEVELS].length > MOST_CUTS
+        || arrays[PROPERTIES].length % task->m || arrays[LEVELS].length < 1 || arrays[LEVELS].length > MAX_CUTS
         || arrays[OF_CUT].length != arrays[LEVELS].length) {
         return 0;
     }
@@ -290,5 +291,85 @@ done:
     free(task.branches);
     arrays_release(task.arrays, ARRAYS);
     page_release(&task.page);
+    return result;
+}
+
+/* ---- Boosted trees */
+
+enum { TREE_ROWS, TREE_ROOT, TREE_FEATURE, TREE_THRESHOLD, TREE_CHILD, TREE_VALUE, TREE_SUMS, TREE_ARRAYS };
+
+/* Whether all numbers of nodes and columns lie inside what they are of. */
+static int is_sound(const Array *arrays, Py_ssize_t width)
+{
+    Py_ssize_t s = arrays[TREE_FEATURE].length, i;
+    if (width < 1 || arrays[TREE_ROWS].length != width * arrays[TREE_SUMS].length || arrays[TREE_THRESHOLD].length != s
+        || arrays[TREE_CHILD].length != 2 * s || arrays[TREE_VALUE].length != s) {
+        return 0;
+    }
+    for (i = 0; i < arrays[TREE_ROOT].length; i++) {
+        if (ITEMS(arrays[TREE_ROOT], int32_t)[i] < 0 || ITEMS(arrays[TREE_ROOT], int32_t)[i] >= s) {
+            return 0;
+        }
+    }
+    for (i = 0; i < s; i++) {
+        if (ITEMS(arrays[TREE_FEATURE], int32_t)[i] < 0 || ITEMS(arrays[TREE_FEATURE], int32_t)[i] >= width) {
+            return 0;
+        }
+    }
+    for (i = 0; i < 2 * s; i++) {
+        if (ITEMS(arrays[TREE_CHILD], int32_t)[i] < 0 || ITEMS(arrays[TREE_CHILD], int32_t)[i] >= s) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static double sum_of(const Array *arrays, const float *row, int depth)
+{
+    const int32_t *feature = ITEMS(arrays[TREE_FEATURE], int32_t), *child = ITEMS(arrays[TREE_CHILD], int32_t);
+    const float *threshold = ITEMS(arrays[TREE_THRESHOLD], float);
+    double sum = 0;
+    Py_ssize_t t;
+    for (t = 0; t < arrays[TREE_ROOT].length; t++) {
+        int32_t node = ITEMS(arrays[TREE_ROOT], int32_t)[t];
+        int step;
+        for (step = 0; step < depth; step++) {
+            node = child[2 * node + (row[feature[node]] > threshold[node])];
+        }
+        sum += ITEMS(arrays[TREE_VALUE], float)[node];
+    }
+    return sum;
+}
+
+/* predict_trees(rows: float32[k, d], root: int32[t], feature: int32[s], threshold: float32[s], child: int32[s, 2],
+                 value: float32[s], depth, width: d, sums: float64[k]) */
+PyObject *core_predict_trees(PyObject *module, PyObject *arguments)
+{
+    static const char *const names[TREE_ARRAYS] = {"rows", "root", "feature", "threshold", "child", "value", "sums"};
+    static const int sizes[TREE_ARRAYS] = {4, 4, 4, 4, 4, 4, 8};
+    PyObject *objects[TREE_ARRAYS], *result = NULL;
+    Array arrays[TREE_ARRAYS] = {{{0}, 0, 0}};
+    Py_ssize_t width, k;
+    int depth;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "OOOOOOinO", &objects[TREE_ROWS], &objects[TREE_ROOT], &objects[TREE_FEATURE], &objects[TREE_THRESHOLD],
+                          &objects[TREE_CHILD], &objects[TREE_VALUE], &depth, &width, &objects[TREE_SUMS])) {
+        return NULL;
+    }
+    if (arrays_borrow(arrays, objects, sizes, names, TREE_ARRAYS, TREE_SUMS) < 0) {
+        goto done;
+    }
+    if (!is_sound(arrays, width)) {
+        PyErr_SetString(PyExc_ValueError, "not the arrays of trees");
+        goto done;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    for (k = 0; k < arrays[TREE_SUMS].length; k++) {
+        ITEMS(arrays[TREE_SUMS], double)[k] = sum_of(arrays, ITEMS(arrays[TREE_ROWS], float) + k * width, depth);
+    }
+    Py_END_ALLOW_THREADS
+    result = Py_NewRef(Py_None);
+done:
+    arrays_release(arrays, TREE_ARRAYS);
     return result;
 }

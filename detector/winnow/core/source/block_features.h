@@ -108,13 +108,7 @@ void features_neighbours(const Features *f, float *rows);
 void features_of_page(const Features *f, float *to);
 
 /* These need memory: 0, or -1 without. */
-int features_measure(Features *f, const int64_t *kinds, const int32_t *first, const int32_t *attribute_begin,
-                     const int64_t *class_signature, const uint8_t *hides);
 int features_containers(const Features *f, float *rows, int64_t *levels);
 int features_signatures(const Features *f, float *rows);
-
-/* Number equal keys alike, from 0 on in the order they are met; returns how many there are, -1 without memory. */
-int32_t number_keys(const uint64_t *keys, Py_ssize_t count, uint64_t seed, int32_t *number);
-int32_t number_lines(const Line *lines, Py_ssize_t count, uint64_t seed, int32_t *number);
 
 #endif
