@@ -68,7 +68,7 @@ CUT_NAMES: Final = (
     *(f"kept: {name}" for name in PROPERTIES),
     *(f"{group}: {name}" for group in ("added", "next") for name in (*_OF_GROUP, *PROPERTIES)),
 )
-"""Features of a cut: how much it keeps, how sure that is, where it lies, what it is made of. ``decision.c`` writes them."""
+"""Features of a cut: how much it keeps, how sure that is, where it lies, what it is made of; of ``decision.c``, too."""
 
 ROW_NAMES: Final = (*CUT_NAMES, *(f"kind: {name}" for name in KINDS), "scope")
 """What the trees look at, in the order of the columns."""
