@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from scrapy_winnow.commands.common import FAILED, CommandError, InputError, read_page, reason
-from scrapy_winnow.commands.server import add_server_options, connected
+from scrapy_winnow.commands.server import add_server_options, connect
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -91,7 +91,7 @@ def run(options: argparse.Namespace) -> int:
     if options.watch and not sys.stdout.isatty():
         raise CommandError("--watch needs a terminal; without it, winnow hosts --json is there for programs")
     names = [] if options.import_ else [_name(host) for host in options.hosts]
-    with connected(options, create=options.import_) as client:
+    with connect(options, create=options.import_) as client:
         records = HostRecords(client, options.prefix, FINGERPRINT_VERSION)
         if options.export:
             return export_profile(client, options.prefix, names[0], options.sample, options.output)

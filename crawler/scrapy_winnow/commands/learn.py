@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from scrapy_winnow.commands.common import FAILED, CommandError, Progress, load_model_option, reason
-from scrapy_winnow.commands.server import LEAST_LEASE, add_server_options, connected
+from scrapy_winnow.commands.server import LEAST_LEASE, add_server_options, connect
 from scrapy_winnow.commands.services import add_service_options, service_of
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def run(options: argparse.Namespace) -> int:
     """Do what the options ask for."""
     if not options.interval > 0 or not options.lease >= LEAST_LEASE or options.min_hosts < 2 or not options.margin >= 0:
         raise CommandError("--interval: above 0; --lease: at least 1; --min-hosts: at least 2; --margin: at least 0")
-    with connected(options) as client:
+    with connect(options) as client:
         return _run(options, client)
 
 

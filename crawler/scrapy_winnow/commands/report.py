@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy_winnow.commands.common import CommandError, add_model_options, load_model_option, reason
-from scrapy_winnow.commands.server import connected_to
+from scrapy_winnow.commands.server import connect_to
 
 if TYPE_CHECKING:
     from scrapy_winnow.report.records import CrawlRecord
@@ -92,7 +92,7 @@ def _ask(record: CrawlRecord, options: argparse.Namespace, state: Path | None) -
     from scrapy_winnow.storage.hosts import HostRecords  # noqa: PLC0415
     from winnow.fingerprints import FINGERPRINT_VERSION  # noqa: PLC0415
 
-    with connected_to(options.redis_url, state) as client:
+    with connect_to(options.redis_url, state) as client:
         records = HostRecords(client, options.prefix, FINGERPRINT_VERSION)
         names = list(dict.fromkeys(page.host for page in record.pages))
         record.hosts = {host.host: host for host in (records.named(names) if names else records.all())}

@@ -1,4 +1,4 @@
-"""Which Redis a command works with: a server of its own, or the private one of a project."""
+"""The Redis that a command works with: one with an address, or the private server of a project."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 LEAST_LEASE: Final = 1.0
 """Seconds that a lease lasts at least: it is renewed three times meanwhile."""
 
-_TIMEOUT = 30.0  # seconds; a command may wait longer than a page
+_TIMEOUT_S: Final = 30.0  # a command may wait longer than a crawl
 
 
 def add_server_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say where the data of the crawls is; inside a project its settings say it."""
+    """Add the options that name the server of the crawls; inside a project its settings name it."""
     where = parser.add_mutually_exclusive_group()
     where.add_argument(
         "--redis-url",
@@ -42,30 +42,30 @@ def add_server_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def connected(options: argparse.Namespace, *, create: bool = False) -> AbstractContextManager[Redis]:
+def connect(options: argparse.Namespace, *, create: bool = False) -> AbstractContextManager[Redis]:
     """Connect to the server that the options of :func:`add_server_options` name, or else the project's settings.
 
-    ``options.prefix`` is the prefix from then on. With ``create`` a private server may begin with no data.
+    It sets ``options.prefix``. With ``create`` a private server may start without data.
 
     Raises:
-        CommandError: neither names one.
+        CommandError: neither does.
     """
     if options.redis_url is None and options.state_dir is None:
         options.redis_url = os.environ.get("WINNOW_REDIS_URL", "").strip() or None
     if options.redis_url is None and options.state_dir is None:
-        _take_from_project(options)
+        _read_project_settings(options)
     options.prefix = options.prefix or "winnow"
-    return connected_to(options.redis_url, options.state_dir, create=create)
+    return connect_to(options.redis_url, options.state_dir, create=create)
 
 
-def _take_from_project(options: argparse.Namespace) -> None:
+def _read_project_settings(options: argparse.Namespace) -> None:
     from scrapy.utils.project import get_project_settings, inside_project  # noqa: PLC0415
 
     from scrapy_winnow.config import DEFAULTS  # noqa: PLC0415
     from scrapy_winnow.settings_reader import SettingsReader  # noqa: PLC0415
 
     if not inside_project():
-        raise CommandError("this is no folder of a Scrapy project, so --redis-url or --state-dir has to say where")
+        raise CommandError("not inside a Scrapy project: give --redis-url or --state-dir")
     try:
         reader = SettingsReader(get_project_settings(), DEFAULTS)
         options.redis_url = reader.text("WINNOW_REDIS_URL") or None
@@ -78,8 +78,8 @@ def _take_from_project(options: argparse.Namespace) -> None:
 
 
 @contextmanager
-def connected_to(url: str | None, state_dir: Path | None = None, *, create: bool = False) -> Iterator[Redis]:
-    """Connect to the server of an address, or to the private one of a folder, which is started if need be.
+def connect_to(url: str | None, state_dir: Path | None = None, *, create: bool = False) -> Iterator[Redis]:
+    """Connect to the server at an address, or to the private one of a folder, which is started if need be.
 
     Raises:
         CommandError: there is no such server.
@@ -92,7 +92,7 @@ def connected_to(url: str | None, state_dir: Path | None = None, *, create: bool
     if state_dir is not None:
         server = EmbeddedServer(state_dir)
         if not server.has_data and not create:
-            raise CommandError(f"--state-dir: no private server has kept its data in {state_dir}")
+            raise CommandError(f"--state-dir: no private server has stored data in {state_dir}")
     try:
         if server is not None:
             server.start()
@@ -112,6 +112,6 @@ def _client(url: str) -> Redis:
     from scrapy_winnow.storage.clients import blocking_client  # noqa: PLC0415
 
     try:
-        return blocking_client(url, socket_timeout=_TIMEOUT, socket_connect_timeout=_TIMEOUT)
+        return blocking_client(url, socket_timeout=_TIMEOUT_S, socket_connect_timeout=_TIMEOUT_S)
     except ValueError as error:
-        raise CommandError(f"not the address of a Redis: {error}") from error
+        raise CommandError(f"not a Redis address: {error}") from error

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from scrapy_winnow.commands.common import FAILED, CommandError, Progress, reason
-from scrapy_winnow.commands.server import connected_to
+from scrapy_winnow.commands.server import connect_to
 
 if TYPE_CHECKING:
     from winnow.training import Trained
@@ -175,7 +175,7 @@ def _examples(options: argparse.Namespace) -> list[BlockPage]:
     from scrapy_winnow.learning.examples import FEATURE_VERSION  # noqa: PLC0415
     from scrapy_winnow.storage.keys import LearningKeys  # noqa: PLC0415
 
-    with connected_to(options.from_redis) as client:
+    with connect_to(options.from_redis) as client:
         collection = Collector(client, LearningKeys.of(options.prefix, FEATURE_VERSION)).read()
     if pages := [*collection.fitted, *collection.held_out]:
         return pages

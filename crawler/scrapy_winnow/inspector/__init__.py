@@ -1,6 +1,6 @@
-"""``winnow inspect``: a page as it looks beside what comes out of it, in a browser.
+"""``winnow inspect``: a page beside its clean content, in a browser.
 
-A :class:`~scrapy_winnow.inspector.inspection.Inspection` judges one page under changing settings, a
+An :class:`~scrapy_winnow.inspector.inspection.Inspection` cleans one page with changing settings, an
 :class:`~scrapy_winnow.inspector.server.InspectorServer` shows it on loopback, and
-:func:`~scrapy_winnow.inspector.application.application` writes it into one self-contained file.
+:func:`~scrapy_winnow.inspector.server.render_document` writes it into one self-contained file.
 """

@@ -1,27 +1,34 @@
-"""Where the pages to inspect come from: a file, standard input, an address, or a folder of pages."""
+"""The pages to inspect, from files, folders, archives and addresses, and the gold pages made from them."""
 
 from __future__ import annotations
 
 import http.client
+import json
+import os
 import urllib.error
 import urllib.request
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, unquote, urlsplit
 
+import numpy as np
+
 from scrapy_winnow.storage.keys import site_of
+from winnow.output.text import join_blocks
 from winnow.training.sites import page_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from email.message import Message
 
+    from scrapy_winnow.inspector.inspection import Inspection, Trial
+
 _AGENT: Final = "winnow-inspect (+https://pypi.org/project/scrapy-winnow/)"
-_WAIT: Final = 30.0  # seconds
-_MOST_BYTES: Final = 64_000_000
-_MOST_ARCHIVED: Final = 500  # pages of a WARC file; they are kept in memory
+_TIMEOUT_S: Final = 30.0
+_MAX_BYTES: Final = 64_000_000
+_MAX_ARCHIVED: Final = 500  # pages of a WARC file, which are held in memory
 _ARCHIVES: Final = (".warc", ".warc.gz", ".warc.zst")
 
 
@@ -34,7 +41,7 @@ class Document:
     """One page as it was served.
 
     Attributes:
-        name: what it is called: the path of its file within the folder, or its address.
+        name: the path of its file within the folder, or its address.
         url: its address, where known.
         html: its bytes.
         encoding: charset of the HTTP header, where there was one.
@@ -47,13 +54,13 @@ class Document:
 
 
 class Documents:
-    """The pages that one inspector shows, read when they are asked for.
+    """The pages that one inspector shows, read when they are needed.
 
     Args:
         source: file, folder, WARC file, address, or ``-`` for standard input.
-        url: address of the page, of the folder where ``source`` is one; of a WARC file the pages of its host are taken,
-            else those of the host of the first page.
-        read_page: reads the bytes of a file, or of standard input; it raises :class:`DocumentError` or `OSError`.
+        url: address of the page or of the folder. It also selects the host of a WARC file, by default that of the
+            first page.
+        read_page: returns the bytes of a file, or of standard input; may raise :class:`DocumentError` or `OSError`.
 
     Raises:
         DocumentError: there is nothing to inspect.
@@ -72,7 +79,7 @@ class Documents:
         self._files: tuple[Path, ...] = ()
         self._archived: tuple[Document, ...] = ()
         if not _is_address(source) and source.endswith(_ARCHIVES):
-            self._archived = archived(source, url)
+            self._archived = read_archived(source, url)
         elif not _is_address(source) and Path(source).is_dir():
             self.folder = Path(source)
             self._files = page_files(self.folder)
@@ -90,8 +97,8 @@ class Documents:
         return [file.relative_to(self.folder).as_posix() for file in self._files]
 
     @property
-    def of_one_site(self) -> bool:
-        """Whether they are pages of a site rather than a single one."""
+    def is_one_site(self) -> bool:
+        """Whether they are the pages of a site rather than a single page."""
         return self.folder is not None or bool(self._archived)
 
     def __len__(self) -> int:
@@ -101,13 +108,13 @@ class Documents:
         """Read one page; :attr:`read` keeps the last few.
 
         Raises:
-            DocumentError: it cannot be read, or is no HTML.
+            DocumentError: it cannot be read, or is not HTML.
         """
         if self._archived:
             return self._archived[number]
         if self.folder is None:
             if _is_address(self._source):
-                return fetched(self._source)
+                return fetch(self._source)
             return Document(_title(self._source), self._url, self._read_page(self._source))
         file = self._files[number]
         name = file.relative_to(self.folder).as_posix()
@@ -115,7 +122,7 @@ class Documents:
         return Document(name, f"{base.rstrip('/')}/{quote(name)}", self._read_page(str(file)))
 
 
-def fetched(url: str) -> Document:
+def fetch(url: str) -> Document:
     """Fetch a page from the web.
 
     Raises:
@@ -123,8 +130,8 @@ def fetched(url: str) -> Document:
     """
     request = urllib.request.Request(url, headers={"User-Agent": _AGENT, "Accept": "text/html,*/*;q=0.5"})  # noqa: S310
     try:
-        with urllib.request.urlopen(request, timeout=_WAIT) as response:  # noqa: S310  (_is_address knows http alone)
-            html = response.read(_MOST_BYTES + 1)
+        with urllib.request.urlopen(request, timeout=_TIMEOUT_S) as response:  # noqa: S310  (_is_address accepts only http)
+            html = response.read(_MAX_BYTES + 1)
             headers: Message = response.headers
             final = response.geturl()
     except urllib.error.HTTPError as error:
@@ -132,29 +139,29 @@ def fetched(url: str) -> Document:
         raise DocumentError(f"could not be fetched: {error}") from error
     except (OSError, ValueError, http.client.HTTPException) as error:
         raise DocumentError(f"could not be fetched: {error}") from error
-    if len(html) > _MOST_BYTES:
-        raise DocumentError(f"is larger than {_MOST_BYTES:,} bytes")
+    if len(html) > _MAX_BYTES:
+        raise DocumentError(f"is larger than {_MAX_BYTES:,} bytes")
     return Document(final, final, html, headers.get_content_charset())
 
 
-def archived(source: str, url: str | None) -> tuple[Document, ...]:
-    """Read the pages of one host out of a WARC file, the first of them.
+def read_archived(source: str, url: str | None) -> tuple[Document, ...]:
+    """Read the first pages of one host from a WARC file.
 
     Raises:
-        DocumentError: there are none, the file cannot be read, or what reads such files is not installed.
+        DocumentError: there are none, the file cannot be read, or the package for such files is not installed.
     """
     try:
         from scrapy_winnow.archives.reading import ArchiveReader, Part  # noqa: PLC0415  (of the extra [archives])
     except ImportError as error:
-        raise DocumentError("WARC files take pip install 'scrapy-winnow[archives]'") from error
+        raise DocumentError("WARC files need pip install 'scrapy-winnow[archives]'") from error
     host = site_of(url) if url else None
-    reader = ArchiveReader(Part(source), max_bytes=_MOST_BYTES)
+    reader = ArchiveReader(Part(source), max_bytes=_MAX_BYTES)
     found: dict[str, Document] = {}
     for page in reader:
         host = host or page.host
         if page.host == host:
             found.setdefault(page.url, Document(page.url, page.url, page.html, page.charset))
-        if len(found) == _MOST_ARCHIVED:
+        if len(found) == _MAX_ARCHIVED:
             break
     if not found:
         raise DocumentError(reader.broken or f"holds no page{f' of {host}' if host else ''}")
@@ -162,13 +169,13 @@ def archived(source: str, url: str | None) -> tuple[Document, ...]:
 
 
 def gold_name(document: Document) -> str:
-    """Return the name of a page in a gold file: that of its file without the ending, or one made of its address."""
+    """Return the name of a page in a gold file: its file name without suffix, or one made from its address."""
     name = document.name
     if _is_address(name):
         parts = urlsplit(name)
         name = unquote(f"{parts.netloc}{parts.path}".rstrip("/")) + (f"_{parts.query}" if parts.query else "")
     stem = name.removesuffix(".html").removesuffix(".htm")
-    # A name that is safe as a path below a folder: no part of it leads out.
+    # The name is a path below a folder, and must not lead out of it.
     parts_of = [part.strip() for part in stem.replace("\\", "/").split("/")]
     return "/".join(part for part in parts_of if part not in {"", ".", ".."}) or "page"
 
@@ -179,3 +186,87 @@ def _title(source: str) -> str:
 
 def _is_address(source: str) -> bool:
     return source.lower().startswith(("http://", "https://"))
+
+
+_LABELS: Final = ("content", "template")
+
+
+class GoldFile:
+    """A file of gold pages, one JSON object a line, with their HTML in the folder ``html`` beside it.
+
+    It is the input of ``winnow train --gold FILE`` and ``winnow evaluate FILE --pages html``. A page that
+    is saved again replaces its earlier row.
+
+    Args:
+        path: the file, ending in ``.jsonl``; it may not exist yet.
+
+    Raises:
+        ValueError: a line of the existing file is not such an object.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._rows: dict[str, dict[str, Any]] = {}
+        if path.exists():
+            for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+                if line.strip():
+                    row = _row(line, number)
+                    self._rows[str(row["id"])] = row
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __contains__(self, page_id: object) -> bool:
+        return page_id in self._rows
+
+    def save(self, inspection: Inspection, trial: Trial, marks: dict[int, str]) -> str:
+        """Save a page as it was cleaned, with the marked blocks corrected; return its name in the file.
+
+        Args:
+            inspection: the page.
+            trial: the settings that it was cleaned with.
+            marks: ``content`` or ``template``, by number of block.
+
+        Raises:
+            ValueError: a mark is neither, or the page has no such block.
+        """
+        page = inspection.page
+        decided = inspection.cleaned(trial).decided
+        kept = ~decided.template[page.n :] if decided is not None else np.zeros(page.m, bool)
+        kept = kept.copy()
+        for block, label in marks.items():
+            if label not in _LABELS or not 0 <= block < page.m:
+                raise ValueError(f"not a mark: {label!r} of block {block}")
+            kept[block] = label == "content"
+        page_id = gold_name(inspection.document)
+        html = self.path.parent / "html" / f"{page_id}.html"
+        html.parent.mkdir(parents=True, exist_ok=True)
+        html.write_bytes(inspection.document.html)
+        self._rows[page_id] = {
+            "id": page_id,
+            "url": inspection.document.url,
+            "gold_text": join_blocks(page, inspection.texts, kept),
+            "marks": [{"text": inspection.texts[block], "is": label} for block, label in sorted(marks.items())],
+        }
+        self._write()
+        return page_id
+
+    def _write(self) -> None:
+        """Write a new file and replace the old one with it, so that the file is complete at any time."""
+        new_file = self.path.with_name(f"{self.path.name}.new")
+        rows = (json.dumps(row, ensure_ascii=False) + "\n" for row in self._rows.values())
+        with new_file.open("w", encoding="utf-8", errors="replace") as file:
+            file.writelines(rows)
+            file.flush()
+            os.fsync(file.fileno())
+        new_file.replace(self.path)
+
+
+def _row(line: str, number: int) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+        if not isinstance(row, dict) or "id" not in row or "gold_text" not in row:
+            raise ValueError  # noqa: TRY301  the message is below
+    except ValueError as error:
+        raise ValueError(f"line {number} is not a JSON object with 'id' and 'gold_text'") from error
+    return row

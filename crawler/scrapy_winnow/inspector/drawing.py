@@ -1,7 +1,7 @@
-"""A page as data that a browser can be told to draw: its own elements, attributes and text, and nothing that acts.
+"""A page as data for a browser to draw: its elements, attributes and text, and nothing that acts.
 
-The browser builds the very tree that was judged, element by element, so that no second parser sees the page: what is
-not in these lists cannot come to be. Scripts, frames, plug-ins, addresses and handlers are left out.
+The browser builds the tree that was scored, element by element. No second parser sees the page, so that only what is in
+these lists can appear. Scripts, frames, plug-ins, addresses and event handlers are left out.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from winnow.page.tags import TAG_NAMES
 if TYPE_CHECKING:
     from winnow.page.page import Page
 
-_LEFT_OUT: Final = frozenset(
+_SKIPPED: Final = frozenset(
     "script link meta base title template param source track frame applet bgsound animate set".split()  # noqa: SIM905
 )
-_STOOD_IN_FOR: Final = {
+_REPLACED_BY: Final = {
     **dict.fromkeys(("iframe", "object", "embed"), "winnow-frame"),
     **dict.fromkeys(("noscript", "noframes", "frameset", "form", "dialog", "portal"), "div"),
 }
-"""What is drawn instead of elements that load something, send something, or show only without scripts."""
+"""Drawn instead of elements that load or send something, or show only without scripts."""
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9-]*\Z")
 _ATTRIBUTES: Final = frozenset(
@@ -33,18 +33,18 @@ _ATTRIBUTES: Final = frozenset(
 )
 _DRAWN: Final = frozenset({"svg", "math"})
 _WITH_OWN_TEXT: Final = frozenset({"style", "option", "textarea", "svg", "math"})
-_PICTURE_DATA: Final = re.compile(r"data:image/(?:png|gif|jpeg|webp|avif|bmp|x-icon|svg\+xml)[;,]", re.IGNORECASE)
+_IMAGE_DATA: Final = re.compile(r"data:image/(?:png|gif|jpeg|webp|avif|bmp|x-icon|svg\+xml)[;,]", re.IGNORECASE)
 _ADDRESSES: Final = frozenset({"href", "xlink:href", "src"})
 _WEB: Final = re.compile(r"https?:|[^:]*(?:[/?#]|\Z)", re.IGNORECASE)
-_LONGEST_DATA: Final = 200_000  # characters of one picture
+_MAX_IMAGE_DATA: Final = 200_000  # characters
 
 
-def drawing(page: Page) -> dict[str, Any]:
-    """Describe a page for the browser.
+def describe_page(page: Page) -> dict[str, Any]:
+    """Return a page as data for the browser.
 
     Returns:
         ``names``, tag names, each once; ``tag`` and ``parent`` of each element, -1 for one that is not drawn;
-        ``attributes`` as name, value, name, value by number of element; ``own`` text of elements whose text is no text
+        ``attributes`` as name, value, name, value by number of element; ``own`` text of elements whose text is not text
         of the page (styles, options); ``runs`` of text with ``runOwner``, and ``runBegin``, how many stand before each
         element; ``blockRuns``, begin and end of each block in runs, and ``blocks``, begin and end of each element in
         blocks; ``links`` by number of element; whether there is a ``doctype``.
@@ -61,13 +61,13 @@ def drawing(page: Page) -> dict[str, Any]:
         name = TAG_NAMES[tag] or str(element.tag).rpartition("}")[2].lower()
         outside = within[parent] if parent >= 0 else ""
         within.append(outside or (name if name in _DRAWN else ""))
-        if (parent >= 0 and tags[parent] < 0) or name in _LEFT_OUT or (outside and name == "foreignobject"):
+        if (parent >= 0 and tags[parent] < 0) or name in _SKIPPED or (outside and name == "foreignobject"):
             tags.append(-1)
             continue
-        shown = _STOOD_IN_FOR.get(name, name if _NAME.match(name) else "span")
+        shown = _REPLACED_BY.get(name, name if _NAME.match(name) else "span")
         tags.append(names.setdefault(shown, len(names)))
         pairs = page.attributes[index]
-        if pairs and (kept := _kept(pairs, picture=name == "img", drawn=bool(within[index]))):
+        if pairs and (kept := _safe_attributes(pairs, is_image=name == "img", is_in_drawing=bool(within[index]))):
             attributes[index] = kept
         if name in _WITH_OWN_TEXT or outside:
             own[index] = "".join(map(str, element.itertext())) if name in {"style", "textarea"} else element.text or ""
@@ -90,29 +90,29 @@ def drawing(page: Page) -> dict[str, Any]:
 
 
 def _has_doctype(page: Page) -> bool:
-    """Whether a browser lays the page out by today's rules rather than by those of pages without a doctype."""
+    """Whether the page has a doctype, without which a browser uses quirks mode."""
     docinfo: Any = page.elements[0].getroottree().docinfo if page.n else None
     return docinfo is not None and bool(docinfo.doctype)
 
 
-def _kept(pairs: list[tuple[str, str]], *, picture: bool, drawn: bool) -> list[str]:
-    """The attributes that may stay: name, value, name, value; those of a picture, or of a part of a drawing."""
+def _safe_attributes(pairs: list[tuple[str, str]], *, is_image: bool, is_in_drawing: bool) -> list[str]:
+    """Return the attributes that cannot act: name, value, name, value."""
     kept: list[str] = []
     for name, value in pairs:
         if name in _ATTRIBUTES or name.startswith("aria-"):
             kept += name, value
         elif name in _ADDRESSES:
-            # Pictures that are in the page, parts of the same drawing, and for --load-assets pictures on the web.
-            inside = _PICTURE_DATA.match(value) and len(value) <= _LONGEST_DATA
+            # Image data, parts of the same drawing, and image addresses, which only --load-assets loads.
+            inside = _IMAGE_DATA.match(value) and len(value) <= _MAX_IMAGE_DATA
             web = name == "src" and _WEB.match(value)
-            if (picture and (inside or web)) or (drawn and (inside or value.startswith("#"))):
+            if (is_image and (inside or web)) or (is_in_drawing and (inside or value.startswith("#"))):
                 kept += name, value
-        elif drawn and _NAME.match(name.lower()) and not name.lower().startswith("on"):
+        elif is_in_drawing and _NAME.match(name.lower()) and not name.lower().startswith("on"):
             kept += name, value
     return kept
 
 
-def style_sheets(page: Page) -> list[str]:
+def find_style_sheets(page: Page) -> list[str]:
     """Return the addresses of the page's style sheets, for ``--load-assets``."""
     return [
         href

@@ -1,25 +1,26 @@
-"""One page under inspection: judged under changing settings, with what there is to say of each of its sections."""
+"""One page under inspection: cleaned with the settings that are trial, with the reasons for each of its sections."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
 from scrapy_winnow.cleaning.item_values import CleaningOptions, clean_item
-from scrapy_winnow.inspector.drawing import drawing, style_sheets
-from scrapy_winnow.inspector.outputs import Outputs, located
-from scrapy_winnow.inspector.tried import RememberedModel, Tried
+from scrapy_winnow.inspector.drawing import describe_page, find_style_sheets
 from scrapy_winnow.storage.evidence import HashedPage
 from winnow import DEFAULT_LIMITS, Cleaned, Limits, Page, PageTooLarge, clean, load_model
+from winnow.cleaning import check_choice
 from winnow.evidence.draft import Reason
 from winnow.evidence.marked_articles import with_authors_mark
 from winnow.evidence.site_counts import with_site_counts
 from winnow.models.networks import Attribution, BlockPerceptron, attribute_scores
+from winnow.models.scores import FAVORS, FixedThreshold
 from winnow.output.text import block_texts
 from winnow.site import PageCounts
+from winnow.smoothing import smooth_scores
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,24 +29,169 @@ if TYPE_CHECKING:
 
     from scrapy_winnow.inspector.documents import Document
     from scrapy_winnow.inspector.replay import Replay
-    from winnow.models.scores import Scores
+    from winnow.models.scores import Favor, Model, Scores
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What the controls of the inspector are set to.
+
+    Attributes:
+        model: name or path of the model; ``None`` for the package's own.
+        threshold: smoothed score from which text is cut; ``None`` for the one that the model chooses for the page.
+        penalty: factor on the model's cost of a section; 0 makes every block a section, a large number makes one.
+        pages: pages of the site that were counted, this page included; 0 for none.
+        smooth: whether the scores are smoothed over the tree.
+        favor: which mistake is worse, see :func:`winnow.clean`; it has no effect on a threshold that is set.
+    """
+
+    model: str | None = None
+    threshold: float | None = None
+    penalty: float = 1.0
+    pages: int = 0
+    smooth: bool = True
+    favor: Favor = "balanced"
+
+    @classmethod
+    def of(cls, values: dict[str, Any]) -> Self:
+        """Read the settings that a browser sent.
+
+        Raises:
+            ValueError: they are not settings.
+        """
+        try:
+            threshold = values.get("threshold")
+            trial = cls(
+                model=None if values.get("model") is None else str(values["model"]),
+                threshold=None if threshold is None else float(threshold),
+                penalty=float(values.get("penalty", 1.0)),
+                pages=int(values.get("pages", 0)),
+                smooth=bool(values.get("smooth", True)),
+                favor=values.get("favor", "balanced"),
+            )
+            check_choice("favor", trial.favor, FAVORS)
+        except (TypeError, AttributeError) as error:
+            raise ValueError(f"not the settings of a page: {error}") from error
+        if not (0 <= trial.penalty < float("inf") and trial.pages >= 0):
+            raise ValueError("penalty and pages must not be negative")
+        return trial
+
+
+@dataclass(eq=False)
+class CachedModel:
+    """A model that scores each page once, and applies the settings that are trial to the scores."""
+
+    model: Model
+    trial: Trial = field(default_factory=Trial)
+    known: dict[int, Scores] = field(default_factory=dict)
+    thresholds: dict[tuple[int, Favor], float] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Kind of model."""
+        return self.model.name
+
+    @property
+    def version(self) -> str:
+        """Version of its weights."""
+        return self.model.version
+
+    def score(self, page: Page) -> Scores:
+        """Score the units of a page with the threshold and the penalty that are trial."""
+        scores = self.original_scores(page)
+        penalty = scores.penalty.copy()
+        penalty[np.isfinite(penalty)] *= self.trial.penalty  # units that never begin a section stay so
+        scores = replace(scores, penalty=penalty)
+        if (threshold := self.trial.threshold) is None:
+            return scores
+        return replace(scores, decision=FixedThreshold(threshold))
+
+    def original_scores(self, page: Page) -> Scores:
+        """Return the scores of the model itself."""
+        if id(page) not in self.known:
+            self.known[id(page)] = self.model.score(page)
+        return self.known[id(page)]
+
+    def own_threshold(self, page: Page, favor: Favor) -> float:
+        """Return the smoothed score, 1 at most, from which the model would cut a page of an unknown site."""
+        key = id(page), favor
+        if key not in self.thresholds:
+            scores = with_authors_mark(page, self.original_scores(page))
+            values = smooth_scores(page, scores).value[page.n :]
+            self.thresholds[key] = min(scores.decision.choose(values, scope="auto", favor=favor).threshold, 1.0)
+        return self.thresholds[key]
+
+    def with_trial(self, trial: Trial) -> CachedModel:
+        """Return the same model and its scores with other settings."""
+        return CachedModel(self.model, trial, self.known, self.thresholds)
+
+
+_PREFIX_LENGTH: Final = 24  # characters that find a block whose text was changed
+
+
+def list_facts(cleaned: Cleaned) -> list[tuple[str, str]]:
+    """Return the metadata of a page as names and values, each with its source."""
+    metadata = cleaned.metadata
+    found = []
+    for name, value in asdict(metadata).items():
+        if value and name != "sources":
+            written = ", ".join(value) if isinstance(value, list) else str(value)
+            source = metadata.sources.get(name)
+            found.append((name.replace("_", " "), f"{written}\n(from {source})" if source else written))
+    return found
+
+
+def locate_blocks(text: str, blocks: Sequence[str], kept: NDArray[np.bool_]) -> list[list[int]]:
+    """Find the kept blocks in the text.
+
+    Args:
+        text: the text.
+        blocks: text of each block of the page.
+        kept: bool[m], the blocks in the text.
+
+    Returns:
+        The number, begin and end of each block that was found, in UTF-16 units as a browser counts.
+    """
+    spans: list[tuple[int, int, int]] = []
+    at = 0
+    for block in np.flatnonzero(kept).tolist():
+        wanted = blocks[block]
+        found = text.find(wanted, at)
+        end = found + len(wanted)
+        if found < 0 or found - at > len(wanted) + 4 * _PREFIX_LENGTH:
+            found = text.find(wanted[:_PREFIX_LENGTH].split("\n")[0], at)
+            if found < 0 or found - at > len(wanted) + 4 * _PREFIX_LENGTH:
+                continue
+            end = min(found + len(wanted), len(text))
+        spans.append((block, found, end))
+        at = end
+    return _to_utf16(text, spans)
+
+
+def _to_utf16(text: str, spans: list[tuple[int, int, int]]) -> list[list[int]]:
+    if text.isascii() or max(map(ord, text), default=0) < 0x10000:
+        return [list(span) for span in spans]
+    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
+    before = np.append(0, np.cumsum(1 + (points > 0xFFFF)))
+    return [[block, int(before[begin]), int(before[end])] for block, begin, end in spans]
+
 
 CONTENT, TEMPLATE, COMMENTS, COPY = range(4)
 KINDS: Final = ("content", "template", "comments", "copy")
-"""What a section can be, by number."""
+"""Kinds of sections, by number."""
 
-_MOST_WEIGHED: Final = 500  # sections
+_MAX_ATTRIBUTED: Final = 500  # sections
 _WIDE: Final = Limits(max_bytes=256_000_000, max_nodes=5_000_000)
 
 
 @dataclass(eq=False)
 class Inspection:
-    """A page, and what is known of it already.
+    """A page, and the results that were computed for it so far.
 
     Attributes:
         document: the page as it was served.
         page: the same, parsed.
-        replay: what other pages of its site say; ``None`` where none are known.
+        replay: the other pages of its site; ``None`` where none are known.
         passed_through: why a crawl would pass it through uncut: ``"bytes"``, ``"nodes"`` or ``"depth"``.
     """
 
@@ -53,15 +199,15 @@ class Inspection:
     page: Page
     replay: Replay | None = None
     passed_through: str | None = None
-    _models: dict[str | None, RememberedModel] = field(default_factory=dict)
+    _models: dict[str | None, CachedModel] = field(default_factory=dict)
     _hashed: HashedPage | None = None
     _texts: list[str] | None = None
-    _cleaned: tuple[Tried, Cleaned] | None = None
+    _cleaned: tuple[Trial, Cleaned] | None = None
     _weights: dict[str | None, Attribution] = field(default_factory=dict)
 
     @classmethod
     def of(cls, document: Document, replay: Replay | None = None) -> Inspection:
-        """Parse a document; a page that is too large for a crawl is inspected all the same."""
+        """Parse a document, even one that is too large for a crawl."""
         passed_through = None
         try:
             page = Page.parse(document.html, document.url, encoding=document.encoding)
@@ -78,39 +224,38 @@ class Inspection:
             self._texts = block_texts(self.page)
         return self._texts
 
-    def model(self, name: str | None) -> RememberedModel:
-        """Return a model that remembers its scores of the page.
+    def model(self, name: str | None) -> CachedModel:
+        """Return a model that caches its scores of the page.
 
         Raises:
             FileNotFoundError: there is neither a model of that name nor such a file.
             ValueError: the file is not a model that this version can use.
         """
         if name not in self._models:
-            self._models[name] = RememberedModel(load_model(name))
+            self._models[name] = CachedModel(load_model(name))
         return self._models[name]
 
     def evidence(self, pages: int) -> NDArray[np.int64] | None:
-        """int64[n + m], how many of the first pages of the site have each unit; ``None`` where none were seen."""
+        """Return int64[n + m], how many of ``pages`` pages of the site have each unit; ``None`` without pages."""
         if self.replay is None or pages < 1 or not self.page.n:
             return None
         if self._hashed is None:
             self._hashed = HashedPage.of(self.page)
         return self.replay.frequencies(self.document.name, self._hashed, min(pages, self.replay.seen))
 
-    def cleaned(self, tried: Tried) -> Cleaned:
+    def cleaned(self, trial: Trial) -> Cleaned:
         """Clean the page under some settings; the last result is kept."""
-        if self._cleaned is None or self._cleaned[0] != tried:
-            df = self.evidence(tried.pages)
-            pages = min(tried.pages, self.replay.seen) if self.replay is not None and df is not None else 0
-            model = self.model(tried.model).trying(tried)
-            switches: dict[str, Any] = {"smooth": tried.smooth, "favor": tried.favor}
-            self._cleaned = tried, clean(
-                self.page, model=model, site=None if df is None else PageCounts(df, pages), **switches
-            )
+        if self._cleaned is None or self._cleaned[0] != trial:
+            df = self.evidence(trial.pages)
+            pages = min(trial.pages, self.replay.seen) if self.replay is not None and df is not None else 0
+            model = self.model(trial.model).with_trial(trial)
+            switches: dict[str, Any] = {"smooth": trial.smooth, "favor": trial.favor}
+            site = None if df is None else PageCounts(df, pages)
+            self._cleaned = trial, clean(self.page, model=model, site=site, **switches)
         return self._cleaned[1]
 
-    def described(self, *, load_assets: bool = False) -> dict[str, Any]:
-        """What does not depend on settings, for the browser."""
+    def describe(self, *, load_assets: bool = False) -> dict[str, Any]:
+        """Return what does not depend on settings, for the browser."""
         page = self.page
         return {
             "name": self.document.name,
@@ -119,84 +264,94 @@ class Inspection:
             "bytes": len(self.document.html),
             "elements": page.n,
             "passedThrough": self.passed_through,
-            "tree": drawing(page),
-            "styles": style_sheets(page) if load_assets else [],
+            "tree": describe_page(page),
+            "styles": find_style_sheets(page) if load_assets else [],
         }
 
-    def state(self, tried: Tried) -> dict[str, Any]:
-        """What the settings make of the page, for the browser: its sections, and what becomes of each block."""
+    def state(self, trial: Trial) -> dict[str, Any]:
+        """Return the sections and the decision for each block under some settings, for the browser."""
         begin = time.perf_counter()
-        cleaned = self.cleaned(tried)
+        cleaned = self.cleaned(trial)
         decided = cleaned.decided
         if decided is None:
             sections: list[dict[str, Any]] = []
-            kind = own = np.zeros(0, np.int64)
+            kind = section_of = np.zeros(0, np.int64)
         else:
             kind = np.where(decided.template[self.page.n :], TEMPLATE, CONTENT)
             kind[decided.comment_units[self.page.n :]] = COMMENTS
             kind[decided.reason[self.page.n :] == Reason.COPY] = COPY
-            sections, own = self._sections(cleaned, tried, kind)
-        spans, text = located(cleaned.text, self.texts, kind == CONTENT)
-        model = self.model(tried.model)
-        threshold = model.own_threshold(self.page, tried.favor) if self.page.n else 0.5
+            sections, section_of = self._sections(cleaned, trial, kind)
+        spans = locate_blocks(cleaned.text, self.texts, kind == CONTENT)
+        model = self.model(trial.model)
+        threshold = model.own_threshold(self.page, trial.favor) if self.page.n else 0.5
         return {
-            "tried": asdict(tried),
-            "threshold": tried.threshold if tried.threshold is not None else threshold,
+            "trial": asdict(trial),
+            "threshold": trial.threshold if trial.threshold is not None else threshold,
             "ownThreshold": threshold,
             "sections": sections,
             "kind": kind.tolist(),
-            "section": own.tolist(),
-            "text": text,
+            "section": section_of.tolist(),
+            "text": cleaned.text,
             "spans": spans,
             "templateShare": cleaned.template_share,
             "fallback": cleaned.fallback,
             "model": cleaned.model_version,
             "seen": self.replay.seen if self.replay is not None else 0,
-            "of": self.replay.of if self.replay is not None else 0,
+            "total": self.replay.total if self.replay is not None else 0,
             "milliseconds": round(1000 * (time.perf_counter() - begin), 1),
         }
 
-    def outputs(self, tried: Tried) -> dict[str, Any]:
-        """What comes out under some settings: clean HTML, Markdown and the fields of an item."""
-        cleaned = self.cleaned(tried)
-        df = self.evidence(tried.pages)
+    def outputs(self, trial: Trial) -> dict[str, Any]:
+        """Return the outputs under some settings: HTML, Markdown, metadata and the fields of an item."""
+        from markdown_it import MarkdownIt  # noqa: PLC0415  (of the extra [inspect], and not needed for the scores)
+
+        cleaned = self.cleaned(trial)
+        df = self.evidence(trial.pages)
         item = clean_item(
             *(self.document.html, self.document.url, None),
-            model=self.model(tried.model).trying(tried),
-            options=CleaningOptions(limits=_WIDE, favor=tried.favor),
+            model=self.model(trial.model).with_trial(trial),
+            options=CleaningOptions(limits=_WIDE, favor=trial.favor),
         ).values
         item |= {"text": cleaned.text, "template_share": round(cleaned.template_share, 4)}
-        item |= {"label_source": "page" if df is None else "site", "evidence_pages": 0 if df is None else tried.pages}
-        return asdict(Outputs.of(cleaned, {"url": self.document.url, **item}))
+        item |= {"label_source": "page" if df is None else "site", "evidence_pages": 0 if df is None else trial.pages}
+        markdown = cleaned.markdown
+        renderer = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])  # HTML stays text
+        return {
+            "html": cleaned.html,
+            "markdown": markdown,
+            "rendered": renderer.render(markdown),
+            "facts": list_facts(cleaned),
+            "item": {"url": self.document.url, **item},
+        }
 
-    def heaviest(self, tried: Tried, blocks: Sequence[int]) -> list[tuple[str, float, float | None]]:
-        """Return the features that weighed most in the scores of some blocks; none for models that cannot tell.
+    def top_features(self, trial: Trial, blocks: Sequence[int]) -> list[tuple[str, float, float | None]]:
+        """Return the features that explain most of the scores of some blocks; none for other kinds of models.
 
         Raises:
             IndexError: the page has no such block.
         """
-        model = self.model(tried.model).model
+        model = self.model(trial.model).model
         if not isinstance(model, BlockPerceptron) or not self.page.m:
             return []
-        if tried.model not in self._weights:
-            self._weights[tried.model] = attribute_scores(model, self.page)
-        return self._weights[tried.model].heaviest(blocks)
+        if trial.model not in self._weights:
+            self._weights[trial.model] = attribute_scores(model, self.page)
+        return self._weights[trial.model].heaviest(blocks)
 
-    def all_weights(self, tried: Tried) -> dict[int, list[tuple[str, float, float | None]]]:
-        """The same for each section that has blocks, by the number of its root unit."""
-        decided = self.cleaned(tried).decided
+    def all_top_features(self, trial: Trial) -> dict[int, list[tuple[str, float, float | None]]]:
+        """Return the same for each section that has blocks, by the number of its root unit."""
+        decided = self.cleaned(trial).decided
         if decided is None:
             return {}
-        own = decided.smoothed.section[self.page.n :]
+        section_of = decided.smoothed.section[self.page.n :]
         return {
-            int(root): self.heaviest(tried, np.flatnonzero(own == root).tolist())
-            for root in np.unique(own)[:_MOST_WEIGHED].tolist()
+            int(root): self.top_features(trial, np.flatnonzero(section_of == root).tolist())
+            for root in np.unique(section_of)[:_MAX_ATTRIBUTED].tolist()
         }
 
     def _sections(
-        self, cleaned: Cleaned, tried: Tried, kind: NDArray[np.int64]
+        self, cleaned: Cleaned, trial: Trial, kind: NDArray[np.int64]
     ) -> tuple[list[dict[str, Any]], NDArray[np.int64]]:
-        """The sections in document order, and the number of each block's among them, int64[m]."""
+        """Return the sections in document order, and the number of the section of each block, int64[m]."""
         page, decided = self.page, cleaned.decided
         if decided is None:
             return [], np.zeros(page.m, np.int64)
@@ -205,50 +360,52 @@ class Inspection:
         roots = roots[np.lexsort((roots, begin))]
         number = np.zeros(page.n + page.m, np.int64)
         number[roots] = np.arange(len(roots))
-        own = number[decided.smoothed.section[page.n :]]
+        section_of = number[decided.smoothed.section[page.n :]]
 
         lengths = np.fromiter(map(len, self.texts), np.float64, page.m)
-        scores = with_authors_mark(page, self.model(tried.model).own(page))
-        df = self.evidence(tried.pages)
-        raw = _means(scores, page, own, len(roots))
-        moved = raw
+        scores = with_authors_mark(page, self.model(trial.model).original_scores(page))
+        df = self.evidence(trial.pages)
+        raw = _means(scores, page, section_of, len(roots))
+        adjusted = raw
         if df is not None and self.replay is not None:
-            pages = min(tried.pages, self.replay.seen)
-            moved = _means(with_site_counts(page, scores, df, pages), page, own, len(roots))
+            pages = min(trial.pages, self.replay.seen)
+            adjusted = _means(with_site_counts(page, scores, df, pages), page, section_of, len(roots))
         sections = []
-        blocks_of = np.split(np.argsort(own, kind="stable"), np.cumsum(np.bincount(own, minlength=len(roots)))[:-1])
+        blocks_of = np.split(
+            np.argsort(section_of, kind="stable"), np.cumsum(np.bincount(section_of, minlength=len(roots)))[:-1]
+        )
         for place, (root, segment) in enumerate(zip(roots.tolist(), cleaned.segments, strict=True)):
             blocks = blocks_of[place]
-            what = int(np.bincount(kind[blocks]).argmax()) if len(blocks) else int(segment.template)
+            section_kind = int(np.bincount(kind[blocks]).argmax()) if len(blocks) else int(segment.template)
             sections.append(
                 {
                     "unit": root,
                     "element": root if root < page.n else int(page.block_node[root - page.n]),
                     "path": segment.path,
                     "tag": segment.tag,
-                    "kind": what,
+                    "kind": section_kind,
                     "score": round(segment.score, 4),
                     "raw": raw[place],
-                    "moved": moved[place],
+                    "adjusted": adjusted[place],
                     "reason": segment.reason,
                     "characters": segment.characters,
                     "on": None if df is None else _median(df[page.n + blocks], lengths[blocks]),
                 }
             )
-        return sections, own
+        return sections, section_of
 
 
-def _means(scores: Scores, page: Page, own: NDArray[np.int64], sections: int) -> list[float | None]:
-    """Mean score of each section's blocks by their weight; ``None`` for sections without blocks."""
+def _means(scores: Scores, page: Page, section_of: NDArray[np.int64], sections: int) -> list[float | None]:
+    """Return the weighted mean score of each section's blocks; ``None`` for sections without blocks."""
     score, weight = scores.templateness[page.n :], scores.weight[page.n :].astype(np.float64)
     weight = np.where(weight > 0, weight, 1e-9)
-    total = np.bincount(own, weight, sections)
-    sums = np.bincount(own, weight * score, sections)
+    total = np.bincount(section_of, weight, sections)
+    sums = np.bincount(section_of, weight * score, sections)
     return [round(float(s / t), 4) if t > 0 else None for s, t in zip(sums, total, strict=True)]
 
 
 def _median(values: NDArray[np.int64], weights: NDArray[np.float64]) -> int | None:
-    """The value that half of the weight lies below."""
+    """Return the weighted median."""
     if not len(values):
         return None
     order = np.argsort(values, kind="stable")

@@ -1,24 +1,25 @@
-"""What the inspector shows: the pages, the models to choose from, the site that they are of, and the gold collected."""
+"""What the inspector shows: the pages, the models to choose from, the site of the pages, and the gold that is saved."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import base64
+import gzip
+import json
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from scrapy_winnow.inspector.documents import DocumentError, gold_name
-from scrapy_winnow.inspector.inspection import Inspection
-from scrapy_winnow.inspector.prepared import prepared
-from scrapy_winnow.inspector.tried import Tried
+from scrapy_winnow.inspector.inspection import Inspection, Trial
 from winnow.models import DEFAULT_MODEL, shipped_models
+from winnow.models.scores import FAVORS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from scrapy_winnow.inspector.documents import Documents
-    from scrapy_winnow.inspector.gold import GoldFile
+    from scrapy_winnow.inspector.documents import Documents, GoldFile
     from scrapy_winnow.inspector.replay import Replay
 
-_KEPT: Final = 3
+_MAX_OPEN: Final = 3  # pages
 _PASSED_THROUGH: Final = {
     "bytes": "A crawl passes this page through uncut: it is larger than WINNOW_MAX_BYTES.",
     "nodes": "A crawl passes this page through uncut: it has more nodes than WINNOW_MAX_NODES.",
@@ -28,15 +29,15 @@ _PASSED_THROUGH: Final = {
 
 @dataclass(eq=False)
 class Inspector:
-    """Pages under inspection, the last few of them kept.
+    """The pages under inspection; the last few stay in memory.
 
     Attributes:
         documents: the pages.
-        models: names or paths of models to choose from; the first is the one to begin with.
-        replay: what the site says of its pages; ``None`` where no other page is known.
-        gold: where corrections go; ``None`` where none are collected.
-        load_assets: let pages load their pictures and style sheets.
-        pages: pages of the site that are taken as seen to begin with.
+        models: names or paths of models to choose from; the first one is used first.
+        replay: the other pages of the site; ``None`` where none are known.
+        gold: where corrections are saved; ``None`` where they are not.
+        load_assets: whether pages load their images and style sheets.
+        pages: pages of the site that are counted at first.
     """
 
     documents: Documents
@@ -56,26 +57,26 @@ class Inspector:
         if not 0 <= number < len(self.documents):
             raise DocumentError(f"there is no page {number + 1}")
         if number not in self._open:
-            while len(self._open) >= _KEPT:
+            while len(self._open) >= _MAX_OPEN:
                 del self._open[next(iter(self._open))]
             self._open[number] = Inspection.of(self.documents.read(number), self.replay)
         return self._open[number]
 
     def title(self, number: int) -> str:
-        """Title of a page, or its name."""
+        """Return the title of a page, or its name."""
         page = self.page(number)
         return page.page.title or page.document.name
 
     def data(self, number: int, *, server: bool) -> dict[str, Any]:
-        """What the script of the inspector works with; all there is to know of the page where there is no server."""
+        """Return the data of the inspector's script; all results in advance where there is no server to ask later."""
         page = self.page(number)
-        tried = Tried(model=self.models[0] if self.models else None, pages=self.pages)
-        state = page.state(tried)
+        trial = Trial(model=self.models[0] if self.models else None, pages=self.pages)
+        state = page.state(trial)
         data: dict[str, Any] = {
             "server": server,
             "number": number,
             "pages": len(self.documents) if server else 1,
-            "document": page.described(load_assets=self.load_assets),
+            "document": page.describe(load_assets=self.load_assets),
             "state": state,
             "assets": self.load_assets,
             "models": self._choices(),
@@ -89,31 +90,31 @@ class Inspector:
             }
         if not server:
             models = [name for name, _ in data["models"]]
-            data |= {"outputs": page.outputs(tried), "weights": page.all_weights(tried)}
-            data |= {"prepared": prepared(page, tried, models)}
+            data |= {"outputs": page.outputs(trial), "weights": page.all_top_features(trial)}
+            data |= {"precomputed": precompute(page, trial, models)}
         return data
 
-    def save(self, number: int, tried: Tried, marks: dict[int, str]) -> dict[str, Any]:
-        """Save a page as gold, and name the next that is not yet.
+    def save(self, number: int, trial: Trial, marks: dict[int, str]) -> dict[str, Any]:
+        """Save a page as gold, and return the number of the next page that is not.
 
         Raises:
-            DocumentError: no gold is collected, or the page cannot be read.
+            DocumentError: corrections are not saved, or the page cannot be read.
             OSError: it cannot be written.
-            ValueError: the marks are none of the page's.
+            ValueError: the page has no such blocks.
         """
         if self.gold is None:
-            raise DocumentError("no gold is collected: begin with --collect FILE")
-        self.gold.save(self.page(number), tried, marks)
+            raise DocumentError("corrections are not saved: start with --collect FILE")
+        self.gold.save(self.page(number), trial, marks)
         return {"saved": len(self.gold), "next": self._next(number)}
 
     def seen(self) -> dict[str, Any]:
-        """How many pages of the site have been read."""
+        """Return how many pages of the site were read."""
         replay = self.replay
-        return {"seen": replay.seen if replay else 0, "of": replay.of if replay else 0}
+        return {"seen": replay.seen if replay else 0, "total": replay.total if replay else 0}
 
     def _next(self, number: int) -> int | None:
         gold = self.gold
-        if gold is None or not self.documents.of_one_site:
+        if gold is None or not self.documents.is_one_site:
             return None
         for other in range(number + 1, len(self.documents)):
             if gold_name(self.documents.read(other)) not in gold:
@@ -127,7 +128,64 @@ class Inspector:
 
     @staticmethod
     def _notice(page: Inspection, *, fallback: bool) -> str:
-        says = [_PASSED_THROUGH[page.passed_through]] if page.passed_through else []
+        notices = [_PASSED_THROUGH[page.passed_through]] if page.passed_through else []
         if fallback:
-            says.append("All of this page looks like template; its least template-like section is kept.")
-        return " ".join(says)
+            notices.append("All of this page looks like template; its least template-like section is kept.")
+        return " ".join(notices)
+
+
+MAX_ELEMENTS: Final = 20_000
+"""The fifty-odd states of a larger page take half a second each; its file has no controls."""
+
+_THRESHOLDS: Final = tuple(step / 20 for step in range(21))
+_PENALTIES: Final = (-21, *range(-18, 21, 3))  # tenths of a decade; the first means no penalty
+_PAGES: Final = (0, 1, 2, 3, 5, 8, 10, 15, 20, 30, 50, 70, 100)
+
+
+def precompute(inspection: Inspection, trial: Trial, models: Sequence[str]) -> str | None:
+    """Compute the state for every position of each control, with the other controls as they are set at first.
+
+    Args:
+        inspection: the page.
+        trial: the settings of the controls.
+        models: names of the models to choose from, "" for the package's own.
+
+    Returns:
+        base64 of gzipped JSON: ``axes``, the positions of each control with the number of their state; ``states``;
+        ``pool``, the sections and lines of text that the states refer to by number. ``None`` for too large a page.
+    """
+    if inspection.page.n > MAX_ELEMENTS:
+        return None
+    pool: dict[str, int] = {}
+    known: dict[str, int] = {}
+    axes: dict[str, list[tuple[object, int]]] = {}
+    for control, position, setting in _settings(inspection, trial, models):
+        packed = json.dumps(_pack(inspection.state(setting), pool), separators=(",", ":"))
+        axes.setdefault(control, []).append((position, known.setdefault(packed, len(known))))
+    written = f'{{"axes":{json.dumps(axes)},"pool":[{",".join(pool)}],"states":[{",".join(known)}]}}'
+    return base64.b64encode(gzip.compress(written.encode("utf-8", "replace"), mtime=0)).decode()
+
+
+def _settings(inspection: Inspection, trial: Trial, models: Sequence[str]) -> Iterator[tuple[str, object, Trial]]:
+    """Yield each position of each control, and the settings with it."""
+    for threshold in _THRESHOLDS:
+        yield "threshold", threshold, replace(trial, threshold=threshold)
+    for position in _PENALTIES:
+        yield "penalty", position, replace(trial, penalty=0.0 if position <= _PENALTIES[0] else 10 ** (position / 10))
+    for favor in FAVORS:
+        yield "favor", favor, replace(trial, favor=favor)
+    for model in models if len(models) > 1 else ():
+        yield "model", model, replace(trial, model=model or None)
+    seen = inspection.replay.seen if inspection.replay is not None else 0
+    for pages in sorted({pages for pages in (*_PAGES, trial.pages, seen) if pages <= seen}) if seen else ():
+        yield "seen", pages, replace(trial, pages=pages)
+
+
+def _pack(state: dict[str, Any], pool: dict[str, int]) -> dict[str, Any]:
+    """Return a state whose sections and lines of text, which many states share, are numbers in the pool."""
+
+    def numbers(things: list[Any]) -> list[int]:
+        return [pool.setdefault(json.dumps(thing, separators=(",", ":")), len(pool)) for thing in things]
+
+    steady = {name: value for name, value in state.items() if name != "milliseconds"}
+    return steady | {"sections": numbers(state["sections"]), "text": numbers(state["text"].split("\n"))}

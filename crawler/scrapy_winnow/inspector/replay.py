@@ -1,4 +1,4 @@
-"""Pages of a site seen one after the other, so that one watches what they say of a page come in."""
+"""What the counts of a site would be after its first pages, for a page of it."""
 
 from __future__ import annotations
 
@@ -24,30 +24,30 @@ if TYPE_CHECKING:
 
     Hashes = NDArray[np.uint64]
 
-MOST_PAGES: Final = 100
-"""Pages of a site that are replayed."""
+MAX_PAGES: Final = 100
+"""Pages of a site that are used."""
 
 
 class Replay(Protocol):
-    """What a site says of one of its pages once some of them have been seen."""
+    """The counts of a site for one of its pages after some of them were counted."""
 
     @property
     def seen(self) -> int:
-        """Most pages that can be replayed by now, the page itself among them."""
+        """How many pages can be counted by now, the page itself included."""
         ...
 
     @property
-    def of(self) -> int:
-        """Pages there will be when all are read."""
+    def total(self) -> int:
+        """How many there will be when all are read."""
         ...
 
     def frequencies(self, name: str, page: HashedPage, pages: int) -> NDArray[np.int64]:
-        """int64[n + m], how many of the first ``pages`` pages have each unit of a page, that page being one of them."""
+        """Return int64[n + m], how many of ``pages`` pages, this page included, have each unit of it."""
         ...
 
 
 class FolderReplay:
-    """The pages of a folder, in an order that is shuffled but always the same; they are read in a thread.
+    """The pages of a folder, shuffled the same way each time, and read in a thread.
 
     Args:
         documents: the pages of one site.
@@ -56,38 +56,37 @@ class FolderReplay:
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
         order = list(range(len(documents)))
-        random.Random(0).shuffle(order)  # noqa: S311  neighbours in a folder resemble each other
-        self._order = order[: MOST_PAGES + 1]
+        random.Random(0).shuffle(order)  # noqa: S311  neighbours in a folder are alike
+        self._order = order[: MAX_PAGES + 1]
         self._pages: list[tuple[str, Hashes]] = []
-        self._left_out = 0
+        self._skipped = 0
         self._done = threading.Event()
         self._found: tuple[tuple[str, int], NDArray[np.bool_]] | None = None
 
     @property
     def seen(self) -> int:
         """See :class:`Replay`."""
-        return max(1, min(len(self._pages), MOST_PAGES))
+        return max(1, min(len(self._pages), MAX_PAGES))
 
     @property
-    def of(self) -> int:
+    def total(self) -> int:
         """See :class:`Replay`."""
-        return max(1, min(len(self._order) - self._left_out, MOST_PAGES))
+        return max(1, min(len(self._order) - self._skipped, MAX_PAGES))
 
     def start(self) -> None:
         """Read the pages in a thread of their own."""
         threading.Thread(target=self.read, daemon=True).start()
 
-    def read(self, told: Callable[[int], object] = lambda _: None) -> None:
-        """Read all pages now; those that cannot be read are left out."""
+    def read(self) -> None:
+        """Read all pages now; skip those that cannot be read."""
         for number in self._order:
             try:
                 document = self._documents.read(number)
                 page = HashedPage.of(Page.parse(document.html, document.url, encoding=document.encoding))
             except (DocumentError, OSError, PageTooLarge):
-                self._left_out += 1
+                self._skipped += 1
                 continue
             self._pages.append((document.name, np.unique(page.fingerprints)))
-            told(len(self._pages))
         self._done.set()
 
     def wait(self, seconds: float) -> bool:
@@ -99,33 +98,33 @@ class FolderReplay:
         others = [fingerprints for other, fingerprints in self._pages if other != name]
         key = (name, len(others))
         if self._found is None or self._found[0] != key:
-            self._found = key, _on_each(page.fingerprints, others)
+            self._found = key, _pages_with(page.fingerprints, others)
         df = 1 + self._found[1][: max(pages - 1, 0)].sum(axis=0, dtype=np.int64)
         return page.frequencies(SiteEvidence(df, pages, 0, counted=False))
 
 
 class CountedReplay:
-    """What crawls have counted of the hosts, as if so many pages had been seen: shares of pages stay what they are.
+    """The counts of crawls, scaled to so many pages.
 
     Args:
-        read: returns the labels of a host, by its name; ``None`` where it is not known.
+        read: returns the labels of a host by its name, ``None`` for an unknown host.
     """
 
     def __init__(self, read: Callable[[str], HostLabels | None]) -> None:
         self._read = lru_cache(maxsize=16)(read)
-        self.seen = self.of = MOST_PAGES
+        self.seen = self.total = MAX_PAGES
 
     def frequencies(self, name: str, page: HashedPage, pages: int) -> NDArray[np.int64]:  # noqa: ARG002  see Replay
         """See :class:`Replay`."""
         host = site_of(page.page.url or "")
         labels = self._read(host) if host is not None else None
-        shares = np.zeros(len(page.fingerprints)) if labels is None else labels.df(page.fingerprints) / labels.pages
-        df = 1 + np.rint(shares * (pages - 1)).astype(np.int64)
+        fractions = np.zeros(len(page.fingerprints)) if labels is None else labels.df(page.fingerprints) / labels.pages
+        df = 1 + np.rint(fractions * (pages - 1)).astype(np.int64)
         return page.frequencies(SiteEvidence(df, pages, 0, counted=False))
 
 
-def _on_each(fingerprints: Hashes, others: Sequence[Hashes]) -> NDArray[np.bool_]:
-    """bool[len(others), k], which of the other pages have each fingerprint."""
+def _pages_with(fingerprints: Hashes, others: Sequence[Hashes]) -> NDArray[np.bool_]:
+    """Return bool[len(others), k], which of the other pages have each fingerprint."""
     found = np.zeros((len(others), len(fingerprints)), bool)
     for row, known in zip(found, others, strict=True):
         row[:] = np.isin(fingerprints, known)

@@ -1,4 +1,4 @@
-"""The inspector's server: loopback only, for one person, behind an address that cannot be guessed."""
+"""The inspector in the browser: one HTML document, and its server, on loopback, for one person."""
 
 from __future__ import annotations
 
@@ -6,21 +6,80 @@ import json
 import secrets
 import sys
 import threading
+from functools import lru_cache
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final, Self
 from urllib.parse import parse_qs, urlsplit
 
-from scrapy_winnow.inspector.application import application
+from jinja2 import Environment, Template
+from markupsafe import Markup
+
 from scrapy_winnow.inspector.documents import DocumentError
-from scrapy_winnow.inspector.tried import Tried
+from scrapy_winnow.inspector.inspection import Trial
 
 if TYPE_CHECKING:
     from types import TracebackType
 
     from scrapy_winnow.inspector.inspector import Inspector
 
-_MOST_BODY: Final = 4_000_000  # bytes
+_ASSETS: Final = files("scrapy_winnow.inspector") / "assets"
+
+
+def render_document(data: dict[str, Any], *, title: str, load_assets: bool = False) -> str:
+    """Return the HTML document of the inspector, which needs no other file.
+
+    The content security policy runs no scripts but the inspector's own, which carry a random number that the page
+    cannot know, and loads nothing but, with ``load_assets``, images, fonts and style sheets. The inspected page is
+    data; the browser builds it in a sandboxed frame with an origin of its own.
+
+    Args:
+        data: for the script of the inspector.
+        title: title of the inspected page.
+        load_assets: whether the page may load its images and style sheets.
+    """
+    nonce = secrets.token_urlsafe(24)
+    policy = content_policy(nonce, load_assets=load_assets)
+    return _template().render(
+        title=title or "page",
+        policy=policy,
+        nonce=nonce,
+        stylesheet=Markup(_asset("inspector.css")),  # noqa: S704  our own
+        script=Markup(_asset("inspector.js")),  # noqa: S704  our own
+        frame_script=Markup(_asset("frame.js")),  # noqa: S704  our own
+        data=Markup(escape_json(data)),  # noqa: S704  no "<" is left in it
+    )
+
+
+def content_policy(nonce: str, *, load_assets: bool = False) -> str:
+    """Return the content security policy of the inspector, which also holds for the frame in it."""
+    web = " http: https:" if load_assets else ""
+    return (
+        f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'unsafe-inline'{web}; img-src data:{web}; "
+        f"font-src data:{web}; connect-src 'self'; form-action 'none'"
+    )
+
+
+def escape_json(data: Any) -> str:
+    """Return JSON that can stand inside a script element, whatever is in it."""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    for character, written in (("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026"), ("\u2028", "\\u2028")):
+        text = text.replace(character, written)
+    return text.replace("\u2029", "\\u2029").encode("utf-8", "replace").decode()
+
+
+@lru_cache(maxsize=1)
+def _template() -> Template:
+    return Environment(autoescape=True).from_string(_asset("inspector.html"))
+
+
+@lru_cache(maxsize=8)
+def _asset(name: str) -> str:
+    return (_ASSETS / name).read_text(encoding="utf-8")
+
+
+_MAX_BODY_BYTES: Final = 4_000_000
 _HEADERS: Final = (
     ("Cache-Control", "no-store"),
     ("Cross-Origin-Opener-Policy", "same-origin"),
@@ -34,11 +93,11 @@ _HEADERS: Final = (
 class InspectorServer:
     """Serves an inspector on ``127.0.0.1`` until it is closed.
 
-    Only requests that name this very address as their host, and carry its random token, get an answer; so no page that
-    is open in the same browser can talk to it, whatever its DNS says.
+    It answers only requests with its own address as host and its random token in the path, so that no other page in the
+    same browser can talk to it, whatever DNS says.
 
     Args:
-        inspector: what is served.
+        inspector: the pages and settings that are served.
         port: port to listen on; 0 for any that is free.
 
     Raises:
@@ -54,7 +113,7 @@ class InspectorServer:
 
     @property
     def hosts(self) -> frozenset[str]:
-        """What the ``Host`` of a request may be."""
+        """Allowed values of the ``Host`` header."""
         port = self._server.server_address[1]
         return frozenset({f"127.0.0.1:{port}", f"localhost:{port}"})
 
@@ -88,7 +147,7 @@ class _Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", port), _Handler)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing of a browser that did not wait for its answer."""
+        """Ignore browsers that did not wait for the answer."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
@@ -100,7 +159,7 @@ class _Handler(BaseHTTPRequestHandler):
     sys_version = ""
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002  the name of the base class
-        """Say nothing of every request."""
+        """Log no requests."""
 
     def do_GET(self) -> None:
         """Answer with the inspector."""
@@ -113,7 +172,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             number = self._number()
             with self.server.owner.lock:
-                document = application(
+                document = render_document(
                     inspector.data(number, server=True),
                     title=inspector.title(number),
                     load_assets=inspector.load_assets,
@@ -124,7 +183,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(HTTPStatus.OK, "text/html; charset=utf-8", document.encode("utf-8", "replace"))
 
     def do_POST(self) -> None:
-        """Answer what the script of the inspector asks."""
+        """Answer a request of the inspector's script."""
         if (path := self._path()) is None:
             return
         origin = self.headers.get("Origin")
@@ -139,37 +198,37 @@ class _Handler(BaseHTTPRequestHandler):
             "seen": self._seen,
         }
         if path not in answers or self.headers.get("Content-Type") != "application/json":
-            self._error(HTTPStatus.NOT_FOUND, "no such question")
+            self._error(HTTPStatus.NOT_FOUND, "unknown request")
             return
         try:
-            body = json.loads(self.rfile.read(min(int(self.headers.get("Content-Length") or 0), _MOST_BODY)))
+            body = json.loads(self.rfile.read(min(int(self.headers.get("Content-Length") or 0), _MAX_BODY_BYTES)))
             number = self._number()
             with self.server.owner.lock:
                 answer = answers[path](number, body)
         except (ValueError, LookupError, TypeError, OSError, DocumentError) as error:
             self._error(HTTPStatus.BAD_REQUEST, str(error) or type(error).__name__)
             return
-        self._answer(HTTPStatus.OK, "application/json", _written(answer))
+        self._answer(HTTPStatus.OK, "application/json", _to_json(answer))
 
     def _state(self, number: int, body: dict[str, Any]) -> dict[str, Any]:
-        return self.server.owner.inspector.page(number).state(Tried.of(body))
+        return self.server.owner.inspector.page(number).state(Trial.of(body))
 
     def _outputs(self, number: int, body: dict[str, Any]) -> dict[str, Any]:
-        return self.server.owner.inspector.page(number).outputs(Tried.of(body))
+        return self.server.owner.inspector.page(number).outputs(Trial.of(body))
 
     def _weights(self, number: int, body: dict[str, Any]) -> dict[str, Any]:
         page = self.server.owner.inspector.page(number)
-        return {"weights": page.heaviest(Tried.of(body["tried"]), [int(block) for block in body["blocks"]])}
+        return {"weights": page.top_features(Trial.of(body["trial"]), [int(block) for block in body["blocks"]])}
 
     def _gold(self, number: int, body: dict[str, Any]) -> dict[str, Any]:
         marks = {int(block): str(label) for block, label in body["marks"]}
-        return self.server.owner.inspector.save(number, Tried.of(body["tried"]), marks)
+        return self.server.owner.inspector.save(number, Trial.of(body["trial"]), marks)
 
     def _seen(self, number: int, body: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG002  one shape for all answers
         return self.server.owner.inspector.seen()
 
     def _path(self) -> str | None:
-        """The path below the token; without the token, or for another host, the request is refused."""
+        """Return the path below the token; refuse requests without the token, or for another host."""
         token, _, path = urlsplit(self.path).path.removeprefix("/").partition("/")
         owner = self.server.owner
         if self.headers.get("Host") not in owner.hosts or not secrets.compare_digest(
@@ -180,12 +239,12 @@ class _Handler(BaseHTTPRequestHandler):
         return path
 
     def _number(self) -> int:
-        asked = parse_qs(urlsplit(self.path).query).get("page", ["0"])[0]
-        return int(asked) if asked.isascii() and asked.isdigit() else 0
+        number = parse_qs(urlsplit(self.path).query).get("page", ["0"])[0]
+        return int(number) if number.isascii() and number.isdigit() else 0
 
-    def _error(self, status: HTTPStatus, says: str) -> None:
-        self.close_connection = True  # what the request may still have to say is not read
-        self._answer(status, "application/json", _written({"error": says}))
+    def _error(self, status: HTTPStatus, message: str) -> None:
+        self.close_connection = True  # the rest of the request is not read
+        self._answer(status, "application/json", _to_json({"error": message}))
 
     def _answer(self, status: HTTPStatus, kind: str, body: bytes) -> None:
         self.send_response(status)
@@ -199,5 +258,5 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
 
-def _written(answer: dict[str, Any]) -> bytes:
+def _to_json(answer: dict[str, Any]) -> bytes:
     return json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page as Tab
 
-from scrapy_winnow.inspector.documents import Documents
-from scrapy_winnow.inspector.gold import GoldFile
+from scrapy_winnow.inspector.documents import Documents, GoldFile
 from scrapy_winnow.inspector.inspector import Inspector
 from scrapy_winnow.inspector.replay import FolderReplay
 from scrapy_winnow.inspector.server import InspectorServer

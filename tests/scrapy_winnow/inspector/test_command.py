@@ -1,5 +1,4 @@
 import http.client
-import os
 import re
 import signal
 import subprocess
@@ -28,9 +27,9 @@ def test_the_server_prints_its_address_and_ends_when_interrupted(folder: Path) -
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may ignore it
 sys.exit(main(sys.argv[1:]))"""
     command = [sys.executable, "-c", code, "inspect", str(folder), "--page", "story-1.html", "--no-browser"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ) as served:
-        assert served.stdout is not None
-        address = served.stdout.readline().strip()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        address = process.stdout.readline().strip()
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/[\w-]{32}/\?page=1", address)
         parts = urlsplit(address)
         connection = http.client.HTTPConnection(parts.netloc, timeout=SECONDS)
@@ -38,10 +37,10 @@ sys.exit(main(sys.argv[1:]))"""
         answer = connection.getresponse()
         assert "Story 1 of the harbour" in answer.read().decode()
         connection.close()
-        served.send_signal(signal.SIGINT)
-        _, said = served.communicate(timeout=SECONDS)
-    assert served.returncode == 130
-    assert said == ""
+        process.send_signal(signal.SIGINT)
+        _, message = process.communicate(timeout=SECONDS)
+    assert process.returncode == 130
+    assert message == ""
 
 
 def test_a_page_of_the_web_is_fetched_with_its_charset(tmp_path: Path) -> None:
@@ -79,14 +78,14 @@ def test_a_file_can_show_the_site_and_another_model(folder: Path, model: str) ->
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "message"),
     [
         (["gone.html"], "no such file"),
         (["empty.html"], "is empty"),
         (["folder"], "holds no HTML files"),
         (["story-0.html", "--model", "gone.npz"], "no model named 'gone.npz'"),
         (["story-0.html", "--site", "gone"], "--site: neither a folder nor a WARC file"),
-        (["story-0.html", "--state-dir", "gone"], "no private server has kept its data"),
+        (["story-0.html", "--state-dir", "gone"], "no private server has stored data"),
         (["story-0.html", "--page", "2"], "--page: no such page"),
         (["story-0.html", "--collect", "gold.txt"], "must end in .jsonl"),
         (["story-0.html", "--collect", "gone/gold.jsonl"], "--collect: no such folder"),
@@ -95,10 +94,10 @@ def test_a_file_can_show_the_site_and_another_model(folder: Path, model: str) ->
         (["story-0.html", "--port", "99999"], "--port 99999"),
     ],
 )
-def test_what_will_not_do_is_said(
+def test_arguments_that_cannot_be_used_are_refused(
     folder: Path,
     arguments: list[str],
-    says: str,
+    message: str,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -107,4 +106,4 @@ def test_what_will_not_do_is_said(
     (folder / "folder").mkdir()
     (folder / "broken.jsonl").write_text("no JSON\n")
     assert main(["inspect", *arguments]) == 2
-    assert says in capsys.readouterr().err
+    assert message in capsys.readouterr().err

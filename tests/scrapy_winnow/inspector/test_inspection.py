@@ -1,18 +1,16 @@
 import gzip
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from scrapy_winnow.inspector.application import in_script
-from scrapy_winnow.inspector.documents import Document, DocumentError, Documents, gold_name
-from scrapy_winnow.inspector.drawing import drawing
-from scrapy_winnow.inspector.gold import GoldFile
-from scrapy_winnow.inspector.inspection import Inspection
-from scrapy_winnow.inspector.outputs import located
+from scrapy_winnow.inspector.documents import Document, DocumentError, Documents, GoldFile, gold_name
+from scrapy_winnow.inspector.drawing import describe_page
+from scrapy_winnow.inspector.inspection import Inspection, Trial, locate_blocks
 from scrapy_winnow.inspector.replay import CountedReplay, FolderReplay
-from scrapy_winnow.inspector.tried import Tried
+from scrapy_winnow.inspector.server import escape_json
 from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.hosts import HostLabels
 from tests.scrapy_winnow.inspector.browsing import story
@@ -25,7 +23,7 @@ def _inspection(html: str) -> Inspection:
 
 
 def test_a_drawing_has_no_scripts_handlers_or_addresses() -> None:
-    drawn = drawing(
+    drawn = describe_page(
         Page.parse(
             "<body onload=run()><script>run()</script><a href='javascript:run()' onclick=run() class=x>text</a>"
             "<iframe src=//evil.example></iframe><object data=x><p>in it</p></object>"
@@ -41,14 +39,14 @@ def test_a_drawing_has_no_scripts_handlers_or_addresses() -> None:
 
 def test_data_in_a_script_element_cannot_end_it() -> None:
     data = {"text": "</script><!--<script>\u2028&amp;\ud800"}
-    written = in_script(data)
+    written = escape_json(data)
     assert "<" not in written
     assert json.loads(written)["text"] == "</script><!--<script>\u2028&amp;?"
 
 
 def test_every_block_is_in_a_section_and_kept_as_the_library_says() -> None:
     inspection = _inspection(story(3))
-    state = inspection.state(Tried())
+    state = inspection.state(Trial())
     cleaned = clean(Page.parse(story(3)))
     assert state["text"] == cleaned.text
     assert [section["path"] for section in state["sections"]] == [segment.path for segment in cleaned.segments]
@@ -57,32 +55,32 @@ def test_every_block_is_in_a_section_and_kept_as_the_library_says() -> None:
     assert [state["text"][begin:end] for _, begin, end in state["spans"]] == kept
 
 
-def test_copies_are_told_from_template() -> None:
+def test_repeated_text_differs_from_template() -> None:
     same = (
         "<p>The same long paragraph of text stands on this page twice, once for small screens and once for others.</p>"
     )
     state = _inspection(
         f"<article>{same}<p>Something else, of which there is only one, stands here.</p>"
         f"<div class=mobile>{same}</div></article>"
-    ).state(Tried())
+    ).state(Trial())
     assert [section["kind"] for section in state["sections"]].count(3) == 1
 
 
-def test_what_readers_wrote_is_told_from_template() -> None:
+def test_comments_of_readers_differ_from_template() -> None:
     comment = (
         "<li class=comment><p class=comment-author>Ann Ferryman says:</p><p>I was there, and it was fine, {}.</p></li>"
     )
     thread = f"<ol class=comment-list>{''.join(comment.format(n) for n in range(8))}</ol>"
     inspection = _inspection(story(3).replace("</article>", f"</article><section id=comments>{thread}</section>"))
-    cleaned = inspection.cleaned(Tried())
-    kinds = inspection.state(Tried())["kind"]
+    cleaned = inspection.cleaned(Trial())
+    kinds = inspection.state(Trial())["kind"]
     marked = {text for text, kind in zip(inspection.texts, kinds, strict=True) if kind == 2}
     assert all(line in marked for line in cleaned.comments.split("\n") if line)
     assert "I was there, and it was fine, 3." in marked
 
 
 def test_blocks_are_found_in_the_text_in_units_of_browsers() -> None:
-    spans, _ = located(
+    spans = locate_blocks(
         "🚢 one\n\ntwo two\tthree",
         ["🚢 one", "cut", "two", "missing altogether", "three"],
         np.array([1, 0, 1, 1, 1], bool),
@@ -90,10 +88,10 @@ def test_blocks_are_found_in_the_text_in_units_of_browsers() -> None:
     assert spans == [[0, 0, 6], [2, 8, 11], [4, 16, 21]]
 
 
-def test_a_page_above_the_limits_is_inspected_and_it_is_said() -> None:
+def test_a_page_above_the_limits_is_inspected_and_says_so() -> None:
     inspection = _inspection(story(3).replace("</footer>", "<i></i>" * 110_000))
     assert inspection.passed_through == "nodes"
-    assert "In report 3" in inspection.state(Tried())["text"]
+    assert "In report 3" in inspection.state(Trial())["text"]
     assert _inspection(story(3)).passed_through is None
 
 
@@ -101,7 +99,7 @@ def test_pages_of_a_folder_are_replayed_each_but_the_page_itself(site: Path) -> 
     documents = Documents(str(site))
     replay = FolderReplay(documents)
     replay.read()
-    assert (replay.seen, replay.of) == (14, 14)
+    assert (replay.seen, replay.total) == (14, 14)
     inspection = Inspection.of(documents.read(5), replay)
     blocks = {text: inspection.page.n + number for number, text in enumerate(inspection.texts)}
     story_block = next(unit for text, unit in blocks.items() if "In report 5" in text)
@@ -113,29 +111,30 @@ def test_pages_of_a_folder_are_replayed_each_but_the_page_itself(site: Path) -> 
     assert inspection.evidence(0) is None
 
 
-def test_a_page_that_cannot_be_read_is_left_out_of_the_site(site: Path) -> None:
+def test_a_page_that_cannot_be_read_is_skipped(site: Path, tmp_path: Path) -> None:
+    site = Path(shutil.copytree(site, tmp_path / site.name))
     (site / "story-05.html").unlink()
     (site / "story-05.html").symlink_to("gone")
     (site / "story-06.html").write_bytes(b"<p>" * 300_000)  # above the caps
     replay = FolderReplay(Documents(str(site)))
     replay.start()
     assert replay.wait(30)
-    assert replay.of == replay.seen
+    assert replay.total == replay.seen
 
 
-def test_marks_are_put_right_in_gold_and_pages_saved_again_replace_themselves(site: Path, tmp_path: Path) -> None:
+def test_marks_are_corrected_in_gold_and_pages_saved_again_replace_themselves(site: Path, tmp_path: Path) -> None:
     gold = GoldFile(tmp_path / "gold.jsonl")
     inspection = Inspection.of(Documents(str(site)).read(2))
     texts = inspection.texts
     title, weather = texts.index("Story 2 of the harbour"), texts.index("Weather")
-    gold.save(inspection, Tried(), {})
-    gold.save(inspection, Tried(), {weather: "content", len(texts) - 1: "template", title: "content"})
+    gold.save(inspection, Trial(), {})
+    gold.save(inspection, Trial(), {weather: "content", len(texts) - 1: "template", title: "content"})
     (page,) = read_gold(tmp_path / "gold.jsonl")
     assert page.page_id == "story-02"
     assert {"Weather", "Story 2 of the harbour"} <= set(page.text.split("\n"))
     assert len(GoldFile(tmp_path / "gold.jsonl")) == 1
     with pytest.raises(ValueError, match="not a mark"):
-        gold.save(inspection, Tried(), {len(texts): "content"})
+        gold.save(inspection, Trial(), {len(texts): "content"})
 
 
 @pytest.mark.parametrize(
@@ -152,7 +151,7 @@ def test_names_in_gold_stay_below_their_folder(name: str, gold: str) -> None:
     assert gold_name(Document(name, None, b"")) == gold
 
 
-def test_what_a_crawl_has_counted_stands_in_for_its_pages() -> None:
+def test_the_counts_of_a_crawl_stand_in_for_its_pages() -> None:
     page = HashedPage.of(Page.parse(story(3), "https://harbour.example/3"))
     weather = page.page.block_texts().index("Weather")
     unit = page.page.n + weather
@@ -166,7 +165,7 @@ def test_what_a_crawl_has_counted_stands_in_for_its_pages() -> None:
     assert set(unknown[page.page.n :].tolist()) == {1}
 
 
-def test_the_pages_of_one_host_of_an_archive_are_taken(tmp_path: Path) -> None:
+def test_the_pages_of_one_host_of_an_archive_are_read(tmp_path: Path) -> None:
     archive = tmp_path / "crawl.warc.gz"
     with gzip.open(archive, "wb") as file:
         for number in range(6):
@@ -181,6 +180,6 @@ def test_the_pages_of_one_host_of_an_archive_are_taken(tmp_path: Path) -> None:
     replay = FolderReplay(documents)
     replay.read()
     assert replay.seen == 4
-    assert Inspection.of(documents.read(2), replay).state(Tried(pages=4))["seen"] == 4
+    assert Inspection.of(documents.read(2), replay).state(Trial(pages=4))["seen"] == 4
     with pytest.raises(DocumentError, match="holds no page of gone"):
         Documents(str(archive), "https://gone.example/")
