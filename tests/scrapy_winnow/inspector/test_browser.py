@@ -73,7 +73,6 @@ def test_everything_can_be_done_with_keys(tab: Tab, page_server: InspectorServer
 def test_pages_of_the_site_come_in_and_the_template_goes(tab: Tab, site_server: InspectorServer) -> None:
     newsletter = "Our newsletter brings the news"
     opened(tab, site_server.url)
-    slide(tab, "threshold", 0.99)
     expect(tab.locator(CONTENT, has_text=newsletter)).to_have_count(1)
     tab.click("#pin")
     slide(tab, "seen", 14)
