@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from winnow.evidence.draft import Draft
     from winnow.page.page import Page
 
+_MAX_STEPS: Final = 256
+"""Steps of a path; of a deeper section the last ones are given, behind ``//``."""
+
 _LANDMARKS: Final = tag_set("nav", "header", "footer", "aside")
 _NAMES: Final = {
     Reason.COPY: "copy",
@@ -149,9 +152,10 @@ def _paths(page: Page, roots: Iterable[int]) -> list[str]:
         if root >= page.n:
             element = int(page.block_node[root - page.n])
             steps.append(f"/#text[{block_number[root - page.n]}]")
-        while element >= 0:
+        while element >= 0 and len(steps) < _MAX_STEPS:
             key = parent[element], names[element]
             steps.append(f"/{names[element]}[{number[element]}]" if seen[key] > 1 else f"/{names[element]}")
             element = parent[element]
+        steps += ["/"] * (element >= 0)
         found.append("".join(reversed(steps)))
     return found
