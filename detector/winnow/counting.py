@@ -1,4 +1,9 @@
-"""TODO."""
+"""On how many pages of one site a unit occurs: what is counted, counts in memory, and the labels that follow from them.
+
+Counted are the *leaves* of a page: text blocks and media. An element repeats only what it holds, so each block in it is
+on at least as many pages as the element: the counts of the leaves say those of all units. A page of 500 elements has
+about 400 countable units and 140 leaves.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +20,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from winnow.page.page import Page
-
-# ---- winnow.counting: On how many pages of one host a unit occurs: what is counted, and exact counts in memory.
 
 if TYPE_CHECKING:
     Hashes = NDArray[np.uint64]
@@ -101,12 +104,6 @@ def countable(page: Page) -> NDArray[np.bool_]:
     return chosen
 
 
-# ---- winnow.counting: The leaves of a page: text blocks and media, whose counts say what those of all units would.
-#
-# An element repeats only what it holds, so each block in it is on at least as many pages as the element. What SiteLevel
-# labels of the text therefore follows from the blocks alone, and of a chain of elements around one picture the innermost
-# decides. A page of 500 elements has about 400 countable units and 140 leaves.
-
 if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
     Places = NDArray[np.int64]
@@ -139,10 +136,6 @@ def frequencies_from_leaves(page: Page, df: NDArray[np.int64], leaf: Flags | Non
     core.leaf_frequencies(page.arrays, page.inked, countable(page), leaf, np.ascontiguousarray(df, np.int64), found)
     return found
 
-
-# ---- winnow.counting: SiteLevel: labels a page's units by how many pages of the site repeat them.
-#
-# Chakrabarti, Kumar and Punera, "Page-level Template Detection via Isotonic Smoothing" (WWW 2007), sections 3 and 5.1.
 
 THETA: Final = 0.10
 
@@ -231,15 +224,6 @@ def html_lengths(page: Page) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     text = np.diff(page.run_offset) * page.inked
     return np.where(unseen, 0, _TAG_LENGTH[page.tag] + page.attributes.markup_length()), text
 
-
-# ---- winnow.counting: Counts in bounded memory whose error is known: lossy counting over the pages of a host.
-#
-# G. S. Manku and R. Motwani, "Approximate Frequency Counts over Data Streams" (VLDB 2002), with pages as transactions.
-# Each entry holds how often a fingerprint was *seen* since it was taken in, and how often it may have been *missed* up to
-# then. Theirs drops rare entries at fixed times. Here it is done only when the table is full, which is the bookkeeping of
-# J. Misra and D. Gries, "Finding repeated elements" (1982): counts stay exact as long as they fit.
-#
-# ``crawler/scrapy_winnow/storage/lua`` does the same inside Redis, and is tested against this module.
 
 if TYPE_CHECKING:
     Hashes = NDArray[np.uint64]

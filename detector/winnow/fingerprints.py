@@ -1,4 +1,4 @@
-"""TODO."""
+"""Fingerprints of the units of a page: equal markup with equal content has an equal 64-bit number on every machine."""
 
 from __future__ import annotations
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from winnow.page.page import Page
-
-# ---- winnow.fingerprints: Links in one form per target, without what changes from visit to visit.
 
 _VOLATILE_QUERY: Final = re.compile(
     r"""(?<=[?&;])                  # a parameter whose value is of one visit, one release or one referring page
@@ -138,8 +136,6 @@ def _join(folder: list[str], link: str) -> str:
     return "/" + "".join([part + "/" for part in parts]) + last + link[mark:]
 
 
-# ---- winnow.fingerprints: Attributes as a site's template has them: without what changes from page to page or from visit to visit.
-
 # ruff: noqa: SIM905 - lists of words are read as text
 
 
@@ -188,8 +184,6 @@ def _stable_name(value: str) -> str:
 
 _TOKENS: Final = {name: Memo(partial(_token, name), _REMEMBERED) for name in sorted(_COUNTED - LINKS)}
 
-# ---- winnow.fingerprints: Tokens of attributes by the compiled core: the double of :mod:`~winnow.fingerprints`.
-
 _NAME, _TEXT, _LINK, _TYPE, _VALUE = range(1, 6)  # as in tokens.c, where 0 does not count
 _KINDS: Final = dict.fromkeys(NAMED, _NAME) | dict.fromkeys(TEXTS, _TEXT) | dict.fromkeys(LINKS, _LINK)
 _KINDS.update(type=_TYPE, value=_VALUE)
@@ -204,7 +198,7 @@ def _lines(words: Iterable[str]) -> bytes:
 _WORDS: Final = tuple(map(_lines, (sorted(STATES), STATE_BEGINNINGS, STATE_ENDINGS, sorted(LABELLED_BY_VALUE))))
 
 
-def marked_tokens(page: Page, links: LinkTargets) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
+def attribute_tokens(page: Page, links: LinkTargets) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
     """Tokens by first attribute, and what ``node_fingerprints`` of the core is to know of each besides.
 
     The core leaves to Python what is long, what takes the white space of other scripts, and links with parameters or
@@ -231,8 +225,6 @@ def marked_tokens(page: Page, links: LinkTargets) -> tuple[NDArray[np.uint64], N
         ]
     return tokens, marks
 
-
-# ---- winnow.fingerprints: Hashes of stretches of a page's text, as differences of prefix sums over its characters.
 
 if TYPE_CHECKING:
     Hashes = NDArray[np.uint64]
@@ -277,8 +269,6 @@ class TextHashes:
         )
 
 
-# ---- winnow.fingerprints: Fingerprints of the units of a page: equal markup with equal content has an equal 64-bit number on every machine.
-
 if TYPE_CHECKING:
     Hashes = NDArray[np.uint64]
 
@@ -318,7 +308,7 @@ def node_fingerprints(page: Page) -> Hashes:
     """
     links = LinkTargets(page.url, _base(page))
     table = page.attributes
-    tokens, marks = marked_tokens(page, links)
+    tokens, marks = attribute_tokens(page, links)
     unknown = np.zeros(page.n, np.uint64)
     for i, name in page.unknown_names.items():
         unknown[i] = hash_text(name)

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
 __all__ = ["SEED", "core", "load_from"]
 
-_HOW: Final = "install it anew: pip install --force-reinstall scrapy-winnow (from source: a C compiler, or pip install ziglang)"
+_HOW: Final = (
+    "install it anew: pip install --force-reinstall scrapy-winnow (from source: a C compiler, or pip install ziglang)"
+)
 
 SEED: Final = secrets.randbits(64)
 """Seed of the core's hash tables, another in every process, so that no page can fill one of their slots."""

@@ -1,4 +1,9 @@
-"""TODO."""
+"""A small network that says how much each text block looks like a reader's comment.
+
+It stands on the features that the page-level model has computed already, without the names of elements, so that it
+knows comments by their look: many of a kind, each with a name, a date and a few sentences. A second, linear part says
+whether the page is a forum, where the same look is content.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +30,6 @@ if TYPE_CHECKING:
 
     from winnow.features.blocks import BlockFeatures
     from winnow.page.page import Page
-
-# ---- winnow.evidence.comment_model: Blocks that look like the date or the age of a post, in no language in particular.
 
 if TYPE_CHECKING:
     Floats = NDArray[np.float64]
@@ -109,12 +112,6 @@ def _signs(text: str) -> int:
 
 
 _SIGNS: Final = Memo[str, int](_signs, 8_192)
-
-# ---- winnow.evidence.comment_model: The comments head: a small network that says how much each text block looks like a reader's comment.
-#
-# It stands on the features that the page-level model has computed already, without the names of elements, so that it
-# knows comments by their look: many of a kind below a story, each with a name, a date and a few sentences. A second,
-# linear part says whether the page is a forum, where the same look is content.
 
 if TYPE_CHECKING:
     Floats = NDArray[np.float64]

@@ -1,4 +1,8 @@
-"""TODO."""
+"""Comments of readers below the main content: which blocks they are, and what becomes of them.
+
+Blocks in elements that are named like comments are taken at their word; others by how they look, in runs, and only
+below main content that readers can have commented on. Neither is done on a forum, whose posts are the content.
+"""
 
 from __future__ import annotations
 
@@ -28,12 +32,6 @@ if TYPE_CHECKING:
     from winnow.page.page import Page
 
     Flags = NDArray[np.bool_]
-
-# ---- winnow.evidence.comments: Names that authors give to the elements of a comment thread: schema.org types and class and id names.
-#
-# They are what the head learns from (:mod:`winnow.training.comments`), with itself hidden, and what it is helped by
-# where a page has them. A name counts by its parts: ``comment-body``, ``li-comment-17`` and ``wpd_comment`` are of a
-# comment, ``comment-count``, ``recent-comments`` and ``no-comments`` are not.
 
 NOTHING, COMMENT, THREAD, FORM = range(4)
 """What a name says that an element is."""
@@ -165,11 +163,6 @@ def _kind_of(name: str) -> int:
 
 
 _KIND_OF: Final = Memo[str, int](_kind_of_value, 16_384)
-
-# ---- winnow.evidence.comments: Which blocks of a page are comments: runs of blocks, not single ones, and only below a story.
-#
-# A block named like a comment is taken at its word; others by how they look. Neither is done on a forum, where posts are
-# the content, nor where there is no story for readers to comment on.
 
 if TYPE_CHECKING:
     Floats = NDArray[np.float64]
@@ -317,10 +310,6 @@ def _looks_whole(texts: list[str], words: Floats, said: Floats, logit: Floats) -
     lists_stories = titles * _DATES_PER_TITLE > dates and all_said < _SAID_AROUND_TITLES * all_words
     return bool(not lists_stories and np.clip(logit, -6, 6) @ words >= 0)
 
-
-# ---- winnow.evidence.comments: What becomes of the comments of a page: kept apart from its text, included in it, or dropped.
-#
-# Of a thread the comments are worth reading, and not the links and buttons of each; on the page it is a section apart.
 
 Comments = Literal["separate", "include", "drop"]
 

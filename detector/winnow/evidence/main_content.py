@@ -109,8 +109,6 @@ def _tables(page: Page, kept: NDArray[np.bool_], templateness: Floats) -> NDArra
     return found[table]
 
 
-
-
 def keep_structures_whole(draft: Draft) -> None:
     """Keep tables of data, lists and definition lists whole where most of their text is kept.
 

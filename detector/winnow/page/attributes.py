@@ -1,4 +1,8 @@
-"""TODO."""
+"""The attributes of a page's elements: each different one is told apart once, its value a string only when asked for.
+
+What every page is searched for (:func:`question`) is answered in one scan of the core over all values: a first look,
+before values are read with more care, which as a rule tells that a page has nothing of it.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +19,6 @@ from winnow.core import core
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-# ---- winnow.page.attributes: What is asked of the attributes of every page, answered for all who ask in one scan over their values.
-#
-# A question is a first look, before values are read with more care: as a rule it tells that a page has nothing of it.
 
 _MOST: Final = 32  # bits of a mark
 
@@ -89,8 +89,6 @@ def _first(number: int) -> Asked:
     return Asked(number, dict(of_name), any_value, "\n".join(of_part).encode(), parts)
 
 
-# ---- winnow.page.attributes: Values of attributes by name, made into strings when they are asked for.
-
 _NONE: Final = np.empty(0, np.int64)
 
 
@@ -160,8 +158,6 @@ class AttributeValues(Mapping[str, dict[str, int]]):
     def __len__(self) -> int:
         return len(self._number)
 
-
-# ---- winnow.page.attributes: The attributes of a page's elements, each different one told apart once.
 
 if TYPE_CHECKING:
     Indices = NDArray[np.int32]

@@ -1,4 +1,9 @@
-"""TODO."""
+"""From bytes to an lxml tree: the charset, then the parse, the way Scrapy parses a response, so that both see the same.
+
+Source of the rules of charsets: HTML standard, section 13.2.3: byte order mark, HTTP header, ``meta``; ``utf-16`` in a
+``meta`` means ``utf-8``. Bytes that nothing declares are guessed as Firefox does (chardetng): one of the encodings of
+the web, windows-1252 where nothing speaks for another.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +19,6 @@ from w3lib.encoding import (
     resolve_encoding,
     to_unicode,
 )
-
-# ---- winnow.page.parsing: The character set of a document's bytes, by the rules of the HTML standard and a few facts about saved pages.
-#
-# Source: HTML standard, section 13.2.3: byte order mark, HTTP header, ``meta``; ``utf-16`` in a ``meta`` means ``utf-8``.
-# What is left open there, bytes that nothing declares, is guessed as Firefox does (chardetng): one of the encodings of
-# the web, windows-1252 where nothing speaks for another.
 
 _CONVINCING: Final = 12  # continuation bytes; fewer can be two or three characters of another charset by chance
 _DAMAGED: Final = 0.05  # most replacements per continuation byte, for text that outweighs its declaration
@@ -108,8 +107,6 @@ def is_binary(html: str | bytes) -> bool:
         return True
     return len(start) - len(start.translate(None, _CONTROL)) > len(start) // 10
 
-
-# ---- winnow.page.parsing: HTML to an lxml tree, the way Scrapy parses a response, so that both see the same nodes.
 
 _DECIDING: Final = re.compile(r"</html|<frameset\b", re.IGNORECASE)
 _NOT_SPACE: Final = re.compile(r"\S")

@@ -1,4 +1,7 @@
-"""TODO."""
+"""The characters of a page: look-up tables, scripts without spaces, and counts of characters and words by kind.
+
+Kinds are told apart by Unicode properties and hold for every script, so that features built on them do too.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from winnow.page.page import Page
-
-# ---- winnow.page.text: Scripts that are written without spaces between words: one table for all that counts or cuts words.
 
 UNSPACED_SCRIPTS: Final = (
     (0x0E00, 0x1000),  # Thai, Lao, Tibetan
@@ -46,8 +47,6 @@ UNSPACED_RUN: Final = re.compile(f"[{_CLASS}]{{2,}}")
 
 WORD: Final = re.compile(rf"[{_CLASS}]|[^\W{_CLASS}]+")
 """Words, each character of a script without spaces being one."""
-
-# ---- winnow.page.text: Look-up tables over UTF-16 codes: folded case, white space, and what words are made of, for work on text in numpy.
 
 CODES: Final = 1 << 16
 """Number of UTF-16 codes; characters outside the basic plane are two of them."""
@@ -108,8 +107,6 @@ def word_kinds() -> NDArray[np.int8]:
     return kinds
 
 
-# ---- winnow.page.text: Kinds of characters, told apart by Unicode properties, so that they hold for every script.
-
 # Kinds of characters; a space-delimited token begins with one of the kinds from LETTER on.
 SPACE, UNSPACED, LETTER, UPPER, NUMERIC, COMMA, SENTENCE_END, OTHER = range(8)
 
@@ -159,10 +156,6 @@ def character_properties() -> NDArray[np.uint8]:
         properties[: len(lettered)][np.fromiter(map(is_one, lettered), bool, len(lettered))] |= bit
     return properties
 
-
-# ---- winnow.page.text: Counts of characters and words by kind, per text run, as prefix sums: any stretch of text costs two look-ups.
-#
-# Kinds are told apart by Unicode properties and hold for every script, so that features built on them do too.
 
 if TYPE_CHECKING:
     Prefix = NDArray[np.int64]

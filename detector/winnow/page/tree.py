@@ -1,9 +1,9 @@
-"""TODO."""
+"""Sums and look-ups over the tree of a page: subtrees are slices, so most are differences of prefix sums."""
 
 from __future__ import annotations
 
 from functools import wraps
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -17,9 +17,17 @@ if TYPE_CHECKING:
 
     from winnow.page.page import Page
 
-# ---- winnow.page.tree: Once.
-
 Array = TypeVar("Array", bound="NDArray[Any]")
+Number = TypeVar("Number", bound=np.number[Any])
+
+
+class Tree(Protocol):
+    """What has its elements in preorder: subtree ``i`` is the slice ``[i, end[i])``."""
+
+    @property
+    def end(self) -> NDArray[np.int32]:
+        """int32[n], end of the slice of each subtree."""
+        ...
 
 
 def once_per_page(function: Callable[[Page], Array]) -> Callable[[Page], Array]:
@@ -36,9 +44,6 @@ def once_per_page(function: Callable[[Page], Array]) -> Callable[[Page], Array]:
         return array
 
     return kept
-
-
-# ---- winnow.page.tree: Look-ups from a node to an ancestor of some kind, for all nodes of a tree at once.
 
 
 def nearest(parent: NDArray[np.int32], chosen: NDArray[np.bool_]) -> NDArray[np.int32]:
@@ -66,11 +71,6 @@ def outermost(parent: NDArray[np.int32], chosen: NDArray[np.bool_]) -> NDArray[n
     return nearest(parent, chosen & (above < 0))
 
 
-# ---- winnow.page.tree: Sums and covers over the subtrees of a tree, by prefix sums over its preorder arrays.
-
-Number = TypeVar("Number", bound=np.number[Any])
-
-
 def prefix_sums(values: NDArray[np.generic]) -> NDArray[np.int64]:
     """int64[k + 1] running totals of k integers or booleans, 0 first: a slice's sum is ``p[end] - p[begin]``.
 
@@ -82,10 +82,10 @@ def prefix_sums(values: NDArray[np.generic]) -> NDArray[np.int64]:
     return sums
 
 
-def subtree_sums(page: Page, values: NDArray[np.generic]) -> NDArray[np.int64]:
+def subtree_sums(tree: Tree, values: NDArray[np.generic]) -> NDArray[np.int64]:
     """int64[n], total of one integer or boolean per element over each element's subtree, itself included."""
     sums = prefix_sums(values)
-    return sums[page.end] - sums[:-1]
+    return sums[tree.end] - sums[:-1]
 
 
 def innermost_holding(begin: NDArray[np.int32], end: NDArray[np.int32], mass: NDArray[np.generic], share: float) -> int:
@@ -102,27 +102,24 @@ def innermost_holding(begin: NDArray[np.int32], end: NDArray[np.int32], mass: ND
     return int(holding[-1]) if len(holding) else 0
 
 
-def within(page: Page, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def within(tree: Tree, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """bool[n], whether each element is one of the chosen ones or below one."""
-    inside = np.empty(page.n, bool)
-    core.within(page.end, np.ascontiguousarray(chosen), inside)
+    inside = np.empty(len(tree.end), bool)
+    core.within(tree.end, np.ascontiguousarray(chosen), inside)
     return inside
 
 
-def path_sums(page: Page, values: NDArray[Number]) -> NDArray[Number]:
+def path_sums(tree: Tree, values: NDArray[Number]) -> NDArray[Number]:
     """[n], total of one number per element over the path from the root to each element, both ends included.
 
     Of the values' own type; unsigned integers go round, as hashes do.
     """
-    change = np.zeros(page.n + 1, values.dtype)
+    change = np.zeros(len(tree.end) + 1, values.dtype)
     some = np.flatnonzero(values)
-    np.subtract.at(change, page.end[some], values[some])
+    np.subtract.at(change, tree.end[some], values[some])
     change[some] += values[some]
     sums: NDArray[Number] = np.cumsum(change[:-1])
     return sums
-
-
-# ---- winnow.page.tree: Text runs of a page: which ones blocks and links hold, and sums over those of each subtree.
 
 
 def runs_of_blocks(page: Page, blocks: NDArray[np.bool_]) -> NDArray[np.bool_]:

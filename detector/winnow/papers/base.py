@@ -156,9 +156,7 @@ METHODS: Final[dict[str, Entry]] = {
         "Clusters",
         "pages clustered by template, and what most of a cluster share",
     ),
-    "menus": Entry(
-        "winnow.papers.menus.method", "Menus", "what a page has in common with the few pages of its menu"
-    ),
+    "menus": Entry("winnow.papers.menus.method", "Menus", "what a page has in common with the few pages of its menu"),
 }
 """Every site-level method by its name."""
 

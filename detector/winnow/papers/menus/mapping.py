@@ -74,7 +74,7 @@ def shared_units(
     shared = mapped | _common_subtrees(one, other, least_characters)
     elements = shared[: one.n].copy()
     elements[one.block_node[shared[one.n :]]] = True
-    return np.concatenate([subtree_sums(one.tree, elements) > 0, shared[one.n :]])
+    return np.concatenate([subtree_sums(one, elements) > 0, shared[one.n :]])
 
 
 def _common_subtrees(one: Profile, other: Profile, least_characters: int) -> NDArray[np.bool_]:
@@ -86,7 +86,7 @@ def _common_subtrees(one: Profile, other: Profile, least_characters: int) -> NDA
         least_characters: text that such a unit has at least, in characters.
     """
     chosen = np.isin(one.content, other.content) & (one.characters >= least_characters)
-    inside = within(one.tree, chosen[: one.n])
+    inside = within(one, chosen[: one.n])
     return np.concatenate([inside, inside[one.block_node] | chosen[one.n :]])
 
 

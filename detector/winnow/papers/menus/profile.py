@@ -11,7 +11,7 @@ import numpy as np
 from winnow.fingerprints import LinkTargets, attribute_tokens, node_fingerprints, text_fingerprints
 from winnow.hashing import hash_text, mix
 from winnow.page.tags import TAG_ID, TAG_NAMES, UNKNOWN, tag_set
-from winnow.page.tree import Tree, prefix_sums
+from winnow.page.tree import prefix_sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -127,11 +127,6 @@ class Profile:
         )
 
     @property
-    def tree(self) -> Tree:
-        """The elements as a tree."""
-        return Tree(self.parent, self.end, self.depth)
-
-    @property
     def n(self) -> int:
         """Number of elements."""
         return len(self.parent)
@@ -157,7 +152,7 @@ def _attributes(page: Page) -> tuple[Hashes, Hashes, Hashes]:
         (dict(page.attributes[i]).get("href") for i in np.flatnonzero(page.tag == TAG_ID["base"]).tolist()), None
     )
     table = page.attributes
-    tokens = attribute_tokens(table, LinkTargets(page.url, base))
+    tokens, _ = attribute_tokens(page, LinkTargets(page.url, base))
     is_id, is_class = np.zeros((2, len(tokens)), bool)
     is_id[list(table.named("id").values())] = True
     is_class[list(table.named("class").values())] = True
