@@ -266,7 +266,7 @@ def with_authors_mark(page: Page, scores: Scores) -> Scores:
     mark = article_mark(page)
     if mark is None or like_a_forum(page):
         return scores
-    moved = scores.moved(_log_odds(page, mark))
+    moved = scores.adjusted(_log_odds(page, mark))
     return scores if mark.kind != JSON_LD and _cuts_nearly_all(scores, moved) else moved
 
 
@@ -330,7 +330,7 @@ def with_titled_article(page: Page, scores: Scores) -> Scores:
     elsewhere = _other_stories(page, apart, of_its_rank)
     if not elsewhere.any() or not _holds_the_story(page, own, scores, elsewhere[page.n :]):
         return scores
-    return scores.moved(np.where(elsewhere, _OTHER_STORY, 0.0))
+    return scores.adjusted(np.where(elsewhere, _OTHER_STORY, 0.0))
 
 
 def _headlines(page: Page) -> Mapping[int, float]:

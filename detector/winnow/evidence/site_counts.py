@@ -71,7 +71,7 @@ def with_site_counts(
     offset = evidence.pages * np.log(pages) + evidence.constant
     moved = evidence.share * share + offset
     is_element = np.arange(len(df)) < page.n
-    return scores.moved(np.where((df == 0) | (is_element & (moved <= 0)), 0.0, moved))
+    return scores.adjusted(np.where((df == 0) | (is_element & (moved <= 0)), 0.0, moved))
 
 
 def threshold_with_counts(choice: Choice, without: Choice, pages: int) -> Choice:

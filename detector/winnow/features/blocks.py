@@ -71,7 +71,7 @@ TAG_GROUPS: Final[dict[str, tuple[str, ...]]] = {
     "div": ("div",),
     "center": ("center",),
 }
-"""Groups of tags that are told apart; every tag is in one of them at most. ``block_features.h`` has the same numbers."""
+"""Groups of tags that are told apart; each tag is in one at most. ``block_features.h`` has the same numbers."""
 
 _COUNTED_TAGS: Final[dict[str, tuple[str, ...]]] = {
     "links": ("a",),

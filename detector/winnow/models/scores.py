@@ -92,7 +92,7 @@ class Scores:
         """The same with other float64[n + m] scores."""
         return replace(self, templateness=templateness)
 
-    def moved(self, evidence: Floats) -> Scores:
+    def adjusted(self, evidence: Floats) -> Scores:
         """Add evidence, float64[n + m] log-odds, to those of the scores; above 0 it speaks for template."""
         logit = np.clip(log_odds(self.templateness, _EPSILON) + evidence, -_MAX_LOGIT, _MAX_LOGIT)
         return self.with_templateness(np.where(evidence == 0, self.templateness, 1 / (1 + np.exp(-logit))))

@@ -132,7 +132,7 @@ static void count(Features *f, const int64_t *kinds, uint8_t *linked, uint8_t *e
         to[EMPHASISED] = before[EMPHASISED] + (emphasised[page->run_node[i]] ? characters : 0);
     }
     for (k = 0; k < COUNTS; k++) {
-        f->total[k] = most((double)f->totals[r * COUNTS + k], 1);
+        f->total[k] = larger((double)f->totals[r * COUNTS + k], 1);
     }
     for (i = 0; i < page->m; i++) {
         const int64_t *begin = f->totals + (Py_ssize_t)page->block_run_begin[i] * COUNTS;

@@ -94,12 +94,12 @@ static inline uint32_t next_character(const unsigned char **at, const unsigned c
     return code;
 }
 
-static inline double least(double a, double b)
+static inline double smaller(double a, double b)
 {
     return a < b ? a : b;
 }
 
-static inline double most(double a, double b)
+static inline double larger(double a, double b)
 {
     return a > b ? a : b;
 }

@@ -121,7 +121,7 @@ static int32_t container_of(Task *task, int cut)
 /* What a cut adds to the one before, or leaves to the next; 0 for nothing. */
 static void write_group(const Task *task, const double *sums, double words_in, double all_words, float *to)
 {
-    double mass = most(sums[WORDS], 1e-6), number = most(sums[BLOCKS], 1);
+    double mass = larger(sums[WORDS], 1e-6), number = larger(sums[BLOCKS], 1);
     Py_ssize_t k;
     to[0] = (float)(sums[WORDS] / all_words);
     to[1] = (float)(sums[WORDS] / words_in);
@@ -154,8 +154,8 @@ static Shape shape_of(const Task *task, int cut)
             shape.first = shape.runs++ ? shape.first : b;
         }
         shape.last = b;
-        shape.highest = most(shape.highest, task->clipped[b]);
-        shape.longest = most(shape.longest, task->until[b + 1] - task->until[begin]);
+        shape.highest = larger(shape.highest, task->clipped[b]);
+        shape.longest = larger(shape.longest, task->until[b + 1] - task->until[begin]);
     }
     return shape;
 }
@@ -163,22 +163,22 @@ static Shape shape_of(const Task *task, int cut)
 static void write_row(Task *task, int cut, double highest_expected, float *row)
 {
     const double *in = task->sums + cut * task->columns, *all = task->sums + task->cuts * task->columns;
-    double all_words = all[WORDS], all_content = most(all[CONTENT], 1e-9), words_in = in[WORDS], m = (double)task->m;
+    double all_words = all[WORDS], all_content = larger(all[CONTENT], 1e-9), words_in = in[WORDS], m = (double)task->m;
     double expected = 2 * in[CONTENT] / (words_in + all_content);
     Shape shape = shape_of(task, cut);
     int32_t container = container_of(task, cut);
     int32_t begin = task->page.block_begin[container], end = task->page.block_end[container];
-    double inside = most(task->until[end] - task->until[begin], 1e-6);
+    double inside = larger(task->until[end] - task->until[begin], 1e-6);
     double before = task->until[shape.first], behind = task->until[shape.last + 1];
     double own[OWN] = {
         clip(ITEMS(task->arrays[LEVELS], double)[task->level[cut]], -FAR, FAR), log1p(words_in),
         words_in / all_words, in[BLOCKS] / m, expected, expected / highest_expected,
         in[CONTENT] / words_in, in[CONTENT] / all_content, in[LOGITS] / words_in,
-        (all[LOGITS] - in[LOGITS]) / most(all_words - words_in, 1), shape.highest, shape.lowest,
+        (all[LOGITS] - in[LOGITS]) / larger(all_words - words_in, 1), shape.highest, shape.lowest,
         log1p((double)shape.runs), (double)shape.runs / in[BLOCKS], shape.longest / words_in,
         (double)shape.first / m, (double)shape.last / m, before / all_words, behind / all_words,
         words_in / (behind - before), words_in / in[BLOCKS], words_in / inside < 1 ? words_in / inside : 1,
-        in[BLOCKS] / most(end - begin, 1), inside / all_words, task->page.depth[container],
+        in[BLOCKS] / larger(end - begin, 1), inside / all_words, task->page.depth[container],
         log1p(all_words), log1p(m), all_content / all_words,
     };
     const double *steps = task->steps + cut * task->columns;
@@ -208,7 +208,7 @@ static void write_rows(Task *task)
     all = task->sums + task->cuts * task->columns;
     for (cut = 0; cut < task->cuts; cut++) {
         const double *in = task->sums + cut * task->columns;
-        highest = most(highest, 2 * in[CONTENT] / (in[WORDS] + most(all[CONTENT], 1e-9)));
+        highest = larger(highest, 2 * in[CONTENT] / (in[WORDS] + larger(all[CONTENT], 1e-9)));
     }
     for (cut = 0; cut < task->cuts; cut++) {
         ITEMS(task->arrays[OF_CUT], double)[cut] = ITEMS(task->arrays[LEVELS], double)[task->level[cut]];

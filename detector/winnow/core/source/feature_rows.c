@@ -42,7 +42,7 @@ void features_wording(const Features *f, float *rows)
     Py_ssize_t m = page->m, b;
     int k, behind = 18 + GROUPS;
     for (b = 0; b < m; b++) {
-        double characters = most((double)count_of(f, b, CHARACTERS), 1), words = most((double)count_of(f, b, WORDS), 0.5);
+        double characters = larger((double)count_of(f, b, CHARACTERS), 1), words = larger((double)count_of(f, b, WORDS), 0.5);
         double commas = (double)count_of(f, b, COMMAS), ends = (double)count_of(f, b, SENTENCE_ENDS);
         const Line *line = &f->lines[b];
         const unsigned char *begin = (const unsigned char *)line->begin;
@@ -51,12 +51,12 @@ void features_wording(const Features *f, float *rows)
         Py_ssize_t node = page->block_node[b];
         ROW(rows, 0)[b] = (float)log_of((double)count_of(f, b, CHARACTERS));
         ROW(rows, 1)[b] = (float)log_of((double)count_of(f, b, WORDS));
-        ROW(rows, 2)[b] = (float)least(characters / words, 20);
+        ROW(rows, 2)[b] = (float)smaller(characters / words, 20);
         for (k = 0; k < 6; k++) {
             ROW(rows, 3 + k)[b] = (float)((double)count_of(f, b, shared[k]) / characters);
         }
-        ROW(rows, 9)[b] = (float)least(commas / words, 2);
-        ROW(rows, 10)[b] = (float)least(ends / words, 2);
+        ROW(rows, 9)[b] = (float)smaller(commas / words, 2);
+        ROW(rows, 10)[b] = (float)smaller(ends / words, 2);
         ROW(rows, 11)[b] = (float)log_of(commas);
         ROW(rows, 12)[b] = (float)log_of(ends);
         ROW(rows, 13)[b] = (first & IS_UPPER_CASE) != 0;
@@ -69,7 +69,7 @@ void features_wording(const Features *f, float *rows)
         ROW(rows, behind + 2)[b] = (float)log_of(f->tag_sums[(Py_ssize_t)page->end[node] * COUNTED_SETS + IS_LINK]
                                                  - f->tag_sums[node * COUNTED_SETS + IS_LINK]);
         ROW(rows, behind + 3)[b] = (float)log_of(f->repeats[b]);
-        ROW(rows, behind + 4)[b] = (float)((double)f->overlap[b] / most(f->title, 1));
+        ROW(rows, behind + 4)[b] = (float)((double)f->overlap[b] / larger(f->title, 1));
         ROW(rows, behind + 5)[b] = (float)((double)f->overlap[b] / words);
     }
     for (k = 0; k < GROUPS; k++) {
@@ -122,7 +122,7 @@ void features_position(const Features *f, float *rows)
         double characters = (double)count_of(f, b, CHARACTERS);
         ROW(rows, 0)[b] = (float)(before / total);
         ROW(rows, 1)[b] = (float)((double)b / (double)m);
-        ROW(rows, 2)[b] = (float)log_of(most(total - before - characters, 0));
+        ROW(rows, 2)[b] = (float)log_of(larger(total - before - characters, 0));
         ROW(rows, 3)[b] = (float)log_of(before);
         ROW(rows, 4)[b] = (float)(characters / total);
         ROW(rows, 5)[b] = (float)log_of((double)b);
@@ -134,16 +134,16 @@ void features_position(const Features *f, float *rows)
             long_text += characters;
         }
         ROW(rows, 10)[b] = heading >= 0 ? (float)log_of((double)(b - heading)) : NO_HEADING;
-        ROW(rows, 11)[b] = (float)(last_long >= 0 ? least(log_of((double)(b - last_long)), FARTHEST) : FARTHEST);
+        ROW(rows, 11)[b] = (float)(last_long >= 0 ? smaller(log_of((double)(b - last_long)), FARTHEST) : FARTHEST);
     }
     before = 0;
     for (b = 0; b < m; b++) {
         before += is_long(f, b) ? (double)count_of(f, b, CHARACTERS) : 0;
-        ROW(rows, 13)[b] = (float)(before / most(long_text, 1));
+        ROW(rows, 13)[b] = (float)(before / larger(long_text, 1));
     }
     for (b = m - 1; b >= 0; b--) {
         next_long = is_long(f, b) ? b : next_long;
-        ROW(rows, 12)[b] = (float)(next_long >= 0 ? least(log_of((double)(next_long - b)), FARTHEST) : FARTHEST);
+        ROW(rows, 12)[b] = (float)(next_long >= 0 ? smaller(log_of((double)(next_long - b)), FARTHEST) : FARTHEST);
     }
 }
 
@@ -155,8 +155,8 @@ static void describe_neighbour(const Features *f, Py_ssize_t b, float *features)
 {
     double words = (double)count_of(f, b, WORDS);
     features[0] = (float)log_of(words);
-    features[1] = (float)((double)count_of(f, b, LINKED) / most((double)count_of(f, b, CHARACTERS), 1));
-    features[2] = (float)least((double)count_of(f, b, SENTENCE_ENDS) / most(words, 0.5), 2);
+    features[1] = (float)((double)count_of(f, b, LINKED) / larger((double)count_of(f, b, CHARACTERS), 1));
+    features[2] = (float)smaller((double)count_of(f, b, SENTENCE_ENDS) / larger(words, 0.5), 2);
     features[3] = (float)in_heading(f, b);
     features[4] = enclosing(f, P, b) > 0;
     features[5] = enclosing(f, LI, b) > 0;
@@ -199,8 +199,8 @@ void features_neighbours(const Features *f, float *rows)
                 characters -= count_of(f, begin, CHARACTERS);
             }
             ROW(rows, 2 * OF_NEIGHBOUR + 3 * w)[b] = (float)log_of((double)words / (double)(end - begin));
-            ROW(rows, 2 * OF_NEIGHBOUR + 3 * w + 1)[b] = (float)((double)linked / most((double)characters, 1));
-            ROW(rows, 2 * OF_NEIGHBOUR + 3 * w + 2)[b] = (float)((double)ends / most((double)words, 1));
+            ROW(rows, 2 * OF_NEIGHBOUR + 3 * w + 1)[b] = (float)((double)linked / larger((double)characters, 1));
+            ROW(rows, 2 * OF_NEIGHBOUR + 3 * w + 2)[b] = (float)((double)ends / larger((double)words, 1));
         }
     }
 }
@@ -228,11 +228,11 @@ static void describe_container(const Features *f, Py_ssize_t element, const int3
     int k;
     to[0] = (float)log_of(characters);
     to[1] = (float)(characters / f->total[CHARACTERS]);
-    to[2] = (float)((double)in_subtree(f, element, LINKED) / most(characters, 1));
-    to[3] = (float)least((double)in_subtree(f, element, SENTENCE_ENDS) / most(words, 1), 1);
-    to[4] = (float)least((double)in_subtree(f, element, COMMAS) / most(words, 1), 1);
+    to[2] = (float)((double)in_subtree(f, element, LINKED) / larger(characters, 1));
+    to[3] = (float)smaller((double)in_subtree(f, element, SENTENCE_ENDS) / larger(words, 1), 1);
+    to[4] = (float)smaller((double)in_subtree(f, element, COMMAS) / larger(words, 1), 1);
     to[5] = (float)log_of(held);
-    to[6] = (float)log_of(words / most(held, 1));
+    to[6] = (float)log_of(words / larger(held, 1));
     to[7] = (float)log_of(f->alike[element]);
     to[8] = (float)log_of(children[element]);
     to[9] = (float)log_of(page->depth[element]);
@@ -317,13 +317,13 @@ static void describe_place(Place *place, double page_characters, double m)
     float *to = place->features;
     to[0] = (float)log_of(number);
     to[1] = (float)log_of(mean);
-    to[2] = (float)((double)place->linked / most((double)place->characters, 1));
-    to[3] = (float)((double)place->ends / most(words, 1));
+    to[2] = (float)((double)place->linked / larger((double)place->characters, 1));
+    to[3] = (float)((double)place->ends / larger(words, 1));
     to[4] = (float)((double)place->characters / page_characters);
     to[5] = (float)((double)(place->last - place->first + 1) / number);
     to[6] = (float)((double)place->first / m);
     to[7] = (float)((double)place->last / m);
-    to[8] = (float)log_of(sqrt(most(place->squares / number - mean * mean, 0)));
+    to[8] = (float)log_of(sqrt(larger(place->squares / number - mean * mean, 0)));
     to[9] = (float)((double)place->repeated / number);
 }
 
@@ -405,7 +405,7 @@ void features_of_page(const Features *f, float *to)
     to[17] = (float)(f->total[SENTENCE_ENDS] / f->total[WORDS]);
     to[18] = (float)(f->total[COMMAS] / f->total[WORDS]);
     to[19] = (float)((double)long_characters / f->total[CHARACTERS]);
-    to[20] = (float)(f->total[WORDS] / most((double)page->m, 1));
+    to[20] = (float)(f->total[WORDS] / larger((double)page->m, 1));
     for (k = 0; k < 3; k++) {
         to[21 + k] = (float)((double)largest[holders[k]] / f->total[CHARACTERS]);
     }

@@ -468,7 +468,7 @@ static const char *smooth(Forest *forest, const Array *arrays, Py_ssize_t max_wo
     }
     scale = (double)((int64_t)1 << bits);
     for (i = 0; i < forest->v; i++) {
-        forest->price[i] = (int64_t)rint(least(ITEMS(arrays[PENALTY], double)[forest->unit[i]], (double)weights) * scale);
+        forest->price[i] = (int64_t)rint(smaller(ITEMS(arrays[PENALTY], double)[forest->unit[i]], (double)weights) * scale);
     }
     rank(forest);
     number_scores(forest, scale, scale);
