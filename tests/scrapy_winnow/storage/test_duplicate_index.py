@@ -187,11 +187,11 @@ def test_memory_and_redis_agree_on_any_documents_in_batches_of_any_size(
 
 
 async def test_of_copies_that_come_to_many_workers_at_the_same_moment_one_is_the_original(redis_url, prefix):
-    connections = [Connection(redis_url, timeout=20) for _ in range(8)]
+    connections = [Connection(redis_url, timeout=20) for _ in range(5)]
     indexes = [DuplicateIndex(connection, prefix) for connection in connections]
-    for turn in range(20):
-        texts = [made(*range(100 * turn, 100 * turn + 6), 10_000 + 8 * turn + worker) for worker in range(8)]
-        pages = [url(f"{turn}-{worker}") for worker in range(8)]
+    for turn in range(10):
+        texts = [made(*range(100 * turn, 100 * turn + 6), 10_000 + 8 * turn + worker) for worker in range(5)]
+        pages = [url(f"{turn}-{worker}") for worker in range(5)]
         found = await asyncio.gather(
             *(index.find(page, text, can_wait=False) for index, page, text in zip(indexes, pages, texts, strict=True))
         )

@@ -1,4 +1,4 @@
-"""Script calls of one turn of the event loop go together, others along with them, each with its own reply or error."""
+"""Calls of one turn of the event loop go together, others along with them, each with its own reply or error."""
 
 import asyncio
 import hashlib

@@ -1,13 +1,25 @@
+"""A crawl and its Redis: outages, faults of the server, passwords, TLS, and what is closed at the end."""
+
 import asyncio
+import datetime
+import ipaddress
 import logging
 import re
 import signal
+import ssl
 import time
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import numpy as np
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+from redis import Redis
 
+from scrapy_winnow.storage.clients import blocking_client
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.index import DuplicateIndex
@@ -63,23 +75,6 @@ async def only_one_connection_is_left(connection):
 
 def _lines(caplog, level):
     return [record.getMessage() for record in caplog.records if record.levelno == level]
-
-
-async def test_a_server_that_is_killed_and_comes_back_empty_is_one_warning_and_one_line(tcp_server, crawl, caplog):
-    caplog.set_level(logging.INFO, "scrapy_winnow")
-    server = tcp_server()
-    counting = crawl(server.url)
-    assert await counting.count(1) == 1
-    server.signal(signal.SIGKILL)
-    for page in (2, 3, 4):
-        assert await counting.count(page) is None
-    assert not counting.connection.is_open
-    server.start()
-    assert await counting.count_when_back(5) == 1
-    assert counting.failures[0] is True
-    assert set(counting.failures[1:]) <= {False}
-    assert len(_lines(caplog, logging.WARNING)) == 1
-    assert _lines(caplog, logging.INFO) == ["Redis is back: pages are counted again"]
 
 
 async def test_a_server_that_hangs_holds_up_one_call_and_then_one_per_probe(tcp_server, crawl):
@@ -176,28 +171,6 @@ async def test_the_rights_in_the_documentation_are_enough_and_no_more(tcp_server
     assert await crawl(server.url.replace("//", "//winnow:password@"), prefix="other").count(1) is None
 
 
-async def test_a_read_only_replica_takes_no_counts_until_it_is_promoted(tcp_server, crawl):
-    server = tcp_server()
-    counting = crawl(server.url)
-    assert await counting.count(1) == 1
-    await counting.connection.call(lambda client: client.replicaof("127.0.0.1", "1"))
-    assert await counting.count(2) is None
-    other = crawl(server.url)
-    assert await other.connection.call(lambda client: client.replicaof("NO", "ONE"))
-    assert await counting.count_when_back(2) == 2
-
-
-async def test_a_server_out_of_memory_takes_no_counts_until_there_is_room(tcp_server, crawl):
-    server = tcp_server()
-    counting = crawl(server.url)
-    assert await counting.count(1) == 1
-    await counting.connection.call(lambda client: client.config_set("maxmemory", "1kb"))
-    assert await counting.count(2) is None
-    other = crawl(server.url)
-    assert await other.connection.call(lambda client: client.config_set("maxmemory", "0"))
-    assert await counting.count_when_back(2) == 2
-
-
 async def test_a_server_of_ones_own_is_revived_by_the_probe(tcp_server, crawl):
     server = tcp_server()
 
@@ -277,12 +250,16 @@ async def test_a_server_that_is_gone_is_gone_for_every_purpose_and_back_for_all(
     other = counting.connection.for_purpose("near-duplicates")
     assert await counting.count(1) == 1
     server.signal(signal.SIGKILL)
-    assert await counting.count(2) is None
+    for page in (2, 3, 4):
+        assert await counting.count(page) is None
+    assert not counting.connection.is_open
     assert not other.is_open
     server.start()
-    await counting.count_when_back(3)
+    assert await counting.count_when_back(5) == 1, "it has come back empty"
     assert other.is_open
-    assert counting.failures.count(True) == 1
+    assert counting.failures[0] is True
+    assert set(counting.failures[1:]) <= {False}
+    assert len(_lines(caplog, logging.WARNING)) == 1
     assert _lines(caplog, logging.INFO) == ["Redis is back: pages are counted again"]
 
 
@@ -301,3 +278,111 @@ async def test_a_probe_does_not_wait_for_a_server_that_is_long_in_starting(crawl
             await asyncio.sleep(0.001)
     assert started == [True]
     may_start.set()
+
+
+@pytest.mark.parametrize(
+    ("trouble", "remedy"),
+    [("REPLICAOF 127.0.0.1 1", "REPLICAOF NO ONE"), ("CONFIG SET maxmemory 1kb", "CONFIG SET maxmemory 0")],
+    ids=["a replica", "out of memory"],
+)
+async def test_a_server_that_takes_no_writes_is_misconfigured_until_it_does(tcp_server, crawl, caplog, trouble, remedy):
+    server = tcp_server()
+    counting = crawl(server.url)
+    assert await counting.count(1) == 1
+    await counting.connection.call(lambda client: client.execute_command(*trouble.split()))
+    assert await counting.count(2) is None
+    assert "Redis is misconfigured (" in caplog.text
+    assert await crawl(server.url).connection.call(lambda client: client.execute_command(*remedy.split()))
+    assert await counting.count_when_back(2) == 2
+
+
+async def test_an_error_of_one_key_leaves_the_breaker_closed_and_is_logged_once(tcp_server, crawl, caplog):
+    counting = crawl(tcp_server().url)
+    await counting.connection.run_commands([("RPUSH", "list", "x")])
+    for _ in range(3):
+        assert await counting.connection.run_commands([("HGET", "list", "x")]) is None
+    assert counting.connection.is_open
+    assert counting.failures == [False] * 3
+    assert caplog.text.count("WRONGTYPE") == 1
+
+
+@pytest.fixture
+def certificate(tmp_path):
+    """A self-signed certificate for 127.0.0.1 with its key, in one PEM file."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "winnow test")])
+    now = datetime.datetime.now(datetime.UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    file = tmp_path / "server.pem"
+    pem = serialization.Encoding.PEM
+    file.write_bytes(
+        key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+        + certificate.public_bytes(pem)
+    )
+    return file
+
+
+@asynccontextmanager
+async def _tunnel(certificate, port):
+    """Terminate TLS in front of a server, as a managed Redis does; ends with the last of those that came."""
+    passing_on = set()
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(certificate)
+
+    async def pump(reader, writer):
+        while data := await reader.read(65536):
+            writer.write(data)
+            await writer.drain()
+        writer.close()
+
+    async def serve(reader, writer):
+        passing_on.add(asyncio.current_task())
+        upstream_reader, upstream_writer = await asyncio.open_connection("127.0.0.1", port)
+        await asyncio.gather(pump(reader, upstream_writer), pump(upstream_reader, writer))
+        await asyncio.gather(*(each.wait_closed() for each in (upstream_writer, writer)), return_exceptions=True)
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context) as server:
+        yield server
+        await asyncio.gather(*passing_on)
+
+
+async def test_rediss_with_user_and_password_works_and_an_unknown_certificate_is_refused(tcp_server, certificate):
+    server = tcp_server("--user", "counter", "on", ">secret", "~*", "+@all")
+    async with _tunnel(certificate, server.port) as tunnel:
+        url = f"rediss://counter:secret@127.0.0.1:{tunnel.sockets[0].getsockname()[1]}"
+        trusting = Connection(f"{url}?ssl_ca_certs={certificate}", timeout=20)
+        assert await trusting.ping()
+        await trusting.close()
+        doubting = Connection(url, timeout=20)
+        assert not await doubting.ping()
+        await doubting.close()
+
+
+def test_nothing_of_a_clusters_client_is_left_open(cluster_url, cluster_servers):
+    with blocking_client(cluster_url, client_name="closed-by-now") as client:
+        for number in range(20):
+            client.set(f"key-{number}", number)
+        assert _named_connections(cluster_servers) == len(cluster_servers)
+    deadline = time.monotonic() + 60
+    while _named_connections(cluster_servers):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def _named_connections(servers):
+    found = 0
+    for server in servers:
+        with Redis(port=server.port) as client:
+            found += sum(each["name"] == "closed-by-now" for each in client.client_list())
+    return found

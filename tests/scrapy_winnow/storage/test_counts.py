@@ -1,0 +1,363 @@
+"""Counting in Redis: each page once, as it is now, within bounds, whatever else is under a host's keys."""
+
+import asyncio
+import math
+import uuid
+
+import numpy as np
+import pytest
+import redis
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from redis.crc import key_slot
+
+from scrapy_winnow.storage.connection import Connection
+from scrapy_winnow.storage.counts import MAX_NODES, NodeCounts
+from scrapy_winnow.storage.evidence import HashedPage, SiteEvidence
+from scrapy_winnow.storage.keys import host_keys, site_of
+from winnow.counting import LossyCounts
+from winnow.page.page import Page
+
+HOST = "a.example"
+HTML = (
+    "<body><div><a href=/><img src=logo.png></a></div><ul><li><a href=/a>Home</a><li>About us</ul>"
+    f"<p>{'A long story. ' * 40}</p><iframe src=/ad></iframe><p>The end</p></body>"
+)
+
+
+@pytest.fixture
+def new_counts(connection, prefix):
+    """Makes counts on the tests' server."""
+
+    def make(own=connection, **options) -> NodeCounts:
+        limits = {"prefix": prefix, "version": 1, "budget": 20_000, "max_pages": 10_000, "ttl": 1000}
+        return NodeCounts(own, **{**limits, **options})
+
+    return make
+
+
+def _nodes(*numbers: int) -> np.ndarray:
+    return np.array(numbers, np.uint64)
+
+
+def _id(number: int) -> bytes:
+    return number.to_bytes(8, "big")
+
+
+async def _held(connection, counts) -> tuple[int, int, int]:
+    """Entries of the table, pages of the guard, pages whose contents are held."""
+    _, nodes, guard, contents = counts.keys(HOST)
+    found = await connection.run_commands([("HLEN", nodes), ("STRLEN", guard), ("HLEN", contents)])
+    return found[0], found[1] // 16, found[2]
+
+
+@pytest.mark.parametrize(
+    ("url", "site"),
+    [
+        ("https://Example.org/a?b#c", "example.org"),
+        ("https://example.org:443/", "example.org"),
+        ("http://example.org:443/", "example.org:443"),
+        ("http://user:secret@127.0.0.1:8080/", "127.0.0.1:8080"),
+        ("http://[::1]:8080/", "::1:8080"),
+        ("http://münchen.example/", "m%c3%bcnchen.example"),
+        ("http://a}b{c.example/", "a%7db%7bc.example"),
+        ("http://a b\r\n.example/", "a%20b.example"),
+        ("file:///etc/hostname", None),
+        ("data:text/html,hello", None),
+        ("http://[broken/", None),
+        ("http://example.org:port/", None),
+        ("", None),
+    ],
+)
+def test_a_site_is_the_host_and_its_unusual_port(url, site):
+    assert site_of(url) == site
+
+
+@settings(max_examples=60)
+@given(st.one_of(st.text(max_size=300), st.text(st.sampled_from("ab.:@[]?#/\\ \t{}%é"), max_size=20)))
+def test_no_host_name_leaves_its_keys_which_are_in_one_slot(text):
+    site = site_of(f"http://{text}/story")
+    assert site == site_of(f" http://{text}/story"), "a host that was met before is named like a new one"
+    if site is not None:
+        assert site.isascii()
+        assert not set(site) & set("{}* \t\r\n\0")
+        assert {key_slot(key.encode()) for key in host_keys("winnow", 1, site)} == {key_slot(site.encode())}
+
+
+def test_a_page_is_counted_by_its_leaves_and_what_follows_for_the_elements_around_them():
+    hashed = HashedPage.of(Page.parse(HTML))
+    page = hashed.page
+    texts = page.block_texts()
+    names = [page.elements[unit].tag if unit < page.n else texts[unit - page.n][:8] for unit in hashed.units.tolist()]
+    assert names == ["img", "Home", "About us", "A long s", "iframe", "The end"]
+    assert hashed.masses.tolist() == [0, 4, 8, 255, 0, 7]
+    df = hashed.frequencies(SiteEvidence(np.array([9, 5, 7, 1, 3, 2]), 9, 0, counted=True))
+    elements = {element.tag: count for element, count in zip(page.elements, df.tolist(), strict=False)}
+    assert elements == {"html": 0, "body": 0, "div": 9, "a": 5, "img": 9, "ul": 5, "li": 7, "p": 2, "iframe": 3}
+    assert df[page.n :].tolist() == [5, 7, 1, 2]
+    changed = HashedPage.of(Page.parse(HTML.replace("The end", "To be continued")))
+    assert HashedPage.of(Page.parse(HTML)).contents_id == hashed.contents_id != changed.contents_id
+
+
+async def test_counts_come_back_in_the_order_of_the_nodes_and_a_page_counts_once(new_counts):
+    counts = new_counts()
+    first = await counts.count(HOST, _id(1), _nodes(5, 2**64 - 1, 5, 0))
+    assert (first.df.tolist(), first.pages, first.counted) == ([1, 1, 1, 1], 1, True)
+    second = await counts.count(HOST, _id(2), _nodes(7, 5))
+    assert (second.df.tolist(), second.pages, second.counted) == ([1, 2], 2, True)
+    again = await counts.count(HOST, _id(2), _nodes(7, 5, 8))
+    assert (again.df.tolist(), again.pages, again.counted) == ([1, 2, 0], 2, False)
+
+
+async def test_a_page_found_at_many_addresses_counts_once(new_counts):
+    counts = new_counts()
+    for address in range(5):
+        evidence = await counts.count(HOST, _id(address), _nodes(1, 2), contents_id=_id(77))
+        assert (evidence.df.tolist(), evidence.pages, evidence.counted) == ([1, 1], 1, address == 0)
+    other = await counts.count(HOST, _id(9), _nodes(1, 3), contents_id=_id(78))
+    assert (other.df.tolist(), other.pages, other.counted) == ([2, 1], 2, True)
+
+
+async def test_one_page_from_many_workers_at_once_counts_once(redis_url, new_counts):
+    connections = [Connection(redis_url, timeout=10) for _ in range(8)]
+    nodes = np.arange(MAX_NODES, dtype=np.uint64)
+    replies = await asyncio.gather(*(new_counts(own).count(HOST, _id(1), nodes) for own in connections))
+    assert sum(reply.counted for reply in replies) == 1
+    evidence = await new_counts().read(HOST, nodes)
+    assert (evidence.pages, set(evidence.df.tolist())) == (1, {1})
+    for own in connections:
+        await own.close()
+
+
+async def test_hosts_and_versions_of_fingerprints_do_not_mix_and_reading_writes_nothing(new_counts, connection):
+    counts = new_counts()
+    empty = await counts.read(HOST, _nodes(1, 2))
+    assert (empty.df.tolist(), empty.pages) == ([0, 0], 0)
+    assert await _held(connection, counts) == (0, 0, 0)
+    await counts.count(HOST, _id(1), _nodes(1, 2))
+    seen = await counts.read(HOST, _nodes(2, 3))
+    assert (seen.df.tolist(), seen.pages, seen.counted) == ([1, 0], 1, False)
+    assert (await counts.count("b.example", _id(1), _nodes(1))).pages == 1
+    assert (await new_counts(version=2).count(HOST, _id(1), _nodes(1))).pages == 1
+
+
+async def test_of_a_huge_page_the_nodes_at_both_ends_are_counted(new_counts):
+    counts = new_counts()
+    nodes = np.arange(1, MAX_NODES + 101, dtype=np.uint64)
+    for number in (1, 2):
+        evidence = await counts.count(HOST, _id(number), nodes)
+    middle = slice(MAX_NODES // 2, MAX_NODES // 2 + 100)
+    assert (evidence.df[middle] == 0).all()
+    assert (np.delete(evidence.df, middle) == 2).all()
+
+
+async def test_no_page_is_counted_beyond_the_limit(new_counts, connection):
+    counts = new_counts(max_pages=3)
+    for number in range(5):
+        evidence = await counts.count(HOST, _id(number), _nodes(1))
+    assert (evidence.df.tolist(), evidence.pages, evidence.counted) == ([3], 3, False)
+    assert (await _held(connection, counts))[1] == 3
+
+
+async def test_a_host_lives_as_long_as_its_pages_come_again(new_counts, connection):
+    counts = new_counts()
+    await counts.count(HOST, _id(1), _nodes(1))
+    await connection.run_commands([("EXPIRE", key, 10) for key in counts.keys(HOST)])
+    assert not (await counts.count(HOST, _id(1), _nodes(1))).counted
+    lives = await connection.run_commands([("TTL", key) for key in counts.keys(HOST)])
+    assert all(990 < life <= 1000 for life in lives)
+
+
+async def test_new_contents_replace_the_old_ones(new_counts, connection):
+    counts = new_counts()
+    await counts.count(HOST, _id(1), _nodes(1, 2, 3), _id(101))
+    await counts.count(HOST, _id(2), _nodes(1, 2), _id(102))
+    changed = await counts.count(HOST, _id(1), _nodes(1, 4), _id(103))
+    assert (changed.df.tolist(), changed.pages, changed.counted, changed.replaced) == ([2, 1], 2, True, True)
+    assert (await counts.read(HOST, _nodes(1, 2, 3, 4))).df.tolist() == [2, 1, 0, 1]
+    assert await _held(connection, counts) == (3, 2, 2)
+    copy = await counts.count(HOST, _id(2), _nodes(1, 4), _id(103))
+    assert (copy.df.tolist(), copy.pages, copy.replaced) == ([1, 1], 1, True)
+    assert await _held(connection, counts) == (2, 1, 1)
+
+
+STEPS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 7)), max_size=40)
+
+
+@given(steps=STEPS, versions=st.lists(st.frozensets(st.integers(0, 20), max_size=8), min_size=8, max_size=8))
+@settings(max_examples=40)
+def test_counts_are_those_of_the_pages_as_they_came_last_in_any_order_with_any_replays(redis_url, steps, versions):
+    async def crawl() -> None:
+        connection = Connection(redis_url, timeout=10)
+        counts = NodeCounts(connection, prefix=uuid.uuid4().hex, version=1, budget=1000, max_pages=1000, ttl=60)
+        counted: dict[int, int] = {}  # page to contents
+        for page, version in steps:
+            await counts.count(HOST, _id(page), _nodes(*versions[version]), _id(100 + version))
+            if counted.get(page) != version:
+                counted.pop(page, None)
+                if version not in counted.values():
+                    counted[page] = version
+        evidence = await counts.read(HOST, _nodes(*range(21)))
+        exact = [sum(node in versions[version] for version in counted.values()) for node in range(21)]
+        assert (evidence.pages, evidence.df.tolist()) == (len(counted), exact)
+        assert await _held(connection, counts) == (np.count_nonzero(exact), len(counted), len(counted))
+        await connection.close()
+
+    asyncio.run(crawl())
+
+
+@given(seed=st.integers(0, 2**32), budget=st.integers(4, 600), page_size=st.integers(1, 300), pages=st.integers(1, 40))
+@settings(max_examples=15)
+def test_the_counts_are_those_of_the_reference_whatever_the_budget(redis_url, seed, budget, page_size, pages):
+    async def crawl() -> None:
+        rng = np.random.default_rng(seed)
+        connection = Connection(redis_url, timeout=10)
+        limits = {"version": 1, "budget": budget, "max_pages": 1000, "ttl": 60}
+        counts = NodeCounts(connection, prefix=uuid.uuid4().hex, **limits)
+        reference = LossyCounts(budget)
+        asked = np.zeros(0, np.uint64)
+        for number in range(pages):
+            # Few nodes are on most pages and most are on few, as on the web.
+            nodes = np.unique((rng.pareto(0.6, page_size) * 10).clip(1, 2**40).astype(np.uint64))
+            asked = np.union1d(asked, nodes)
+            reference.add(number, nodes)
+            evidence = await counts.count(HOST, _id(number), nodes)
+            assert (evidence.pages, evidence.undercount) == (reference.pages, reference.undercount)
+            assert (await _held(connection, counts))[0] == len(reference) <= budget
+        read = await counts.read(HOST, asked[:2000])
+        assert read.df.tolist() == reference.df(asked[:2000]).tolist()
+        await connection.close()
+
+    asyncio.run(crawl())
+
+
+async def test_contents_are_held_only_in_memory_that_a_full_table_would_take(new_counts, connection):
+    counts = new_counts(budget=200)
+    own = iter(range(1000, 10_000))
+    for page in range(60):
+        nodes = _nodes(*range(40), *(next(own) for _ in range(4)))
+        evidence = await counts.count(HOST, _id(page), nodes, _id(500 + page))
+        entries, _, _ = await _held(connection, counts)
+        ((*contents,),) = await connection.run_commands([("HVALS", counts.keys(HOST).contents)])
+        assert sum(map(len, contents)) <= 48 * (200 - entries)
+    assert evidence.undercount > 0
+    assert contents == []
+    assert (evidence.df[:40] == 60).all(), "nodes of single pages do not push those of the template out"
+
+
+@pytest.mark.parametrize("evicted", ["contents", "nodes", "guard", "state"])
+async def test_with_a_key_evicted_no_count_is_taken_back_that_was_not_put_on(new_counts, connection, evicted):
+    counts = new_counts()
+    for page in (1, 2):
+        await counts.count(HOST, _id(page), _nodes(1, 2, 10 + page), _id(100 + page))
+    await connection.run_commands([("DEL", getattr(counts.keys(HOST), evicted))])
+    changed = await counts.count(HOST, _id(1), _nodes(1, 2, 30), _id(103))
+    expected = ([2, 2, 0], 2) if evicted == "contents" else ([1, 1, 1], 1)  # as it was, or anew
+    assert (changed.df.tolist(), changed.pages) == expected
+
+
+@pytest.mark.parametrize("is_held", [True, False])
+async def test_pages_of_a_redesign_at_the_same_addresses_replace_the_old_design(new_counts, connection, is_held):
+    counts = new_counts()
+    for design in (1, 2):
+        for number in range(15):
+            if not is_held:
+                await connection.run_commands([("DEL", counts.keys(HOST).contents)])
+            nodes = _nodes(*range(100 * design, 100 * design + 9), 10_000 * design + number)
+            masses = np.full(10, 50, np.uint8)
+            evidence = await counts.count(HOST, _id(number), nodes, bytes([design, number] * 4), masses)
+    assert evidence.pages == 15 if is_held else evidence.pages > 7
+    assert evidence.df[0] == evidence.pages  # its template is known, as on a host never seen before
+
+
+NODES = np.arange(1, 41, dtype=np.uint64)
+LABELS = b"".join(int(node).to_bytes(8, "little") + b"\xff" for node in NODES)
+SETTLED = {"stamp": "s", "pages": "30", "labels": LABELS, "expected": "400.0", "version": "1", "used": "1"}
+GUARD_OF_ANOTHER = _id(1) + b"another "
+
+DAMAGES = {
+    "state is a list": lambda client, keys: client.rpush(keys[0], "x"),
+    "nodes are a string": lambda client, keys: client.set(keys[1], "x"),
+    "guard is a set": lambda client, keys: client.sadd(keys[2], "x"),
+    "guard is long": lambda client, keys: client.set(keys[2], b"x" * 1_000_000),
+    "contents are a list": lambda client, keys: client.rpush(keys[3], "x"),
+    "contents are cut": lambda client, keys: (
+        client.hset(keys[3], _id(1), b"x" * 13),
+        client.hset(keys[0], mapping={"entries": 0, "pages": 1}),
+        client.set(keys[2], GUARD_OF_ANOTHER),
+    ),
+    "contents are huge": lambda client, keys: (
+        client.hset(keys[3], _id(1), b"x" * 8_000_000),
+        client.hset(keys[0], mapping={"entries": 0, "pages": 1}),
+        client.set(keys[2], GUARD_OF_ANOTHER),
+    ),
+    "entries are of other lengths": lambda client, keys: (
+        client.hset(keys[1], mapping={int(node).to_bytes(8, "little"): b"xyz" * int(node) for node in NODES}),
+        client.hset(keys[0], mapping={"entries": len(NODES), "pages": 1}),
+        client.set(keys[2], b"0123456789abcdef"),
+    ),
+    **{
+        f"{field} is {value[:10]!r}": lambda client, keys, field=field, value=value: client.hset(keys[0], field, value)
+        for field, value in (("pages", "many"), ("pages", "-5"), ("pages", "nan"), ("undercount", "1e300"))
+    },
+    **{
+        f"{field} of a settled host is {value[:10]!r}": lambda client, keys, field=field, value=value: client.hset(
+            keys[0], mapping={**SETTLED, field: value}
+        )
+        for field, value in (
+            ("labels", LABELS[:-1]),
+            ("labels", bytes(9 * 1_000_000)),
+            ("expected", "much"),
+            ("expected", "nan"),
+            ("version", "new"),
+        )
+    },
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+async def test_damage_is_no_evidence_and_the_host_starts_anew(new_counts, redis_url, damage):
+    counts = new_counts(budget=100, settle_after=20)
+    with redis.Redis.from_url(redis_url) as client:
+        DAMAGES[damage](client, counts.keys(HOST))
+    looked = await counts.read(HOST, NODES)
+    assert looked is None or looked.pages <= 30
+    pages = [await counts.count(HOST, _id(number), np.append(NODES, np.uint64(1000 + number))) for number in range(5)]
+    assert pages[-1].pages in {5, 6, 30 if damage.startswith("version") else 5}
+    assert (await counts.count("b.example", _id(1), NODES)).counted
+
+
+VALUES = st.one_of(st.binary(max_size=40), st.sampled_from([b"1e9", b"-1", b"nan", b"0x10", b" 7", b"7.5", LABELS]))
+FIELDS = ["stamp", "pages", "undercount", "entries", "checked", "version", "labels", "expected", "changed"]
+
+
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    state=st.dictionaries(st.sampled_from(FIELDS), VALUES, max_size=8),
+    nodes=st.dictionaries(st.sampled_from([int(node).to_bytes(8, "little") for node in NODES]), VALUES, max_size=5),
+    guard=st.one_of(st.binary(max_size=64), st.just(_id(1) + b"contents")),
+    contents=st.dictionaries(st.sampled_from([_id(number) for number in range(3)]), VALUES, max_size=2),
+)
+def test_no_contents_of_the_keys_make_a_page_fail(redis_url, prefix, state, nodes, guard, contents):
+    async def read_and_count() -> None:
+        failures = []
+        connection = Connection(redis_url, timeout=10, on_failure=failures.append)
+        limits = {"budget": 30, "max_pages": 1000, "ttl": 100, "settle_after": 20}
+        counts = NodeCounts(connection, prefix=prefix, version=1, **limits)
+        await counts.read(HOST, NODES)
+        for number in range(3):
+            evidence = await counts.count(HOST, _id(number), NODES, b"contents")
+            assert (evidence.df >= 0).all()
+            assert math.isfinite(evidence.undercount)
+        await connection.close()
+        assert failures == []
+
+    keys = host_keys(prefix, 1, HOST)
+    with redis.Redis.from_url(redis_url) as client:
+        client.delete(*keys)
+        for key, mapping in ((keys[0], state), (keys[1], nodes), (keys[3], contents)):
+            if mapping:
+                client.hset(key, mapping=mapping)
+        if guard:
+            client.set(keys[2], guard)
+    asyncio.run(read_and_count())

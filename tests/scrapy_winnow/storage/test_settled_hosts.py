@@ -1,0 +1,255 @@
+"""A host settles when its labels have stopped changing, needs no Redis then, and opens again after a redesign."""
+
+import asyncio
+import random
+
+import numpy as np
+import pytest
+
+from scrapy_winnow import stats
+from scrapy_winnow.storage.connection import Connection
+from scrapy_winnow.storage.counts import NodeCounts, SettledHost, SettledHosts
+from tests.scrapy_winnow.round_trips import counted_round_trips
+
+HOST = "a.example"
+TEMPLATE = np.arange(1, 21, dtype=np.uint64)
+REDESIGN = np.arange(501, 541, dtype=np.uint64)
+
+
+class Worker:
+    """One worker's view of the counts, with the stats that it notes."""
+
+    def __init__(self, connection: Connection, prefix: str, **options: float) -> None:
+        self.noted: list[str] = []
+        limits = {"budget": 4000, "max_pages": 1024, "ttl": 1000, "settle_after": 32, "refresh": 60.0, **options}
+        self.connection = connection
+        self.counts = NodeCounts(connection, prefix=prefix, version=1, count_stat=self.noted.append, **limits)
+
+    async def page(self, number: int, template: np.ndarray = TEMPLATE, content: int = 30):
+        """Count a page of a template with content of its own."""
+        own = np.arange(content, dtype=np.uint64) + np.uint64(10_000 * (number + 1))
+        nodes = np.concatenate([template, own])
+        return await self.counts.count(HOST, number.to_bytes(8, "big"), nodes, masses=np.full(len(nodes), 40, np.uint8))
+
+    async def pages(self, numbers, **page):
+        for number in numbers:
+            evidence = await self.page(number, **page)
+        return evidence
+
+    async def keys(self) -> list[bool]:
+        names = self.counts.keys(HOST)
+        return [bool(await self.connection.call(lambda client, name=name: client.exists(name))) for name in names]
+
+
+@pytest.fixture
+def worker(connection, prefix):
+    return lambda **options: Worker(connection, prefix, **options)
+
+
+async def test_labels_that_have_not_changed_while_the_pages_doubled_are_frozen(worker):
+    one = worker()
+    before = await one.pages(range(31))
+    assert (before.settled, before.label_version, one.noted) == (False, 0, [])
+    last = await one.page(31)
+    assert (last.counted, last.settled, last.label_version, last.df[0]) == (True, False, 1, 32)
+    assert one.noted == [stats.HOSTS_SETTLED]
+    assert await one.keys() == [True, False, False, False]
+    after = await one.page(32)
+    assert (after.counted, after.settled, after.label_version, after.pages) == (False, True, 1, 32)
+    assert after.df.tolist() == [32] * 20 + [1] * 30
+
+
+async def test_what_only_may_have_been_on_a_tenth_of_the_pages_is_reported_but_not_frozen(worker):
+    one = worker(settle_after=64, budget=60)
+    await one.pages(range(59))
+    late = np.append(TEMPLATE, np.uint64(9000))
+    counting = await one.pages(range(59, 64), template=late)
+    assert counting.label_version == 1
+    assert 7 <= counting.df[20] <= 5 + counting.undercount, "seen five times, at most"
+    settled = await one.page(64, late)
+    assert settled.df[:21].tolist() == [64] * 20 + [1]
+
+
+async def test_a_host_whose_labels_change_goes_on_counting(worker):
+    one = worker()
+    await one.pages(range(16))
+    other = np.arange(101, 141, dtype=np.uint64)
+    evidence = await one.pages(range(16, 40), template=other)
+    assert (evidence.settled, evidence.label_version, evidence.pages) == (False, 0, 40)
+    settled = await one.pages(range(40, 65), template=np.append(TEMPLATE[:1], other))
+    assert (settled.settled, settled.pages, settled.df[:2].tolist()) == (True, 64, [40, 48]), "both are template by now"
+
+
+async def test_pages_that_share_nothing_never_settle_before_the_most_pages(worker):
+    one = worker(max_pages=70)
+    nothing = TEMPLATE[:0]
+    assert (await one.pages(range(69), template=nothing)).label_version == 0
+    assert (await one.page(69, nothing)).label_version == 1
+    after = await one.page(70, nothing)
+    assert (after.settled, after.pages, set(after.df.tolist())) == (True, 70, {1})
+
+
+async def test_nothing_settles_when_it_is_switched_off_and_counting_stops_at_the_most_pages(worker):
+    one = worker(settle_after=0, max_pages=40)
+    evidence = await one.pages(range(45))
+    assert (evidence.settled, evidence.label_version, evidence.pages, evidence.counted) == (False, 0, 40, False)
+
+
+async def test_a_redesign_opens_the_host_again_and_its_labels_get_a_new_version(worker):
+    one = worker()
+    await one.pages(range(40))
+    needed = 0
+    while stats.HOSTS_REOPENED not in one.noted:
+        evidence = await one.page(100 + needed, REDESIGN)
+        needed += 1
+        assert needed < 30
+    assert needed == 18
+    assert (evidence.settled, evidence.counted, evidence.pages, evidence.label_version) == (False, True, 1, 1)
+    assert await one.keys() == [True, True, True, True]
+    for number in range(200, 262):
+        assert (await one.page(number, REDESIGN)).label_version == 1, "twice as many pages as the first time"
+    assert (await one.page(262, REDESIGN)).label_version == 2
+    settled = await one.page(263, REDESIGN)
+    assert (settled.settled, settled.df[0], settled.pages) == (True, 64, 64)
+    assert one.noted == [stats.HOSTS_SETTLED, stats.HOSTS_REOPENED, stats.HOSTS_SETTLED]
+
+
+async def test_a_host_that_has_outgrown_its_labels_opens_again(worker):
+    one = worker()
+    await one.pages(range(33))  # with the first page that found it settled
+    evidence = await one.pages(range(100, 130), template=np.append(TEMPLATE, REDESIGN))
+    assert (evidence.settled, one.noted) == (True, [stats.HOSTS_SETTLED])
+    evidence = await one.page(130, np.append(TEMPLATE, REDESIGN))
+    assert (evidence.settled, one.noted) == (False, [stats.HOSTS_SETTLED, stats.HOSTS_REOPENED])
+
+
+async def test_several_workers_settle_a_host_once_and_open_it_once(redis_url, prefix):
+    connections = [Connection(redis_url, timeout=10) for _ in range(4)]
+    workers = [Worker(connection, prefix) for connection in connections]
+    for start in range(0, 40, 4):
+        await asyncio.gather(*(worker.page(start + k) for k, worker in enumerate(workers)))
+    assert [stat for worker in workers for stat in worker.noted] == [stats.HOSTS_SETTLED]
+    for start in range(100, 200, 4):
+        await asyncio.gather(*(worker.page(start + k, REDESIGN) for k, worker in enumerate(workers)))
+    noted = [stat for worker in workers for stat in worker.noted]
+    assert sorted(noted) == [stats.HOSTS_REOPENED, stats.HOSTS_SETTLED]
+    for connection in connections:
+        await connection.close()
+
+
+async def test_a_settled_host_needs_no_redis_until_its_labels_are_to_be_confirmed(tcp_server, prefix):
+    server = tcp_server()
+    connection = Connection(server.url, timeout=20)
+    one, confirming = Worker(connection, prefix), Worker(connection, prefix, refresh=0.0)
+    await one.pages(range(33))
+    with counted_round_trips() as trips:
+        for number in range(40, 60):
+            assert (await one.page(number)).settled
+    assert trips == []
+    key = one.counts.keys(HOST).state
+    await connection.run_commands([("EXPIRE", key, 5)])
+    await confirming.pages(range(60, 62))
+    assert (await connection.run_commands([("TTL", key)]))[0] > 900
+    server.stop()
+    evidence = await confirming.page(62)
+    assert (evidence.settled, evidence.df[0], connection.is_open) == (True, 32, False)
+    await connection.close()
+
+
+async def test_labels_that_another_worker_has_replaced_are_let_go_when_it_is_time_to_confirm_them(worker):
+    one, other = worker(refresh=0.0), worker()
+    await one.pages(range(33))
+    await other.pages(range(100, 118), template=REDESIGN)
+    assert other.noted == [stats.HOSTS_REOPENED]
+    evidence = await one.page(50)
+    assert (evidence.settled, evidence.counted, evidence.pages) == (False, True, 2)
+    assert one.noted == [stats.HOSTS_SETTLED]
+    await one.connection.run_commands([("DEL", one.counts.keys(HOST).state)])
+    assert ((await one.page(51)).pages, other.noted) == (1, [stats.HOSTS_REOPENED])
+
+
+async def test_reading_sees_the_labels_of_a_settled_host(worker):
+    await worker().pages(range(32))
+    reader = worker()
+    for _ in range(2):
+        evidence = await reader.counts.read(HOST, np.append(TEMPLATE[:2], np.uint64(99)))
+        assert (evidence.df.tolist(), evidence.pages, evidence.settled) == ([32, 32, 1], 32, True)
+        assert evidence.label_version == 1
+
+
+TEMPLATES = [TEMPLATE + np.uint64(100 * kind) for kind in range(4)]
+
+
+@pytest.mark.parametrize(
+    "pages",
+    [
+        [(number, TEMPLATES[number % 4], 30) for number in range(160)],
+        [(number, TEMPLATE if number < 50 or number % 2 else TEMPLATE[:0], 30) for number in range(130)],
+        [(number, TEMPLATE, 30 if number < 40 else 2000) for number in range(80)],
+        [(number, TEMPLATE if number < 40 else np.append(TEMPLATE, REDESIGN[:15]), 30) for number in range(120)],
+        [(number if number < 40 else 70 + number % 2, TEMPLATE, 300) for number in range(80)],
+        [(number, TEMPLATE[:2], 1) for number in range(60)],
+    ],
+    ids=["templates by turns", "pages without", "long content", "a new box", "one page again and again", "few words"],
+)
+async def test_a_host_whose_pages_keep_their_templates_settles_once(worker, pages):
+    one = worker()
+    for number, template, content in pages:
+        evidence = await one.page(number, template, content)
+    assert (evidence.settled, one.noted) == (True, [stats.HOSTS_SETTLED])
+
+
+def test_fractions_become_frequencies_and_template_stays_template():
+    def settled(fractions: dict[int, int]) -> SettledHost:
+        packed = b"".join(node.to_bytes(8, "little") + bytes([fraction]) for node, fraction in fractions.items())
+        return SettledHost.unpack(b"s", 1, 1000, packed, 100.0)
+
+    asked = np.array([5, 6, 2**64 - 1, 9, 5], np.uint64)
+    assert settled({2**64 - 1: 255, 5: 128, 9: 26}).frequencies(asked).tolist() == [502, 1, 1000, 102, 502]
+    assert settled({9: 25}).frequencies(asked)[3] == 100, "rounding must not take a label away"
+    assert settled({}).frequencies(asked).tolist() == [1] * 5
+
+
+def test_a_worker_holds_the_hosts_it_has_met_last():
+    hosts = SettledHosts(max_hosts=2)
+    for name in "ab":
+        hosts.put(name, SettledHost.unpack(b"s", 1, 1000, b"", 0.0))
+    assert hosts.get("a") is not None
+    hosts.put("c", SettledHost.unpack(b"s", 1, 1000, b"", 0.0))
+    assert [hosts.get(name) is not None for name in "abc"] == [True, False, True]
+
+
+PAGES_BEFORE, SETTLE_AFTER, NOTICED_AFTER = 12, 10, 18
+WORDS = ["wind", "river", "stone", "glass", "paper", "cloud", "salt", "iron", "lemon", "harbour", "winter", "coast"]
+
+
+def test_a_crawl_of_a_host_that_is_redesigned_learns_its_new_template(web, crawl):
+    def story(number: int) -> list[str]:
+        chance = random.Random(number)
+        return [" ".join(chance.choices(WORDS, k=60)) for _ in range(3)]
+
+    old = (
+        "<body><div class=menu><a href=/>Front page</a> <a href=/sport>All the sport</a></div><div class=story>"
+        "<h1>{0}</h1><p>{1}.<p>{2}.<p>{3}.</div><div class=foot><p>Copyright of the harbour news, all rights are "
+        "reserved by its owners.</p></div></body>"
+    )
+    new = (
+        "<body><header><b>The Harbour Courier</b><ul><li><a href=/n>News</a><li><a href=/w>Weather</a></ul></header>"
+        "<main><article><h2>{0}</h2><p>{1}.<p>{2}.<p>{3}.</article></main><div class=legal><p>Imprint and privacy "
+        "policy of the courier, a paper of the coast group.</p></div></body>"
+    )
+    urls = [
+        web.add(f"/{number}", (old if number < PAGES_BEFORE else new).format(f"Story {number}", *story(number)))
+        for number in range(PAGES_BEFORE + NOTICED_AFTER + 2 * SETTLE_AFTER + 1)
+    ]
+    crawled = crawl(urls=urls, CONCURRENT_REQUESTS=1, WINNOW_SETTLE_PAGES=SETTLE_AFTER)
+    items = [crawled.item(url) for url in urls]
+    learned_again = PAGES_BEFORE + NOTICED_AFTER - 1 + 2 * SETTLE_AFTER
+    versions = [0] * (SETTLE_AFTER - 1) + [1] * (learned_again - SETTLE_AFTER) + [2] * (len(urls) - learned_again + 1)
+    assert [item["site_label_version"] for item in items] == versions
+    assert (crawled.stats[stats.HOSTS_SETTLED], crawled.stats[stats.HOSTS_REOPENED]) == (2, 1)
+    assert crawled.stats[stats.PAGES_COUNTED] == 3 * SETTLE_AFTER
+    for number, template in ((PAGES_BEFORE - 1, "Copyright"), (len(urls) - 1, "privacy policy")):
+        assert items[number]["label_source"] == "site"
+        assert template not in items[number]["text"]
+        assert all(paragraph in items[number]["text"] for paragraph in story(number))
