@@ -44,14 +44,14 @@ from benchmarks.shared.common import parser_of, say, table, write_json
 from benchmarks.shared.plots import Panel, add_plot_argument, draw
 from winnow.features.tokens import TABLE_SIZE
 from winnow.models.networks import standardise
-from winnow.training.blocks.model import learn_tables, stacked_features, train_block_model
+from winnow.training.networks import learn_tables, stacked_features, train_block_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from winnow.training.blocks.examples import BlockPage
+    from winnow.training.examples import BlockPage
 
     Floats = NDArray[np.float64]
     Matrix = NDArray[np.float32]

@@ -39,10 +39,10 @@ from scrapy_winnow.storage.evidence import HashedPage, SiteEvidence
 from scrapy_winnow.storage.keys import LearningKeys
 from winnow import load_model
 from winnow.page.page import Page
-from winnow.training.blocks.examples import BlockPage, of_sites
-from winnow.training.blocks.measuring import measured
-from winnow.training.blocks.model import train_block_model
-from winnow.training.blocks.refitting import compared, refit
+from winnow.training.blocks import measured
+from winnow.training.examples import BlockPage, of_sites
+from winnow.training.networks import train_block_model
+from winnow.training.refitting import compared, refit
 from winnow.training.sites import Site, find_sites
 
 if TYPE_CHECKING:

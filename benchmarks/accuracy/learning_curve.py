@@ -18,8 +18,8 @@ from benchmarks.accuracy.site_examples import add_site_arguments, site_examples
 from benchmarks.shared.common import add_gold_arguments, gold_pages, parser_of, say, shown, table, write_json
 from benchmarks.shared.plots import Panel, add_plot_argument, draw
 from winnow import clean
-from winnow.training.blocks.model import train_block_model
 from winnow.training.evaluation import by_page_type, page_accuracy
+from winnow.training.networks import train_block_model
 
 if TYPE_CHECKING:
     from winnow.training.evaluation import Accuracy

@@ -21,11 +21,11 @@ import numpy as np
 
 from benchmarks.shared.common import model_or_exit, parser_of, say, table, write_json
 from winnow import clean
-from winnow.training.blocks.examples import of_sites
-from winnow.training.blocks.gold_sets import gold_examples
-from winnow.training.blocks.marked import of_marks
-from winnow.training.blocks.refitting import compared, refit
 from winnow.training.evaluation import page_accuracy
+from winnow.training.examples import of_sites
+from winnow.training.gold import gold_examples
+from winnow.training.marked import of_marks
+from winnow.training.refitting import compared, refit
 from winnow.training.sites import find_sites
 
 if TYPE_CHECKING:
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from winnow.models.networks import BlockPerceptron
-    from winnow.training.blocks.examples import BlockPage
-    from winnow.training.blocks.gold_sets import GoldExample
     from winnow.training.evaluation import Unit
+    from winnow.training.examples import BlockPage
+    from winnow.training.gold import GoldExample
 
 
 def main() -> None:

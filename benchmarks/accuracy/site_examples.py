@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.shared.common import say
-from winnow.training.blocks.examples import PAGES_PER_SITE, of_sites
+from winnow.training.examples import PAGES_PER_SITE, of_sites
 from winnow.training.sites import find_sites
 
 if TYPE_CHECKING:
     import argparse
 
-    from winnow.training.blocks.examples import BlockPage
+    from winnow.training.examples import BlockPage
 
 
 def add_site_arguments(parser: argparse.ArgumentParser) -> None:

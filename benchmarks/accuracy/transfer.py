@@ -20,14 +20,14 @@ from benchmarks.shared.common import model_or_exit, parser_of, shown, table, wri
 from benchmarks.shared.peers import peers, trafilatura_precision_text
 from winnow import clean
 from winnow.models.scores import SCOPES
-from winnow.training.blocks.gold_sets import gold_examples
 from winnow.training.evaluation import page_accuracy
+from winnow.training.gold import gold_examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from winnow.training.blocks.gold_sets import GoldExample
     from winnow.training.evaluation import Accuracy
+    from winnow.training.gold import GoldExample
 
 
 def main() -> None:

@@ -35,10 +35,8 @@ from winnow.models.logistic.features import NODE_FEATURES
 from winnow.models.logistic.geometry import PAGE_WIDTH, Geometry
 from winnow.models.logistic.measures import Measures
 from winnow.smoothing import smooth_scores, unsmoothed
-from winnow.training.labels import CONTENT, IGNORED, TEMPLATE, SiteCounts
-from winnow.training.logistic.examples import Examples, joined_examples, of_one_site, page_examples
-from winnow.training.logistic.training import fit
-from winnow.training.logistic.tuning import THRESHOLDS
+from winnow.training.logistic import THRESHOLDS, Examples, fit, joined_examples, of_one_site, page_examples
+from winnow.training.sites import CONTENT, IGNORED, TEMPLATE, SiteCounts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -36,8 +36,7 @@ from winnow.models.logistic.features import node_features
 from winnow.models.logistic.measures import Measures
 from winnow.papers.detagged import Detagged
 from winnow.papers.pages import SiteError
-from winnow.papers.site_independent import SiteIndependentBlocks
-from winnow.training.discretisation import Discretisation
+from winnow.papers.site_independent import Discretisation, SiteIndependentBlocks
 from winnow.training.sites import find_sites
 
 if TYPE_CHECKING:

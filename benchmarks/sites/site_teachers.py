@@ -12,10 +12,10 @@ import numpy as np
 from benchmarks.shared.common import say, shown, spread, table
 from benchmarks.shared.intervals import mean_interval
 from winnow import clean
-from winnow.training.blocks.examples import of_sites
-from winnow.training.blocks.gold_sets import source_of
-from winnow.training.blocks.model import Recipe, train_block_model
 from winnow.training.evaluation import by_page_type, page_accuracy, read_gold
+from winnow.training.examples import of_sites
+from winnow.training.gold import source_of
+from winnow.training.networks import Recipe, train_block_model
 from winnow.training.sites import find_sites
 
 if TYPE_CHECKING:

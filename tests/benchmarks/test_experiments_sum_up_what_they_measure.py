@@ -12,7 +12,7 @@ from benchmarks.shared.plots import Panel, draw
 from winnow.features.blocks import features_of
 from winnow.models.logistic.geometry import layout
 from winnow.page.page import Page
-from winnow.training.blocks.examples import BlockPage
+from winnow.training.examples import BlockPage
 
 
 def block_page(source, words, content):

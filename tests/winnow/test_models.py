@@ -24,7 +24,7 @@ from winnow.models.networks import ARRAY_NAMES, CLIP, BlockPerceptron, Ensemble,
 from winnow.models.scores import expected_f1_threshold
 from winnow.page.page import Page
 from winnow.smoothing import smooth_scores
-from winnow.training.blocks.fitting import forward
+from winnow.training.networks import forward
 
 K = len(FEATURE_NAMES)
 HIDDEN = (6, 3)

@@ -13,7 +13,7 @@ from scrapy_winnow.commands.server import connect_to
 
 if TYPE_CHECKING:
     from winnow.training import Trained
-    from winnow.training.blocks.examples import BlockPage
+    from winnow.training.examples import BlockPage
 
 _FEW_SITES: Final = 20
 _POOR_RECALL: Final = 0.2

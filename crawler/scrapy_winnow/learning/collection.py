@@ -11,7 +11,7 @@ import numpy as np
 
 from scrapy_winnow.learning.examples import CONTENT, UNLABELLED, Example, ExampleError
 from scrapy_winnow.storage.scripts import Script
-from winnow.training.blocks.examples import BlockPage
+from winnow.training.examples import BlockPage
 
 if TYPE_CHECKING:
     from collections.abc import Callable

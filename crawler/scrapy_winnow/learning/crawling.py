@@ -14,7 +14,7 @@ from scrapy_winnow.learning.priorities import SALT_BYTES
 from scrapy_winnow.learning.reservoir import Bounds, Reservoir
 from scrapy_winnow.learning.teaching import example_of, ready_to_teach
 from scrapy_winnow.storage.keys import LearningKeys
-from winnow.training.marked_pages import MarkedPage
+from winnow.training.marked import MarkedPage
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,7 +18,7 @@ from scrapy_winnow.learning.published import Published
 from scrapy_winnow.services.health import EVERY
 from scrapy_winnow.services.service import Figure, Service
 from winnow.models.files import ModelError
-from winnow.training.blocks.refitting import STEPS, Comparison, compared, compared_in_turn, refit
+from winnow.training.refitting import STEPS, Comparison, compared, compared_in_turn, refit
 
 if TYPE_CHECKING:
     from redis import Redis
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from scrapy_winnow.storage.lease import Lease
     from winnow.models.networks import BlockPerceptron
     from winnow.progress import Progress
-    from winnow.training.blocks.refitting import Moving
+    from winnow.training.refitting import Moving
 
 NEW_SHARE: Final = 0.1
 """Examples that must have come in since the last refit, as a share of all that had come in then."""

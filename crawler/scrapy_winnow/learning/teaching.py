@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from scrapy_winnow.storage.evidence import HashedPage, SiteEvidence
-    from winnow.training.marked_pages import MarkedPage
+    from winnow.training.marked import MarkedPage
 
 TEACHING_PAGES: Final = 30
 """Pages from which on a host that has not settled yet teaches all the same: many sites are no larger."""
@@ -28,7 +28,7 @@ def ready_to_teach(evidence: SiteEvidence) -> bool:
 def block_labels(hashed: HashedPage, evidence: SiteEvidence) -> NDArray[np.int8]:
     """int8[m], what the site says of each block: repeated is template, unique is content, in between is not labelled.
 
-    The labels are those of :mod:`winnow.training.labels`, from the counts of markup alone.
+    The labels are those of :mod:`winnow.training.sites`, from the counts of markup alone.
     """
     page, df = hashed.page, hashed.frequencies(evidence)
     labels = np.full(page.m, UNLABELLED, np.int8)

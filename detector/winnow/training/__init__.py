@@ -11,19 +11,17 @@ from winnow.models import DEFAULT_MODEL
 from winnow.models.logistic.model import LOGISTIC
 from winnow.models.networks import BLOCKS
 from winnow.papers.base import METHODS
-from winnow.training.blocks.training import train_blocks
-from winnow.training.labels import SITE_LEVEL_METHOD
-from winnow.training.logistic.training import train_logistic
-from winnow.training.model_card import model_card
-from winnow.training.report import Figures, Trained
-from winnow.training.sites import Site, find_sites
+from winnow.training.blocks import train_blocks
+from winnow.training.logistic import train_logistic
+from winnow.training.report import Figures, Trained, model_card
+from winnow.training.sites import SITE_LEVEL_METHOD, Site, find_sites
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from pathlib import Path
 
     from winnow.progress import Progress
-    from winnow.training.blocks.examples import BlockPage
+    from winnow.training.examples import BlockPage
 
 __all__ = ["TRAINERS", "Figures", "Site", "Trained", "Trainer", "find_sites", "train"]
 

@@ -1,18 +1,33 @@
-"""Labels from gold text: which blocks of a page are in the main content that a person wrote down."""
+"""Gold pages: labels of text blocks from gold text, how pages are divided into folds, and copies in other styles.
+
+A block's label is the share of its words that the gold text has. Sources, not pages, are divided into folds.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import Counter, defaultdict
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import compress
+from typing import TYPE_CHECKING, Final, Literal, get_args
+from zlib import crc32
 
 import numpy as np
+from lxml import etree
 
+from winnow.page.page import Page, PageTooLarge
+from winnow.page.parsing import parse_html
 from winnow.page.text import WORD
+from winnow.training.evaluation import GoldPage, read_gold
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Iterable, Sequence
+    from pathlib import Path
     from types import ModuleType
 
     from numpy.typing import NDArray
+    from tldextract import TLDExtract
 
 
 def content_shares(block_texts: Sequence[str], gold_text: str) -> NDArray[np.float64]:
@@ -59,3 +74,212 @@ def aligner() -> ModuleType:
     except ImportError as error:
         raise ImportError("training with gold text needs rapidfuzz: pip install 'scrapy-winnow[train]'") from error
     return LCSseq
+
+
+# Gold pages to learn from: where their HTML is, whom they are from, and which are held out together.
+
+FOLDS: Final = 5
+"""Parts into which the sources are divided; what is measured or decided of one is learned from the others."""
+
+MOST_PAGES: Final = 30
+"""Pages of a source that are learned from; more of them teach little."""
+
+
+@dataclass(frozen=True, slots=True)
+class GoldExample:
+    """A gold page on the disk.
+
+    Attributes:
+        gold: the page.
+        file: its HTML.
+        source: its site, or its registrable domain; pages of one source are never on both sides of a fold.
+        collection: the collection that it is from.
+    """
+
+    gold: GoldPage
+    file: Path
+    source: str
+    collection: str
+
+
+def gold_examples(
+    files: Iterable[Path], sites: Path | None = None, *, leave_out: Collection[str] = ()
+) -> list[GoldExample]:
+    """Read gold pages and find their HTML: ``html/ID.html`` beside the file, or the page ID of the folder of sites.
+
+    Args:
+        files: the gold files.
+        sites: the folder of sites.
+        leave_out: collections (``source`` in the files) to leave out.
+
+    Raises:
+        FileNotFoundError: the HTML of a page is not there.
+        ImportError: tldextract is not installed.
+        ValueError: a file is malformed.
+    """
+    found = []
+    for file in files:
+        try:
+            pages = read_gold(file)
+        except ValueError as error:
+            raise ValueError(f"{file}: {error}") from error
+        for page in pages:
+            if page.source in leave_out:
+                continue
+            html = file.parent / "html" / f"{page.page_id}.html"
+            source = source_of(page)
+            if not html.is_file() and sites is not None and (sites / page.page_id).is_file():
+                html, source = sites / page.page_id, page.page_id.partition("/")[0]
+            if not html.is_file():
+                raise FileNotFoundError(
+                    f"no such file: {html}; the HTML of the gold page ID is read from html/ID.html there"
+                )
+            found.append(GoldExample(page, html, source, page.source or str(file)))
+    return _spread(found)
+
+
+def _spread(examples: Sequence[GoldExample]) -> list[GoldExample]:
+    """Leave out pages, evenly, of sources with more than :data:`MOST_PAGES`."""
+    of_source: dict[str, list[GoldExample]] = defaultdict(list)
+    for example in examples:
+        of_source[example.source].append(example)
+    return [
+        own[number * len(own) // min(MOST_PAGES, len(own))]
+        for own in of_source.values()
+        for number in range(min(MOST_PAGES, len(own)))
+    ]
+
+
+def source_of(page: GoldPage) -> str:
+    """Return the registrable domain of a gold page, its id where the address is not known.
+
+    Raises:
+        ImportError: tldextract is not installed.
+    """
+    return registrable_domain(page.url) or page.page_id
+
+
+def registrable_domain(address: str | None) -> str:
+    """Return the registrable domain of an address, its host if that has none; "" without an address.
+
+    Raises:
+        ImportError: tldextract is not installed.
+    """
+    host = (address or "").partition("//")[2].partition("/")[0].lower()
+    return _suffixes()(host).top_domain_under_public_suffix or host
+
+
+@lru_cache(maxsize=1)
+def _suffixes() -> TLDExtract:
+    try:
+        from tldextract import TLDExtract  # noqa: PLC0415
+    except ImportError as error:
+        raise ImportError("training with gold text needs tldextract: pip install 'scrapy-winnow[train]'") from error
+    return TLDExtract(suffix_list_urls=(), cache_dir=None)  # the list that comes with it; nothing is fetched
+
+
+def folds(gold: Sequence[GoldExample], sites: Iterable[str], seed: int = 0) -> dict[str, int]:
+    """Divide the sources into folds.
+
+    Pages with a fold of their own keep it, as far as their source allows; a collection that a gold file has beside
+    others (its pages have a ``source``) is held out whole, so that what is learned of it holds for collections not
+    seen; other sources are dealt out at random.
+
+    Args:
+        gold: gold pages.
+        sites: names of sites without gold text.
+        seed: of the random order.
+
+    Returns:
+        the fold of every source.
+    """
+    number = Counter(example.collection for example in gold if example.gold.source)
+    collections = {name: place % FOLDS for place, (name, _) in enumerate(number.most_common())}
+    votes: dict[str, Counter[int]] = defaultdict(Counter)
+    for example in gold:
+        fold = collections.get(example.collection, example.gold.fold)
+        if fold is not None:
+            votes[example.source][fold % FOLDS] += 1
+    fold_of = {source: min(counted, key=lambda fold: (-counted[fold], fold)) for source, counted in votes.items()}
+    others = sorted(({example.source for example in gold} | set(sites)) - set(fold_of))
+    dealt = np.random.default_rng(seed).permutation(len(others)) % FOLDS
+    return fold_of | dict(zip(others, dealt.tolist(), strict=True))
+
+
+# Copies of gold pages in the markup of other times: what is learned must not lean on how today's pages are written.
+#
+# Gold pages are of recent years. Without copies, models that were trained on them keep too much of pages whose elements
+# have no telling names, or that were laid out with tables.
+
+Style = Literal["unnamed", "plain", "tables"]
+
+STYLES: Final[tuple[Style, ...]] = get_args(Style)
+"""Attributes that name elements are gone; elements of HTML5 are ``div`` besides; some of these are tables besides."""
+
+_TABLES: Final = 0.3  # share of the containers that become tables
+_KEPT: Final = frozenset(
+    """
+    alt charset colspan content dir hidden href http-equiv lang name property rel rowspan src style type
+    """.split()  # noqa: SIM905
+)
+_OF_META: Final = frozenset({"name", "property"})
+_CONTAINERS: Final = frozenset(
+    """
+    article aside details figcaption figure footer header hgroup main nav section summary
+    """.split()  # noqa: SIM905
+)
+
+
+def pages_of(example: GoldExample) -> list[Page]:
+    """Parse a gold page, and a copy of it in another style; there are none of a page above the caps."""
+    html, url = example.file.read_bytes(), example.gold.url
+    pages: list[Page] = []
+    with suppress(PageTooLarge):
+        pages.append(Page.parse(html, url))
+        pages.append(Page.from_tree(restyled(html, style_of(example)), url))
+    return pages
+
+
+def style_of(example: GoldExample) -> Style:
+    """Return the style of a gold page's copy; every page has one, a third of them each."""
+    return STYLES[crc32(example.gold.page_id.encode()) % len(STYLES)]
+
+
+def restyled(html: bytes, style: Style) -> etree._Element:
+    """Parse a page and write it in another style; the text stays as it is.
+
+    Args:
+        html: the page.
+        style: one of :data:`STYLES`.
+    """
+    root = parse_html(html)
+    elements = [element for element in root.iter() if isinstance(element.tag, str)]
+    for element in elements:
+        _forget_names(element)
+    if style != "unnamed":
+        for element in elements:
+            if element.tag in _CONTAINERS:
+                element.tag = "div"
+            elif element.tag == "time":
+                element.tag = "span"
+    if style == "tables":
+        chance = np.random.default_rng(len(elements)).random(len(elements))
+        for element in compress(elements, chance < _TABLES):
+            if element.tag == "div" and len(element) and element is not root:
+                _lay_out_with_a_table(element)
+    return root
+
+
+def _forget_names(element: etree._Element) -> None:
+    for name in element.attrib:
+        if name not in _KEPT or (name in _OF_META and element.tag != "meta"):
+            with suppress(ValueError):  # a name that lxml gives out and does not take back
+                del element.attrib[name]
+
+
+def _lay_out_with_a_table(element: etree._Element) -> None:
+    cell = etree.Element("td")
+    cell.text, element.text = element.text, None
+    cell.extend(list(element))
+    etree.SubElement(element, "tr").append(cell)
+    element.tag = "table"

@@ -1,13 +1,27 @@
-"""Reads a folder of sites: one folder a site, its pages anywhere below."""
+"""Sites: folders of pages, and labels of their units from what the site repeats."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
+import numpy as np
+
+from winnow.page.page import Page, PageTooLarge
+from winnow.papers.base import METHODS
+from winnow.papers.base import method as method_named
+from winnow.papers.pages import SiteError, SitePage, SitePages
+from winnow.papers.site_level import SiteLevel, SiteLevelTemplate
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from winnow.papers.base import SiteTemplate
 
 
 _PAGE_SUFFIXES: Final = frozenset({".html", ".htm", ".xhtml", ".shtml"})
@@ -73,3 +87,105 @@ def is_page(file: Path) -> bool:
     with file.open("rb") as stream:
         start = stream.read(_SNIFFED).lower()
     return b"<html" in start or b"<!doctype html" in start
+
+
+# Labels without a human: what repeats on the pages of a site is template, what occurs once is content.
+#
+# Template units are those of SiteLevel with the 85% rule (page-level isotonic smoothing, sections 3 and 5.1), or of
+# another site-level method; content is what no other page of the site has, unless the method has a rule of its own, and
+# what lies in between is ignored (site-independent template blocks, section 3).
+
+TEMPLATE: Final = 1
+CONTENT: Final = 0
+IGNORED: Final = -1
+
+SITE_LEVEL_METHOD: Final = SiteLevel.name
+"""The method whose labels the package's own model learns from."""
+
+SITE_LEVEL: Final = (
+    "site-level, no human ones: template is what at least 10% of a site's pages share, content what one page has"
+)
+"""What model cards say of these labels."""
+
+SITE_LEVEL_LIMITS: Final = """\
+Site-level labels call every list that differs from page to page content, "related articles" included. They know
+nothing of comments, advertisements or cookie notices that a crawler's copy of a page lacks."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class LabelledPage:
+    """A page of a site with a label for each of its units.
+
+    Attributes:
+        page: the page.
+        label: int8[n + m], :data:`TEMPLATE`, :data:`CONTENT` or :data:`IGNORED`.
+        file: where the page is.
+    """
+
+    page: Page
+    label: NDArray[np.int8]
+    file: Path
+
+
+class SiteCounts:
+    """Which units of the pages of one site are template, which are content, and which are left out.
+
+    Args:
+        site: the site.
+        method: the site-level method that says what is template, by its name in
+            :data:`winnow.papers.base.METHODS`, with its default parameters.
+
+    Attributes:
+        files: numbers of the pages that can be learned from: readable, not too large, no copies of others; none where
+            the method cannot work on the site.
+
+    Raises:
+        ValueError: there is no such method.
+    """
+
+    def __init__(self, site: Site, method: str = SITE_LEVEL_METHOD) -> None:
+        self.site = site
+        self.files: list[int] = []
+        self._counts = SiteLevelTemplate(SiteLevel())
+        for number in range(len(site.files)):
+            read = self._read(number)
+            if read is not None and self._counts.add(read.page):
+                self.files.append(number)
+        self._template: SiteTemplate = self._counts
+        if method != SITE_LEVEL_METHOD:
+            try:
+                self._template = method_named(method).learn(self._pages)
+            except SiteError:
+                self.files = []
+
+    def labelled(self, files: Sequence[int]) -> Iterator[LabelledPage]:
+        """Label the units of some pages, given by their numbers in :attr:`files`."""
+        for number in files:
+            read = self._read(number)
+            if read is None:
+                continue
+            labels = self._template.label(read)
+            content = self._counts.unique(read.page) if labels.content is None else labels.content
+            label = np.full(read.page.n + read.page.m, IGNORED, np.int8)
+            label[content] = CONTENT
+            label[labels.template] = TEMPLATE
+            yield LabelledPage(read.page, label, self.site.files[number])
+
+    @cached_property
+    def _pages(self) -> SitePages:
+        files = self.site.files
+        return SitePages([file.name for file in files], [self.site.url(file) for file in files], files)
+
+    def _read(self, number: int) -> SitePage | None:
+        try:
+            return self._pages.read(number)
+        except PageTooLarge:
+            return None
+
+
+def described(method: str) -> str:
+    """What model cards say of the labels of a method."""
+    if method == SITE_LEVEL_METHOD:
+        return SITE_LEVEL
+    finds = METHODS[method].says
+    return f"`{method}`, no human ones: template is what the method finds ({finds}), content what one page has"

@@ -13,7 +13,7 @@ from scrapy_winnow.learning.learner import Learner, Terms, keep_learning
 from scrapy_winnow.storage.keys import LearningKeys
 from scrapy_winnow.storage.lease import Lease
 from winnow.models.networks import BlockPerceptron
-from winnow.training.blocks.refitting import Moving
+from winnow.training.refitting import Moving
 
 
 def main(plan):

@@ -14,7 +14,7 @@ from scrapy_winnow.storage.evidence import HashedPage, SiteEvidence
 from winnow.features.blocks import BlockFeatures, features_of
 from winnow.features.tokens import TABLE_SIZE, TokenTables
 from winnow.page.page import Page
-from winnow.training.marked_pages import MarkedPage
+from winnow.training.marked import MarkedPage
 
 HTML = (
     "<html><head><title>Storm warning</title></head><body><ul class='mainMenu nav-2'><li><a href=/>Home</a>"

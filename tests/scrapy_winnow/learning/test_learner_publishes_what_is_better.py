@@ -19,9 +19,9 @@ from scrapy_winnow.storage.lease import Lease
 from tests.scrapy_winnow.waiting import until
 from winnow.models import load_model
 from winnow.models.networks import BlockPerceptron
-from winnow.training.blocks.model import Recipe
-from winnow.training.blocks.refitting import Moving
-from winnow.training.blocks.training import train_blocks
+from winnow.training.blocks import train_blocks
+from winnow.training.networks import Recipe
+from winnow.training.refitting import Moving
 
 FAR = Moving(rate=0.01, steps=150)
 TINY = Recipe(hidden=(8, 4), networks=1, epochs=2, least_steps=150)

@@ -16,7 +16,7 @@ from scrapy_winnow.learning.teaching import TEACHING_PAGES
 from scrapy_winnow.storage.keys import LearningKeys
 from scrapy_winnow.storage.lease import Lease
 from scrapy_winnow.storage.scripts import Script
-from winnow.training.blocks.refitting import Moving
+from winnow.training.refitting import Moving
 
 DOCS = Path(__file__).parents[3] / "docs"
 SALT = bytes(16)

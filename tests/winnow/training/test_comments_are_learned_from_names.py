@@ -10,10 +10,14 @@ from tests.winnow.comments.pages import SAID, STORY, page_of, thread
 from winnow.evidence.comment_model import CommentHead, dated_features
 from winnow.features.blocks import features_of
 from winnow.page.page import Page
-from winnow.training.comments import comment_page, measured, measured_by_folds, train_comment_head, without_repeats
-from winnow.training.comments.__main__ import main
-from winnow.training.comments.fitting import CommentRecipe
-from winnow.training.comments.gathering import pages_of_gold, pages_of_sites
+from winnow.training.comment_examples import comment_page, pages_of_gold, pages_of_sites, without_repeats
+from winnow.training.comments import (
+    CommentRecipe,
+    main,
+    measured,
+    measured_by_folds,
+    train_comment_head,
+)
 
 NAMED = thread(' class="comment"', ' class="comments-area"')
 POSTS = page_of("<h1>Which flour?</h1>" + thread(' class="post topic-reply"', ' class="forum topic"') * 2)

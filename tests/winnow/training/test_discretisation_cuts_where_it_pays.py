@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from winnow.training.discretisation import Discretisation, mdl_cuts
+from winnow.papers.site_independent import Discretisation, mdl_cuts
 
 
 def entropy(labels: list[bool]) -> float:

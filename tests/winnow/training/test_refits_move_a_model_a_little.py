@@ -8,8 +8,8 @@ import pytest
 from winnow.models import load_model
 from winnow.models.networks import BlockPerceptron
 from winnow.page.page import Page
-from winnow.training.blocks.examples import BlockPage, block_page
-from winnow.training.blocks.refitting import STEPS, Moving, compared, refit
+from winnow.training.examples import BlockPage, block_page
+from winnow.training.refitting import STEPS, Moving, compared, refit
 
 STORY = "The otter of the mill pond number {} was seen again in the morning by people who went there. " * 5
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from winnow.training.logistic.tuning import THRESHOLDS, best_threshold
+from winnow.training.logistic import THRESHOLDS, best_threshold
 
 RAMP = np.linspace(0, 1, len(THRESHOLDS))
 

@@ -11,8 +11,8 @@ from winnow.models import DEFAULT_MODEL, load_model
 from winnow.models.logistic.model import LogisticModel
 from winnow.page.page import Page
 from winnow.training import TRAINERS, Site, Trained, find_sites, train
-from winnow.training.labels import CONTENT, IGNORED, TEMPLATE, SiteCounts
 from winnow.training.report import SITE_LABELS
+from winnow.training.sites import CONTENT, IGNORED, TEMPLATE, SiteCounts
 
 DATE = datetime.date(2024, 2, 29)
 

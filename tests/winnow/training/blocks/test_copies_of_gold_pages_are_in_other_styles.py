@@ -5,10 +5,9 @@ from pathlib import Path
 import pytest
 
 from winnow.page.page import Page
-from winnow.training.blocks.examples import of_gold
-from winnow.training.blocks.gold_sets import GoldExample
-from winnow.training.blocks.restyling import STYLES, Style, restyled, style_of
 from winnow.training.evaluation import GoldPage
+from winnow.training.examples import of_gold
+from winnow.training.gold import STYLES, GoldExample, Style, restyled, style_of
 
 HTML = """<html><head><title>Storm</title><meta name="author" content="A"></head><body>
 <header class="top"><nav role="navigation"><a href="/" class="logo" title="Home">Home</a></nav></header>

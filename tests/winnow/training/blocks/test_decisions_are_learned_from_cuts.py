@@ -7,8 +7,7 @@ import pytest
 
 from winnow.models.decision import CUT_NAMES, KIND_INPUTS, KINDS, LearnedDecision
 from winnow.models.scores import FAVORS, SCOPES
-from winnow.training.blocks.decision.cut_examples import CutPage
-from winnow.training.blocks.decision.deciding import Decisions, learn_decisions, with_page
+from winnow.training.decision import CutPage, Decisions, learn_decisions, with_page
 
 LEVEL, LINKS = CUT_NAMES.index("level"), CUT_NAMES.index("added: link share")
 ARTICLE, LISTING = KINDS.index("article"), KINDS.index("listing")

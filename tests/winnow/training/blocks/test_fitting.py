@@ -8,8 +8,8 @@ from winnow.features.context import ContextWindows
 from winnow.models.decision import Trees
 from winnow.models.networks import ARRAY_NAMES, Network
 from winnow.page.page import Page
-from winnow.training.blocks.decision import boosting
-from winnow.training.blocks.fitting import Lesson, fit, forward, gradients
+from winnow.training import decision as boosting
+from winnow.training.networks import Lesson, fit, forward, gradients
 
 HTML = "<main><div><p>a</p><p>b b b b</p></div><p>c</p></main><ul><li>d</li><li>e</li><li>f</li></ul>"
 K = 5

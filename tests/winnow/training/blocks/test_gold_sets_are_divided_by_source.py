@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from winnow.training.blocks.gold_sets import FOLDS, MOST_PAGES, folds, gold_examples, source_of
 from winnow.training.evaluation import GoldPage
+from winnow.training.gold import FOLDS, MOST_PAGES, folds, gold_examples, source_of
 
 
 def gold_file(folder: Path, rows: list[dict[str, object]]) -> Path:

@@ -8,9 +8,9 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from winnow.page.page import Page
-from winnow.training.blocks.examples import BlockPage, block_page
-from winnow.training.blocks.marked import MARKED_PAGES, of_marks
-from winnow.training.blocks.model import Recipe, train_block_model
+from winnow.training.examples import BlockPage, block_page
+from winnow.training.marked import MARKED_PAGES, of_marks
+from winnow.training.networks import Recipe, train_block_model
 from winnow.training.sites import find_sites
 
 RECIPE = Recipe(hidden=(8, 4), epochs=2, least_steps=150, teachers=1, networks=1)

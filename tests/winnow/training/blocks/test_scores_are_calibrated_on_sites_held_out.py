@@ -10,8 +10,8 @@ from demo.web import build_site
 from winnow.models import load_model
 from winnow.models.networks import BlockPerceptron
 from winnow.page.page import Page
-from winnow.training.blocks.decision.calibration import Calibration
-from winnow.training.blocks.examples import BlockPage, block_page
+from winnow.training.blocks import Calibration
+from winnow.training.examples import BlockPage, block_page
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -16,13 +16,12 @@ from winnow import Page, load_model
 from winnow.features.blocks import STATIC_NAMES
 from winnow.models.networks import BlockPerceptron
 from winnow.training import TRAINERS, Trained, find_sites, train
-from winnow.training.blocks.examples import BlockPage, of_gold, of_sites
-from winnow.training.blocks.gold_sets import GoldExample, gold_examples
-from winnow.training.blocks.model import Recipe, learn_tables, stacked_features, train_block_model
-from winnow.training.blocks.training import train_blocks
+from winnow.training.blocks import train_blocks
 from winnow.training.evaluation import GoldPage
-from winnow.training.model_card import model_card
-from winnow.training.report import GOLD_LABELS, SITE_LABELS
+from winnow.training.examples import BlockPage, of_gold, of_sites
+from winnow.training.gold import GoldExample, gold_examples
+from winnow.training.networks import Recipe, learn_tables, stacked_features, train_block_model
+from winnow.training.report import GOLD_LABELS, SITE_LABELS, model_card
 
 RECIPE = Recipe(hidden=(8, 4), networks=2, epochs=2, least_steps=150)
 TINY = Recipe(hidden=(4, 2), networks=2, epochs=1, least_steps=10)

@@ -1,12 +1,13 @@
-"""Labels of comments, from names and from gold text: nobody has written down which blocks are comments.
+"""Labels of comments, from the names that authors give them and from gold text; nobody labelled them by hand.
 
-On a page with a thread that is named, the blocks of its comments are comments and what is outside the thread is not.
-Where gold text holds the thread, or on a forum, nothing is a comment: the posts are the content. A page whose names say
-nothing of comments, answers or reviews has none.
+On a page with a named thread, the blocks of its comments are comments and what is outside the thread is not. Where gold
+text holds the thread, or on a forum, nothing is a comment: the posts are the content. A page whose names say nothing of
+comments, answers or reviews has none.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections import defaultdict
 from dataclasses import dataclass, replace
@@ -17,13 +18,17 @@ import numpy as np
 from winnow.evidence.comment_model import static_features
 from winnow.evidence.comments import NamedComments
 from winnow.features.blocks import BlockFeatures, features_of
+from winnow.page.page import Page, PageTooLarge
+from winnow.training.evaluation import read_gold
+from winnow.training.gold import content_shares
+from winnow.training.sites import find_sites
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
-    from winnow.page.page import Page
 
 LEAST_WORDS: Final = 15
 """Words of a named thread with fewer of which a page says nothing: it may be the invitation to write the first one."""
@@ -152,3 +157,79 @@ def without_repeats(pages: Sequence[CommentPage]) -> list[CommentPage]:
         comment[repeated] = np.nan
         result.append(replace(page, comment=comment))
     return result
+
+
+# Gathers pages for the comments head: gold pages, and some pages of every site of a folder.
+
+WITH_THREAD: Final = 15
+"""Most pages of a site that have a thread."""
+
+WITHOUT_THREAD: Final = 5
+"""Most pages of a site that have none."""
+
+FORUM: Final = "forum"
+"""Kind of a gold page, and genre of a site, whose posts are the content."""
+
+
+def pages_of_gold(file: Path, leave_out: Collection[str] = ()) -> list[CommentPage]:
+    """Label gold pages; the HTML of page ``ID`` is ``html/ID.html`` beside the file.
+
+    Args:
+        file: the gold file.
+        leave_out: collections, as ``source`` in the file names them, to leave out.
+
+    Raises:
+        OSError: the file or a page's HTML cannot be read.
+        ImportError: rapidfuzz or tldextract is not installed.
+        ValueError: the file is malformed.
+    """
+    from tldextract import TLDExtract  # noqa: PLC0415  (training only)
+
+    suffixes = TLDExtract(suffix_list_urls=(), cache_dir=None)
+    with file.open(encoding="utf-8") as lines:
+        rows = {str(row.get("id") or row["page"]): row for row in map(json.loads, lines)}
+    found = []
+    for gold in read_gold(file):
+        row = rows[gold.page_id]
+        if row.get("source") in leave_out:
+            continue
+        try:
+            page = Page.parse((file.parent / "html" / f"{gold.page_id}.html").read_bytes())
+        except PageTooLarge:
+            continue
+        host = row.get("site") or (gold.url or "").partition("//")[2].partition("/")[0] or gold.page_id
+        source = suffixes(host).top_domain_under_public_suffix or host
+        content = content_shares(page.block_texts(), gold.text)
+        found.append(comment_page(page, source, forum=gold.page_type == FORUM, content=content))
+    return found
+
+
+def pages_of_sites(folder: Path, seed: int = 0) -> list[CommentPage]:
+    """Label some pages of every site, with and without a thread; ``FOLDER.jsonl`` says which sites are forums.
+
+    Args:
+        folder: one folder a site.
+        seed: of the choice of pages.
+
+    Raises:
+        FileNotFoundError: there is no such folder.
+        ValueError: there is no site in it.
+    """
+    manifest = folder.with_suffix(".jsonl")
+    lines = manifest.read_text(encoding="utf-8").splitlines() if manifest.is_file() else []
+    forums = {row["site"] for row in map(json.loads, lines) if row.get("genre") == FORUM}
+    found: list[CommentPage] = []
+    for site in find_sites(folder):
+        room = {True: WITH_THREAD, False: WITHOUT_THREAD}
+        for number in np.random.default_rng(seed).permutation(len(site.files)).tolist():
+            if not any(room.values()):
+                break
+            try:
+                page = Page.parse(site.files[number].read_bytes())
+            except PageTooLarge:
+                continue
+            example = comment_page(page, site.name, forum=site.name in forums)
+            if page.m and room[example.has_thread]:
+                room[example.has_thread] -= 1
+                found.append(example)
+    return found

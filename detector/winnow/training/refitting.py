@@ -22,15 +22,15 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from winnow.models.networks import BlockPerceptron, standardise
-from winnow.training.blocks.fitting import Lesson, moved
-from winnow.training.blocks.measuring import measured
+from winnow.training.blocks import measured
+from winnow.training.networks import Lesson, moved
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from winnow.training.blocks.examples import BlockPage
+    from winnow.training.examples import BlockPage
     from winnow.training.report import Figures
 
 UNIQUE: Final = 0.65

@@ -1,0 +1,426 @@
+"""Trains the block model on sites and gold text, and measures it on sources that it has not seen."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from multiprocessing import get_context
+from typing import TYPE_CHECKING, Final, Protocol, Self, TypeVar
+
+import numpy as np
+from scipy.optimize import minimize
+
+from winnow.cleaning import clean
+from winnow.models.networks import BlockPerceptron
+from winnow.models.scores import expected_f1_threshold, log_odds
+from winnow.training.decision import cut_pages, learn_decisions
+from winnow.training.evaluation import page_accuracy, read_gold
+from winnow.training.examples import of_gold, of_sites
+from winnow.training.gold import FOLDS, aligner, folds, gold_examples, source_of
+from winnow.training.marked import of_marks
+from winnow.training.networks import STEPS, Recipe, train_block_model
+from winnow.training.report import GOLD_LABELS, SITE_LABELS, Figures, Method, Trained
+from winnow.training.sites import SITE_LEVEL_LIMITS, SITE_LEVEL_METHOD, described
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from winnow.models.decision import LearnedDecision
+    from winnow.progress import Progress
+    from winnow.training.decision import CutPage
+    from winnow.training.examples import BlockPage
+    from winnow.training.gold import GoldExample
+    from winnow.training.sites import Site
+
+    Floats = NDArray[np.float64]
+
+
+class Steps:
+    """Counts the steps of so many trainings; ``of`` says what the training of the moment is for."""
+
+    def __init__(self, progress: Progress | None, trainings: int) -> None:
+        self.of = ""
+        self._progress = progress
+        self._begun = 0
+        self._all = trainings * len(STEPS)
+
+    def __call__(self, step: str) -> None:
+        """Say that a step begins."""
+        if self._progress:
+            self._progress(self._begun, self._all, f"{step} {self.of}")
+        self._begun += 1
+
+    def finish(self) -> None:
+        """Say that all is done."""
+        if self._progress:
+            self._progress(self._begun, self._all, "trained")
+
+
+# Measures how well models of text blocks score pages whose sources they have not seen.
+
+
+def measured(
+    held_out: Iterable[tuple[BlockPerceptron, Sequence[BlockPage]]], text_f1: float | None = None
+) -> Figures | None:
+    """Measure models on pages held out of each, every source with the same weight; ``None`` where there is no label."""
+    judged = [(model, page) for model, pages in held_out for page in pages]
+    number = Counter(page.source for _, page in judged)
+    score, template, weight, cut = [], [], [], []
+    f_measures: dict[str, list[float]] = defaultdict(list)
+    for model, page in judged:
+        templateness = 1.0 - model.content_probability(page.matrix(model.tables), page.windows)
+        is_cut = templateness >= expected_f1_threshold(templateness, page.words)
+        labelled, content = page.labelled, np.nan_to_num(page.content).astype(np.float64)
+        score.append(templateness[labelled])
+        template.append(content[labelled] <= 0.5)
+        weight.append(page.mass[labelled] / number[page.source])
+        cut.append(is_cut[labelled])
+        words = page.words * labelled
+        if content @ words > 0:
+            stays = words * ~is_cut
+            f_measures[page.source].append(float(2 * (content @ stays) / (stays.sum() + content @ words)))
+    if not any(map(len, score)):
+        return None
+    f_measure = float(np.mean([np.mean(each) for each in f_measures.values()])) if f_measures else float("nan")
+    return Figures.of(
+        np.concatenate(score),
+        np.concatenate(template),
+        np.concatenate(weight),
+        np.concatenate(cut),
+        content_f_measure=f_measure,
+        text_f1=text_f1,
+    )
+
+
+# Calibration (Platt, "Probabilistic outputs for support vector machines", 1999). Networks trained on site-level labels
+# are too certain on other sites, and too often of content. Without gold text no decision is learned: pages are cut where
+# their scores expect the best F1, which needs scores that are probabilities on unseen sites.
+_SCALES: Final = 0.25, 4.0
+_SHIFTS: Final = -3.0, 3.0
+_EPSILON: Final = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What becomes of a network's logit of content: ``scale * logit - shift``.
+
+    Attributes:
+        scale: above 0; below 1 it makes a network less certain.
+        shift: above 0 it makes more of a page template.
+    """
+
+    scale: float = 1.0
+    shift: float = 0.0
+
+    @classmethod
+    def of(cls, model: BlockPerceptron, pages: Sequence[BlockPage]) -> Self:
+        """Find what makes a model's scores most likely on pages of sources that it has not seen.
+
+        Every source counts the same, and every page of one. Without labels of both kinds nothing is changed.
+        """
+        judged = [page for page in pages if page.mass[page.labelled].sum() > 0]
+        number = Counter(page.source for page in judged)
+        logits, content, weights = [], [], []
+        for page in judged:
+            labelled, mass = page.labelled, page.mass
+            probability = model.content_probability(page.matrix(model.tables), page.windows)[labelled]
+            logits.append(log_odds(probability, _EPSILON))
+            content.append(page.content[labelled] > 0.5)
+            weights.append(mass[labelled] / (mass[labelled].sum() * number[page.source] * len(number)))
+        if not judged or len(np.unique(np.concatenate(content))) < 2:
+            return cls()
+        logit, sign, weight = np.concatenate(logits), np.where(np.concatenate(content), 1, -1), np.concatenate(weights)
+
+        def loss(scale_and_shift: Floats) -> float:
+            scale, shift = scale_and_shift
+            return float(weight @ np.logaddexp(0, -sign * (scale * logit - shift)))
+
+        scale, shift = minimize(loss, (1.0, 0.0), bounds=(_SCALES, _SHIFTS)).x.tolist()
+        return cls(scale, shift)
+
+    def applied(self, model: BlockPerceptron) -> BlockPerceptron:
+        """Write it into the last layer of every network."""
+        scale, shift = np.float32(self.scale), np.float32(self.shift)
+        networks = [
+            replace(
+                network,
+                output_weight=network.output_weight * scale,
+                output_bias=network.output_bias * scale - shift,
+            )
+            for network in model.networks
+        ]
+        return BlockPerceptron.of(model.tables, model.mean, model.scale, networks, model.decision)
+
+
+# Trains a model without each fold of the sources: what is measured, and what is decided, has not been seen.
+
+_Result = TypeVar("_Result")
+
+
+class Fit(Protocol):
+    """Trains the networks of a model."""
+
+    def __call__(
+        self,
+        gold: Sequence[BlockPage],
+        sites: Sequence[BlockPage],
+        *,
+        marked: Sequence[BlockPage] = (),
+        begins: Callable[[str], None] | None = None,
+    ) -> BlockPerceptron:
+        """Train on gold pages, pages of sites and marked pages."""
+        ...
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Folded:
+    """A model, and the models that it is measured by.
+
+    Attributes:
+        model: trained on everything.
+        without: for each fold, trained and taught to decide without it.
+        fold_of: the fold of every source.
+        figures: of the models without a fold on that fold, by kind of labels.
+    """
+
+    model: BlockPerceptron
+    without: tuple[BlockPerceptron, ...]
+    fold_of: dict[str, int]
+    figures: dict[str, Figures]
+
+
+def fit_folds(
+    examples: Sequence[GoldExample],
+    gold: Sequence[BlockPage],
+    sites: Sequence[BlockPage],
+    *,
+    marked: Sequence[BlockPage] = (),
+    fit: Fit,
+    seed: int = 0,
+    processes: int = 1,
+    progress: Progress | None = None,
+) -> Folded:
+    """Train without each fold, learn from what these models say of their folds where to cut, and train on everything.
+
+    Args:
+        examples: the gold pages.
+        gold: their blocks.
+        sites: blocks of pages of sites.
+        marked: blocks of marked pages.
+        fit: how networks are trained.
+        seed: deals out the sources.
+        processes: worker processes that cut pages.
+        progress: called for each step that begins.
+
+    Raises:
+        ValueError: the sources are too few, or a fold leaves no labels of both kinds.
+    """
+    fold_of = folds(examples, {page.source for page in [*sites, *marked]}, seed)
+    steps = Steps(progress, FOLDS + 1)
+    networks: list[BlockPerceptron] = []
+    cuts: list[CutPage] = []
+    for fold in range(FOLDS):
+        steps.of = f"without fold {fold}"
+        seen = [_other(pages, fold_of, fold) for pages in (gold, sites, marked)]
+        networks.append(fit(seen[0], seen[1], marked=seen[2], begins=steps))
+        own = [example for example in examples if fold_of[example.source] == fold]
+        for found in _mapped(cut_pages, own, networks[fold], fold, processes):
+            cuts += found
+    decisions = learn_decisions(cuts)
+    without = tuple(map(_deciding, networks, decisions.without))
+    figures = {
+        GOLD_LABELS: measured(
+            [(model, _own(gold, fold_of, fold)) for fold, model in enumerate(without)],
+            _text_f1(examples, without, fold_of, processes),
+        ),
+        SITE_LABELS: measured([(model, _own(sites, fold_of, fold)) for fold, model in enumerate(without)]),
+    }
+    steps.of = "for the weights"
+    model = _deciding(fit(gold, sites, marked=marked, begins=steps), decisions.learned)
+    steps.finish()
+    return Folded(model, without, fold_of, {of: row for of, row in figures.items() if row is not None})
+
+
+def _deciding(model: BlockPerceptron, decision: LearnedDecision) -> BlockPerceptron:
+    return BlockPerceptron.of(model.tables, model.mean, model.scale, model.networks, decision)
+
+
+def _own(pages: Sequence[BlockPage], fold_of: dict[str, int], fold: int) -> list[BlockPage]:
+    return [page for page in pages if fold_of[page.source] == fold and not page.copy]
+
+
+def _other(pages: Sequence[BlockPage], fold_of: dict[str, int], fold: int) -> list[BlockPage]:
+    return [page for page in pages if fold_of[page.source] != fold]
+
+
+def _text_f1(
+    examples: Sequence[GoldExample], models: Sequence[BlockPerceptron], fold_of: dict[str, int], processes: int
+) -> float:
+    """Word F1 of the whole way of a page, mean over pages, each cleaned by the model without its fold."""
+    measures: list[float] = []
+    for fold, model in enumerate(models):
+        own = [example for example in examples if fold_of[example.source] == fold]
+        measures += _mapped(_page_f1, own, model, fold, processes)
+    return float(np.mean(measures))
+
+
+def _page_f1(example: GoldExample, model: BlockPerceptron, fold: int) -> float:
+    del fold  # its model has been chosen
+    text = clean(example.file.read_bytes(), example.gold.url, model=model).text
+    return page_accuracy(text, example.gold).f1
+
+
+def _mapped(
+    work: Callable[..., _Result],
+    examples: Sequence[GoldExample],
+    model: BlockPerceptron,
+    fold: int,
+    processes: int,
+) -> list[_Result]:
+    one = partial(work, model=model, fold=fold)
+    if processes == 1:
+        return list(map(one, examples))
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+        return list(pool.map(one, examples, chunksize=16))
+
+
+# Trains the model of text blocks from sites and gold text, and measures it on sources that it has not seen.
+
+_BY_FOLDS: Final = """\
+By five folds over the sources, each measured with a model trained in the same way on the others; a collection that a
+gold file has beside others is in one fold. Each source has the same weight."""
+
+_BY_A_FIFTH: Final = """\
+A model trained in the same way on four fifths of the sites. The others calibrate the scores, for the figures one half
+of them for the other half."""
+
+_GOLD_LIMITS: Final = """\
+Gold text is one person's opinion of what the content of each page is, on the pages and in the languages of that
+collection; the sites' blocks are there to keep the model from taking that collection for the web."""
+
+
+def train_blocks(
+    sites: Sequence[Site],
+    gold: Sequence[Path] = (),
+    *,
+    examples: Sequence[BlockPage] = (),
+    marks: bool = False,
+    leave_out: Collection[str] = (),
+    labels: str = SITE_LEVEL_METHOD,
+    seed: int = 0,
+    processes: int = 1,
+    progress: Progress | None = None,
+    recipe: Recipe | None = None,
+) -> Trained:
+    """Train the ``blocks`` model: without some of the sources, for the figures, and on all, for the weights.
+
+    Args:
+        sites: the sites.
+        gold: files of gold pages, for :func:`winnow.training.gold.gold_examples`. With them there are a
+            training without each of five folds and a learned decision; without them one training without a fifth.
+        examples: labelled pages of further sites, as crawls collect them.
+        marks: learn from what authors of the sites' pages have marked as their article, too; not on the domains of any
+            gold page, those left out among them.
+        leave_out: collections of the gold files that are not learned from.
+        labels: the site-level method that labels the sites.
+        seed: picks pages and held-out sources, and starts the networks.
+        processes: worker processes that read pages.
+        progress: called for each site and gold page that was read, then for each step that begins.
+        recipe: how to train; the package's own by default.
+
+    Raises:
+        FileNotFoundError: the HTML of a gold page is not where it should be.
+        ImportError: there is gold text, and a package that it needs is not installed.
+        ValueError: a gold file is malformed, the sources are fewer than two, or there are no labels of both kinds.
+    """
+    if gold:
+        aligner()
+    folder = sites[0].folder.parent if sites else None
+    of_gold_text = gold_examples(gold, folder, leave_out=leave_out)  # first: what is wrong with it shows early
+    of_site = of_sites(sites, labels=labels, seed=seed, processes=processes, progress=progress) if sites else []
+    of_site += [page for page in examples if not page.marked]
+    of_page = of_gold(of_gold_text, processes=processes, progress=progress) if of_gold_text else []
+    marked = (
+        of_marks(sites, seed=seed, leave_out=_domains(gold), processes=processes, progress=progress) if marks else []
+    )
+    marked += [page for page in examples if page.marked]
+    fit = partial(train_block_model, seed=seed, recipe=recipe)
+    if of_gold_text:
+        fitted = fit_folds(
+            of_gold_text, of_page, of_site, marked=marked, fit=fit, seed=seed, processes=processes, progress=progress
+        )
+        model, figures, fold_models, fold_of = fitted.model, fitted.figures, fitted.without, fitted.fold_of
+    else:
+        model, figures = _without_gold(of_site, marked, fit, seed, progress)
+        fold_models, fold_of = (), {}
+    return Trained(
+        model,
+        sites=len(sites) + len({page.source for page in examples}),
+        pages=len(of_site),
+        marked_pages=len(marked),
+        gold_pages=sum(not page.copy for page in of_page),
+        examples=int(sum(page.labelled.sum() for page in [*of_site, *of_page, *marked] if not page.copy)),
+        method=_method(gold, labels, marks=bool(marked)),
+        figures=figures,
+        fold_models=fold_models,
+        fold_of=fold_of,
+    )
+
+
+def _domains(gold: Iterable[Path]) -> set[str]:
+    """Registrable domains of all gold pages."""
+    return {source_of(page) for file in gold for page in read_gold(file)}
+
+
+def _without_gold(
+    sites: Sequence[BlockPage], marked: Sequence[BlockPage], fit: Fit, seed: int, progress: Progress | None
+) -> tuple[BlockPerceptron, dict[str, Figures]]:
+    held_out = _held_out(sites, seed)
+    steps = Steps(progress, 2)
+    steps.of = "for the figures"
+    seen = [[page for page in pages if page.source not in held_out] for pages in (sites, marked)]
+    model = fit([], seen[0], marked=seen[1], begins=steps)
+    unseen = [page for page in sites if page.source in held_out]
+    half = held_out[::2]
+    halves = [[page for page in unseen if (page.source in half) == first] for first in (True, False)]
+    pairs = zip(halves, reversed(halves), strict=True)  # measured on sites that it was not calibrated on either
+    figures = measured([(Calibration.of(model, others).applied(model), own) for own, others in pairs])
+    calibration = Calibration.of(model, unseen)
+    steps.of = "for the weights"
+    model = calibration.applied(fit([], sites, marked=marked, begins=steps))
+    steps.finish()
+    return model, {SITE_LABELS: figures} if figures is not None else {}
+
+
+def _held_out(sites: Iterable[BlockPage], seed: int) -> list[str]:
+    """Pick a fifth of the sites, but at least one."""
+    names = sorted({page.source for page in sites})
+    if len(names) < 2:
+        raise ValueError("two sources with text are needed at least: one to learn from and one to measure on")
+    number = max(round(len(names) / FOLDS), 1)
+    chosen: list[str] = np.random.default_rng(seed).permutation(np.array(names, object))[:number].tolist()
+    return chosen
+
+
+def _method(gold: Sequence[Path], site_method: str, *, marks: bool) -> Method:
+    labels = described(site_method)
+    if marks:
+        labels += "; what authors have marked as their article, on some pages"
+    if gold:
+        names = " and ".join(f"`{file.parent.name}/{file.name}`" for file in gold)
+        labels = f"gold text of {names}, which people wrote down, and {labels.replace(', no human ones', '')}"
+    return Method(
+        units="text blocks",
+        labels=labels,
+        threshold="learned: trees judge the cuts of each page by its scores"
+        if gold
+        else "none: each page is cut where its own scores expect the best F1",
+        held_out=_BY_FOLDS if gold else _BY_A_FIFTH,
+        f_measure="before smoothing",
+        limits=f"{_GOLD_LIMITS}\n{SITE_LEVEL_LIMITS}" if gold else SITE_LEVEL_LIMITS,
+    )

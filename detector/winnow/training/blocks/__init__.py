@@ -1,1 +1,0 @@
-"""Training of block models: labelled blocks to weights."""

@@ -1,0 +1,393 @@
+"""Trains the comments head and writes it with its card: ``python -m winnow.training.comments``.
+
+It learns from the names that authors give to comments, which the head itself does not see.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import sys
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+
+from winnow.evidence.comment_model import NAMES_OF_A_PAGE, OF_A_PAGE, CommentHead, name_bag, page_features
+from winnow.evidence.comments import threads, unlinked_words
+from winnow.features.blocks import STATIC_NAMES
+from winnow.features.tokens import TABLE_SIZE, word_features
+from winnow.models.networks import standardise
+from winnow.training.comment_examples import pages_of_gold, pages_of_sites, without_repeats
+from winnow.training.examples import dealt, stacked
+from winnow.training.networks import Lesson, fit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from winnow.training.comment_examples import CommentPage
+
+    Matrix = NDArray[np.float32]
+    Floats = NDArray[np.float64]
+
+
+STACKING_FOLDS: Final = 3
+"""The word odds that a page is learned from are of the pages of the other folds."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommentRecipe:
+    """What the head is trained with.
+
+    Attributes:
+        hidden: units of the network's two hidden layers.
+        epochs: passes over the pages.
+        dropout: share of the features that the network is shown each block without.
+        decay: share of each weight that a step takes, in units of the learning rate.
+        of_threads, of_forums, of_others: weight of a page with comments, of one of a forum, and of any other.
+        most_pages: pages of a source that count in full.
+        least_sources: sources that must have a word for it to have odds.
+        regularisation: inverse strength, of the part that knows forums.
+    """
+
+    hidden: tuple[int, int] = (24, 12)
+    epochs: int = 6
+    dropout: float = 0.2
+    decay: float = 0.01
+    of_threads: float = 8.0
+    of_forums: float = 2.0
+    of_others: float = 0.4
+    most_pages: int = 6
+    least_sources: int = 3
+    regularisation: float = 0.03
+
+
+def train_comment_head(
+    pages: Sequence[CommentPage], *, seed: int = 0, recipe: CommentRecipe | None = None
+) -> CommentHead:
+    """Train on labelled pages.
+
+    Args:
+        pages: of :func:`winnow.training.comment_examples.comment_page`.
+        seed: the same seed and pages give the same weights.
+        recipe: how.
+
+    Raises:
+        ValueError: there are no pages with comments, or none of a forum, or no others.
+    """
+    recipe = recipe or CommentRecipe()
+    pages = [page for page in pages if len(page.texts)]
+    if not any(page.has_thread for page in pages) or len({page.forum for page in pages}) < 2:
+        raise ValueError("pages with comments, pages of forums and other pages are needed")
+    weight = _page_weights(pages, recipe)
+    matrices = _stacked_features(pages, weight, recipe, seed)
+    inputs = np.concatenate(matrices)
+    mean, scale = inputs.mean(axis=0), (1 / (inputs.std(axis=0) + 1e-3)).astype(np.float32)
+    label = np.concatenate([page.comment for page in pages])
+    mass = np.concatenate([page.mass * share for page, share in zip(pages, weight, strict=True)])
+    lesson = Lesson(
+        inputs=standardise(inputs, mean, scale),
+        target=np.nan_to_num(label),
+        weight=np.where(np.isnan(label), 0, mass).astype(np.float32),
+        begin=np.append(0, np.cumsum([len(page.texts) for page in pages])),
+        windows=[page.features.windows for page in pages],
+    )
+    network = fit(
+        lesson, hidden=recipe.hidden, epochs=recipe.epochs, decay=recipe.decay, dropout=recipe.dropout, seed=seed
+    )
+    words = word_odds(pages, weight, recipe.least_sources)
+    return CommentHead(words, mean, scale, network, *_forum_part(pages, matrices, recipe))
+
+
+def _page_weights(pages: Sequence[CommentPage], recipe: CommentRecipe) -> Floats:
+    """float64[pages]; the pages of one source and kind that are above the most share the weight of so many."""
+    kinds = [(page.source, "thread" if page.has_thread else "forum" if page.forum else "other") for page in pages]
+    number = Counter(kinds)
+    of_kind = {"thread": recipe.of_threads, "forum": recipe.of_forums, "other": recipe.of_others}
+    return np.array([of_kind[kind[1]] * min(number[kind], recipe.most_pages) / number[kind] for kind in kinds])
+
+
+def _stacked_features(pages: Sequence[CommentPage], weight: Floats, recipe: CommentRecipe, seed: int) -> list[Matrix]:
+    """float32[m, k] of every page, its learned features from word odds that have not seen its source."""
+
+    def learn(seen: Sequence[CommentPage], weights: Floats) -> Callable[[CommentPage], Matrix]:
+        odds = word_odds(seen, weights, recipe.least_sources)
+        return lambda page: word_features(page.features.tokens, odds)
+
+    return stacked(pages, weight, learn, folds=STACKING_FOLDS, seed=seed)
+
+
+def word_odds(pages: Sequence[CommentPage], weight: Floats, least_sources: int) -> Matrix:
+    """float32[TABLE_SIZE], log-odds of words for comment, 0 for those of too few sources.
+
+    Every page has a vote on each of its words, as for the tables of :mod:`winnow.training.networks`.
+    """
+    votes = np.zeros((2, TABLE_SIZE))
+    sources: defaultdict[str, NDArray[np.bool_]] = defaultdict(lambda: np.zeros(TABLE_SIZE, bool))
+    for page, share in zip(pages, weight, strict=True):
+        tokens = page.features.tokens
+        mass = np.where(np.isnan(page.comment), 0, page.mass)
+        covered, in_comments = (
+            np.bincount(tokens.word, values[tokens.word_block], TABLE_SIZE)
+            for values in (mass, mass * np.nan_to_num(page.comment))
+        )
+        vote = share * np.minimum(covered * _SPREAD, 1)
+        votes[1] += vote * in_comments / np.maximum(covered, 1e-12)
+        votes[0] += vote
+        sources[page.source][tokens.word] = True
+    votes[0] -= votes[1]
+    prior = votes[1].sum() / max(votes.sum(), 1e-12)
+    odds = np.log((votes[1] + _SMOOTHING * prior + 1e-9) / (votes[0] + _SMOOTHING * (1 - prior) + 1e-9))
+    odds -= np.log((prior + 1e-9) / (1 - prior + 1e-9))
+    known = np.sum(list(sources.values()), axis=0) >= least_sources
+    return np.where(known, odds, 0).astype(np.float16).astype(np.float32)
+
+
+_SMOOTHING: Final = 2.0  # pages that say what the prior says, added to every word
+_SPREAD: Final = 20.0  # a word votes for a page in full from a twentieth of its mass on
+
+
+def _forum_part(
+    pages: Sequence[CommentPage], matrices: Sequence[Matrix], recipe: CommentRecipe
+) -> tuple[Matrix, Matrix, Matrix]:
+    """Mean, scale and weights of the logistic regression that tells pages of forums from others."""
+    rows = np.stack(
+        [page_features([matrix], page.features.words) for page, matrix in zip(pages, matrices, strict=True)]
+    )
+    mean, scale = rows.mean(axis=0).astype(np.float32), (1 / (rows.std(axis=0) + 1e-3)).astype(np.float32)
+    bags = [name_bag(page.features) for page in pages]
+    index = np.concatenate([np.full(len(bag), row) for row, bag in enumerate(bags)]), np.concatenate(bags)
+    names = sparse.csr_array((np.ones(len(index[0])), index), shape=(len(pages), NAMES_OF_A_PAGE)).toarray()
+    spread = names.std(axis=0) + 1e-3
+    centre = names.mean(axis=0)
+    number = Counter(page.source for page in pages)
+    inputs = np.concatenate([standardise(rows.astype(np.float32), mean, scale), (names - centre) / spread], axis=1)
+    regression = LogisticRegression(C=recipe.regularisation, max_iter=500).fit(
+        np.clip(inputs, -_CLIP, _CLIP),
+        np.array([page.forum for page in pages]),
+        sample_weight=[1 / np.sqrt(number[page.source]) for page in pages],
+    )
+    of_page, of_names = regression.coef_[0, :OF_A_PAGE], regression.coef_[0, OF_A_PAGE:]
+    # a name is there or not: two values, of which the regression saw the clipped ones
+    here, away = (np.clip((value - centre) / spread, -_CLIP, _CLIP) for value in (1.0, 0.0))
+    bias = regression.intercept_[0] + (of_names * away).sum()
+    weight = np.concatenate([of_page, of_names * (here - away), [bias]])
+    return mean, scale, weight.astype(np.float32)
+
+
+_CLIP: Final = 4.0
+
+# Measures the comments head on sources that it has not seen, with the names of comments hidden and shown.
+
+TEST_FOLDS: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Figures by words.
+
+    Attributes:
+        precision, recall: of the comments of pages that have some, over all their words.
+        f1: mean over the sources.
+        sources: sources with comments.
+        on_forums: share of the words of forums that are taken for comments, mean over their pages.
+        elsewhere: the same of pages without comments.
+    """
+
+    precision: float
+    recall: float
+    f1: float
+    sources: int
+    on_forums: float
+    elsewhere: float
+
+
+def measured(pages: Iterable[CommentPage], found: Iterable[NDArray[np.bool_]]) -> Measured:
+    """Compare the blocks found with the labels."""
+    of_source: dict[str, NDArray[np.float64]] = {}
+    on_forums: list[float] = []
+    elsewhere: list[float] = []
+    for page, comments in zip(pages, found, strict=True):
+        words, label = page.features.words, page.comment
+        if page.has_thread:
+            counts = [words[comments & (label == 1)], words[comments & (label == 0)], words[~comments & (label == 1)]]
+            of_source.setdefault(page.source, np.zeros(3))
+            of_source[page.source] += [each.sum() for each in counts]
+        elif (label == 0).any():
+            share = words[comments & (label == 0)].sum() / max(words[label == 0].sum(), 1)
+            (on_forums if page.forum else elsewhere).append(float(share))
+    right, wrong, missed = sum(of_source.values(), np.zeros(3))
+    by_source = [2 * r / max(2 * r + w + m, 1e-9) for r, w, m in of_source.values()]
+    return Measured(
+        precision=float(right / max(right + wrong, 1e-9)),
+        recall=float(right / max(right + missed, 1e-9)),
+        f1=float(np.mean(by_source)) if by_source else float("nan"),
+        sources=len(of_source),
+        on_forums=float(np.mean(on_forums)) if on_forums else float("nan"),
+        elsewhere=float(np.mean(elsewhere)) if elsewhere else float("nan"),
+    )
+
+
+def measured_by_folds(
+    pages: Sequence[CommentPage], *, seed: int = 0, recipe: CommentRecipe | None = None
+) -> tuple[Measured, Measured]:
+    """Measure heads trained without a fifth of the sources each, on that fifth, with every block taken for a story.
+
+    Args:
+        pages: labelled pages.
+        seed: of the training and of the folds.
+        recipe: how to train.
+
+    Returns:
+        The figures with names hidden, and with names shown.
+    """
+    fold_of = dealt((page.source for page in pages), TEST_FOLDS, seed)
+    tested: list[CommentPage] = []
+    hidden: list[NDArray[np.bool_]] = []
+    shown: list[NDArray[np.bool_]] = []
+    for fold in range(TEST_FOLDS):
+        head = train_comment_head([page for page in pages if fold_of[page.source] != fold], seed=seed, recipe=recipe)
+        for page in pages:
+            if fold_of[page.source] == fold and page.texts:
+                tested.append(page)
+                hidden.append(_found(head, page, np.zeros_like(page.named)))
+                shown.append(_found(head, page, page.named))
+    return measured(tested, hidden), measured(tested, shown)
+
+
+def _found(head: CommentHead, page: CommentPage, named: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    judgement = head.judge(page.static[:, len(STATIC_NAMES) :].astype(np.float64), page.features)
+    features = page.features
+    return threads(judgement, named, page.texts, features.words, unlinked_words(features), np.zeros(len(page.texts)))
+
+
+# Writes the card of a comments head: what it was made of, by which command, and what it can do.
+
+_WHAT: Final = "Tells the text blocks that readers wrote below a story from the story and from template, by their look."
+
+_LABELS: Final = (
+    "no human ones of comments: elements that authors name as comments (schema.org, class and id names); "
+    "on forums, and where gold text holds the thread, nothing"
+)
+
+_LIMITS: Final = """\
+Most threads that it has learned from are English ones of WordPress, Substack, Drupal and a few dozen other systems;
+where a thread is neither named nor dated it is not found. Reviews in the manner of comments are comments to it."""
+
+
+def comments_card(
+    head: CommentHead,
+    pages: Sequence[CommentPage],
+    figures: tuple[Measured, Measured] | None,
+    *,
+    command: str,
+    date: datetime.date,
+    sources: str = "",
+) -> str:
+    """Write a card as Markdown.
+
+    Args:
+        head: what was trained.
+        pages: what on.
+        figures: with names hidden and with names shown, if they were measured.
+        command: the command that makes it again.
+        date: when it was made.
+        sources: whom the training data is from, as Markdown; left out if empty.
+    """
+    with_threads = sum(page.has_thread for page in pages)
+    origins = len({page.source for page in pages})
+    rows = [
+        ("version", f"`{head.version}`"),
+        ("made on", date.isoformat()),
+        ("made by", f"`{command}`"),
+        ("data", f"{len(pages):,} pages of {origins:,} sources, {with_threads:,} pages with comments"),
+        ("labels", _LABELS),
+    ]
+    parts = [
+        "# Model `comments`",
+        _WHAT,
+        "\n".join(["| | |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows)]),
+        *([_measured(*figures)] if figures else []),
+        f"## Limits\n\n{_LIMITS}",
+    ]
+    if sources.strip():
+        parts.append(f"## Sources of the training data\n\n{sources.strip()}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _measured(hidden: Measured, shown: Measured) -> str:
+    lines = [
+        "## On sources that it was not fitted to\n",
+        f"Five folds by registrable domain or site; by words, {hidden.sources} sources with threads.\n",
+        "| | precision | recall | words of forums taken for comments | words of pages without any |",
+        "|---|--:|--:|--:|--:|",
+    ]
+    for name, row in (("names hidden: by their look alone", hidden), ("names shown", shown)):
+        lines.append(f"| {name} | {row.precision:.3f} | {row.recall:.3f} | {row.on_forums:.1%} | {row.elsewhere:.1%} |")
+    return "\n".join(lines)
+
+
+# ``python -m winnow.training.comments``: train the comments head, measure it by folds, and write it with its card.
+
+
+def main() -> None:
+    """Train."""
+    parser = argparse.ArgumentParser(prog="python -m winnow.training.comments", description="Train the comments head.")
+    parser.add_argument("sites", type=Path, nargs="*", metavar="SITES_DIR", help="folder with one folder a site")
+    parser.add_argument("--gold", type=Path, action="append", default=[], metavar="FILE", help="gold pages, .jsonl")
+    parser.add_argument("--leave-out", action="append", default=[], metavar="SOURCE", help="collection to leave out")
+    parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="file to write, .npz")
+    parser.add_argument(
+        "--sources", type=Path, action="append", default=[], metavar="FILE", help="Markdown for the card"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
+    parser.add_argument("--figures", action="store_true", help="train by folds as well, for the figures on the card")
+    options = parser.parse_args()
+    pages = []
+    for file in options.gold:
+        _begins(f"reads {file}")
+        pages += pages_of_gold(file, options.leave_out)
+    for folder in options.sites:
+        _begins(f"reads the sites of {folder}")
+        pages += pages_of_sites(folder, options.seed)
+    pages = without_repeats(pages)
+    _begins(f"trains on {len(pages):,} pages")
+    head = train_comment_head(pages, seed=options.seed)
+    figures = None
+    if options.figures:
+        _begins("trains by folds, for the figures")
+        figures = measured_by_folds(pages, seed=options.seed)
+    head.save(options.output)
+    card = comments_card(
+        head,
+        pages,
+        figures,
+        command=_command(options),
+        date=datetime.date.today(),
+        sources="\n".join(file.read_text(encoding="utf-8").strip() for file in options.sources),
+    )
+    options.output.with_suffix(".md").write_text(card, encoding="utf-8")
+    print(f"{head.version}: {len(pages):,} pages, {sum(page.has_thread for page in pages):,} with comments")
+    if figures:
+        print(f"names hidden: {figures[0]}\nnames shown: {figures[1]}")
+
+
+def _command(options: argparse.Namespace) -> str:
+    parts = [folder.name for folder in options.sites]
+    parts += [f"--gold {file.parent.name}/{file.name}" for file in options.gold]
+    parts += [f"--leave-out {name}" for name in options.leave_out]
+    return " ".join(["python -m winnow.training.comments", *parts, f"-o {options.output.name} --seed {options.seed}"])
+
+
+def _begins(step: str) -> None:
+    print(f"winnow.training.comments: {step}", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,352 @@
+"""Trains the four area-bucketed logistic regressions of the page-level paper from site-level labels."""
+
+from __future__ import annotations
+
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from multiprocessing import get_context
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+
+from winnow.models.logistic.features import NODE_FEATURES, node_features
+from winnow.models.logistic.measures import Measures
+from winnow.models.logistic.model import BUCKETS, LogisticModel, bucket_of
+from winnow.page.page import Page
+from winnow.smoothing import smooth_scores
+from winnow.training.report import SITE_LABELS, Figures, Method, Trained
+from winnow.training.sites import (
+    CONTENT,
+    IGNORED,
+    SITE_LEVEL_LIMITS,
+    SITE_LEVEL_METHOD,
+    TEMPLATE,
+    SiteCounts,
+    described,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from winnow.models.scores import Model
+    from winnow.progress import Progress
+    from winnow.training.sites import Site
+
+
+PAGES_PER_SITE: Final = 30
+EXAMPLES_PER_PAGE: Final = 100
+TUNING_PAGES_PER_SITE: Final = 8
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Examples:
+    """Labelled elements of the pages of some sites (e of them).
+
+    Attributes:
+        values: float32[e, k], features.
+        label: bool[e], true for template, false for content.
+        area: float64[e], px².
+        weight: float64[e]; those of a site add up to 1, its pages have equal parts, and so has an element the more text
+            it holds, by its square root.
+        site: int64[e], number of the site.
+    """
+
+    values: NDArray[np.float32]
+    label: NDArray[np.bool_]
+    area: NDArray[np.float64]
+    weight: NDArray[np.float64]
+    site: NDArray[np.int64]
+
+    def merged(self) -> Examples:
+        """Merge examples of one site with equal features and labels; their weights add up, so fits stay the same."""
+        extra = np.stack([self.label, self.site], axis=1).astype(np.float32)
+        rows = np.ascontiguousarray(np.concatenate([self.values, extra], axis=1))
+        keys = rows.view(f"V{rows.shape[1] * rows.itemsize}").ravel()
+        _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        kept = first[order]
+        weight = np.bincount(group, self.weight).astype(np.float64)[order]
+        return Examples(self.values[kept], self.label[kept], self.area[kept], weight, self.site[kept])
+
+
+def page_examples(measures: Measures, label: NDArray[np.int8], site: int, random: np.random.Generator) -> Examples:
+    """Pick up to 100 labelled elements of a page; their weights add up to 1.
+
+    Args:
+        measures: the page, measured.
+        label: int8[n + m], labels of its units.
+        site: number of its site.
+        random: picks the elements.
+    """
+    elements = measures.elements
+    rows = np.flatnonzero(label[elements] != IGNORED)
+    rows = np.sort(random.permutation(rows)[:EXAMPLES_PER_PAGE])
+    by_text = np.sqrt(1 + measures.words[rows])
+    return Examples(
+        values=node_features(measures)[rows],
+        label=label[elements[rows]] == TEMPLATE,
+        area=measures.geometry.area[elements[rows]],
+        weight=by_text / max(by_text.sum(), 1),
+        site=np.full(len(rows), site),
+    )
+
+
+def of_one_site(pages: Sequence[Examples]) -> Examples:
+    """Join the examples of a site's pages; every page has an equal part of the site's weight, which is 1."""
+    joined = joined_examples(pages)
+    return replace(joined, weight=joined.weight / len(pages))
+
+
+def joined_examples(parts: Sequence[Examples]) -> Examples:
+    """Join examples, weights as they are."""
+    return Examples(
+        *(np.concatenate([getattr(part, name) for part in parts]) for name in Examples.__dataclass_fields__)
+    )
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Collected:
+    """What was read from the sites.
+
+    Attributes:
+        examples: the examples.
+        tuning: pages to choose a threshold by.
+        pages: number of pages that examples were taken from.
+    """
+
+    examples: Examples
+    tuning: list[TuningPage]
+    pages: int
+
+
+def collect(
+    sites: Sequence[Site],
+    *,
+    labels: str = SITE_LEVEL_METHOD,
+    seed: int,
+    processes: int = 1,
+    progress: Progress | None = None,
+) -> Collected:
+    """Gather examples from up to 30 pages of every site, up to 100 of each page, in the order of the sites.
+
+    Args:
+        sites: the sites.
+        labels: the site-level method that labels them.
+        seed: picks pages and elements.
+        processes: worker processes that read pages.
+        progress: called with sites done, sites in all, and the site that was read.
+
+    Raises:
+        ValueError: no site gave any example.
+    """
+    tasks = [(number, site, labels, seed) for number, site in enumerate(sites)]
+    if processes > 1:
+        with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+            parts = _gathered(pool.map(_of_site, tasks), sites, progress)
+    else:
+        parts = _gathered(map(_of_site, tasks), sites, progress)
+    if not parts:
+        raise ValueError("no site has enough pages with text in common and of their own to learn from")
+    return Collected(
+        joined_examples([part.examples for part in parts]),
+        [page for part in parts for page in part.tuning],
+        sum(part.pages for part in parts),
+    )
+
+
+def _gathered(parts: Iterable[Collected | None], sites: Sequence[Site], progress: Progress | None) -> list[Collected]:
+    done = []
+    for number, part in enumerate(parts):
+        if part is not None:
+            done.append(part)
+        if progress:
+            progress(number + 1, len(sites), f"site {sites[number].name}")
+    return done
+
+
+def _of_site(task: tuple[int, Site, str, int]) -> Collected | None:
+    number, site, labels, seed = task
+    counts = SiteCounts(site, labels)
+    random = np.random.default_rng([seed, number])
+    files = random.permutation(counts.files)[:PAGES_PER_SITE].tolist()
+    parts: list[Examples] = []
+    tuning: list[TuningPage] = []
+    for labelled in counts.labelled(files):
+        measures = Measures.of(labelled.page)
+        n = labelled.page.n
+        parts.append(page_examples(measures, labelled.label, number, random))
+        if len(tuning) < TUNING_PAGES_PER_SITE:
+            words = measures.statistics.per_unit(measures.statistics.words)[n:]
+            tuning.append(TuningPage(labelled.file, site.url(labelled.file), number, labelled.label[n:], words))
+    if not any(len(part.label) for part in parts):
+        return None
+    return Collected(of_one_site(parts), tuning, len(parts))
+
+
+# Chooses the threshold of a model by what it keeps of pages whose sites it has not seen.
+
+THRESHOLDS: Final = np.round(np.arange(0.30, 0.91, 0.05), 2)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class TuningPage:
+    """A page with site-level labels of its text blocks.
+
+    Attributes:
+        file: where it is.
+        url: its address.
+        site: number of its site.
+        label: int8[m], one of the labels of :mod:`winnow.training.sites`.
+        words: int64[m], words of each block.
+    """
+
+    file: Path
+    url: str
+    site: int
+    label: NDArray[np.int8]
+    words: NDArray[np.int64]
+
+
+def content_f_measure(model: Model, page: TuningPage) -> NDArray[np.float64]:
+    """F-measure of the content words that stay after smoothing, for each of :data:`THRESHOLDS`; NaN without content."""
+    tree = Page.parse(page.file.read_bytes(), page.url)
+    value = smooth_scores(tree, model.score(tree)).value[tree.n :]
+    kept = value[:, None] < THRESHOLDS
+    content = page.words * (page.label == CONTENT)
+    labelled = page.words * (page.label != IGNORED)
+    measure = np.full(len(THRESHOLDS), np.nan)
+    if content.any():
+        measure = 2.0 * (content @ kept) / (content.sum() + labelled @ kept)
+    return measure
+
+
+def best_threshold(measured: Iterable[tuple[int, NDArray[np.float64]]]) -> tuple[float, float]:
+    """Pick the threshold with the highest f-measure, mean over sites.
+
+    Args:
+        measured: for each page the number of its site and its :func:`content_f_measure`.
+
+    Returns:
+        the threshold and its mean f-measure; of thresholds that do equally well the lowest.
+
+    Raises:
+        ValueError: no page has content.
+    """
+    by_site: dict[int, list[NDArray[np.float64]]] = {}
+    for site, values in measured:
+        if not np.isnan(values).any():
+            by_site.setdefault(site, []).append(values)
+    if not by_site:
+        raise ValueError("no page of the sites has text of its own to choose a threshold by")
+    means = np.mean([np.mean(pages, axis=0) for pages in by_site.values()], axis=0)
+    best = int(np.argmax(means))
+    return float(THRESHOLDS[best]), float(means[best])
+
+
+# Fits the four area-bucketed logistic regressions to the site-level labels of a folder of sites.
+
+FOLDS: Final = 5
+_REGULARISATION: Final = 0.1  # scikit-learn's C, for examples whose weights average 1
+_CLIP: Final = 6.0  # standard deviations
+
+
+def train_logistic(
+    sites: Sequence[Site],
+    gold: Sequence[Path] = (),
+    *,
+    labels: str = SITE_LEVEL_METHOD,
+    seed: int = 0,
+    processes: int = 1,
+    progress: Progress | None = None,
+) -> Trained:
+    """Train the ``logistic`` model from site-level labels alone.
+
+    The threshold is the one under which most of the text of held-out sites falls where its labels say, after smoothing.
+
+    Args:
+        sites: the sites, at least one for each of 5 folds.
+        gold: not used by this model; must be empty.
+        labels: the site-level method that labels the sites.
+        seed: picks pages and folds.
+        processes: worker processes that read pages.
+        progress: called with sites done, sites in all, and the site that was read.
+
+    Raises:
+        ValueError: gold text was given, or the sites are too few or give no examples of both kinds.
+    """
+    if gold:
+        raise ValueError("the logistic model learns from site-level labels only; it takes no gold text")
+    if len(sites) < FOLDS:
+        raise ValueError(f"the logistic model needs {FOLDS} or more sites, there are {len(sites)}")
+    collected = collect(sites, labels=labels, seed=seed, processes=processes, progress=progress)
+    examples = collected.examples.merged()
+    fold = np.random.default_rng(seed).permutation(len(sites)) % FOLDS
+    score = np.zeros(len(examples.label))
+    measured = []
+    for number in range(FOLDS):
+        tested = fold[examples.site] == number
+        model = fit(examples, ~tested)
+        score[tested] = model.probability(examples.values[tested], examples.area[tested])
+        measured += [
+            (page.site, content_f_measure(model, page)) for page in collected.tuning if fold[page.site] == number
+        ]
+    threshold, f_measure = best_threshold(measured)
+    model = fit(examples, np.ones(len(examples.label), bool), threshold)
+    figures = Figures.of(score, examples.label, examples.weight, score >= threshold, f_measure)
+    method = Method(
+        units="elements",
+        labels=described(labels),
+        threshold=f"{threshold:.2f}, chosen on held-out sites",
+        held_out="Five folds over the sites; every site has the same weight.",
+        f_measure="after smoothing",
+        limits=SITE_LEVEL_LIMITS,
+    )
+    return Trained(
+        model,
+        sites=len(sites),
+        pages=collected.pages,
+        gold_pages=0,
+        examples=len(score),
+        method=method,
+        figures={SITE_LABELS: figures},
+    )
+
+
+def fit(examples: Examples, chosen: NDArray[np.bool_], threshold: float = 0.5) -> LogisticModel:
+    """Fit the four regressions to the chosen examples (bool[e]).
+
+    Where those of one size are all of one kind, as large ones of few sites may be, the next sizes are taken in.
+
+    Raises:
+        ValueError: the chosen examples are all of one kind.
+    """
+    shape = (BUCKETS, len(NODE_FEATURES))
+    low, high, weight, intercept = np.zeros(shape), np.zeros(shape), np.zeros(shape), np.zeros(BUCKETS)
+    bucket = bucket_of(examples.area)
+    for number in range(BUCKETS):
+        rows = _rows_of_both_kinds(examples.label, chosen, abs(bucket - number))
+        label = examples.label[rows]
+        values = examples.values[rows].astype(np.float64)
+        middle, spread = values.mean(axis=0), values.std(axis=0) + 1e-6
+        low[number], high[number] = middle - _CLIP * spread, middle + _CLIP * spread
+        standard = (np.clip(values, low[number], high[number]) - middle) / spread
+        example_weight = examples.weight[rows] / examples.weight[rows].mean()
+        regression = LogisticRegression(C=_REGULARISATION, max_iter=1000).fit(standard, label, example_weight)
+        weight[number] = regression.coef_[0] / spread
+        intercept[number] = regression.intercept_[0] - weight[number] @ middle
+    return LogisticModel.from_arrays(threshold, low, high, weight, intercept)
+
+
+def _rows_of_both_kinds(
+    template: NDArray[np.bool_], chosen: NDArray[np.bool_], distance: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Rows of the chosen examples nearest in size that include template and content."""
+    for reach in range(BUCKETS):
+        rows = np.flatnonzero(chosen & (distance <= reach))
+        if template[rows].any() and not template[rows].all():
+            return rows
+    raise ValueError("the sites give examples of one kind only: all template, or all content")

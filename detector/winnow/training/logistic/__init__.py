@@ -1,1 +1,0 @@
-"""Training of logistic models: labelled elements to weights."""
