@@ -124,7 +124,7 @@ model: $(VENV)/.installed ## the weights that the package comes with, from DATA=
 		$(GOLD_FILES:%=--gold $(DATA)/%) --gold $(DATA)/sites-gold.jsonl --leave-out htmltotext-bench \
 		--sources $(WEIGHTS)/sources/sites.md --sources $(WEIGHTS)/sources/gold.md
 	$(BIN)/winnow train $(DATA)/sites-train -o $(WEIGHTS)/blocks-self-taught.npz --marks --sources $(WEIGHTS)/sources/sites.md
-	$(BIN)/winnow train $(DATA)/sites-train -o $(WEIGHTS)/logistic.npz --model logistic --sources $(WEIGHTS)/sources/sites.md
+	$(BIN)/winnow train $(DATA)/sites-train -o detector/winnow/papers/weights/logistic.npz --model logistic --sources $(WEIGHTS)/sources/sites.md
 
 clean: ## remove what make has made
 	rm -rf .venv .venv-* .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .scrapy .winnow

@@ -17,8 +17,8 @@ from benchmarks.layout.chromium import Browser, BrowserError
 from benchmarks.shared.common import say, shown
 from benchmarks.sites.site_server import MISSING_IMAGE, serving
 from winnow import Page, PageTooLarge
-from winnow.models.logistic.geometry import PAGE_WIDTH
 from winnow.page.tags import TAG_ID
+from winnow.papers.geometry import PAGE_WIDTH
 from winnow.training.sites import find_sites
 
 if TYPE_CHECKING:

@@ -32,9 +32,9 @@ from scipy.stats import spearmanr
 
 from benchmarks.layout.browser_layout import add_layout_arguments, laid_out_sites
 from benchmarks.shared.common import parser_of, table, write_json
-from winnow.models.logistic.geometry import HIDDEN_AREA, Geometry, layout
 from winnow.page.tags import tag_set
 from winnow.page.tree import within
+from winnow.papers.geometry import HIDDEN_AREA, Geometry, layout
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -31,9 +31,8 @@ from benchmarks.layout.browser_layout import add_layout_arguments, laid_out_site
 from benchmarks.shared.common import parser_of, say, shown, table, write_json
 from benchmarks.shared.intervals import mean_interval
 from winnow import Page
-from winnow.models.logistic.features import NODE_FEATURES
-from winnow.models.logistic.geometry import PAGE_WIDTH, Geometry
-from winnow.models.logistic.measures import Measures
+from winnow.papers.element_features import NODE_FEATURES, Measures
+from winnow.papers.geometry import PAGE_WIDTH, Geometry
 from winnow.smoothing import smooth_scores, unsmoothed
 from winnow.training.logistic import THRESHOLDS, Examples, fit, joined_examples, of_one_site, page_examples
 from winnow.training.sites import CONTENT, IGNORED, TEMPLATE, SiteCounts
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from benchmarks.layout.browser_layout import LaidOutPage
-    from winnow.models.logistic.model import LogisticModel
+    from winnow.papers.page_level import LogisticModel
 
     Floats = NDArray[np.float64]
 

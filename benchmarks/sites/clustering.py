@@ -29,11 +29,12 @@ from benchmarks.shared.common import parser_of, say, shown, spread, table, write
 from demo.hosts import BUILDERS
 from demo.web import build_site
 from winnow.page.page import Page, PageTooLarge
-from winnow.papers.base import method
-from winnow.papers.clustering import cluster, path_hashes
+from winnow.papers.clustering import cluster
 from winnow.papers.labelling import labelled_pages
+from winnow.papers.mdl import path_hashes
+from winnow.papers.methods import method
+from winnow.papers.page_level import SiteLevel
 from winnow.papers.pages import SitePages
-from winnow.papers.site_level import SiteLevel
 from winnow.training.sites import Site, find_sites
 
 if TYPE_CHECKING:

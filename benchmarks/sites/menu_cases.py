@@ -17,7 +17,7 @@ from demo.hosts import BUILDERS
 from demo.web import build_site
 from winnow.page.page import Page, PageTooLarge
 from winnow.page.tree import prefix_sums
-from winnow.papers.menus.links import page_key, site_links
+from winnow.papers.menu_search import page_key, site_links
 from winnow.papers.pages import SitePages
 from winnow.training.sites import page_files
 

@@ -20,10 +20,8 @@ import numpy as np
 
 from benchmarks.shared.common import parser_of, say, table, write_json
 from benchmarks.sites.menu_cases import Case, demo_cases, marked_cases
-from winnow.papers.menus import VARIANTS, MenuSearch, equality_of, search_menu
-from winnow.papers.menus.equality import EQUALITIES, WEIGHTED
-from winnow.papers.menus.subdigraph import SIZE
-from winnow.papers.menus.variants import AGREEING, PAPER
+from winnow.papers.menu_mapping import EQUALITIES, WEIGHTED, equality_of
+from winnow.papers.menu_search import AGREEING, PAPER, SIZE, VARIANTS, MenuSearch, search_menu
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -32,10 +32,8 @@ from sklearn.naive_bayes import MultinomialNB
 from benchmarks.shared.common import parser_of, say, shown, spread, table, write_json
 from benchmarks.sites.site_truth import pages_of
 from winnow.hashing import hash_text
-from winnow.models.logistic.features import node_features
-from winnow.models.logistic.measures import Measures
-from winnow.papers.detagged import Detagged
-from winnow.papers.pages import SiteError
+from winnow.papers.element_features import Measures, node_features
+from winnow.papers.pages import Detagged, SiteError
 from winnow.papers.site_independent import Discretisation, SiteIndependentBlocks
 from winnow.training.sites import find_sites
 

@@ -11,9 +11,8 @@ import numpy as np
 from demo.hosts import BUILDERS
 from demo.web import build_site
 from winnow.output.text import block_texts
-from winnow.papers.base import method
-from winnow.papers.events import mostly, of_blocks
-from winnow.papers.pages import SiteError, SitePages
+from winnow.papers.methods import method
+from winnow.papers.pages import SiteError, SitePages, mostly, of_blocks
 from winnow.training.evaluation import read_gold
 from winnow.training.gold import content_shares
 from winnow.training.sites import find_sites

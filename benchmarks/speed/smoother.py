@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from winnow.models.logistic.penalties import by_area, by_nodes, constant
+from winnow.papers.page_level import by_area, by_nodes, constant
 from winnow.smoothing import smooth
 
 if TYPE_CHECKING:

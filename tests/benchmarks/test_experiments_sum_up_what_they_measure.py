@@ -10,8 +10,8 @@ from benchmarks.accuracy.smoothing import _panels as smoothing_panels
 from benchmarks.layout.real_geometry import completed, real_geometry
 from benchmarks.shared.plots import Panel, draw
 from winnow.features.blocks import features_of
-from winnow.models.logistic.geometry import layout
 from winnow.page.page import Page
+from winnow.papers.geometry import layout
 from winnow.training.examples import BlockPage
 
 

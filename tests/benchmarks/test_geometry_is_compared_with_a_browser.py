@@ -11,8 +11,8 @@ import pytest
 from benchmarks.layout.browser_layout import prepared, styled_pages
 from benchmarks.layout.geometry import agreement, comparable
 from benchmarks.sites.site_server import MISSING_IMAGE, serving
-from winnow.models.logistic.geometry import HIDDEN_AREA, layout
 from winnow.page.page import Page
+from winnow.papers.geometry import HIDDEN_AREA, layout
 from winnow.training.sites import Site
 
 BODY = "".join(f"<p id=p{k}>{'Some words of a paragraph. ' * k}</p>" for k in range(1, 15))

@@ -40,7 +40,7 @@ def test_copies_can_be_kept() -> None:
 
 def test_a_model_is_taken_by_name_file_or_itself() -> None:
     name = shipped_models()[0]
-    file = Path(winnow.__file__).parent / "models" / "weights" / f"{name}.npz"
+    file = next(Path(winnow.__file__).parent.glob(f"*/weights/{name}.npz"))
     versions = {clean(model=model).model_version for model in (name, file, str(file), winnow.load_model(name))}
     assert len(versions) == 1
 

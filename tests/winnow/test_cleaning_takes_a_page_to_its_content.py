@@ -6,11 +6,11 @@ import pytest
 from lxml import etree, html
 
 import winnow
-from winnow.models.logistic.penalties import constant
 from winnow.models.scores import FixedThreshold, Scores
 from winnow.page.page import Limits, Page
 from winnow.page.tags import TAG_ID
 from winnow.page.tree import nearest, prefix_sums
+from winnow.papers.page_level import constant
 
 
 class LinkDensity:

@@ -12,8 +12,8 @@ from scrapy_winnow.commands.common import FAILED, CommandError, Progress, reason
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from winnow.papers.base import Parameter
     from winnow.papers.labelling import LabelledSitePage
+    from winnow.papers.methods import Parameter
 
 _TEXT: Final = "text"
 _HTML: Final = "html"
@@ -44,7 +44,7 @@ class _MethodParser(argparse.ArgumentParser):
         return super().parse_known_args(args, namespace)
 
     def _add_options(self) -> None:
-        from winnow.papers.base import method_type, parameters_of  # noqa: PLC0415
+        from winnow.papers.methods import method_type, parameters_of  # noqa: PLC0415
 
         name = self.prog.split()[-1]
         self.description = _flush_left(method_type(name).__doc__ or "")
@@ -74,7 +74,7 @@ class _List(argparse.Action):
 
     def __call__(self, *_: object) -> None:
         """List every method with what it does."""
-        from winnow.papers.base import METHODS  # noqa: PLC0415
+        from winnow.papers.methods import METHODS  # noqa: PLC0415
 
         for name, entry in METHODS.items():
             print(f"{name:<24} {entry.says}")
@@ -83,7 +83,7 @@ class _List(argparse.Action):
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command, with a parser for each method."""
-    from winnow.papers.base import METHODS  # noqa: PLC0415
+    from winnow.papers.methods import METHODS  # noqa: PLC0415
 
     parser = commands.add_parser(
         "site",
@@ -103,8 +103,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run(options: argparse.Namespace) -> int:
     """Learn, label, write, and print the table."""
-    from winnow.papers.base import method, parameters_of  # noqa: PLC0415
     from winnow.papers.labelling import labelled_pages  # noqa: PLC0415
+    from winnow.papers.methods import method, parameters_of  # noqa: PLC0415
     from winnow.papers.pages import SiteError, SitePages  # noqa: PLC0415
     from winnow.training.sites import page_files  # noqa: PLC0415
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from importlib import import_module
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 from winnow.models.files import ModelError, read_model_file
-from winnow.models.logistic.model import LOGISTIC, LogisticModel
-from winnow.models.networks import BLOCKS, BlockPerceptron
+from winnow.models.networks import BLOCKS
 from winnow.models.scores import Model, Scores, StoredModel
 
 __all__ = ["DEFAULT_MODEL", "Model", "ModelError", "Scores", "StoredModel", "load_model", "shipped_models"]
@@ -16,16 +16,18 @@ __all__ = ["DEFAULT_MODEL", "Model", "ModelError", "Scores", "StoredModel", "loa
 DEFAULT_MODEL: Final = BLOCKS
 """Name of the model that is used when none is named."""
 
-_SHIPPED: Final = Path(__file__).with_name("weights")
-_KINDS: Final[dict[str, type[BlockPerceptron] | type[LogisticModel]]] = {
-    BLOCKS: BlockPerceptron,
-    LOGISTIC: LogisticModel,
+_PACKAGE: Final = Path(__file__).parents[1]
+_WEIGHTS: Final = _PACKAGE / "models" / "weights", _PACKAGE / "papers" / "weights"
+_KINDS: Final = {
+    BLOCKS: ("winnow.models.networks", "BlockPerceptron"),
+    "logistic": ("winnow.papers.page_level", "LogisticModel"),  # imported for such a file only
 }
+"""Module and class of each kind of model."""
 
 
 def shipped_models() -> list[str]:
     """Names of the models that come with the package."""
-    return sorted(file.stem for file in _SHIPPED.glob("*.npz"))
+    return sorted(file.stem for folder in _WEIGHTS for file in folder.glob("*.npz"))
 
 
 def load_model(name_or_path: str | Path | None = None) -> StoredModel:
@@ -45,10 +47,9 @@ def load_model(name_or_path: str | Path | None = None) -> StoredModel:
 
 
 def _find_file(name: str) -> Path:
-    file = _SHIPPED / f"{name}.npz"
-    if Path(name).name != name or not file.is_file():
-        file = Path(name)
-    if not file.is_file():
+    shipped_files = [folder / f"{name}.npz" for folder in _WEIGHTS] if Path(name).name == name else []
+    file = next(filter(Path.is_file, [*shipped_files, Path(name)]), None)
+    if file is None:
         shipped = ", ".join(shipped_models()) or "none"
         raise FileNotFoundError(f"no model named {name!r} and no such file; shipped with the package: {shipped}")
     return file.absolute()
@@ -57,7 +58,8 @@ def _find_file(name: str) -> Path:
 @lru_cache(maxsize=8)
 def _load(file: Path, _modified: int, _size: int) -> StoredModel:
     header, _ = read_model_file(file)
-    kind = _KINDS.get(str(header.get("name")))
-    if kind is None:
-        raise ModelError(f"{file}: a model of a kind that this version does not know: {header.get('name')!r}")
-    return kind.load(file)
+    name = str(header.get("name"))
+    if name not in _KINDS:
+        raise ModelError(f"{file}: a model of a kind that this version does not know: {name!r}")
+    module, class_name = _KINDS[name]
+    return cast("StoredModel", getattr(import_module(module), class_name).load(file))

@@ -12,7 +12,7 @@ import numpy as np
 from winnow.output.html import write_html
 from winnow.output.stripping import remains
 from winnow.output.text import block_texts, join_blocks
-from winnow.papers.base import LocatingTemplate, method
+from winnow.papers.methods import LocatingTemplate, method
 from winnow.papers.pages import SiteError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from winnow.papers.base import Labels, SiteMethod, SiteTemplate
+    from winnow.papers.methods import Labels, SiteMethod, SiteTemplate
     from winnow.papers.pages import SitePage, SitePages
     from winnow.progress import Progress
 

@@ -1,19 +1,37 @@
-"""The pages of one site, read again on every pass, so that no more than one tree is in memory at a time."""
+"""The pages of one site, read again on each pass, and what several of the methods compute of a page.
+
+No more than one tree is in memory at a time.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 from urllib.parse import quote, urljoin
 
+import numpy as np
+
 from winnow.page.page import DEFAULT_LIMITS, Limits, Page, PageTooLarge
+from winnow.page.text import CODES, white_space
+from winnow.page.tree import nearest, prefix_sums
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
     from winnow.progress import Progress
+
+    Hashes = NDArray[np.uint64]
+    Positions = NDArray[np.int64]
+
+
+# TODO.
+
+# The pages of one site, read again on every pass, so that no more than one tree is in memory at a time.
 
 
 class SiteError(ValueError):
@@ -162,3 +180,174 @@ def check_enough(pages: SitePages, distinct: int, least: int = LEAST_PAGES) -> N
         f"{least:,} pages with different text are needed to see what repeats, there are {distinct:,} "
         f"(among {len(pages):,} pages{unread})"
     )
+
+
+# The text of a page as one string without markup, and which of its characters is where on the page.
+
+
+class Detagged:
+    """The text of a page without its markup, white space collapsed, borders of blocks counting as white space.
+
+    Attributes:
+        codes: uint32, code points of the text.
+        place: int64[k], places in the text of the characters that are not white space.
+        character: int64[k], where these are in `Page.text`.
+        run: int64[k], the run each is in.
+    """
+
+    def __init__(self, page: Page) -> None:
+        codes = np.frombuffer(page.text.encode("utf-32-le", "surrogatepass"), np.dtype("<u4"))
+        ink = ~white_space()[np.minimum(codes, CODES - 1)]
+        self.character = np.flatnonzero(ink)
+        self.run = np.searchsorted(page.run_offset, self.character, side="right") - 1
+        spaced = np.diff(self.character, prepend=-1) > 1
+        spaced[np.searchsorted(self.character, page.run_offset[page.block_run_begin])] = True
+        spaced[:1] = False
+        self.place = np.arange(len(self.character)) + np.cumsum(spaced)
+        self.codes = np.full(int(self.place[-1]) + 1 if len(self.place) else 0, ord(" "), np.dtype("<u4"))
+        self.codes[self.place] = codes[self.character]
+
+    @cached_property
+    def text(self) -> str:
+        """The text."""
+        return self.codes.tobytes().decode("utf-32-le", "surrogatepass")
+
+
+# How often each of millions of 64-bit hashes occurs, in two sorted arrays.
+
+
+_LEAST_WAITING: Final = 1 << 18
+
+
+class HashCounter:
+    """Counts hashes; new ones wait until they are as many as the old ones, so that merging costs little."""
+
+    def __init__(self) -> None:
+        self._hashes = np.zeros(0, np.uint64)
+        self._counts = np.zeros(0, np.int64)
+        self._waiting: list[Hashes] = []
+        self._length = 0
+
+    def add(self, hashes: Hashes) -> None:
+        """Count hashes, each as often as it is among them."""
+        self._waiting.append(hashes)
+        self._length += len(hashes)
+        if self._length > max(_LEAST_WAITING, len(self._hashes)):
+            self._merge()
+
+    def between(self, least: float, most: float = np.inf) -> Hashes:
+        """Return the hashes that were counted so often, sorted."""
+        self._merge()
+        return self._hashes[(self._counts >= least) & (self._counts <= most)]
+
+    def _merge(self) -> None:
+        new, count = np.unique(np.concatenate([*self._waiting, np.zeros(0, np.uint64)]), return_counts=True)
+        hashes = np.concatenate([self._hashes, new])
+        counts = np.concatenate([self._counts, count])
+        order = np.argsort(hashes, kind="stable")
+        hashes, counts = hashes[order], counts[order]
+        first = np.ones(len(hashes), bool)
+        first[1:] = hashes[1:] != hashes[:-1]
+        starts = np.flatnonzero(first)
+        self._hashes = hashes[starts]
+        self._counts = np.add.reduceat(counts, starts) if len(starts) else counts
+        self._waiting, self._length = [], 0
+
+
+def among(hashes: Hashes, known: Hashes) -> NDArray[np.bool_]:
+    """bool, shaped like ``hashes``: which of them are among the known ones, which are sorted."""
+    if not len(known):
+        return np.zeros(hashes.shape, bool)
+    place = np.minimum(np.searchsorted(known, hashes), len(known) - 1)
+    found: NDArray[np.bool_] = known[place] == hashes
+    return found
+
+
+# From paths and places that pages share to elements that are template as a whole.
+
+
+def whole_elements(page: Page, shared: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Tell which elements are template with all that they hold, given the units that pages share.
+
+    A shared element is template when all blocks in it are shared: the element around a page's content is shared, too.
+    An element without text goes with the nearest one around it that has some, since a picture in a text is no template
+    because other texts have pictures at that place.
+
+    Args:
+        page: the page.
+        shared: bool[n + m], elements first.
+
+    Returns:
+        bool[n + m], elements first; the blocks as they were.
+    """
+    blocks = shared[page.n :]
+    other = prefix_sums(~blocks)
+    with_text = page.block_end > page.block_begin
+    whole = with_text & shared[: page.n] & (other[page.block_end] == other[page.block_begin])
+    around = nearest(page.parent, with_text)
+    return np.concatenate([np.append(whole, False)[around], blocks])
+
+
+# A page as one sequence of events: an element opens, a run of text, an element closes.
+
+
+class Events(NamedTuple):
+    """Places in the sequence of the ``2 * n + r`` events of a page.
+
+    Attributes:
+        opens, closes: int64[n], where each element opens and closes.
+        runs: int64[r], where each run of text stands.
+    """
+
+    opens: Positions
+    closes: Positions
+    runs: Positions
+
+    @classmethod
+    def of(cls, page: Page) -> Events:
+        """Lay a page out."""
+        n, r = page.n, len(page.runs)
+        opened_before = np.searchsorted(page.run_begin, np.arange(r), side="right")
+        return cls(
+            opens=2 * np.arange(n) + page.run_begin - page.depth,
+            closes=2 * page.end.astype(np.int64) + page.run_end - page.depth - 1,
+            runs=np.arange(r) + 2 * opened_before - page.depth[page.run_node] - 1,
+        )
+
+    def __len__(self) -> int:
+        return 2 * len(self.opens) + len(self.runs)
+
+
+def covered(begin: Positions, end: Positions, length: int) -> NDArray[np.bool_]:
+    """bool[length], which places some of the slices ``[begin, end)`` cover."""
+    change = np.bincount(begin, minlength=length + 1) - np.bincount(end, minlength=length + 1)
+    inside: NDArray[np.bool_] = np.cumsum(change[:length]) > 0
+    return inside
+
+
+def mostly(page: Page, runs: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """bool[m], blocks more than half of whose characters, white space aside, lie in the chosen runs (bool[r])."""
+    return mostly_characters(page, np.fromiter((len("".join(run.split())) for run in page.runs), np.int64), runs)
+
+
+def of_blocks(page: Page, blocks: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """bool[n], elements that hold text, and none but that of the chosen blocks (bool[m])."""
+    chosen = prefix_sums(blocks)
+    held = page.block_end - page.block_begin
+    elements: NDArray[np.bool_] = (held > 0) & (chosen[page.block_end] - chosen[page.block_begin] == held)
+    return elements
+
+
+def mostly_characters(page: Page, length: Positions, share: NDArray[np.float64 | np.bool_]) -> NDArray[np.bool_]:
+    """bool[m], blocks more than half of whose characters are chosen.
+
+    Args:
+        page: the page.
+        length: int64[r], characters of each run.
+        share: float64[r] or bool[r], the share of them that is chosen.
+    """
+    whole = prefix_sums(length)
+    chosen = np.concatenate([[0.0], np.cumsum(length * share)])
+    begin, end = page.block_run_begin, page.block_run_end
+    most: NDArray[np.bool_] = 2 * (chosen[end] - chosen[begin]) > whole[end] - whole[begin]
+    return most

@@ -1,4 +1,4 @@
-"""TODO."""
+"""Kolcz and Yih, "Site-Independent Template-Block Detection" (PKDD 2007): blocks, their labels, discretisation."""
 
 from __future__ import annotations
 
@@ -11,11 +11,8 @@ from scipy.sparse import csr_matrix
 
 from winnow.page.tags import tag_set
 from winnow.page.tree import outermost, subtree_sums, within
-from winnow.papers.base import Labels, parameter
-from winnow.papers.detagged import Detagged
-from winnow.papers.events import mostly
-from winnow.papers.hash_counter import HashCounter, among
-from winnow.papers.pages import check_enough
+from winnow.papers.methods import Labels, parameter
+from winnow.papers.pages import Detagged, HashCounter, among, check_enough, mostly
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,14 +23,15 @@ if TYPE_CHECKING:
     from winnow.papers.pages import SitePage, SitePages
     from winnow.progress import Progress
 
-# ---- winnow.papers.site_independent: Cuts numbers into intervals by minimum description length: each feature becomes a few binary ones.
+    Floats = NDArray[np.float64]
+    Hashes = NDArray[np.uint64]
+
+
+# Cuts numbers into intervals by minimum description length: each feature becomes a few binary ones.
 #
 # U. M. Fayyad and K. B. Irani, "Multi-Interval Discretization of Continuous-Valued Attributes for Classification
-# Learning" (IJCAI 1993), sections 3 (the cut of least class entropy) and 4 (MDLP, when to stop), as Kolcz and Yih use it
-# for the features of blocks ("Site-Independent Template-Block Detection", PKDD 2007, section 4.1).
-
-if TYPE_CHECKING:
-    Floats = NDArray[np.float64]
+# Learning" (IJCAI 1993), sections 3 (the cut of least class entropy) and 4 (MDLP, when to stop), as Kolcz and Yih use
+# it for the features of blocks ("Site-Independent Template-Block Detection", PKDD 2007, section 4.1).
 
 
 def mdl_cuts(values: NDArray[np.floating], label: NDArray[np.bool_]) -> Floats:
@@ -135,10 +133,7 @@ class Discretisation:
         return csr_matrix((np.ones(len(column)), column, row_ends), (rows, self.size))
 
 
-# ---- winnow.papers.site_independent: Blocks of the site-independent detector: which of them a site repeats, and which only one of its pages has.
-
-if TYPE_CHECKING:
-    Hashes = NDArray[np.uint64]
+# Blocks of the site-independent detector: which of them a site repeats, and which only one of its pages has.
 
 BLOCK_TAGS: Final = tag_set(
     *("blockquote", "dd", "div", "dl", "dt", "h1", "h2", "h3", "h4", "h5", "h6", "li", "ol", "pre", "small", "table"),

@@ -8,9 +8,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol
 
 from winnow.models import DEFAULT_MODEL
-from winnow.models.logistic.model import LOGISTIC
 from winnow.models.networks import BLOCKS
-from winnow.papers.base import METHODS
+from winnow.papers.methods import METHODS
+from winnow.papers.page_level import LOGISTIC
 from winnow.training.blocks import train_blocks
 from winnow.training.logistic import train_logistic
 from winnow.training.report import Figures, Trained, model_card
@@ -75,7 +75,7 @@ def train(
         marks: learn from the marks of authors on pages of the sites, too, for kinds of models that do.
         leave_out: collections of the gold files that are not learned from.
         folds: folder for the models without a fold each, and ``folds.json`` with the fold of each source.
-        labels: the site-level method that labels the sites, one of :data:`winnow.papers.base.METHODS`.
+        labels: the site-level method that labels the sites, one of :data:`winnow.papers.methods.METHODS`.
         sources: whom the pages are from, as Markdown for the model card.
         seed: the same seed and the same pages give the same weights.
         processes: worker processes that read pages.

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from winnow.models.logistic.features import NODE_FEATURES, node_features
-from winnow.models.logistic.measures import Measures
-from winnow.models.logistic.model import BUCKETS, LogisticModel, bucket_of
 from winnow.page.page import Page
+from winnow.papers.element_features import NODE_FEATURES, Measures, node_features
+from winnow.papers.page_level import BUCKETS, LogisticModel, bucket_of
 from winnow.smoothing import smooth_scores
 from winnow.training.report import SITE_LABELS, Figures, Method, Trained
 from winnow.training.sites import (

@@ -10,10 +10,10 @@ from urllib.parse import quote
 import numpy as np
 
 from winnow.page.page import Page, PageTooLarge
-from winnow.papers.base import METHODS
-from winnow.papers.base import method as method_named
+from winnow.papers.methods import METHODS
+from winnow.papers.methods import method as method_named
+from winnow.papers.page_level import SiteLevel, SiteLevelTemplate
 from winnow.papers.pages import SiteError, SitePage, SitePages
-from winnow.papers.site_level import SiteLevel, SiteLevelTemplate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from winnow.papers.base import SiteTemplate
+    from winnow.papers.methods import SiteTemplate
 
 
 _PAGE_SUFFIXES: Final = frozenset({".html", ".htm", ".xhtml", ".shtml"})
@@ -133,7 +133,7 @@ class SiteCounts:
     Args:
         site: the site.
         method: the site-level method that says what is template, by its name in
-            :data:`winnow.papers.base.METHODS`, with its default parameters.
+            :data:`winnow.papers.methods.METHODS`, with its default parameters.
 
     Attributes:
         files: numbers of the pages that can be learned from: readable, not too large, no copies of others; none where

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from winnow.models.logistic.features import NODE_FEATURES
-from winnow.models.logistic.model import BUCKETS, LogisticModel
+from winnow.papers.element_features import NODE_FEATURES
+from winnow.papers.page_level import BUCKETS, LogisticModel
 
 
 def _save(path: Path, weights: dict[str, float], intercept: float) -> str:

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from scrapy_winnow.commands import main
-from winnow.papers.base import METHODS, parameters_of
+from winnow.papers.methods import METHODS, parameters_of
 
 MENU = "".join(f"<li><a href=/{k}.html>Section number {k} of the paper</a></li>" for k in range(6))
 

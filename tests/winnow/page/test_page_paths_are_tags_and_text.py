@@ -5,8 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from winnow.page.page import Page
-from winnow.papers.clustering.essential import essential_paths, mode_supports
-from winnow.papers.clustering.paths import PathSets, path_hashes
+from winnow.papers.mdl import PathSets, essential_paths, mode_supports, path_hashes
 
 TREES = st.recursive(
     st.sampled_from(["red", "blue", "long words"]),

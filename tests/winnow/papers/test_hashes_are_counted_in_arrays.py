@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from winnow.papers import hash_counter
-from winnow.papers.hash_counter import HashCounter, among
+from winnow.papers.pages import HashCounter, among
 
 HASHES = st.lists(st.integers(0, 9) | st.sampled_from([2**63, 2**64 - 1]), max_size=30)
 

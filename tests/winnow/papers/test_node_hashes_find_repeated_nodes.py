@@ -4,9 +4,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from winnow.page.page import Page
-from winnow.papers.base import method
-from winnow.papers.node_hashes.method import NodeHashes
+from winnow.papers.methods import method
 from winnow.papers.pages import SiteError, SitePages
+from winnow.papers.repeats import NodeHashes
 
 MENU = "<ul id=menu><li><a href=/>Home</a><li><a href=/news>News</a><li><a href=/shop>Shop</a></ul>"
 

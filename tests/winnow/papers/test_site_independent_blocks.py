@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from winnow.page.page import Page
-from winnow.papers.base import method
+from winnow.papers.methods import method
 from winnow.papers.pages import SiteError, SitePages
 from winnow.papers.site_independent import BLOCK_TAGS, SiteIndependentBlocks
 

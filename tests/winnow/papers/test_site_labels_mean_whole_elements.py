@@ -3,7 +3,7 @@
 import numpy as np
 
 from winnow.page.page import Page
-from winnow.papers.whole_elements import whole_elements
+from winnow.papers.pages import whole_elements
 
 
 def _template(html, shared_texts, not_shared=()):

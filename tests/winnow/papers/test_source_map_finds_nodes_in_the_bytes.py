@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 
 from winnow.page.page import Page
 from winnow.page.parsing import decoded
-from winnow.papers.events import Events
-from winnow.papers.node_hashes.template_hashes import template_hashes
-from winnow.papers.source.source_map import NOWHERE, SourceMap, byte_offsets, source_map
-from winnow.papers.source.tokens import source_tokens
+from winnow.papers.pages import Events
+from winnow.papers.repeats import template_hashes
+from winnow.papers.source_map import NOWHERE, SourceMap, byte_offsets, source_map, source_tokens
 
 
 def assert_bytes_parse_to_the_nodes(source: bytes) -> int:

@@ -5,10 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from winnow.page.page import Page
-from winnow.papers.base import method
+from winnow.papers.methods import method
 from winnow.papers.pages import SiteError, SitePages
-from winnow.papers.source.characters import character_offsets
-from winnow.papers.text_windows import TextWindows
+from winnow.papers.repeats import TextWindows
+from winnow.papers.source_map import character_offsets
 
 LICENCE = "Permission is granted to copy, distribute and sell this text under the terms of the licence."
 

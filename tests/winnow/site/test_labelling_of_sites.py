@@ -7,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from winnow.papers.base import METHODS, Labels, method, method_type, parameter, parameters_of
 from winnow.papers.labelling import labelled_pages
+from winnow.papers.methods import METHODS, Labels, method, method_type, parameter, parameters_of
 from winnow.papers.pages import SiteError, SitePage, SitePages
 
 

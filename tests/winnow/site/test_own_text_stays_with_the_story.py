@@ -3,9 +3,9 @@ import pytest
 
 import winnow
 from winnow.evidence.main_content import LEAST_LENGTH, beside_story, own_paragraphs, says_more
-from winnow.models.logistic.penalties import constant
 from winnow.models.scores import FixedThreshold, Scores
 from winnow.page.page import Page
+from winnow.papers.page_level import constant
 
 STORY = "The harbour stayed shut for a third day while divers looked for the buoy that the storm had torn loose."
 DOUBTFUL = "What you have to know: ferries to the islands leave from the old pier until Sunday night at the earliest."

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from scipy.stats import betabinom
 
 from winnow.evidence.site_counts import Evidence, contradicted, log_likelihood_ratios, with_site_evidence
-from winnow.models.logistic.penalties import constant
 from winnow.models.scores import FixedThreshold, Scores
 from winnow.page.page import Page
+from winnow.papers.page_level import constant
 
 BOTH_WAYS = Evidence(template=(2.0, 1.0), content=(0.2, 8.0), repeated=0.8, unique=0.3)
 PAGE = Page.parse("<main><p>A story that one page tells.</p></main><footer>All rights reserved</footer>")

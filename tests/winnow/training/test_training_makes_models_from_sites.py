@@ -8,8 +8,8 @@ import pytest
 
 from demo.web import generate
 from winnow.models import DEFAULT_MODEL, load_model
-from winnow.models.logistic.model import LogisticModel
 from winnow.page.page import Page
+from winnow.papers.page_level import LogisticModel
 from winnow.training import TRAINERS, Site, Trained, find_sites, train
 from winnow.training.report import SITE_LABELS
 from winnow.training.sites import CONTENT, IGNORED, TEMPLATE, SiteCounts

@@ -13,11 +13,9 @@ from scrapy.utils.asyncio import run_in_thread
 from scrapy_winnow.project.spiders.arguments import page_budget, start_urls
 from scrapy_winnow.storage.keys import site_of
 from winnow.page.page import Page, PageTooLarge
-from winnow.papers.menus import MenuSearch, equality_of, template_page, variant_of
-from winnow.papers.menus.equality import THRESHOLD, WEIGHTED
-from winnow.papers.menus.method import MOST_PAGES
-from winnow.papers.menus.subdigraph import SIZE
-from winnow.papers.menus.variants import AGREEING
+from winnow.papers.menu_mapping import THRESHOLD, WEIGHTED, equality_of
+from winnow.papers.menu_search import AGREEING, SIZE, MenuSearch, variant_of
+from winnow.papers.menus import MOST_PAGES, template_page
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -33,7 +31,7 @@ class TemplateSpider(Spider):
 
     It loads the pages that the first one links to, one after the other, until enough of them link to each other and
     agree on the template, and no more; ``robots.txt`` and the limits of the settings hold. The method is that of
-    :class:`winnow.papers.menus.method.Menus`.
+    :class:`winnow.papers.menus.Menus`.
 
     Arguments of ``scrapy crawl template``:
         url: address of the page whose template is wanted.

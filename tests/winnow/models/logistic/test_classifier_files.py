@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from winnow.models.files import FORMAT, ModelError, read_model_file, write_model_file
-from winnow.models.logistic.features import NODE_FEATURES
-from winnow.models.logistic.model import BUCKETS, LogisticModel
+from winnow.papers.element_features import NODE_FEATURES
+from winnow.papers.page_level import BUCKETS, LogisticModel
 
 K = len(NODE_FEATURES)
 

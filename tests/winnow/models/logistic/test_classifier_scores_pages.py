@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from winnow.models import load_model
-from winnow.models.logistic.features import NODE_FEATURES
-from winnow.models.logistic.model import AREA_BOUNDS, BUCKETS, LogisticModel, bucket_of
 from winnow.page.page import Page
+from winnow.papers.element_features import NODE_FEATURES
+from winnow.papers.page_level import AREA_BOUNDS, BUCKETS, LogisticModel, bucket_of
 
 SENTENCE = "Ordinary words of a story, told at some length and with commas. "
 STORY = f"""

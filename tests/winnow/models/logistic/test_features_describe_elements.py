@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from winnow.models.logistic.features import NODE_FEATURES, node_features
-from winnow.models.logistic.measures import Measures
 from winnow.page.page import Page
+from winnow.papers.element_features import NODE_FEATURES, Measures, node_features
 
 SENTENCE = "A sentence of eight words, one of them Otters. "
 PAGE = f"""

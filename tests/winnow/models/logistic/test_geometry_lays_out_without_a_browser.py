@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from winnow.models.logistic.geometry import HIDDEN_AREA, PAGE_WIDTH, Geometry, layout
 from winnow.page.page import Page
+from winnow.papers.geometry import HIDDEN_AREA, PAGE_WIDTH, Geometry, layout
 
 SENTENCE = "Some words that stand for a sentence of ordinary length in an article. "
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from winnow.models.logistic.penalties import by_area, by_nodes, constant, weights_with_hidden
+from winnow.papers.page_level import by_area, by_nodes, constant, weights_with_hidden
 from winnow.smoothing import smooth
 
 #      0

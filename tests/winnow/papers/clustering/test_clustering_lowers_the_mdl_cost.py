@@ -9,9 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from winnow.papers.clustering.mdl import NOTHING, clustering_cost, merge_exactly, template_paths
-from winnow.papers.clustering.minhash import merge_by_minhash
-from winnow.papers.clustering.paths import PathSets
+from winnow.papers.mdl import NOTHING, PathSets, clustering_cost, merge_by_minhash, merge_exactly, template_paths
 
 DOCUMENTS = st.lists(st.sets(st.integers(0, 7), min_size=1), min_size=2, max_size=6)
 

@@ -7,8 +7,9 @@ import pytest
 
 from demo.web import build_site
 from winnow.page.page import Page
-from winnow.papers.base import method
-from winnow.papers.clustering import Clustering, cluster, path_hashes
+from winnow.papers.clustering import Clustering, cluster
+from winnow.papers.mdl import path_hashes
+from winnow.papers.methods import method
 from winnow.papers.pages import SiteError, SitePages
 
 WORDS = ["wind", "river", "stone", "glass", "paper", "cloud", "salt", "iron", "lemon", "harbour", "winter", "garden"]
@@ -142,7 +143,7 @@ def test_few_documents_are_clustered_exactly_and_many_by_minhash(monkeypatch):
     documents = [path_hashes(Page.parse(page)) for _, page in _shop(12)[0]]
     exact = cluster(documents, variant="exact").costs
     assert cluster(documents).costs == exact
-    monkeypatch.setattr("winnow.papers.clustering.clusters.AUTO_EXACT", 11)
+    monkeypatch.setattr("winnow.papers.clustering.AUTO_EXACT", 11)
     assert cluster(documents).costs == cluster(documents, variant="minhash").costs != exact
 
 

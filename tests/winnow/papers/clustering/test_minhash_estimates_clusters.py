@@ -5,9 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from winnow.papers.clustering.mdl import clustering_cost, merge_exactly
-from winnow.papers.clustering.minhash import Partners, Signatures, merge_by_minhash
-from winnow.papers.clustering.paths import PathSets
+from winnow.papers.mdl import Partners, PathSets, Signatures, clustering_cost, merge_by_minhash, merge_exactly
 
 
 def _sets(documents):

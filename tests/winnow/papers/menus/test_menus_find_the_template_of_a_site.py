@@ -7,8 +7,8 @@ import pytest
 
 from winnow.page.page import Page
 from winnow.page.tree import within
-from winnow.papers.base import method
 from winnow.papers.menus import template_page
+from winnow.papers.methods import method
 from winnow.papers.pages import SiteError, SitePages
 
 WORDS = ["wind", "river", "stone", "glass", "paper", "cloud", "salt", "iron", "lemon", "harbour", "winter", "garden"]

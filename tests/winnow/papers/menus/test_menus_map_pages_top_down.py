@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from winnow.page.page import Page
-from winnow.papers.menus import Profile, Weighted, equality_of, mapped_units, template_of
-from winnow.papers.menus.equality import EQUALITIES, Likeness
+from winnow.papers.menu_mapping import EQUALITIES, Likeness, Profile, Weighted, equality_of, mapped_units, template_of
 
 ATTRIBUTES = st.sampled_from(["", " id=a", " id=b", " class='x y'", " class=x", " class='y z' title=t", " title=t"])
 TREES = st.recursive(
@@ -126,7 +125,7 @@ def test_long_lists_are_compared_in_steps(monkeypatch):
     one = "<body>" + "".join(f"<div><p class=c{n % 7}>x{n}</p><p>y</p></div>" for n in range(40)) + "</body>"
     other = one.replace("c3", "c9").replace("x5", "z")
     whole = _mapped_tags(one, other, Weighted())
-    monkeypatch.setattr("winnow.papers.menus.mapping._AT_ONCE", 50)
+    monkeypatch.setattr("winnow.papers.menu_mapping._AT_ONCE", 50)
     assert _mapped_tags(one, other, Weighted()) == whole
     assert 80 < len(whole) < 122
 

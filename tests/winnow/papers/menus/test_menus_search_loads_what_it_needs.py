@@ -7,9 +7,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from winnow.page.page import Page
-from winnow.papers.menus import VARIANTS, MenuSearch, search_menu
-from winnow.papers.menus.links import page_key, site_links
-from winnow.papers.menus.subdigraph import SubdigraphSearch, largest_clique
+from winnow.papers.menu_search import (
+    VARIANTS,
+    MenuSearch,
+    SubdigraphSearch,
+    largest_clique,
+    page_key,
+    search_menu,
+    site_links,
+)
 
 NAMES = "abcdefgh"
 TOPOLOGIES = st.dictionaries(

@@ -1,6 +1,6 @@
 """Where the elements and text runs of a page are in its original source, however unclean it is.
 
-The tree is libxml2's, which tells of lines at most. So the source is cut into tokens, every token leaves a mark that
+The tree is libxml2's, which gives line numbers at most. So the source is cut into tokens, every token leaves a mark that
 does not change how the rest is parsed (an attribute in a start tag, a comment behind anything else), and the marked
 source is parsed once more: the marks say which token each node came from.
 """
@@ -8,8 +8,10 @@ source is parsed once more: the marks say which token each node came from.
 from __future__ import annotations
 
 import codecs
+import html
+import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 from lxml import etree
@@ -18,16 +20,93 @@ from w3lib.encoding import read_bom
 from winnow.page.parsing import decoded, parse_html
 from winnow.page.tags import UNSEEN_TEXT
 from winnow.page.tree import prefix_sums
-from winnow.papers.source.tokens import END, OTHER, START, Token, source_tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from winnow.page.page import Page
 
     Offsets = NDArray[np.int64]
+
+
+# Where the tags, comments and texts of an HTML source begin and end, cut the way an HTML parser cuts it.
+
+START: Final = "start"
+END: Final = "end"
+OTHER: Final = "other"
+"""Comments, declarations and processing instructions, and what a parser takes for comments."""
+CUT_OFF: Final = "cut off"
+"""A tag that the end of the source cuts off: nothing, to a parser."""
+
+_ATTRIBUTES: Final = r"""
+    (?: [\s/]*+ [^\s/>] [^\s/>=]*+
+        (?: \s*+ = \s*+ (?: "[^"]*+(?:"|\Z) | '[^']*+(?:'|\Z) | [^\s>"'][^\s>]*+ )? )?
+    )*+ [\s/]*+
+"""
+_MARKUP: Final = re.compile(
+    rf"""
+      <!-- (?: -?> | .*?(?: --!?> | \Z ) )
+    | < (?P<slash> /? ) (?P<name> [a-z][^\s/>]*+ ) {_ATTRIBUTES} (?P<close> > | \Z )
+    | < (?: [!?] | / (?! [a-z] | \Z ) ) [^>]*+ (?: > | \Z )
+    """,
+    re.VERBOSE | re.DOTALL | re.IGNORECASE | re.ASCII,
+)
+_RAW_TEXT: Final = {
+    name: re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE | re.ASCII)
+    for name in ("script", "style", "title", "textarea", "xmp", "iframe", "noembed", "noframes")
+}
+
+
+class Token(NamedTuple):
+    """A piece of markup.
+
+    Attributes:
+        kind: `START`, `END`, `OTHER` or `CUT_OFF`.
+        begin, end: where it is, in characters of the source.
+        name: tag name in lower case; empty for `OTHER`.
+    """
+
+    kind: str
+    begin: int
+    end: int
+    name: str
+
+
+def source_tokens(source: str) -> Iterator[Token]:
+    """Cut a source into its pieces of markup, in order; what lies between them is text.
+
+    Attribute values may hold ``>`` and the contents of scripts, styles, titles and text areas anything but their own
+    end tag. CDATA is a comment, as it is for parsers of HTML.
+    """
+    position = 0
+    while found := _MARKUP.search(source, position):
+        position = found.end()
+        name = (found["name"] or "").lower()
+        if not name:
+            yield Token(OTHER, found.start(), position, "")
+            continue
+        if not found["close"]:
+            yield Token(CUT_OFF, found.start(), position, name)
+            return
+        yield Token(END if found["slash"] else START, found.start(), position, name)
+        if found["slash"]:
+            continue
+        if name == "plaintext":
+            return
+        if name in _RAW_TEXT:
+            end = _RAW_TEXT[name].search(source, position)
+            if end is None:
+                return
+            position = end.start()
+
+
+# Where the elements and text runs of a page are in its original source, however unclean it is.
+#
+# The tree is libxml2's, which tells of lines at most. So the source is cut into tokens, every token leaves a mark that
+# does not change how the rest is parsed (an attribute in a start tag, a comment behind anything else), and the marked
+# source is parsed once more: the marks say which token each node came from.
 
 NOWHERE: Final = -1
 _MARK: Final = "winnow-token"
@@ -226,3 +305,51 @@ def _token_before(root: etree._Element) -> int:
     """Number of the last token before the root, -1 if there is none."""
     marks = (node.text or "" for node in root.itersiblings(preceding=True))
     return next((int(mark.removeprefix(_MARK)) for mark in marks if mark.startswith(_MARK)), -1)
+
+
+# Where each character of a run of text is in the source: entities are several bytes for one character.
+
+_UNIT: Final = re.compile(r"&\#?\w+;?|\r\n?|[^&\r]+|&", re.ASCII)
+
+
+def character_offsets(source: bytes, run: str, encoding: str) -> list[int] | None:
+    """Return the byte at which each character of a run begins, and where the last one ends.
+
+    Args:
+        source: the bytes of the run in the source.
+        run: the run, as the parser returned it.
+        encoding: name of the codec.
+
+    Returns:
+        As many offsets as the run has characters, and one more; ``None`` where the bytes do not spell the run, as
+        around stray end tags.
+    """
+    offsets = [0]
+    parts: list[str] = []
+    for text, size in _units(source.decode(encoding, "replace"), encoding):
+        if len(text) == len(size):
+            for bytes_of_character in size:
+                offsets.append(offsets[-1] + bytes_of_character)
+        else:
+            offsets += [offsets[-1]] * (len(text) - 1) + [offsets[-1] + sum(size)]
+        parts.append(text)
+    return offsets if "".join(parts) == run and offsets[-1] == len(source) else None
+
+
+def _units(source: str, encoding: str) -> Iterator[tuple[str, list[int]]]:
+    """Cut a source into entities, line ends and plain text: what each spells, and the sizes of its own characters."""
+    for found in _UNIT.finditer(source):
+        unit = found[0]
+        size = [len(character.encode(encoding, "replace")) for character in unit]
+        if unit[0] == "&" and (spelt := html.unescape(unit)) != unit:
+            end = 0
+            while end < min(len(spelt), len(unit)) and spelt[-1 - end] == unit[-1 - end] and unit[-1 - end] != ";":
+                end += 1
+            entity = len(unit) - end
+            yield spelt[: len(spelt) - end], [sum(size[:entity])]
+            if end:
+                yield unit[entity:], size[entity:]
+        elif unit[0] == "\r":
+            yield "\n", [sum(size)]
+        else:
+            yield unit, size

@@ -1,29 +1,42 @@
-"""Menus as a method among the others: the template of the pages that link to each other."""
+"""Templates by menus as a site-level method, and the template of a page written as a page.
+
+"Web Template Extraction Based on Hyperlink Analysis".
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, ClassVar, Final
 
+import numpy as np
+
 from winnow.page.page import PageTooLarge
-from winnow.papers.base import Labels, parameter
-from winnow.papers.menus.equality import EQUALITIES, THRESHOLD, WEIGHTED, Equality, equality_of
-from winnow.papers.menus.links import is_front, page_key
-from winnow.papers.menus.mapping import template_of
-from winnow.papers.menus.profile import Profile
-from winnow.papers.menus.search import MenuSearch, search_menu
-from winnow.papers.menus.subdigraph import SIZE
-from winnow.papers.menus.variants import AGREEING, VARIANTS, Variant, variant_of
-from winnow.papers.pages import SiteError
-from winnow.papers.whole_elements import whole_elements
+from winnow.page.tags import UNSEEN_TEXT, tag_set
+from winnow.page.tree import within
+from winnow.papers.menu_mapping import EQUALITIES, THRESHOLD, WEIGHTED, Equality, Profile, equality_of, template_of
+from winnow.papers.menu_search import (
+    AGREEING,
+    SIZE,
+    VARIANTS,
+    MenuSearch,
+    Variant,
+    is_front,
+    page_key,
+    search_menu,
+    variant_of,
+)
+from winnow.papers.methods import Labels, parameter
+from winnow.papers.pages import SiteError, whole_elements
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from winnow.page.page import Page
     from winnow.papers.pages import SitePage, SitePages
     from winnow.progress import Progress
+
+# Menus as a method among the others: the template of the pages that link to each other.
 
 MOST_PAGES: Final = 100
 _TRIED: Final = 10  # pages tried as key page where none is named
@@ -37,7 +50,7 @@ class Menus:
     173), sections 4.1 (Algorithm 1, an n-complete subdigraph among the pages that a key page links to) and 4.2
     (Algorithm 2, the exact top-down mapping of the key page with each of them).
 
-    Parameters: ``variant``, ``agreeing`` (the default) or ``paper``: see :mod:`~winnow.papers.menus.variants`;
+    Parameters: ``variant``, ``agreeing`` (the default) or ``paper``: see :mod:`~winnow.papers.menu_search`;
     ``size``, pages of the subdigraph, the key page not counted (4; the largest smaller one where there is none, and
     fewer where they agree); ``equality`` of nodes: ``tag``, ``attributes`` (tag and attributes) or ``weighted`` (the
     default: id, classes, number of children, place among siblings, attributes); ``threshold`` of the weighted one (0.5,
@@ -141,7 +154,7 @@ class MenuTemplate:
     def label(self, read: SitePage) -> Labels:
         """Label a page: a block is template when it is mapped.
 
-        Of elements see :func:`~winnow.papers.whole_elements.whole_elements`.
+        Of elements see :func:`~winnow.papers.pages.whole_elements`.
         """
         return Labels(whole_elements(read.page, self.mapped(read)))
 
@@ -157,3 +170,61 @@ def _distance(url: str) -> tuple[int, int, str]:
     """How far a page is from the front page, by its address."""
     key = page_key(url)
     return key.count("/"), len(key), url
+
+
+# The template of a page, written as a page.
+
+_UNSEEN_TEXT: Final = tag_set(*(UNSEEN_TEXT - {"head"})) | tag_set("title")
+_RAW: Final = frozenset({"script", "style"})
+_VOID: Final = frozenset(
+    {"area", "base", "br", "col", "embed", "frame", "hr", "img", "input", "link", "meta", "param", "source", "track"}
+    | {"wbr"}
+)
+
+
+def template_page(page: Page, template: NDArray[np.bool_]) -> str:
+    """Write what is template of a page as an HTML document: its elements with all their attributes, and their text.
+
+    What names the page's charset names UTF-8, which the document is to be stored in.
+
+    Args:
+        page: the page; neither it nor its tree is changed.
+        template: bool[n + m], elements first. What is inside an element that is no template is left out.
+    """
+    elements, blocks = template[: page.n], template[page.n :]
+    kept = ~within(page, ~elements)
+    in_template = np.zeros(len(page.runs) + 1, np.int64)
+    in_template[page.block_run_begin[blocks]] += 1
+    in_template[page.block_run_end[blocks]] -= 1
+    runs = (np.cumsum(in_template)[:-1] > 0) & kept[page.run_node]
+    opened_before = np.searchsorted(page.run_begin, np.arange(len(page.runs)), side="right")
+    unseen = within(page, _UNSEEN_TEXT[page.tag])
+
+    events = [(index, -1) for index in np.flatnonzero(kept).tolist()]
+    events += [(before - 1, run) for run, before in enumerate(opened_before.tolist()) if runs[run]]
+    written = ["<!DOCTYPE html>\n"]
+    open_elements: list[tuple[int, int, str]] = []  # end in elements and in runs, name
+    for index, run in sorted(events):
+        while open_elements and (open_elements[-1][1] <= run if run >= 0 else open_elements[-1][0] <= index):
+            written.append(f"</{open_elements.pop()[2]}>")
+        if run >= 0:
+            written.append(escape(page.runs[run], quote=False))
+            continue
+        name = str(page.elements[index].tag)
+        pairs = _in_utf8(page.attributes[index]) if name == "meta" else page.attributes[index]
+        attributes = "".join(f' {key}="{escape(value)}"' for key, value in pairs)
+        written.append(f"<{name}{attributes}>")
+        if unseen[index]:
+            text = page.elements[index].text or ""
+            written.append(text if name in _RAW else escape(text, quote=False))
+        if name not in _VOID:
+            open_elements.append((int(page.end[index]), int(page.run_end[index]), name))
+    written.extend(f"</{name}>" for _, _, name in reversed(open_elements))
+    return "".join(written) + "\n"
+
+
+def _in_utf8(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The attributes of a ``meta`` element, the charset that it may name replaced."""
+    content_type = any(key == "http-equiv" and value.lower() == "content-type" for key, value in pairs)
+    new = {"charset": "utf-8", **({"content": "text/html; charset=utf-8"} if content_type else {})}
+    return [(key, new.get(key, value)) for key, value in pairs]

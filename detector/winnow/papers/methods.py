@@ -4,7 +4,7 @@ A method works in two passes. :meth:`SiteMethod.learn` reads the pages of a site
 :meth:`SiteTemplate.label` then labels one page after the other, those that were learned from and new ones of the same
 site. So a site of thousands of pages needs no more than one tree at a time.
 
-    from winnow.papers.base import method
+    from winnow.papers.methods import method
     from winnow.papers.pages import SitePages
 
     pages = SitePages.of_files(folder, files)
@@ -136,15 +136,15 @@ class Entry(NamedTuple):
 
 METHODS: Final[dict[str, Entry]] = {
     "site-level": Entry(
-        "winnow.papers.site_level", "SiteLevel", "units on a tenth of the pages, by normalised markup or by text"
+        "winnow.papers.page_level", "SiteLevel", "units on a tenth of the pages, by normalised markup or by text"
     ),
     "node-hashes": Entry(
-        "winnow.papers.node_hashes.method",
+        "winnow.papers.repeats",
         "NodeHashes",
         "topmost DOM nodes that occur often, to the letter, and small gaps",
     ),
     "text-windows": Entry(
-        "winnow.papers.text_windows", "TextWindows", "stretches of text that occur often, whatever their markup"
+        "winnow.papers.repeats", "TextWindows", "stretches of text that occur often, whatever their markup"
     ),
     "site-independent-blocks": Entry(
         "winnow.papers.site_independent",
@@ -152,11 +152,11 @@ METHODS: Final[dict[str, Entry]] = {
         "elements of block tags whose text is on a tenth of the pages; content only where no other page has it",
     ),
     "clusters": Entry(
-        "winnow.papers.clustering.method",
+        "winnow.papers.clustering",
         "Clusters",
         "pages clustered by template, and what most of a cluster share",
     ),
-    "menus": Entry("winnow.papers.menus.method", "Menus", "what a page has in common with the few pages of its menu"),
+    "menus": Entry("winnow.papers.menus", "Menus", "what a page has in common with the few pages of its menu"),
 }
 """Every site-level method by its name."""
 

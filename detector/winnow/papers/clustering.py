@@ -1,0 +1,228 @@
+"""Clusters the pages of a site by the template they were made from: TEXT-MDL, exact and by MinHash.
+
+"Automatic Template Detection Using Novel Approach" (IJERT 1(7), 2012), "Clustering With MDL Cost", after Kim and Shim.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Final
+
+import numpy as np
+
+from winnow.fingerprints import text_fingerprints
+from winnow.papers.mdl import (
+    FUNCTIONS,
+    LEAST_SUPPORT,
+    PathSets,
+    essential_paths,
+    merge_by_minhash,
+    merge_exactly,
+    path_hashes,
+    template_paths,
+)
+from winnow.papers.methods import Labels, parameter
+from winnow.papers.pages import check_enough, whole_elements
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from winnow.papers.pages import SitePage, SitePages
+    from winnow.progress import Progress
+
+    Hashes = NDArray[np.uint64]
+
+
+# Clustering of documents given as sets of paths: which belong together, and the template of each cluster.
+
+EXACT: Final = "exact"
+MINHASH: Final = "minhash"
+AUTO: Final = "auto"
+VARIANTS: Final = (AUTO, EXACT, MINHASH)
+AUTO_EXACT: Final = 400  # documents up to which "auto" is exact: a second or two
+SAMPLE: Final = AUTO_EXACT  # documents that are clustered
+_SEED: Final = 0
+_LEAST: Final = 2
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Clustering:
+    """Clusters of ``d`` documents.
+
+    Attributes:
+        labels: int64[d], cluster of each document, numbered by their first documents of the sample.
+        templates: template of each cluster: uint64[t], ascending hashes of paths.
+        costs: MDL cost in bits at the start and after each merge (estimated by the MinHash variant).
+    """
+
+    labels: NDArray[np.int64]
+    templates: list[Hashes]
+    costs: list[float]
+
+    def nearest(self, paths: Hashes) -> int:
+        """Return the cluster whose template has the greatest Jaccard coefficient with a document's paths.
+
+        Only paths of some template are looked at, since a document has content besides.
+
+        Args:
+            paths: uint64[k], each once.
+        """
+        known = paths[np.isin(paths, np.concatenate(self.templates))]
+        shared = np.array([np.isin(known, template).sum() for template in self.templates])
+        sizes = np.array([len(template) for template in self.templates])
+        return int((shared / np.maximum(1, len(known) + sizes - shared)).argmax())
+
+
+def cluster(
+    documents: Sequence[Hashes],
+    least_support: float = LEAST_SUPPORT,
+    variant: str = AUTO,
+    functions: int = FUNCTIONS,
+    sample: int = SAMPLE,
+) -> Clustering:
+    """Cluster documents by the template that they were made from.
+
+    Of more than a sample, one drawn at random (always the same) is clustered, and the others go to the cluster whose
+    template is nearest. What two parts of a template have to do with each other shows in the end, however weak it is:
+    the more documents, the more clusters.
+
+    Args:
+        documents: hashes of the paths of each, as :func:`~.paths.path_hashes` gives them for a page.
+        least_support: share of the documents that have to have a path to make it essential, 0 for each document's mode.
+        variant: ``"exact"`` or ``"minhash"``; ``"auto"`` is exact for up to 400 documents.
+        functions: length of a MinHash signature, 1 to 255.
+        sample: documents that are clustered.
+
+    Raises:
+        ValueError: there are no documents, or a parameter will not do.
+    """
+    if not documents:
+        raise ValueError("there are no documents to cluster")
+    check_parameters(least_support, variant, functions, sample)
+    chosen = np.sort(np.random.default_rng(_SEED).permutation(len(documents))[:sample])
+    essential = essential_paths(PathSets.of([documents[number] for number in chosen.tolist()]), least_support)
+    exact = variant == EXACT or (variant == AUTO and len(chosen) <= AUTO_EXACT)
+    merged = merge_exactly(essential) if exact else merge_by_minhash(essential, functions)
+    found = Clustering(merged.labels, template_paths(essential, merged.labels), merged.costs)
+    if len(chosen) == len(documents):
+        return found
+    labels = np.full(len(documents), -1, np.int64)
+    labels[chosen] = found.labels
+    for number in np.flatnonzero(labels < 0).tolist():
+        labels[number] = found.nearest(np.unique(documents[number]))
+    return Clustering(labels, found.templates, found.costs)
+
+
+def check_parameters(least_support: float, variant: str, functions: int, sample: int = SAMPLE) -> None:
+    """Check the parameters of :func:`cluster`.
+
+    Raises:
+        ValueError: one of them will not do.
+    """
+    if not 0 <= least_support <= 1:
+        raise ValueError(f"least_support is a share of the documents, 0 to 1: {least_support}")
+    if variant not in VARIANTS:
+        raise ValueError(f"variant must be one of {', '.join(VARIANTS)}: {variant!r}")
+    if not 1 <= functions <= np.iinfo(np.uint8).max:
+        raise ValueError(f"functions must be from 1 to 255: {functions}")
+    if sample < _LEAST:
+        raise ValueError(f"sample must be at least {_LEAST} pages: {sample}")
+
+
+# Clusters of a site's pages as a method among the others.
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """Pages clustered by the template they were made from; template is what most pages of a page's cluster share.
+
+    Paper: "Automatic Template Detection Using Novel Approach" (IJERT 1(7), 2012), "HTML Documents and Cluster
+    Initialization" to "Clustering with MinHash"; the MDL cost is that of Kim and Shim (TKDE 2011), written down in
+    :mod:`~.clustering.mdl`. A page is the set of its DOM paths (tags from the root down, and text at the
+    end); paths that too few pages have are left out; pages are merged into clusters as long as that shortens the
+    description of all of them by templates and exceptions; the template of a cluster has the paths of more than half of
+    its pages.
+
+    Parameters: ``least_support``, share of the pages that have to have a path (0.05; never below 2 pages; 0 takes the
+    most frequent support of each page, for folders mixed of unrelated sites); ``variant``, ``exact``, ``minhash`` or
+    ``auto`` (exact up to 400 different pages); ``functions``, length of a MinHash signature (128 ranks); ``sample``,
+    pages that are clustered, chosen by lot (400); others go to the nearest cluster.
+
+    Cost: a parse of each page and 8 bytes of memory for each of its units. Then exact clustering takes time with the
+    square of the sample times the number of different columns, MinHash time with its different pages times those left.
+
+    When to use: for hosts with more than one template (article, listing, product), and before another method, which
+    then works on each cluster for itself.
+    """
+
+    name: ClassVar[str] = "clusters"
+
+    least_support: float = parameter(
+        LEAST_SUPPORT, "pages that must have a path to make it essential; 0 for each page's mode", "share, 0 to 1"
+    )
+    variant: str = parameter(AUTO, "how to search; auto is exact up to 400 pages", choices=VARIANTS)
+    functions: int = parameter(FUNCTIONS, "length of a MinHash signature", "ranks")
+
+    sample: int = parameter(SAMPLE, "different pages that are clustered; others go to the nearest cluster", "pages")
+
+    def __post_init__(self) -> None:
+        check_parameters(self.least_support, self.variant, self.functions, self.sample)
+
+    def learn(self, pages: SitePages, progress: Progress | None = None) -> ClusterTemplates:
+        """Cluster the pages of a site. Copies of a page count once and go with it; pages without text count as copies.
+
+        Raises:
+            SiteError: there are fewer than two different pages.
+        """
+        documents: list[Hashes] = []
+        document_of: dict[int, int] = {}
+        known: dict[int, int] = {}  # place of a document by the hash of its text
+        for read in pages.read_all(progress):
+            key = int(text_fingerprints(read.page)[0])
+            if key not in known:
+                known[key] = len(documents)
+                documents.append(np.unique(path_hashes(read.page)))
+            document_of[read.number] = known[key]
+        check_enough(pages, len(known.keys() - {0}))
+        found = cluster(documents, self.least_support, self.variant, self.functions, self.sample)
+        return ClusterTemplates(found, {number: int(found.labels[at]) for number, at in document_of.items()})
+
+
+class ClusterTemplates:
+    """The clusters of a site's pages and their templates.
+
+    Attributes:
+        clustering: what was found, by different pages.
+    """
+
+    def __init__(self, clustering: Clustering, cluster_of: dict[int, int]) -> None:
+        self.clustering = clustering
+        self._cluster_of = cluster_of
+
+    @property
+    def pages(self) -> int:
+        """Different pages that were clustered."""
+        return len(self.clustering.labels)
+
+    @property
+    def clusters(self) -> list[list[int]]:
+        """Numbers of the pages in each cluster; every readable page is in one, copies with their originals."""
+        grouped: list[list[int]] = [[] for _ in self.clustering.templates]
+        for number, found in self._cluster_of.items():
+            grouped[found].append(number)
+        return grouped
+
+    def label(self, read: SitePage) -> Labels:
+        """Label a page by the template of its cluster, or of the nearest one when it is new.
+
+        A block is template when its path is in the template; of elements see
+        :func:`~winnow.papers.pages.whole_elements`.
+        """
+        paths = path_hashes(read.page)
+        found = self._cluster_of.get(read.number)
+        if found is None:
+            found = self.clustering.nearest(np.unique(paths))
+        shared = np.isin(paths, self.clustering.templates[found])
+        return Labels(whole_elements(read.page, shared))

@@ -1,0 +1,339 @@
+"""Where everything would be on a screen, estimated without a browser and without style sheets.
+
+The layout conserves area: text, images and form controls take up an area, a box is as high as the areas inside it need
+at its width, and boxes are stacked in reading order. All quantities are then sums over subtrees or over paths to the
+root, and a few array operations lay out a whole page. Menus and hidden parts are laid out as if they were shown: a
+model that judges them by themselves is better than one that takes them for a part of what is around them.
+
+Sizes are the browsers' defaults; letters are a little smaller, as most style sheets make them. The paper this serves
+annotates nodes with a real browser's positions and areas (Chakrabarti, Kumar, Punera: Page-level template detection via
+isotonic smoothing, section 5.2). How near the estimate comes to a browser: ``benchmarks/layout/geometry.py``.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from winnow.page.tags import IS_BLOCK_LEVEL, TAG_ID, TAG_NAMES, tag_set
+from winnow.page.text import TextStatistics
+from winnow.page.tree import linked_runs, path_sums, prefix_sums, subtree_sums, within
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from winnow.page.page import Page
+
+    Floats = NDArray[np.float64]
+
+
+# What geometry and features need of the attributes of a page, gathered in one pass over them.
+
+_SIDE: Final = re.compile(
+    r"side-?_?bar|\baside\b|(left|right)-?_?(col|rail|side|pane)|(col|rail)(umn)?-?_?(left|right)\b"
+)
+_COLUMN: Final = re.compile(r"\bcol-(?:lg|md)-(\d{1,2})\b")
+_COLUMNS_OF_A_ROW: Final = 12  # the grid that class names such as col-md-4 count in
+_NUMBER: Final = re.compile(r"\s*(\d{1,5})(?:\.\d*)?\s*(?:px)?\s*$")
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Attributes:
+    """Attributes that matter to geometry and features.
+
+    Attributes:
+        markup_length: int64[n], characters of each element's attributes as HTML source.
+        side: bool[n], class or id names a side column.
+        column_share: float64[n], share of its row's width that a grid class gives an element; NaN where none does.
+        width, height: pixels by element index, where an attribute declares a plain number of them.
+        href: address by element index.
+        input_type: type of form controls by element index.
+    """
+
+    markup_length: NDArray[np.int64]
+    side: NDArray[np.bool_]
+    column_share: NDArray[np.float64]
+    width: dict[int, int]
+    height: dict[int, int]
+    href: dict[int, str]
+    input_type: dict[int, str]
+
+    @classmethod
+    def of(cls, page: Page) -> Attributes:
+        """Gather the attributes of a page."""
+        table = page.attributes
+        hints = {place: _column_hint(value) for name in ("class", "id") for value, place in table.named(name).items()}
+        side = np.zeros(len(table.first), np.int64)
+        share = np.zeros(len(table.first))
+        side[list(hints)] = [is_side for is_side, _ in hints.values()]
+        share[list(hints)] = [of_row for _, of_row in hints.values()]
+        sharing = np.flatnonzero(share[table.first])
+        column_share = np.full(page.n, np.nan)
+        column_share[table.element[sharing]] = share[table.first[sharing]]
+        return cls(
+            markup_length=table.markup_length(),
+            side=table.sums(side) > 0,
+            column_share=column_share,
+            width=_pixels(page.attribute("width")),
+            height=_pixels(page.attribute("height")),
+            href=page.attribute("href"),
+            input_type=page.attribute("type"),
+        )
+
+
+@lru_cache(maxsize=8_192)
+def _column_hint(names: str) -> tuple[bool, float]:
+    """Whether a class or id names a side column, and its share of a row (0 for none)."""
+    names = names.lower()
+    if "side" not in names and "col" not in names and "rail" not in names:
+        return False, 0.0
+    column = _COLUMN.search(names)
+    share = min(int(column[1]) / _COLUMNS_OF_A_ROW, 1.0) if column else 0.0
+    return bool(_SIDE.search(names)), share
+
+
+def _pixels(declared: dict[int, str]) -> dict[int, int]:
+    return {index: int(number[1]) for index, value in declared.items() if (number := _NUMBER.match(value))}
+
+
+# What elements take up by themselves: margins, images, form controls, and the size of their letters.
+
+BANNERS: Final = tag_set("nav", "header", "footer", "menu")
+"""Look-up table over tag ids: elements whose short lines and small images stand beside each other."""
+
+_LOGO_HEIGHT: Final = 60.0  # px; images in headers, footers and menus are no higher, whatever their files are
+_SIZED: Final = tag_set("img", "video", "iframe", "embed", "object", "canvas", "svg", "input")
+
+
+def _by_tag(default: float, **values: float) -> Floats:
+    table = np.full(len(TAG_NAMES), default, float)
+    for name, value in values.items():
+        table[TAG_ID[name]] = value
+    return table
+
+
+LOG_FONT_SCALE: Final = np.log(
+    _by_tag(1, h1=2, h2=1.5, h3=1.17, h5=0.83, h6=0.67, small=0.83, sub=0.83, sup=0.83, big=1.2, pre=0.81)
+)
+"""Logarithm of the size of an element's letters relative to its parent's, by tag id."""
+
+_MARGIN: Final = _by_tag(0, p=16, h1=21, h2=20, h3=19, h4=21, h5=22, h6=25, ul=16, ol=16, dl=16, blockquote=16, pre=13,
+                         figure=16, fieldset=16, hr=16, td=2, th=2, legend=4)  # fmt: skip
+_DEFAULT_WIDTH: Final = _by_tag(0, img=200, video=640, iframe=300, embed=300, object=300, canvas=300, svg=24, input=170,
+                                textarea=180, select=120, audio=300, button=16, progress=160, meter=80)  # fmt: skip
+_DEFAULT_HEIGHT: Final = _by_tag(0, img=150, video=360, iframe=150, embed=150, object=150, canvas=150, svg=24, input=24,
+                                 textarea=40, select=24, audio=54, button=24, progress=16, meter=16)  # fmt: skip
+_RULE_HEIGHT: Final = _by_tag(0, hr=2)  # of its container's width
+_SMALL_INPUT: Final = {"hidden": 0, "checkbox": 20, "radio": 20, "submit": 80, "button": 80, "image": 80, "reset": 80}
+
+
+def margin_areas(page: Page, width: Floats, has_text: NDArray[np.bool_]) -> Floats:
+    """float64[n], area of the margins above and below each element, which are no part of its own box."""
+    area: Floats = _MARGIN[page.tag] * (has_text | (page.tag == TAG_ID["hr"])) * width
+    return area
+
+
+def own_areas(page: Page, attributes: Attributes, width: Floats) -> Floats:
+    """float64[n], area of each element by itself: rules, images, and form controls."""
+    tag = page.tag
+    area: Floats = _RULE_HEIGHT[tag] * width
+    wide, high = _DEFAULT_WIDTH[tag], _DEFAULT_HEIGHT[tag]
+    for index in np.flatnonzero(_SIZED[tag]).tolist():
+        declared_width, declared_height = attributes.width.get(index), attributes.height.get(index)
+        if declared_width is not None:
+            wide[index] = declared_width
+            high[index] = declared_height if declared_height is not None else min(declared_width * 0.67, high[index])
+        elif declared_height is not None:
+            high[index] = declared_height
+            wide[index] = min(declared_height * 1.5, wide[index])
+        elif index in attributes.input_type:
+            wide[index] = _SMALL_INPUT.get(attributes.input_type[index].lower(), wide[index])
+    wide[within(page, tag == TAG_ID["noscript"]) & (tag == TAG_ID["img"])] = 0  # stands in for an image already counted
+    in_banner = within(page, BANNERS[tag])
+    wide[in_banner] = np.minimum(wide, _LOGO_HEIGHT * wide / np.maximum(high, 1))[in_banner]
+    high[in_banner] = np.minimum(high, _LOGO_HEIGHT)[in_banner]
+    area += wide * high * np.minimum(width / np.maximum(wide, 1), 1) ** 2  # shrunk to fit, in proportion
+    return area
+
+
+# Which boxes of a page stand beside each other, as far as markup tells without style sheets.
+
+_SIDE_SHARE: Final = 0.28  # width of a side column
+_TEXT_OF_A_SIDE: Final = 0.5  # an element with more of the page's text is no side column, whatever it is called
+
+_CELL: Final = tag_set("td", "th")
+
+
+def columns(page: Page, attributes: Attributes, text_length: Floats) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """Boxes beside each other: table cells, grid classes, and side columns with what is beside them.
+
+    Returns:
+        float64[n] share of the parent's width, float64[n] left edge as a share of it, bool[n] true for boxes that
+        begin at the top of their parent instead of below their predecessor.
+    """
+    n, parent, tag = page.n, page.parent, page.tag
+    share, left, beside = np.ones(n), np.zeros(n), np.zeros(n, bool)
+
+    cells = np.flatnonzero(_CELL[tag])
+    if len(cells):
+        need = np.sqrt(text_length[cells] + 20)  # a browser gives columns width by their contents
+        rows = np.bincount(parent[cells], need, n)
+        share[cells] = need / rows[parent[cells]]
+        beside[cells] = True
+    declared = np.flatnonzero(attributes.column_share > 0)
+    share[declared] = attributes.column_share[declared]
+    in_row = np.union1d(cells, declared) if len(declared) else cells
+    if len(in_row):
+        in_row = in_row[np.argsort(parent[in_row], kind="stable")]
+        sums = prefix_sums(np.rint(share[in_row] * 4096).astype(np.int64)) / 4096
+        row = parent[in_row]
+        first = np.searchsorted(row, row)
+        left[in_row] = np.minimum((sums[:-1] - sums[first]) % 1.0, 1 - share[in_row])
+
+    side = (attributes.side | (tag == TAG_ID["aside"])) & IS_BLOCK_LEVEL[tag]
+    side &= (text_length < _TEXT_OF_A_SIDE * text_length[:1]) & (share == 1) & (parent > 0)
+    sides = np.flatnonzero(side)
+    if len(sides):
+        first_side = np.full(n + 1, n)
+        first_side[parent[sides][::-1]] = sides[::-1]
+        first = first_side[parent]
+        main = (first < n) & ~side & IS_BLOCK_LEVEL[tag] & (share == 1)
+        share[main] = 1 - _SIDE_SHARE
+        on_the_left = page.run_begin[sides] == page.run_begin[parent[sides]]
+        left[main & (np.arange(n) > first)] = 0.0
+        after_left = np.zeros(n + 1, bool)
+        after_left[parent[sides[on_the_left]]] = True
+        left[main & after_left[parent]] = _SIDE_SHARE
+        share[sides] = _SIDE_SHARE
+        left[sides] = np.where(on_the_left, 0.0, 1 - _SIDE_SHARE)
+        beside[sides] = True
+    return share, left, beside
+
+
+PAGE_WIDTH: Final = 1024.0
+HIDDEN_AREA: Final = 2000.0
+"""Area in px² below which a node is hidden: neither classified nor smoothed (section 5.3)."""
+
+_CHARACTER_WIDTH: Final = 7.2  # px, average
+_LINE_HEIGHT: Final = 24.0  # px
+_LETTER_HEIGHT: Final = 16.0  # px; boxes of inline elements leave out the space between lines
+_LOG_SCALES: Final = (-0.7, 1.1)  # half and three times the usual size, however deep headings are nested
+_NARROWEST: Final = 24.0  # px; of columns in columns in columns
+_SHORT_LINE: Final = 200.0  # px; a shorter line in a link list or a page's header is one of several beside each other
+_PADDING: Final = 60.0  # px, on both sides of such a line
+
+
+@dataclass(frozen=True, eq=False)
+class Geometry:
+    """Boxes of the units of a page: its ``n`` elements, then its ``m`` text blocks.
+
+    Attributes:
+        x, y: float64[n + m], left and top edge in px.
+        width, height: float64[n + m], in px.
+        area: float64[n + m], in px²: what the contents take up.
+        page_width, page_height: size of the page in px.
+    """
+
+    x: Floats
+    y: Floats
+    width: Floats
+    height: Floats
+    area: Floats
+    page_width: float
+    page_height: float
+
+    @cached_property
+    def hidden(self) -> NDArray[np.bool_]:
+        """bool[n + m], area under 2,000 px²."""
+        return self.area < HIDDEN_AREA
+
+    @cached_property
+    def centre_distance(self) -> Floats:
+        """float64[n + m], distance of a box's middle from the page's, in half page sizes: 1 is an edge."""
+        across = (self.x + self.width / 2) / (self.page_width / 2) - 1
+        down = (self.y + self.height / 2) / (self.page_height / 2) - 1
+        return np.hypot(across, down)
+
+    @cached_property
+    def side_distance(self) -> Floats:
+        """float64[n + m], distance of a box's middle from the nearer side edge, in page widths: 0 to 0.5."""
+        middle = (self.x + self.width / 2) / self.page_width
+        return np.minimum(middle, 1 - middle)
+
+    @cached_property
+    def bottom_distance(self) -> Floats:
+        """float64[n + m], distance of a box's bottom from the page's bottom, in px."""
+        return np.maximum(self.page_height - self.y - self.height, 0)
+
+
+def layout(page: Page, statistics: TextStatistics | None = None, attributes: Attributes | None = None) -> Geometry:
+    """Estimate the box of every unit of a page on a screen 1,024 px wide.
+
+    Args:
+        page: the page.
+        statistics: its text statistics, where the caller has them.
+        attributes: its attributes, where the caller has them.
+    """
+    statistics = statistics or TextStatistics.of(page)
+    attributes = attributes or Attributes.of(page)
+    n, tag, parent = page.n, page.tag, page.parent
+    above = np.maximum(parent, 0)
+    block_level = IS_BLOCK_LEVEL[tag]
+
+    scale = np.exp(np.clip(path_sums(page, LOG_FONT_SCALE[tag]), *_LOG_SCALES))
+    characters = statistics.characters + statistics.words  # a space follows every word
+    run_length = np.diff(characters) * _CHARACTER_WIDTH * scale[page.run_node]
+    length = np.concatenate([[0.0], np.cumsum(run_length)])
+    text_length = length[statistics.unit_run_end] - length[statistics.unit_run_begin]
+
+    share, x_share, beside = columns(page, attributes, text_length[:n])
+    width = np.maximum(PAGE_WIDTH * np.exp(path_sums(page, np.log(share))), _NARROWEST)
+
+    line_height = _LINE_HEIGHT * scale
+    block_width = width[page.block_node]
+    block_length = text_length[n:]
+    short = (within(page, BANNERS[tag])[page.block_node] | _linked(page)) & (block_length < _SHORT_LINE)
+    full_lines = np.where(short, block_length + _PADDING, np.ceil(block_length / block_width) * block_width)
+    block_area = full_lines * line_height[page.block_node] * (block_length > 0)
+    margin = margin_areas(page, width, text_length[:n] > 0)
+    own_area = own_areas(page, attributes, width) + margin
+
+    before_block = np.concatenate([[0.0], np.cumsum(block_area)])
+    before_element = np.concatenate([[0.0], np.cumsum(own_area)])
+    start = before_block[page.block_begin] + before_element[:-1]
+    own_in_subtree = before_element[page.end] - before_element[:-1] - margin
+    area = np.maximum(before_block[page.block_end] - before_block[page.block_begin] + own_in_subtree, 0)
+    inline = subtree_sums(page, block_level) == 0
+    area[inline] = (text_length[:n] * _LETTER_HEIGHT * scale + np.maximum(own_in_subtree, 0))[inline]
+
+    height = np.divide(area, width, out=np.zeros(n), where=width > 0)
+    y_offset = np.where(beside, 0.0, (start - start[above]) / width[above])
+    y = path_sums(page, y_offset)
+    x = path_sums(page, x_share * width[above])
+    narrow = np.minimum(width, np.maximum(area / line_height, 1.0))
+    width = np.where(inline, narrow, width)
+    height = np.where(inline, np.maximum(height, np.minimum(line_height, area)), height)
+
+    node = page.block_node
+    opened = np.searchsorted(page.run_begin, page.block_run_begin, side="right")
+    block_start = before_block[:-1] + before_element[opened]
+    page_height = max(float(area[0]) / PAGE_WIDTH if n else 0.0, _LINE_HEIGHT)
+    return Geometry(
+        x=np.concatenate([x, x[node]]),
+        y=np.concatenate([y, y[node] + (block_start - start[node]) / block_width]),
+        width=np.concatenate([width, np.minimum(block_width, block_length)]),
+        height=np.concatenate([height, block_area / block_width]),
+        area=np.concatenate([area, block_area]),
+        page_width=PAGE_WIDTH,
+        page_height=page_height,
+    )
+
+
+def _linked(page: Page) -> NDArray[np.bool_]:
+    """bool[m], whether the first and the last run of each block are inside links: an item of a link list."""
+    linked = linked_runs(page)
+    return linked[page.block_run_begin] & linked[page.block_run_end - 1]

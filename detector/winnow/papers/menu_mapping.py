@@ -1,0 +1,489 @@
+"""The exact top-down mapping (ETDM) between the trees of two pages, and when two nodes count as equal.
+
+"Web Template Extraction Based on Hyperlink Analysis", definitions 3.1 to 3.3, section 4.2 and Algorithm 2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, Protocol, Self
+
+import numpy as np
+
+from winnow.fingerprints import LinkTargets, attribute_tokens, node_fingerprints, text_fingerprints
+from winnow.hashing import hash_text, mix
+from winnow.page.tags import TAG_ID, TAG_NAMES, UNKNOWN, tag_set
+from winnow.page.tree import prefix_sums, subtree_sums, within
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from winnow.page.page import Page
+
+    Hashes = NDArray[np.uint64]
+    Indices = NDArray[np.int32]
+    Numbers = NDArray[np.int64]
+
+
+# What mapping needs to know of a page, in arrays, so that its tree need not be kept.
+
+WIDTH: Final = 8  # classes and other attributes of an element that are looked at
+_TAG_TOKEN: Final = np.array([hash_text(f"<{name}>") for name in TAG_NAMES], np.uint64)
+_WITH_TEXT: Final = tag_set("title", "script", "style")
+_FRAME: Final = tag_set("html", "head", "body")
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Sets:
+    """A small set of hashes for each element; equal sets are kept once, since most elements share theirs.
+
+    Attributes:
+        index: int64[n], row of :attr:`rows` that is an element's set.
+        rows: uint64[u, w], the different sets, filled up with 0.
+    """
+
+    index: NDArray[np.int64]
+    rows: Hashes
+
+    @classmethod
+    def of(cls, rows: Hashes) -> Self:
+        """Make the sets of rows, uint64[n, k], each without repetition, its zeros last."""
+        _, first, index = np.unique(mix(rows).sum(axis=1, dtype=np.uint64), return_index=True, return_inverse=True)
+        different = rows[first]
+        return cls(index.astype(np.int64), different[:, : max(1, int((different != 0).sum(axis=1).max(initial=0)))])
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Profile:
+    """The nodes of a page as far as they are compared.
+
+    Attributes:
+        parent: int32[n], -1 for the root.
+        depth: int32[n], 0 for the root.
+        tag: uint64[n], hash of each element's tag; of its text, too, for ``title``, ``script`` and ``style``, since
+            that is no text of the page.
+        frame: bool[n], ``html``, ``head`` and ``body``, of which a page has one each. Their attributes name the page or
+            its kind more often than not, and are taken as none.
+        attributes: uint64[n], hash of each element's attributes see :mod:`winnow.fingerprints`.
+        identifier: uint64[n], hash of the normalised ``id``, 0 for none.
+        classes: hashes of the words of ``class``, at most 8.
+        others: hashes of the other attributes that count, at most 8.
+        children: int32[n], number of child elements.
+        position: float32[n], place among the siblings, 0 for the first to 1 for the last.
+        child: int32[n - 1], elements by parent; :attr:`child_begin`, int64[n + 1], has each parent's slice.
+        block_node: int32[m], element of each block of text.
+        text: uint64[m], hash of each block's text.
+        content: uint64[n + m], hash of each unit's markup and text.
+        characters: int64[n + m], length of each unit's text.
+        end: int32[n], the element behind the last one of each subtree.
+    """
+
+    parent: Indices
+    depth: Indices
+    tag: Hashes
+    frame: NDArray[np.bool_]
+    attributes: Hashes
+    identifier: Hashes
+    classes: Sets
+    others: Sets
+    children: Indices
+    position: NDArray[np.float32]
+    child: Indices
+    child_begin: NDArray[np.int64]
+    block_node: Indices
+    text: Hashes
+    content: Hashes
+    characters: NDArray[np.int64]
+    end: Indices
+
+    @classmethod
+    def of(cls, page: Page) -> Self:
+        """Take from a page what is compared; links are relative to ``page.url``."""
+        child = (np.argsort(page.parent[1:], kind="stable") + 1).astype(np.int32)
+        children = np.bincount(page.parent[1:], minlength=page.n)
+        begin = prefix_sums(children)
+        place = np.zeros(page.n)
+        place[child] = np.arange(len(child)) - begin[page.parent[child]]
+        siblings = np.ones(page.n, np.int64)
+        siblings[1:] = children[page.parent[1:]]
+        frame = _FRAME[page.tag]
+        attributes, identifier, others = _attributes(page)
+        attributes[frame] = 0
+        content, text = node_fingerprints(page), text_fingerprints(page)
+        of_block = np.fromiter(map(len, page.block_texts()), np.int64, page.m)
+        before = prefix_sums(of_block)
+        return cls(
+            parent=page.parent,
+            depth=page.depth,
+            tag=_tags(page),
+            frame=frame,
+            attributes=attributes,
+            identifier=identifier,
+            classes=Sets.of(_classes(page)),
+            others=Sets.of(others),
+            children=children.astype(np.int32),
+            position=(place / np.maximum(1, siblings - 1)).astype(np.float32),
+            child=child,
+            child_begin=begin,
+            block_node=page.block_node,
+            text=text[page.n :],
+            content=content,
+            characters=np.concatenate([before[page.block_end] - before[page.block_begin], of_block]),
+            end=page.end,
+        )
+
+    @property
+    def n(self) -> int:
+        """Number of elements."""
+        return len(self.parent)
+
+    @property
+    def m(self) -> int:
+        """Number of blocks."""
+        return len(self.block_node)
+
+
+def _tags(page: Page) -> Hashes:
+    tokens = _TAG_TOKEN[page.tag]
+    for index in np.flatnonzero(page.tag == UNKNOWN).tolist():
+        tokens[index] ^= np.uint64(hash_text(page.elements[index].tag))
+    for index in np.flatnonzero(_WITH_TEXT[page.tag]).tolist():
+        tokens[index] ^= np.uint64(hash_text(" ".join((page.elements[index].text or "").split())))
+    return tokens
+
+
+def _attributes(page: Page) -> tuple[Hashes, Hashes, Hashes]:
+    """Hashes of all attributes, of the ``id``, and of each of the others."""
+    base = next(
+        (dict(page.attributes[i]).get("href") for i in np.flatnonzero(page.tag == TAG_ID["base"]).tolist()), None
+    )
+    table = page.attributes
+    tokens, _ = attribute_tokens(page, LinkTargets(page.url, base))
+    is_id, is_class = np.zeros((2, len(tokens)), bool)
+    is_id[list(table.named("id").values())] = True
+    is_class[list(table.named("class").values())] = True
+    identifier = np.zeros(page.n, np.uint64)
+    identified = is_id[table.first]
+    identifier[table.element[identified]] = tokens[table.first[identified]]
+    rest = np.flatnonzero((~(is_id | is_class) & (tokens != 0))[table.first])
+    node, token = table.element[rest], tokens[table.first[rest]]
+    others = np.zeros((page.n, WIDTH), np.uint64)
+    place = np.arange(len(rest)) - np.searchsorted(node, node)
+    kept = place < WIDTH
+    others[node[kept], place[kept]] = token[kept]
+    return mix(table.sums(tokens)), identifier, others
+
+
+def _classes(page: Page) -> Hashes:
+    classes = np.zeros((page.n, WIDTH), np.uint64)
+    for index, pairs in enumerate(page.attributes):
+        for name, value in pairs:
+            if name == "class":
+                words = _words(value)
+                classes[index, : len(words)] = words
+    return classes
+
+
+@lru_cache(maxsize=8_192)
+def _words(value: str) -> list[int]:
+    return [hash_text(word) for word in list(dict.fromkeys(value.split()))[:WIDTH]]
+
+
+# When two nodes of two pages are taken as equal: the open parameter of the exact top-down mapping.
+#
+# "Web Template Extraction Based on Hyperlink Analysis", definition 3.2 and section 4.2. Nodes of the first two kinds
+# are equal when their keys are, which makes mapping a look-up; the third compares each node with each.
+
+TAG: Final = "tag"
+ATTRIBUTES: Final = "attributes"
+WEIGHTED: Final = "weighted"
+EQUALITIES: Final = (TAG, ATTRIBUTES, WEIGHTED)
+THRESHOLD: Final = 0.5
+
+
+class Comparison(Protocol):
+    """An equality between the elements of two pages."""
+
+    def __call__(self, nodes: Numbers, others: Numbers, /) -> NDArray[np.bool_]:
+        """bool[k]: whether element ``nodes[i]`` of the one page equals ``others[i]`` of the other, k pairs."""
+        ...
+
+
+class Equality(Protocol):
+    """A relation between elements of pages."""
+
+    def between(self, one: Profile, other: Profile) -> Comparison:
+        """Return what compares elements of two pages."""
+        ...
+
+
+@dataclass(frozen=True)
+class ByKey:
+    """Elements are equal when their tags are, or their tags and all their normalised attributes.
+
+    Attributes:
+        with_attributes: compare attributes, too.
+    """
+
+    with_attributes: bool
+
+    def keys(self, page: Profile) -> Hashes:
+        """uint64[n]: equal for equal elements, and only for them."""
+        return page.tag ^ page.attributes if self.with_attributes else page.tag
+
+    def between(self, one: Profile, other: Profile) -> Comparison:
+        """Return what compares elements of two pages."""
+        keys, other_keys = self.keys(one), self.keys(other)
+
+        def equal(nodes: Numbers, others: Numbers) -> NDArray[np.bool_]:
+            same: NDArray[np.bool_] = keys[nodes] == other_keys[others]
+            return same
+
+        return equal
+
+
+@dataclass(frozen=True)
+class Weighted:
+    """Elements of one tag are equal when enough else is alike: a weighted mean of up to five likenesses, 0 to 1.
+
+    The paper names what is weighted, not how much; weights and threshold are ours. What neither element has does not
+    count. Likeness of ids is 1 or 0, of classes and of other attributes their Jaccard coefficient, of numbers of
+    children the lesser over the greater, of places among the siblings (0 first, 1 last) 1 minus their distance.
+
+    ``html``, ``head`` and ``body`` are always equal to their likes.
+
+    Attributes:
+        threshold: least mean.
+        identifier, classes, children, position, others: weights.
+    """
+
+    threshold: float = THRESHOLD
+    identifier: float = 1.0
+    classes: float = 1.0
+    children: float = 0.5
+    position: float = 0.5
+    others: float = 1.0
+
+    def between(self, one: Profile, other: Profile) -> Comparison:
+        """Return what compares elements of two pages; the likenesses of their classes and attributes are tabled."""
+        likeness = Likeness(self, one, other)
+
+        def equal(nodes: Numbers, others: Numbers) -> NDArray[np.bool_]:
+            same: NDArray[np.bool_] = one.tag[nodes] == other.tag[others]
+            where = np.flatnonzero(same & ~one.frame[nodes])
+            same[where] = likeness(nodes[where], others[where]) >= self.threshold
+            return same
+
+        return equal
+
+
+class Likeness:
+    """Weighted means of the likenesses of elements of two pages, whatever their tags."""
+
+    def __init__(self, weights: Weighted, one: Profile, other: Profile) -> None:
+        self._weights = weights
+        self._one, self._other = one, other
+        self._classes = _jaccard(one.classes.rows, other.classes.rows)
+        self._others = _jaccard(one.others.rows, other.others.rows)
+
+    def __call__(self, nodes: Numbers, others: Numbers) -> NDArray[np.float64]:
+        """float64[k], likeness of each of k pairs."""
+        one, other, weights = self._one, self._other, self._weights
+        near = 1 - np.abs(one.position[nodes] - other.position[others]).astype(np.float64)
+        total, weight = weights.position * near, np.full(len(nodes), weights.position)
+
+        def add(own: float, likeness: NDArray[np.float64], counts: NDArray[np.bool_]) -> None:
+            np.add(total, np.multiply(likeness, own), out=total, where=counts)
+            np.add(weight, own, out=weight, where=counts)
+
+        first, second = one.identifier[nodes], other.identifier[others]
+        add(weights.identifier, (first == second).astype(np.float64), (first | second) != 0)
+        for own, table, mine, its in (
+            (weights.classes, self._classes, one.classes, other.classes),
+            (weights.others, self._others, one.others, other.others),
+        ):
+            likeness = table[mine.index[nodes], its.index[others]]
+            add(own, likeness, likeness >= 0)
+        few, many = (f(one.children[nodes], other.children[others]) for f in (np.minimum, np.maximum))
+        add(weights.children, few / np.maximum(1, many), many > 0)
+        mean: NDArray[np.float64] = total / weight
+        return mean
+
+
+def equality_of(name: str, threshold: float = THRESHOLD) -> Equality:
+    """Return an equality by its name, one of :data:`EQUALITIES`.
+
+    Args:
+        name: ``"tag"``, ``"attributes"`` (tag and attributes) or ``"weighted"``.
+        threshold: least likeness for ``"weighted"``.
+
+    Raises:
+        ValueError: there is no such equality, or the threshold is not from 0 to 1.
+    """
+    if not 0 <= threshold <= 1:
+        raise ValueError(f"threshold must be from 0 to 1: {threshold}")
+    if name not in EQUALITIES:
+        raise ValueError(f"equality must be one of {', '.join(EQUALITIES)}: {name!r}")
+    return Weighted(threshold) if name == WEIGHTED else ByKey(with_attributes=name == ATTRIBUTES)
+
+
+def _jaccard(one: Hashes, other: Hashes) -> NDArray[np.float64]:
+    """float64[u, v], Jaccard coefficient of each two sets, rows of hashes filled up with 0; -1 where both are empty."""
+    shared = np.zeros((len(one), len(other)), np.int64)
+    for mine in one.T:
+        for its in other.T:
+            shared += (mine[:, None] == its) & (mine != 0)[:, None]
+    union = (one != 0).sum(axis=1)[:, None] + (other != 0).sum(axis=1) - shared
+    return np.where(union > 0, shared / np.maximum(1, union), -1.0)
+
+
+# The exact top-down mapping (ETDM) between the trees of two pages, level by level and without recursion.
+#
+# "Web Template Extraction Based on Hyperlink Analysis", definition 3.2 and function ETDM of Algorithm 2: the roots are
+# mapped when they are equal, and then each two equal children of mapped nodes. A node of the first tree belongs to the
+# result when it is mapped to any node. (Algorithm 2 maps a node to each of its equals, as here; a mapping in the sense
+# of definition 3.1 would pick one.) A text is mapped when an equal text belongs to an element that its element is
+# mapped to.
+
+_STEP: Final = np.uint64(0x9E3779B97F4A7C13)
+_AT_ONCE: Final = 1 << 20  # pairs of elements compared in one step, to bound the memory
+
+
+def template_of(
+    key_page: Profile, pages: Sequence[Profile], equality: Equality, least_characters: int | None = None
+) -> NDArray[np.bool_]:
+    """The template of a key page with respect to other pages (definition 3.3): what is shared with each of them.
+
+    Pages whose root is not equal to the key page's are left out, as in Algorithm 2.
+
+    Args:
+        key_page: the page whose template is wanted.
+        pages: the other pages.
+        equality: what makes two nodes equal.
+        least_characters: see :func:`shared_units`.
+
+    Returns:
+        bool[n + m], elements first; nothing where no page is left.
+    """
+    root = np.zeros(1, np.int64)
+    comparable = [page for page in pages if equality.between(key_page, page)(root, root)[0]]
+    template = np.full(key_page.n + key_page.m, bool(comparable))
+    for page in comparable:
+        template &= shared_units(key_page, page, equality, least_characters)
+    return template
+
+
+def shared_units(
+    one: Profile, other: Profile, equality: Equality, least_characters: int | None = None
+) -> NDArray[np.bool_]:
+    """bool[n + m], units of one page that are mapped to some of the other's, or that it has elsewhere.
+
+    Args:
+        one: the page whose units are asked for.
+        other: the other page.
+        equality: what makes two nodes equal.
+        least_characters: of the text of units that count wherever they stand, with the elements around them; ``None``
+            for those that are mapped from the root down alone, as in the paper.
+    """
+    mapped = mapped_units(one, other, equality)
+    if least_characters is None:
+        return mapped
+    shared = mapped | _common_subtrees(one, other, least_characters)
+    elements = shared[: one.n].copy()
+    elements[one.block_node[shared[one.n :]]] = True
+    return np.concatenate([subtree_sums(one, elements) > 0, shared[one.n :]])
+
+
+def _common_subtrees(one: Profile, other: Profile, least_characters: int) -> NDArray[np.bool_]:
+    """bool[n + m], units of one page whose markup and text the other page has, too, and all that is inside of them.
+
+    Args:
+        one: the page whose units are asked for.
+        other: the other page; links are compared by what they lead to.
+        least_characters: text that such a unit has at least, in characters.
+    """
+    chosen = np.isin(one.content, other.content) & (one.characters >= least_characters)
+    inside = within(one, chosen[: one.n])
+    return np.concatenate([inside, inside[one.block_node] | chosen[one.n :]])
+
+
+def mapped_units(one: Profile, other: Profile, equality: Equality) -> NDArray[np.bool_]:
+    """bool[n + m], the elements and blocks of one page that are mapped to some of the other's."""
+    if isinstance(equality, ByKey):
+        keys, other_keys = _path_keys(one, equality), _path_keys(other, equality)
+        return np.concatenate([np.isin(mine, others) for mine, others in zip(keys, other_keys, strict=True)])
+    nodes, others = mapped_pairs(one, other, equality)
+    mapped = np.zeros(one.n, bool)
+    mapped[nodes] = True
+    return np.concatenate([mapped, _mapped_texts(one, other, nodes, others)])
+
+
+def _path_keys(page: Profile, equality: ByKey) -> tuple[Hashes, Hashes]:
+    """Hashes of the keys from the root down to each element, and to each block: equal where a chain of pairs exists."""
+    keys = equality.keys(page)
+    hashes = np.zeros(page.n, np.uint64)
+    order = np.argsort(page.depth, kind="stable")
+    borders = np.searchsorted(page.depth[order], np.arange(int(page.depth.max(initial=0)) + 2)).tolist()
+    for begin, end in pairwise(borders):
+        level = order[begin:end]
+        above = hashes[page.parent[level]] * _STEP if begin else np.zeros(end - begin, np.uint64)
+        hashes[level] = mix(above + keys[level])
+    return hashes, mix(hashes[page.block_node] * _STEP + page.text)
+
+
+def mapped_pairs(one: Profile, other: Profile, equality: Equality) -> tuple[Numbers, Numbers]:
+    """All pairs of mapped elements, int64[k] of each page.
+
+    Cost: a comparison for each pair of children of mapped elements; a list of a thousand items against another of as
+    many takes a million.
+    """
+    equal = equality.between(one, other)
+    root = np.zeros(1, np.int64)
+    kept = equal(root, root)
+    nodes, others = root[kept], root[kept]
+    levels = [(nodes, others)]
+    while len(nodes):
+        nodes, others = _equal_children(one, nodes, other, others, equal)
+        levels.append((nodes, others))
+    return np.concatenate([pair[0] for pair in levels]), np.concatenate([pair[1] for pair in levels])
+
+
+def _equal_children(
+    one: Profile, nodes: Numbers, other: Profile, others: Numbers, equal: Comparison
+) -> tuple[Numbers, Numbers]:
+    width = other.children[others].astype(np.int64)
+    number = one.children[nodes] * width
+    group = np.cumsum(number) // _AT_ONCE
+    found: list[tuple[Numbers, Numbers]] = []
+    for begin, end in pairwise(np.searchsorted(group, np.append(np.unique(group), group[-1] + 1)).tolist()):
+        each = np.repeat(np.arange(begin, end), number[begin:end])
+        first = np.cumsum(number[begin:end]) - number[begin:end]
+        row, column = np.divmod(np.arange(len(each)) - first[each - begin], width[each])
+        left = one.child[one.child_begin[nodes[each]] + row].astype(np.int64)
+        right = other.child[other.child_begin[others[each]] + column].astype(np.int64)
+        kept = equal(left, right)
+        found.append((left[kept], right[kept]))
+    return np.concatenate([pair[0] for pair in found]), np.concatenate([pair[1] for pair in found])
+
+
+def _mapped_texts(one: Profile, other: Profile, nodes: Numbers, others: Numbers) -> NDArray[np.bool_]:
+    """bool[m], blocks of one page whose text a block has that belongs to an element mapped to theirs."""
+    order = np.argsort(other.text, kind="stable")
+    begin = np.searchsorted(other.text[order], one.text)
+    number = np.searchsorted(other.text[order], one.text, side="right") - begin
+    block = np.repeat(np.arange(one.m), number)
+    partner = order[np.arange(len(block)) + np.repeat(begin - np.cumsum(number) + number, number)]
+    wanted = one.block_node[block].astype(np.int64) * other.n + other.block_node[partner]
+    mapped = np.zeros(one.m, bool)
+    if len(wanted):  # few, and the mapped pairs can be millions: these are not to be sorted
+        sought = np.unique(wanted)
+        pairs = nodes * other.n + others
+        there = np.zeros(len(sought), bool)
+        place = np.minimum(np.searchsorted(sought, pairs), len(sought) - 1)
+        there[place[sought[place] == pairs]] = True
+        mapped[block[there[np.searchsorted(sought, wanted)]]] = True
+    return mapped

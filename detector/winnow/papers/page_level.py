@@ -1,0 +1,331 @@
+"""Chakrabarti, Kumar and Punera, "Page-level Template Detection via Isotonic Smoothing" (WWW 2007).
+
+Site-level labels (sections 3 and 5.1), the logistic regressions for four sizes of nodes (section 5.2), and what hidden
+nodes and sections cost the smoother (section 5.3). The smoother itself is :mod:`winnow.smoothing`, the features are in
+:mod:`winnow.papers.element_features`, positions and areas in :mod:`winnow.papers.geometry`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Final, Self
+
+import numpy as np
+
+from winnow.counting import MIN_DF, MIN_PAGES, THETA, MemoryCounts, site_level_templates, unique_units
+from winnow.fingerprints import node_fingerprints, text_fingerprints
+from winnow.models.files import ModelError, fingerprint_of, read_model_file, required_array, write_model_file
+from winnow.models.scores import FixedThreshold, Scores
+from winnow.page.tree import nearest
+from winnow.papers.element_features import NODE_FEATURES, Measures, node_features
+from winnow.papers.methods import Labels, parameter
+from winnow.papers.pages import check_enough
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from winnow.page.page import Page
+    from winnow.papers.pages import SitePage, SitePages
+    from winnow.progress import Progress
+
+    Floats = NDArray[np.float64]
+
+
+# SiteLevel as a method among the others: counts of normalised markup and of text over the pages of a site.
+
+_LEAST: Final = 2
+
+
+@dataclass(frozen=True)
+class SiteLevel:
+    """Units that at least a tenth of the pages share, by their markup with volatile parts normalised or by their text.
+
+    Paper: Chakrabarti, Kumar and Punera, "Page-level Template Detection via Isotonic Smoothing" (WWW 2007), sections 3
+    and 5.1. It is what a crawl counts in Redis, here in memory and exactly.
+
+    Parameters: ``theta``, least share of pages (0.10); ``min_pages``, pages below which nothing is labelled (10);
+    ``min_df``, pages that have to agree whatever ``theta`` says (4).
+
+    Cost: two parses and two sets of fingerprints for each page; 16 bytes of memory for each unit of each page.
+
+    When to use: first. It needs no settings, and is the teacher of the package's own model.
+    """
+
+    name: ClassVar[str] = "site-level"
+
+    theta: float = parameter(THETA, "least share of the pages that have a unit", "share, 0 to 1")
+    min_pages: int = parameter(MIN_PAGES, "different pages below which nothing is labelled", "pages")
+    min_df: int = parameter(MIN_DF, "pages that have to share a unit, however few there are", "pages")
+
+    def __post_init__(self) -> None:
+        if not 0 < self.theta <= 1:
+            raise ValueError(f"theta must be above 0 and at most 1: {self.theta}")
+        if min(self.min_pages, self.min_df) < _LEAST:
+            raise ValueError(f"min_pages and min_df must be at least {_LEAST}")
+
+    def learn(self, pages: SitePages, progress: Progress | None = None) -> SiteLevelTemplate:
+        """Count the units of all pages with different text.
+
+        Raises:
+            SiteError: there are fewer than ``min_pages``.
+        """
+        learned = SiteLevelTemplate(self)
+        for read in pages.read_all(progress):
+            learned.add(read.page)
+        check_enough(pages, learned.pages, self.min_pages)
+        return learned
+
+
+class SiteLevelTemplate:
+    """On how many pages of one site each unit occurs, by its markup and by its text alone."""
+
+    def __init__(self, method: SiteLevel) -> None:
+        self._method = method
+        self._markup, self._text = MemoryCounts(), MemoryCounts()
+
+    @property
+    def pages(self) -> int:
+        """Different pages that were counted."""
+        return self._text.pages
+
+    def add(self, page: Page) -> bool:
+        """Count a page.
+
+        Returns:
+            whether it was counted: it has text, and no page before it has the same.
+        """
+        if not page.m:
+            return False
+        markup, text = node_fingerprints(page), text_fingerprints(page)
+        page_id = int(text[0])
+        return self._text.add(page_id, text) and self._markup.add(page_id, markup)
+
+    def label(self, read: SitePage) -> Labels:
+        """Label a page: template is what many pages have, content what no other page has."""
+        return self.label_page(read.page)
+
+    def label_page(self, page: Page) -> Labels:
+        """Label a page; see :meth:`label`."""
+        markup, text = node_fingerprints(page), text_fingerprints(page)
+        markup_df, text_df = self._markup.df(markup), self._text.df(text)
+        method = self._method
+        template = site_level_templates(
+            page,
+            np.maximum(markup_df, text_df * (text != 0)),
+            self.pages,
+            method.theta,
+            min_pages=method.min_pages,
+            min_df=method.min_df,
+        )
+        return Labels(template, unique_units(page, text_df, self.pages, method.min_pages) & ~template)
+
+    def unique(self, page: Page) -> NDArray[np.bool_]:
+        """bool[n + m], the units whose text no other page has."""
+        return unique_units(page, self._text.df(text_fingerprints(page)), self.pages, self._method.min_pages)
+
+
+# What a section costs at each node, and how hidden nodes count: the terms that the smoother is given.
+#
+# Source: page-level isotonic smoothing, section 5.3. The paper settled on penalties by area with a scale of 0.01.
+
+DEFAULT_SCALE: Final = 0.01
+"""The paper's constant c, in units of score times weight."""
+
+
+def by_area(
+    area: NDArray[np.floating], page_area: float | NDArray[np.floating], scale: float = DEFAULT_SCALE
+) -> NDArray[np.float64]:
+    """Return ``scale * A / A(i)``: small nodes and nodes far from the root do not easily start sections.
+
+    Args:
+        area: area of every node in px², or any other measure of its size, [n]. A node without area gets an infinite
+        penalty.
+        page_area: area of the page in the same unit; one number, or [n] for nodes of several pages.
+        scale: penalty of a node as large as the page.
+
+    Returns:
+        float64[n], from 0 to infinity.
+
+    Raises:
+        ValueError: if an area is negative or not a number.
+    """
+    return _ratio(page_area, area, scale)
+
+
+def by_nodes(parent: NDArray[np.int32], scale: float = DEFAULT_SCALE) -> NDArray[np.float64]:
+    """Return ``scale * N / N(i)``, with N(i) the number of nodes in the subtree of i and N that of its whole tree.
+
+    Args:
+        parent: index of each node's parent, smaller than its own; -1 for roots, int32[n].
+        scale: penalty of a root.
+
+    Returns:
+        float64[n].
+    """
+    nodes = subtree_nodes(parent)
+    root = nearest(parent, parent < 0)
+    return _ratio(nodes[root], nodes, scale)
+
+
+def constant(nodes: int, scale: float = DEFAULT_SCALE) -> NDArray[np.float64]:
+    """Return the same penalty for every node, float64[nodes]; the form in which the paper states its algorithm."""
+    return np.full(nodes, scale, dtype=np.float64)
+
+
+def subtree_nodes(parent: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return the number of nodes in every subtree, its root included; parents come before their children, int64[n]."""
+    nodes = [1] * parent.size
+    for i, above in zip(range(parent.size - 1, -1, -1), parent[::-1].tolist(), strict=True):
+        if above >= 0:
+            nodes[above] += nodes[i]
+    return np.array(nodes, dtype=np.int64)
+
+
+def weights_with_hidden(parent: NDArray[np.int32], hidden: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return how many nodes every node counts for: a hidden node counts for its nearest visible ancestor.
+
+    Args:
+        parent: index of each node's parent; -1 for roots, which are visible in any case, int32[n].
+        hidden: nodes too small to be classified or smoothed, bool[n].
+
+    Returns:
+        1 plus the number of hidden nodes rolled into a visible node, 0 for hidden nodes, int64[n].
+    """
+    return np.bincount(nearest(parent, ~hidden | (parent < 0)), minlength=parent.size)
+
+
+def _ratio(
+    whole: float | NDArray[np.floating] | NDArray[np.integer],
+    part: NDArray[np.floating] | NDArray[np.integer],
+    scale: float,
+) -> NDArray[np.float64]:
+    parts = np.asarray(part, dtype=np.float64)
+    wholes = np.asarray(whole, dtype=np.float64)
+    if not ((parts >= 0).all() and (wholes >= 0).all()):  # false for NaN too
+        raise ValueError("area: expected numbers from 0 on")
+    penalty = np.full(parts.shape, np.inf)
+    with np.errstate(over="ignore"):  # next to no area is as good as none
+        np.divide(scale * wholes, parts, out=penalty, where=parts > 0)
+    return penalty
+
+
+# The paper's page-level classifier: a logistic regression for each of four sizes of nodes.
+#
+# Source: page-level isotonic smoothing, sections 5.2 (four models by area) and 5.3 (hidden nodes).
+
+AREA_BOUNDS: Final = (20_000.0, 100_000.0, 400_000.0)
+"""Areas in px² that divide the nodes among the four regressions."""
+
+LOGISTIC: Final = "logistic"
+BUCKETS: Final = len(AREA_BOUNDS) + 1
+
+
+def bucket_of(area: Floats) -> NDArray[np.int64]:
+    """int64, number of the regression for nodes of each area in px², 0 to 3."""
+    return np.asarray(AREA_BOUNDS).searchsorted(area, side="right")
+
+
+@dataclass(eq=False)
+class LogisticModel:
+    """Four logistic regressions over :data:`~winnow.papers.element_features.NODE_FEATURES` (k), as plain arrays.
+
+    Attributes:
+        threshold: smoothed score from which a unit counts as template.
+        low, high: float64[4, k], bounds that feature values are clipped to.
+        weight: float64[4, k].
+        intercept: float64[4].
+        version: identifies the weights.
+        name: the kind of model.
+    """
+
+    threshold: float
+    low: Floats
+    high: Floats
+    weight: Floats
+    intercept: Floats
+    version: str
+    name: str = LOGISTIC
+
+    def score(self, page: Page) -> Scores:
+        """Score the elements of a page that are not hidden; hidden ones count for the nearest visible one around them.
+
+        Text blocks have no score of their own and take that of the element around them.
+        """
+        return self.score_measured(Measures.of(page))
+
+    def score_measured(self, measures: Measures) -> Scores:
+        """Score the elements of a page that is measured already, with boxes of whatever origin."""
+        page = measures.page
+        n = page.n
+        elements = measures.elements
+        visible = np.zeros(n + page.m, bool)
+        visible[elements] = True
+        templateness = np.zeros(n + page.m)
+        templateness[elements] = self.probability(node_features(measures), measures.geometry.area[elements])
+        weight = np.zeros(n + page.m, np.int64)
+        weight[:n] = weights_with_hidden(page.parent, ~visible[:n])
+        area = measures.geometry.area
+        penalty = by_area(area, float(area[0]))
+        return Scores(templateness, weight, visible, penalty, FixedThreshold(self.threshold))
+
+    def probability(self, values: NDArray[np.float32], area: Floats) -> Floats:
+        """Compute the probability that nodes are template.
+
+        Args:
+            values: float32[rows, k], features of the nodes.
+            area: float64[rows], their areas in px².
+
+        Returns:
+            float64[rows] in 0..1.
+        """
+        bucket = bucket_of(area)
+        logit = np.empty(len(values))
+        for number in range(BUCKETS):
+            rows = bucket == number
+            clipped = np.clip(values[rows], self.low[number], self.high[number])
+            logit[rows] = clipped @ self.weight[number] + self.intercept[number]
+        return 1 / (1 + np.exp(-np.clip(logit, -50, 50)))
+
+    def save(self, path: Path) -> None:
+        """Write the model to a file."""
+        header = {
+            "name": self.name,
+            "threshold": self.threshold,
+            "features": [feature.name for feature in NODE_FEATURES],
+            "area_bounds": list(AREA_BOUNDS),
+        }
+        write_model_file(path, header, self._arrays())
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read a model written by :meth:`save`.
+
+        Raises:
+            FileNotFoundError: there is no such file.
+            ModelError: the file is alien or damaged, or made for other features than this version computes.
+        """
+        header, arrays = read_model_file(path)
+        if header.get("name") != LOGISTIC:
+            raise ModelError(f"{path}: a model of the kind {header.get('name')!r}, not {LOGISTIC!r}")
+        expected = [feature.name for feature in NODE_FEATURES]
+        if header.get("features") != expected or header.get("area_bounds") != list(AREA_BOUNDS):
+            raise ModelError(
+                f"{path}: made for other features than this version of the package computes; train it anew"
+            )
+        threshold = header.get("threshold")
+        if not isinstance(threshold, float) or not 0 < threshold < 1:
+            raise ModelError(f"{path}: the threshold is {threshold!r}, expected a number between 0 and 1")
+        shape = (BUCKETS, len(expected))
+        low, high, weight = (required_array(arrays, name, shape) for name in ("low", "high", "weight"))
+        return cls.from_arrays(threshold, low, high, weight, required_array(arrays, "intercept", (BUCKETS,)))
+
+    @classmethod
+    def from_arrays(cls, threshold: float, low: Floats, high: Floats, weight: Floats, intercept: Floats) -> Self:
+        """Make a model of its numbers; see the class for shapes."""
+        arrays = {"low": low, "high": high, "weight": weight, "intercept": intercept, "threshold": np.array(threshold)}
+        return cls(threshold, low, high, weight, intercept, f"{LOGISTIC}-{fingerprint_of(arrays)}")
+
+    def _arrays(self) -> dict[str, NDArray[np.float64]]:
+        return {"low": self.low, "high": self.high, "weight": self.weight, "intercept": self.intercept}

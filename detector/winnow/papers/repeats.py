@@ -1,0 +1,392 @@
+"""Two methods of "Automatic Template Detection Using Novel Approach" (IJERT 1(7), 2012), section 3.
+
+:class:`NodeHashes` finds DOM nodes, and :class:`TextWindows` stretches of text, that a site repeats to the letter; both
+after Gibson, Punera and Tomkins, "The Volume and Evolution of Web Page Templates" (WWW 2005). Two passes each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
+
+import numpy as np
+
+from winnow.counting import html_lengths
+from winnow.hashing import hash_text, inverse_powers, mix, powers
+from winnow.page.parsing import decoded
+from winnow.page.tags import UNSEEN_TEXT, tag_set
+from winnow.page.tree import prefix_sums, within
+from winnow.papers.methods import Labels, parameter
+from winnow.papers.pages import (
+    Detagged,
+    Events,
+    HashCounter,
+    among,
+    check_enough,
+    covered,
+    mostly,
+    mostly_characters,
+    of_blocks,
+)
+from winnow.papers.source_map import NOWHERE, character_offsets, source_map
+
+if TYPE_CHECKING:
+    from lxml import etree
+    from numpy.typing import NDArray
+
+    from winnow.page.page import Page
+    from winnow.papers.pages import SitePage, SitePages
+    from winnow.progress import Progress
+
+    Hashes = NDArray[np.uint64]
+    Positions = NDArray[np.int64]
+
+
+# Template-hashes: 64-bit hashes of DOM nodes by tag name, attributes and all that they hold, none of it normalised.
+
+_CLOSE: Final = np.uint64(hash_text("</>"))
+_UNSEEN_TEXT: Final = tag_set(*UNSEEN_TEXT)
+
+
+def template_hashes(page: Page, events: Events) -> Hashes:
+    """Hash every element and every text node of a page by its content.
+
+    Attributes count in any order, white space in text collapses, blank text and comments count nothing; scripts, styles
+    and other text that no reader sees count, too. Unlike :func:`winnow.fingerprints.node_fingerprints`, tokens,
+    counters and session ids in attributes are left as they are.
+
+    Returns:
+        uint64[n + r], elements first, then runs of text; 0 for blank runs.
+    """
+    run = np.fromiter((hash_text(" ".join(text.split())) for text in page.runs), np.uint64, len(page.runs))
+    blank = np.fromiter(map(str.isspace, page.runs), bool, len(page.runs))
+    run[blank] = 0
+    tokens = np.zeros(len(events), np.uint64)
+    tokens[events.opens] = _element_tokens(page)
+    tokens[events.closes] = _CLOSE
+    tokens[events.runs] = run
+    kept = np.ones(len(events), bool)
+    kept[events.runs[blank]] = False
+    exponent = prefix_sums(kept)
+    sums = np.zeros(len(events) + 1, np.uint64)
+    np.cumsum(tokens * powers(0, int(exponent[-1]) + 1)[exponent[:-1]], out=sums[1:])
+    element = mix((sums[events.closes + 1] - sums[events.opens]) * inverse_powers(exponent[events.opens]))
+    return np.concatenate([element, run])
+
+
+def _element_tokens(page: Page) -> Hashes:
+    """uint64[n], hash of each element's name and attributes, and of text in it that is in no run."""
+    keys = [
+        "\x00".join([element.tag, *sorted([f"{name}={value}" for name, value in pairs])])
+        for element, pairs in zip(page.elements, page.attributes, strict=True)
+    ]
+    for number in np.flatnonzero(within(page, _UNSEEN_TEXT[page.tag])).tolist():
+        keys[number] += _own_text(page.elements[number])
+    known = {key: hash_text(key) for key in set(keys)}
+    return np.fromiter((known[key] for key in keys), np.uint64, page.n)
+
+
+def _own_text(element: etree._Element) -> str:
+    parts = [element.text, *(child.tail for child in element)]
+    text = " ".join(" ".join(filter(None, parts)).split())
+    return text and f"\x00\x00{text}"
+
+
+# DOM node hashes in two passes: nodes that a site repeats literally, and what little changes between them.
+
+
+@dataclass(frozen=True)
+class NodeHashes:
+    """DOM nodes whose tag, attributes and content occur often enough on the site, each by one hash.
+
+    Paper: "Automatic Template Detection Using Novel Approach" (IJERT 1(7), 2012), section 3, "DOM based algorithm",
+    after Gibson, Punera and Tomkins, "The Volume and Evolution of Web Page Templates" (WWW 2005). The first pass counts
+    the occurrences of each template-hash on all pages. The second takes the topmost nodes whose count lies between two
+    thresholds, and joins siblings across small gaps of changing content.
+
+    Parameters: ``least_share``, occurrences per page from which a node is template (0.10); ``least``, occurrences that
+    it needs in any case (4); ``gap``, characters of HTML that may change between two sibling templates (20);
+    ``once_per_page``, count pages that have a node (on) or, as the paper does, all its occurrences (off); then
+    ``most_per_page``, occurrences per page above which a node is too common to say anything (20.0, and 0 for no limit).
+    With ``least`` 1 and ``least_share`` 0 a whole page is one template, as the paper says.
+
+    Cost: two parses of each page and 8 bytes of memory for each different node of the site; three more parses of a page
+    whose templates are located in its source.
+
+    When to use: to know the exact bytes of a template, or to be sure that what is cut is the same on other pages to
+    the letter. A nonce, a counter or a marked menu entry hides a node; its children are still found.
+    """
+
+    name: ClassVar[str] = "node-hashes"
+
+    least_share: float = parameter(0.10, "least occurrences of a template node, for each page", "occurrences per page")
+    least: int = parameter(4, "least occurrences of a template node, however few pages there are", "occurrences")
+    most_per_page: float = parameter(
+        20.0, "most occurrences of a template node, for each page, if all count; 0: no limit", "occurrences per page"
+    )
+    gap: int = parameter(20, "changing HTML that is allowed between two sibling templates", "characters")
+    once_per_page: bool = parameter(True, "count a node once on a page, not at each of its places")
+
+    def __post_init__(self) -> None:
+        if self.least < 1 or self.least_share < 0 or self.most_per_page < 0 or self.gap < 0:
+            raise ValueError("least must be at least 1; least_share, most_per_page and gap must not be negative")
+        if 0 < self.most_per_page < self.least_share:
+            raise ValueError("most_per_page must not be below least_share")
+
+    def learn(self, pages: SitePages, progress: Progress | None = None) -> NodeHashTemplate:
+        """Count the nodes of all pages with different text (first pass).
+
+        Raises:
+            SiteError: there are fewer than two.
+        """
+        counter = HashCounter()
+        distinct = 0
+        for read in pages.distinct(progress):
+            hashes = template_hashes(read.page, Events.of(read.page))
+            hashes = hashes[hashes != 0]
+            counter.add(np.unique(hashes) if self.once_per_page else hashes)
+            distinct += 1
+        check_enough(pages, distinct)
+        least = max(self.least, self.least_share * distinct)
+        limited = self.most_per_page and not self.once_per_page
+        most = max(self.most_per_page * distinct, least) if limited else np.inf
+        return NodeHashTemplate(self, counter.between(least, most), distinct)
+
+
+class SourceTemplate(NamedTuple):
+    """A template in the original source of a page: one node, or siblings and the gaps between them.
+
+    Attributes:
+        begin, end: where it is, in bytes.
+        nodes: number of template nodes that were joined.
+    """
+
+    begin: int
+    end: int
+    nodes: int
+
+
+class NodeHashTemplate:
+    """The template-hashes of a site.
+
+    Attributes:
+        pages: number of different pages that were counted.
+    """
+
+    def __init__(self, method: NodeHashes, hashes: Hashes, pages: int) -> None:
+        self.pages = pages
+        self._gap = method.gap
+        self._hashes = hashes
+
+    def label(self, read: SitePage) -> Labels:
+        """Label the topmost template nodes of a page, all inside them, and the small gaps between them.
+
+        A text block is template when most of its characters are.
+        """
+        page = read.page
+        events = Events.of(page)
+        begin, end, _ = self._joined(page, events)
+        inside = covered(begin, end, len(events))
+        return Labels(np.concatenate([inside[events.opens], mostly(page, inside[events.runs])]))
+
+    def templates(self, read: SitePage) -> list[SourceTemplate]:
+        """Return the templates of a page by their places in its source, in order.
+
+        Those without a place of their own in the source are left out: an implied element that holds nothing.
+        """
+        page = read.page
+        events = Events.of(page)
+        begin, end, nodes = self._joined(page, events)
+        located = source_map(read.html, page)
+        span = np.full((len(events), 2), NOWHERE, np.int64)
+        span[events.opens] = span[events.closes] = located.element
+        span[events.runs] = located.run
+        found = zip(span[begin, 0].tolist(), span[end - 1, 1].tolist(), nodes.tolist(), strict=True)
+        return sorted(SourceTemplate(*each) for each in found if NOWHERE not in each[:2])
+
+    def _joined(self, page: Page, events: Events) -> tuple[Positions, Positions, Positions]:
+        """First event of each coalesced template, the event behind its last one, and its number of nodes."""
+        known = among(template_hashes(page, events), self._hashes)
+        begin = np.concatenate([events.opens, events.runs])[known]
+        end = np.concatenate([events.closes, events.runs])[known] + 1
+        parent = np.concatenate([page.parent, page.run_node])[known]
+
+        order = np.argsort(begin)
+        begin, end, parent = begin[order], end[order], parent[order]
+        topmost = np.ones(len(begin), bool)
+        topmost[1:] = begin[1:] >= np.maximum.accumulate(end)[:-1]
+        begin, end, parent = begin[topmost], end[topmost], parent[topmost]
+
+        html = np.zeros(len(events), np.int64)
+        html[events.opens], html[events.runs] = html_lengths(page)
+        before = prefix_sums(html)
+        order = np.lexsort([begin, parent])
+        begin, end, parent = begin[order], end[order], parent[order]
+        apart = np.ones(len(begin), bool)
+        apart[1:] = (parent[1:] != parent[:-1]) | (before[begin[1:]] - before[end[:-1]] > self._gap)
+        first = np.flatnonzero(apart)
+        last = np.flatnonzero(np.append(apart[1:], True)[: len(begin)])
+        return begin[first], end[last], last - first + 1
+
+
+# Text windows in two passes: stretches of detagged text that a site repeats, whatever their markup.
+
+
+@dataclass(frozen=True)
+class TextWindows:
+    """Fragments of text, all of one length, that occur often enough in a sample of the pages.
+
+    Paper: "Automatic Template Detection Using Novel Approach" (IJERT 1(7), 2012), section 3, "Text based algorithm",
+    after Gibson, Punera and Tomkins, "The Volume and Evolution of Web Page Templates" (WWW 2005). The first pass slides
+    a window over the detagged text of sampled pages and counts what it shows; a fragment is counted if its hash is zero
+    modulo a density, so that one counted on a page is counted on all. The second finds the frequent fragments on a page
+    and joins those that overlap or touch.
+
+    Parameters: ``window``, W, length of a fragment (48 characters, white space collapsed); ``share`` and ``least``, F,
+    the occurrences that make a fragment frequent (0.10 for each sampled page, and 4 in any case); ``density``, D, one
+    fragment in so many is looked at (4; 0 and 1 for all); ``sample``, P, pages of the first pass, uniformly at random
+    (100, 0 for all); ``seed`` of that choice (0); ``once_per_page``, count pages that have a fragment (on) or, as the
+    paper does, all its places (off).
+
+    Cost: one parse of each sampled page and one of each labelled page; 16 bytes of memory for each different fragment
+    of the sample, of which there are nearly as many as characters, divided by the density.
+
+    When to use: where markup changes from page to page and words do not, and to find a quotation or a licence in the
+    middle of other text. It has no notion of elements: short entries of a menu count only with their neighbours.
+    """
+
+    name: ClassVar[str] = "text-windows"
+
+    window: int = parameter(48, "length of a fragment", "characters")
+    share: float = parameter(0.10, "least occurrences of a template fragment, for each sampled page", "share, 0 to 1")
+    least: int = parameter(4, "least occurrences of a template fragment, however few pages there are", "occurrences")
+    density: int = parameter(4, "look at one fragment in so many, chosen by hash", "fragments")
+    sample: int = parameter(100, "pages to learn from, chosen at random; 0 for all", "pages")
+    seed: int = parameter(0, "seed of that choice")
+    once_per_page: bool = parameter(True, "count a fragment once on a page, not at each of its places")
+
+    def __post_init__(self) -> None:
+        if self.window < 1 or self.least < 1:
+            raise ValueError("window and least must be at least 1")
+        if self.share < 0 or self.density < 0 or self.sample < 0:
+            raise ValueError("share, density and sample must not be negative")
+
+    def learn(self, pages: SitePages, progress: Progress | None = None) -> TextWindowTemplate:
+        """Count the fragments of a sample of pages with different text (first pass).
+
+        Raises:
+            SiteError: there are fewer than two.
+        """
+        chosen = pages
+        if self.sample and self.sample < len(pages):
+            numbers = np.random.default_rng(self.seed).choice(len(pages), self.sample, replace=False)
+            chosen = pages.subset(np.sort(numbers).tolist())
+        counter = HashCounter()
+        distinct = 0
+        for read in chosen.distinct(progress):
+            fragments = _fragments(Detagged(read.page).codes, self.window)
+            fragments = fragments[_sampled(fragments, self.density)]
+            counter.add(np.unique(fragments) if self.once_per_page else fragments)
+            distinct += 1
+        pages.skipped.update(chosen.skipped)
+        check_enough(chosen, distinct)
+        return TextWindowTemplate(self, counter.between(max(self.least, self.share * distinct)), distinct)
+
+
+class TextTemplate(NamedTuple):
+    """A stretch of repeated text on a page.
+
+    Attributes:
+        text: the text, white space collapsed.
+        begin, end: where it is in the source, in bytes, with the markup between its parts; -1 where the source could
+            not be followed.
+    """
+
+    text: str
+    begin: int
+    end: int
+
+
+class TextWindowTemplate:
+    """The frequent fragments of a site.
+
+    Attributes:
+        pages: number of different pages that were counted.
+    """
+
+    def __init__(self, method: TextWindows, fragments: Hashes, pages: int) -> None:
+        self.pages = pages
+        self._window = method.window
+        self._fragments = fragments
+
+    def label(self, read: SitePage) -> Labels:
+        """Label blocks most of whose characters lie in frequent fragments, and elements of nothing but such blocks."""
+        page = read.page
+        detagged = Detagged(page)
+        inked = self._covered(detagged)[detagged.place]
+        length = np.bincount(detagged.run, minlength=len(page.runs))
+        inside = np.bincount(detagged.run, inked, minlength=len(page.runs))
+        blocks = mostly_characters(page, length, inside / np.maximum(length, 1))
+        return Labels(np.concatenate([of_blocks(page, blocks), blocks]))
+
+    def templates(self, read: SitePage) -> list[TextTemplate]:
+        """Return the coalesced fragments of a page and their places in its source, in order."""
+        page = read.page
+        detagged = Detagged(page)
+        change = np.flatnonzero(np.diff(self._covered(detagged).astype(np.int8), prepend=0, append=0))
+        first = np.searchsorted(detagged.place, change[::2])
+        last = np.searchsorted(detagged.place, change[1::2]) - 1
+        where = _Located(read)
+        found = []
+        for begin, end, inked, until in zip(change[::2], change[1::2], first, last, strict=True):
+            if inked <= until:
+                text = detagged.text[begin:end].strip()
+                at = where.byte(detagged.run[inked], detagged.character[inked], after=False)
+                to = where.byte(detagged.run[until], detagged.character[until], after=True)
+                found.append(TextTemplate(text, at, to))
+        return found
+
+    def _covered(self, detagged: Detagged) -> NDArray[np.bool_]:
+        """bool[length of the text], characters in any of the frequent fragments."""
+        frequent = np.flatnonzero(among(_fragments(detagged.codes, self._window), self._fragments))
+        return covered(frequent, frequent + self._window, len(detagged.codes))
+
+
+class _Located:
+    """Places of characters in the source of a page, worked out run by run when asked for."""
+
+    def __init__(self, read: SitePage) -> None:
+        self._read = read
+        self._encoding = decoded(read.html)[0]
+        self._runs = source_map(read.html, read.page).run
+        self._offsets: dict[int, list[int] | None] = {}
+
+    def byte(self, run: int, character: int, *, after: bool) -> int:
+        """Byte at which a character begins, or the one after it; the border of the run where that cannot be told."""
+        begin, end = self._runs[run].tolist()
+        if begin == NOWHERE:
+            return NOWHERE
+        if run not in self._offsets:
+            text = self._read.page.runs[run]
+            self._offsets[run] = character_offsets(self._read.html[begin:end], text, self._encoding)
+        offsets = self._offsets[run]
+        if offsets is None:
+            return int(end if after else begin)
+        return int(begin + offsets[character - int(self._read.page.run_offset[run]) + after])
+
+
+def _fragments(codes: NDArray[np.uint32], window: int) -> Hashes:
+    """uint64, hash of the fragment that begins at each place; none for a text that is shorter than the window."""
+    length = len(codes)
+    if length < window:
+        return np.zeros(0, np.uint64)
+    sums = np.zeros(length + 1, np.uint64)
+    np.cumsum(mix(codes.astype(np.uint64) + np.uint64(1)) * powers(0, length), out=sums[1:])
+    begin = np.arange(length - window + 1)
+    return mix((sums[begin + window] - sums[begin]) * inverse_powers(begin))
+
+
+def _sampled(hashes: Hashes, density: int) -> NDArray[np.bool_]:
+    """bool, fragments whose hash is zero modulo the density, so that it is the same ones on every page."""
+    sampled: NDArray[np.bool_] = hashes % np.uint64(max(density, 1)) == 0
+    return sampled

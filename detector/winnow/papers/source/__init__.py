@@ -1,1 +1,0 @@
-"""Where the nodes and the text of a page stand in the source that it was parsed from."""
