@@ -16,7 +16,7 @@ import numpy as np
 
 from winnow.core import core
 from winnow.memo import Memo
-from winnow.page.attributes import AttributeValues, question
+from winnow.page.attributes import question
 from winnow.page.text import character_properties
 
 if TYPE_CHECKING:
@@ -101,9 +101,6 @@ class NameParts(NamedTuple):
 def split_names(table: AttributeTable) -> NameParts:
     """Divide the names of a page into parts, and hash them."""
     values = table.by_name
-    if not isinstance(values, AttributeValues):  # of a tree that the core cannot read
-        named = table.having(_NAMING)
-        return _split([place for place, _ in named], [value for _, value in named])
     chosen = values.answering(_NAMING)
     count = np.empty(len(chosen), np.int32)
     hashes = core.name_parts(values.data, values.begin, chosen, _NAME_SEED, _NUMBER_PART, count)
