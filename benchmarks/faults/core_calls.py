@@ -58,7 +58,6 @@ def misuse(rng: random.Random) -> int:
         ("static_features", (_random_page(rng, some), *_random_features(rng, some, table, text))),
         ("word_features", (some(i64), some(i64), some(f32), some(f32))),
         ("name_features", (some(i64), some(i64), some(f32), some(i32), some(i32), some(i32), some(i64), some(f32))),
-        ("hidden_layer", _random_layer(rng, some)),
         ("network_logits", _random_network(rng, some)),
         ("smooth", (*_random_units(rng, some), rng.choice((0, 1_000)))),
         ("flatten", ("no element", {}, 1, 2, some(u8), some(u8), table, 1, 10, 10)),
@@ -165,17 +164,11 @@ def _random_units(rng: random.Random, some: Callable[[type[np.generic]], Any]) -
     return _one_wrong(rng, some, [*scores, *_ones(np.float64, 2, 2), *_ones(np.int32, 2)])
 
 
-def _random_layer(rng: random.Random, some: Callable[[type[np.generic]], Any]) -> tuple[Any, ...]:
-    """A layer of three units over two features of two blocks, of which one array is wrong."""
-    parts = [np.ones(2, np.float32), rng.choice((np.ones(2, np.float32), np.ones(2, np.float32), some(np.float32)))]
-    mean, scale, *arrays = _ones(np.float32, 2, 2, 2 * PANEL, 3, 6)
-    mean, *arrays = _one_wrong(rng, some, [mean, scale, *arrays])
-    return tuple(parts[: rng.choice((0, 1, 2, 2, 2, 2))]), mean, arrays[0], 4.0, *arrays[1:]
-
-
 def _random_network(rng: random.Random, some: Callable[[type[np.generic]], Any]) -> tuple[Any, ...]:
-    """One network of three and two units over two blocks, of which one array is wrong."""
+    """One network of three and two units over two features of two blocks, of which one array is wrong."""
+    parts = [np.ones(2, np.float32), rng.choice((np.ones(2, np.float32), np.ones(2, np.float32), some(np.float32)))]
     windows = [np.zeros(6, np.int64), np.array([1, 2, 1, 1, 2, 2]), np.ones(6, np.float32)]
-    arrays = [np.ones(6, np.float32), np.ones(2, np.float32), *windows, *_ones(np.float32, 12 * PANEL, 2, 2)]
+    arrays = [*_ones(np.float32, 2, 2, 2 * PANEL, 3, 2), *windows, *_ones(np.float32, 12 * PANEL, 2, 2)]
     *arguments, logits = _one_wrong(rng, some, [*arrays, np.empty(2, np.float32)])
-    return *arguments, 0.5, rng.choice((-1, 0, 1, 1, 1, 2)), logits
+    chosen = tuple(parts[: rng.choice((0, 1, 2, 2, 2, 2))])
+    return chosen, 4.0, *arguments, 0.5, rng.choice((-1, 0, 1, 1, 1, 2)), logits

@@ -166,18 +166,13 @@ def answer_questions(
     /,
 ) -> int: ...
 def date_signs(texts: list[str], longest: int, signs: WriteableBuffer, /) -> None: ...
-def hidden_layer(
-    parts: tuple[ReadableBuffer, ...],
-    mean: ReadableBuffer,
-    scale: ReadableBuffer,
-    most: float,
-    panels: ReadableBuffer,
-    bias: ReadableBuffer,
-    hidden: WriteableBuffer,
-    /,
-) -> None: ...
 def network_logits(
-    hidden: ReadableBuffer,
+    parts: tuple[ReadableBuffer, ...],
+    clip: float,
+    mean: ReadableBuffer,
+    feature_scale: ReadableBuffer,
+    block_panels: ReadableBuffer,
+    block_bias: ReadableBuffer,
     weight: ReadableBuffer,
     begin: ReadableBuffer,
     end: ReadableBuffer,

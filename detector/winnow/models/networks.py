@@ -146,15 +146,13 @@ class Ensemble:
             scale: float32[k], one over their standard deviations.
             windows: context of the blocks.
         """
-        m = len(parts[0])
-        logits = np.empty(m, np.float32)
-        if m:
-            hidden = np.empty((m, len(self._block_bias)), np.float32)
-            rows = tuple(np.ascontiguousarray(part.T) for part in parts)  # as features are computed: no copies
-            core.hidden_layer(rows, mean, scale, CLIP, self._block_panels, self._block_bias, hidden)
+        logits = np.empty(len(parts[0]), np.float32)
+        if len(logits):
             core.network_logits(
-                *(hidden, windows.weight, windows.begin, windows.end, windows.scale, self._context_panels),
-                *(self._context_bias, self._output_weight, self._output_bias, self._networks, logits),
+                *(tuple(np.ascontiguousarray(part.T) for part in parts), CLIP),  # as features are computed: no copies
+                *(mean, scale, self._block_panels, self._block_bias),
+                *(windows.weight, windows.begin, windows.end, windows.scale, self._context_panels, self._context_bias),
+                *(self._output_weight, self._output_bias, self._networks, logits),
             )
         return logits
 

@@ -97,7 +97,6 @@ static PyMethodDef methods[] = {
     {"name_parts", core_name_parts, METH_VARARGS, "Hashes of the parts of names."},
     {"answer_questions", core_answer_questions, METH_VARARGS, "The marks of winnow.page.attributes."},
     {"date_signs", core_date_signs, METH_VARARGS, "The signs of winnow.evidence.comment_model."},
-    {"hidden_layer", core_hidden_layer, METH_VARARGS, "The first layer of winnow.models.networks.Ensemble."},
     {"network_logits", core_network_logits, METH_VARARGS, "The logits of winnow.models.networks.Ensemble."},
     {"limit_registers", core_limit_registers, METH_VARARGS, "Multiply with registers of so many bytes at most, for tests."},
     {"static_features", core_static_features, METH_VARARGS, "The features of winnow.features.blocks."},

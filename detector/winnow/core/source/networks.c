@@ -164,143 +164,26 @@ PyObject *core_limit_registers(PyObject *module, PyObject *arguments)
     return PyArg_ParseTuple(arguments, "i", &most) ? PyLong_FromLong(limit_registers(most)) : NULL;
 }
 
-/* ---- The first hidden layer: features standardised, weighted and rectified */
+enum { MAX_PARTS = 4, MAX_UNITS = 1 << 16 };
+enum { STRIP = 2 * TILE_ROWS }; /* blocks that are standardised together: those of a cache line */
+enum { COLUMNS = 16 };          /* pooled together, so that running totals of long pages stay small */
+enum {
+    MEAN, FEATURE_SCALE, BLOCK_PANELS, BLOCK_BIAS, WEIGHT, BEGIN, END, SCALE, CONTEXT_PANELS, CONTEXT_BIAS, OUTPUT_WEIGHT,
+    LOGITS, ARRAYS
+};
 
-enum { MAX_PARTS = 4, STRIP = 2 * TILE_ROWS }; /* blocks that are standardised together: those of a cache line */
-enum { LAYER_MEAN, LAYER_SCALE, LAYER_PANELS, LAYER_BIAS, LAYER_HIDDEN, LAYER_ARRAYS };
-
+/* m blocks of f features; p networks of c and d hidden units; the first window of a block is its neighbours, and of the
+   `kinds` others, containers that many blocks share, k are different. */
 typedef struct {
-    Array parts[MAX_PARTS], arrays[LAYER_ARRAYS];
-    int count;
-    Py_ssize_t m, k, width, panels;
-    float most;
-    float *packed; /* [k][STRIP] */
-} Layer;
-
-/* Gather the standardised features of the blocks from `begin` on; what lies behind the last nobody reads. */
-static void pack(const Layer *layer, Py_ssize_t begin, Py_ssize_t rows)
-{
-    const float *mean = ITEMS(layer->arrays[LAYER_MEAN], float), *scale = ITEMS(layer->arrays[LAYER_SCALE], float);
-    float *to = layer->packed;
-    int part;
-    for (part = 0; part < layer->count; part++) {
-        const float *from = ITEMS(layer->parts[part], float) + begin;
-        Py_ssize_t features = layer->parts[part].length / layer->m;
-        for (; features > 0; features--, from += layer->m, to += STRIP, mean++, scale++) {
-            standardise(from, rows, *mean, *scale, layer->most, to);
-        }
-    }
-}
-
-/* What some rows of packed features make of a panel's units. */
-static void fill_tile(const Layer *layer, const float *packed, Py_ssize_t begin, Py_ssize_t rows, Py_ssize_t panel)
-{
-    const float *of_row[TILE_ROWS], *bias = ITEMS(layer->arrays[LAYER_BIAS], float) + panel * TILE_COLUMNS;
-    float *hidden = ITEMS(layer->arrays[LAYER_HIDDEN], float) + begin * layer->width + panel * TILE_COLUMNS, tile[TILE];
-    Py_ssize_t row, columns = layer->width - panel * TILE_COLUMNS;
-    columns = columns < TILE_COLUMNS ? columns : TILE_COLUMNS;
-    for (row = 0; row < TILE_ROWS; row++) {
-        of_row[row] = packed + row;
-    }
-    multiply(of_row, STRIP, layer->k, ITEMS(layer->arrays[LAYER_PANELS], float) + panel * layer->k * TILE_COLUMNS, tile);
-    for (row = 0; row < rows && row < TILE_ROWS; row++) {
-        rectify(tile + row * TILE_COLUMNS, bias, columns, hidden + row * layer->width);
-    }
-}
-
-static void fill_layer(const Layer *layer)
-{
-    Py_ssize_t begin, panel, row;
-    for (begin = 0; begin < layer->m; begin += STRIP) {
-        Py_ssize_t rows = layer->m - begin < STRIP ? layer->m - begin : STRIP;
-        pack(layer, begin, rows);
-        for (panel = 0; panel < layer->panels; panel++) {
-            for (row = 0; row < rows; row += TILE_ROWS) {
-                fill_tile(layer, layer->packed + row, begin + row, rows - row, panel);
-            }
-        }
-    }
-}
-
-/* Borrow the parts of the features and find out the sizes; 1, 0 where they do not fit, -1 with an exception set. */
-static int measure_layer(Layer *layer, PyObject *parts)
-{
-    Py_ssize_t count = PyTuple_Size(parts), k = 0;
-    layer->width = layer->arrays[LAYER_BIAS].length;
-    layer->panels = (layer->width + TILE_COLUMNS - 1) / TILE_COLUMNS;
-    layer->m = layer->width ? layer->arrays[LAYER_HIDDEN].length / layer->width : 0;
-    if (count < 1 || count > MAX_PARTS || layer->m < 1 || layer->m * layer->width != layer->arrays[LAYER_HIDDEN].length) {
-        return 0;
-    }
-    for (; layer->count < count; layer->count++) {
-        Array *part = &layer->parts[layer->count];
-        if (array_borrow(part, PyTuple_GetItem(parts, layer->count), 4, 0, "part") < 0) {
-            layer->count++;
-            return -1;
-        }
-        if (part->length % layer->m != 0) {
-            layer->count++;
-            return 0;
-        }
-        k += part->length / layer->m;
-    }
-    layer->k = k;
-    return layer->arrays[LAYER_MEAN].length == k && layer->arrays[LAYER_SCALE].length == k && k < 1 << 20
-           && layer->width < 1 << 20 && layer->arrays[LAYER_PANELS].length == layer->panels * k * TILE_COLUMNS;
-}
-
-/* hidden_layer(parts: tuple of float32[..., m], mean: float32[k], scale: float32[k], most,
-                panels: float32[panels, k, TILE_COLUMNS], bias: float32[width], hidden: float32[m, width])
-
-   parts: k features of m blocks, feature by feature; panels: the columns of the weights, filled up with zeros. */
-PyObject *core_hidden_layer(PyObject *module, PyObject *arguments)
-{
-    static const char *const names[LAYER_ARRAYS] = {"mean", "scale", "panels", "bias", "hidden"};
-    static const int sizes[LAYER_ARRAYS] = {4, 4, 4, 4, 4};
-    PyObject *objects[LAYER_ARRAYS], *parts, *result = NULL;
-    Layer layer;
-    int fits;
-    (void)module;
-    memset(&layer, 0, sizeof layer);
-    if (!PyArg_ParseTuple(arguments, "O!OOfOOO", &PyTuple_Type, &parts, &objects[LAYER_MEAN], &objects[LAYER_SCALE], &layer.most,
-                          &objects[LAYER_PANELS], &objects[LAYER_BIAS], &objects[LAYER_HIDDEN])) {
-        return NULL;
-    }
-    if (arrays_borrow(layer.arrays, objects, sizes, names, LAYER_ARRAYS, LAYER_HIDDEN) < 0 || (fits = measure_layer(&layer, parts)) < 0) {
-        goto done;
-    }
-    if (!fits) {
-        PyErr_SetString(PyExc_ValueError, "not features and the weights of a layer");
-        goto done;
-    }
-    if ((layer.packed = calloc((size_t)(layer.k * STRIP) + 1, sizeof(float))) == NULL) {
-        PyErr_NoMemory();
-        goto done;
-    }
-    Py_BEGIN_ALLOW_THREADS
-    fill_layer(&layer);
-    Py_END_ALLOW_THREADS
-    result = Py_NewRef(Py_None);
-done:
-    free(layer.packed);
-    arrays_release(layer.parts, layer.count);
-    arrays_release(layer.arrays, LAYER_ARRAYS);
-    return result;
-}
-
-/* ---- What networks make of their first hidden layers */
-
-enum { COLUMNS = 16 }; /* taken together, so that running totals of long pages stay small */
-enum { HIDDEN, WEIGHT, BEGIN, END, SCALE, CONTEXT_PANELS, CONTEXT_BIAS, OUTPUT_WEIGHT, LOGITS, ARRAYS };
-
-/* m blocks; p networks of c and d hidden units; the first window of a block is its neighbours, and of the `kinds` others,
-   containers that many blocks share, k are different. */
-typedef struct {
-    Array arrays[ARRAYS];
-    Py_ssize_t m, p, c, d, k, kinds, panels;
+    Array parts[MAX_PARTS], arrays[ARRAYS];
+    int count; /* of parts of the features */
+    float clip;
+    Py_ssize_t m, f, p, c, d, k, kinds, panels;
     int32_t *place;  /* [kinds][m]: number of each block's window */
     int32_t *window; /* k: place of the first of all equal windows in BEGIN, END and SCALE */
     int32_t *met;    /* k: the windows of a kind, in the order they are met */
+    float *packed;   /* [f][STRIP] */
+    float *hidden;   /* [m][p * c] */
     double *totals;  /* [m + 1][COLUMNS] */
     float *means;    /* [k][c] */
     float *products; /* [k][d] */
@@ -309,9 +192,59 @@ typedef struct {
     float *near;     /* [TILE_ROWS][c] */
 } Task;
 
+/* ---- The first hidden layer: features standardised, weighted and rectified */
+
+/* Gather the standardised features of the blocks from `begin` on; what lies behind the last nobody reads. */
+static void pack(const Task *task, Py_ssize_t begin, Py_ssize_t rows)
+{
+    const float *mean = ITEMS(task->arrays[MEAN], float), *scale = ITEMS(task->arrays[FEATURE_SCALE], float);
+    float *to = task->packed;
+    int part;
+    for (part = 0; part < task->count; part++) {
+        const float *from = ITEMS(task->parts[part], float) + begin;
+        Py_ssize_t features = task->parts[part].length / task->m;
+        for (; features > 0; features--, from += task->m, to += STRIP, mean++, scale++) {
+            standardise(from, rows, *mean, *scale, task->clip, to);
+        }
+    }
+}
+
+/* What some rows of packed features make of a panel's units. */
+static void fill_tile(const Task *task, const float *packed, Py_ssize_t begin, Py_ssize_t rows, Py_ssize_t panel)
+{
+    const float *of_row[TILE_ROWS], *bias = ITEMS(task->arrays[BLOCK_BIAS], float) + panel * TILE_COLUMNS;
+    const float *weight = ITEMS(task->arrays[BLOCK_PANELS], float) + panel * task->f * TILE_COLUMNS;
+    Py_ssize_t row, width = task->p * task->c, columns = width - panel * TILE_COLUMNS;
+    float *hidden = task->hidden + begin * width + panel * TILE_COLUMNS, tile[TILE];
+    columns = columns < TILE_COLUMNS ? columns : TILE_COLUMNS;
+    for (row = 0; row < TILE_ROWS; row++) {
+        of_row[row] = packed + row;
+    }
+    multiply(of_row, STRIP, task->f, weight, tile);
+    for (row = 0; row < rows && row < TILE_ROWS; row++) {
+        rectify(tile + row * TILE_COLUMNS, bias, columns, hidden + row * width);
+    }
+}
+
+static void fill_hidden(const Task *task)
+{
+    Py_ssize_t begin, panel, row, panels = (task->p * task->c + TILE_COLUMNS - 1) / TILE_COLUMNS;
+    for (begin = 0; begin < task->m; begin += STRIP) {
+        Py_ssize_t rows = task->m - begin < STRIP ? task->m - begin : STRIP;
+        pack(task, begin, rows);
+        for (panel = 0; panel < panels; panel++) {
+            for (row = 0; row < rows; row += TILE_ROWS) {
+                fill_tile(task, task->packed + row, begin + row, rows - row, panel);
+            }
+        }
+    }
+}
+
+/* ---- The second hidden layer, and the logits */
+
 static const float *hidden_of(const Task *task, Py_ssize_t network, Py_ssize_t block)
 {
-    return ITEMS(task->arrays[HIDDEN], float) + block * task->p * task->c + network * task->c;
+    return task->hidden + block * task->p * task->c + network * task->c;
 }
 
 /* Add some numbers, weighted, to as many; nothing else lies there, so that a few are added at once. */
@@ -508,57 +441,110 @@ static int are_slices(const Array *begin, const Array *end, Py_ssize_t below)
     return 1;
 }
 
-/* Find the sizes out and check them; 0 where they do not fit. There is a block. */
-static int measure_task(Task *task)
+/* Borrow the parts of the features; 1, 0 where they do not fit, -1 with an exception set. */
+static int borrow_features(Task *task, PyObject *parts)
+{
+    Py_ssize_t count = PyTuple_Size(parts);
+    if (count < 1 || count > MAX_PARTS || task->m < 1) {
+        return 0;
+    }
+    while (task->count < count) {
+        Array *part = &task->parts[task->count];
+        if (array_borrow(part, PyTuple_GetItem(parts, task->count++), 4, 0, "part") < 0) {
+            return -1;
+        }
+        if (part->length % task->m != 0) {
+            return 0;
+        }
+        task->f += part->length / task->m;
+    }
+    return 1;
+}
+
+/* Find the sizes out and check them; 0 where they do not fit. */
+static int measure(Task *task)
 {
     const Array *arrays = task->arrays;
-    Py_ssize_t windows = arrays[BEGIN].length;
+    Py_ssize_t windows = arrays[BEGIN].length, width = arrays[BLOCK_BIAS].length;
+    if (task->p < 1 || width > MAX_UNITS || arrays[CONTEXT_BIAS].length > MAX_UNITS || task->f > 1 << 20) {
+        return 0;
+    }
     task->kinds = windows / task->m - 1;
-    task->c = task->p > 0 ? arrays[HIDDEN].length / task->m / task->p : 0;
-    task->d = task->p > 0 ? arrays[CONTEXT_BIAS].length / task->p : 0;
+    task->c = width / task->p;
+    task->d = arrays[CONTEXT_BIAS].length / task->p;
     task->panels = (task->d + TILE_COLUMNS - 1) / TILE_COLUMNS;
-    return task->c > 0 && task->d > 0 && task->c <= 1 << 16 && task->d <= 1 << 16 && task->p <= 1 << 10
+    return task->c > 0 && task->d > 0 && width == task->p * task->c && arrays[MEAN].length == task->f
+           && arrays[FEATURE_SCALE].length == task->f
+           && arrays[BLOCK_PANELS].length == (width + TILE_COLUMNS - 1) / TILE_COLUMNS * task->f * TILE_COLUMNS
            && task->kinds >= 0 && task->kinds < 1 << 10 && windows < INT32_MAX
-           && arrays[HIDDEN].length == task->m * task->p * task->c && arrays[CONTEXT_BIAS].length == task->p * task->d
-           && arrays[OUTPUT_WEIGHT].length == task->p * task->d && windows == (task->kinds + 1) * task->m
-           && arrays[END].length == windows && arrays[SCALE].length == windows
+           && arrays[CONTEXT_BIAS].length == task->p * task->d && arrays[OUTPUT_WEIGHT].length == task->p * task->d
+           && windows == (task->kinds + 1) * task->m && arrays[END].length == windows && arrays[SCALE].length == windows
            && arrays[CONTEXT_PANELS].length == task->p * (task->kinds + 2) * task->panels * task->c * TILE_COLUMNS
            && arrays[LOGITS].length == task->m && are_slices(&arrays[BEGIN], &arrays[END], task->m);
 }
 
-static int allocate(Task *task)
+/* 0, or -1 without memory. */
+static int prepare(Task *task)
 {
+    size_t windows = (size_t)(task->kinds * task->m);
+    if ((task->place = malloc(sizeof(int32_t) * 3 * windows + 1)) == NULL) {
+        return -1;
+    }
+    task->window = task->place + windows;
+    task->met = task->window + windows;
+    if (number_windows(task) < 0) {
+        return -1;
+    }
+    task->packed = calloc((size_t)(task->f * STRIP) + 1, sizeof(float));
+    task->hidden = malloc(sizeof(float) * (size_t)(task->m * task->p * task->c));
     task->totals = calloc(((size_t)task->m + 1) * COLUMNS, sizeof(double));
     task->means = malloc(sizeof(float) * (size_t)(task->k * task->c) + 1);
     task->products = malloc(sizeof(float) * (size_t)(task->k * task->d) + 1);
     task->known = malloc((size_t)task->k + 1);
     task->layer = malloc(sizeof(float) * (size_t)(task->m * task->d));
     task->near = malloc(sizeof(float) * TILE_ROWS * (size_t)task->c);
-    return task->totals == NULL || task->means == NULL || task->products == NULL || task->known == NULL
-                   || task->layer == NULL || task->near == NULL
-               ? -1
-               : 0;
+    return task->packed && task->hidden && task->totals && task->means && task->products && task->known && task->layer
+                   && task->near
+               ? 0
+               : -1;
 }
 
-/* network_logits(hidden: float32[m, p * c], weight: float32[m], begin: int64[1 + kinds, m], end: int64[1 + kinds, m],
-                  scale: float32[1 + kinds, m], context_panels: float32[p, kinds + 2, panels, c, TILE_COLUMNS],
-                  context_bias: float32[p * d], output_weight: float32[p * d], output_bias, networks: p, logits: float32[m])
+static void release(Task *task)
+{
+    free(task->near);
+    free(task->layer);
+    free(task->known);
+    free(task->products);
+    free(task->means);
+    free(task->totals);
+    free(task->hidden);
+    free(task->packed);
+    free(task->place);
+    arrays_release(task->parts, task->count);
+    arrays_release(task->arrays, ARRAYS);
+}
 
-   begin, end, scale: of winnow.features.context.ContextWindows; context_panels: the columns of each weight, filled up with
-   zeros. */
+/* network_logits(parts: tuple of float32[..., m], clip, mean: float32[f], scale: float32[f],
+                  block_panels: float32[panels, f, TILE_COLUMNS], block_bias: float32[p * c],
+                  weight: float32[m], begin: int64[1 + kinds, m], end: int64[1 + kinds, m], scale: float32[1 + kinds, m],
+                  context_panels: float32[p, kinds + 2, panels, c, TILE_COLUMNS], context_bias: float32[p * d],
+                  output_weight: float32[p * d], output_bias, networks: p, logits: float32[m])
+
+   parts: the features of the blocks, feature by feature; weight, begin, end, scale: winnow.features.context.ContextWindows;
+   panels: the columns of the weights, filled up with zeros. */
 PyObject *core_network_logits(PyObject *module, PyObject *arguments)
 {
-    static const char *const names[ARRAYS] = {"hidden", "weight", "begin", "end", "scale", "context_panels",
-                                              "context_bias", "output_weight", "logits"};
-    static const int sizes[ARRAYS] = {4, 4, 8, 8, 4, 4, 4, 4, 4};
-    PyObject *o[ARRAYS], *result = NULL;
+    static const char *const names[ARRAYS] = {"mean", "scale", "block_panels", "block_bias", "weight", "begin", "end",
+                                              "scale", "context_panels", "context_bias", "output_weight", "logits"};
+    static const int sizes[ARRAYS] = {4, 4, 4, 4, 4, 8, 8, 4, 4, 4, 4, 4};
+    PyObject *o[ARRAYS], *parts, *result = NULL;
     float output_bias;
-    size_t windows;
-    int failed;
+    int fits, failed;
     Task task;
     (void)module;
     memset(&task, 0, sizeof task);
-    if (!PyArg_ParseTuple(arguments, "OOOOOOOOfnO", &o[HIDDEN], &o[WEIGHT], &o[BEGIN], &o[END], &o[SCALE],
+    if (!PyArg_ParseTuple(arguments, "O!fOOOOOOOOOOOfnO", &PyTuple_Type, &parts, &task.clip, &o[MEAN], &o[FEATURE_SCALE],
+                          &o[BLOCK_PANELS], &o[BLOCK_BIAS], &o[WEIGHT], &o[BEGIN], &o[END], &o[SCALE],
                           &o[CONTEXT_PANELS], &o[CONTEXT_BIAS], &o[OUTPUT_WEIGHT], &output_bias, &task.p, &o[LOGITS])) {
         return NULL;
     }
@@ -566,37 +552,22 @@ PyObject *core_network_logits(PyObject *module, PyObject *arguments)
         goto done;
     }
     task.m = task.arrays[WEIGHT].length;
-    if (task.m < 1 || !measure_task(&task)) {
-        PyErr_SetString(PyExc_ValueError, "not the layers of a network and the context windows of blocks");
+    if ((fits = borrow_features(&task, parts)) < 0) {
         goto done;
     }
-    windows = (size_t)(task.kinds * task.m);
-    task.place = malloc(sizeof(int32_t) * 3 * windows + 1);
-    if (task.place == NULL) {
-        PyErr_NoMemory();
+    if (!fits || !measure(&task)) {
+        PyErr_SetString(PyExc_ValueError, "not features, the weights of networks and the context windows of blocks");
         goto done;
     }
-    task.window = task.place + windows;
-    task.met = task.window + windows;
     Py_BEGIN_ALLOW_THREADS
-    failed = number_windows(&task) < 0 || allocate(&task) < 0;
+    failed = prepare(&task) < 0;
     if (!failed) {
+        fill_hidden(&task);
         add_logits(&task, output_bias);
     }
     Py_END_ALLOW_THREADS
-    if (failed) {
-        PyErr_NoMemory();
-        goto done;
-    }
-    result = Py_NewRef(Py_None);
+    result = failed ? PyErr_NoMemory() : Py_NewRef(Py_None);
 done:
-    free(task.near);
-    free(task.layer);
-    free(task.known);
-    free(task.products);
-    free(task.means);
-    free(task.totals);
-    free(task.place);
-    arrays_release(task.arrays, ARRAYS);
+    release(&task);
     return result;
 }
