@@ -20,6 +20,8 @@ help: ## this list
 $(VENV)/.installed: pyproject.toml $(PINS) hatch_build.py $(shell find detector/winnow/core/source -name "*.[ch]")
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --constraint $(PINS) hatchling editables setuptools
+	@$(BIN)/python -c 'import sys, hatch_build; sys.exit(not hatch_build.find_compiler())' || \
+	    $(BIN)/python -m pip install --quiet --constraint $(PINS) ziglang  # a C compiler, where there is none
 	$(BIN)/python -m pip install --quiet --constraint $(PINS) --no-build-isolation --editable '.[dev]'
 	touch $@
 

@@ -1,82 +1,107 @@
-"""Builds the compiled core where there is a compiler, and goes on without it where there is none.
-
-``WINNOW_BUILD_CORE=0`` does not try; ``WINNOW_BUILD_CORE=required`` fails where the core cannot be built, for wheels
-that are published.
-"""
+"""Compiles the core of the library, by the machine's C compiler or, where there is none, by that of ziglang from PyPI."""
 
 from __future__ import annotations
 
 import os
+import shlex
+import shutil
+import sys
 import sysconfig
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-VARIABLE = "WINNOW_BUILD_CORE"
 FOLDER = Path("detector", "winnow", "core")
-STABLE_ABI = ("0x030B0000", "cp311")  # of CPython 3.11; core.h has it, too
+STABLE_ABI = ("0x030B0000", "cp311")  # of CPython 3.11; a Python without a lock knows none yet
+ZIGLANG = "ziglang>=0.15"
+HOW = (
+    "winnow needs its compiled core, and it could not be built: {}\n"
+    "Install a C compiler (Debian: apt-get install gcc libc6-dev; macOS: xcode-select --install), or run "
+    f"'pip install \"{ZIGLANG}\"', whose compiler is used where there is no other, and install again."
+)
 
 
 class CoreBuildHook(BuildHookInterface[Any]):
-    """Compiles ``detector/winnow/core/source`` into ``_compiled.abi3.so`` next to it, editable installs included."""
+    """Compiles ``detector/winnow/core/source`` into a library next to it, editable installs included."""
+
+    def dependencies(self) -> list[str]:
+        """Ask for a compiler where the machine has none."""
+        return [] if self.target_name != "wheel" or find_compiler() else [ZIGLANG]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Build before the files of a wheel are gathered."""
         del version
-        wanted = os.environ.get(VARIABLE, "")
-        if self.target_name != "wheel" or wanted == "0":
-            return
-        if sysconfig.get_config_var("Py_GIL_DISABLED"):  # such a Python knows no stable ABI yet
+        if self.target_name != "wheel":
             return
         try:
             built = build(Path(self.root))
         except Exception as error:
-            if wanted == "required":
-                raise
-            self.app.display_warning(f"without the compiled core, which numpy stands in for: {error}")
-            return
+            raise RuntimeError(HOW.format(error)) from error
         build_data["artifacts"].append(f"/{FOLDER.as_posix()}/{built.name}")
         build_data["pure_python"] = False
-        platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
-        build_data["tag"] = f"{STABLE_ABI[1]}-abi3-{platform}"
+        if is_abi_stable():
+            platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+            build_data["tag"] = f"{STABLE_ABI[1]}-abi3-{platform}"
+        else:
+            build_data["infer_tag"] = True
+
+
+def is_abi_stable() -> bool:
+    """Whether one library serves this Python and all that follow."""
+    return not sysconfig.get_config_var("Py_GIL_DISABLED")
+
+
+def find_compiler() -> str | None:
+    """Return the command of the machine's C compiler: ``CC``, the one Python was built with, or a usual name."""
+    built_with = (sysconfig.get_config_var("CC") or "").split()[:1]
+    names = [os.environ.get("CC", ""), *built_with, "cc", "gcc", "clang"]
+    return next((name for name in names if name and shutil.which(shlex.split(name)[0])), None)
 
 
 def build(root: Path) -> Path:
-    """Compile the core; returns the library. Raises whatever a compiler that is missing or fails leads to."""
+    """Compile the core and return the library.
+
+    Raises:
+        Exception: whatever a compiler that is missing or fails leads to.
+    """
     from setuptools import Distribution, Extension  # noqa: PLC0415  (only where something is compiled)
     from setuptools.command.build_ext import build_ext  # noqa: PLC0415
 
-    folder = root / FOLDER
-    sources = folder / "source"
+    sources = FOLDER / "source"
     extension = Extension(
         "_compiled",
-        sources=[str(source.relative_to(root)) for source in sorted(sources.rglob("*.c"))],
-        depends=[str(header.relative_to(root)) for header in sources.rglob("*.h")],
-        include_dirs=[str(sources.relative_to(root))],
-        define_macros=[("Py_LIMITED_API", STABLE_ABI[0])],
-        extra_compile_args=[
-            "-O3",
-            "-fno-strict-aliasing",
-            "-ffp-contract=off",
-        ],  # sums as numpy has them, on any machine
+        sources=[str(source.relative_to(root)) for source in sorted((root / sources).rglob("*.c"))],
+        include_dirs=[str(sources)],
+        define_macros=[("Py_LIMITED_API", STABLE_ABI[0])] if is_abi_stable() else [],
+        extra_compile_args=["-O3", "-fno-strict-aliasing", "-ffp-contract=off"],  # sums as numpy has them, everywhere
         libraries=["m"],
-        py_limited_api=True,
+        py_limited_api=is_abi_stable(),
     )
-    before = Path.cwd()
+    before, variables = Path.cwd(), dict(os.environ)
     os.chdir(root)
     try:
+        compiler = find_compiler()
+        if compiler is None:
+            if find_spec("ziglang") is None:
+                raise FileNotFoundError("there is no C compiler on the PATH")
+            compiler = f"{sys.executable} -m ziglang cc"
+            shared = "-bundle -undefined dynamic_lookup" if sys.platform == "darwin" else "-shared"
+            os.environ |= {"LDSHARED": f"{compiler} {shared}", "CFLAGS": "-fno-sanitize=all"}
+        os.environ["CC"] = compiler
         with TemporaryDirectory() as temporary:
             command = build_ext(Distribution({"name": "winnow-core", "ext_modules": [extension]}))
             command.build_lib = command.build_temp = temporary
             command.ensure_finalized()
             command.run()
             (found,) = Path(temporary).glob("_compiled*.so")
-            target = folder / found.name
+            target = FOLDER / found.name
             target.unlink(missing_ok=True)  # one that is in use keeps its file
-            target.write_bytes(found.read_bytes())
-            target.chmod(0o755)
+            shutil.copy(found, target)
     finally:
         os.chdir(before)
-    return target
+        os.environ.clear()
+        os.environ.update(variables)
+    return root / target
