@@ -44,7 +44,7 @@ from benchmarks.shared.common import parser_of, say, table, write_json
 from benchmarks.shared.plots import Panel, add_plot_argument, draw
 from winnow.features.tokens import TABLE_SIZE
 from winnow.models.networks import standardise
-from winnow.training.networks import learn_tables, stacked_features, train_block_model
+from winnow.training.networks import learn_tables, stacked_token_features, train_block_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -78,7 +78,7 @@ class Fold:
     def matrices(self) -> tuple[Matrix, Matrix]:
         """float32[e, k] twice: features of the blocks to learn from and to judge, learned ones from other sites."""
         weight = np.ones(len(self.train))
-        matrix = np.concatenate(_labelled(self.train, stacked_features(self.train, weight, seed=self.seed)))
+        matrix = np.concatenate(_labelled(self.train, stacked_token_features(self.train, weight, seed=self.seed)))
         mean, scale = matrix.mean(axis=0), (1 / (matrix.std(axis=0) + 1e-3)).astype(np.float32)
         tables = learn_tables(self.train, weight)
         features = [np.concatenate([page.static, tables.features(page.tokens)], axis=1) for page in self.test]

@@ -13,7 +13,7 @@ from winnow.evidence.main_content import find_later_copies
 from winnow.output.stripping import template_units
 from winnow.output.text import block_texts
 from winnow.smoothing import smooth_scores, unsmoothed
-from winnow.training.gold import content_shares
+from winnow.training.gold import content_fractions
 
 if TYPE_CHECKING:
     import argparse
@@ -87,5 +87,5 @@ def labelled_pages(options: argparse.Namespace, models: Models) -> Iterator[Labe
             continue
         if page.m:
             texts = block_texts(page)
-            template = content_shares(texts, gold.text) < CONTENT_SHARE
+            template = content_fractions(texts, gold.text) < CONTENT_SHARE
             yield LabelledPage(gold, page, texts, models.of(gold).score(page), template)

@@ -40,7 +40,7 @@ from scrapy_winnow.storage.keys import LearningKeys
 from winnow import load_model
 from winnow.page.page import Page
 from winnow.training.blocks import measured
-from winnow.training.examples import BlockPage, of_sites
+from winnow.training.examples import BlockPage, label_sites
 from winnow.training.networks import train_block_model
 from winnow.training.refitting import compared, refit
 from winnow.training.sites import Site, find_sites
@@ -78,7 +78,7 @@ def main() -> None:
     say(f"cost of an example: {cost(crawled):.2f} parses of the same page")
     collection = crawl(crawled, options)
     say("reading the sites to measure on")
-    dev = of_sites(find_sites(options.dev_dir), seed=options.seed)
+    dev = label_sites(find_sites(options.dev_dir), seed=options.seed)
 
     rows: list[list[object]] = []
     for name in options.model or ["blocks-self-taught"]:
@@ -88,7 +88,7 @@ def main() -> None:
     rows.append(row("examples alone", train_block_model([], collection.fitted, seed=options.seed), dev))
     if options.rest:
         say(f"training on the {len(rest)} sites that were not crawled")
-        before = train_block_model([], of_sites(rest, seed=options.seed, pages_per_site=10), seed=options.seed)
+        before = train_block_model([], label_sites(rest, seed=options.seed, pages_per_site=10), seed=options.seed)
         rows += compare(f"{len(rest)} other sites", before, collection, dev)
     headings = ["model", "text F1 by labels", "AUC", "recall at precision 0.90"]
     print(table(headings, rows))

@@ -42,7 +42,7 @@ def main() -> None:
     results: dict[int, dict[str, Accuracy]] = {}
     for number in sorted({*(number for number in options.numbers if 0 < number < len(order)), len(order)}):
         pages = [page for site in order[:number] for page in sites[site]]
-        model = train_block_model([], pages, seed=options.seed, begins=partial(_announce, number))
+        model = train_block_model([], pages, seed=options.seed, on_step=partial(_announce, number))
         results[number] = by_page_type(
             (page, page_accuracy(clean(html, page.url, model=model).text, page)) for page, html in shown(gold, "pages")
         )

@@ -22,9 +22,9 @@ import numpy as np
 from benchmarks.shared.common import model_or_exit, parser_of, say, table, write_json
 from winnow import clean
 from winnow.training.evaluation import page_accuracy
-from winnow.training.examples import of_sites
+from winnow.training.examples import label_sites
 from winnow.training.gold import gold_examples
-from winnow.training.marked import of_marks
+from winnow.training.marked import label_marked_pages
 from winnow.training.refitting import compared, refit
 from winnow.training.sites import find_sites
 
@@ -59,11 +59,11 @@ def main() -> None:
         sys.exit(f"no site {', '.join(sorted(missing))} in {options.sites}")
     sites = [site for name, site in found.items() if name in {page.source for page in pages}]
     crawled = [site for name, site in found.items() if name in options.crawled]
-    taught = of_sites(crawled, seed=options.seed, pages_per_site=options.pages)
+    taught = label_sites(crawled, seed=options.seed, pages_per_site=options.pages)
     if options.marks:
-        taught = _with_marks(taught, of_marks(crawled, seed=options.seed), options.pages)
+        taught = _with_marks(taught, label_marked_pages(crawled, seed=options.seed), options.pages)
     others = [site for site in sites if site not in crawled]
-    held_out = of_sites(others, seed=options.seed, pages_per_site=options.pages)
+    held_out = label_sites(others, seed=options.seed, pages_per_site=options.pages)
     before = cast("BlockPerceptron", model_or_exit(options.model))
     after = refit(before, taught, seed=options.seed)
     comparison = compared(after, before, held_out)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.shared.common import say
-from winnow.training.examples import PAGES_PER_SITE, of_sites
+from winnow.training.examples import PAGES_PER_SITE, label_sites
 from winnow.training.sites import find_sites
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def site_examples(options: argparse.Namespace) -> dict[str, list[BlockPage]]:
         sites = find_sites(options.sites)
     except (OSError, ValueError) as error:
         sys.exit(str(error))
-    pages = of_sites(
+    pages = label_sites(
         sites,
         seed=options.seed,
         pages_per_site=options.pages_per_site,

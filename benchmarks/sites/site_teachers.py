@@ -13,7 +13,7 @@ from benchmarks.shared.common import say, shown, spread, table
 from benchmarks.shared.intervals import mean_interval
 from winnow import clean
 from winnow.training.evaluation import by_page_type, page_accuracy, read_gold
-from winnow.training.examples import of_sites
+from winnow.training.examples import label_sites
 from winnow.training.gold import source_of
 from winnow.training.networks import Recipe, train_block_model
 from winnow.training.sites import find_sites
@@ -57,12 +57,12 @@ def taught(options: argparse.Namespace, methods: Sequence[str]) -> dict[str, Any
     first = None
     for name in methods:
         say(f"{name}: labels of {len(some)} sites")
-        examples = of_sites(some, labels=name, pages_per_site=options.taught_pages, seed=options.seed)
+        examples = label_sites(some, labels=name, pages_per_site=options.taught_pages, seed=options.seed)
         if not examples:
             say(f"{name}: no labels")
             continue
         begins = partial(_announce, name)
-        model = train_block_model([], examples, seed=options.seed, recipe=RECIPE, begins=begins)
+        model = train_block_model([], examples, seed=options.seed, recipe=RECIPE, on_step=begins)
         labels = np.concatenate([page.content[page.labelled] for page in examples])
         accuracies = [
             page_accuracy(clean((html / f"{page.page_id}.html").read_bytes(), page.url, model=model).text, page)

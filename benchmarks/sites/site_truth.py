@@ -14,7 +14,7 @@ from winnow.output.text import block_texts
 from winnow.papers.methods import method
 from winnow.papers.pages import SiteError, SitePages, mostly, of_blocks
 from winnow.training.evaluation import read_gold
-from winnow.training.gold import content_shares
+from winnow.training.gold import content_fractions
 from winnow.training.sites import find_sites
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class _GoldTruth:
         gold = self.of_file.get(read.name)
         if gold is None:
             return None
-        shares = content_shares(block_texts(read.page), gold.text)
+        shares = content_fractions(block_texts(read.page), gold.text)
         return _with_elements(read.page, shares < CONTENT_SHARE)
 
 

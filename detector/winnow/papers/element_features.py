@@ -14,7 +14,6 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from winnow.page.tags import TAG_ID, TAG_NAMES, tag_set
 from winnow.page.text import UNSPACED_RUN, TextStatistics
@@ -23,6 +22,8 @@ from winnow.papers.geometry import Attributes, Geometry, layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from numpy.typing import NDArray
 
     from winnow.page.page import Page
 

@@ -29,11 +29,6 @@ if TYPE_CHECKING:
     Positions = NDArray[np.int64]
 
 
-# TODO.
-
-# The pages of one site, read again on every pass, so that no more than one tree is in memory at a time.
-
-
 class SiteError(ValueError):
     """A site that a method cannot work on; the message says what is missing and what would help."""
 

@@ -1,8 +1,8 @@
 """Where the elements and text runs of a page are in its original source, however unclean it is.
 
-The tree is libxml2's, which gives line numbers at most. So the source is cut into tokens, every token leaves a mark that
-does not change how the rest is parsed (an attribute in a start tag, a comment behind anything else), and the marked
-source is parsed once more: the marks say which token each node came from.
+The tree is libxml2's, which gives line numbers at most. So the source is cut into tokens, every token leaves a mark
+that does not change how the rest is parsed (an attribute in a start tag, a comment behind anything else), and the
+marked source is parsed once more: the marks say which token each node came from.
 """
 
 from __future__ import annotations

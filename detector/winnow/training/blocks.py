@@ -16,13 +16,13 @@ from winnow.cleaning import clean
 from winnow.models.networks import BlockPerceptron
 from winnow.models.scores import expected_f1_threshold, log_odds
 from winnow.training.decision import cut_pages, learn_decisions
-from winnow.training.evaluation import page_accuracy, read_gold
-from winnow.training.examples import of_gold, of_sites
-from winnow.training.gold import FOLDS, aligner, folds, gold_examples, source_of
-from winnow.training.marked import of_marks
+from winnow.training.evaluation import page_accuracy
+from winnow.training.examples import label_gold_pages, label_sites
+from winnow.training.gold import FOLDS, aligner, folds, gold_examples
+from winnow.training.marked import label_marked_pages
 from winnow.training.networks import STEPS, Recipe, train_block_model
 from winnow.training.report import GOLD_LABELS, SITE_LABELS, Figures, Method, Trained
-from winnow.training.sites import SITE_LEVEL_LIMITS, SITE_LEVEL_METHOD, described
+from winnow.training.sites import SITE_LEVEL_LIMITS, SITE_LEVEL_METHOD, describe_labels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class Steps:
-    """Counts the steps of so many trainings; ``of`` says what the training of the moment is for."""
+    """Reports progress over the steps of several trainings; ``of`` names the current one."""
 
     def __init__(self, progress: Progress | None, trainings: int) -> None:
         self.of = ""
@@ -59,9 +59,6 @@ class Steps:
         """Say that all is done."""
         if self._progress:
             self._progress(self._begun, self._all, "trained")
-
-
-# Measures how well models of text blocks score pages whose sources they have not seen.
 
 
 def measured(
@@ -98,8 +95,8 @@ def measured(
 
 
 # Calibration (Platt, "Probabilistic outputs for support vector machines", 1999). Networks trained on site-level labels
-# are too certain on other sites, and too often of content. Without gold text no decision is learned: pages are cut where
-# their scores expect the best F1, which needs scores that are probabilities on unseen sites.
+# are too certain on other sites, and too often of content. Without gold text no decision is learned: pages are cut
+# where their scores expect the best F1, which needs scores that are probabilities on unseen sites.
 _SCALES: Final = 0.25, 4.0
 _SHIFTS: Final = -3.0, 3.0
 _EPSILON: Final = 1e-6
@@ -157,8 +154,6 @@ class Calibration:
         return BlockPerceptron.of(model.tables, model.mean, model.scale, networks, model.decision)
 
 
-# Trains a model without each fold of the sources: what is measured, and what is decided, has not been seen.
-
 _Result = TypeVar("_Result")
 
 
@@ -171,14 +166,14 @@ class Fit(Protocol):
         sites: Sequence[BlockPage],
         *,
         marked: Sequence[BlockPage] = (),
-        begins: Callable[[str], None] | None = None,
+        on_step: Callable[[str], None] | None = None,
     ) -> BlockPerceptron:
         """Train on gold pages, pages of sites and marked pages."""
         ...
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Folded:
+class CrossValidated:
     """A model, and the models that it is measured by.
 
     Attributes:
@@ -194,7 +189,7 @@ class Folded:
     figures: dict[str, Figures]
 
 
-def fit_folds(
+def cross_validate(
     examples: Sequence[GoldExample],
     gold: Sequence[BlockPage],
     sites: Sequence[BlockPage],
@@ -204,7 +199,7 @@ def fit_folds(
     seed: int = 0,
     processes: int = 1,
     progress: Progress | None = None,
-) -> Folded:
+) -> CrossValidated:
     """Train without each fold, learn from what these models say of their folds where to cut, and train on everything.
 
     Args:
@@ -226,35 +221,35 @@ def fit_folds(
     cuts: list[CutPage] = []
     for fold in range(FOLDS):
         steps.of = f"without fold {fold}"
-        seen = [_other(pages, fold_of, fold) for pages in (gold, sites, marked)]
-        networks.append(fit(seen[0], seen[1], marked=seen[2], begins=steps))
+        seen = [_outside_fold(pages, fold_of, fold) for pages in (gold, sites, marked)]
+        networks.append(fit(seen[0], seen[1], marked=seen[2], on_step=steps))
         own = [example for example in examples if fold_of[example.source] == fold]
         for found in _mapped(cut_pages, own, networks[fold], fold, processes):
             cuts += found
     decisions = learn_decisions(cuts)
-    without = tuple(map(_deciding, networks, decisions.without))
+    without = tuple(map(_with_decision, networks, decisions.without))
     figures = {
         GOLD_LABELS: measured(
-            [(model, _own(gold, fold_of, fold)) for fold, model in enumerate(without)],
+            [(model, _in_fold(gold, fold_of, fold)) for fold, model in enumerate(without)],
             _text_f1(examples, without, fold_of, processes),
         ),
-        SITE_LABELS: measured([(model, _own(sites, fold_of, fold)) for fold, model in enumerate(without)]),
+        SITE_LABELS: measured([(model, _in_fold(sites, fold_of, fold)) for fold, model in enumerate(without)]),
     }
     steps.of = "for the weights"
-    model = _deciding(fit(gold, sites, marked=marked, begins=steps), decisions.learned)
+    model = _with_decision(fit(gold, sites, marked=marked, on_step=steps), decisions.learned)
     steps.finish()
-    return Folded(model, without, fold_of, {of: row for of, row in figures.items() if row is not None})
+    return CrossValidated(model, without, fold_of, {of: row for of, row in figures.items() if row is not None})
 
 
-def _deciding(model: BlockPerceptron, decision: LearnedDecision) -> BlockPerceptron:
+def _with_decision(model: BlockPerceptron, decision: LearnedDecision) -> BlockPerceptron:
     return BlockPerceptron.of(model.tables, model.mean, model.scale, model.networks, decision)
 
 
-def _own(pages: Sequence[BlockPage], fold_of: dict[str, int], fold: int) -> list[BlockPage]:
+def _in_fold(pages: Sequence[BlockPage], fold_of: dict[str, int], fold: int) -> list[BlockPage]:
     return [page for page in pages if fold_of[page.source] == fold and not page.copy]
 
 
-def _other(pages: Sequence[BlockPage], fold_of: dict[str, int], fold: int) -> list[BlockPage]:
+def _outside_fold(pages: Sequence[BlockPage], fold_of: dict[str, int], fold: int) -> list[BlockPage]:
     return [page for page in pages if fold_of[page.source] != fold]
 
 
@@ -288,8 +283,6 @@ def _mapped(
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
         return list(pool.map(one, examples, chunksize=16))
 
-
-# Trains the model of text blocks from sites and gold text, and measures it on sources that it has not seen.
 
 _BY_FOLDS: Final = """\
 By five folds over the sources, each measured with a model trained in the same way on the others; a collection that a
@@ -341,40 +334,36 @@ def train_blocks(
     if gold:
         aligner()
     folder = sites[0].folder.parent if sites else None
-    of_gold_text = gold_examples(gold, folder, leave_out=leave_out)  # first: what is wrong with it shows early
-    of_site = of_sites(sites, labels=labels, seed=seed, processes=processes, progress=progress) if sites else []
-    of_site += [page for page in examples if not page.marked]
-    of_page = of_gold(of_gold_text, processes=processes, progress=progress) if of_gold_text else []
-    marked = (
-        of_marks(sites, seed=seed, leave_out=_domains(gold), processes=processes, progress=progress) if marks else []
-    )
+    gold_list = gold_examples(gold, folder, leave_out=leave_out)  # first: what is wrong with it shows early
+    site_pages = label_sites(sites, labels=labels, seed=seed, processes=processes, progress=progress) if sites else []
+    site_pages += [page for page in examples if not page.marked]
+    gold_pages = label_gold_pages(gold_list, processes=processes, progress=progress) if gold_list else []
+    marked = []
+    if marks:
+        domains = {source_of(page) for file in gold for page in read_gold(file)}
+        marked = label_marked_pages(sites, seed=seed, leave_out=domains, processes=processes, progress=progress)
     marked += [page for page in examples if page.marked]
     fit = partial(train_block_model, seed=seed, recipe=recipe)
-    if of_gold_text:
-        fitted = fit_folds(
-            of_gold_text, of_page, of_site, marked=marked, fit=fit, seed=seed, processes=processes, progress=progress
+    if gold_list:
+        fitted = cross_validate(
+            gold_list, gold_pages, site_pages, marked=marked, fit=fit, seed=seed, processes=processes, progress=progress
         )
         model, figures, fold_models, fold_of = fitted.model, fitted.figures, fitted.without, fitted.fold_of
     else:
-        model, figures = _without_gold(of_site, marked, fit, seed, progress)
+        model, figures = _without_gold(site_pages, marked, fit, seed, progress)
         fold_models, fold_of = (), {}
     return Trained(
         model,
         sites=len(sites) + len({page.source for page in examples}),
-        pages=len(of_site),
+        pages=len(site_pages),
         marked_pages=len(marked),
-        gold_pages=sum(not page.copy for page in of_page),
-        examples=int(sum(page.labelled.sum() for page in [*of_site, *of_page, *marked] if not page.copy)),
+        gold_pages=sum(not page.copy for page in gold_pages),
+        examples=int(sum(page.labelled.sum() for page in [*site_pages, *gold_pages, *marked] if not page.copy)),
         method=_method(gold, labels, marks=bool(marked)),
         figures=figures,
         fold_models=fold_models,
         fold_of=fold_of,
     )
-
-
-def _domains(gold: Iterable[Path]) -> set[str]:
-    """Registrable domains of all gold pages."""
-    return {source_of(page) for file in gold for page in read_gold(file)}
 
 
 def _without_gold(
@@ -384,7 +373,7 @@ def _without_gold(
     steps = Steps(progress, 2)
     steps.of = "for the figures"
     seen = [[page for page in pages if page.source not in held_out] for pages in (sites, marked)]
-    model = fit([], seen[0], marked=seen[1], begins=steps)
+    model = fit([], seen[0], marked=seen[1], on_step=steps)
     unseen = [page for page in sites if page.source in held_out]
     half = held_out[::2]
     halves = [[page for page in unseen if (page.source in half) == first] for first in (True, False)]
@@ -392,7 +381,7 @@ def _without_gold(
     figures = measured([(Calibration.of(model, others).applied(model), own) for own, others in pairs])
     calibration = Calibration.of(model, unseen)
     steps.of = "for the weights"
-    model = calibration.applied(fit([], sites, marked=marked, begins=steps))
+    model = calibration.applied(fit([], sites, marked=marked, on_step=steps))
     steps.finish()
     return model, {SITE_LABELS: figures} if figures is not None else {}
 
@@ -408,7 +397,7 @@ def _held_out(sites: Iterable[BlockPage], seed: int) -> list[str]:
 
 
 def _method(gold: Sequence[Path], site_method: str, *, marks: bool) -> Method:
-    labels = described(site_method)
+    labels = describe_labels(site_method)
     if marks:
         labels += "; what authors have marked as their article, on some pages"
     if gold:

@@ -20,7 +20,7 @@ from winnow.evidence.comments import NamedComments
 from winnow.features.blocks import BlockFeatures, features_of
 from winnow.page.page import Page, PageTooLarge
 from winnow.training.evaluation import read_gold
-from winnow.training.gold import content_shares
+from winnow.training.gold import content_fractions
 from winnow.training.sites import find_sites
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-LEAST_WORDS: Final = 15
+MIN_WORDS: Final = 15
 """Words of a named thread with fewer of which a page says nothing: it may be the invitation to write the first one."""
 
 _GOLD: Final = 0.5
@@ -120,11 +120,11 @@ def _labels(
     if forum or (content is not None and in_named and (content * words)[names.comment].sum() > _GOLD * in_named):
         label[:] = 0
         return label
-    if in_named >= LEAST_WORDS or words[names.thread].sum() >= 2 * LEAST_WORDS:
+    if in_named >= MIN_WORDS or words[names.thread].sum() >= 2 * MIN_WORDS:
         label[~names.thread] = 0
     elif not _may_have_some(page):
         label[:] = 0
-    if in_named >= LEAST_WORDS:
+    if in_named >= MIN_WORDS:
         control = np.fromiter((_CONTROL.fullmatch(text) is not None for text in page.block_texts()), bool, page.m)
         label[names.comment & ~control] = 1
     if content is not None:
@@ -161,10 +161,10 @@ def without_repeats(pages: Sequence[CommentPage]) -> list[CommentPage]:
 
 # Gathers pages for the comments head: gold pages, and some pages of every site of a folder.
 
-WITH_THREAD: Final = 15
+MAX_WITH_THREAD: Final = 15
 """Most pages of a site that have a thread."""
 
-WITHOUT_THREAD: Final = 5
+MAX_WITHOUT_THREAD: Final = 5
 """Most pages of a site that have none."""
 
 FORUM: Final = "forum"
@@ -199,7 +199,7 @@ def pages_of_gold(file: Path, leave_out: Collection[str] = ()) -> list[CommentPa
             continue
         host = row.get("site") or (gold.url or "").partition("//")[2].partition("/")[0] or gold.page_id
         source = suffixes(host).top_domain_under_public_suffix or host
-        content = content_shares(page.block_texts(), gold.text)
+        content = content_fractions(page.block_texts(), gold.text)
         found.append(comment_page(page, source, forum=gold.page_type == FORUM, content=content))
     return found
 
@@ -220,7 +220,7 @@ def pages_of_sites(folder: Path, seed: int = 0) -> list[CommentPage]:
     forums = {row["site"] for row in map(json.loads, lines) if row.get("genre") == FORUM}
     found: list[CommentPage] = []
     for site in find_sites(folder):
-        room = {True: WITH_THREAD, False: WITHOUT_THREAD}
+        room = {True: MAX_WITH_THREAD, False: MAX_WITHOUT_THREAD}
         for number in np.random.default_rng(seed).permutation(len(site.files)).tolist():
             if not any(room.values()):
                 break

@@ -23,8 +23,8 @@ from winnow.features.blocks import STATIC_NAMES
 from winnow.features.tokens import TABLE_SIZE, word_features
 from winnow.models.networks import standardise
 from winnow.training.comment_examples import pages_of_gold, pages_of_sites, without_repeats
-from winnow.training.examples import dealt, stacked
-from winnow.training.networks import Lesson, fit
+from winnow.training.examples import deal_folds, stack_features
+from winnow.training.networks import TrainingSet, fit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -51,8 +51,8 @@ class CommentRecipe:
         dropout: share of the features that the network is shown each block without.
         decay: share of each weight that a step takes, in units of the learning rate.
         of_threads, of_forums, of_others: weight of a page with comments, of one of a forum, and of any other.
-        most_pages: pages of a source that count in full.
-        least_sources: sources that must have a word for it to have odds.
+        max_pages: pages of a source that count in full.
+        min_sources: sources that must have a word for it to have odds.
         regularisation: inverse strength, of the part that knows forums.
     """
 
@@ -63,8 +63,8 @@ class CommentRecipe:
     of_threads: float = 8.0
     of_forums: float = 2.0
     of_others: float = 0.4
-    most_pages: int = 6
-    least_sources: int = 3
+    max_pages: int = 6
+    min_sources: int = 3
     regularisation: float = 0.03
 
 
@@ -91,7 +91,7 @@ def train_comment_head(
     mean, scale = inputs.mean(axis=0), (1 / (inputs.std(axis=0) + 1e-3)).astype(np.float32)
     label = np.concatenate([page.comment for page in pages])
     mass = np.concatenate([page.mass * share for page, share in zip(pages, weight, strict=True)])
-    lesson = Lesson(
+    training_set = TrainingSet(
         inputs=standardise(inputs, mean, scale),
         target=np.nan_to_num(label),
         weight=np.where(np.isnan(label), 0, mass).astype(np.float32),
@@ -99,9 +99,9 @@ def train_comment_head(
         windows=[page.features.windows for page in pages],
     )
     network = fit(
-        lesson, hidden=recipe.hidden, epochs=recipe.epochs, decay=recipe.decay, dropout=recipe.dropout, seed=seed
+        training_set, hidden=recipe.hidden, epochs=recipe.epochs, decay=recipe.decay, dropout=recipe.dropout, seed=seed
     )
-    words = word_odds(pages, weight, recipe.least_sources)
+    words = word_odds(pages, weight, recipe.min_sources)
     return CommentHead(words, mean, scale, network, *_forum_part(pages, matrices, recipe))
 
 
@@ -110,20 +110,20 @@ def _page_weights(pages: Sequence[CommentPage], recipe: CommentRecipe) -> Floats
     kinds = [(page.source, "thread" if page.has_thread else "forum" if page.forum else "other") for page in pages]
     number = Counter(kinds)
     of_kind = {"thread": recipe.of_threads, "forum": recipe.of_forums, "other": recipe.of_others}
-    return np.array([of_kind[kind[1]] * min(number[kind], recipe.most_pages) / number[kind] for kind in kinds])
+    return np.array([of_kind[kind[1]] * min(number[kind], recipe.max_pages) / number[kind] for kind in kinds])
 
 
 def _stacked_features(pages: Sequence[CommentPage], weight: Floats, recipe: CommentRecipe, seed: int) -> list[Matrix]:
     """float32[m, k] of every page, its learned features from word odds that have not seen its source."""
 
     def learn(seen: Sequence[CommentPage], weights: Floats) -> Callable[[CommentPage], Matrix]:
-        odds = word_odds(seen, weights, recipe.least_sources)
+        odds = word_odds(seen, weights, recipe.min_sources)
         return lambda page: word_features(page.features.tokens, odds)
 
-    return stacked(pages, weight, learn, folds=STACKING_FOLDS, seed=seed)
+    return stack_features(pages, weight, learn, folds=STACKING_FOLDS, seed=seed)
 
 
-def word_odds(pages: Sequence[CommentPage], weight: Floats, least_sources: int) -> Matrix:
+def word_odds(pages: Sequence[CommentPage], weight: Floats, min_sources: int) -> Matrix:
     """float32[TABLE_SIZE], log-odds of words for comment, 0 for those of too few sources.
 
     Every page has a vote on each of its words, as for the tables of :mod:`winnow.training.networks`.
@@ -145,7 +145,7 @@ def word_odds(pages: Sequence[CommentPage], weight: Floats, least_sources: int) 
     prior = votes[1].sum() / max(votes.sum(), 1e-12)
     odds = np.log((votes[1] + _SMOOTHING * prior + 1e-9) / (votes[0] + _SMOOTHING * (1 - prior) + 1e-9))
     odds -= np.log((prior + 1e-9) / (1 - prior + 1e-9))
-    known = np.sum(list(sources.values()), axis=0) >= least_sources
+    known = np.sum(list(sources.values()), axis=0) >= min_sources
     return np.where(known, odds, 0).astype(np.float16).astype(np.float32)
 
 
@@ -247,7 +247,7 @@ def measured_by_folds(
     Returns:
         The figures with names hidden, and with names shown.
     """
-    fold_of = dealt((page.source for page in pages), TEST_FOLDS, seed)
+    fold_of = deal_folds((page.source for page in pages), TEST_FOLDS, seed)
     tested: list[CommentPage] = []
     hidden: list[NDArray[np.bool_]] = []
     shown: list[NDArray[np.bool_]] = []

@@ -20,7 +20,7 @@ from winnow.models.scores import BETAS, FAVORS, SCOPES
 from winnow.output.text import block_texts
 from winnow.page.text import WORD
 from winnow.smoothing import smooth_scores
-from winnow.training.gold import FOLDS, pages_of
+from winnow.training.gold import FOLDS, parse_with_copy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 
 _LEAVES: Final = 12
 _DEPTH: Final = 5
-_LEAST_ROWS: Final = 40
+_MIN_ROWS: Final = 40
 _SHRINKAGE: Final = 10.0  # of a leaf's value, in rows
-_MOST_BINS: Final = 255  # of a column; scikit-learn takes no more
+_MAX_BINS: Final = 255  # of a column; scikit-learn takes no more
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -52,7 +52,7 @@ class Binned:
 
     Attributes:
         bins: float32[k, d], number of the bin of each value, from 0.
-        edges: float32[d, _MOST_BINS], highest value in each bin but the last, whose edge is infinite.
+        edges: float32[d, _MAX_BINS], highest value in each bin but the last, whose edge is infinite.
     """
 
     bins: Matrix
@@ -62,7 +62,7 @@ class Binned:
     def of(cls, rows: Matrix) -> Self:
         """Cut float32[k, d] rows."""
         bins = np.empty(rows.shape, np.float32)
-        edges = np.full((rows.shape[1], _MOST_BINS), np.inf, np.float32)
+        edges = np.full((rows.shape[1], _MAX_BINS), np.inf, np.float32)
         for column, values in enumerate(rows.T):
             own = _edges(values)
             bins[:, column] = np.searchsorted(own, values)
@@ -78,8 +78,8 @@ def _edges(values: Matrix) -> Matrix:
     """Half way between values next to each other: all of them, or where they are many, between the quantiles."""
     ordered = np.sort(values)
     behind = np.flatnonzero(np.diff(ordered)) + 1  # where a value ends
-    if len(behind) >= _MOST_BINS:
-        quantiles = np.linspace(0, len(ordered), _MOST_BINS + 1)[1:-1]
+    if len(behind) >= _MAX_BINS:
+        quantiles = np.linspace(0, len(ordered), _MAX_BINS + 1)[1:-1]
         behind = np.unique(behind[np.searchsorted(behind, quantiles).clip(max=len(behind) - 1)])
     last, first = ordered[behind - 1], ordered[behind]
     middle = last + (first - last) / 2
@@ -103,10 +103,10 @@ def fit_trees(rows: Binned, target: Floats, weight: Floats, *, number: int, rate
         learning_rate=rate,
         max_leaf_nodes=_LEAVES,
         max_depth=_DEPTH,
-        min_samples_leaf=min(_LEAST_ROWS, max(len(used) // 50, 1)),
+        min_samples_leaf=min(_MIN_ROWS, max(len(used) // 50, 1)),
         l2_regularization=_SHRINKAGE,
         early_stopping=False,
-        max_bins=_MOST_BINS,
+        max_bins=_MAX_BINS,
         random_state=0,  # no chance is in it: the bins are given
     )
     with threadpool_limits(1, user_api="openmp"):  # threads that wait for each other on a busy machine take minutes
@@ -165,7 +165,7 @@ def cut_pages(example: GoldExample, model: BlockPerceptron, fold: int) -> list[C
 
     Pages without text and pages above the caps give nothing.
     """
-    return [_cut_page(page, example, model, fold) for page in pages_of(example) if page.m]
+    return [_cut_page(page, example, model, fold) for page in parse_with_copy(example) if page.m]
 
 
 def _cut_page(page: Page, example: GoldExample, model: BlockPerceptron, fold: int) -> CutPage:
@@ -250,7 +250,7 @@ def learn_decisions(pages: Sequence[CutPage], *, number: int = TREES) -> Decisio
     if len(used) < 2:
         raise ValueError("gold pages of two folds are needed at least: one to learn from and one to decide on")
     heads = {part: _kind_head(pages, fold != part) for part in used}
-    shown = Shown.of(pages, [heads[page.fold].probabilities(page.kind_inputs) for page in pages])
+    shown = CutRows.of(pages, [heads[page.fold].probabilities(page.kind_inputs) for page in pages])
     fit = partial(shown.trees, pages, number=number)
     trees = {part: fit("balanced", fold != part) for part in used}
     chosen = shown.chosen(trees, fold)
@@ -270,7 +270,7 @@ def learn_decisions(pages: Sequence[CutPage], *, number: int = TREES) -> Decisio
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Shown:
+class CutRows:
     """The cuts of all pages as the trees are shown them (k rows of s showings, two of each page).
 
     Attributes:
@@ -291,9 +291,9 @@ class Shown:
     def of(cls, pages: Sequence[CutPage], kinds: Sequence[Floats]) -> Self:
         """Show every page without a scope and with the one that its gold text stands for."""
         parts = [
-            with_page(page.features, kind, scope)
+            add_page_columns(page.features, kind, scope)
             for page, kind in zip(pages, kinds, strict=True)
-            for scope in (SCOPES[0], told_scope(page))
+            for scope in (SCOPES[0], gold_scope(page))
         ]
         rows = np.concatenate(parts)
         index = np.repeat(np.arange(len(pages)), 2)
@@ -324,13 +324,13 @@ class Shown:
         return fit_trees(rows, np.array(reached), weight, number=_CONFIDENCE_TREES, rate=_CONFIDENCE_RATE)
 
 
-def with_page(features: NDArray[np.float32], kinds: Floats, scope: Scope) -> NDArray[np.float32]:
+def add_page_columns(features: NDArray[np.float32], kinds: Floats, scope: Scope) -> NDArray[np.float32]:
     """float32[k, len(ROW_NAMES)], features of cuts with what is known of their page."""
     of_page = page_columns(kinds, scope)
     return np.concatenate([features, np.broadcast_to(of_page, (len(features), len(of_page)))], axis=1)
 
 
-def told_scope(page: CutPage) -> Scope:
+def gold_scope(page: CutPage) -> Scope:
     """The scope that the gold text of a page stands for: of articles the story alone, of others all but template."""
     return "article" if page.kind == ARTICLE else "page"
 

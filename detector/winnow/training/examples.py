@@ -12,7 +12,7 @@ import numpy as np
 
 from winnow.features.blocks import features_of
 from winnow.features.context import ContextWindows
-from winnow.training.gold import aligner, content_shares, pages_of
+from winnow.training.gold import aligner, content_fractions, parse_with_copy
 from winnow.training.sites import CONTENT, IGNORED, SITE_LEVEL_METHOD, SiteCounts
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def block_page(page: Page, content: NDArray[np.float32], source: str) -> BlockPa
     return BlockPage(source, features.static, features.tokens, features.words, content)
 
 
-def of_sites(
+def label_sites(
     sites: Sequence[Site],
     *,
     seed: int,
@@ -94,10 +94,10 @@ def of_sites(
 ) -> list[BlockPage]:
     """Label the blocks of some pages of every site by a site-level method, blocks of one page only as content."""
     names = [f"site {site.name}" for site in sites]
-    return collected(_of_site, [(site, labels, seed, pages_per_site) for site in sites], names, processes, progress)
+    return collect_pages(_of_site, [(site, labels, seed, pages_per_site) for site in sites], names, processes, progress)
 
 
-def of_gold(
+def label_gold_pages(
     examples: Sequence[GoldExample], *, processes: int = 1, progress: Progress | None = None
 ) -> list[BlockPage]:
     """Label the blocks of gold pages and of a copy of each in another style; pages above the caps are left out.
@@ -107,7 +107,7 @@ def of_gold(
     """
     aligner()
     names = [f"gold page {example.gold.page_id}" for example in examples]
-    return collected(_of_gold_page, examples, names, processes, progress)
+    return collect_pages(_of_gold_page, examples, names, processes, progress)
 
 
 def _of_site(task: tuple[Site, str, int, int]) -> list[BlockPage]:
@@ -124,13 +124,13 @@ def _of_site(task: tuple[Site, str, int, int]) -> list[BlockPage]:
 
 def _of_gold_page(example: GoldExample) -> list[BlockPage]:
     found = []
-    for number, page in enumerate(pages_of(example)):
-        content = content_shares(page.block_texts(), example.gold.text).astype(np.float32)
+    for number, page in enumerate(parse_with_copy(example)):
+        content = content_fractions(page.block_texts(), example.gold.text).astype(np.float32)
         found.append(replace(block_page(page, content, example.source), copy=number > 0))
     return found
 
 
-def collected(
+def collect_pages(
     work: Callable[[Any], list[BlockPage]],
     tasks: Sequence[object],
     names: Sequence[str],
@@ -160,7 +160,7 @@ def _mapped(
 
 # Stacking: what is learned as a feature is given to each page by what was learned without its source.
 #
-# As in the stacked model of the site-independent template blocks paper, section 4.1.
+# As in the stack_features model of the site-independent template blocks paper, section 4.1.
 
 
 class StaticPage(Protocol):
@@ -180,13 +180,13 @@ class StaticPage(Protocol):
 _Page = TypeVar("_Page", bound=StaticPage)
 
 
-def dealt(sources: Iterable[str], folds: int, seed: int) -> dict[str, int]:
+def deal_folds(sources: Iterable[str], folds: int, seed: int) -> dict[str, int]:
     """Deal sources into folds of the same size or one more; the same seed and sources give the same folds."""
     names = sorted(set(sources))
     return dict(zip(names, (np.random.default_rng(seed).permutation(len(names)) % folds).tolist(), strict=True))
 
 
-def stacked(
+def stack_features(
     pages: Sequence[_Page],
     weight: Floats,
     learn: Callable[[Sequence[_Page], Floats], Callable[[_Page], Matrix]],
@@ -206,7 +206,7 @@ def stacked(
     Returns:
         float32[m, k + l] of every page.
     """
-    fold_of = dealt((page.source for page in pages), folds, seed)
+    fold_of = deal_folds((page.source for page in pages), folds, seed)
     fold = np.array([fold_of[page.source] for page in pages])
     matrices: list[Matrix] = [np.zeros((0, 0), np.float32)] * len(pages)
     for number in range(folds):

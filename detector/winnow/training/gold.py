@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tldextract import TLDExtract
 
 
-def content_shares(block_texts: Sequence[str], gold_text: str) -> NDArray[np.float64]:
+def content_fractions(block_texts: Sequence[str], gold_text: str) -> NDArray[np.float64]:
     """Share of each block's words that the gold text has in the same order.
 
     The words of the page and those of the gold text are aligned by a longest common subsequence, so that a word of the
@@ -81,7 +81,7 @@ def aligner() -> ModuleType:
 FOLDS: Final = 5
 """Parts into which the sources are divided; what is measured or decided of one is learned from the others."""
 
-MOST_PAGES: Final = 30
+MAX_PAGES_PER_SOURCE: Final = 30
 """Pages of a source that are learned from; more of them teach little."""
 
 
@@ -139,14 +139,14 @@ def gold_examples(
 
 
 def _spread(examples: Sequence[GoldExample]) -> list[GoldExample]:
-    """Leave out pages, evenly, of sources with more than :data:`MOST_PAGES`."""
+    """Leave out pages, evenly, of sources with more than :data:`MAX_PAGES_PER_SOURCE`."""
     of_source: dict[str, list[GoldExample]] = defaultdict(list)
     for example in examples:
         of_source[example.source].append(example)
     return [
-        own[number * len(own) // min(MOST_PAGES, len(own))]
+        own[number * len(own) // min(MAX_PAGES_PER_SOURCE, len(own))]
         for own in of_source.values()
-        for number in range(min(MOST_PAGES, len(own)))
+        for number in range(min(MAX_PAGES_PER_SOURCE, len(own)))
     ]
 
 
@@ -183,7 +183,7 @@ def folds(gold: Sequence[GoldExample], sites: Iterable[str], seed: int = 0) -> d
 
     Pages with a fold of their own keep it, as far as their source allows; a collection that a gold file has beside
     others (its pages have a ``source``) is held out whole, so that what is learned of it holds for collections not
-    seen; other sources are dealt out at random.
+    seen; other sources are deal_folds out at random.
 
     Args:
         gold: gold pages.
@@ -202,8 +202,8 @@ def folds(gold: Sequence[GoldExample], sites: Iterable[str], seed: int = 0) -> d
             votes[example.source][fold % FOLDS] += 1
     fold_of = {source: min(counted, key=lambda fold: (-counted[fold], fold)) for source, counted in votes.items()}
     others = sorted(({example.source for example in gold} | set(sites)) - set(fold_of))
-    dealt = np.random.default_rng(seed).permutation(len(others)) % FOLDS
-    return fold_of | dict(zip(others, dealt.tolist(), strict=True))
+    deal_folds = np.random.default_rng(seed).permutation(len(others)) % FOLDS
+    return fold_of | dict(zip(others, deal_folds.tolist(), strict=True))
 
 
 # Copies of gold pages in the markup of other times: what is learned must not lean on how today's pages are written.
@@ -230,13 +230,13 @@ _CONTAINERS: Final = frozenset(
 )
 
 
-def pages_of(example: GoldExample) -> list[Page]:
+def parse_with_copy(example: GoldExample) -> list[Page]:
     """Parse a gold page, and a copy of it in another style; there are none of a page above the caps."""
     html, url = example.file.read_bytes(), example.gold.url
     pages: list[Page] = []
     with suppress(PageTooLarge):
         pages.append(Page.parse(html, url))
-        pages.append(Page.from_tree(restyled(html, style_of(example)), url))
+        pages.append(Page.from_tree(restyle(html, style_of(example)), url))
     return pages
 
 
@@ -245,7 +245,7 @@ def style_of(example: GoldExample) -> Style:
     return STYLES[crc32(example.gold.page_id.encode()) % len(STYLES)]
 
 
-def restyled(html: bytes, style: Style) -> etree._Element:
+def restyle(html: bytes, style: Style) -> etree._Element:
     """Parse a page and write it in another style; the text stays as it is.
 
     Args:
@@ -255,7 +255,7 @@ def restyled(html: bytes, style: Style) -> etree._Element:
     root = parse_html(html)
     elements = [element for element in root.iter() if isinstance(element.tag, str)]
     for element in elements:
-        _forget_names(element)
+        _remove_names(element)
     if style != "unnamed":
         for element in elements:
             if element.tag in _CONTAINERS:
@@ -266,18 +266,18 @@ def restyled(html: bytes, style: Style) -> etree._Element:
         chance = np.random.default_rng(len(elements)).random(len(elements))
         for element in compress(elements, chance < _TABLES):
             if element.tag == "div" and len(element) and element is not root:
-                _lay_out_with_a_table(element)
+                _wrap_in_table(element)
     return root
 
 
-def _forget_names(element: etree._Element) -> None:
+def _remove_names(element: etree._Element) -> None:
     for name in element.attrib:
         if name not in _KEPT or (name in _OF_META and element.tag != "meta"):
             with suppress(ValueError):  # a name that lxml gives out and does not take back
                 del element.attrib[name]
 
 
-def _lay_out_with_a_table(element: etree._Element) -> None:
+def _wrap_in_table(element: etree._Element) -> None:
     cell = etree.Element("td")
     cell.text, element.text = element.text, None
     cell.extend(list(element))

@@ -22,7 +22,7 @@ from winnow.training.sites import (
     SITE_LEVEL_METHOD,
     TEMPLATE,
     SiteCounts,
-    described,
+    describe_labels,
 )
 
 if TYPE_CHECKING:
@@ -281,8 +281,8 @@ def train_logistic(
         raise ValueError("the logistic model learns from site-level labels only; it takes no gold text")
     if len(sites) < FOLDS:
         raise ValueError(f"the logistic model needs {FOLDS} or more sites, there are {len(sites)}")
-    collected = collect(sites, labels=labels, seed=seed, processes=processes, progress=progress)
-    examples = collected.examples.merged()
+    collect_pages = collect(sites, labels=labels, seed=seed, processes=processes, progress=progress)
+    examples = collect_pages.examples.merged()
     fold = np.random.default_rng(seed).permutation(len(sites)) % FOLDS
     score = np.zeros(len(examples.label))
     measured = []
@@ -291,14 +291,14 @@ def train_logistic(
         model = fit(examples, ~tested)
         score[tested] = model.probability(examples.values[tested], examples.area[tested])
         measured += [
-            (page.site, content_f_measure(model, page)) for page in collected.tuning if fold[page.site] == number
+            (page.site, content_f_measure(model, page)) for page in collect_pages.tuning if fold[page.site] == number
         ]
     threshold, f_measure = best_threshold(measured)
     model = fit(examples, np.ones(len(examples.label), bool), threshold)
     figures = Figures.of(score, examples.label, examples.weight, score >= threshold, f_measure)
     method = Method(
         units="elements",
-        labels=described(labels),
+        labels=describe_labels(labels),
         threshold=f"{threshold:.2f}, chosen on held-out sites",
         held_out="Five folds over the sites; every site has the same weight.",
         f_measure="after smoothing",
@@ -307,7 +307,7 @@ def train_logistic(
     return Trained(
         model,
         sites=len(sites),
-        pages=collected.pages,
+        pages=collect_pages.pages,
         gold_pages=0,
         examples=len(score),
         method=method,

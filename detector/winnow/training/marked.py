@@ -16,7 +16,7 @@ import numpy as np
 from winnow.evidence.marked_articles import article_mark
 from winnow.metadata import metadata_of
 from winnow.page.page import Page, PageTooLarge
-from winnow.training.examples import block_page, collected
+from winnow.training.examples import block_page, collect_pages
 from winnow.training.gold import registrable_domain
 
 if TYPE_CHECKING:
@@ -78,13 +78,13 @@ def without_marks(root: etree._Element) -> etree._Element:
 
 # Pages of sites whose authors say what the story is, as examples, with what says it hidden.
 
-MARKED_PAGES: Final = 20
+MAX_MARKED_PAGES: Final = 20
 """Most marked pages of a site that are learned from."""
 
 _MAYBE: Final = re.compile(rb"articleBody|e-content|entry-content|content:encoded")
 
 
-def of_marks(
+def label_marked_pages(
     sites: Sequence[Site],
     *,
     seed: int,
@@ -107,7 +107,7 @@ def of_marks(
     """
     names = [f"marks of {site.name}" for site in sites]
     tasks = [_Task(site, seed, frozenset(leave_out)) for site in sites]
-    return collected(_of_site, tasks, names, processes, progress)
+    return collect_pages(_of_site, tasks, names, processes, progress)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ def _of_site(task: _Task) -> list[BlockPage]:
             continue
         known.add(text)
         found.append(example)
-        if len(found) == MARKED_PAGES:
+        if len(found) == MAX_MARKED_PAGES:
             break
     return found
 

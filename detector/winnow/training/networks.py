@@ -23,7 +23,7 @@ from scipy.sparse import csc_array
 from winnow.features.context import WINDOWS, ContextWindows
 from winnow.features.tokens import TABLE_SIZE, TokenTables
 from winnow.models.networks import BlockPerceptron, Network, standardise
-from winnow.training.examples import stacked
+from winnow.training.examples import stack_features
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,7 +43,7 @@ _PAGES_PER_STEP: Final = 16
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Lesson:
+class TrainingSet:
     """What a network is fitted to: the blocks of some pages, page after page.
 
     Attributes:
@@ -67,11 +67,11 @@ class Lesson:
 
 
 def fit(
-    lesson: Lesson,
+    training_set: TrainingSet,
     *,
     hidden: tuple[int, int],
     epochs: int,
-    least_steps: int = 0,
+    min_steps: int = 0,
     decay: float,
     dropout: float = 0.0,
     seed: int,
@@ -79,41 +79,41 @@ def fit(
     """Fit a network.
 
     Args:
-        lesson: what to.
+        training_set: what to fit it to.
         hidden: units of its two hidden layers.
         epochs: passes over the pages.
-        least_steps: where pages are few, so many steps are made of more passes.
+        min_steps: where pages are few, at least so many steps, in more passes.
         decay: share of each weight that is lost in a step, in units of the rate.
         dropout: share of the features that a block is shown without, others at each step (Srivastava et al. 2014). A
-            network that cannot count on any one feature does better on sites unlike those it was taught by.
+            network that cannot count on any one feature does better on sites unlike those it was trained on.
         seed: of the first weights and of the order of the pages; the same seed gives the same network.
     """
     random = np.random.default_rng(seed)
-    network = _start(lesson.inputs.shape[1], hidden, random)
-    batches = math.ceil(len(np.flatnonzero(np.diff(lesson.begin))) / _PAGES_PER_STEP)
-    steps = max(epochs, math.ceil(least_steps / batches)) * batches
-    _descend(network, lesson, random, steps=steps, rate=_RATE, warm_up=_WARM_UP, decay=decay, dropout=dropout)
+    network = _random_network(training_set.inputs.shape[1], hidden, random)
+    batches = math.ceil(len(np.flatnonzero(np.diff(training_set.begin))) / _PAGES_PER_STEP)
+    steps = max(epochs, math.ceil(min_steps / batches)) * batches
+    _run_adam(network, training_set, random, steps=steps, rate=_RATE, warm_up=_WARM_UP, decay=decay, dropout=dropout)
     return network
 
 
-def moved(network: Network, lesson: Lesson, *, rate: float, steps: int, seed: int) -> Network:
-    """Fit a network that knows something already, from where it stands; it is not changed itself.
+def moved(network: Network, training_set: TrainingSet, *, rate: float, steps: int, seed: int) -> Network:
+    """Continue the fit of a network; returns a copy.
 
     Args:
         network: the network.
-        lesson: what to.
-        rate: of learning; a thirtieth of that of :func:`fit` moves a network without making it forget.
+        training_set: what to fit it to.
+        rate: of learning; a thirtieth of that of :func:`fit` does not make it forget.
         steps: how many; so many pages, 16 to a step.
         seed: of the order of the pages.
     """
     result = Network(*(array.copy() for array in network.arrays))
-    _descend(result, lesson, np.random.default_rng(seed), steps=steps, rate=rate, warm_up=steps // 5)
+    _run_adam(result, training_set, np.random.default_rng(seed), steps=steps, rate=rate, warm_up=steps // 5)
     return result
 
 
-def _descend(
+def _run_adam(
     network: Network,
-    lesson: Lesson,
+    training_set: TrainingSet,
     random: np.random.Generator,
     *,
     steps: int,
@@ -122,20 +122,22 @@ def _descend(
     decay: float = 0.0,
     dropout: float = 0.0,
 ) -> None:
-    """Change a network in place, by so many steps at a rate that grows while it warms up and then falls to nothing."""
+    """Fit a network in place by Adam; the rate grows during the warm-up and then falls to zero."""
     means, squares = ([np.zeros_like(array) for array in network.arrays] for _ in range(2))
-    pages = np.flatnonzero(np.diff(lesson.begin))
+    pages = np.flatnonzero(np.diff(training_set.begin))
     batches = math.ceil(len(pages) / _PAGES_PER_STEP)
-    weight = lesson.weight * np.float32(len(pages) / (max(float(lesson.weight.sum()), 1e-12) * _PAGES_PER_STEP))
+    weight = training_set.weight * np.float32(
+        len(pages) / (max(float(training_set.weight.sum()), 1e-12) * _PAGES_PER_STEP)
+    )
     for step in range(steps):
         batch = step % batches
         if not batch:
             order = random.permutation(pages)
-        rows, windows = lesson.pages(order[batch * _PAGES_PER_STEP : (batch + 1) * _PAGES_PER_STEP])
-        inputs = lesson.inputs[rows]
+        rows, windows = training_set.pages(order[batch * _PAGES_PER_STEP : (batch + 1) * _PAGES_PER_STEP])
+        inputs = training_set.inputs[rows]
         if dropout:
             inputs *= (random.random(inputs.shape, np.float32) >= dropout) * np.float32(1 / (1 - dropout))
-        slopes = gradients(network, inputs, lesson.target[rows], weight[rows], windows)
+        slopes = gradients(network, inputs, training_set.target[rows], weight[rows], windows)
         now = rate * min((step + 1) / max(warm_up, 1), 1.0) * (0.5 + 0.5 * math.cos(math.pi * step / steps))
         for array, slope, mean, square in zip(network.arrays, slopes, means, squares, strict=True):
             _adam(array, slope, mean, square, step=step + 1, rate=now, decay=decay)
@@ -154,7 +156,7 @@ def _adam(array: Matrix, slope: Matrix, mean: Matrix, square: Matrix, *, step: i
 def forward(network: Network, inputs: Matrix, windows: ContextWindows) -> tuple[Matrix, Matrix, Matrix]:
     """Evaluate a network: its two hidden layers, float32[m, c] and float32[m, d], and float32[m] logits of content.
 
-    The compiled core has the same sums in another order, and keeps no layers.
+    The compiled core, which scores pages, keeps no layers.
     """
     blocks = np.maximum(inputs @ network.block_weight + network.block_bias, 0)
     width = len(network.context_bias)
@@ -177,7 +179,7 @@ def gradients(
     probability = 1 / (1 + np.exp(-np.clip(logit, -30, 30)))
     of_output = (weight * (probability - target)).astype(np.float32)[:, None]
     of_context = of_output @ network.output_weight.T * (context > 0)
-    of_weighted = np.concatenate([of_context, _of_means(of_context, windows)], axis=1)
+    of_weighted = np.concatenate([of_context, _gradients_of_means(of_context, windows)], axis=1)
     of_blocks = of_weighted @ network.context_weight.T * (blocks > 0)
     return (
         inputs.T @ of_blocks, of_blocks.sum(axis=0),
@@ -186,7 +188,7 @@ def gradients(
     )  # fmt: skip
 
 
-def _of_means(slopes: Matrix, windows: ContextWindows) -> Matrix:
+def _gradients_of_means(slopes: Matrix, windows: ContextWindows) -> Matrix:
     """Slopes by the values that the second layer averages, from the slopes by what it adds to."""
     m, width = slopes.shape
     kinds = len(windows.begin)
@@ -201,7 +203,7 @@ def _of_means(slopes: Matrix, windows: ContextWindows) -> Matrix:
     return result
 
 
-def _start(inputs: int, hidden: tuple[int, int], random: np.random.Generator) -> Network:
+def _random_network(inputs: int, hidden: tuple[int, int], random: np.random.Generator) -> Network:
     """A network of random weights, each layer as strong as the one before it (He et al. 2015)."""
     inputs_of_layers = inputs, hidden[0] * (1 + len(WINDOWS)), hidden[1]
     arrays = []
@@ -217,7 +219,7 @@ STEPS: Final = ("token tables", "teachers", "networks")
 FOLDS: Final = 5
 _TEACHERS: Final = 1_000  # their seeds begin there
 _SMOOTHING: Final = 2.0  # pages that say what the prior says, added to every table entry
-_MOST_VOTES: Final = 15.0  # pages that a source of gold pages counts for at most
+_MAX_VOTES: Final = 15.0  # pages that a source of gold pages counts for at most
 _SPREAD: Final = 20.0  # a token votes for a page in full from a twentieth of its mass on
 
 
@@ -226,26 +228,26 @@ class Recipe:
     """What a block model is trained with.
 
     Attributes:
-        site_share: weight of all site labels together, all gold labels being 1, for the tables and the teachers.
-        marked_share: weight of the labels by authors' marks together, all gold labels being 1.
-        taught_share: weight of the sites' blocks, as the teachers judge them, all gold labels being 1.
+        site_fraction: weight of all site labels together, for the tables and the teachers; gold labels weigh 1.
+        marked_fraction: weight of the labels by authors' marks together.
+        distilled_fraction: weight of the soft labels of the sites' blocks together, all gold labels being 1.
         hidden: units of the two hidden layers of a network.
         teachers, networks: how many are trained, from different starts, and averaged.
         epochs: passes of a network over the pages.
-        least_steps: steps of a network; where pages are few it passes over them more often.
+        min_steps: steps of a network; where pages are few it passes over them more often.
         decay: share of each weight that a step takes, in units of the learning rate.
         dropout: share of the features that the teachers are shown each block without, others at each step.
         dropout_without_gold: the same where there is no gold text, and what is learned must hold for other sites.
     """
 
-    site_share: float = 0.3
-    marked_share: float = 0.3
-    taught_share: float = 3.0
+    site_fraction: float = 0.3
+    marked_fraction: float = 0.3
+    distilled_fraction: float = 3.0
     hidden: tuple[int, int] = (64, 32)
     teachers: int = 2
     networks: int = 2
     epochs: int = 6
-    least_steps: int = 500
+    min_steps: int = 500
     decay: float = 0.01
     dropout: float = 0.5
     dropout_without_gold: float = 0.7
@@ -258,27 +260,27 @@ def train_block_model(
     marked: Sequence[BlockPage] = (),
     seed: int = 0,
     recipe: Recipe | None = None,
-    begins: Callable[[str], None] | None = None,
+    on_step: Callable[[str], None] | None = None,
 ) -> BlockPerceptron:
     """Train on labelled pages.
 
     Args:
-        gold: pages with labels from gold text; none for a model that is taught by sites and marks alone.
+        gold: pages with labels from gold text; none for a model that learns from sites and marks alone.
         sites: pages with site-level labels; every site counts the same.
         marked: pages of sites with labels from authors' marks; every site counts the same.
         seed: the same seed and pages give the same weights.
         recipe: how.
-        begins: called with the name of each of :data:`STEPS` as it begins.
+        on_step: called with the name of each of :data:`STEPS` as it begins.
 
     Raises:
         ValueError: there are no labels of both kinds.
     """
     recipe = recipe or Recipe()
-    begins = begins or (lambda _step: None)
-    begins(STEPS[0])
+    on_step = on_step or (lambda _step: None)
+    on_step(STEPS[0])
     pages = [*gold, *marked, *sites]
     weight = _page_weights(gold, marked, sites, recipe)
-    matrix = np.concatenate(stacked_features(pages, weight, seed=seed))
+    matrix = np.concatenate(stacked_token_features(pages, weight, seed=seed))
     content = np.concatenate([page.content for page in pages])
     mass = np.concatenate([page.mass * share for page, share in zip(pages, weight, strict=True)])
     labelled = ~np.isnan(content) & (mass > 0)
@@ -286,11 +288,11 @@ def train_block_model(
     if is_content[labelled].all() or not is_content[labelled].any():
         raise ValueError("the pages give no labels of both kinds: content and template")
     begin = np.append(0, np.cumsum([len(page.words) for page in pages]))
-    of_gold = slice(0, begin[len(gold)])
-    of_sites = slice(begin[len(gold) + len(marked)], None)
-    examples = matrix[of_gold] if begin[len(gold)] else matrix
+    gold_rows = slice(0, begin[len(gold)])
+    site_rows = slice(begin[len(gold) + len(marked)], None)
+    examples = matrix[gold_rows] if begin[len(gold)] else matrix
     mean, scale = examples.mean(axis=0), (1 / (examples.std(axis=0) + 1e-3)).astype(np.float32)
-    lesson = Lesson(
+    training_set = TrainingSet(
         inputs=standardise(matrix, mean, scale),
         target=is_content.astype(np.float32),
         weight=np.where(labelled, mass, 0).astype(np.float32),
@@ -298,40 +300,44 @@ def train_block_model(
         windows=[page.windows for page in pages],
     )
     del matrix, examples  # gigabytes
-    begins(STEPS[1])
+    on_step(STEPS[1])
     dropout = recipe.dropout if len(gold) else recipe.dropout_without_gold
-    teachers = _networks(lesson, recipe.teachers, recipe, seed=seed + _TEACHERS, dropout=dropout)
+    teachers = _networks(training_set, recipe.teachers, recipe, seed=seed + _TEACHERS, dropout=dropout)
 
-    begins(STEPS[2])
-    taught_by_teachers = ~labelled
-    taught_by_teachers[of_sites] = True
-    mass[of_sites] *= recipe.taught_share * mass[of_gold].sum() / max(mass[of_sites].sum(), 1e-12) if len(gold) else 1.0
-    taught = replace(
-        lesson,
-        target=np.where(taught_by_teachers, opinions(teachers, lesson), lesson.target),
+    on_step(STEPS[2])
+    distilled = ~labelled
+    distilled[site_rows] = True
+    mass[site_rows] *= (
+        recipe.distilled_fraction * mass[gold_rows].sum() / max(mass[site_rows].sum(), 1e-12) if len(gold) else 1.0
+    )
+    distillation = replace(
+        training_set,
+        target=np.where(distilled, soft_labels(teachers, training_set), training_set.target),
         weight=mass.astype(np.float32),
     )
-    networks = _networks(taught, recipe.networks, recipe, seed=seed)
+    networks = _networks(distillation, recipe.networks, recipe, seed=seed)
     return BlockPerceptron.of(learn_tables(pages, weight), mean, scale, networks)
 
 
-def opinions(networks: Sequence[Network], lesson: Lesson) -> Matrix:
-    """float32[r], probability of content that networks give to every block of a lesson."""
-    probability = np.zeros(len(lesson.target), np.float32)
-    for page, around in enumerate(lesson.windows):
-        rows = slice(lesson.begin[page], lesson.begin[page + 1])
-        logit = np.mean([forward(network, lesson.inputs[rows], around)[2] for network in networks], axis=0)
+def soft_labels(networks: Sequence[Network], training_set: TrainingSet) -> Matrix:
+    """float32[r], probability of content that networks give to every block of a training set."""
+    probability = np.zeros(len(training_set.target), np.float32)
+    for page, around in enumerate(training_set.windows):
+        rows = slice(training_set.begin[page], training_set.begin[page + 1])
+        logit = np.mean([forward(network, training_set.inputs[rows], around)[2] for network in networks], axis=0)
         probability[rows] = 1 / (1 + np.exp(-np.clip(logit, -30, 30)))
     return probability
 
 
-def _networks(lesson: Lesson, number: int, recipe: Recipe, *, seed: int, dropout: float = 0.0) -> list[Network]:
+def _networks(
+    training_set: TrainingSet, number: int, recipe: Recipe, *, seed: int, dropout: float = 0.0
+) -> list[Network]:
     return [
         fit(
-            lesson,
+            training_set,
             hidden=recipe.hidden,
             epochs=recipe.epochs,
-            least_steps=recipe.least_steps,
+            min_steps=recipe.min_steps,
             decay=recipe.decay,
             dropout=dropout,
             seed=seed + start,
@@ -348,12 +354,12 @@ def _page_weights(
     The pages of a site share an equal part of the rest; without gold pages, marks and sites weigh the same.
     """
     number = Counter(page.source for page in gold)
-    of_gold = np.array([min(1.0, _MOST_VOTES / number[page.source]) for page in gold])
-    totals = recipe.marked_share * of_gold.sum(), recipe.site_share * of_gold.sum()
+    gold_weight = np.array([min(1.0, _MAX_VOTES / number[page.source]) for page in gold])
+    totals = recipe.marked_fraction * gold_weight.sum(), recipe.site_fraction * gold_weight.sum()
     if not len(gold):
         totals = float(len(sites)), float(len(sites))
     parts = [_equal_sites(pages) * total for pages, total in zip((marked, sites), totals, strict=True)]
-    return np.concatenate([of_gold, *parts])
+    return np.concatenate([gold_weight, *parts])
 
 
 def _equal_sites(pages: Sequence[BlockPage]) -> Floats:
@@ -372,14 +378,14 @@ def learn_tables(pages: Sequence[BlockPage], weight: Floats) -> TokenTables:
     return TokenTables(_log_odds(names), _log_odds(words))
 
 
-def stacked_features(pages: Sequence[BlockPage], weight: Floats, *, seed: int) -> list[Matrix]:
+def stacked_token_features(pages: Sequence[BlockPage], weight: Floats, *, seed: int) -> list[Matrix]:
     """float32[m, k] of every page, its learned features from tables that have not seen its source."""
 
     def learn(seen: Sequence[BlockPage], weights: Floats) -> Callable[[BlockPage], Matrix]:
         tables = learn_tables(seen, weights)
         return lambda page: tables.features(page.tokens)
 
-    return stacked(pages, weight, learn, folds=FOLDS, seed=seed)
+    return stack_features(pages, weight, learn, folds=FOLDS, seed=seed)
 
 
 def _votes(page: BlockPage) -> Floats:

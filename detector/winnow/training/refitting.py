@@ -23,7 +23,7 @@ import numpy as np
 
 from winnow.models.networks import BlockPerceptron, standardise
 from winnow.training.blocks import measured
-from winnow.training.networks import Lesson, moved
+from winnow.training.networks import TrainingSet, moved
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 UNIQUE: Final = 0.65
 """How far being unique makes a block content: 0 leaves it to the model, 1 is certain."""
 
-STEPS: Final = ("opinions", "networks")
+STEPS: Final = ("soft_labels", "networks")
 """What a refit goes through, in this order."""
 
 
@@ -102,10 +102,10 @@ def refit(
     if not (labels > 0.5).any() or not (labels <= 0.5).any():
         raise ValueError("the pages give no labels of both kinds: content and template")
     begins(STEPS[0])
-    lesson = _lesson(parent, pages)
+    training_set = _lesson(parent, pages)
     begins(STEPS[1])
     networks = [
-        moved(network, lesson, rate=moving.rate, steps=moving.steps, seed=seed + number)
+        moved(network, training_set, rate=moving.rate, steps=moving.steps, seed=seed + number)
         for number, network in enumerate(parent.networks)
     ]
     return BlockPerceptron.of(parent.tables, parent.mean, parent.scale, networks, parent.decision)
@@ -158,12 +158,12 @@ def _by_site(pages: Sequence[BlockPage]) -> dict[str, list[BlockPage]]:
     return of_site
 
 
-def _lesson(parent: BlockPerceptron, pages: Sequence[BlockPage]) -> Lesson:
+def _lesson(parent: BlockPerceptron, pages: Sequence[BlockPage]) -> TrainingSet:
     """The pages with a target for every block; the features are those that the parent's tables give."""
     number = Counter(page.source for page in pages)
     matrices = [page.matrix(parent.tables) for page in pages]
     targets = [_target(parent, page, matrix) for page, matrix in zip(pages, matrices, strict=True)]
-    return Lesson(
+    return TrainingSet(
         inputs=standardise(np.concatenate(matrices), parent.mean, parent.scale),
         target=np.concatenate(targets),
         weight=np.concatenate([page.mass / number[page.source] for page in pages]).astype(np.float32),

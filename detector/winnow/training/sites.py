@@ -54,7 +54,7 @@ class Site:
         return f"https://{self.name}/{quote(file.relative_to(self.folder).as_posix())}"
 
 
-def find_sites(folder: Path, least_pages: int = 10) -> list[Site]:
+def find_sites(folder: Path, min_pages: int = 10) -> list[Site]:
     """List the sites of a folder by name, leaving out those with too few pages.
 
     Raises:
@@ -64,11 +64,9 @@ def find_sites(folder: Path, least_pages: int = 10) -> list[Site]:
     if not folder.is_dir():
         raise FileNotFoundError(f"no such folder: {folder}")
     sites = [Site(each.name, each, page_files(each)) for each in sorted(folder.iterdir()) if each.is_dir()]
-    enough = [site for site in sites if len(site.files) >= least_pages]
+    enough = [site for site in sites if len(site.files) >= min_pages]
     if not enough:
-        raise ValueError(
-            f"{folder} holds no folder with {least_pages} or more HTML files: one folder a site is expected"
-        )
+        raise ValueError(f"{folder} holds no folder with {min_pages} or more HTML files: one folder a site is expected")
     return enough
 
 
@@ -183,7 +181,7 @@ class SiteCounts:
             return None
 
 
-def described(method: str) -> str:
+def describe_labels(method: str) -> str:
     """What model cards say of the labels of a method."""
     if method == SITE_LEVEL_METHOD:
         return SITE_LEVEL

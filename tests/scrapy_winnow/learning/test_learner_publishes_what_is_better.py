@@ -24,7 +24,7 @@ from winnow.training.networks import Recipe
 from winnow.training.refitting import Moving
 
 FAR = Moving(rate=0.01, steps=150)
-TINY = Recipe(hidden=(8, 4), networks=1, epochs=2, least_steps=150)
+TINY = Recipe(hidden=(8, 4), networks=1, epochs=2, min_steps=150)
 
 
 @pytest.fixture

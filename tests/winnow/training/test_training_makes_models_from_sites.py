@@ -110,7 +110,7 @@ def test_pages_of_sites_are_found_by_name_and_by_content(tmp_path: Path):
         (site / name).write_text("<!DOCTYPE html><title>x</title>" if name != "data" else "1,2,3")
     (tmp_path / "file.html").write_text("<html>")
     (tmp_path / "empty").mkdir()
-    (found,) = find_sites(tmp_path, least_pages=4)
+    (found,) = find_sites(tmp_path, min_pages=4)
     urls = [found.url(file) for file in found.files]
     assert urls == [
         "https://one.example/a.HTM",

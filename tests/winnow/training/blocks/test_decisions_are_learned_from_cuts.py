@@ -7,7 +7,7 @@ import pytest
 
 from winnow.models.decision import CUT_NAMES, KIND_INPUTS, KINDS, LearnedDecision
 from winnow.models.scores import FAVORS, SCOPES
-from winnow.training.decision import CutPage, Decisions, learn_decisions, with_page
+from winnow.training.decision import CutPage, Decisions, add_page_columns, learn_decisions
 
 LEVEL, LINKS = CUT_NAMES.index("level"), CUT_NAMES.index("added: link share")
 ARTICLE, LISTING = KINDS.index("article"), KINDS.index("listing")
@@ -43,7 +43,7 @@ def decisions(pages: list[CutPage]) -> Decisions:
 
 
 def chosen(decision: LearnedDecision, page: CutPage, scope: str = "auto", favor: str = "balanced") -> int:
-    rows = with_page(page.features, decision.kinds.probabilities(page.kind_inputs), scope)  # type: ignore[arg-type]
+    rows = add_page_columns(page.features, decision.kinds.probabilities(page.kind_inputs), scope)  # type: ignore[arg-type]
     return int(decision.trees[favor].predict(rows).argmax())  # type: ignore[index]
 
 
@@ -77,7 +77,7 @@ def test_confidence_is_what_the_cut_gives(pages: list[CutPage], decisions: Decis
     for page in pages:
         decision = decisions.without[page.fold]
         best = chosen(decision, page)
-        rows = with_page(page.features, decision.kinds.probabilities(page.kind_inputs), "auto")
+        rows = add_page_columns(page.features, decision.kinds.probabilities(page.kind_inputs), "auto")
         expected.append(decision.confidence.predict(rows[best : best + 1])[0])
         reached.append(page.quality[0, best])
     assert np.mean(expected) == pytest.approx(np.mean(reached), abs=0.01)

@@ -9,7 +9,7 @@ from winnow.models.decision import Trees
 from winnow.models.networks import ARRAY_NAMES, Network
 from winnow.page.page import Page
 from winnow.training import decision as boosting
-from winnow.training.networks import Lesson, fit, forward, gradients
+from winnow.training.networks import TrainingSet, fit, forward, gradients
 
 HTML = "<main><div><p>a</p><p>b b b b</p></div><p>c</p></main><ul><li>d</li><li>e</li><li>f</li></ul>"
 K = 5
@@ -44,7 +44,7 @@ def test_gradients_are_slopes_of_the_loss(name: str):
         assert slopes[name][index] == pytest.approx((losses[0] - losses[1]) / (2 * step), abs=2e-2)
 
 
-def lesson_that_needs_the_others(pages: int = 200) -> Lesson:
+def lesson_that_needs_the_others(pages: int = 200) -> TrainingSet:
     """Blocks are content where the other blocks of their page say so; their own features say nothing."""
     random = np.random.default_rng(2)
     inputs = random.normal(size=(pages, 6, K)).astype(np.float32)
@@ -53,44 +53,44 @@ def lesson_that_needs_the_others(pages: int = 200) -> Lesson:
     target = np.repeat(kind, 6).astype(np.float32)
     flat = inputs.reshape(-1, K)
     begin = np.arange(pages + 1) * 6
-    return Lesson(flat, target, np.ones(len(flat), np.float32), begin, [around()] * pages)
+    return TrainingSet(flat, target, np.ones(len(flat), np.float32), begin, [around()] * pages)
 
 
 def test_what_only_the_blocks_around_tell_is_learned():
-    lesson = lesson_that_needs_the_others()
-    network = fit(lesson, hidden=(8, 4), epochs=1, least_steps=300, decay=0.01, seed=3)
+    training_set = lesson_that_needs_the_others()
+    network = fit(training_set, hidden=(8, 4), epochs=1, min_steps=300, decay=0.01, seed=3)
     logits = np.concatenate(
-        [forward(network, lesson.inputs[6 * page : 6 * page + 6], around())[2] for page in range(200)]
+        [forward(network, training_set.inputs[6 * page : 6 * page + 6], around())[2] for page in range(200)]
     )
-    assert ((logits > 0) == (lesson.target > 0.5)).mean() > 0.95
+    assert ((logits > 0) == (training_set.target > 0.5)).mean() > 0.95
 
 
 def test_the_same_seed_gives_the_same_network():
-    lesson = lesson_that_needs_the_others(20)
-    networks = [fit(lesson, hidden=(4, 2), epochs=2, decay=0.01, seed=seed) for seed in (1, 1, 2)]
+    training_set = lesson_that_needs_the_others(20)
+    networks = [fit(training_set, hidden=(4, 2), epochs=2, decay=0.01, seed=seed) for seed in (1, 1, 2)]
     for first, second in zip(networks[0].arrays, networks[1].arrays, strict=True):
         assert np.array_equal(first, second)
     assert not np.array_equal(networks[0].block_weight, networks[2].block_weight)
 
 
 def test_blocks_without_weight_teach_nothing():
-    lesson = lesson_that_needs_the_others(20)
+    training_set = lesson_that_needs_the_others(20)
     weight = np.where(np.arange(120) < 60, 1, 0).astype(np.float32)
     networks = []
     for other in (0.0, 1.0):
-        target = np.where(weight > 0, lesson.target, other).astype(np.float32)
-        changed = Lesson(lesson.inputs, target, weight, lesson.begin, lesson.windows)
+        target = np.where(weight > 0, training_set.target, other).astype(np.float32)
+        changed = TrainingSet(training_set.inputs, target, weight, training_set.begin, training_set.windows)
         networks.append(fit(changed, hidden=(4, 2), epochs=2, decay=0.01, seed=1))
     for first, second in zip(networks[0].arrays, networks[1].arrays, strict=True):
         assert np.array_equal(first, second)
 
 
 def test_dropout_hides_features_from_training_alone():
-    lesson = lesson_that_needs_the_others(20)
-    before = lesson.inputs.copy()
+    training_set = lesson_that_needs_the_others(20)
+    before = training_set.inputs.copy()
     ways = ({"dropout": 0.5, "seed": 1}, {"dropout": 0.5, "seed": 1}, {"dropout": 0.0, "seed": 1})
-    first, again, without = (fit(lesson, hidden=(4, 2), epochs=2, decay=0.01, **way) for way in ways)
-    assert np.array_equal(lesson.inputs, before)
+    first, again, without = (fit(training_set, hidden=(4, 2), epochs=2, decay=0.01, **way) for way in ways)
+    assert np.array_equal(training_set.inputs, before)
     assert np.array_equal(first.block_weight, again.block_weight)
     assert not np.array_equal(first.block_weight, without.block_weight)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from winnow.training.evaluation import GoldPage
-from winnow.training.gold import FOLDS, MOST_PAGES, folds, gold_examples, source_of
+from winnow.training.gold import FOLDS, MAX_PAGES_PER_SOURCE, folds, gold_examples, source_of
 
 
 def gold_file(folder: Path, rows: list[dict[str, object]]) -> Path:
@@ -50,7 +50,7 @@ def test_a_source_with_very_many_pages_gives_some_of_them(tmp_path: Path):
     rows: list[dict[str, object]] = [{"id": str(n), "url": f"https://many.test/{n}"} for n in range(100)]
     rows += [{"id": f"few{n}", "url": f"https://few.test/{n}"} for n in range(3)]
     number = Counter(example.source for example in gold_examples([gold_file(tmp_path / "a", rows)]))
-    assert number == {"many.test": MOST_PAGES, "few.test": 3}
+    assert number == {"many.test": MAX_PAGES_PER_SOURCE, "few.test": 3}
 
 
 def test_collections_can_be_left_out(tmp_path: Path):

@@ -9,11 +9,11 @@ from threadpoolctl import threadpool_limits
 
 from winnow.page.page import Page
 from winnow.training.examples import BlockPage, block_page
-from winnow.training.marked import MARKED_PAGES, of_marks
+from winnow.training.marked import MAX_MARKED_PAGES, label_marked_pages
 from winnow.training.networks import Recipe, train_block_model
 from winnow.training.sites import find_sites
 
-RECIPE = Recipe(hidden=(8, 4), epochs=2, least_steps=150, teachers=1, networks=1)
+RECIPE = Recipe(hidden=(8, 4), epochs=2, min_steps=150, teachers=1, networks=1)
 STORY = "Early in the morning otter number {} swims up the river, further than anyone here had thought it could. "
 NAMES = ("wide", "text", "left", "post", "main")
 
@@ -30,15 +30,15 @@ def sites(tmp_path: Path) -> Path:
     marks = {"marked": "itemprop=articleBody", "plain": "", "measured": "class=e-content"}
     for site, mark in marks.items():
         (tmp_path / site).mkdir()
-        for number in range(MARKED_PAGES + 5):
+        for number in range(MAX_MARKED_PAGES + 5):
             (tmp_path / site / f"{number}.html").write_text(html(number, mark, f"{site}.co.uk"), encoding="utf-8")
     return tmp_path
 
 
 def test_marked_pages_are_taken_from_domains_that_are_not_measured(sites: Path):
-    pages = of_marks(find_sites(sites), seed=0, leave_out=["measured.co.uk"])
+    pages = label_marked_pages(find_sites(sites), seed=0, leave_out=["measured.co.uk"])
     assert {page.source for page in pages} == {"marked"}
-    assert len(pages) == MARKED_PAGES
+    assert len(pages) == MAX_MARKED_PAGES
     for page in pages:
         assert page.content.tolist() == [0, 1, 0, 0, 0]
 
@@ -46,7 +46,7 @@ def test_marked_pages_are_taken_from_domains_that_are_not_measured(sites: Path):
 def test_copies_teach_once(sites: Path):
     for file in (sites / "marked").iterdir():
         file.write_text(html(7, "itemprop=articleBody"), encoding="utf-8")
-    assert len([page for page in of_marks(find_sites(sites), seed=0) if page.source == "marked"]) == 1
+    assert len([page for page in label_marked_pages(find_sites(sites), seed=0) if page.source == "marked"]) == 1
 
 
 def examples(site: str, *, story: float, teaser: float) -> list[BlockPage]:

@@ -18,13 +18,13 @@ from winnow.models.networks import BlockPerceptron
 from winnow.training import TRAINERS, Trained, find_sites, train
 from winnow.training.blocks import train_blocks
 from winnow.training.evaluation import GoldPage
-from winnow.training.examples import BlockPage, of_gold, of_sites
+from winnow.training.examples import BlockPage, label_gold_pages, label_sites
 from winnow.training.gold import GoldExample, gold_examples
-from winnow.training.networks import Recipe, learn_tables, stacked_features, train_block_model
+from winnow.training.networks import Recipe, learn_tables, stacked_token_features, train_block_model
 from winnow.training.report import GOLD_LABELS, SITE_LABELS, model_card
 
-RECIPE = Recipe(hidden=(8, 4), networks=2, epochs=2, least_steps=150)
-TINY = Recipe(hidden=(4, 2), networks=2, epochs=1, least_steps=10)
+RECIPE = Recipe(hidden=(8, 4), networks=2, epochs=2, min_steps=150)
+TINY = Recipe(hidden=(4, 2), networks=2, epochs=1, min_steps=10)
 HOSTS = ("news", "docs", "blog")
 
 
@@ -61,12 +61,12 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def site_pages(data: Path) -> list[BlockPage]:
-    return of_sites(find_sites(data / "sites"), seed=1)
+    return label_sites(find_sites(data / "sites"), seed=1)
 
 
 @pytest.fixture(scope="module")
 def gold_pages(data: Path) -> list[BlockPage]:
-    return of_gold(gold_examples([data / "gold" / "pages.jsonl"]))
+    return label_gold_pages(gold_examples([data / "gold" / "pages.jsonl"]))
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +97,7 @@ def test_a_page_without_text_is_no_obstacle(data: Path, tmp_path: Path, site_pag
     file = tmp_path / "empty.html"
     file.write_text("<html><body><img src=x></body></html>")
     page = GoldPage("empty", "", "untyped", None, None, (), ())
-    empty, _ = of_gold([GoldExample(page, file, "empty", "gold")])
+    empty, _ = label_gold_pages([GoldExample(page, file, "empty", "gold")])
     assert (len(empty.words), empty.source, empty.mass.sum()) == (0, "empty", 0)
     model = train_block_model([empty], site_pages, recipe=TINY)
     assert model.score(Page.parse("<p>x</p>")).templateness.shape == (4,)
@@ -105,7 +105,7 @@ def test_a_page_without_text_is_no_obstacle(data: Path, tmp_path: Path, site_pag
 
 def test_learned_features_of_a_source_come_from_the_others(site_pages: list[BlockPage]):
     weight = np.ones(len(site_pages))
-    matrices = stacked_features(site_pages, weight, seed=0)
+    matrices = stacked_token_features(site_pages, weight, seed=0)
     news = [number for number, page in enumerate(site_pages) if page.source == "news"]
     others = [number for number, page in enumerate(site_pages) if page.source != "news"]
     tables = learn_tables([site_pages[number] for number in others], weight[others])
@@ -120,7 +120,7 @@ def test_labels_of_one_kind_teach_nothing(gold_pages: list[BlockPage], data: Pat
     examples = gold_examples([data / "gold" / "pages.jsonl"])[:3]
     without_gold = [replace(example, gold=replace(example.gold, text="")) for example in examples]
     with pytest.raises(ValueError, match="no labels of both kinds"):
-        train_block_model(of_gold(without_gold), [], recipe=TINY)
+        train_block_model(label_gold_pages(without_gold), [], recipe=TINY)
 
 
 def test_content_is_found_on_sources_that_were_held_out(trained: Trained):
