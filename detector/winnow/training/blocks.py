@@ -16,9 +16,9 @@ from winnow.cleaning import clean
 from winnow.models.networks import BlockPerceptron
 from winnow.models.scores import expected_f1_threshold, log_odds
 from winnow.training.decision import cut_pages, learn_decisions
-from winnow.training.evaluation import page_accuracy
+from winnow.training.evaluation import page_accuracy, read_gold
 from winnow.training.examples import label_gold_pages, label_sites
-from winnow.training.gold import FOLDS, aligner, folds, gold_examples
+from winnow.training.gold import FOLDS, aligner, folds, gold_examples, source_of
 from winnow.training.marked import label_marked_pages
 from winnow.training.networks import STEPS, Recipe, train_block_model
 from winnow.training.report import GOLD_LABELS, SITE_LABELS, Figures, Method, Trained
