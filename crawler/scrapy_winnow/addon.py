@@ -23,7 +23,7 @@ class Addon:
         settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", CountNodes, 100)
         settings.setdefault_in_component_priority_dict("ITEM_PIPELINES", CleanItems, 100)
         if sys.stderr is not None and sys.stderr.isatty():
-            from scrapy_winnow.report.progress import CrawlProgress  # noqa: PLC0415
+            from scrapy_winnow.report.crawl import CrawlProgress  # noqa: PLC0415
 
             settings.setdefault_in_component_priority_dict("EXTENSIONS", CrawlProgress, 10)
         if settings.get("WINNOW_WARC"):

@@ -208,7 +208,7 @@ _MOST_SAMPLED = 50
 
 def export_profile(client: Redis, prefix: str, host: str, samples: Sequence[Path], output: Path | None) -> int:
     """Write the profile of a host to a file, or to standard output."""
-    from scrapy_winnow.profiles.profile import Profile  # noqa: PLC0415
+    from scrapy_winnow.profiles import Profile  # noqa: PLC0415
     from scrapy_winnow.storage.hosts import HostLabels  # noqa: PLC0415
     from winnow.fingerprints import FINGERPRINT_VERSION  # noqa: PLC0415
 
@@ -233,7 +233,7 @@ def export_profile(client: Redis, prefix: str, host: str, samples: Sequence[Path
 
 def import_profiles(client: Redis, prefix: str, files: Sequence[str], ttl: int) -> int:
     """Make the hosts of some profiles settled ones; those that are known already stay as they are."""
-    from scrapy_winnow.profiles.profile import Profile, ProfileError  # noqa: PLC0415
+    from scrapy_winnow.profiles import Profile, ProfileError  # noqa: PLC0415
     from winnow.fingerprints import FINGERPRINT_VERSION  # noqa: PLC0415
 
     code = 0

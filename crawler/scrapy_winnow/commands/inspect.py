@@ -97,8 +97,9 @@ def run(options: argparse.Namespace) -> int:
         try:
             inspector = _open_inspector(options, stack)
             number = _page_number(inspector, options.page)
+            page = inspector.page(number)
             for model in options.model:
-                inspector.page(number).model(model)
+                page.model(model)
         except DocumentError as error:
             raise CommandError(f"{options.source}: {error}") from error
         except (OSError, ValueError) as error:

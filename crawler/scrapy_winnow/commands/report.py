@@ -1,22 +1,21 @@
-"""``winnow report``: what a crawl has left, as one HTML file."""
+"""``winnow report``: the results of a crawl as one HTML file."""
 
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scrapy_winnow.commands.common import CommandError, add_model_options, load_model_option, reason
+from scrapy_winnow.commands.common import CommandError, add_model_options, load_model_option, reason, warn, write_output
 from scrapy_winnow.commands.server import connect_to
 
 if TYPE_CHECKING:
     from scrapy_winnow.report.records import CrawlRecord
 
 _EPILOG = """\
-Any of these may be given, and each adds what it knows: the items of a crawl (JSON lines or one JSON array), its log,
-and the folder of its private server (.scrapy/winnow in a project). A crawl with WINNOW_REPORT writes the report itself,
-and knows more: its speed over time, and some pages of each host, which show its template.
+Give any of these: the items of a crawl (JSON lines or one JSON array), its log, and the folder of its private server
+(.scrapy/winnow in a project). A crawl with WINNOW_REPORT writes the report itself, and adds its speed over time and the
+template of each host, from some of its pages.
 
 examples:
   winnow report items.jsonl
@@ -31,7 +30,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser = commands.add_parser(
         "report",
         help="write a report of a crawl",
-        description="Write what a crawl has left as one HTML file that needs nothing else.",
+        description="Write the results of a crawl as one self-contained HTML file.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -39,42 +38,38 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "sources", nargs="*", type=Path, metavar="FILE", help="items, log, or folder of the private server"
     )
     parser.add_argument("-o", "--output", type=Path, default=Path("report.html"), metavar="OUT", help="file to write")
-    parser.add_argument("--redis-url", metavar="URL", help="ask this Redis about the hosts, as WINNOW_REDIS_URL")
+    parser.add_argument("--redis-url", metavar="URL", help="read the hosts from this Redis, as WINNOW_REDIS_URL")
     parser.add_argument("--prefix", default="winnow", help="first part of every key (default: %(default)s)")
     add_model_options(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Read, sum up, write."""
+    """Read the sources and write the report."""
     try:
-        from scrapy_winnow.report.document import report  # noqa: PLC0415
+        from scrapy_winnow.report.document import render_report  # noqa: PLC0415
     except ImportError as error:
         raise CommandError("report needs more than the core: pip install 'scrapy-winnow[inspect]'") from error
     from scrapy_winnow.report.records import CrawlRecord  # noqa: PLC0415
 
     if not options.sources and not options.redis_url:
-        raise CommandError("nothing to report of: items, a log, the folder of a private server or --redis-url")
-    of_hosts = all(source.is_dir() for source in options.sources)
-    record = CrawlRecord(title="Hosts" if of_hosts else f"Crawl of {options.sources[0].stem}")
+        raise CommandError("nothing to report: give items, a log, the folder of a private server or --redis-url")
+    has_hosts_only = all(source.is_dir() for source in options.sources)
+    record = CrawlRecord(title="Hosts" if has_hosts_only else f"Crawl of {options.sources[0].stem}")
     state = None
     for source in options.sources:
         if source.is_dir():
             state = source
         else:
-            _read(record, source)
+            _read_source(record, source)
     if state is not None or options.redis_url:
-        _ask(record, options, state)
-    document = report(record, load_model_option(options))
-    try:
-        options.output.write_text(document, encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise CommandError(f"-o {options.output}: {reason(error)}") from error
-    print(f"winnow: wrote {options.output}", file=sys.stderr)
+        _read_hosts(record, options, state)
+    write_output(options.output, render_report(record, load_model_option(options)))
+    warn(f"wrote {options.output}")
     return 0
 
 
-def _read(record: CrawlRecord, source: Path) -> None:
+def _read_source(record: CrawlRecord, source: Path) -> None:
     from scrapy_winnow.report.records import read_items, read_log  # noqa: PLC0415
 
     try:
@@ -83,12 +78,12 @@ def _read(record: CrawlRecord, source: Path) -> None:
         if start not in {b"{", b"["} or source.suffix == ".log":
             read_log(record, source)
         elif unused := read_items(record, source):
-            print(f"winnow: {source}: {unused:,} items without an address or the fields of Winnow", file=sys.stderr)
+            warn(f"{source}: {unused:,} items without an address or the fields of Winnow")
     except (OSError, ValueError) as error:
         raise CommandError(f"{source}: {reason(error)}") from error
 
 
-def _ask(record: CrawlRecord, options: argparse.Namespace, state: Path | None) -> None:
+def _read_hosts(record: CrawlRecord, options: argparse.Namespace, state: Path | None) -> None:
     from scrapy_winnow.storage.hosts import HostRecords  # noqa: PLC0415
     from winnow.fingerprints import FINGERPRINT_VERSION  # noqa: PLC0415
 
@@ -97,4 +92,4 @@ def _ask(record: CrawlRecord, options: argparse.Namespace, state: Path | None) -
         names = list(dict.fromkeys(page.host for page in record.pages))
         record.hosts = {host.host: host for host in (records.named(names) if names else records.all())}
     if not record.hosts and not record.pages and not record.stats:
-        raise CommandError("no hosts are counted there")
+        raise CommandError("no hosts were counted there")

@@ -367,8 +367,8 @@ class Inspection:
         df = self.evidence(trial.pages)
         raw = _means(scores, page, section_of, len(roots))
         adjusted = raw
-        if df is not None and self.replay is not None:
-            pages = min(trial.pages, self.replay.seen)
+        pages = min(trial.pages, self.replay.seen) if self.replay is not None else 0
+        if df is not None and pages > 1:
             adjusted = _means(with_site_counts(page, scores, df, pages), page, section_of, len(roots))
         sections = []
         blocks_of = np.split(

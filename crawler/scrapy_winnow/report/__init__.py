@@ -1,5 +1,5 @@
-"""A report of a crawl in one HTML file: what was cut where, how it came about, and what to look at.
+"""A report of a crawl in one HTML file: what was cut where, how it changed over time, and what should be checked.
 
-A :class:`~scrapy_winnow.report.records.CrawlRecord` is gathered by :class:`~scrapy_winnow.report.crawl.CrawlReport`
-while a crawl runs, or read from what one has left; :func:`~scrapy_winnow.report.document.report` writes it down.
+A :class:`~scrapy_winnow.report.records.CrawlRecord` is collected by :class:`~scrapy_winnow.report.crawl.CrawlReport`
+during a crawl, or read from its items and log; :func:`~scrapy_winnow.report.document.render_report` writes it.
 """

@@ -1,15 +1,16 @@
-"""The extension that gathers a crawl's report and writes it when the crawl ends."""
+"""What a crawl says of itself: a report when it ends, and a line of progress in the terminal."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import platform
+import sys
 import time
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self, TextIO
 
 from itemadapter import ItemAdapter
 from redis.exceptions import RedisError
@@ -18,16 +19,18 @@ from scrapy.exceptions import NotConfigured
 from scrapy.http import HtmlResponse
 from scrapy.utils.asyncio import run_in_thread
 
+from scrapy_winnow import stats
 from scrapy_winnow.components.extension import Winnow
 from scrapy_winnow.config import DEFAULTS, Config
-from scrapy_winnow.report.records import CrawlRecord, page_record
-from scrapy_winnow.report.samples import Samples
+from scrapy_winnow.report.records import CrawlRecord, Samples, page_record
 from scrapy_winnow.storage.clients import blocking_client
 from scrapy_winnow.storage.hosts import HostRecords
 from scrapy_winnow.storage.keys import site_of
 from winnow.fingerprints import FINGERPRINT_VERSION
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.live import Live
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
@@ -35,12 +38,12 @@ logger = logging.getLogger(__name__)
 
 _SECRET: Final = frozenset({"WINNOW_REDIS_URL"})
 _PACKAGES: Final = ("scrapy-winnow", "Scrapy", "lxml", "numpy", "redis")
-_HOSTS_ASKED_FOR: Final = 1_000
-_WAIT: Final = 10.0  # seconds
+_MAX_HOSTS: Final = 1_000
+_TIMEOUT_S: Final = 10.0
 
 
 class CrawlReport:
-    """Writes ``WINNOW_REPORT``. It only looks on: whatever goes wrong here, the crawl and its items are unharmed."""
+    """Writes ``WINNOW_REPORT``. Its errors are logged and change nothing in the crawl and its items."""
 
     def __init__(self, crawler: Crawler) -> None:
         config = Config.from_settings(crawler.settings)
@@ -49,7 +52,7 @@ class CrawlReport:
         try:
             import jinja2  # noqa: F401, PLC0415
         except ImportError:
-            logger.warning("No report is written: that takes pip install 'scrapy-winnow[inspect]'")
+            logger.warning("No report is written: it needs pip install 'scrapy-winnow[inspect]'")
             raise NotConfigured from None
         self._crawler = crawler
         self._path = Path(config.report)
@@ -58,8 +61,8 @@ class CrawlReport:
         self._record.samples = self._samples = Samples()
         self._names = {**config.field_names, "url": config.url_field}
         self._begin = time.monotonic()
-        self._asked = asyncio.Event()
-        self._asked.set()
+        self._hosts_read = asyncio.Event()
+        self._hosts_read.set()
         self._handler = _Errors(self._record)
         for handler, signal in (
             (self._opened, signals.spider_opened),
@@ -78,8 +81,8 @@ class CrawlReport:
         logging.getLogger().addHandler(self._handler)
         self._begin = time.monotonic()
         if (winnow := self._crawler.get_extension(Winnow)) is not None:
-            self._asked.clear()
-            winnow.before_close.append(self._ask_for_hosts)
+            self._hosts_read.clear()
+            winnow.before_close.append(self._read_hosts)
 
     def _response(self, response: Response) -> None:
         host = site_of(response.url)
@@ -94,22 +97,22 @@ class CrawlReport:
         if page is not None:
             self._record.add(page)
 
-    async def _ask_for_hosts(self, url: str | None) -> None:
-        """Ask what Redis knows of the hosts, while it is still there."""
+    async def _read_hosts(self, url: str | None) -> None:
+        """Read what Redis knows of the hosts, before the connection is closed."""
         try:
-            names = list(dict.fromkeys(page.host for page in self._record.pages))[:_HOSTS_ASKED_FOR]
+            names = list(dict.fromkeys(page.host for page in self._record.pages))[:_MAX_HOSTS]
             if url is not None and names:
-                self._record.hosts = await run_in_thread(_hosts, url, self._config.redis_prefix, names)
+                self._record.hosts = await run_in_thread(_read_host_records, url, self._config.redis_prefix, names)
         except RedisError as error:
-            logger.info("The report says nothing of what Redis knows: %s", error)
+            logger.info("The report has no counts of hosts: %s", error)
         finally:
-            self._asked.set()
+            self._hosts_read.set()
 
     async def _closed(self, reason: str) -> None:
         logging.getLogger().removeHandler(self._handler)
         record, settings = self._record, self._crawler.settings
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._asked.wait(), 2 * _WAIT)
+            await asyncio.wait_for(self._hosts_read.wait(), 2 * _TIMEOUT_S)
         record.stats = {**self._crawler.stats.get_stats(), "finish_reason": reason}
         record.settings = {
             name: "(set)" if name in _SECRET else str(settings.get(name))
@@ -119,9 +122,9 @@ class CrawlReport:
         record.versions = _versions()
         winnow = self._crawler.get_extension(Winnow)
         try:
-            from scrapy_winnow.report.document import report  # noqa: PLC0415  (of the extra [inspect])
+            from scrapy_winnow.report.document import render_report  # noqa: PLC0415  (of the extra [inspect])
 
-            document = await run_in_thread(report, record, None if winnow is None else winnow.cleaner.model)
+            document = await run_in_thread(render_report, record, None if winnow is None else winnow.cleaner.model)
             self._path.write_text(document, encoding="utf-8", errors="replace")
         except Exception:
             logger.exception("Could not write the report", extra={"spider": self._crawler.spider})
@@ -130,20 +133,20 @@ class CrawlReport:
 
 
 class _Errors(logging.Handler):
-    """Notes what is logged as an error."""
+    """Counts what is logged as an error."""
 
     def __init__(self, record: CrawlRecord) -> None:
         super().__init__(logging.ERROR)
         self._record = record
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Note one."""
+        """Count one."""
         cause = record.exc_info[1] if record.exc_info else None
-        self._record.failed(record.getMessage() + (f" ({type(cause).__name__}: {cause})" if cause else ""))
+        self._record.add_error(record.getMessage() + (f" ({type(cause).__name__}: {cause})" if cause else ""))
 
 
-def _hosts(url: str, prefix: str, names: list[str]) -> dict[str, Any]:
-    with blocking_client(url, socket_timeout=_WAIT, socket_connect_timeout=_WAIT) as client:
+def _read_host_records(url: str, prefix: str, names: list[str]) -> dict[str, Any]:
+    with blocking_client(url, socket_timeout=_TIMEOUT_S, socket_connect_timeout=_TIMEOUT_S) as client:
         return {host.host: host for host in HostRecords(client, prefix, FINGERPRINT_VERSION).named(names)}
 
 
@@ -155,3 +158,124 @@ def _versions() -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return found
+
+
+_DRAWS_PER_SECOND: Final = 4  # in a thread of its own
+_SPEED_WINDOW_S: Final = 10.0
+_DONE: Final = (stats.ITEMS_CLEANED, stats.ITEMS_FALLBACK, stats.ITEMS_EMPTY, stats.ITEMS_TOO_LARGE)
+
+
+class CrawlProgress:
+    """``WINNOW_PROGRESS``: pages, speed, fraction of text cut, settled hosts, waiting requests, and errors.
+
+    It is shown if standard error is a terminal and ``rich`` is installed. Each crawl of a process has a line.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        config = Config.from_settings(crawler.settings)
+        if not (config.progress and config.is_watched and sys.stderr.isatty()):
+            raise NotConfigured
+        try:
+            import rich  # noqa: F401, PLC0415
+        except ImportError:
+            raise NotConfigured from None
+        self._crawler = crawler
+        self._share_field = config.field_names["template_share"]
+        self._cut = self._cut_of = 0.0
+        self._begun = time.monotonic()
+        self._recent = [(self._begun, 0)]
+        for handler, signal in (
+            (self._opened, signals.spider_opened),
+            (self._item, signals.item_scraped),
+            (self._closed, signals.spider_closed),
+        ):
+            crawler.signals.connect(handler, signal)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Make the extension of a crawl."""
+        return cls(crawler)
+
+    def line(self) -> str:
+        """Return the current line."""
+        now, value = time.monotonic(), self._crawler.stats.get_value
+        pages = value("response_received_count", 0)
+        self._recent = [(at, seen) for at, seen in self._recent if now - at <= _SPEED_WINDOW_S] or self._recent[-1:]
+        at, seen = self._recent[0]
+        speed = (pages - seen) / max(now - at, 0.1)
+        self._recent.append((now, pages))
+        minutes, seconds = divmod(int(now - self._begun), 60)
+        parts = [
+            f"{self._crawler.spidercls.name}  {minutes}:{seconds:02d}",
+            f"{pages:,} pages, {speed:.1f}/s",
+            f"{sum(value(name, 0) for name in _DONE):,} cleaned",
+            f"{self._cut / self._cut_of:.0%} cut" if self._cut_of else "",
+        ]
+        counted = (
+            (value(stats.HOSTS_SETTLED, 0), "hosts settled"),
+            (value(stats.ITEMS_DUPLICATE, 0), "near-duplicates"),
+            (value("scheduler/enqueued", 0) - value("scheduler/dequeued", 0), "waiting"),
+            (value("log_count/ERROR", 0), "errors"),
+        )
+        return " · ".join(filter(None, [*parts, *(f"{number:,} {what}" for number, what in counted if number > 0)]))
+
+    def _opened(self) -> None:
+        self._begun = time.monotonic()
+        self._recent = [(self._begun, 0)]
+        _screen.add(self)
+
+    def _item(self, item: Any) -> None:
+        share = ItemAdapter(item).get(self._share_field) if self._share_field and ItemAdapter.is_item(item) else None
+        if isinstance(share, int | float):
+            self._cut += share
+            self._cut_of += 1
+
+    def _closed(self) -> None:
+        _screen.remove(self)
+
+
+class _Screen:
+    """The lines of all crawls of the process, with the log above them."""
+
+    def __init__(self) -> None:
+        self._crawls: list[CrawlProgress] = []
+        self._live: Live | None = None
+        self._logs: list[tuple[logging.StreamHandler[TextIO], TextIO]] = []
+
+    def add(self, crawl: CrawlProgress) -> None:
+        self._crawls.append(crawl)
+        if self._live is not None:
+            return
+        from rich.console import Console  # noqa: PLC0415
+        from rich.live import Live  # noqa: PLC0415
+
+        terminal = sys.stderr
+        console = Console(file=terminal)
+        self._live = Live(console=console, get_renderable=self._render, refresh_per_second=_DRAWS_PER_SECOND)
+        self._live.start()  # from here on sys.stderr writes above the lines
+        for handler in logging.getLogger().handlers:
+            if isinstance(handler, logging.StreamHandler) and handler.stream is terminal:
+                self._logs.append((handler, terminal))
+                handler.setStream(sys.stderr)
+
+    def remove(self, crawl: CrawlProgress) -> None:
+        if crawl not in self._crawls:
+            return
+        if self._live is not None and len(self._crawls) > 1:
+            self._live.console.print(crawl.line(), markup=False, highlight=False)
+        elif self._live is not None:
+            self._live.stop()
+            self._live = None
+            while self._logs:
+                handler, stream = self._logs.pop()
+                handler.setStream(stream)
+        self._crawls.remove(crawl)
+
+    def _render(self) -> RenderableType:
+        from rich.text import Text  # noqa: PLC0415
+
+        lines = "\n".join(crawl.line() for crawl in list(self._crawls))
+        return Text(lines, style="bold", no_wrap=True, overflow="ellipsis")
+
+
+_screen: Final = _Screen()

@@ -1,52 +1,341 @@
-"""A crawl's report as one HTML file that needs nothing else."""
+"""The report of a crawl as one HTML file: sums over its pages, plots as SVG, and the document."""
 
 from __future__ import annotations
 
 import datetime
+from collections import Counter, defaultdict
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
-from scrapy_winnow.report.plots import line_plot, smooth, spark
-from scrapy_winnow.report.summary import HostSummary, summary
 from scrapy_winnow.storage.hosts import ago
 from winnow.models import load_model
 
 if TYPE_CHECKING:
-    from scrapy_winnow.report.records import CrawlRecord
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from scrapy_winnow.report.records import CrawlRecord, PageRecord
+    from scrapy_winnow.storage.hosts import HostRecord
     from winnow.models.scores import Model
 
+_MIN_PAGES_TO_COMPARE: Final = 8
+_OUTLIER: Final = 5.0  # median absolute deviations
+_MIN_DEVIATION: Final = 0.03
+_MAX_SHOWN: Final = 8
+_LOW_CONFIDENCE: Final = 0.5
+_MAX_CLUSTERS: Final = 25
+
+
+@dataclass(frozen=True, slots=True)
+class NotedPage:
+    """A page that should be checked, and why."""
+
+    page: PageRecord
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class HostSummary:
+    """One host.
+
+    Attributes:
+        name: its name.
+        pages: its pages.
+        cut: mean fraction of text that was cut.
+        words: words that were kept, of all pages.
+        duplicates: pages that repeat another.
+        with_site: pages that were cleaned with the counts of the site.
+        record: what Redis knows of it, if it was read.
+        noted: pages that should be checked, the worst first.
+    """
+
+    name: str
+    pages: list[PageRecord]
+    cut: float
+    words: int
+    duplicates: int
+    with_site: int
+    record: HostRecord | None
+    noted: list[NotedPage]
+
+    @property
+    def state(self) -> str:
+        """``settled`` or ``counting``."""
+        if self.record is not None:
+            return self.record.state
+        return "settled" if self.pages and self.pages[-1].label_version else "counting"
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Documents that are near-duplicates of each other."""
+
+    original: str
+    copies: list[str]
+    hosts: int
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlSummary:
+    """The whole crawl.
+
+    Attributes:
+        pages: number of pages.
+        seconds: how long it took; 0 where unknown.
+        cut: mean fraction of text that was cut.
+        words: words that were kept.
+        statuses: pages by status.
+        answers: responses by HTTP status, and failed requests by reason.
+        hosts: the hosts, those with most pages first.
+        clusters: near-duplicates, the largest first.
+        speed: ends of equal spans of time, in seconds, and pages per second in each.
+        noted: pages of all hosts that should be checked.
+    """
+
+    pages: int
+    seconds: float
+    cut: float
+    words: int
+    statuses: Counter[str]
+    answers: list[tuple[str, int]]
+    hosts: list[HostSummary]
+    clusters: list[Cluster]
+    speed: tuple[list[float], list[float]]
+    noted: list[NotedPage]
+
+
+def summarize(record: CrawlRecord) -> CrawlSummary:
+    """Compute the sums over a crawl."""
+    by_host: dict[str, list[PageRecord]] = defaultdict(list)
+    for page in record.pages:
+        by_host[page.host].append(page)
+    hosts = [_summarize_host(name, pages, record.hosts.get(name)) for name, pages in by_host.items()]
+    hosts.sort(key=lambda host: (-len(host.pages), host.name))
+    seconds = record.stats.get("elapsed_time_seconds") or max((page.seconds for page in record.pages), default=0.0)
+    return CrawlSummary(
+        pages=len(record.pages) + record.more_pages,
+        seconds=max(float(seconds), 0.0),
+        cut=_mean(page.template_share for page in record.pages),
+        words=sum(page.words for page in record.pages),
+        statuses=Counter(page.status for page in record.pages),
+        answers=_answers(record.stats),
+        hosts=hosts,
+        clusters=_clusters(record.pages),
+        speed=_speed([page.seconds for page in record.pages]),
+        noted=sorted((noted for host in hosts for noted in host.noted), key=_sort_key)[:25],
+    )
+
+
+def _summarize_host(name: str, pages: list[PageRecord], record: HostRecord | None) -> HostSummary:
+    return HostSummary(
+        name=name,
+        pages=pages,
+        cut=_mean(page.template_share for page in pages),
+        words=sum(page.words for page in pages),
+        duplicates=sum(page.duplicate_of is not None for page in pages),
+        with_site=sum(page.source == "site" for page in pages),
+        record=record,
+        noted=_find_noted(pages),
+    )
+
+
+def _find_noted(pages: list[PageRecord]) -> list[NotedPage]:
+    """Return pages of a host with low confidence, and pages unlike the others."""
+    fractions = np.array([page.template_share for page in pages])
+    middle = float(np.median(fractions)) if len(fractions) else 0.0
+    deviation = max(float(np.median(np.abs(fractions - middle))), _MIN_DEVIATION) if len(fractions) else 1.0
+    found = []
+    for page in pages:
+        off = (page.template_share - middle) / deviation
+        if page.status == "fallback":
+            found.append(NotedPage(page, "all of it looked like template; its least template-like section was kept"))
+        elif page.status == "too_large":
+            found.append(NotedPage(page, "too large: passed through uncut"))
+        elif page.status == "empty":
+            found.append(NotedPage(page, "has no text"))
+        elif page.confidence is not None and page.confidence < _LOW_CONFIDENCE:
+            found.append(NotedPage(page, f"low confidence: an expected F1 of {page.confidence:.2f}"))
+        elif len(pages) >= _MIN_PAGES_TO_COMPARE and abs(off) > _OUTLIER:
+            found.append(
+                NotedPage(page, f"{page.template_share:.0%} of it was cut; {middle:.0%} is usual on this host")
+            )
+    return sorted(found, key=_sort_key)[:_MAX_SHOWN]
+
+
+def _sort_key(noted: NotedPage) -> tuple[int, float, float]:
+    order = {"fallback": 0, "too_large": 2, "empty": 3}
+    confidence = noted.page.confidence if noted.page.confidence is not None else 1.0
+    return order.get(noted.page.status, 1), confidence, -noted.page.template_share
+
+
+def _clusters(pages: list[PageRecord]) -> list[Cluster]:
+    copies: dict[str, list[str]] = defaultdict(list)
+    for page in pages:
+        if page.duplicate_of is not None:
+            copies[page.duplicate_of].append(page.url)
+    host_of = {page.url: page.host for page in pages}
+    found = [
+        Cluster(original, urls, len({host_of.get(url, url) for url in [original, *urls]}))
+        for original, urls in copies.items()
+    ]
+    return sorted(found, key=lambda cluster: -len(cluster.copies))[:_MAX_CLUSTERS]
+
+
+def _answers(stats: dict[str, Any]) -> list[tuple[str, int]]:
+    """Return what happened to requests, from Scrapy's stats."""
+    prefixes = {
+        "downloader/response_status_count/": "HTTP ",
+        "downloader/exception_type_count/": "",
+        "retry/reason_count/": "retried: ",
+        "robotstxt/forbidden": "forbidden by robots.txt",
+        "offsite/filtered": "led off the site",
+        "httperror/response_ignored_count": "ignored: an error status",
+        "spider_exceptions/": "the spider failed: ",
+    }
+    found = [
+        (f"{label}{name.removeprefix(prefix)}", int(value))
+        for prefix, label in prefixes.items()
+        for name, value in sorted(stats.items())
+        if name.startswith(prefix) and isinstance(value, int)
+    ]
+    return [(label.rpartition(".")[2] if "." in label and " " not in label else label, n) for label, n in found]
+
+
+def _speed(seconds: list[float]) -> tuple[list[float], list[float]]:
+    known = np.array([each for each in seconds if each >= 0])
+    if len(known) < 2 or known.max() <= 0:
+        return [], []
+    spans = int(np.clip(len(known) // 10, 4, 60))
+    pages, edges = np.histogram(known, spans, (0.0, float(known.max())))
+    return edges[1:].tolist(), (pages / np.diff(edges)).tolist()
+
+
+def _mean(values: Iterable[float]) -> float:
+    array = np.fromiter(values, float)
+    return float(array.mean()) if len(array) else 0.0
+
+
+_MAX_POINTS: Final = 160
+_PLOT: Final = Markup("""<svg class="plot" viewBox="0 0 {w} {h}" role="img" aria-label="{title}">
+<path class="grid" d="M44 {top}H{right}M44 {base}H{right}"/>
+<polygon class="area" points="44,{base} {points} {last},{base}"/><polyline points="{points}"/>
+<text x="40" y="{label}" text-anchor="end">{largest}</text><text x="40" y="{base}" text-anchor="end">0</text>
+<text x="44" y="{under}">{begin}</text><text x="{right}" y="{under}" text-anchor="end">{end}</text></svg>""")
+
+
+def line_plot(
+    x: Sequence[float], y: Sequence[float], *, title: str, x_label: str, percent: bool = False, height: int = 120
+) -> Markup:
+    """Draw a line over its area, with its maximum and both ends of the x axis.
+
+    Args:
+        x: positions of the points, ascending.
+        y: their values.
+        title: what it shows, for screen readers.
+        x_label: unit of x.
+        percent: whether y is a fraction, 0 to 1.
+        height: in px.
+    """
+    if len(x) < 2:
+        return Markup("")
+    xs, ys = _thin_out(np.asarray(x, float), np.asarray(y, float))
+    width, top, bottom = 420, 8, 18
+    most = 1.0 if percent else max(float(ys.max()), 1e-9)
+    across = 44 + (xs - xs[0]) / max(xs[-1] - xs[0], 1e-9) * (width - 52)
+    down = top + (1 - np.clip(ys / most, 0, 1)) * (height - top - bottom)
+    points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(across.tolist(), down.tolist(), strict=True))
+    base = height - bottom
+    largest = "100 %" if percent else f"{most:,.0f}" if most >= 10 else f"{most:.1f}"
+    return _PLOT.format(
+        w=width,
+        h=height,
+        title=title,
+        top=top,
+        base=base,
+        right=width - 8,
+        points=points,
+        last=f"{across[-1]:.1f}",
+        label=top + 8,
+        under=height - 4,
+        largest=largest,
+        begin=f"{xs[0]:,.0f}",
+        end=f"{xs[-1]:,.0f} {x_label}",
+    )
+
+
+def spark(values: Sequence[float], *, title: str) -> Markup:
+    """Draw fractions, 0 to 1, as a sparkline."""
+    if len(values) < 2:
+        return Markup("")
+    xs, ys = _thin_out(np.arange(len(values), dtype=float), np.asarray(values, float), 40)
+    across = 1 + xs / max(xs[-1], 1e-9) * 78
+    down = 2 + (1 - np.clip(ys, 0, 1)) * 16
+    points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(across.tolist(), down.tolist(), strict=True))
+    return Markup(
+        '<svg class="spark" viewBox="0 0 80 20" role="img" aria-label="{}"><polyline points="{}"/></svg>'
+    ).format(title, points)
+
+
+def smooth(values: Sequence[float], window: int = 9) -> list[float]:
+    """Return running means, over fewer values at the ends."""
+    array = np.asarray(values, float)
+    if not len(array):
+        return []
+    sums = np.concatenate([[0.0], np.cumsum(array)])
+    at = np.arange(len(array))
+    begin, end = np.maximum(at - window // 2, 0), np.minimum(at + window // 2 + 1, len(array))
+    means: list[float] = ((sums[end] - sums[begin]) / (end - begin)).tolist()
+    return means
+
+
+def _thin_out(
+    x: NDArray[np.float64], y: NDArray[np.float64], most: int = _MAX_POINTS
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return at most ``most`` points: means of spans of points, with the ends unchanged."""
+    if len(x) <= most:
+        return x, y
+    edges = np.linspace(0, len(x), most + 1).astype(int)
+    starts, sizes = edges[:-1], np.diff(edges)
+    xs, ys = np.add.reduceat(x, starts) / sizes, np.add.reduceat(y, starts) / sizes
+    xs[0], xs[-1] = x[0], x[-1]
+    return xs, ys
+
+
 _ASSETS: Final = files("scrapy_winnow.report") / "assets"
-_MOST_IN_DETAIL: Final = 40
-_MOST_IN_TABLE: Final = 1_000
+_MAX_IN_DETAIL: Final = 40
+_MAX_IN_TABLE: Final = 1_000
 
 
-def report(record: CrawlRecord, model: Model | None = None, now: datetime.datetime | None = None) -> str:
-    """Write the report.
+def render_report(record: CrawlRecord, model: Model | None = None, now: datetime.datetime | None = None) -> str:
+    """Return the report as HTML.
 
     Args:
         record: the crawl.
-        model: the model that it used, to say which sections of the sampled pages are in doubt.
-        now: what time it is.
+        model: the model of the crawl, to find sections with low confidence on the sampled pages.
+        now: the time in the report.
     """
     model = model or load_model()
-    found = summary(record)
+    found = summarize(record)
     times, speeds = found.speed
     samples = {
-        host.name: record.samples.look(host.name, model) if record.samples is not None else None
-        for host in found.hosts[:_MOST_IN_DETAIL]
+        host.name: record.samples.analyse(host.name, model) if record.samples is not None else None
+        for host in found.hosts[:_MAX_IN_DETAIL]
     }
     return _template().render(
         record=record,
         stored=[] if record.pages else sorted(record.hosts.values(), key=lambda host: (-host.pages, host.host)),
-        most=_MOST_IN_TABLE,
+        most=_MAX_IN_TABLE,
         all=found,
         samples=samples,
-        table=found.hosts[:_MOST_IN_TABLE],
-        detail=found.hosts[:_MOST_IN_DETAIL],
+        table=found.hosts[:_MAX_IN_TABLE],
+        detail=found.hosts[:_MAX_IN_DETAIL],
         speed=line_plot(times, speeds, title="Pages per second over the crawl", x_label="seconds"),
         curve=_curve,
         spark=_spark,
@@ -56,18 +345,18 @@ def report(record: CrawlRecord, model: Model | None = None, now: datetime.dateti
 
 
 def _curve(host: HostSummary) -> Markup:
-    shares = smooth([page.template_share for page in host.pages])
+    fractions = smooth([page.template_share for page in host.pages])
     return line_plot(
-        [*range(1, len(shares) + 1)],
-        shares,
-        title=f"Share of text cut on {host.name} by pages seen",
+        [*range(1, len(fractions) + 1)],
+        fractions,
+        title=f"Fraction of text cut on {host.name} by pages seen",
         x_label="pages",
         percent=True,
     )
 
 
 def _spark(host: HostSummary) -> Markup:
-    return spark(smooth([page.template_share for page in host.pages]), title=f"Share of text cut on {host.name}")
+    return spark(smooth([page.template_share for page in host.pages]), title=f"Fraction of text cut on {host.name}")
 
 
 @lru_cache(maxsize=1)

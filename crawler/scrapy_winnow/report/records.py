@@ -1,25 +1,34 @@
-"""What a report is made of: a line for each page, and what there is to say of the crawl as a whole."""
+"""What a report is made of: a record for each page, the stats of the crawl, and a few pages of each host."""
 
 from __future__ import annotations
 
 import ast
 import json
+import random
 import re
+import zlib
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from scrapy_winnow.profiles import RepeatedPart, find_repeated_parts
+from scrapy_winnow.storage.evidence import HashedPage
+from winnow import Page, PageTooLarge, clean
+from winnow.counting import MemoryCounts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from scrapy_winnow.report.samples import Samples
     from scrapy_winnow.storage.hosts import HostRecord
+    from winnow.models.scores import Model
 
-MOST_PAGES: Final = 200_000
-"""Pages that a report holds lines of; of those after them it counts the number alone."""
+MAX_PAGES: Final = 200_000
+"""Pages that a report has records of; later ones are only counted."""
 
-_MOST_FAILURES: Final = 200
+_MAX_ERRORS: Final = 200
 _STATS: Final = re.compile(r"Dumping Scrapy stats:\s*(\{.*?\n? *[^\n]*\})\s*$", re.MULTILINE | re.DOTALL)
 _FAILED: Final = re.compile(r"^\S+ \S+ \[[^\]]+\] (?:ERROR|CRITICAL): (.*)$", re.MULTILINE)
 
@@ -30,15 +39,15 @@ class PageRecord(NamedTuple):
     Attributes:
         url: its address.
         host: its site.
-        seconds: since the crawl began; -1 where that is not known.
+        seconds: since the crawl began; -1 where unknown.
         words: words of the clean text.
-        template_share: share of the text that was cut, 0..1.
+        template_share: fraction of the text that was cut, 0 to 1.
         status: ``cleaned``, ``fallback``, ``empty`` or ``too_large``.
         source: ``page`` or ``site``.
         evidence_pages: pages of the site that had been counted.
-        label_version: how often the labels of the site had settled.
+        label_version: how often the labels of the site were frozen.
         duplicate_of: address of the document that it repeats, if any.
-        confidence: F1 that its text is expected to have; ``None`` where that is not known.
+        confidence: expected F1 of its text; ``None`` where unknown.
     """
 
     url: str
@@ -56,57 +65,57 @@ class PageRecord(NamedTuple):
 
 @dataclass(eq=False)
 class CrawlRecord:
-    """A crawl as a report needs it.
+    """A crawl for a report.
 
     Attributes:
-        pages: a line for each page, in the order in which they were cleaned, at most :data:`MOST_PAGES`.
-        more: pages beyond those.
+        pages: in the order in which they were cleaned, at most :data:`MAX_PAGES`.
+        more_pages: number of later pages.
         stats: Scrapy's stats.
         settings: the ``WINNOW_*`` settings that are not the default.
-        versions: of what the crawl ran with.
-        failures: messages of errors, and how often each came.
+        versions: of Python and packages.
+        errors: messages of errors, and how often each was logged.
         hosts: what Redis knows of the hosts.
         samples: some pages of each host, with their HTML.
-        title: what to call it.
+        title: its name.
     """
 
     pages: list[PageRecord] = field(default_factory=list)
-    more: int = 0
+    more_pages: int = 0
     stats: dict[str, Any] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
-    failures: Counter[str] = field(default_factory=Counter)
+    errors: Counter[str] = field(default_factory=Counter)
     hosts: dict[str, HostRecord] = field(default_factory=dict)
     samples: Samples | None = None
     title: str = "Crawl"
 
     def add(self, page: PageRecord) -> None:
         """Add a page."""
-        if len(self.pages) < MOST_PAGES:
+        if len(self.pages) < MAX_PAGES:
             self.pages.append(page)
         else:
-            self.more += 1
+            self.more_pages += 1
 
-    def failed(self, message: str) -> None:
-        """Note an error; when there are very many different ones, the later ones are counted together."""
+    def add_error(self, message: str) -> None:
+        """Count an error; after very many different ones, new ones are counted together."""
         line = " ".join(message.split())[:300]
-        known = line in self.failures or len(self.failures) < _MOST_FAILURES
-        self.failures[line if known else "other errors"] += 1
+        known = line in self.errors or len(self.errors) < _MAX_ERRORS
+        self.errors[line if known else "other errors"] += 1
 
 
 def page_record(values: Mapping[str, Any], seconds: float, names: Mapping[str, str | None]) -> PageRecord | None:
-    """Make a line of an item, ``None`` for one that was not cleaned.
+    """Return the record of an item, ``None`` for one that was not cleaned.
 
     Args:
         values: its fields.
         seconds: since the crawl began.
-        names: what the fields are called, by the names of :data:`scrapy_winnow.fields.FIELDS` and ``url``.
+        names: of the fields in the item, by the names of :data:`scrapy_winnow.fields.FIELDS` and ``url``.
     """
     from scrapy_winnow.storage.keys import site_of  # noqa: PLC0415
 
     def value(name: str) -> Any:
-        called = names.get(name, name)
-        return values.get(called) if called is not None else None
+        field_name = names.get(name, name)
+        return values.get(field_name) if field_name is not None else None
 
     url, status, share = value("url"), value("status"), value("template_share")
     if not isinstance(url, str) or (status is None and share is None):
@@ -128,7 +137,7 @@ def page_record(values: Mapping[str, Any], seconds: float, names: Mapping[str, s
 
 
 def read_items(record: CrawlRecord, path: Path) -> int:
-    """Add the items of a file of JSON lines, or of one JSON array; return how many could not be used.
+    """Add the items of a file of JSON lines, or of one JSON array; return how many are not usable.
 
     Raises:
         OSError: it cannot be read.
@@ -149,21 +158,127 @@ def read_items(record: CrawlRecord, path: Path) -> int:
 
 
 def read_log(record: CrawlRecord, path: Path) -> None:
-    """Take the stats and the errors from a log of Scrapy.
+    """Add the stats and the errors of a Scrapy log.
 
     Raises:
         OSError: it cannot be read.
-        ValueError: there are no stats in it: the crawl was killed, or it is no such log.
+        ValueError: it has no stats: the crawl was killed, or it is not such a log.
     """
     text = path.read_text(encoding="utf-8", errors="replace")
     for message in _FAILED.findall(text):
-        record.failed(message)
+        record.add_error(message)
     found = _STATS.findall(text)
     if not found:
-        raise ValueError("no stats of Scrapy in it: the crawl has not ended, or was killed")
+        raise ValueError("no stats of Scrapy in it: the crawl is running, or was killed")
     # Dates are not literals; everything else that stats hold is.
     literal = re.sub(r"datetime\.datetime\((?:[^()]|\([^()]*\))*\)", "None", found[-1])
     try:
         record.stats |= ast.literal_eval(literal)
     except (ValueError, SyntaxError) as error:
         raise ValueError("its stats cannot be read") from error
+
+
+MAX_HOSTS: Final = 20
+PAGES_PER_HOST: Final = 10
+_MAX_BYTES: Final = 400_000
+_RECLEANED: Final = 5  # pages of a host that are cleaned again, to find sections with low confidence
+_LOW_CONFIDENCE: Final = 0.12  # distance of a score from the threshold
+_MAX_PARTS: Final = 30
+_MAX_UNSURE: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class UnsureSection:
+    """Sections with the same path whose scores are near the threshold.
+
+    Attributes:
+        path: without numbers.
+        pages: on how many of the sampled pages.
+        kept: how many were kept.
+        score: mean distance from the threshold, below 0 for content.
+        text: an example.
+    """
+
+    path: str
+    pages: int
+    kept: int
+    score: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class HostSample:
+    """Findings on some pages of a host.
+
+    Attributes:
+        pages: how many there are.
+        parts: the elements that repeat.
+        unsure: the sections most often near the threshold.
+    """
+
+    pages: int
+    parts: list[RepeatedPart]
+    unsure: list[UnsureSection]
+
+
+@dataclass(eq=False)
+class Samples:
+    """A random sample of the pages of the first hosts, compressed."""
+
+    _pages: dict[str, list[tuple[str, bytes]]] = field(default_factory=dict)
+    _seen: Counter[str] = field(default_factory=Counter)
+    _chance: random.Random = field(default_factory=lambda: random.Random(0))  # noqa: S311
+
+    def offer(self, host: str, url: str, html: bytes) -> None:
+        """Add a page to the sample by chance, the same for each page of a host (reservoir sampling)."""
+        if len(html) > _MAX_BYTES or (host not in self._pages and len(self._pages) >= MAX_HOSTS):
+            return
+        kept = self._pages.setdefault(host, [])
+        self._seen[host] += 1
+        place = len(kept) if len(kept) < PAGES_PER_HOST else self._chance.randrange(self._seen[host])
+        if place < PAGES_PER_HOST:
+            kept[place : place + 1] = [(url, zlib.compress(html, 1))]
+
+    def analyse(self, host: str, model: Model) -> HostSample | None:
+        """Find what the pages of a host repeat, and sections with low confidence; ``None`` without pages."""
+        pages = []
+        for url, html in self._pages.get(host, ()):
+            try:
+                pages.append(HashedPage.of(Page.parse(zlib.decompress(html), url)))
+            except PageTooLarge:
+                continue
+        if not pages:
+            return None
+        counts = MemoryCounts()
+        for number, page in enumerate(pages):
+            counts.add(number, page.fingerprints)
+        parts = find_repeated_parts(pages, counts)[:_MAX_PARTS] if len(pages) > 1 else []
+        return HostSample(len(pages), parts, _unsure_sections(pages, model))
+
+
+def _unsure_sections(pages: list[HashedPage], model: Model) -> list[UnsureSection]:
+    found: dict[str, list[tuple[float, str]]] = {}
+    for hashed in pages[:_RECLEANED]:
+        page = hashed.page
+        if not page.m:
+            continue
+        cleaned = clean(page, model=model)
+        threshold = cleaned.decided.choice.threshold if cleaned.decided is not None else 0.5
+        seen: set[str] = set()
+        for section in cleaned.segments:
+            distance = section.score - threshold
+            path = re.sub(r"\[\d+\]", "", section.path)
+            if abs(distance) < _LOW_CONFIDENCE and section.characters > 1 and path not in seen:
+                seen.add(path)
+                found.setdefault(path, []).append((distance, section.text))
+    sections = [
+        UnsureSection(
+            path=path,
+            pages=len(rows),
+            kept=sum(distance < 0 for distance, _ in rows),
+            score=float(np.mean([distance for distance, _ in rows])),
+            text=" ".join(rows[0][1].split())[:160],
+        )
+        for path, rows in found.items()
+    ]
+    return sorted(sections, key=lambda section: (-section.pages, abs(section.score)))[:_MAX_UNSURE]

@@ -13,6 +13,7 @@ import pytest
 from scrapy_winnow.commands import main
 from tests.scrapy_winnow.inspector.browsing import story
 from tests.scrapy_winnow.waiting import SECONDS
+from winnow import load_model
 
 
 @pytest.fixture
@@ -68,13 +69,15 @@ def test_a_page_of_the_web_is_fetched_with_its_charset(tmp_path: Path) -> None:
     assert not (tmp_path / "none.html").exists()
 
 
-def test_a_file_can_show_the_site_and_another_model(folder: Path, model: str) -> None:
+def test_a_file_can_show_the_site_and_another_model(folder: Path) -> None:
+    model = folder / "other.npz"
+    load_model().save(model)
     out = folder / "out" / "page.html"
     out.parent.mkdir()
     page, site = str(folder / "story-0.html"), str(folder)
-    assert main(["inspect", page, "--site", site, "--pages", "3", "--model", model, "-o", str(out)]) == 0
+    assert main(["inspect", page, "--site", site, "--pages", "3", "--model", str(model), "-o", str(out)]) == 0
     assert '"pages":3' in out.read_text(encoding="utf-8")
-    assert "logistic-" in out.read_text(encoding="utf-8")
+    assert "other.npz" in out.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page as Tab
 
 from scrapy_winnow.commands import main
-from scrapy_winnow.report.document import report
-from scrapy_winnow.report.plots import smooth
-from scrapy_winnow.report.records import CrawlRecord, PageRecord, page_record
-from scrapy_winnow.report.samples import PAGES_PER_HOST, Samples
-from scrapy_winnow.report.summary import summary
+from scrapy_winnow.report.document import render_report, smooth, summarize
+from scrapy_winnow.report.records import PAGES_PER_HOST, CrawlRecord, PageRecord, Samples, page_record
 from scrapy_winnow.storage.embedded import EmbeddedServer
 from tests.scrapy_winnow.commands.test_command_hosts_shows_hosts import count_pages
 from tests.scrapy_winnow.inspector.browsing import story
@@ -46,14 +43,14 @@ def test_pages_unlike_the_rest_and_doubtful_ones_are_noted_the_worst_first() -> 
     pages[3] = _page(3, template_share=0.95)
     pages[5] = _page(5, status="fallback")
     pages[7] = _page(7, confidence=0.2)
-    (host,) = summary(_record(*pages)).hosts
+    (host,) = summarize(_record(*pages)).hosts
     assert [noted.page.url[-1] for noted in host.noted] == ["5", "7", "3"]
     assert "95% of it was cut; 40% is usual" in host.noted[2].why
 
 
 def test_clusters_hold_all_copies_of_a_document() -> None:
     copies = [_page(number, f"h{number}.example", duplicate_of="https://a.example/0") for number in (1, 2, 3)]
-    found = summary(_record(_page(0), *copies))
+    found = summarize(_record(_page(0), *copies))
     (cluster,) = found.clusters
     assert (cluster.original, len(cluster.copies), cluster.hosts) == ("https://a.example/0", 3, 4)
 
@@ -71,12 +68,12 @@ def test_samples_are_an_even_choice_of_bounded_size() -> None:
     for number in range(60):
         samples.offer("a.example", f"https://a.example/{number}", story(number).encode())
     samples.offer("a.example", "https://a.example/large", b"<p>" * 500_000)
-    found = samples.look("a.example", load_model())
+    found = samples.analyse("a.example", load_model())
     assert found is not None
     assert found.pages == PAGES_PER_HOST
     assert any("newsletter" in part.text and part.pages == PAGES_PER_HOST for part in found.parts)
     assert all("In report" not in part.text for part in found.parts)
-    assert samples.look("b.example", load_model()) is None
+    assert samples.analyse("b.example", load_model()) is None
 
 
 def test_running_means_are_shorter_at_the_ends() -> None:
@@ -114,9 +111,9 @@ def test_the_state_of_a_private_server_alone_is_a_table_of_its_hosts(
     assert re.search(r"b\.example</td><td>counting</td><td class=\"n\">3</td>", text)
     assert "No page was cleaned" not in text
     assert main(["report", "-o", str(out)]) == 2
-    assert "nothing to report of" in capsys.readouterr().err
+    assert "nothing to report" in capsys.readouterr().err
     assert main(["report", str(state), "--prefix", "other", "-o", str(out)]) == 2
-    assert "no hosts are counted there" in capsys.readouterr().err
+    assert "no hosts were counted there" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -137,7 +134,7 @@ def test_a_report_of_ten_thousand_pages_takes_seconds_and_is_small() -> None:
         *(_page(number % 500, f"host-{number % 97}.example", seconds=number / 50) for number in range(10_000))
     )
     begin = time.process_time()
-    document = report(record)
+    document = render_report(record)
     assert time.process_time() - begin < 5
     assert len(document.encode()) < 5_000_000
 
@@ -147,12 +144,12 @@ def test_it_opens_without_asking_for_anything_and_can_be_read_by_all(tab: Tab, t
     record = _record(
         *(_page(n) for n in range(20)), _page(21, url=hostile, status="fallback"), _page(22, url="javascript:x")
     )
-    record.failed("<img src=x onerror=alert(1)> failed")
+    record.add_error("<img src=x onerror=alert(1)> failed")
     record.samples = Samples()
     for number in range(5):
         record.samples.offer("a.example", f"https://a.example/{number}", story(number).encode())
     file, asked = tmp_path / "report.html", []
-    file.write_text(report(record), encoding="utf-8")
+    file.write_text(render_report(record), encoding="utf-8")
     tab.on("request", lambda request: asked.append(request.url))
     for scheme in ("light", "dark"):
         tab.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]

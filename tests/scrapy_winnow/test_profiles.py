@@ -6,17 +6,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 import redis
+from hypothesis import given
+from hypothesis import strategies as st
 from parsel import Selector
 from rich.console import Console
 
 from scrapy_winnow.commands import main
 from scrapy_winnow.commands.hosts import table
-from scrapy_winnow.profiles.profile import Profile, ProfileError
+from scrapy_winnow.profiles import Profile, ProfileError, Selectors
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.hosts import HostLabels, HostRecord
 from tests.scrapy_winnow.inspector.browsing import story
+from tests.scrapy_winnow.inspector.conftest import site as site
 from winnow import Page
 from winnow.fingerprints import FINGERPRINT_VERSION
 
@@ -162,3 +165,42 @@ def test_watching_shows_what_has_come_since_the_last_look(hosts, capsys: pytest.
     assert "and 1 more" in text
     assert hosts("--watch") == 2
     assert "needs a terminal" in capsys.readouterr().err
+
+
+NAMES = st.sampled_from(["div", "p", "ul", "li", "span", "a", "h2", "nav", "table", "x-card"])
+ATTRIBUTES = st.sampled_from(
+    ["", ' id="a"', ' id="b"', ' class="x"', ' class="x y"', ' class="y z"', ' id="post-4711"']
+)
+TREES = st.recursive(
+    st.just("text"),
+    lambda inner: st.builds(
+        lambda name, attributes, children: f"<{name}{attributes}>{''.join(children)}</{name}>",
+        NAMES,
+        ATTRIBUTES,
+        st.lists(inner, max_size=4),
+    ),
+    max_leaves=25,
+)
+
+
+@given(TREES)
+def test_every_element_is_found_and_it_alone(html: str) -> None:
+    page = Page.parse(f"<body>{html}</body>")
+    selectors = Selectors(page)
+    root = Selector(root=page.elements[0], type="html")
+    for index, element in enumerate(page.elements):
+        found = root.css(selectors.selector_of(index))
+        assert [each.root for each in found] == [element], selectors.selector_of(index)
+
+
+@pytest.mark.parametrize(
+    ("html", "selector"),
+    [
+        ("<div id=top><p>x</p></div>", "#top"),
+        ("<nav>x</nav>", "nav"),
+        ("<div class='card wide'>x</div><div class=card>y</div>", "div.wide"),
+        ("<div id=post-4711 class=css-1a2b3c4d>x</div><div>y</div>", "body > div:nth-of-type(1)"),
+    ],
+)
+def test_what_lasts_is_preferred(html: str, selector: str) -> None:
+    assert Selectors(Page.parse(html)).selector_of(2) == selector

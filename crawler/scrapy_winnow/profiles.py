@@ -1,0 +1,328 @@
+"""Site profiles: what was learned of a host, for people and for other crawls, with CSS selectors of its template."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Final, Protocol, Self
+
+import numpy as np
+
+from scrapy_winnow.storage.evidence import HashedPage, SiteEvidence
+from scrapy_winnow.storage.hosts import HostLabels
+from winnow import Page, PageTooLarge
+from winnow.counting import THETA
+from winnow.fingerprints import FINGERPRINT_VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+
+_PLAIN: Final = re.compile(r"-?[A-Za-z_][\w-]*\Z", re.ASCII)
+_NUMBERED: Final = re.compile(r"\d{3,}|[0-9a-f]{8,}", re.IGNORECASE)
+"""Names that change with each page or release: ``post-4711``, ``css-1x2y3z4w``."""
+
+
+class Selectors:
+    """Finds short selectors for the elements of one page that are likely to last."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        self._names = [_name(element.tag) for element in page.elements]
+        self._ids: dict[str, list[int]] = {}
+        self._classes: dict[str, set[int]] = {}
+        self._tags: dict[str, set[int]] = {}
+        self._children: dict[int, list[int]] = {}
+        for index, pairs in enumerate(page.attributes):
+            attributes = dict(pairs)
+            if "id" in attributes:
+                self._ids.setdefault(attributes["id"], []).append(index)
+            for name in attributes.get("class", "").split():
+                self._classes.setdefault(name, set()).add(index)
+            self._tags.setdefault(self._names[index], set()).add(index)
+        for index, parent in enumerate(page.parent.tolist()):
+            self._children.setdefault(parent, []).append(index)
+
+    def selector_of(self, element: int) -> str:
+        """Return a selector that finds this element and no other of the page."""
+        steps: list[str] = []
+        while True:
+            if unique := self._unique_selector(element):
+                return " > ".join([unique, *steps])
+            parent = int(self._page.parent[element])
+            if parent < 0:
+                return " > ".join([self._names[element], *steps])
+            steps.insert(0, self._among_siblings(element, parent))
+            element = parent
+
+    def _unique_selector(self, element: int) -> str | None:
+        """Return a selector by an id, name, class or two classes that no other element has."""
+        attributes: Mapping[str, str] = dict(self._page.attributes[element])
+        name = self._names[element]
+        element_id = attributes.get("id", "")
+        if _is_lasting(element_id) and self._ids[element_id] == [element]:
+            return f"#{element_id}"
+        if self._tags[name] == {element} and name.isalpha():
+            return name
+        classes = [each for each in attributes.get("class", "").split() if _is_lasting(each)]
+        of_name = self._tags[name]
+        for each in classes:
+            if of_name & self._classes[each] == {element}:
+                return f"{name}.{each}"
+        for first in classes:
+            for second in classes:
+                if first < second and of_name & self._classes[first] & self._classes[second] == {element}:
+                    return f"{name}.{first}.{second}"
+        return None
+
+    def _among_siblings(self, element: int, parent: int) -> str:
+        name = self._names[element]
+        alike = [sibling for sibling in self._children[parent] if self._names[sibling] == name]
+        if not name.isalpha() and not re.fullmatch(r"h[1-6]", name):
+            return f":nth-child({self._children[parent].index(element) + 1})"
+        return name if len(alike) == 1 else f"{name}:nth-of-type({alike.index(element) + 1})"
+
+
+def _is_lasting(name: str) -> bool:
+    return bool(_PLAIN.match(name)) and not _NUMBERED.search(name)
+
+
+def _name(tag: object) -> str:
+    return str(tag).rpartition("}")[2].lower()
+
+
+_MAX_TEXT: Final = 200  # characters
+_MAX_OUTLINE: Final = 160
+_MIN_PAGES: Final = 2
+
+
+class KnownCounts(Protocol):
+    """Counts of fingerprints over the pages of a site."""
+
+    @property
+    def pages(self) -> int:
+        """Pages counted."""
+        ...
+
+    def df(self, fingerprints: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Return how many pages have each fingerprint."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatedPart:
+    """An element that many pages of a site have.
+
+    Attributes:
+        selector: CSS selector that finds it on its page, and on others with the same structure.
+        pages: how many of the counted pages have it.
+        share: the same as a fraction, 0 to 1.
+        characters: characters of its text.
+        text: its beginning.
+        outline: its markup in brief, ``nav > ul > li * 4``.
+    """
+
+    selector: str
+    pages: int
+    share: float
+    characters: int
+    text: str
+    outline: str
+
+
+def find_repeated_parts(
+    pages: Sequence[HashedPage], counts: KnownCounts, min_fraction: float = 0.3
+) -> list[RepeatedPart]:
+    """Return the topmost elements that repeat on any of the pages, those of the page with most of them first.
+
+    Args:
+        pages: some pages of the site.
+        counts: on how many pages of the site each of their fingerprints is.
+        min_fraction: of the pages that must have an element.
+    """
+    found: dict[tuple[str, str], tuple[int, RepeatedPart]] = {}
+    selectors: set[str] = set()
+    order = 0
+    for hashed in sorted(pages, key=lambda each: -_mass(each, counts, min_fraction)):
+        for part in _repeated_on(hashed, counts, min_fraction):
+            order += 1
+            if part.selector not in selectors and (part.text, part.outline) not in found:
+                selectors.add(part.selector)
+                found[part.text, part.outline] = (order, part)
+    return [part for _, part in sorted(found.values(), key=lambda pair: pair[0])]
+
+
+def _frequencies(hashed: HashedPage, counts: KnownCounts) -> NDArray[np.int64]:
+    df = counts.df(hashed.fingerprints)
+    return hashed.frequencies(SiteEvidence(df, counts.pages, 0, counted=False))
+
+
+def _mass(hashed: HashedPage, counts: KnownCounts, min_fraction: float) -> int:
+    df = counts.df(hashed.fingerprints)
+    return int((hashed.masses * (df >= max(_MIN_PAGES, min_fraction * counts.pages))).sum())
+
+
+def _repeated_on(hashed: HashedPage, counts: KnownCounts, min_fraction: float) -> list[RepeatedPart]:
+    page = hashed.page
+    df = _frequencies(hashed, counts)
+    repeated = df[: page.n] >= max(_MIN_PAGES, min_fraction * counts.pages)
+    above = np.append(repeated, False)[page.parent]  # the root's parent is -1
+    tops = np.flatnonzero(repeated & ~above & (page.block_end > page.block_begin))
+    selectors = Selectors(page)
+    texts = page.block_texts()
+    parts = []
+    for element in tops.tolist():
+        text = " ".join(texts[page.block_begin[element] : page.block_end[element]])
+        pages = int(df[element])
+        parts.append(
+            RepeatedPart(
+                selector=selectors.selector_of(element),
+                pages=pages,
+                share=round(pages / max(counts.pages, 1), 4),
+                characters=len(text),
+                text=text if len(text) <= _MAX_TEXT else f"{text[: _MAX_TEXT - 1]}…",
+                outline=_outline(page, element),
+            )
+        )
+    return parts
+
+
+def _outline(page: Page, element: int, levels: int = 4) -> str:
+    """Return the names and classes of an element and its most frequent descendants."""
+    children: dict[int, list[int]] = {}
+    for index in range(element + 1, int(page.end[element])):
+        children.setdefault(int(page.parent[index]), []).append(index)
+    steps = [_sketch(page, element)]
+    current = element
+    for _ in range(levels):
+        below = children.get(current, [])
+        if not below:
+            break
+        names = [_sketch(page, child) for child in below]
+        current = below[names.index(max(names, key=names.count))]
+        name = _sketch(page, current)
+        steps.append(f"{name} × {names.count(name)}" if names.count(name) > 1 else name)
+    sketch = " › ".join(steps)
+    return sketch if len(sketch) <= _MAX_OUTLINE else f"{sketch[: _MAX_OUTLINE - 1]}…"
+
+
+def _sketch(page: Page, element: int) -> str:
+    name = str(page.elements[element].tag).rpartition("}")[2].lower()
+    attributes = dict(page.attributes[element])
+    names = re.split(r"\s+", attributes.get("class", "").strip())
+    return name + (f"#{attributes['id']}" if attributes.get("id") else f".{names[0]}" if names[0] else "")
+
+
+FORMAT: Final = "winnow site profile 1"
+_MAX_FRACTION: Final = 255  # of a label, for all pages
+_ABOUT: Final = (
+    "What the pages of this host repeat. 'template' has CSS selectors, for pages with the structure of these samples; "
+    "'labels' has the fingerprints of Winnow's units and the fraction of pages with each."
+)
+
+
+class ProfileError(ValueError):
+    """A file that is not a profile of this version; the message says why."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Profile:
+    """What was learned of one host.
+
+    Attributes:
+        host: its name.
+        labels: its template units.
+        template: the repeated elements on the sampled pages.
+        sampled: number of sampled pages.
+    """
+
+    host: str
+    labels: HostLabels
+    template: tuple[RepeatedPart, ...] = ()
+    sampled: int = 0
+
+    @classmethod
+    def of(cls, host: str, labels: HostLabels, pages: Iterable[tuple[str | None, bytes]] = ()) -> Self:
+        """Make the profile of a host, with the repeated elements of some of its pages (address and HTML)."""
+        hashed = []
+        for url, html in pages:
+            try:
+                hashed.append(HashedPage.of(Page.parse(html, url)))
+            except PageTooLarge:
+                continue
+        return cls(host, labels, tuple(find_repeated_parts(hashed, labels, THETA)), len(hashed))
+
+    def to_json(self) -> str:
+        """Write the profile, a line for each label."""
+        labels = self.labels
+        shares = {
+            f"{fingerprint:016x}": round(share / _MAX_FRACTION, 4)
+            for fingerprint, share in zip(labels.fingerprints.tolist(), labels.fractions.tolist(), strict=True)
+        }
+        return json.dumps(
+            {
+                "format": FORMAT,
+                "about": _ABOUT,
+                "host": self.host,
+                "pages": labels.pages,
+                "label_version": labels.version,
+                "fingerprint_version": FINGERPRINT_VERSION,
+                "expected_characters": labels.expected,
+                "sampled_pages": self.sampled,
+                "template": [asdict(part) for part in self.template],
+                "labels": shares,
+            },
+            ensure_ascii=False,
+            indent=1,
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read a profile.
+
+        Raises:
+            ProfileError: it is not a profile, is damaged, or has fingerprints of another version.
+        """
+        try:
+            row: dict[str, Any] = json.loads(text)
+            _check(row)
+            pairs = sorted(
+                (int(name, 16), round(float(share) * _MAX_FRACTION)) for name, share in row["labels"].items()
+            )
+            labels = HostLabels(
+                pages=_int_in(row["pages"], minimum=1),
+                version=_int_in(row["label_version"], minimum=0),
+                fingerprints=np.array([fingerprint for fingerprint, _ in pairs], np.uint64),
+                fractions=np.array([_int_in(share, minimum=1, maximum=_MAX_FRACTION) for _, share in pairs], np.uint8),
+                expected=_non_negative(row["expected_characters"]),
+            )
+            template = tuple(RepeatedPart(**part) for part in row["template"])
+            return cls(str(row["host"]), labels, template, _int_in(row["sampled_pages"], minimum=0))
+        except ProfileError:
+            raise
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
+            raise ProfileError(f"is not a site profile, or is damaged: {error}") from error
+
+
+def _check(row: dict[str, Any]) -> None:
+    """Refuse other formats and versions."""
+    if row.get("format") != FORMAT:
+        raise ProfileError(f"is not of the format {FORMAT!r}")
+    version = row["fingerprint_version"]
+    if version != FINGERPRINT_VERSION:
+        raise ProfileError(f"has fingerprints of version {version}, this Winnow computes {FINGERPRINT_VERSION}")
+
+
+def _non_negative(value: Any) -> float:
+    if not 0 <= float(value) < float("inf"):
+        raise ValueError(f"{value!r} is negative or not finite")
+    return float(value)
+
+
+def _int_in(value: Any, *, minimum: int, maximum: int = 1 << 31) -> int:
+    if not isinstance(value, int) or not minimum <= value <= maximum:
+        raise ValueError(f"{value!r} is not an integer from {minimum} to {maximum}")
+    return value
