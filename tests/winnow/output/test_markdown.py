@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.winnow.output.rendered import meaning, rendered
+from tests.winnow.output.written import write
 from winnow.output.markdown import to_markdown
 
 EXAMPLES = json.loads((Path(__file__).parent / "commonmark" / "examples.json").read_text("utf-8"))
@@ -15,25 +16,8 @@ EMPTY_HEADINGS = {79}
 # Words that are markup somewhere, and letters around them.
 MARKUP = [
     *("*", "**", "_", "__", "`", "``", "~", "~~", "#", "##", "-", "---", "+", "=", "==", "1.", "2)", ">", "<", "|"),
-    *(
-        "<b>",
-        "</b>",
-        "<!--",
-        "&amp;",
-        "&#35;",
-        "&copy",
-        "[",
-        "]",
-        "[x]",
-        "[ ]",
-        "](",
-        "](/u)",
-        "]:",
-        "![",
-        "!",
-        "\\",
-        "\\*",
-    ),
+    *("<b>", "</b>", "<!--", "&amp;", "&#35;", "&copy", "[", "]", "[x]", "[ ]", "](", "](/u)", "]:", "![", "!", "\\"),
+    "\\*",
     *("$x$", "|--|", ":--", "http://a.example/", "www.example.com", "```", "~~~", "***", "___", "- - -"),
     *("a", "ä", "中", "“", "”", "€", "(", ")", '"', "'", ".", ",", ":", "1", "\xa0", "\u2028"),
 ]
@@ -149,3 +133,36 @@ def test_a_sign_in_emphasis_next_to_a_letter_is_no_emphasis() -> None:
 )
 def test_the_forms_that_are_stated(html: str, markdown: str) -> None:
     assert to_markdown(html) == markdown
+
+
+@pytest.mark.parametrize(
+    ("html", "language"),
+    [
+        ("<pre><code class=language-python>x</code></pre>", "python"),
+        ("<pre class='lang-js prettyprint'>x</pre>", "js"),
+        ("<div class='highlight highlight-source-shell'><pre>x</pre></div>", "shell"),
+        ("<div class='highlight-python3 notranslate'><div class=highlight><pre>x</pre></div></div>", "python3"),
+        ("<pre class='brush: ruby'>x</pre>", "ruby"),
+        ("<div class=sourceCode><pre class='sourceCode haskell'><code>x</code></pre></div>", "haskell"),
+        ("<pre><code class='hljs cpp'>x</code></pre>", "cpp"),
+        ("<pre data-lang=go>x</pre>", "go"),
+        ("<pre class='language-plaintext'>x</pre>", ""),
+        ("<div class=highlight-default><pre>x</pre></div>", ""),
+        ("<pre>x</pre>", ""),
+    ],
+)
+def test_the_language_of_code_is_known_by_the_marks_of_highlighters(html: str, language: str) -> None:
+    assert write(html).markdown == f"```{language}\nx\n```"
+
+
+def test_fences_inside_code_do_not_end_it() -> None:
+    assert to_markdown("<pre>```\nx\n````</pre>") == "`````\n```\nx\n````\n`````"
+
+
+def test_tables_get_a_head_and_keep_alignment_lists_breaks_and_code_in_their_cells() -> None:
+    markdown = to_markdown("<table><tr><td>a<td align=right>1<tr><td>b<td align=right>2</table>")
+    assert markdown.split("\n") == ["|  |  |", "| --- | --: |", "| a | 1 |", "| b | 2 |"]
+    cells = "<td><ul><li>a<li>b|c</ul><td><h3>d</h3>e<br>f<td><pre>g\n h|i</pre>"
+    assert to_markdown(f"<table><tr><th>1<th>2<th>3<tr>{cells}</table>").split("\n")[2:] == [
+        "| a<br>b\\|c | **d**<br>e<br>f | `g`<br>` h\\|i` |"
+    ]

@@ -1,0 +1,52 @@
+from typing import Any
+
+from lxml import etree
+
+import winnow
+from tests.winnow.test_clean import MODEL
+
+PAGE = (
+    "<body><nav><a href=/>Home of it</a> <a href=/b>Blog of it</a></nav><main><p>A first story that is told.</p>"
+    "<ul><li><a href=/x>One link to more</a><li><a href=/y>One link to less</a></ul>"
+    "<p>A second story that is told.</p>Told by us</main><my-box>An odd ending of it.</my-box></body>"
+)
+
+
+def sections(html: Any, **options: Any) -> list[winnow.Segment]:
+    return winnow.clean(html, model=MODEL, **options).segments
+
+
+def test_sections_come_in_document_order_with_path_score_own_text_and_reason() -> None:
+    found = sections(PAGE)
+    assert [(s.path, s.tag, round(s.score, 2), s.template, s.reason) for s in found] == [
+        ("/html", "html", 0.0, False, ""),
+        ("/html/body/nav/#text[1]", "#text", 0.95, True, "landmark"),
+        ("/html/body/main/ul", "ul", 1.0, True, "links"),
+    ]
+    assert [s.text.split("\n") for s in found] == [
+        ["A first story that is told.", "A second story that is told.", "Told by us", "An odd ending of it."],
+        ["Home of it Blog of it"],
+        ["One link to more", "One link to less"],
+    ]
+    assert [s.characters for s in found] == [len(s.text) for s in found]
+
+
+def test_paths_are_xpaths_of_the_elements_that_hold_the_text() -> None:
+    root = etree.HTML(PAGE)
+    found = [s for s in sections(root, smooth=False) if s.text]
+    assert len(found) == 7
+    for segment in found:
+        (element,) = root.xpath(segment.path.partition("/#text")[0])
+        assert segment.text in " ".join("".join(element.itertext()).split())
+    assert [s.path for s in found][-2:] == ["/html/body/main/#text[1]", "/html/body/#text[1]"]
+
+
+def test_paths_of_sections_at_great_depth_end_alike() -> None:
+    deep = sections("<div>" * 1_000 + "<p>A story that is told.</p>", smooth=False)[-1]
+    assert deep.path.startswith("//div/div")
+    assert deep.path.count("/") == 257
+
+
+def test_a_page_without_text_is_one_section() -> None:
+    (segment,) = sections(etree.fromstring("<div/>"))
+    assert (segment.path, segment.characters) == ("/div", 0)

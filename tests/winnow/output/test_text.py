@@ -1,0 +1,170 @@
+import numpy as np
+import pytest
+from lxml import etree
+
+import winnow
+from tests.winnow.output.written import write
+from winnow.output.text import block_texts, is_leftover, join_blocks, visible_text
+from winnow.page.page import Limits, Page
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<h1>A</h1><p>B <b>c</b>\n d</p><p>E</p>", "A\n\nB c d\n\nE"),
+        ("<p>a<br>b<br><br>c</p>", "a\nb\n\nc"),
+        ("<p>a<br></p><p>b</p>", "a\n\nb"),
+        ("<p>x</p><ul><li>a<li>b<ul><li>c</ul><li>d</ul><p>y</p>", "x\n\na\nb\nc\nd\n\ny"),
+        ("<dl><dt>t<dd>d<dt>u<dd>e</dl>", "t\nd\nu\ne"),
+        ("<ul><li><p>a</p><p>b</p><li><p>c</p></ul>", "a\n\nb\n\nc"),
+        ("<ul><li><p>a</p><li><p>b</p></ul>", "a\nb"),
+        ("<ul><li>a</ul><ul><li>b</ul>", "a\n\nb"),
+        ("<table><tr><th>a<th>b<tr><td>c<td>d</table>", "a\tb\nc\td"),
+        ("<table><tr><td><p>a</p><p>b</p><td>c</table>", "a\n\nb\n\nc"),
+        ("<table><tr><td><table><tr><td>a<td>b</table><td>c</table>", "a\tb\n\nc"),
+        ("<pre>\n  if x:\n    y\n</pre><p>z</p>", "  if x:\n    y\n\nz"),
+        ("<pre>\n  <b>if</b> x:\n    <i>y</i>\n</pre>", "  if x:\n    y"),
+        ("<pre>a\n<pre>b\n<b>c</b></pre></pre>", "a\nb\nc"),
+        ("<div>a<p>b</p>c</div>", "a\n\nb\n\nc"),
+        ("<div><button>Yes</button><button>No</button> <my-a>a</my-a><my-a>b</my-a></div>", "Yes No a b"),
+        ("", ""),
+        ("<p> </p>", ""),
+    ],
+)
+def test_breaks_follow_the_markup(html: str, expected: str) -> None:
+    assert write(html).text == expected
+
+
+def test_blocks_that_are_cut_leave_no_gap() -> None:
+    assert write("<ul><li>a<li>b<li>c</ul><p>d</p>", 1).text == "a\nc\n\nd"
+    assert write("<p>a</p><p>b</p>", 0, 1).text == ""
+    assert write("<p>a<br>b<br>c</p>", 1).text == "a\n\nc"
+
+
+SPANNED = """<table><caption>Prices</caption><tr><th>Size<th>Price<th>Note
+<tr><td rowspan=2>Small<td>1<td><tr><td>2<td>new<tr><td colspan=2>All<td>old<tr><td><td>3<td>x</table>"""
+
+
+def test_spanned_and_empty_cells_keep_the_columns() -> None:
+    found = write(SPANNED)
+    assert found.text == "Prices\nSize\tPrice\tNote\nSmall\t1\n\t2\tnew\nAll\t\told\n\t3\tx"
+    rows = ["| Size | Price | Note |", "| --- | --- | --- |", "| Small | 1 |  |", "|  | 2 | new |", "| All |  | old |"]
+    assert found.markdown.split("\n") == ["Prices", "", *rows, "|  | 3 | x |"]
+
+
+def test_rows_that_are_cut_are_gone_and_cells_that_are_cut_are_empty() -> None:
+    found = write("<table><tr><th>a<th>b<tr><td>c<td>d<tr><td>e<td>f</table>", 2, 3, 4)
+    assert found.text == "a\tb\n\tf"
+    assert found.markdown.split("\n")[2:] == ["|  | f |"]
+
+
+@pytest.mark.parametrize("spans", ["colspan=1000", "colspan=999 rowspan=1000", "colspan=999999999"])
+def test_a_few_bytes_that_ask_for_millions_of_places_get_none(spans: str) -> None:
+    rows = "".join(f"<tr><td>{number}<td rowspan=-1>value" for number in range(1_000))
+    found = write(f"<table><tr><th {spans}>Head<tr>{rows}</table>")
+    assert [line.split() for line in found.text.split("\n")[1:]] == [[str(number), "value"] for number in range(1_000)]
+    assert found.markdown.split("\n")[-1].replace("|", "").split() == ["999", "value"]
+    assert len(found.text) < 300_000
+    assert len(found.markdown) < 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("html", "is_data"),
+    [
+        ("<table><tr><td><h1>News</h1><p>One</p><p>Two</p><td>Side<tr><td>Foot<td>Note</table>", False),
+        ("<table role=presentation><tr><td>a<td>b<tr><td>c<td>d</table>", False),
+        ("<table><tr><td>x<td><table><tr><th>a<th>b<tr><td>c<td>d</table><tr><td>y<td>z</table>", True),
+        ("<table><tr><td>a</td></tr><tr><td>b</td></tr></table>", False),
+    ],
+)
+def test_tables_that_lay_out_a_page_dissolve(html: str, is_data: bool) -> None:
+    found = write(html)
+    assert ("<table>" in found.html, "|" in found.markdown) == (is_data, is_data)
+
+
+def test_a_row_around_its_table_is_no_row_of_it() -> None:
+    page = Page.from_tree(etree.fromstring("<body><tr><table><td>one</td><td>two</td></table></tr></body>"))
+    assert join_blocks(page, block_texts(page), np.ones(page.m, bool)).split() == ["one", "two"]
+
+
+LINES = "def f(x):\n    return x\n\n# end"
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        f"<pre>{LINES}</pre>",
+        f"<pre>\n{LINES}\n</pre>",
+        f"<pre><code>{LINES}\n</code></pre>",
+        "<pre><div>def f(x):</div><div>    return x</div><div></div><div># end</div></pre>",
+        "<pre><div>def f(x):</div>\n<div>    return x</div>\n<div><br></div>\n<div># end</div>\n</pre>",
+        "<pre><span>def</span> f(x):<br>    return x<br><br># end</pre>",
+        "<pre><code><span class=line>def f(x):</span>\n<span class=line>    return x</span>\n\n# end</code></pre>",
+    ],
+)
+def test_lines_and_indentation_stay_however_a_line_is_marked(html: str) -> None:
+    found = write(html)
+    assert (found.text, found.markdown) == (LINES, f"```\n{LINES}\n```")
+
+
+def test_numbers_beside_the_lines_are_no_code() -> None:
+    html = "<pre><span class=linenos>1</span>a = 1\n<span class=linenos>2</span>b = 2</pre>"
+    assert write(html).text == "a = 1\nb = 2"
+    assert write(html).markdown == "```\na = 1\nb = 2\n```"
+    assert write("<pre><span class=gutter>x</span>a = 1</pre>").text == "xa = 1"
+    table = "<table><tr><td class=gutter><pre>1\n2</pre></td><td class=code><pre>a = 1\nb = 2</pre></td></tr></table>"
+    assert write(table).text == "a = 1\nb = 2"
+
+
+KATEX = """<p>So <span class=katex><span class=katex-mathml><math><semantics><mi>x</mi><annotation
+encoding=application/x-tex>x^2</annotation></semantics></math></span><span class=katex-html aria-hidden=true><span
+class=base><span>x</span><span>2</span></span></span></span> grows.</p>"""
+
+
+def test_a_formula_is_its_tex_in_every_output() -> None:
+    found = write(KATEX)
+    assert found.text == found.markdown == "So $x^2$ grows."
+    assert '<span class="math">x^2</span>' in found.html
+    wikipedia = "<p>So <math alttext='{\\displaystyle a_1}'><mi>a</mi></math> is.</p>"
+    assert write(wikipedia).markdown == "So $a_1$ is."
+
+
+def test_all_visible_text_of_a_tree_is_found_without_a_page() -> None:
+    html = (
+        "<html><head><title>T</title></head><body>one <b>two</b><!-- c --> three<script>x</script><p>four<br>five</p>"
+        "<noscript>six</noscript><select><option>no</select>seven<?pi x?> eight</body></html>"
+    )
+    root = etree.fromstring(html, etree.HTMLParser())
+    assert visible_text(root) == "one two three\nfour\nfive\nsix\nseven eight"
+    assert visible_text(root).split("\n") == Page.from_tree(root).block_texts()
+
+
+STORY = "<p>Winds of up to 130 km/h are expected on the coast tonight, and the ferries stay in the harbour.</p>"
+BROKEN = "<!--[if lt IE 7]><html lang=en> <!\n[endif]-->[endif]--><!--[if IE 7]><html> <!\n[endif]-->[endif]-->"
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        f"{BROKEN}<html><body>{STORY}",
+        f"<!--[if IE]> --><div>{STORY}</div>[endif]-->",
+        f"<!--[if IE]><p>old</p><![endif]-->{STORY}<![endif]-->",
+        f"<![if !IE]>{STORY}<![endif]>",
+        f"<!--[if !IE]><!-->{STORY}<!--<![endif]-->",
+        f"<!-- a <!-- b --><div>--></div>{STORY}",
+    ],
+)
+def test_what_is_left_of_conditional_comments_is_no_text(html: str) -> None:
+    for limits in (Limits(), Limits(max_nodes=1)):
+        cleaned = winnow.clean(html, limits=limits)
+        assert cleaned.text == STORY[3:-4]
+        assert "endif" not in cleaned.html
+        assert "--&gt;" not in cleaned.html
+        assert {segment.reason for segment in cleaned.removed} <= {"leftover"}
+
+
+def test_only_borders_of_comments_are_leftovers() -> None:
+    borders = ("[endif]-->", "<![endif]-->", "[if lt IE 9]>", "-->", "[endif]--> [endif]-->")
+    others = ("", "[if]", "<!--[if IE]> use this <![endif]-->", "#endif", "a -->", "[note]", "<", "--", "[1]", "<-->")
+    assert all(map(is_leftover, borders))
+    assert not any(map(is_leftover, others))
