@@ -138,12 +138,12 @@ class Document:
     @property
     def shingles(self) -> list[bytes]:
         """All shingles that are kept, ascending."""
-        return [self.sketch[at : at + _KEY_BYTES] for at in range(0, len(self.sketch), _KEY_BYTES)]
+        return _split(self.sketch)
 
     @property
     def compared(self) -> list[bytes]:
         """The shingles that decide: the 8 smallest."""
-        return self.shingles[:KEEP]
+        return _split(self.sketch[: KEEP * _KEY_BYTES])
 
     @property
     def keys(self) -> list[bytes]:
@@ -151,6 +151,10 @@ class Document:
         compared = self.compared
         digest = hashlib.blake2b(b"".join(compared), digest_size=8).digest()
         return [digest, *compared] if len(compared) >= COMMON else [digest] if compared else []
+
+
+def _split(sketch: bytes) -> list[bytes]:
+    return [sketch[at : at + _KEY_BYTES] for at in range(0, len(sketch), _KEY_BYTES)]
 
 
 def document_of(url: str, hashes: Hashes, keep: int = KEEP) -> Document:

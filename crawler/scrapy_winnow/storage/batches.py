@@ -268,12 +268,13 @@ def _text(key: str | bytes) -> str:
 def _split_into_trips(calls: list[_Call]) -> Iterator[list[_Call]]:
     """The calls in their order, each trip with ``MAX_BYTES`` of arguments, or with a single call of more."""
     trip: list[_Call] = []
-    size = 0
+    total = 0
     for call in calls:
-        if trip and size + call.size > MAX_BYTES:
+        size = call.size if len(calls) > 1 else 0
+        if trip and total + size > MAX_BYTES:
             yield trip
-            trip, size = [], 0
+            trip, total = [], 0
         trip.append(call)
-        size += call.size
+        total += size
     if trip:
         yield trip

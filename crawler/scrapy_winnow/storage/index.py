@@ -106,7 +106,7 @@ class DuplicateIndex:
     async def _run(self, commands: list[Command], can_wait: bool) -> list[Any] | None:
         return await self._connection.run_commands(commands, can_wait=can_wait) if commands else []
 
-    async def _get_all(self, keys: list[str], can_wait: bool) -> list[bytes | None] | None:
+    async def _get_all(self, keys: list[bytes], can_wait: bool) -> list[bytes | None] | None:
         """Return what some keys hold: one command where they are on one server, which is faster."""
         if self._connection.is_cluster or not keys:
             return await self._run([("GET", key) for key in keys], can_wait)

@@ -100,14 +100,14 @@ def host_keys(prefix: str, version: int, host: str) -> HostKeys:
     return HostKeys(f"{key}:h", f"{key}:n", f"{key}:g", f"{key}:p")
 
 
-def index_key(prefix: str, key: bytes) -> str:
+def index_key(prefix: str, key: bytes) -> bytes:
     """Return the name of the key with the id of the original that holds a key of the near-duplicate index."""
-    return f"{prefix}:near:{INDEX_LAYOUT}:{key.hex()}"
+    return f"{prefix}:near:{INDEX_LAYOUT}:{key.hex()}".encode()
 
 
-def original_key(prefix: str, name: bytes) -> str:
+def original_key(prefix: str, name: bytes) -> bytes:
     """Return the name of the key with the original of an id in the near-duplicate index."""
-    return f"{prefix}:near:{INDEX_LAYOUT}:doc:{name.hex()}"
+    return f"{prefix}:near:{INDEX_LAYOUT}:doc:{name.hex()}".encode()
 
 
 def describe_other_layouts(names: Iterable[bytes], prefix: str, *, fingerprints: int) -> list[str]:
