@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from winnow.features.blocks import FEATURE_NAMES, LEVELS, PAGE_FEATURE_NAMES, STATIC_NAMES, features_of
 from winnow.features.context import WINDOWS, ContextWindows
-from winnow.features.tokens import TABLE_SIZE, TokenTables, leading_words, name_hashes, split_names
+from winnow.features.tokens import TABLE_SIZE, TokenTables, leading_words, name_hashes
 from winnow.memo import forget
 from winnow.page.page import Page
 
@@ -183,12 +183,9 @@ def test_the_order_of_attributes_and_classes_does_not_matter():
     st.lists(st.text(st.sampled_from("abCD09-_ \té²ΑΣß\U0001f600"), min_size=1, max_size=20), max_size=6, unique=True)
 )
 def test_the_core_divides_names_as_python_does(names):
-    page = Page.parse("".join(f"<p data-testid='{name}'>a</p>" for name in names))
-    parts = split_names(page.attributes)
-    values = {place: value for value, place in page.attributes.named("data-testid").items()}
-    expected = [hash_ for place in parts.place.tolist() for hash_ in name_hashes(values[place])]
-    assert parts.hashes.tolist() == expected
-    assert len(parts.place) == len(values)
+    found = features("".join(f"<p data-testid='{name}'>a</p>" for name in names)).tokens
+    assert found.name.tolist() == [hash_ % TABLE_SIZE for name in names for hash_ in name_hashes(name)]
+    assert np.diff(found.name_element).min(initial=0) >= 0
 
 
 def test_case_and_numbers_divide_a_name_and_numbers_are_alike():

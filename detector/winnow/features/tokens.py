@@ -22,7 +22,6 @@ from winnow.page.text import character_properties
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from winnow.page.attributes import AttributeTable
     from winnow.page.page import Page
 
     Indices = NDArray[np.int64]
@@ -84,47 +83,11 @@ def leading_words(lines: str, m: int, title: str) -> LeadingWords:
     return LeadingWords(number, np.frombuffer(hashes, np.uint32), overlap, len(wanted))
 
 
-class NameParts(NamedTuple):
-    """Parts of the values that name what an element is for, of each different one once.
-
-    Attributes:
-        place: int64[k], places of the values in the page's table of attributes.
-        number: int64[k], how many parts each has.
-        hashes: uint32[sum of number], hashes of the parts, value after value.
-    """
-
-    place: Indices
-    number: Indices
-    hashes: NDArray[np.uint32]
-
-
-def split_names(table: AttributeTable) -> NameParts:
-    """Divide the names of a page into parts, and hash them."""
-    values = table.by_name
-    chosen = values.answering(_NAMING)
-    count = np.empty(len(chosen), np.int32)
-    hashes = core.name_parts(values.data, values.begin, chosen, _NAME_SEED, _NUMBER_PART, count)
-    place, known = values.place[chosen].astype(np.int64), count >= 0
-    parts = NameParts(place[known], count[known].astype(np.int64), np.frombuffer(hashes, np.uint32))
-    if known.all():
-        return parts
-    others = _split(place[~known].tolist(), values.strings(chosen[~known]))
-    return NameParts(
-        np.concatenate([parts.place, others.place]),
-        np.concatenate([parts.number, others.number]),
-        np.concatenate([parts.hashes, others.hashes]),
-    )
-
-
-def _split(places: list[int], values: list[str]) -> NameParts:
-    """Divide names, in Python, which knows letters and digits of all scripts; the core divides those in ASCII."""
-    hashes = list(map(_NAME_HASHES.__getitem__, values))
-    count = np.fromiter(map(len, hashes), np.int64, len(hashes))
-    return NameParts(np.array(places, np.int64), count, np.fromiter(chain.from_iterable(hashes), np.uint32))
-
-
 def name_hashes(name: str) -> tuple[int, ...]:
-    """32-bit hashes of the different parts of a name, 12 at most: ``"postMeta_12"`` -> post, meta, #."""
+    """32-bit hashes of the different parts of a name, 12 at most: ``"postMeta_12"`` -> post, meta, #.
+
+    The core does the same for names in ASCII.
+    """
     parts = [part.lower() for part in _NAME_PART.findall(name)[:_MAX_NAME_PARTS]]
     return tuple(
         dict.fromkeys(
@@ -171,7 +134,7 @@ class Tokens:
             owner: int32[m], element that the first run of each block belongs to.
             levels: int64[..., m], the containers of each block, innermost first.
         """
-        name_element, name = _name_entries(page, split_names(page.attributes))
+        name_element, name = _name_entries(page)
         return cls(
             name_element=name_element,
             name=name,
@@ -186,20 +149,33 @@ class Tokens:
         )
 
 
-def _name_entries(page: Page, parts: NameParts) -> tuple[Indices, Indices]:
+def _name_entries(page: Page) -> tuple[Indices, Indices]:
     """Element and table entry of each part of the names, int64[...] each, in document order."""
-    table = page.attributes
-    begins, counts = np.zeros((2, len(table.first)), np.int64)
-    counts[parts.place] = parts.number
-    begins[parts.place] = np.cumsum(parts.number) - parts.number
+    table, values = page.attributes, page.attributes.by_name
+    chosen = values.answering(_NAMING)
+    number = np.empty(len(chosen), np.int32)
+    hashes = np.frombuffer(
+        core.name_parts(values.data, values.begin, chosen, _NAME_SEED, _NUMBER_PART, number), np.uint32
+    )
+    others = np.flatnonzero(number < 0)
+    if len(others):  # names with letters beyond ASCII, which are put behind those that the core has divided
+        divided = list(map(_NAME_HASHES.__getitem__, values.strings(chosen[others])))
+        hashes = np.append(hashes, np.fromiter(chain.from_iterable(divided), np.uint32))
+        known = np.flatnonzero(number >= 0)
+        number = np.append(number[known], np.fromiter(map(len, divided), np.int32, len(divided)))
+        chosen = np.append(chosen[known], chosen[others])
+    begins, counts = np.zeros((2, len(table.first)), np.int64)  # by first attribute
+    place = values.place[chosen]
+    counts[place] = number
+    begins[place] = np.cumsum(number) - number
     repeats = counts.take(table.first)
     repeats *= (page.block_end > page.block_begin).take(table.element)  # other elements enclose nothing that is scored
-    chosen = repeats.nonzero()[0]
-    repeats, first = repeats.take(chosen), table.first.take(chosen)
+    named = repeats.nonzero()[0]
+    repeats, first = repeats.take(named), table.first.take(named)
     ends = repeats.cumsum()
     part = np.arange(ends[-1] if len(ends) else 0) + (begins.take(first) - ends + repeats).repeat(repeats)
-    entries = parts.hashes.take(part).astype(np.int64) % TABLE_SIZE
-    return table.element.take(chosen).astype(np.int64).repeat(repeats), entries
+    entries = hashes.take(part).astype(np.int64) % TABLE_SIZE
+    return table.element.take(named).astype(np.int64).repeat(repeats), entries
 
 
 @dataclass(frozen=True, eq=False, slots=True)
