@@ -18,6 +18,7 @@ from benchmarks.shared.ports import ReservedPort
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.embedded import EmbeddedServer, server_binary
 from tests.scrapy_winnow.cluster import running_cluster
+from tests.scrapy_winnow.inspector.browsing import story
 from tests.scrapy_winnow.waiting import SECONDS
 from tests.scrapy_winnow.web import Web, served
 
@@ -241,3 +242,13 @@ def crawl(start_crawls: Callable[..., CrawlProcess], prefix: str) -> Callable[..
         return start_crawls({"WINNOW_REDIS_PREFIX": prefix, **options}).results()[0]
 
     return run
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with 14 pages of one site."""
+    folder = tmp_path_factory.mktemp("site") / "harbour.example"
+    folder.mkdir()
+    for number in range(14):
+        (folder / f"story-{number:02}.html").write_text(story(number), encoding="utf-8")
+    return folder

@@ -12,14 +12,13 @@ from parsel import Selector
 from rich.console import Console
 
 from scrapy_winnow.commands import main
-from scrapy_winnow.commands.hosts import table
+from scrapy_winnow.commands.hosts import make_table
 from scrapy_winnow.profiles import Profile, ProfileError, Selectors
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.hosts import HostLabels, HostRecord
 from tests.scrapy_winnow.inspector.browsing import story
-from tests.scrapy_winnow.inspector.conftest import site as site
 from winnow import Page
 from winnow.fingerprints import FINGERPRINT_VERSION
 
@@ -158,7 +157,7 @@ def test_watching_shows_what_has_come_since_the_last_look(hosts, capsys: pytest.
     host = HostRecord("[::1]:80", "settled", 70, 0, 53, 1, 0, 904)
     console = Console(width=100, record=True, file=None)
     with console.capture() as written:
-        console.print(table([host, host], {"[::1]:80": 64}, 1))
+        console.print(make_table([host, host], {"[::1]:80": 64}, 1))
     text = written.get()
     assert "[::1]:80" in text
     assert "+6" in text

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from scrapy_winnow.commands.common import FAILED, CommandError, InputError, read_page, reason
+from scrapy_winnow.commands.common import FAILED, CommandError, InputError, read_page, reason, warn, write_output
 from scrapy_winnow.commands.server import add_server_options, connect
 
 if TYPE_CHECKING:
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
     from scrapy_winnow.storage.hosts import HostRecord, HostRecords
 
+_WATCH_INTERVAL_S: Final = 2.0
+_OTHER_LINES: Final = 6  # of the screen
+_MAX_SAMPLED: Final = 50
 _EPILOG = """\
 A host is counting until its labels have stopped changing; then it is settled, its labels are frozen, and its pages cost
 no call. A host that was forgotten or opened again counts from its next page on. Crawls that are running notice within a
@@ -78,7 +81,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def run(options: argparse.Namespace) -> int:
-    """Show hosts, or change those that are named; hosts that are not known are named on standard error."""
+    """Show hosts, or change those that are named; unknown hosts are named on standard error."""
     from scrapy_winnow.storage.hosts import HostRecords  # noqa: PLC0415  (help and usage errors need not wait for Redis)
     from winnow.fingerprints import FINGERPRINT_VERSION  # noqa: PLC0415
 
@@ -89,8 +92,8 @@ def run(options: argparse.Namespace) -> int:
     if options.import_ and (not options.hosts or options.ttl < 1):
         raise CommandError("--import needs a FILE, and --ttl at least 1")
     if options.watch and not sys.stdout.isatty():
-        raise CommandError("--watch needs a terminal; without it, winnow hosts --json is there for programs")
-    names = [] if options.import_ else [_name(host) for host in options.hosts]
+        raise CommandError("--watch needs a terminal; programs can use winnow hosts --json")
+    names = [] if options.import_ else [_host_name(host) for host in options.hosts]
     with connect(options, create=options.import_) as client:
         records = HostRecords(client, options.prefix, FINGERPRINT_VERSION)
         if options.export:
@@ -98,16 +101,16 @@ def run(options: argparse.Namespace) -> int:
         if options.import_:
             return import_profiles(client, options.prefix, options.hosts, options.ttl)
         if options.watch:
-            watch(records, names)
+            watch_hosts(records, names)
         if options.forget or options.reopen:
-            return _change(records, names, forget=options.forget)
-        unknown = _show(records.named(names) if names else records.all(), set(names), as_json=options.json)
+            return _change_hosts(records, names, forget=options.forget)
+        unknown = _show_hosts(records.named(names) if names else records.all(), set(names), as_json=options.json)
     for name in sorted(unknown):
-        print(f"winnow: {name}: no such host was counted", file=sys.stderr)
+        warn(f"{name}: no such host was counted")
     return FAILED if unknown else 0
 
 
-def _name(host: str) -> str:
+def _host_name(host: str) -> str:
     from scrapy_winnow.storage.keys import site_of  # noqa: PLC0415
 
     name = site_of(host if "://" in host else f"http://{host}/")
@@ -116,19 +119,19 @@ def _name(host: str) -> str:
     return name
 
 
-def _change(records: HostRecords, names: list[str], *, forget: bool) -> int:
+def _change_hosts(records: HostRecords, names: list[str], *, forget: bool) -> int:
     code = 0
     for name in names:
         if records.forget(name) if forget else records.reopen(name):
             print(f"{name}: {'forgotten' if forget else 'counts again'}")
         else:
-            print(f"winnow: {name}: {'no such host was counted' if forget else 'is not settled'}", file=sys.stderr)
+            warn(f"{name}: {'no such host was counted' if forget else 'is not settled'}")
             code = FAILED
     return code
 
 
-def _show(records: Iterable[HostRecord], names: set[str], *, as_json: bool) -> set[str]:
-    """Write the hosts as they come, with their sums on standard error; return those of the names that did not come."""
+def _show_hosts(records: Iterable[HostRecord], names: set[str], *, as_json: bool) -> set[str]:
+    """Write the hosts, with sums on standard error; return the names that were not found."""
     from scrapy_winnow.storage.hosts import ago  # noqa: PLC0415
 
     hosts = settled = size = 0
@@ -151,15 +154,11 @@ def _show(records: Iterable[HostRecord], names: set[str], *, as_json: bool) -> s
     return names
 
 
-_EVERY: Final = 2.0  # seconds
-_AROUND: Final = 6  # lines of the screen that are not hosts
-
-
-def watch(records: HostRecords, names: Sequence[str]) -> None:
-    """Show hosts until it is interrupted, those first whose pages came last.
+def watch_hosts(records: HostRecords, names: Sequence[str]) -> None:
+    """Show hosts until interrupted, those with the latest pages first.
 
     Raises:
-        CommandError: the package that draws is not installed.
+        CommandError: rich is not installed.
     """
     try:
         from rich.live import Live  # noqa: PLC0415
@@ -169,13 +168,14 @@ def watch(records: HostRecords, names: Sequence[str]) -> None:
     with Live(screen=True, auto_refresh=False) as live:
         while True:
             found = sorted(records.named(names) if names else records.all(), key=lambda host: (-host.used, host.host))
-            live.update(table(found, before, max(live.console.height - _AROUND, 1)), refresh=True)
+            rows = max(live.console.height - _OTHER_LINES, 1)
+            live.update(make_table(found, before, rows), refresh=True)
             before = {host.host: host.pages for host in found}
-            time.sleep(_EVERY)
+            time.sleep(_WATCH_INTERVAL_S)
 
 
-def table(hosts: Sequence[HostRecord], before: dict[str, int], most: int) -> Table:
-    """Lay hosts out: with what has come since the last look, and the sums of all."""
+def make_table(hosts: Sequence[HostRecord], before: dict[str, int], rows: int) -> Table:
+    """Return a table of hosts with the pages since ``before``, and sums."""
     from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
@@ -183,27 +183,24 @@ def table(hosts: Sequence[HostRecord], before: dict[str, int], most: int) -> Tab
 
     settled = sum(host.state == "settled" for host in hosts)
     size = sum(host.bytes or 0 for host in hosts)
-    drawn = Table(
+    table = Table(
         title=f"{len(hosts):,} hosts, {settled:,} settled, {sum(host.pages for host in hosts):,} pages, {size:,} bytes",
-        caption=f"and {len(hosts) - most:,} more" if len(hosts) > most else None,
+        caption=f"and {len(hosts) - rows:,} more" if len(hosts) > rows else None,
         expand=True,
     )
-    drawn.add_column("host", overflow="ellipsis", no_wrap=True, ratio=1)
-    drawn.add_column("state")
+    table.add_column("host", overflow="ellipsis", no_wrap=True, ratio=1)
+    table.add_column("state")
     for name in ("pages", "new", "nodes", "labels", "bytes", "used"):
-        drawn.add_column(name, justify="right")
-    for host in hosts[:most]:
+        table.add_column(name, justify="right")
+    for host in hosts[:rows]:
         new = host.pages - before.get(host.host, host.pages)
-        drawn.add_row(
+        table.add_row(
             Text(host.host),
             f"[green]{host.state}" if host.state == "settled" else host.state,
             *(f"{host.pages:,}", f"+{new:,}" if new > 0 else "", f"{host.nodes:,}", f"{host.labels:,}"),
             *("-" if host.bytes is None else f"{host.bytes:,}", f"{ago(host.used)} ago"),
         )
-    return drawn
-
-
-_MOST_SAMPLED = 50
+    return table
 
 
 def export_profile(client: Redis, prefix: str, host: str, samples: Sequence[Path], output: Path | None) -> int:
@@ -214,25 +211,22 @@ def export_profile(client: Redis, prefix: str, host: str, samples: Sequence[Path
 
     labels = HostLabels.read(client, prefix, FINGERPRINT_VERSION, host)
     if labels is None:
-        print(f"winnow: {host}: not counted, or fewer than 10 of its pages", file=sys.stderr)
+        warn(f"{host}: not counted, or fewer than 10 of its pages")
         return FAILED
-    profile = Profile.of(host, labels, _sampled(samples, host))
+    profile = Profile.of(host, labels, _read_samples(samples, host))
     if not samples:
-        print("winnow: without --sample pages there are labels, but no selectors", file=sys.stderr)
+        warn("without --sample pages there are labels, but no selectors")
     elif not profile.template:
-        print(f"winnow: the pages of --sample have nothing of the template of {host}", file=sys.stderr)
-    try:
-        if output is None:
-            print(profile.to_json())
-        else:
-            output.write_text(f"{profile.to_json()}\n", encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise CommandError(f"-o {output}: {reason(error)}") from error
+        warn(f"the pages of --sample have no template elements of {host}")
+    if output is None:
+        print(profile.to_json())
+    else:
+        write_output(output, f"{profile.to_json()}\n")
     return 0
 
 
 def import_profiles(client: Redis, prefix: str, files: Sequence[str], ttl: int) -> int:
-    """Make the hosts of some profiles settled ones; those that are known already stay as they are."""
+    """Settle the hosts of profiles; hosts that are known already do not change."""
     from scrapy_winnow.profiles import Profile, ProfileError  # noqa: PLC0415
     from winnow.fingerprints import FINGERPRINT_VERSION  # noqa: PLC0415
 
@@ -241,23 +235,23 @@ def import_profiles(client: Redis, prefix: str, files: Sequence[str], ttl: int) 
         try:
             profile = Profile.from_json(Path(file).read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, ProfileError) as error:
-            print(f"winnow: {file}: {reason(error)}", file=sys.stderr)
+            warn(f"{file}: {reason(error)}")
             code = FAILED
             continue
         if profile.labels.write(client, prefix, FINGERPRINT_VERSION, profile.host, ttl):
             print(f"{profile.host}: settled with {len(profile.labels.fingerprints):,} labels")
         else:
-            print(f"winnow: {profile.host}: is known already; winnow hosts --forget makes room", file=sys.stderr)
+            warn(f"{profile.host}: is known already; delete it first: winnow hosts --forget")
             code = FAILED
     return code
 
 
-def _sampled(samples: Sequence[Path], host: str) -> Iterator[tuple[str | None, bytes]]:
+def _read_samples(samples: Sequence[Path], host: str) -> Iterator[tuple[str | None, bytes]]:
     from winnow.training.sites import page_files  # noqa: PLC0415
 
     files = [file for sample in samples for file in (page_files(sample) if sample.is_dir() else [sample])]
-    for file in files[:_MOST_SAMPLED]:
+    for file in files[:_MAX_SAMPLED]:
         try:
             yield f"http://{host}/{file.name}", read_page(str(file))
         except InputError as error:
-            print(f"winnow: {file}: {error}", file=sys.stderr)
+            warn(f"{file}: {error}")

@@ -1,9 +1,11 @@
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from scrapy_winnow.commands import main
+from scrapy_winnow.commands import main, train
+from winnow.training import Figures
 
 
 def _sentences(subject: str, count: int) -> str:
@@ -97,3 +99,12 @@ def test_a_missing_package_is_named(
     arguments = ["train", str(sites), "--gold", str(tmp_path / "gold.jsonl"), "-o", str(tmp_path / "m.npz")]
     assert main([*arguments, "--model", "blocks"]) == 2
     assert "pip install 'scrapy-winnow[train]'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("recall", "code", "message"), [(0.6, 0, "5 sites are few"), (0.0, 1, "the model is poor")])
+def test_a_model_that_is_poor_on_sites_held_out_is_said_to_be(
+    recall: float, code: int, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    figures = Figures(**(dict.fromkeys(Figures.__dataclass_fields__, 0.5) | {"recall_at_precision_90": recall}))
+    assert train._judged(SimpleNamespace(sites=5, figures={"site-level": figures})) == code  # type: ignore[arg-type]
+    assert message in capsys.readouterr().err

@@ -6,17 +6,7 @@ from pathlib import Path
 import pytest
 
 from scrapy_winnow.inspector.server import InspectorServer
-from tests.scrapy_winnow.inspector.browsing import inspected, story
-
-
-@pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with 14 pages of one site."""
-    folder = tmp_path_factory.mktemp("site") / "harbour.example"
-    folder.mkdir()
-    for number in range(14):
-        (folder / f"story-{number:02}.html").write_text(story(number), encoding="utf-8")
-    return folder
+from tests.scrapy_winnow.inspector.browsing import inspected
 
 
 @pytest.fixture(scope="session")

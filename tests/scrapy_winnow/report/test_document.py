@@ -1,3 +1,5 @@
+"""The report as a document, of items, logs and servers that a crawl has left."""
+
 import json
 import re
 import time
@@ -38,7 +40,7 @@ def _record(*pages: PageRecord) -> CrawlRecord:
     return record
 
 
-def test_pages_unlike_the_rest_and_doubtful_ones_are_noted_the_worst_first() -> None:
+def test_outliers_and_pages_of_low_confidence_are_noted_the_worst_first() -> None:
     pages = [_page(number) for number in range(20)]
     pages[3] = _page(3, template_share=0.95)
     pages[5] = _page(5, status="fallback")
@@ -63,7 +65,7 @@ def test_items_are_read_by_the_names_that_settings_give_the_fields() -> None:
     assert page_record({"url": "https://a.example/", "name": "not a page"}, 1.0, {}) is None
 
 
-def test_samples_are_an_even_choice_of_bounded_size() -> None:
+def test_samples_are_random_and_of_bounded_size() -> None:
     samples = Samples()
     for number in range(60):
         samples.offer("a.example", f"https://a.example/{number}", story(number).encode())
@@ -81,7 +83,7 @@ def test_running_means_are_shorter_at_the_ends() -> None:
     assert smooth([]) == []
 
 
-def test_the_command_takes_items_log_and_both(tmp_path: Path) -> None:
+def test_the_command_reads_items_a_log_or_both(tmp_path: Path) -> None:
     items, log, out = tmp_path / "items.jsonl", tmp_path / "crawl.log", tmp_path / "out.html"
     rows = [
         {"url": f"https://a.example/{n}", "text": "a b c", "template_share": 0.2, "status": "cleaned"} for n in range(9)
@@ -119,7 +121,7 @@ def test_the_state_of_a_private_server_alone_is_a_table_of_its_hosts(
 @pytest.mark.parametrize(
     ("content", "says"), [("no log\n", "no stats of Scrapy"), ('{"url": broken', "crawl.x: "), (None, "no such file")]
 )
-def test_what_is_neither_is_refused(
+def test_other_files_are_refused(
     tmp_path: Path, content: str | None, says: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     source = tmp_path / "crawl.x"
@@ -139,7 +141,7 @@ def test_a_report_of_ten_thousand_pages_takes_seconds_and_is_small() -> None:
     assert len(document.encode()) < 5_000_000
 
 
-def test_it_opens_without_asking_for_anything_and_can_be_read_by_all(tab: Tab, tmp_path: Path) -> None:
+def test_it_loads_nothing_and_is_accessible(tab: Tab, tmp_path: Path) -> None:
     hostile = "https://a.example/<script>alert(1)</script>"
     record = _record(
         *(_page(n) for n in range(20)), _page(21, url=hostile, status="fallback"), _page(22, url="javascript:x")
@@ -148,13 +150,13 @@ def test_it_opens_without_asking_for_anything_and_can_be_read_by_all(tab: Tab, t
     record.samples = Samples()
     for number in range(5):
         record.samples.offer("a.example", f"https://a.example/{number}", story(number).encode())
-    file, asked = tmp_path / "report.html", []
+    file, requests = tmp_path / "report.html", []
     file.write_text(render_report(record), encoding="utf-8")
-    tab.on("request", lambda request: asked.append(request.url))
+    tab.on("request", lambda request: requests.append(request.url))
     for scheme in ("light", "dark"):
         tab.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
         tab.goto(file.as_uri())
         assert Axe().run(tab, options={"runOnly": ["wcag2a", "wcag2aa"]}).response["violations"] == []
-    assert set(asked) == {file.as_uri()}
+    assert set(requests) == {file.as_uri()}
     assert tab.locator("a[href^='javascript']").count() == 0
     assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")

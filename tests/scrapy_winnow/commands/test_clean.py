@@ -1,0 +1,234 @@
+"""``winnow clean`` and ``winnow segments``."""
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from scrapy_winnow.commands import main
+
+MENU = "".join(f"<li><a href=/{name}>{name} and all about it</a>" for name in ("Weather", "Sport", "Culture", "Travel"))
+STORY = "<h1>Storm warning</h1>" + "".join(
+    f"<p>Winds of up to {speed} km/h are expected on the coast tonight, says the office.</p>"
+    for speed in range(130, 139)
+)
+PAGE = f"<html><title>Storm</title><body><nav><ul>{MENU}</ul></nav><main>{STORY}</main></body></html>"
+PROGRAM = "import sys; from scrapy_winnow.commands import main; sys.exit(main(sys.argv[1:]))"
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> str:
+    path = tmp_path / "page.html"
+    path.write_text(PAGE)
+    return str(path)
+
+
+@pytest.fixture
+def clean(model: str, capsys: pytest.CaptureFixture[str]):
+    """Run the command and return exit code, standard output and standard error."""
+
+    def run(*arguments: object, command: str = "clean") -> tuple[int, str, str]:
+        return main([command, "--model", model, *map(str, arguments)]), *capsys.readouterr()
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("kind", "start"),
+    [("markdown", "# Storm warning\n\nWinds"), ("html", "<!DOCTYPE html>\n<html>"), ("text", "Storm warning\n\nWinds")],
+)
+def test_content_is_written_in_each_format(kind: str, start: str, clean, page: str) -> None:
+    code, out, err = clean("--format", kind, page)
+    assert (code, err) == (0, "")
+    assert out.startswith(start)
+    assert out.endswith("\n")
+    assert "Sport" not in out
+
+
+def test_json_is_one_object_a_line(clean, page: str) -> None:
+    first, second = map(json.loads, clean("--format", "json", page, page)[1].splitlines())
+    assert first == second
+    assert (first["file"], first["title"]) == (page, "Storm")
+    assert 0 < first["template_share"] < 0.5
+    assert (first["fallback"], first["passed_through"], first["url"]) == (False, None, None)
+
+
+def test_standard_input_is_read(clean, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(PAGE.encode("utf-16"))))
+    assert clean("-")[1].startswith("Storm warning")
+
+
+def test_several_files_get_headings_or_a_folder_and_none_is_overwritten(clean, page: str, tmp_path: Path) -> None:
+    assert clean(page, page)[1].count(f"==> {page} <==\nStorm warning") == 2
+    assert clean(page, "-o", tmp_path / "one.txt")[0] == 0
+    assert (tmp_path / "one.txt").read_text().startswith("Storm warning\n")
+    same = tmp_path / "elsewhere" / "page.html"
+    same.parent.mkdir()
+    other = tmp_path / "other.html"
+    for file in (same, other):
+        file.write_text(PAGE.replace("Storm", "Frost"))
+    folder = tmp_path / "new" / "folder"
+    code, _, err = clean(page, other, same, "--format", "markdown", "-o", folder)
+    assert code == 1
+    assert f"{same}: would overwrite" in err
+    assert sorted(file.name for file in folder.iterdir()) == ["other.md", "page.md"]
+    assert (folder / "page.md").read_text().startswith("# Storm")
+    assert (folder / "other.md").read_text().startswith("# Frost warning\n")
+
+
+@pytest.fixture
+def mirror(tmp_path: Path) -> Path:
+    for place in ("index.html", "a/index.html", "a/b/story.htm", "a/page"):
+        file = tmp_path / "mirror" / place
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(PAGE.replace("Storm warning", f"Storm warning of {place}"))
+    (tmp_path / "mirror" / "style.css").write_text("p {}")
+    return tmp_path / "mirror"
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_folder_becomes_the_same_folders(clean, mirror: Path, tmp_path: Path, processes: int) -> None:
+    out = tmp_path / "out"
+    assert clean(mirror, "-o", out, "-j", processes)[0] == 0
+    written = sorted(str(file.relative_to(out)) for file in out.rglob("*") if file.is_file())
+    assert written == ["a/b/story.txt", "a/index.txt", "a/page.txt", "index.txt"]
+    assert (out / "a" / "index.txt").read_text().startswith("Storm warning of a/index.html\n")
+
+
+def test_a_folder_becomes_one_file_of_json_lines(clean, mirror: Path, tmp_path: Path) -> None:
+    out = tmp_path / "pages.jsonl"
+    assert clean(mirror, "--format", "json", "--with", "metadata", "--with", "markdown", "-o", out)[0] == 0
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [Path(row["file"]).name for row in rows] == ["story.htm", "index.html", "page", "index.html"]
+    assert all(row["metadata"]["headline"].startswith("Storm warning of") for row in rows)
+    assert all(row["markdown"].startswith("# Storm") for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("switch", "before", "after"),
+    [("--no-links", "[read](/r)", "read"), ("--no-images", "![i](/i.png)", ""), ("--no-tables", "| a | b |", "")],
+)
+def test_links_images_and_tables_can_be_left_out(switch: str, before: str, after: str, clean, tmp_path: Path) -> None:
+    parts = "<p>Then <a href=/r>read</a> <img src=/i.png alt=i> it all.</p><table><tr><th>a<th>b<tr><td>c<td>d</table>"
+    page = tmp_path / "page.html"
+    page.write_text(PAGE.replace("</main>", f"{parts}</main>"))
+    assert before in clean("--format", "markdown", page)[1]
+    out = clean("--format", "markdown", page, switch)[1]
+    assert before not in out
+    assert after in out
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b" \n\t", "is empty"),
+        (b"\x89PNG\r\n\x1a\n\x00\x00", "is a binary file"),
+        (b"%PDF-1.7\n", "is a binary file"),
+        (b"https://host.example/a\nhttps://host.example/b\n", "scrapy crawl site -a urls_file="),
+        (None, "no such file or directory"),
+    ],
+)
+def test_files_that_are_not_pages_are_named_and_the_others_cleaned(
+    content: bytes | None, message: str, clean, page: str, tmp_path: Path
+) -> None:
+    bad = tmp_path / "bad.html"
+    if content is not None:
+        bad.write_bytes(content)
+    code, out, err = clean(bad, page)
+    assert code == 1
+    assert f"winnow: {bad}: " in err
+    assert message in err
+    assert "Storm warning" in out
+    assert clean(bad, page, command="segments")[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("", "no such file or directory (its name is empty)"),
+        ("https://host.example/", "https://host.example/: is an address; curl -sL"),
+        (".", ".: no HTML files in this folder"),
+    ],
+)
+def test_names_that_are_not_files_are_explained(
+    name: str, message: str, clean, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+    code, _, err = clean(name)
+    assert code == 1
+    assert message in err
+
+
+def test_a_page_of_template_only_and_one_above_the_limits_are_kept_with_a_warning(clean, tmp_path: Path) -> None:
+    menu, large = tmp_path / "menu.html", tmp_path / "large.html"
+    menu.write_text(f"<ul>{MENU}</ul>")
+    code, out, err = clean(menu)
+    assert code == 0
+    assert out.strip()
+    assert "everything looks like template" in err
+    large.write_text("<p>word</p>" * 100_001)
+    code, out, err = clean(large)
+    assert (code, out.count("word")) == (0, 100_001)
+    assert "too large (nodes)" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--url", "https://host.example/", "{page}", "{page}"], "--url goes with a single FILE"),
+        (["--model", "nowhere", "{page}"], "--model: no model named 'nowhere'"),
+        (["--model", "{page}", "{page}"], "--model: {page}: not a model file"),
+        (["-o", "{page}.d/x/y.txt", "{page}"], "-o: no such folder"),
+        (["{page}", "-j", "0"], "--processes: at least 1"),
+        (["{page}", "--with", "metadata"], "--with goes with --format json"),
+    ],
+)
+def test_options_that_do_not_work_are_explained(arguments: list[str], message: str, clean, page: str) -> None:
+    code, _, err = clean(*(argument.format(page=page) for argument in arguments))
+    assert code == 2
+    assert message.format(page=page) in err
+
+
+def test_an_unknown_encoding_is_named(clean, page: str) -> None:
+    code, _, err = clean(page, "--encoding", "klingon")
+    assert code == 1
+    assert "unknown encoding: klingon" in err
+
+
+def test_cleaning_loads_neither_scrapy_nor_redis_nor_what_training_needs(model: str, page: str) -> None:
+    program = (
+        "import sys; from scrapy_winnow.commands import main; code = main(sys.argv[1:]);"
+        "heavy = {'scrapy', 'twisted', 'redis', 'sklearn'} & set(sys.modules);"
+        "print(heavy, file=sys.stderr) if heavy else None; sys.exit(3 if heavy else code)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, "clean", "--model", model, page], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("Storm warning")
+
+
+def test_a_closed_pipe_ends_the_command_quietly(model: str, page: str) -> None:
+    command = [sys.executable, "-c", PROGRAM, "clean", "--model", model, *[page] * 300]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(240) == 1
+
+
+def test_segments_are_a_table_or_json(clean, page: str) -> None:
+    head, *rows = clean(page, command="segments")[1].splitlines()
+    assert head.split() == ["score", "what", "chars", "section", "text"]
+    assert any("landmark" in row and "/html/body/nav" in row and "Sport" in row for row in rows)
+    assert any("content" in row and "Winds" in row for row in rows)
+    segments = [json.loads(line) for line in clean("--json", page, command="segments")[1].splitlines()]
+    assert set(segments[0]) >= {"file", "path", "tag", "score", "template", "comment", "reason", "characters", "text"}
+    assert sum(segment["text"].count("Winds") for segment in segments if not segment["template"]) == 9
+    assert sum(segment["text"].count("all about it") for segment in segments if segment["template"]) == 4

@@ -1,0 +1,106 @@
+"""The command line as a whole: help, usage, progress, and ``scrapy winnow``, which finds the server of a project."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from scrapy_winnow.commands import common, main
+from scrapy_winnow.commands.common import Progress
+from tests.scrapy_winnow.commands.test_command_hosts_shows_hosts import count_pages
+from tests.scrapy_winnow.waiting import SECONDS
+
+SCRAPY_WINNOW = (sys.executable, "-W", "error", "-m", "scrapy", "winnow")
+PAGE = "<html><body><h1>Storm warning</h1><p>The ferries stay in the harbour until Sunday noon.</p></body></html>"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["clean"], ["nonsense"], ["clean", "--format", "pdf", "x"], ["segments"], ["train", "x"], ["evaluate", "x"]],
+)
+def test_wrong_usage_ends_with_exit_code_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+    assert "usage: winnow" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["", "clean", "segments", "inspect", "warc", "report", "train", "evaluate"])
+def test_help_has_examples(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([*filter(None, [command]), "--help"])
+    assert ended.value.code == 0
+    assert "examples:\n  winnow " in capsys.readouterr().out
+
+
+def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--version"])
+    assert capsys.readouterr().out.startswith("winnow 0.")
+
+
+class Clock:
+    now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+def test_off_a_terminal_long_work_reports_now_and_then_how_much_is_left(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock = Clock()
+    monkeypatch.setattr(common, "time", clock)
+    progress = Progress("pages")
+    for done in range(100):
+        clock.now = 4.0 * done
+        progress(done, 100, "page.html")
+    lines = capsys.readouterr().err.splitlines()
+    assert 10 <= len(lines) <= 13
+    assert lines[0] == "8 of 100 pages page.html, 6 min left"
+    assert lines[-1].endswith(" s left")
+    progress = Progress()
+    for done in range(11):
+        clock.now += 0.1
+        progress(done, 10)
+    assert capsys.readouterr().err == ""
+
+
+def run(*arguments: str, folder: Path) -> tuple[int, str, str]:
+    command = [*SCRAPY_WINNOW, *arguments]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=SECONDS, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_scrapy_winnow_does_what_winnow_does(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert run("--help", folder=tmp_path)[1].replace("usage: scrapy winnow", "usage: winnow") == capsys.readouterr().out
+    (tmp_path / "page.html").write_text(PAGE)
+    code, out, _ = run("clean", "page.html", "--format", "json", folder=tmp_path)
+    assert code == 0
+    assert json.loads(out)["text"].startswith("Storm warning")
+    assert run("clean", "missing.html", folder=tmp_path)[0] == 1
+    code, _, err = run("clean", "page.html", "--no-such-option", folder=tmp_path)
+    assert code == 2
+    assert "unrecognized arguments: --no-such-option" in err
+
+
+def test_the_server_is_that_of_the_project_around(tmp_path: Path, redis_url: str, prefix: str) -> None:
+    count_pages(redis_url, prefix, news=1)
+    (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = its_settings\n")
+    settings = tmp_path / "its_settings.py"
+    settings.write_text(f"WINNOW_REDIS_URL = {redis_url!r}\nWINNOW_REDIS_PREFIX = {prefix!r}\n")
+    below = tmp_path / "some" / "folder"
+    below.mkdir(parents=True)
+    code, out, err = run("hosts", "--json", folder=below)
+    assert code == 0, err
+    assert json.loads(out)["host"] == "news.example"
+    settings.write_text("WINNOW_REDIS_PREFIX = ''\n")
+    assert run("hosts", folder=below) == (
+        2,
+        "",
+        "winnow: the settings of the project cannot be read: WINNOW_REDIS_PREFIX must not be empty\n",
+    )

@@ -1,0 +1,97 @@
+"""What a crawl writes of itself: its report, and a line of progress in a terminal."""
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scrapy.exceptions import NotConfigured
+from scrapy.utils.test import get_crawler
+
+from scrapy_winnow.report.crawl import CrawlReport
+
+CRAWL = Path(__file__).parent.parent / "crawl_process.py"
+ALONE = {"WINNOW_SITE_EVIDENCE": False, "WINNOW_DUPLICATES": False}
+
+
+def in_terminal(folder: Path, *crawls: dict[str, Any]) -> str:
+    """Crawl with standard error in a terminal, and return what was written there."""
+    plan = json.dumps({"out": str(folder / "crawled.json"), "crawls": crawls})
+    terminal, other = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "200", "LINES": "50"}
+    with subprocess.Popen([sys.executable, CRAWL, plan], stderr=other, cwd=folder, env=environment) as process:
+        os.close(other)
+        written = b""
+        try:
+            while part := os.read(terminal, 65_536):
+                written += part
+        except OSError:  # a terminal whose other end is closed
+            pass
+        assert process.wait(240) == 0, written.decode()
+    os.close(terminal)
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", written.decode())
+
+
+def test_in_a_terminal_each_crawl_that_wants_one_has_a_line_below_the_log(web: Any, tmp_path: Path) -> None:
+    urls = web.add_articles(6)
+    crawls = [{"settings": ALONE, "urls": urls[:number]} for number in (2, 4)]
+    silent = {"settings": {**ALONE, "WINNOW_PROGRESS": False}, "urls": urls}
+    said = in_terminal(tmp_path, *crawls, silent)
+    for number in (2, 4):
+        assert re.search(rf"planned  0:\d\d · {number} pages, [\d.]+/s · {number} cleaned · \d+% cut", said)
+    assert "· 6 pages, " not in said  # more than the others ever come to, on their way or at their end
+    assert said.count("Spider closed (finished)") == 3
+
+
+def test_a_report_has_the_pages_the_hosts_and_the_errors(web, crawl, tmp_path: Path) -> None:
+    report = tmp_path / "report.html"
+    urls = web.add_articles(20)
+    web.add("/broken", "<html><body>The server failed", status=500)
+    crawled = crawl(
+        urls=[*urls, f"{web.url}/broken", f"{web.url}/gone"],
+        WINNOW_REPORT=str(report),
+        RETRY_ENABLED=False,
+        CONCURRENT_REQUESTS=2,
+    )
+    assert len(crawled.items) == 20
+    assert "/s · " not in crawled.log, "the line of progress is for terminals only"
+    text = report.read_text(encoding="utf-8")
+    assert "<b>20</b> pages" in text
+    assert re.search(r"HTTP 500</th><td class=\"n\">1<", text)
+    assert re.search(r"HTTP 404</th><td class=\"n\">1<", text)
+    assert re.search(r"counted</th><td>20 pages", text)  # from Redis, before its connection was closed
+    assert re.search(r"in Redis</th><td>[\d,]+ bytes", text)
+    assert "10 of 10" in text
+    assert "Copyright of the harbour news" in text
+    assert "WINNOW_REDIS_PREFIX" in text
+    assert "redis://" not in text
+    assert "unix://" not in text
+
+
+def test_a_report_is_written_also_without_redis(web, crawl, tmp_path: Path) -> None:
+    report = tmp_path / "report.html"
+    crawl(urls=web.add_articles(3), WINNOW_REPORT=str(report), WINNOW_REDIS_URL="redis://127.0.0.1:1/0")
+    assert "<b>3</b> pages" in report.read_text(encoding="utf-8")
+
+
+def test_a_report_that_cannot_be_written_changes_nothing_else(web, crawl, tmp_path: Path) -> None:
+    report = tmp_path / "report.html"
+    report.symlink_to(tmp_path / "gone" / "report.html")
+    crawled = crawl(urls=web.add_articles(3), WINNOW_REPORT=str(report))
+    assert len(crawled.items) == 3
+    assert crawled.stats["finish_reason"] == "finished"
+    assert "Could not write the report" in crawled.log
+
+
+def test_a_report_without_its_packages_is_a_warning(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(NotConfigured):
+        CrawlReport(get_crawler(settings_dict={"WINNOW_REPORT": "report.html"}))
+    assert [record.levelname for record in caplog.records if "scrapy-winnow[inspect]" in record.message] == ["WARNING"]
