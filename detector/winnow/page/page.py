@@ -289,3 +289,31 @@ def no_garbage_collection() -> Iterator[None]:
         yield
     finally:
         gc.enable()
+
+
+def _check_core_reads_lxml() -> None:
+    """Read a small tree: the core knows the structs of libxml2 and lxml by their layout, and another release may differ.
+
+    Raises:
+        ImportError: what is read is not what was written.
+    """
+    root = etree.fromstring('<html><body id="a"><p class="b">one<br/>two</p><!--no-->three</body></html>')
+    caps = DEFAULT_LIMITS.max_nodes, DEFAULT_LIMITS.max_depth
+    ascii_only = np.zeros(0x110000, np.uint8)
+    found = core.flatten(
+        root, TAG_ID, TAG_ID["title"], TAG_ID["svg"], IS_BLOCK_LEVEL, IS_UNSEEN_TEXT, ascii_only, SEED, *caps
+    )
+    tags = [TAG_ID[name] for name in ("html", "body", "p", "br")]
+    if (
+        not isinstance(found, dict)
+        or np.frombuffer(found["tag"], np.int16).tolist() != tags
+        or (found["text"], found["names"], found["values"]) != ("onetwothree", ["id", "class"], b"ab")
+    ):
+        version = ".".join(map(str, etree.LXML_VERSION))
+        raise ImportError(
+            f"lxml {version} keeps its trees in another form than the one that winnow's compiled core reads: "
+            "install another release of lxml (pip install 'lxml>=6,<7'), or a newer winnow"
+        )
+
+
+_check_core_reads_lxml()
