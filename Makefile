@@ -93,10 +93,7 @@ benchmarks: $(VENV)/.installed ## published figures; PAGES=folder of HTML, GOLD=
 	$(BIN)/python -m benchmarks.speed.smoother
 	$(BIN)/python -m benchmarks.speed.fingerprints $(PAGES)
 	$(BIN)/python -m benchmarks.faults.crash_resume
-	$(BIN)/python -m benchmarks.applications.near_duplicates peers
-	$(BIN)/python -m benchmarks.applications.near_duplicates workers
-	$(BIN)/python -m benchmarks.applications.near_duplicates kill
-	$(BIN)/python -m benchmarks.applications.near_duplicates memory
+	$(BIN)/python -m benchmarks.applications.near_duplicates
 	$(BIN)/python -m benchmarks.speed.crawl_speed
 	$(BIN)/python -m benchmarks.speed.event_loop
 	$(BIN)/python -m benchmarks.sites.site_counts $(SITES)
