@@ -113,6 +113,7 @@ GOLD_FILES := wcxb-dev/gold.jsonl articles/gold.jsonl
 
 docs: $(VENV)/.installed ## the page of the API, from the docstrings
 	$(BIN)/python -m docs.reference.api
+	$(BIN)/python -m docs.reference.tables
 
 model: $(VENV)/.installed ## the weights that the package comes with, from DATA=folder with sites-train/, sites-dev/, sites-gold.jsonl, wcxb-dev/ and articles/
 	$(BIN)/python -m winnow.training.comments $(DATA)/sites-train $(DATA)/sites-dev \

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import struct
 import tempfile
-import zlib
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -16,8 +13,6 @@ from urllib.parse import urlsplit
 import html5lib
 from markdown_it import MarkdownIt
 
-from scrapy_winnow.learning.cards import Card
-from scrapy_winnow.learning.examples import FEATURE_VERSION, Example, ExampleError
 from scrapy_winnow.storage.counts import SettledHost
 from scrapy_winnow.storage.evidence import ENTRY, frequencies
 from winnow import clean, models
@@ -126,29 +121,15 @@ def _check_address(value: str) -> None:
 
 
 def take_redis(data: bytes) -> None:
-    """What Redis holds of hosts and of learning is read, or refused with the error that is said of it."""
+    """What Redis holds of hosts is read, or refused with the error that is said of it."""
     kind, rest = data[:1], data[1:]
     if kind < b"\x40":
         with suppress(ValueError):
             host = SettledHost.unpack(b"s", 1, 64, rest, 100.0)
             assert (host.frequencies(host.fingerprints) >= 0).all()
-    elif kind < b"\x60":
+    else:
         whole = rest[: len(rest) // ENTRY.itemsize * ENTRY.itemsize]
         assert (frequencies(whole, 64) >= 0).all()
-    elif kind < b"\xa0":
-        card = Card.from_json(rest)
-        if card is not None:
-            assert isinstance(card.text, str)
-    else:
-        with suppress(ExampleError):
-            Example.from_bytes(_example(rest))
-
-
-def _example(data: bytes) -> bytes:
-    """Bytes as an example of the right features, so that what is behind its mark and in its deflated part is read."""
-    mark = hashlib.blake2b(FEATURE_VERSION.encode(), digest_size=8).digest()
-    sizes = [byte % 16 for byte in data[:4].ljust(4, b"\0")]
-    return mark + struct.pack("<4I", *sizes) + zlib.compress(data[4:].ljust(8_000, b"\0")[:8_000])
 
 
 def take_model(data: bytes) -> None:

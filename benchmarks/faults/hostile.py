@@ -29,7 +29,7 @@ from scrapy.settings import Settings
 
 from benchmarks.faults.hostile_pages import pages
 from benchmarks.shared.common import parser_of, table, write_json
-from scrapy_winnow.project.items import PageItem
+from scrapy_winnow.project.site import PageItem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -27,7 +27,7 @@ from benchmarks.shared.cluster import local_cluster
 from benchmarks.shared.common import parser_of, say, table, write_json
 from benchmarks.shared.local_server import LocalServer
 from demo.web import generate, read_resources
-from scrapy_winnow.config import DEFAULTS
+from scrapy_winnow.config import SETTINGS
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.evidence import HashedPage
@@ -182,9 +182,9 @@ async def _work(
         connection,
         prefix="winnow",
         version=FINGERPRINT_VERSION,
-        budget=int(str(DEFAULTS["WINNOW_HOST_BUDGET"])),
-        max_pages=int(str(DEFAULTS["WINNOW_HOST_PAGES"])),
-        ttl=int(str(DEFAULTS["WINNOW_HOST_TTL"])),
+        budget=int(str(SETTINGS["WINNOW_HOST_BUDGET"].default)),
+        max_pages=int(str(SETTINGS["WINNOW_HOST_PAGES"].default)),
+        ttl=int(str(SETTINGS["WINNOW_HOST_TTL"].default)),
         settle_after=0,  # each page costs its call
     )
     index = DuplicateIndex(connection.for_purpose("near-duplicates"), "winnow")

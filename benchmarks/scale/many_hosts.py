@@ -21,7 +21,7 @@ import redis
 
 from benchmarks.shared.common import parser_of, say, shown, table, write_json
 from benchmarks.sites.counted_pages import made_up_pages
-from scrapy_winnow.config import DEFAULTS
+from scrapy_winnow.config import SETTINGS
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.embedded import EmbeddedServer
@@ -106,7 +106,7 @@ async def measure(url: str, probability: NDArray[np.float64], options: argparse.
             kinds.append(np.mean(found, axis=0))
         left, peak, counted = kinds[0] * (1 - options.unsettled) + kinds[1] * options.unsettled
         mean = float((among * sizes).sum() / among.sum())
-        if after <= int(str(DEFAULTS["WINNOW_SETTLE_PAGES"])):
+        if after <= int(str(SETTINGS["WINNOW_SETTLE_PAGES"].default)):
             counted = mean
         strata.append(Stratum(least, int(sizes[-1]), float(among.sum()), mean, left, peak, min(counted, mean)))
         say(f"{least} to {sizes[-1]} pages: {2 * len(drawn)} hosts")
@@ -120,7 +120,8 @@ async def crawl(
 ) -> tuple[int, int, int]:
     """Count the pages of one host; return its bytes in the end and at most, and the pages that were counted."""
     limits = {
-        name: int(str(DEFAULTS[f"WINNOW_{name.upper()}"])) for name in ("host_budget", "host_pages", "settle_pages")
+        name: int(str(SETTINGS[f"WINNOW_{name.upper()}"].default))
+        for name in ("host_budget", "host_pages", "settle_pages")
     }
     counts = NodeCounts(
         connection,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy import Request, Spider
 from scrapy.http import HtmlResponse
 
-from scrapy_winnow.project.items import PageItem
+from scrapy_winnow.project.site import PageItem
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator

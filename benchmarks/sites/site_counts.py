@@ -26,7 +26,7 @@ import redis
 
 from benchmarks.shared.common import parser_of, say, shown, table, write_json
 from benchmarks.sites.counted_pages import CountedPage, by_links, made_up_pages, read_site
-from scrapy_winnow.config import DEFAULTS
+from scrapy_winnow.config import SETTINGS
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.counts import NodeCounts, SettledHost
 from scrapy_winnow.storage.embedded import EmbeddedServer
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-BUDGET: Final = int(str(DEFAULTS["WINNOW_HOST_BUDGET"]))
-MOST_PAGES: Final = int(str(DEFAULTS["WINNOW_HOST_PAGES"]))
-SETTLE_AFTER: Final = int(str(DEFAULTS["WINNOW_SETTLE_PAGES"]))
+BUDGET: Final = int(str(SETTINGS["WINNOW_HOST_BUDGET"].default))
+MOST_PAGES: Final = int(str(SETTINGS["WINNOW_HOST_PAGES"].default))
+SETTLE_AFTER: Final = int(str(SETTINGS["WINNOW_SETTLE_PAGES"].default))
 
 Figures = dict[str, Any]
 

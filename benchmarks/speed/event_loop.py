@@ -18,7 +18,7 @@ from typing import Final
 from scrapy.settings import Settings
 
 from benchmarks.shared.common import html_files, parser_of, shown, table, write_json
-from scrapy_winnow.cleaning.cleaner import Cleaner, tags_of
+from scrapy_winnow.cleaner import Cleaner, tags_of
 from scrapy_winnow.config import Config
 from winnow.page.parsing import decode
 

@@ -3,7 +3,7 @@
     python -m benchmarks.speed.worker_memory [--pages 50000] [--every 2500] [--processes 0] [--plot FILE]
 
 One `scrapy` process crawls the demo web, every page fetched over loopback, all of Winnow on: counting, near-duplicates,
-the stream of documents and examples for learning, with the private Valkey. The resident memory of the crawl's process,
+with the private Valkey. The resident memory of the crawl's process,
 of the server, and of all cleaning processes together is read now and then, with the pages a second since the last;
 *growth* is that of the crawl's process over the last half of the pages. Every page has a text of its own, on one of six
 hosts for every 6,000 pages, so what could grow is what is kept per page and per host.
@@ -114,7 +114,7 @@ def _row(crawl: int, pages: int, begin: float, folder: Path) -> Row | None:
 
 
 def _is_cleaning(process: str) -> bool:
-    return b"scrapy_winnow.cleaning.worker" in Path(f"/proc/{process}/cmdline").read_bytes()
+    return b"scrapy_winnow.worker" in Path(f"/proc/{process}/cmdline").read_bytes()
 
 
 def _command(urls: Path, folder: Path, processes: int) -> list[str]:
@@ -126,7 +126,6 @@ def _command(urls: Path, folder: Path, processes: int) -> list[str]:
         "WINNOW_REDIS_URL=",
         f"WINNOW_PROCESSES={processes}",
         f"WINNOW_STATE_DIR={folder / 'state'}",
-        "WINNOW_LEARN=1",
         "FEED_EXPORT_FIELDS=url",
         "AUTOTHROTTLE_ENABLED=0",
         "ROBOTSTXT_OBEY=0",

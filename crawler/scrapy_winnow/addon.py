@@ -14,10 +14,10 @@ class Addon:
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Add the components; what a project says of them, ``None`` included, stays."""
-        # Imported late, so that `import crawler` is cheap for the command line.
-        from scrapy_winnow.components.extension import Winnow  # noqa: PLC0415
-        from scrapy_winnow.components.middleware import CountNodes  # noqa: PLC0415
-        from scrapy_winnow.components.pipeline import CleanItems  # noqa: PLC0415
+        # Imported late, so that `import scrapy_winnow` is cheap for the command line.
+        from scrapy_winnow.extension import Winnow  # noqa: PLC0415
+        from scrapy_winnow.middleware import CountNodes  # noqa: PLC0415
+        from scrapy_winnow.pipeline import CleanItems  # noqa: PLC0415
 
         settings.setdefault_in_component_priority_dict("EXTENSIONS", Winnow, 0)
         settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", CountNodes, 100)
@@ -26,18 +26,10 @@ class Addon:
             from scrapy_winnow.report.crawl import CrawlProgress  # noqa: PLC0415
 
             settings.setdefault_in_component_priority_dict("EXTENSIONS", CrawlProgress, 10)
-        if settings.get("WINNOW_WARC"):
-            from scrapy_winnow.crawl_archive import CrawlArchive  # noqa: PLC0415
-
-            settings.setdefault_in_component_priority_dict("DOWNLOADER_MIDDLEWARES", CrawlArchive, 10)
         if settings.get("WINNOW_METRICS"):
-            from scrapy_winnow.components.metrics import CrawlMetrics  # noqa: PLC0415
+            from scrapy_winnow.metrics import CrawlMetrics  # noqa: PLC0415
 
             settings.setdefault_in_component_priority_dict("EXTENSIONS", CrawlMetrics, 10)
-        if settings.get("WINNOW_HEALTH_FILE"):
-            from scrapy_winnow.components.health import CrawlHealth  # noqa: PLC0415
-
-            settings.setdefault_in_component_priority_dict("EXTENSIONS", CrawlHealth, 10)
         if settings.get("WINNOW_REPORT"):
             from scrapy_winnow.report.crawl import CrawlReport  # noqa: PLC0415
 

@@ -1,182 +1,459 @@
-"""The ``WINNOW_*`` settings, read once; ``docs/reference/settings.md`` has the table."""
+"""The ``WINNOW_*`` settings: one table with default, check, unit and meaning of each.
+
+:meth:`Config.from_settings` reads and checks them; ``make docs`` writes the table of ``docs/reference/settings.md``.
+"""
+
+# ruff: noqa: RUF009  the defaults of Config are rows of the table
 
 from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
+
+from scrapy.exceptions import NotConfigured
+from scrapy.settings import BaseSettings
+from scrapy.utils.project import data_path
+from w3lib.encoding import resolve_encoding
 
 from scrapy_winnow.fields import OPTIONAL_FIELDS, WRITTEN_FIELDS
-from scrapy_winnow.settings_reader import SettingsReader
+from scrapy_winnow.storage.clients import check_address
 from scrapy_winnow.storage.evidence import MAX_PAGES
 from winnow.counting import MIN_PAGES
 from winnow.evidence.comments import COMMENTS, Comments
+from winnow.models import load_model
 from winnow.models.scores import FAVORS, SCOPES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from scrapy.settings import BaseSettings
+    from collections.abc import Callable, Collection, Mapping
 
     from winnow.models.scores import Favor, Scope
 
-DAY: Final = 86_400
+PREFIX: Final = "WINNOW_"
 
-LONGEST: Final = 36_500 * DAY
+DAY_S: Final = 86_400
+
+MAX_TTL_S: Final = 36_500 * DAY_S
 """Longest time to live: Redis refuses those that leave its clock."""
 
-AUTOMATIC: Final = "auto"
-"""What ``WINNOW_PROCESSES`` says for one process per core beside the crawl's own, ``MOST_PROCESSES`` at most."""
-
-MOST_PROCESSES: Final = 2
-"""Cleaning processes that one crawl can keep busy."""
-
-LEARNED: Final = "learned"
-"""What ``WINNOW_MODEL`` says for the model that ``winnow learn`` has published."""
-
-DEFAULTS: Final[Mapping[str, object]] = {
-    "WINNOW_ENABLED": True,
-    "WINNOW_REQUIRED": True,
-    "WINNOW_MODEL": None,
-    "WINNOW_SCOPE": "auto",
-    "WINNOW_FAVOR": "balanced",
-    "WINNOW_HTML_FIELD": "html",
-    "WINNOW_URL_FIELD": "url",
-    "WINNOW_ENCODING": None,
-    "WINNOW_FIELD_NAMES": {},
-    "WINNOW_OUTPUTS": [],
-    "WINNOW_METADATA": False,
-    "WINNOW_LINKS": True,
-    "WINNOW_IMAGES": True,
-    "WINNOW_TABLES": True,
-    "WINNOW_DEDUPLICATE": True,
-    "WINNOW_COMMENTS": "separate",
-    "WINNOW_KEEP_HTML": True,
-    "WINNOW_DUPLICATES": True,
-    "WINNOW_DROP_DUPLICATES": False,
-    "WINNOW_DUPLICATES_TTL": 30 * DAY,
-    "WINNOW_DUPLICATES_SKETCH": 8,
-    "WINNOW_DUPLICATES_RESEMBLANCE": None,
-    "WINNOW_SITE_EVIDENCE": True,
-    "WINNOW_READ_ONLY": None,
-    "WINNOW_PROCESSES": 0,
-    "WINNOW_THREAD_TAGS": 3_000,
-    "WINNOW_GC_FREEZE": True,
-    "WINNOW_MAX_BYTES": 16_000_000,
-    "WINNOW_MAX_NODES": 100_000,
-    "WINNOW_REDIS_URL": None,
-    "WINNOW_REDIS_PREFIX": "winnow",
-    "WINNOW_REDIS_TIMEOUT": 0.5,
-    "WINNOW_REDIS_RETRY_INTERVAL": 5.0,
-    "WINNOW_STATE_DIR": "winnow",
-    "WINNOW_STATE_BYTES": 1 << 30,
-    "WINNOW_HOST_BUDGET": 2_900,
-    "WINNOW_HOST_PAGES": 1_024,
-    "WINNOW_SETTLE_PAGES": 64,
-    "WINNOW_HOST_TTL": 30 * DAY,
-    "WINNOW_CORRECTIONS": False,
-    "WINNOW_SPOOL_BYTES": 1 << 28,
-    "WINNOW_LEARN": False,
-    "WINNOW_LEARN_BYTES": 64_000_000,
-    "WINNOW_LEARN_HOSTS": 500,
-    "WINNOW_LEARN_PAGES": 10,
-    "WINNOW_MODEL_REFRESH": 30.0,
-    "WINNOW_REPORT": None,
-    "WINNOW_METRICS": None,
-    "WINNOW_HEALTH_FILE": None,
-    "WINNOW_WARC": None,
-    "WINNOW_WARC_BYTES": 1_000_000_000,
-    "WINNOW_PROGRESS": True,
-}
-"""Every setting with its default."""
+MAX_PROCESSES: Final = 2
+"""Cleaning processes that one crawl can keep busy: the most that ``WINNOW_PROCESSES = "auto"`` starts."""
 
 READ_ONLY_COMMANDS: Final = frozenset({"shell", "fetch", "view", "parse", "check"})
 """Commands of Scrapy for a look at a page; they read site evidence and write none."""
+
+
+class ConfigError(ValueError):
+    """Settings cannot work.
+
+    Attributes:
+        problems: what is wrong, one sentence each, with the name of the setting.
+    """
+
+    def __init__(self, problems: list[str]) -> None:
+        self.problems = problems
+        super().__init__("; ".join(problems))
+
+
+# Each check takes a value as it was set, often text from a command line, and returns it with the right type. What it
+# raises goes behind the name of the setting: "must be true or false, not 'perhaps'".
+
+
+def _text(value: object) -> str | None:
+    return str(value or "").strip() or None
+
+
+def _name(value: object) -> str:
+    if (text := _text(value)) is None:
+        raise ValueError("must not be empty")
+    return text
+
+
+def _bool(value: object) -> bool:
+    try:
+        return BaseSettings({"value": value}).getbool("value")
+    except (TypeError, ValueError):
+        raise ValueError(f"must be true or false, not {value!r}") from None
+
+
+def _int(minimum: int = 0, maximum: int | None = None, *, or_zero: bool = False) -> Callable[[object], int]:
+    def check(value: object) -> int:
+        try:
+            number = int(str(value))
+        except ValueError:
+            number = -1
+        if number == 0 and or_zero:
+            return 0
+        if number < minimum:
+            raise ValueError(f"must be {'0 or ' * or_zero}a whole number from {minimum} on, not {value!r}")
+        if maximum is not None and number > maximum:
+            raise ValueError(f"must be a whole number up to {maximum}, not {value!r}")
+        return number
+
+    return check
+
+
+def _number(value: object) -> float:
+    try:
+        return float(str(value))
+    except ValueError:
+        return 0.0
+
+
+def _seconds(value: object) -> float:
+    if not 0 < (number := _number(value)) < float("inf"):
+        raise ValueError(f"must be a number of seconds above 0, not {value!r}")
+    return number
+
+
+def _fraction(value: object) -> float | None:
+    if value is None or value == "":
+        return None
+    if not 0 < (number := _number(value)) <= 1:
+        raise ValueError(f"must be above 0 and at most 1, or None, not {value!r}")
+    return number
+
+
+def _choice(known: Collection[str]) -> Callable[[object], str]:
+    def check(value: object) -> str:
+        if (text := str(value or "").strip()) not in known:
+            raise ValueError(f"must be one of {', '.join(known)}; not {value!r}")
+        return text
+
+    return check
+
+
+def _outputs(value: object) -> frozenset[str]:
+    try:
+        values = BaseSettings({"value": value}).getlist("value")
+        chosen = frozenset(part.strip() for part in map(str, values) if part.strip())
+    except (TypeError, ValueError):
+        chosen = frozenset({str(value)})
+    if unknown := chosen - set(OPTIONAL_FIELDS):
+        raise ValueError(f"may hold {', '.join(OPTIONAL_FIELDS)}; not {', '.join(sorted(unknown))}")
+    return chosen
+
+
+def _field_names(value: object) -> Mapping[str, str | None]:
+    """Names of the fields of items, each by the name that it has otherwise."""
+    known = WRITTEN_FIELDS + OPTIONAL_FIELDS
+    try:
+        names: Mapping[str, object] = BaseSettings({"value": value}).getdict("value")
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"must map {', '.join(known)} to field names: {error}") from error
+    if unknown := set(names) - set(known):
+        raise ValueError(f"may map {', '.join(known)}; not {', '.join(sorted(map(str, unknown)))}")
+    found: dict[str, str | None] = {}
+    for key in known:
+        name = names.get(key, key)
+        if name is not None and (not isinstance(name, str) or not name):
+            raise ValueError(f"must map {key} to the name of a field or to None, not to {name!r}")
+        found[key] = name
+    taken = [name for name in found.values() if name is not None]
+    if twice := sorted({name for name in taken if taken.count(name) > 1}):
+        raise ValueError(f"must not write two things to one field: {', '.join(twice)}")
+    return found
+
+
+def _model(value: object) -> str | None:
+    name = _text(value)
+    try:
+        load_model(name)
+    except (OSError, ValueError) as error:
+        raise ValueError(f"must name a model that can be loaded: {error}") from error
+    return name
+
+
+def _encoding(value: object) -> str | None:
+    if (name := _text(value)) is not None and resolve_encoding(name) is None:
+        raise ValueError(f"must be the name of a charset, not {name!r}")
+    return name
+
+
+def _redis_url(value: object) -> str | None:
+    """An address; it may hold a password, so no message shows it."""
+    url = _text(value) or os.environ.get("WINNOW_REDIS_URL", "").strip() or None
+    if url is not None and (problem := check_address(url)):
+        raise ValueError(problem)
+    return url
+
+
+def _folder(value: object) -> Path:
+    """A folder, in the project's data folder unless it is absolute."""
+    try:
+        folder = Path(_name(value)).expanduser()
+    except RuntimeError as error:
+        raise ValueError(f"must be a folder: {error}") from error
+    try:
+        return Path(data_path(folder))
+    except (NotConfigured, OSError):
+        # There is a settings module, but no scrapy.cfg to say where the project is: under scrapyd, in a script. Or
+        # Scrapy, which makes its data folder, cannot: a container may be read-only, and needs none with a Redis.
+        return Path(".scrapy", folder)
+
+
+def _file(value: object) -> str | None:
+    text = _text(value)
+    if text is not None and (not Path(text).parent.is_dir() or Path(text).is_dir()):
+        raise ValueError(f"must be a file in an existing folder, not {text!r}")
+    return text
+
+
+def _address(value: object) -> tuple[str, int] | None:
+    if (text := _text(value)) is None:
+        return None
+    host, _, port = text.rpartition(":")
+    if not host or not port.isdecimal() or not 0 < int(port) < 1 << 16:
+        raise ValueError(f"must be an address to listen at, as 127.0.0.1:9410, not {text!r}")
+    return host.strip("[]"), int(port)
+
+
+def is_read_only_command() -> bool:
+    """Whether the running command of Scrapy is one of :data:`READ_ONLY_COMMANDS`."""
+    # Scrapy takes its command out of sys.argv, hence the line as it was typed, Python's own part included.
+    words = iter(sys.orig_argv)
+    if not any(Path(word).stem == "scrapy" for word in words):
+        return False
+    return next((word for word in words if not word.startswith("-")), None) in READ_ONLY_COMMANDS
+
+
+def _read_only(value: object) -> bool:
+    return is_read_only_command() if value is None else _bool(value)
+
+
+def _processes(value: object) -> int:
+    text = str(value).strip()
+    if text == "auto":
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return 0 if is_read_only_command() else min(cores - 1, MAX_PROCESSES)
+    if not text.isdecimal():
+        raise ValueError(f"must be 'auto' or a whole number from 0 on, not {value!r}")
+    return int(text)
+
+
+class Setting(NamedTuple):
+    """A row of the table.
+
+    Attributes:
+        default: its value where none is set.
+        check: returns a value with the right type.
+        meaning: what it does, in Markdown.
+        unit: of its values.
+    """
+
+    default: object
+    check: Callable[[object], object]
+    meaning: str
+    unit: str = ""
+
+
+def _setting(default: object, check: Callable[[object], object], meaning: str, unit: str = "") -> Any:
+    return field(metadata={"setting": Setting(default, check, meaning, unit)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
     """The settings of one crawl; each attribute is the setting of that name in lower case without its prefix."""
 
-    enabled: bool
-    required: bool
-    model: str | None
-    scope: Scope
-    favor: Favor
-    html_field: str
-    url_field: str
-    encoding: str | None
-    field_names: Mapping[str, str | None]
-    outputs: frozenset[str]
-    metadata: bool
-    links: bool
-    images: bool
-    tables: bool
-    deduplicate: bool
-    comments: Comments
-    keep_html: bool
-    duplicates: bool
-    drop_duplicates: bool
-    duplicates_ttl: int
-    duplicates_sketch: int
-    duplicates_resemblance: float | None
-    site_evidence: bool
-    read_only: bool
-    processes: int
-    thread_tags: int
-    gc_freeze: bool
-    max_bytes: int
-    max_nodes: int
-    redis_url: str | None
-    redis_prefix: str
-    redis_timeout: float
-    redis_retry_interval: float
-    state_dir: Path
-    state_bytes: int
-    host_budget: int
-    host_pages: int
-    settle_pages: int
-    host_ttl: int
-    corrections: bool
-    spool_bytes: int
-    learn: bool
-    learn_bytes: int
-    learn_hosts: int
-    learn_pages: int
-    model_refresh: float
-    report: str | None
-    metrics: tuple[str, int] | None
-    health_file: str | None
-    warc: str | None
-    warc_bytes: int
-    progress: bool
+    enabled: bool = _setting(
+        True, _bool, "`False` switches everything off, for a project or, in `custom_settings`, for one spider"
+    )
+    required: bool = _setting(
+        True,
+        _bool,
+        "the crawl stops if Winnow cannot start; with `False` it goes on without, and says so at its beginning and at "
+        "its end",
+    )
+    model: str | None = _setting(
+        None, _model, "page-level model; `None` is the one that comes with the package", "name or path"
+    )
+    scope: Scope = _setting(
+        "auto",
+        _choice(SCOPES),
+        "`article`: the main content alone is wanted; `page`: all that is not template; `auto` goes by the "
+        "[kind of page](fields.md)",
+    )
+    favor: Favor = _setting(
+        "balanced",
+        _choice(FAVORS),
+        "`precision` cuts more: choose it when leftover template hurts more than lost text; `recall` cuts less",
+    )
+    html_field: str = _setting("html", _name, "where items hold their HTML, as text or bytes", "field")
+    url_field: str = _setting(
+        "url", _name, "where items hold their address; without one the response's address is taken", "field"
+    )
+    encoding: str | None = _setting(
+        None,
+        _encoding,
+        "of HTML that items hold as bytes, whatever its header and its `meta` say; `None` finds it for "
+        "[each page](output.md#bytes)",
+        "charset",
+    )
+    field_names: Mapping[str, str | None] = _setting(
+        {},
+        _field_names,
+        'other names for the [fields](fields.md) written, as `{"text": "body"}`; `None` for one that is not wanted',
+        "mapping",
+    )
+    outputs: frozenset[str] = _setting(
+        [],
+        _outputs,
+        "further fields to write: `clean_html`, `markdown`, `metadata`, `chunks`, `segments`",
+        "names",
+    )
+    metadata: bool = _setting(False, _bool, "write `metadata`, as its name in `WINNOW_OUTPUTS` does")
+    links: bool = _setting(True, _bool, "`False` leaves out of HTML and Markdown where links lead")
+    images: bool = _setting(True, _bool, "`False` leaves pictures, videos and sounds out")
+    tables: bool = _setting(
+        True, _bool, "`False` leaves tables of data out; those that lay out the page are not concerned"
+    )
+    deduplicate: bool = _setting(
+        True, _bool, "`False` keeps text that a page has twice, see [What comes out](output.md#switches)"
+    )
+    comments: Comments = _setting(
+        "separate",
+        _choice(COMMENTS),
+        "what readers wrote below the content: `separate` puts it into the field [`comments`](fields.md#comments) "
+        "only, `include` into the text, HTML and Markdown as well, `drop` nowhere",
+    )
+    keep_html: bool = _setting(
+        True,
+        _bool,
+        "`False` takes the HTML off the item once its content is written to another field; the `site` spider's project "
+        "does",
+    )
+    duplicates: bool = _setting(
+        True, _bool, "look for [near-duplicates](../guides/near-duplicates.md) during the crawl"
+    )
+    drop_duplicates: bool = _setting(False, _bool, "drop near-duplicates rather than mark them")
+    duplicates_ttl: int = _setting(
+        30 * DAY_S,
+        _int(1, MAX_TTL_S),
+        "how long a document is remembered after it was last met (30 days)",
+        "seconds",
+    )
+    duplicates_sketch: int = _setting(
+        8,
+        _int(8, 1024),
+        "kept per document, 8 to 1024; more make the resemblance that is reported more exact, and take 6 bytes each",
+        "shingles",
+    )
+    duplicates_resemblance: float | None = _setting(
+        None,
+        _fraction,
+        "go by the [resemblance](../guides/near-duplicates.md#how-alike) from here on, rather than by 4 shingles of 8 "
+        "in common",
+        "0 to 1",
+    )
+    site_evidence: bool = _setting(
+        True, _bool, "count the nodes of each site and use the counts; `False` is page level only"
+    )
+    read_only: bool = _setting(
+        None,
+        _read_only,
+        "use what Redis knows and write nothing; `None` is true in `scrapy shell`, `fetch`, `view`, `parse` and "
+        "`check`",
+    )
+    processes: int = _setting(
+        0,
+        _processes,
+        "clean pages in [processes of their own](#processes); `auto` is one per core beside the crawl's, 2 at most",
+        "processes",
+    )
+    thread_tags: int = _setting(
+        3_000,
+        _int(),
+        "pages of more tags than this, counted by `<`, with 600 characters or 4 `=` for one more, are worked on in a "
+        "thread, not in the event loop",
+        "tags",
+    )
+    gc_freeze: bool = _setting(
+        True,
+        _bool,
+        "when the first crawl of a process opens, have Python's garbage collector [pass over](#garbage-collector) all "
+        "that is loaded by then",
+    )
+    max_bytes: int = _setting(16_000_000, _int(1), "HTML longer than this is passed through uncut", "bytes")
+    max_nodes: int = _setting(100_000, _int(1), "pages with more nodes are passed through uncut", "nodes")
+    redis_url: str | None = _setting(
+        None,
+        _redis_url,
+        "`redis://`, `rediss://` or `unix://`, with user and password; `redis+cluster://` or `rediss+cluster://` and "
+        "any server of a cluster; `None` takes the environment variable of this name, which no list of processes "
+        "shows, and without one starts a private server",
+        "URL",
+    )
+    redis_prefix: str = _setting("winnow", _name, "first part of every key")
+    redis_timeout: float = _setting(
+        0.5, _seconds, "bound on a call, connecting included; a longer one counts as failed", "seconds"
+    )
+    redis_retry_interval: float = _setting(5.0, _seconds, "time between attempts while Redis is unreachable", "seconds")
+    state_dir: Path = _setting(
+        "winnow",
+        _folder,
+        "folder of the private server, in the project's `.scrapy` unless it is absolute",
+        "path",
+    )
+    state_bytes: int = _setting(
+        1 << 30,
+        _int(4 << 20),
+        "most memory of the private server's data; beyond it the hosts and documents not met for longest go. The limit "
+        "stays with the data: commands that look at them change nothing",
+        "bytes",
+    )
+    host_budget: int = _setting(
+        2_900,
+        _int(100),
+        "most nodes held per host; rare ones are dropped when it is full, with "
+        "[a known error](../guides/sites.md#what-the-counts-promise)",
+        "nodes",
+    )
+    host_pages: int = _setting(
+        1_024,
+        _int(1, MAX_PAGES),
+        "most pages counted per host, at most 32767; then it [settles](../guides/sites.md#settled-hosts) in any case",
+        "pages",
+    )
+    settle_pages: int = _setting(
+        64,
+        _int(MIN_PAGES, or_zero=True),
+        "least pages after which a host may settle, 10 or more; 0 never does, and pages after `WINNOW_HOST_PAGES` are "
+        "not counted",
+        "pages",
+    )
+    host_ttl: int = _setting(
+        30 * DAY_S,
+        _int(1, MAX_TTL_S),
+        "how long a host is remembered after its last page (30 days)",
+        "seconds",
+    )
+    report: str | None = _setting(
+        None,
+        _file,
+        "write a [report of the crawl](../guides/report.md) there when it ends; the `site` spider's project has "
+        "`report.html`",
+        "path",
+    )
+    metrics: tuple[str, int] | None = _setting(
+        None,
+        _address,
+        "serve the [stats to Prometheus](stats.md#prometheus) there, as `127.0.0.1:9410`, while the crawl runs",
+        "address",
+    )
+    progress: bool = _setting(
+        True,
+        _bool,
+        "say at the foot of the terminal [how the crawl goes](../guides/report.md#while-it-runs); where there is no "
+        "terminal nothing is said",
+    )
 
     @property
-    def own_model(self) -> str | None:
-        """Name or path of the model that the crawl begins with; ``None`` for the package's own."""
-        return None if self.model == LEARNED else self.model
-
-    @property
-    def follows(self) -> bool:
-        """Whether learned models are taken over: a model that is named is kept."""
-        return self.model == LEARNED or (self.learn and self.model is None)
-
-    @property
-    def is_watched(self) -> bool:
-        """Whether there is a crawl to watch: Winnow is on, and this is no look at a page by a command of Scrapy."""
-        return self.enabled and not _looks_only()
-
-    @property
-    def corrects(self) -> bool:
-        """Whether early pages are cleaned again; a host settles only where it is counted."""
-        return self.corrections and self.site_evidence and not self.read_only
-
-    @property
-    def teaches(self) -> bool:
-        """Whether pages become examples; their labels are from the counts."""
-        return self.learn and self.site_evidence and not self.read_only
+    def is_crawl(self) -> bool:
+        """Whether there is a crawl to report on: Winnow is on, and no command of Scrapy only looks at a page."""
+        return self.enabled and not is_read_only_command()
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> Self:
@@ -185,76 +462,44 @@ class Config:
         Raises:
             ConfigError: settings have values that cannot work; the message names all of them.
         """
-        reader = SettingsReader(settings, DEFAULTS)
-        config = cls(
-            enabled=reader.truth("WINNOW_ENABLED"),
-            required=reader.truth("WINNOW_REQUIRED"),
-            model=reader.model("WINNOW_MODEL", LEARNED),
-            scope=reader.choice("WINNOW_SCOPE", SCOPES),
-            favor=reader.choice("WINNOW_FAVOR", FAVORS),
-            html_field=reader.name("WINNOW_HTML_FIELD"),
-            url_field=reader.name("WINNOW_URL_FIELD"),
-            encoding=reader.encoding("WINNOW_ENCODING"),
-            field_names=reader.names("WINNOW_FIELD_NAMES", WRITTEN_FIELDS + OPTIONAL_FIELDS),
-            outputs=reader.choices("WINNOW_OUTPUTS", OPTIONAL_FIELDS)
-            | ({"metadata"} if reader.truth("WINNOW_METADATA") else set()),
-            metadata=reader.truth("WINNOW_METADATA"),
-            links=reader.truth("WINNOW_LINKS"),
-            images=reader.truth("WINNOW_IMAGES"),
-            tables=reader.truth("WINNOW_TABLES"),
-            deduplicate=reader.truth("WINNOW_DEDUPLICATE"),
-            comments=reader.choice("WINNOW_COMMENTS", COMMENTS),
-            keep_html=reader.truth("WINNOW_KEEP_HTML"),
-            duplicates=reader.truth("WINNOW_DUPLICATES"),
-            drop_duplicates=reader.truth("WINNOW_DROP_DUPLICATES"),
-            duplicates_ttl=reader.whole("WINNOW_DUPLICATES_TTL", least=1, most=LONGEST),
-            duplicates_sketch=reader.whole("WINNOW_DUPLICATES_SKETCH", least=8, most=1024),
-            duplicates_resemblance=reader.share("WINNOW_DUPLICATES_RESEMBLANCE"),
-            site_evidence=reader.truth("WINNOW_SITE_EVIDENCE"),
-            read_only=_looks_only() if reader.value("WINNOW_READ_ONLY") is None else reader.truth("WINNOW_READ_ONLY"),
-            processes=reader.whole_or_word("WINNOW_PROCESSES", AUTOMATIC, _processes()),
-            thread_tags=reader.whole("WINNOW_THREAD_TAGS"),
-            gc_freeze=reader.truth("WINNOW_GC_FREEZE"),
-            max_bytes=reader.whole("WINNOW_MAX_BYTES", least=1),
-            max_nodes=reader.whole("WINNOW_MAX_NODES", least=1),
-            redis_url=reader.redis_url("WINNOW_REDIS_URL"),
-            redis_prefix=reader.name("WINNOW_REDIS_PREFIX"),
-            redis_timeout=reader.seconds("WINNOW_REDIS_TIMEOUT"),
-            redis_retry_interval=reader.seconds("WINNOW_REDIS_RETRY_INTERVAL"),
-            state_dir=reader.folder("WINNOW_STATE_DIR"),
-            state_bytes=reader.whole("WINNOW_STATE_BYTES", least=4 << 20),
-            host_budget=reader.whole("WINNOW_HOST_BUDGET", least=100),
-            host_pages=reader.whole("WINNOW_HOST_PAGES", least=1, most=MAX_PAGES),
-            settle_pages=reader.whole_or_none("WINNOW_SETTLE_PAGES", least=MIN_PAGES),
-            host_ttl=reader.whole("WINNOW_HOST_TTL", least=1, most=LONGEST),
-            corrections=reader.truth("WINNOW_CORRECTIONS"),
-            spool_bytes=reader.whole("WINNOW_SPOOL_BYTES", least=1),
-            learn=reader.truth("WINNOW_LEARN"),
-            learn_bytes=reader.whole("WINNOW_LEARN_BYTES", least=1_000_000),
-            learn_hosts=reader.whole("WINNOW_LEARN_HOSTS", least=1),
-            learn_pages=reader.whole("WINNOW_LEARN_PAGES", least=1),
-            model_refresh=reader.seconds("WINNOW_MODEL_REFRESH"),
-            report=reader.file("WINNOW_REPORT"),
-            metrics=reader.address("WINNOW_METRICS"),
-            health_file=reader.file("WINNOW_HEALTH_FILE"),
-            warc=reader.file("WINNOW_WARC"),
-            warc_bytes=reader.whole("WINNOW_WARC_BYTES", least=1),
-            progress=reader.truth("WINNOW_PROGRESS"),
-        )
-        reader.check()
-        return config
+        values: dict[str, Any] = {}
+        problems = []
+        for name in SETTINGS:
+            try:
+                values[name.removeprefix(PREFIX).lower()] = checked_setting(settings, name)
+            except ConfigError as error:
+                problems += error.problems
+        if problems:
+            raise ConfigError(problems)
+        if values["metadata"]:
+            values["outputs"] |= {"metadata"}
+        return cls(**values)
 
 
-def _processes() -> int:
-    """Cleaning processes for the cores that are not the crawl's own; none for a look at a page."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return 0 if _looks_only() else min(cores - 1, MOST_PROCESSES)
+SETTINGS: Final[Mapping[str, Setting]] = {
+    f"{PREFIX}{each.name.upper()}": each.metadata["setting"] for each in fields(Config)
+}
+"""Every setting by its name."""
 
 
-def _looks_only() -> bool:
-    """Whether the running command of Scrapy is one of :data:`READ_ONLY_COMMANDS`."""
-    # Scrapy takes its command out of sys.argv, hence the line as it was typed, Python's own part included.
-    words = iter(sys.orig_argv)
-    if not any(Path(word).stem == "scrapy" for word in words):
-        return False
-    return next((word for word in words if not word.startswith("-")), None) in READ_ONLY_COMMANDS
+def checked_setting(settings: BaseSettings, name: str) -> Any:
+    """Return the value of one setting with the right type.
+
+    Raises:
+        ConfigError: the value cannot work.
+    """
+    setting = SETTINGS[name]
+    try:
+        return setting.check(settings.get(name, setting.default))
+    except ValueError as error:
+        raise ConfigError([f"{name} {error}"]) from error
+
+
+def unknown_settings(settings: BaseSettings) -> list[str]:
+    """Say of each setting with our prefix that there is no such setting, and which one may be meant."""
+    unknown = sorted(name for name in settings if str(name).startswith(PREFIX) and name not in SETTINGS)
+    problems = []
+    for name in unknown:
+        similar = get_close_matches(name, SETTINGS, n=1)
+        problems.append(f"there is no setting {name}" + (f"; did you mean {similar[0]}?" if similar else ""))
+    return problems

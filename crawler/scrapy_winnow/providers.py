@@ -15,9 +15,9 @@ from scrapy.crawler import Crawler  # noqa: TC002
 from scrapy.http import Response  # noqa: TC002
 from scrapy_poet.page_input_providers import PageObjectInputProvider
 
-from scrapy_winnow.components.extension import winnow_of
-from scrapy_winnow.components.request_options import RequestOptions
 from scrapy_winnow.content import Content
+from scrapy_winnow.extension import winnow_of
+from scrapy_winnow.item_sources import RequestOptions
 
 
 class ContentProvider(PageObjectInputProvider):

@@ -1,52 +1,88 @@
-"""The names of the stats; ``docs/reference/stats.md`` says what each one counts. There are no others."""
+"""The stats of a crawl: names and meanings. There are no others, and no name holds a host."""
 
 from __future__ import annotations
 
 from typing import Final
 
-PAGES_COUNTED: Final = "winnow/pages/counted"
-PAGES_REPLACED: Final = "winnow/pages/replaced"
-PAGES_SETTLED: Final = "winnow/pages/settled"
-PAGES_REPEATED: Final = "winnow/pages/repeated"
-PAGES_UNCOUNTED: Final = "winnow/pages/uncounted"
-PAGES_READ: Final = "winnow/pages/read"
-PAGES_SKIPPED: Final = "winnow/pages/skipped"
-PAGES_TOO_LARGE: Final = "winnow/pages/too_large"
-PAGES_FAILED: Final = "winnow/pages/failed"
+STATS: Final[dict[str, str]] = {}
+"""What each stat counts, in Markdown; ``make docs`` writes the table of ``docs/reference/stats.md``."""
 
-HOSTS_SETTLED: Final = "winnow/hosts/settled"
-HOSTS_REOPENED: Final = "winnow/hosts/reopened"
 
-ITEMS_CLEANED: Final = "winnow/items/cleaned"
-ITEMS_WITH_EVIDENCE: Final = "winnow/items/with_site_evidence"
-ITEMS_WITH_COMMENTS: Final = "winnow/items/with_comments"
-ITEMS_FALLBACK: Final = "winnow/items/fallback"
-ITEMS_EMPTY: Final = "winnow/items/empty"
-ITEMS_TOO_LARGE: Final = "winnow/items/too_large"
-ITEMS_IN_PROCESS: Final = "winnow/items/in_process"
-ITEMS_IN_THREAD: Final = "winnow/items/in_thread"
-ITEMS_WITHOUT_HTML: Final = "winnow/items/without_html"
-ITEMS_NOT_HTML: Final = "winnow/items/not_html"
-ITEMS_OPTED_OUT: Final = "winnow/items/opted_out"
-ITEMS_FAILED: Final = "winnow/items/failed"
-ITEMS_INCOMPLETE: Final = "winnow/items/incomplete"
-ITEMS_WITHOUT_FIELD: Final = "winnow/items/without_field"
-ITEMS_DUPLICATE: Final = "winnow/items/duplicate"
-ITEMS_DROPPED: Final = "winnow/items/dropped"
+def _stat(name: str, meaning: str) -> str:
+    STATS[f"winnow/{name}"] = meaning
+    return f"winnow/{name}"
 
-CORRECTIONS_SENT: Final = "winnow/corrections/sent"
-CORRECTIONS_UNCHANGED: Final = "winnow/corrections/unchanged"
-CORRECTIONS_NO_ROOM: Final = "winnow/corrections/no_room"
 
-LEARNING_EXAMPLES: Final = "winnow/learning/examples"
-LEARNING_LEFT_OUT: Final = "winnow/learning/left_out"
-LEARNING_MODELS: Final = "winnow/learning/models"
-LEARNING_REFUSED: Final = "winnow/learning/refused"
+PAGES_COUNTED: Final = _stat("pages/counted", "pages counted for their site")
+PAGES_REPLACED: Final = _stat(
+    "pages/replaced",
+    "pages that had been counted with other contents, which [they have replaced](../guides/sites.md#pages-that-change)",
+)
+PAGES_SETTLED: Final = _stat(
+    "pages/settled", "pages of [settled hosts](../guides/sites.md#settled-hosts), which need no counting"
+)
+PAGES_REPEATED: Final = _stat(
+    "pages/repeated",
+    "pages that had been counted before, at this address or with the same contents at another, or came after "
+    "`WINNOW_HOST_PAGES`",
+)
+PAGES_UNCOUNTED: Final = _stat(
+    "pages/uncounted", "pages not counted because Redis was unreachable or site evidence is off"
+)
+PAGES_READ: Final = _stat("pages/read", "pages whose counts were read only (`WINNOW_READ_ONLY`)")
+PAGES_SKIPPED: Final = _stat(
+    "pages/skipped",
+    'responses that are no pages of a site: not HTML, an error status, no host, or `meta={"winnow": False}`',
+)
+PAGES_TOO_LARGE: Final = _stat(
+    "pages/too_large", "pages above `WINNOW_MAX_BYTES`, `WINNOW_MAX_NODES` or the parser's own limits"
+)
+PAGES_FAILED: Final = _stat("pages/failed", "pages that could not be read because of an error, which is in the log")
 
-WARC_WRITTEN: Final = "winnow/warc/written"
-WARC_FAILED: Final = "winnow/warc/failed"
+HOSTS_SETTLED: Final = _stat("hosts/settled", "times that a host settled with a page of this crawl")
+HOSTS_REOPENED: Final = _stat(
+    "hosts/reopened", "times that a host was opened again because its pages no longer had its template"
+)
 
-PROCESSES_DIED: Final = "winnow/processes/died"
+ITEMS_CLEANED: Final = _stat("items/cleaned", "items cleaned")
+ITEMS_WITH_EVIDENCE: Final = _stat(
+    "items/with_site_evidence", "of all items, those where the counts of the site took part in the decision"
+)
+ITEMS_WITH_COMMENTS: Final = _stat(
+    "items/with_comments", "of all items, those of pages with [comments](fields.md#comments) of readers"
+)
+ITEMS_FALLBACK: Final = _stat(
+    "items/fallback", "items that would have lost all their text; the least template-like section was kept"
+)
+ITEMS_EMPTY: Final = _stat("items/empty", "items of pages without any text")
+ITEMS_TOO_LARGE: Final = _stat("items/too_large", "items passed through uncut, with all their text")
+ITEMS_IN_PROCESS: Final = _stat("items/in_process", "items cleaned in one of the `WINNOW_PROCESSES`")
+ITEMS_IN_THREAD: Final = _stat(
+    "items/in_thread", "items whose page is above `WINNOW_THREAD_TAGS` and was cleaned in a thread"
+)
+ITEMS_WITHOUT_HTML: Final = _stat("items/without_html", "items without the HTML field, which go on as they are")
+ITEMS_NOT_HTML: Final = _stat(
+    "items/not_html", "items whose HTML field holds neither text nor bytes, which go on as they are"
+)
+ITEMS_OPTED_OUT: Final = _stat("items/opted_out", 'items of requests with `meta={"winnow": False}`')
+ITEMS_FAILED: Final = _stat(
+    "items/failed",
+    "items that could not be cleaned because of an error, which is in the log; they go on as they are",
+)
+ITEMS_INCOMPLETE: Final = _stat(
+    "items/incomplete",
+    "steps that failed after an item was cleaned: the near-duplicate look-up, filling its fields; the item goes on "
+    "without what the step would have written, the first failure of each is in the log",
+)
+ITEMS_WITHOUT_FIELD: Final = _stat(
+    "items/without_field", "items that had no room for some field, or held something there already"
+)
+ITEMS_DUPLICATE: Final = _stat("items/duplicate", "near-duplicates found")
+ITEMS_DROPPED: Final = _stat("items/dropped", "near-duplicates dropped")
 
-REDIS_FAILURES: Final = "winnow/redis/failures"
-REDIS_OUTAGES: Final = "winnow/redis/outages"
+PROCESSES_DIED: Final = _stat(
+    "processes/died", "cleaning processes that died or hung, and were replaced; their pages were cleaned again"
+)
+
+REDIS_FAILURES: Final = _stat("redis/failures", "calls to Redis that failed")
+REDIS_OUTAGES: Final = _stat("redis/outages", "times that Redis became unreachable")

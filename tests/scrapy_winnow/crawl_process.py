@@ -16,17 +16,17 @@ from scrapy.crawler import AsyncCrawlerProcess, Crawler
 from scrapy.utils.trackref import live_refs
 
 from scrapy_winnow import Content
-from scrapy_winnow.components.extension import Winnow
-from scrapy_winnow.project.spiders.site import SiteSpider
-from scrapy_winnow.project.spiders.template import TemplateSpider
+from scrapy_winnow.extension import Winnow
+from scrapy_winnow.project.site import SiteSpider
+from scrapy_winnow.project.template import TemplateSpider
 
 SPIDERS = {spider.name: spider for spider in (SiteSpider, TemplateSpider)}
 PLAIN = {"LOG_LEVEL": "INFO", "TELNETCONSOLE_ENABLED": False, "REMOTE_CONTROL_ENABLED": False}
 
 MANUAL = {
-    "EXTENSIONS": {"scrapy_winnow.components.extension.Winnow": 0},
-    "SPIDER_MIDDLEWARES": {"scrapy_winnow.components.middleware.CountNodes": 100},
-    "ITEM_PIPELINES": {"scrapy_winnow.components.pipeline.CleanItems": 100},
+    "EXTENSIONS": {"scrapy_winnow.extension.Winnow": 0},
+    "SPIDER_MIDDLEWARES": {"scrapy_winnow.middleware.CountNodes": 100},
+    "ITEM_PIPELINES": {"scrapy_winnow.pipeline.CleanItems": 100},
 }
 
 

@@ -7,17 +7,17 @@ from scrapy.utils.misc import load_object
 from scrapy.utils.test import get_crawler
 
 from scrapy_winnow import Addon
-from scrapy_winnow.components.extension import Winnow
-from scrapy_winnow.components.middleware import CountNodes
-from scrapy_winnow.components.pipeline import CleanItems
+from scrapy_winnow.extension import Winnow
+from scrapy_winnow.middleware import CountNodes
+from scrapy_winnow.pipeline import CleanItems
 from scrapy_winnow.project import settings as project
 from scrapy_winnow.report.crawl import CrawlReport
 
 COMPONENTS = {"EXTENSIONS": Winnow, "SPIDER_MIDDLEWARES": CountNodes, "ITEM_PIPELINES": CleanItems}
 MANUAL = {
-    "EXTENSIONS": {"scrapy_winnow.components.extension.Winnow": 0},
-    "SPIDER_MIDDLEWARES": {"scrapy_winnow.components.middleware.CountNodes": 100},
-    "ITEM_PIPELINES": {"scrapy_winnow.components.pipeline.CleanItems": 100},
+    "EXTENSIONS": {"scrapy_winnow.extension.Winnow": 0},
+    "SPIDER_MIDDLEWARES": {"scrapy_winnow.middleware.CountNodes": 100},
+    "ITEM_PIPELINES": {"scrapy_winnow.pipeline.CleanItems": 100},
 }
 
 
@@ -67,13 +67,13 @@ def test_the_addon_can_be_used_twice():
 
 def test_without_the_extension_the_other_components_say_what_is_missing(caplog):
     for component in (CountNodes, CleanItems):
-        with pytest.raises(Exception, match=r"scrapy_winnow\.components\.extension\.Winnow"):
+        with pytest.raises(Exception, match=r"scrapy_winnow\.extension\.Winnow"):
             component.from_crawler(get_crawler())
 
 
 def test_the_projects_own_settings_are_all_known_to_scrapy_or_to_us():
     config = importlib.import_module("scrapy_winnow.config")
-    known = {*default_settings.__all__, *config.DEFAULTS}
+    known = {*default_settings.__all__, *config.SETTINGS}
     assert {name for name in vars(project) if name.isupper()} <= known
     assert project.ROBOTSTXT_OBEY is True
 

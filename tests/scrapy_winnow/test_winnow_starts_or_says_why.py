@@ -75,7 +75,7 @@ def test_a_crawl_may_go_on_without_winnow_and_says_so_at_its_end(run):
 
 
 def test_components_without_the_extension_stop_the_crawl(run):
-    pipeline = '{"scrapy_winnow.components.pipeline.CleanItems": 100}'
+    pipeline = '{"scrapy_winnow.pipeline.CleanItems": 100}'
     done, _ = run(ADDONS="{}", ITEM_PIPELINES=pipeline)
     assert done.returncode == 1
     assert "extension.Winnow is not enabled" in done.stderr

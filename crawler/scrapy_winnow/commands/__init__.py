@@ -9,7 +9,7 @@ import sys
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from scrapy_winnow.commands import clean, dedup, evaluate, hosts, inspect, learn, report, site, train, warc
+from scrapy_winnow.commands import clean, dedup, evaluate, hosts, inspect, report, site, train, warc
 from scrapy_winnow.commands.common import FAILED, INTERRUPTED, CommandError
 from winnow import core
 
@@ -41,7 +41,7 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--version", action="version", version=_version())
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (clean, inspect, site, warc, train, evaluate, learn, dedup, hosts, report):
+    for command in (clean, inspect, site, warc, train, evaluate, dedup, hosts, report):
         command.add_parser(commands)
 
 

@@ -61,18 +61,16 @@ def connect(options: argparse.Namespace, *, create: bool = False) -> AbstractCon
 def _read_project_settings(options: argparse.Namespace) -> None:
     from scrapy.utils.project import get_project_settings, inside_project  # noqa: PLC0415
 
-    from scrapy_winnow.config import DEFAULTS  # noqa: PLC0415
-    from scrapy_winnow.settings_reader import SettingsReader  # noqa: PLC0415
+    from scrapy_winnow.config import checked_setting  # noqa: PLC0415
 
     if not inside_project():
         raise CommandError("not inside a Scrapy project: give --redis-url or --state-dir")
     try:
-        reader = SettingsReader(get_project_settings(), DEFAULTS)
-        options.redis_url = reader.text("WINNOW_REDIS_URL") or None
+        settings = get_project_settings()
+        options.redis_url = checked_setting(settings, "WINNOW_REDIS_URL")
         if options.redis_url is None:
-            options.state_dir = reader.folder("WINNOW_STATE_DIR")
-        options.prefix = options.prefix or reader.name("WINNOW_REDIS_PREFIX")
-        reader.check()
+            options.state_dir = checked_setting(settings, "WINNOW_STATE_DIR")
+        options.prefix = options.prefix or checked_setting(settings, "WINNOW_REDIS_PREFIX")
     except Exception as error:  # the project's own code
         raise CommandError(f"the settings of the project cannot be read: {error}") from error
 

@@ -9,11 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from scrapy_winnow.commands.common import FAILED, CommandError, Progress, reason
-from scrapy_winnow.commands.server import connect_to
 
 if TYPE_CHECKING:
     from winnow.training import Trained
-    from winnow.training.examples import BlockPage
 
 _FEW_SITES: Final = 20
 _POOR_RECALL: Final = 0.2
@@ -33,7 +31,6 @@ examples:
   winnow train sites/ -o my-model.npz
   winnow train sites/ --labels site-independent-blocks -o my-model.npz
   winnow train sites/ --gold gold/pages.jsonl --gold more/pages.jsonl -o my-model.npz
-  winnow train --from-redis redis://localhost:6379/0 -o my-model.npz
   winnow clean --model my-model.npz page.html
 """
 
@@ -47,13 +44,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("sites", type=Path, nargs="?", metavar="SITES_DIR", help="folder with one folder a site")
-    parser.add_argument(
-        "--from-redis",
-        metavar="URL",
-        help="learn from the examples, too, that crawls with WINNOW_LEARN have put into this Redis, for --model blocks",
-    )
-    parser.add_argument("--prefix", default="winnow", help="first part of every key there (default: %(default)s)")
+    parser.add_argument("sites", type=Path, metavar="SITES_DIR", help="folder with one folder a site")
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="MODEL", help="file to write, .npz")
     parser.add_argument("--model", metavar="KIND", help="blocks or logistic (default: the kind of the package's own)")
     parser.add_argument(
@@ -114,14 +105,10 @@ def run(options: argparse.Namespace) -> int:
 
     if options.processes < 1:
         raise CommandError("--processes: at least 1")
-    if options.sites is None and options.from_redis is None:
-        raise CommandError("nothing to learn from: SITES_DIR or --from-redis is needed, or both")
-    examples = _examples(options) if options.from_redis is not None else []
     try:
         trained = train(
             options.sites,
             output=options.output,
-            examples=examples,
             model=options.model or DEFAULT_MODEL,
             gold=options.gold,
             marks=options.marks,
@@ -168,15 +155,3 @@ def _judged(trained: Trained) -> int:
         file=sys.stderr,
     )
     return FAILED
-
-
-def _examples(options: argparse.Namespace) -> list[BlockPage]:
-    from scrapy_winnow.learning.collection import Collector  # noqa: PLC0415
-    from scrapy_winnow.learning.examples import FEATURE_VERSION  # noqa: PLC0415
-    from scrapy_winnow.storage.keys import LearningKeys  # noqa: PLC0415
-
-    with connect_to(options.from_redis) as client:
-        collection = Collector(client, LearningKeys.of(options.prefix, FEATURE_VERSION)).read()
-    if pages := [*collection.fitted, *collection.held_out]:
-        return pages
-    raise CommandError("--from-redis: no examples there; crawls with WINNOW_LEARN = True collect them")

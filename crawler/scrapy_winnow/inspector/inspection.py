@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
-from scrapy_winnow.cleaning.item_values import CleaningOptions, clean_item
+from scrapy_winnow.fields import CleaningOptions, clean_item
 from scrapy_winnow.inspector.drawing import describe_page, find_style_sheets
 from scrapy_winnow.storage.evidence import HashedPage
 from winnow import DEFAULT_LIMITS, Cleaned, Limits, Page, PageTooLarge, clean, load_model

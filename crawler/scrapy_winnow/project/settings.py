@@ -1,8 +1,8 @@
 """Settings of the project's own spider: polite, with cleaning on (``docs/reference/settings.md``)."""
 
 BOT_NAME = "winnow"
-SPIDER_MODULES = ["scrapy_winnow.project.spiders"]
-NEWSPIDER_MODULE = "scrapy_winnow.project.spiders"
+SPIDER_MODULES = ["scrapy_winnow.project"]
+NEWSPIDER_MODULE = "scrapy_winnow.project"
 ADDONS = {"scrapy_winnow.Addon": 500}
 
 USER_AGENT = "scrapy-winnow (+https://pypi.org/project/scrapy-winnow/)"
@@ -21,14 +21,11 @@ CONCURRENT_REQUESTS_PER_DOMAIN = 4
 DOWNLOAD_TIMEOUT = 60
 DOWNLOAD_MAXSIZE = 32 * 1024 * 1024
 
-# Breadth first: with a budget of pages per host, those nearest to the start come first.
-DEPTH_PRIORITY = 1
+# Links are requested in the order of their finding. With JOBDIR set, a crawl that is stopped goes on where it was.
 SCHEDULER_MEMORY_QUEUE = "scrapy.squeues.FifoMemoryQueue"
-# With JOBDIR set, a crawl that is stopped, or killed with 9, goes on where it was: the queues and what the spider knows
-# of each link are on disk as they change, and items are in their file as soon as they are scraped.
-SCHEDULER_PRIORITY_QUEUE = "scrapy_winnow.project.queues.KeptPriorityQueue"
 SCHEDULER_DISK_QUEUE = "scrapy.squeues.PickleFifoSQLiteQueue"
 SCHEDULER_START_DISK_QUEUE = "scrapy.squeues.PickleFifoSQLiteQueue"
+# Items are in their file as soon as they are scraped.
 FEED_STORAGES = {
     "": "scrapy_winnow.project.feeds.UnbufferedFileStorage",
     "file": "scrapy_winnow.project.feeds.UnbufferedFileStorage",

@@ -20,8 +20,8 @@ from scrapy.http import HtmlResponse
 from scrapy.utils.asyncio import run_in_thread
 
 from scrapy_winnow import stats
-from scrapy_winnow.components.extension import Winnow
-from scrapy_winnow.config import DEFAULTS, Config
+from scrapy_winnow.config import SETTINGS, Config
+from scrapy_winnow.extension import Winnow
 from scrapy_winnow.report.records import CrawlRecord, Samples, page_record
 from scrapy_winnow.storage.clients import blocking_client
 from scrapy_winnow.storage.hosts import HostRecords
@@ -47,7 +47,7 @@ class CrawlReport:
 
     def __init__(self, crawler: Crawler) -> None:
         config = Config.from_settings(crawler.settings)
-        if config.report is None or not config.is_watched:
+        if config.report is None or not config.is_crawl:
             raise NotConfigured
         try:
             import jinja2  # noqa: F401, PLC0415
@@ -116,8 +116,8 @@ class CrawlReport:
         record.stats = {**self._crawler.stats.get_stats(), "finish_reason": reason}
         record.settings = {
             name: "(set)" if name in _SECRET else str(settings.get(name))
-            for name, default in DEFAULTS.items()
-            if settings.get(name, default) not in (default, "")
+            for name, setting in SETTINGS.items()
+            if settings.get(name, setting.default) not in (setting.default, "")
         }
         record.versions = _versions()
         winnow = self._crawler.get_extension(Winnow)
@@ -173,7 +173,7 @@ class CrawlProgress:
 
     def __init__(self, crawler: Crawler) -> None:
         config = Config.from_settings(crawler.settings)
-        if not (config.progress and config.is_watched and sys.stderr.isatty()):
+        if not (config.progress and config.is_crawl and sys.stderr.isatty()):
             raise NotConfigured
         try:
             import rich  # noqa: F401, PLC0415

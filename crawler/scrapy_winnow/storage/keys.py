@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple, Self
+from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
@@ -148,39 +147,3 @@ async def sample_keys(client: Redis, prefix: str) -> list[bytes]:
     except ResponseError:
         return []
     return [name for name in names if isinstance(name, bytes)]
-
-
-@dataclass(frozen=True, slots=True)
-class LearningKeys:
-    """The keys that learning uses with one feature version: examples and models of different features never meet.
-
-    Attributes:
-        hosts: sorted set, priority of each host that has examples.
-        sizes: hash, bytes of each host's examples.
-        state: hash, ``salt`` of the priorities, ``limit`` from which on hosts are refused, ``bytes`` of all examples,
-            ``taken`` examples ever.
-        examples: what the names of the hosts' own hashes begin with, from page priority to example.
-        current: hash, the model in use: ``serial``, ``version``, ``held``; and ``tried``, examples at the last refit.
-        models, cards: hashes by version, of the models and of what is known of them as JSON.
-        order: sorted set of versions by the serial at which they were published.
-        lease: string, token of the learner in charge.
-        fence: number, how many learners have been in charge.
-    """
-
-    hosts: str
-    sizes: str
-    state: str
-    examples: str
-    current: str
-    models: str
-    cards: str
-    order: str
-    lease: str
-    fence: str
-
-    @classmethod
-    def of(cls, prefix: str, features: str) -> Self:
-        """Names for a prefix (``WINNOW_REDIS_PREFIX``) and a feature version."""
-        base = f"{prefix}:{{learn}}:{features}"
-        names = ("hosts", "sizes", "state", "of:", "current", "models", "cards", "order", "lease", "fence")
-        return cls(*(f"{base}:{name}" for name in names))

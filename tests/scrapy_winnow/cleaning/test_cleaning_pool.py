@@ -10,12 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from scrapy_winnow.cleaning import process as process_module
-from scrapy_winnow.cleaning.item_values import CleaningOptions, clean_item
-from scrapy_winnow.cleaning.pool import CleaningPool
-from scrapy_winnow.cleaning.process import ProcessDiedError
-from scrapy_winnow.cleaning.tasks import Task
-from scrapy_winnow.fields import OPTIONAL_FIELDS
+from scrapy_winnow import pool as process_module
+from scrapy_winnow.fields import OPTIONAL_FIELDS, CleaningOptions, clean_item
+from scrapy_winnow.messages import CleaningTask
+from scrapy_winnow.pool import CleaningPool, ProcessDiedError
 from scrapy_winnow.storage.evidence import HashedPage, SiteEvidence
 from tests.scrapy_winnow.waiting import SECONDS
 from winnow import Limits, Page, load_model
@@ -48,8 +46,8 @@ async def until(holds) -> None:
             await asyncio.sleep(0.005)
 
 
-def task(html: str | bytes, counts=None, url: str | None = URL) -> Task:
-    return Task(html, url, counts, OPTIONS, None)
+def task(html: str | bytes, counts=None, url: str | None = URL) -> CleaningTask:
+    return CleaningTask(html, url, counts, OPTIONS, None)
 
 
 def here(html: str | bytes, counts=None):
@@ -138,7 +136,7 @@ async def test_counts_of_another_page_are_left_to_the_caller():
 async def test_a_page_above_the_caps_is_passed_through():
     options = CleaningOptions(Limits(max_nodes=3))
     async with running(1) as pool:
-        cleaned = await pool.clean(Task(HTML, URL, None, options, None))
+        cleaned = await pool.clean(CleaningTask(HTML, URL, None, options, None))
     assert cleaned.status == "too_large"
 
 
@@ -146,7 +144,7 @@ async def test_a_model_of_ones_own_is_used(tmp_path: Path):
     model = load_model("logistic")
     model.save(tmp_path / "model.npz")
     async with running(1) as pool:
-        cleaned = await pool.clean(Task(HTML, URL, None, OPTIONS, str(tmp_path / "model.npz")))
+        cleaned = await pool.clean(CleaningTask(HTML, URL, None, OPTIONS, str(tmp_path / "model.npz")))
     assert cleaned.values["label_version"] == model.version
 
 
@@ -217,7 +215,7 @@ async def test_reading_a_page_that_processes_die_of_is_left_to_the_caller():
 
 
 async def test_a_process_that_hangs_is_ended(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(process_module, "PAGE_SECONDS", 0.5)
+    monkeypatch.setattr(process_module, "PAGE_TIMEOUT_S", 0.5)
     async with running(1) as pool:
         (first,) = pool.pids
         os.kill(first, signal.SIGSTOP)

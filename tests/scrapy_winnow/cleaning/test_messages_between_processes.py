@@ -5,9 +5,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_winnow.cleaning.item_values import CleanedItem, CleaningOptions
-from scrapy_winnow.cleaning.messages import Message, MessageReader
-from scrapy_winnow.cleaning.tasks import Task, pack_cleaned, pack_failure, pack_task, read_cleaned, read_task
+from scrapy_winnow.fields import CleanedItem, CleaningOptions
+from scrapy_winnow.messages import (
+    CleaningTask,
+    Message,
+    MessageReader,
+    pack_cleaned,
+    pack_failure,
+    pack_task,
+    read_cleaned,
+    read_task,
+)
 from scrapy_winnow.storage.evidence import UnitCounts
 from winnow import Limits
 
@@ -41,13 +49,13 @@ def test_messages_are_put_together_from_pieces_of_any_size(messages, size):
 @given(TEXT | st.binary(max_size=50), TEXT | st.none())
 def test_a_task_without_counts_arrives_as_it_was(html, url):
     options = CleaningOptions(Limits(max_bytes=9), ("markdown",), "drop", 12)
-    task = read_task(only(pack_task(Task(html, url, None, options, None))))
+    task = read_task(only(pack_task(CleaningTask(html, url, None, options, None))))
     assert (task.html, task.url, task.counts, task.options, task.model) == (html, url, None, options, None)
 
 
 def test_counts_arrive_as_they_were():
     counts = UnitCounts(9, np.array([2, 8]), np.array([70_000, 1]), 80_000, 3)
-    sent = Task("x", "http://host.example/", counts, CleaningOptions(), "model.npz")
+    sent = CleaningTask("x", "http://host.example/", counts, CleaningOptions(), "model.npz")
     task = read_task(only(pack_task(sent)))
     assert task.model == "model.npz"
     assert (task.counts.size, task.counts.pages, task.counts.label_version) == (9, 80_000, 3)

@@ -1,10 +1,10 @@
 """A cleaning process keeps the pages that it has read, as many as its memory is meant to hold."""
 
-from scrapy_winnow.cleaning.kept_pages import MOST_UNITS, KeptPages
+from scrapy_winnow.worker import MAX_KEPT_UNITS, KeptPages
 from winnow import Page
 
 PAGE = Page.parse("<p>some words" * 1_000)
-MOST = MOST_UNITS // (PAGE.n + PAGE.m)
+MOST = MAX_KEPT_UNITS // (PAGE.n + PAGE.m)
 
 
 def test_a_page_is_given_back_once():
@@ -26,6 +26,6 @@ def test_the_pages_that_were_read_first_go_first():
 def test_a_page_that_is_too_large_is_not_kept_and_displaces_no_other():
     kept = KeptPages()
     kept.put(1, PAGE)
-    kept.put(2, Page.parse("<p>some words" * MOST_UNITS))
+    kept.put(2, Page.parse("<p>some words" * MAX_KEPT_UNITS))
     assert kept.take(1) is PAGE
     assert kept.take(2) is None

@@ -7,13 +7,13 @@ import time
 import pytest
 from scrapy.settings import Settings
 
-from scrapy_winnow.cleaning.cleaner import Cleaner, tags_of
-from scrapy_winnow.cleaning.process import ProcessDiedError
-from scrapy_winnow.cleaning.reading import ReadPage
+from scrapy_winnow.cleaner import Cleaner, tags_of
 from scrapy_winnow.config import Config
+from scrapy_winnow.messages import ReadPage
+from scrapy_winnow.pool import ProcessDiedError
 from scrapy_winnow.storage.evidence import HashedPage
 from tests.scrapy_winnow.waiting import SECONDS
-from winnow import clean, load_model
+from winnow import clean
 
 HEAVY = {
     "paragraphs": "<p>x" * 20_000,
@@ -101,15 +101,13 @@ async def test_a_page_that_processes_died_of_while_they_read_it_stays_in_the_cra
     assert counted == ["winnow/items/in_process"]
 
 
-@pytest.mark.parametrize("learns", [False, True])
-async def test_pages_are_read_in_processes_unless_they_teach(learns):
+async def test_pages_are_read_in_processes():
     counted = []
-    settings = Settings({"WINNOW_PROCESSES": 1, "WINNOW_LEARN": learns})
-    cleaner = Cleaner(Config.from_settings(settings), counted.append)
+    cleaner = Cleaner(Config.from_settings(Settings({"WINNOW_PROCESSES": 1})), counted.append)
     await ready(cleaner)
     for page, html in HEAVY.items():
         hashed = await cleaner.read(html, "http://a/")
-        assert isinstance(hashed, HashedPage if learns else ReadPage), page
+        assert isinstance(hashed, ReadPage), page
         cleaned = await cleaner.clean(html, "http://a/", hashed, None)
         assert cleaned.status in {"cleaned", "fallback"}
     await cleaner.close()
@@ -127,16 +125,3 @@ async def test_what_is_too_large_or_no_html_is_not_read():
         assert await cleaner.read(b"%PDF-1.7 and so on", "http://a/") is None
         assert await cleaner.read("<p>A page.", "http://a/") is not None
         await cleaner.close()
-
-
-async def test_a_model_that_is_taken_over_is_used_in_processes(caplog: pytest.LogCaptureFixture):
-    cleaner = Cleaner(Config.from_settings(Settings({"WINNOW_PROCESSES": 1})), lambda _: None)
-    own = await cleaner.clean("<p>The first page starts the process.", None, None, None)
-    await ready(cleaner)
-    other = load_model("logistic")
-    cleaner.use(other)
-    cleaned = [await cleaner.clean("<p>A page with another model.", None, None, None) for _ in range(3)]
-    await cleaner.close()
-    assert own.values["label_version"] != other.version
-    assert [page.values["label_version"] for page in cleaned] == [other.version] * 3
-    assert not caplog.records

@@ -18,7 +18,7 @@ def workers_of(crawl: int) -> list[int]:
     """Numbers of a crawl's cleaning processes."""
     listed = subprocess.run(["ps", "-Awwo", "pid=,ppid=,args="], capture_output=True, text=True, check=True).stdout
     rows = [line.split(None, 2) for line in listed.splitlines()]
-    return [int(pid) for pid, parent, args in rows if int(parent) == crawl and "scrapy_winnow.cleaning.worker" in args]
+    return [int(pid) for pid, parent, args in rows if int(parent) == crawl and "scrapy_winnow.worker" in args]
 
 
 def is_running(pid: int) -> bool:

@@ -63,7 +63,7 @@ async def _keys(connection, prefix):
 async def test_looking_at_a_page_writes_nothing(web, project, connection, prefix, arguments):
     (url,) = web.add_articles(1)
     done = _scrapy(project, *arguments, url)
-    assert "scrapy_winnow.components.middleware.CountNodes" in done.stderr
+    assert "scrapy_winnow.middleware.CountNodes" in done.stderr
     assert await _keys(connection, prefix) == []
 
 

@@ -1,6 +1,5 @@
 """The recipes in ``deploy/`` name what exists."""
 
-import argparse
 import json
 import re
 import tomllib
@@ -9,9 +8,8 @@ from pathlib import Path
 import pytest
 from scrapy.settings import Settings, default_settings
 
-from scrapy_winnow.commands import learn
-from scrapy_winnow.config import DEFAULTS, Config
-from scrapy_winnow.project.spiders.site import SiteSpider
+from scrapy_winnow.config import SETTINGS, Config
+from scrapy_winnow.project.site import SiteSpider
 
 DEPLOY = Path(__file__).parents[3] / "deploy"
 
@@ -35,15 +33,7 @@ def test_the_crawls_of_a_recipe_have_arguments_and_settings_that_exist(name, cra
         arguments["urls_file"] = str(tmp_path / Path(arguments["urls_file"]).name)
         arguments["shard"] = arguments["shard"].replace("$(JOB_COMPLETION_INDEX)", "0")
         SiteSpider(**arguments)
-        assert {value.split("=")[0] for flag, value in pairs if flag == "-s"} <= {*DEFAULTS, *default_settings.__all__}
-
-
-def test_the_workers_of_a_recipe_have_options_that_exist():
-    lines = re.findall(r'command: (\["learn".*\])$', (DEPLOY / "compose.yaml").read_text(), re.MULTILINE)
-    parser = argparse.ArgumentParser()
-    learn.add_parser(parser.add_subparsers())
-    (line,) = lines
-    assert parser.parse_args(json.loads(line)).once is False
+        assert {value.split("=")[0] for flag, value in pairs if flag == "-s"} <= {*SETTINGS, *default_settings.__all__}
 
 
 def test_the_shards_of_a_recipe_are_all_there():

@@ -29,7 +29,6 @@ SETTINGS = {
     "AUTOTHROTTLE_ENABLED": False,
     "CONCURRENT_REQUESTS": 1,
     "WINNOW_STATE_DIR": "state",
-    "WINNOW_LEARN": True,
     "WINNOW_SETTLE_PAGES": 12,
     "WINNOW_REPORT": "",
 }

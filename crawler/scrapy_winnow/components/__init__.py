@@ -1,1 +1,0 @@
-"""What Scrapy runs: the extension that holds all together, the spider middleware, and the item pipeline."""

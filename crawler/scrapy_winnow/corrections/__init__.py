@@ -1,1 +1,0 @@
-"""``WINNOW_CORRECTIONS``: early pages of a host wait on disk until it has settled, and are cleaned again."""

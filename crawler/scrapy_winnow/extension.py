@@ -1,0 +1,304 @@
+"""The extension that owns what middleware and pipeline share: settings, model, and the connection to Redis."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Final, NoReturn, Self
+from weakref import WeakSet
+
+from scrapy import signals
+from scrapy.exceptions import DropItem, NotConfigured
+from scrapy.utils.asyncio import is_asyncio_available, run_in_thread
+
+from scrapy_winnow import stats
+from scrapy_winnow.cleaner import Cleaner
+from scrapy_winnow.config import Config, ConfigError, unknown_settings
+from scrapy_winnow.item_sources import ItemSources
+from scrapy_winnow.storage.connection import Connection
+from scrapy_winnow.storage.counts import NodeCounts
+from scrapy_winnow.storage.embedded import EmbeddedServer, EmbeddedServerError
+from scrapy_winnow.storage.index import DuplicateIndex
+from scrapy_winnow.storage.keys import describe_other_layouts, sample_keys
+from scrapy_winnow.worker import freeze_loaded
+from winnow.fingerprints import FINGERPRINT_VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from scrapy.crawler import Crawler
+
+logger = logging.getLogger(__name__)
+
+_NO_ASYNCIO: Final = "TWISTED_REACTOR must be the asyncio reactor, which is Scrapy's default"
+_refused: WeakSet[Crawler] = WeakSet()
+
+
+class Winnow:
+    """What one crawl needs for cleaning, opened and closed with its spider.
+
+    Attributes:
+        config: the settings.
+        cleaner: reads and cleans pages, in the event loop or beside it.
+        sources: which page each item came from.
+        counts: the node counts; ``None`` without Redis or when site evidence is off.
+        duplicates: the near-duplicate index; ``None`` without Redis or when it is off.
+        before_close: called, and awaited, with the address of Redis before the connection is closed; ``None`` without.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.config = _checked_config(crawler)
+        self.cleaner = Cleaner(self.config, self.count)
+        self.sources = ItemSources()
+        self.counts: NodeCounts | None = None
+        self.duplicates: DuplicateIndex | None = None
+        self.before_close: list[Callable[[str | None], Awaitable[object]]] = []
+        self._crawler = crawler
+        self._redis_url: str | None = None
+        self._connection: Connection | None = None
+        self._server: EmbeddedServer | None = None
+        self._failed_steps: set[str] = set()
+        crawler.signals.connect(self.open, signals.spider_opened)
+        crawler.signals.connect(self.close, signals.spider_closed)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Make the extension of a crawl."""
+        return cls(crawler)
+
+    @property
+    def log_extra(self) -> dict[str, object]:
+        """What log records carry."""
+        return {"spider": self._crawler.spider}
+
+    def count(self, stat: str) -> None:
+        """Add one to a stat of :mod:`scrapy_winnow.stats`."""
+        self._crawler.stats.inc_value(stat)
+
+    def step(self, doing: str, stat: str, url: str | None = None) -> Step:
+        """Return a context for a step that may fail on its own: an error is counted, and logged once for each step.
+
+        Args:
+            doing: what is done there, as in "Could not ... of http://...".
+            stat: of :mod:`scrapy_winnow.stats`, what a failure is counted as.
+            url: address of the page.
+        """
+        return Step(self, doing, stat, url)
+
+    def step_failed(self, step: Step, error: Exception) -> None:
+        """Count a failure, and log the first of its kind as an error."""
+        self.count(step.stat)
+        logger.log(
+            logging.DEBUG if step.doing in self._failed_steps else logging.ERROR,
+            "Could not %s of %s; %s counts how often this happens",
+            *(step.doing, step.url, step.stat),
+            exc_info=error,
+            extra=self.log_extra,
+        )
+        self._failed_steps.add(step.doing)
+
+    async def open(self) -> None:
+        """Connect; without a server the crawl goes on without site evidence and near-duplicates."""
+        if not self.config.read_only:  # for a look at a single page they would be too late, and take memory
+            self.cleaner.start()
+        try:
+            await self._open()
+        except Exception:
+            # Whatever it is, items are cleaned by the page alone then.
+            self.counts = self.duplicates = None
+            self.count(stats.REDIS_FAILURES)
+            logger.exception("The crawl goes on without site evidence", extra=self.log_extra)
+        if self.config.gc_freeze:
+            freeze_loaded()
+
+    async def _open(self) -> None:
+        config = self.config
+        if not (config.site_evidence or config.duplicates) or (connection := await self._connect()) is None:
+            return
+        self._connection = connection
+        if config.site_evidence:
+            self.counts = NodeCounts(
+                connection,
+                prefix=config.redis_prefix,
+                version=FINGERPRINT_VERSION,
+                budget=config.host_budget,
+                max_pages=config.host_pages,
+                ttl=config.host_ttl,
+                settle_after=config.settle_pages,
+                count_stat=self.count,
+            )
+        if config.duplicates:
+            self.duplicates = DuplicateIndex(
+                connection.for_purpose("near-duplicates"),
+                config.redis_prefix,
+                ttl=config.duplicates_ttl,
+                keep=config.duplicates_sketch,
+                min_resemblance=config.duplicates_resemblance,
+            )
+        if await connection.ping():
+            await self._warn_of_other_layouts(connection)
+
+    async def _warn_of_other_layouts(self, connection: Connection) -> None:
+        prefix = self.config.redis_prefix
+        names = await connection.call(lambda client: sample_keys(client, prefix)) or []
+        if kinds := describe_other_layouts(names, prefix, fingerprints=FINGERPRINT_VERSION):
+            logger.warning(
+                "Redis holds what another version of Winnow has written, and this one begins anew: %s. It is left "
+                "alone",
+                "; ".join(kinds),
+                extra=self.log_extra,
+            )
+
+    def _warn_if_nothing_was_cleaned(self) -> None:
+        def total(*names: str) -> int:
+            return sum(self._crawler.stats.get_value(name, 0) for name in names)
+
+        raw = total(stats.ITEMS_WITHOUT_HTML, stats.ITEMS_NOT_HTML, stats.ITEMS_FAILED)
+        if raw and not total(stats.ITEMS_CLEANED, stats.ITEMS_FALLBACK, stats.ITEMS_EMPTY, stats.ITEMS_TOO_LARGE):
+            logger.error("None of the %d items of this crawl was cleaned", raw, extra=self.log_extra)
+
+    async def close(self) -> None:
+        """Disconnect, and stop the embedded server if no other crawl uses it."""
+        self._warn_if_nothing_was_cleaned()
+        for work in self.before_close:
+            await self._close(work(self._redis_url))
+        self.counts = self.duplicates = None
+        await self._close(self.cleaner.close())
+        if self._connection is not None:
+            await self._close(self._connection.close())
+        if self._server is not None:
+            await self._close(run_in_thread(self._server.stop))
+
+    async def _close(self, closing: Awaitable[object]) -> None:
+        """Close one thing; whatever goes wrong, the others are closed too."""
+        try:
+            await closing
+        except Exception:
+            logger.exception("Could not close everything", extra=self.log_extra)
+
+    async def _connect(self) -> Connection | None:
+        config = self.config
+        url, revive = config.redis_url, None
+        if url is None:
+            server = EmbeddedServer(config.state_dir, max_bytes=None if config.read_only else config.state_bytes)
+            if config.read_only and not server.has_data:
+                return None
+            try:
+                await run_in_thread(server.start)
+            except EmbeddedServerError as error:
+                logger.warning("The crawl goes on without site evidence: %s", error, extra=self.log_extra)
+                self._redis_failed(begins=True)
+                return None
+            self._server = server
+            url, revive = server.url, partial(run_in_thread, server.start)
+        self._redis_url = url
+        return Connection(
+            url,
+            timeout=config.redis_timeout,
+            retry_interval=config.redis_retry_interval,
+            on_failure=self._redis_failed,
+            revive=revive,
+        )
+
+    def _redis_failed(self, begins: bool) -> None:
+        self.count(stats.REDIS_FAILURES)
+        if begins:
+            self.count(stats.REDIS_OUTAGES)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A context that swallows errors, ``DropItem`` excepted; see :meth:`Winnow.step`."""
+
+    winnow: Winnow
+    doing: str
+    stat: str
+    url: str | None
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> bool:
+        if not isinstance(error, Exception) or isinstance(error, DropItem):
+            return False
+        self.winnow.step_failed(self, error)
+        return True
+
+
+def winnow_of(crawler: Crawler) -> Winnow:
+    """Return the crawl's extension, for the components that need it.
+
+    Raises:
+        CannotStartError: the extension is not enabled, although Winnow is.
+        NotConfigured: Winnow is not enabled, or the crawl may go on without it.
+    """
+    winnow = crawler.get_extension(Winnow)
+    if winnow is None:
+        if _is_enabled(crawler) and crawler not in _refused:
+            _refuse(crawler, ["the extension scrapy_winnow.extension.Winnow is not enabled"])
+        raise NotConfigured
+    return winnow
+
+
+class CannotStartError(RuntimeError):
+    """Winnow is enabled and cannot start, so the crawl does not either; see ``WINNOW_REQUIRED``."""
+
+
+def _is_enabled(crawler: Crawler) -> bool:
+    """Whether the crawl wants Winnow; a value that is neither true nor false is taken for true, and refused later."""
+    with suppress(TypeError, ValueError):
+        return crawler.settings.getbool("WINNOW_ENABLED", default=True)
+    return True
+
+
+def _checked_config(crawler: Crawler) -> Config:
+    """Read the settings of a crawl; unknown ones are one warning each.
+
+    Raises:
+        NotConfigured: Winnow is not enabled, or cannot start and the crawl may go on without it.
+        CannotStartError: it cannot start.
+    """
+    if not _is_enabled(crawler):
+        raise NotConfigured
+    for unknown in unknown_settings(crawler.settings):
+        logger.warning("Winnow: %s", unknown)
+    problems: list[str] = []
+    config = None
+    try:
+        config = Config.from_settings(crawler.settings)
+    except ConfigError as error:
+        problems += error.problems
+    if not is_asyncio_available():
+        problems.append(_NO_ASYNCIO)
+    if problems or config is None:
+        _refuse(crawler, problems)
+    return config
+
+
+def _refuse(crawler: Crawler, problems: list[str]) -> NoReturn:
+    """Log what is wrong and end the crawl, or with ``WINNOW_REQUIRED`` off log it once more at the end.
+
+    Raises:
+        CannotStartError: Winnow is required, as it is by default.
+        NotConfigured: it is not, and the crawl goes on without.
+    """
+    _refused.add(crawler)
+    logger.error("Winnow cannot start:%s", "".join(f"\n  * {problem}" for problem in problems))
+    is_required = True
+    with suppress(TypeError, ValueError):
+        is_required = crawler.settings.getbool("WINNOW_REQUIRED", default=True)
+    if not is_required:
+
+        def log_again() -> None:
+            logger.error("No item of this crawl was cleaned, since Winnow could not start: %s", "; ".join(problems))
+
+        crawler.signals.connect(log_again, signals.spider_closed, weak=False)
+        raise NotConfigured
+    # Scrapy lets nobody see this exception but its own exit code, and asyncio would log it with its traceback.
+    with suppress(RuntimeError):
+        if (task := asyncio.current_task()) is not None:
+            task.add_done_callback(lambda done: done.cancelled() or done.exception())
+    raise CannotStartError("; ".join(problems))

@@ -1,0 +1,104 @@
+"""The extension that serves the stats of a crawl to Prometheus: ``WINNOW_METRICS``."""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from scrapy import signals
+from scrapy.exceptions import NotConfigured
+from scrapy.utils.asyncio import create_looping_call
+
+from scrapy_winnow.config import Config
+from scrapy_winnow.stats import STATS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scrapy.crawler import Crawler
+
+logger = logging.getLogger(__name__)
+
+_SCRAPY_STATS: Final = (
+    "response_received_count",
+    "downloader/request_count",
+    "downloader/response_bytes",
+    "downloader/exception_count",
+    "item_scraped_count",
+    "item_dropped_count",
+    "scheduler/enqueued",
+    "scheduler/dequeued",
+)
+_HEARTBEAT_INTERVAL_S: Final = 1.0
+
+METRICS: Final = {
+    stat: (stat if stat in STATS else f"scrapy/{stat}").replace("/", "_").removesuffix("_count")
+    for stat in (*STATS, *_SCRAPY_STATS)
+}
+"""Name of the counter for each stat; Prometheus' own ``_total`` follows."""
+
+HEARTBEAT: Final = "winnow_event_loop_last_beat_seconds"
+"""Name of the gauge with the last heartbeat of the crawl's event loop, in seconds since 1970."""
+
+
+class CrawlMetrics:
+    """Serves ``/metrics`` in a thread of its own, so that a crawl that hangs is seen to do so."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        config = Config.from_settings(crawler.settings)
+        if config.metrics is None or not config.is_crawl:
+            raise NotConfigured
+        try:
+            import prometheus_client  # noqa: F401, PLC0415  (an extra)
+        except ImportError:
+            logger.warning("No metrics are served: they need pip install 'scrapy-winnow[metrics]'")
+            raise NotConfigured from None
+        self._crawler = crawler
+        self._host, self._port = config.metrics
+        self._heartbeat = time.time()
+        self._beating = create_looping_call(self._beat)
+        self._server: Any = None
+        crawler.signals.connect(self.open, signals.spider_opened)
+        crawler.signals.connect(self.close, signals.spider_closed)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Make the extension of a crawl."""
+        return cls(crawler)
+
+    def open(self) -> None:
+        """Begin to serve; where the port is taken the crawl goes on without metrics."""
+        from prometheus_client import CollectorRegistry, start_http_server  # noqa: PLC0415
+
+        registry = CollectorRegistry()
+        registry.register(self)
+        try:
+            self._server, _ = start_http_server(self._port, self._host, registry)
+        except OSError as error:
+            logger.warning("No metrics are served at %s:%d: %s", self._host, self._port, error)
+            return
+        self._beating.start(_HEARTBEAT_INTERVAL_S)
+
+    def close(self) -> None:
+        """Stop serving."""
+        if self._server is not None:
+            self._beating.stop()
+            self._server.shutdown()
+            self._server.server_close()
+
+    def collect(self) -> Iterator[Any]:
+        """Yield the stats as they are now, for the registry; called in the server's thread."""
+        from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily  # noqa: PLC0415
+
+        spider = self._crawler.spidercls.name
+        for stat, name in METRICS.items():
+            family = CounterMetricFamily(name, f"Scrapy's stat {stat}", labels=["spider"])
+            family.add_metric([spider], self._crawler.stats.get_value(stat, 0))
+            yield family
+        heartbeat = GaugeMetricFamily(HEARTBEAT, "Last heartbeat of the event loop", labels=["spider"])
+        heartbeat.add_metric([spider], self._heartbeat)
+        yield heartbeat
+
+    def _beat(self) -> None:
+        self._heartbeat = time.time()

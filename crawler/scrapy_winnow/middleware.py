@@ -1,0 +1,143 @@
+"""The spider middleware that counts the nodes of each page for its site, once, on the page's way in."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Self, TypeGuard
+from weakref import WeakKeyDictionary
+
+from scrapy import Request
+from scrapy.http import HtmlResponse
+
+from scrapy_winnow import stats
+from scrapy_winnow.extension import Winnow, winnow_of
+from scrapy_winnow.item_sources import ItemSource, RequestOptions
+from scrapy_winnow.storage.evidence import HashedPage, page_id_of
+from winnow.page.page import Limits, Page, PageTooLarge
+from winnow.page.parsing import is_binary, with_all_text
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from scrapy_winnow.storage.evidence import HashedUnits, SiteEvidence
+
+
+class CountNodes:
+    """Fingerprints a page before its callback runs, counts it, and keeps what came out for the pipeline.
+
+    The tree is the one of ``response.selector``, which the callback uses next: a page is parsed once. A heavy page is
+    read in a thread, and with ``WINNOW_PROCESSES`` every page in one of these, when the callback may have begun, and so
+    from a tree of its own. A request with
+    ``meta={"winnow": False}`` is left alone, and so are its items.
+    """
+
+    def __init__(self, crawler: Crawler, winnow: Winnow) -> None:
+        self._crawler = crawler
+        self._winnow = winnow
+        self._limits = winnow.cleaner.options.limits
+        self._read: WeakKeyDictionary[Response, HashedPage] = WeakKeyDictionary()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Make the middleware of a crawl."""
+        return cls(crawler, winnow_of(crawler))
+
+    def process_spider_input(self, response: Response) -> None:
+        """Read the page: a callback that returns a list has run, and may have changed the tree, before its output."""
+        # What goes wrong here goes wrong again when the page is to be counted, and is said and counted there.
+        with suppress(Exception):
+            cleaner = self._winnow.cleaner
+            if not self._is_page(response) or cleaner.reads_elsewhere(response.body):
+                return
+            if cleaner.is_light(response.body):
+                self._read[response] = _read_from_tree(response, self._limits)
+
+    async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        """Count the page, then pass the callback's output on as it is."""
+        source = None
+        with self._winnow.step("count the page", stats.PAGES_FAILED, response.url):
+            source = await self._source_of(response)
+        sources = self._winnow.sources
+        with self._winnow.step("remember the page", stats.PAGES_FAILED, response.url):
+            sources.add_response(response, source or ItemSource(response.url, options=RequestOptions.of(response)))
+        async for output in result:
+            if output is not None and not isinstance(output, Request):
+                sources.add_item(output, response)
+            yield output
+
+    async def _source_of(self, response: Response) -> ItemSource:
+        options = RequestOptions.of(response)
+        if not self._is_page(response):
+            self._winnow.count(stats.PAGES_SKIPPED)
+            return ItemSource(response.url, options.site_of(response), options)
+        try:
+            hashed = await self._hashed(response)
+        except PageTooLarge:
+            self._winnow.count(stats.PAGES_TOO_LARGE)
+            return ItemSource(response.url, options.site_of(response), options)
+        evidence = None
+        with self._winnow.step("count the page", stats.PAGES_FAILED, response.url):
+            evidence = await self._count(response, hashed, options)
+        own = (response.text, response.body)
+        return ItemSource(response.url, options.site_of(response), options, html=own, hashed=hashed, evidence=evidence)
+
+    @staticmethod
+    def _is_page(response: Response) -> TypeGuard[HtmlResponse]:
+        """Whether a response is a page of a site that is not to be left alone; servers call many a PDF HTML."""
+        if not isinstance(response, HtmlResponse):
+            return False
+        options = RequestOptions.of(response)
+        wanted = options.count or options.clean
+        found = 200 <= response.status < 300 and wanted and options.site_of(response) is not None
+        return found and not is_binary(response.body)
+
+    async def _hashed(self, response: HtmlResponse) -> HashedUnits:
+        hashed = self._read.pop(response, None)
+        if hashed is not None:
+            return hashed
+        self._limits.check("bytes", len(response.body))
+        return await self._winnow.cleaner.read_page(response.text, response.url)
+
+    async def _count(self, response: HtmlResponse, hashed: HashedUnits, options: RequestOptions) -> SiteEvidence | None:
+        winnow, site = self._winnow, str(options.site_of(response))
+        evidence = None
+        if winnow.counts is None:
+            winnow.count(stats.PAGES_UNCOUNTED)
+        elif winnow.config.read_only or not options.count:
+            evidence = await winnow.counts.read(site, hashed.fingerprints)
+            winnow.count(stats.PAGES_UNCOUNTED if evidence is None else stats.PAGES_READ)
+        else:
+            evidence = await winnow.counts.count(
+                site, self._page_id(response), hashed.fingerprints, hashed.contents_id, hashed.masses
+            )
+            winnow.count(_stat_of(evidence))
+        return evidence
+
+    def _page_id(self, response: Response) -> bytes:
+        """What stands for the request: by default its method, canonical address and body, after redirects."""
+        request = response.request or Request(response.url)
+        return page_id_of(self._crawler.request_fingerprinter.fingerprint(request))
+
+
+def _stat_of(evidence: SiteEvidence | None) -> str:
+    """What became of a page that was to be counted."""
+    if evidence is None:
+        return stats.PAGES_UNCOUNTED
+    if evidence.settled:
+        return stats.PAGES_SETTLED
+    if evidence.replaced:
+        return stats.PAGES_REPLACED
+    return stats.PAGES_COUNTED if evidence.counted else stats.PAGES_REPEATED
+
+
+def _read_from_tree(response: HtmlResponse, limits: Limits) -> HashedPage:
+    """Read the tree that the callback will use, unless Scrapy's parser has lost some of the page."""
+    limits.check("bytes", len(response.body))
+    if with_all_text(response.text) is not response.text:
+        return HashedPage.of(Page.parse(response.text, response.url, limits=limits))
+    page = Page.from_tree(response.selector.root, response.url, limits=limits)
+    _ = page.title  # the one feature that would be read from the tree later on, when the callback may have changed it
+    return HashedPage.of(page)

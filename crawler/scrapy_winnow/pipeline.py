@@ -1,0 +1,337 @@
+"""The item pipeline that cleans the HTML of an item and writes what came out into the item's own fields."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from itemadapter import ItemAdapter
+from scrapy import signals
+from scrapy.exceptions import DropItem
+
+from scrapy_winnow import stats
+from scrapy_winnow.content import Content
+from scrapy_winnow.extension import Winnow, winnow_of
+from scrapy_winnow.storage.keys import site_of
+from winnow.duplicates import KEEP, near_duplicates
+from winnow.page.parsing import decode
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from scrapy.crawler import Crawler
+
+    from scrapy_winnow.fields import CleanedItem
+    from scrapy_winnow.item_sources import ItemSource
+    from scrapy_winnow.storage.evidence import HashedUnits, SiteEvidence
+    from scrapy_winnow.storage.index import DuplicateIndex
+    from winnow.duplicates import Verdict
+
+logger = logging.getLogger(__name__)
+
+_STATUS_STATS: Final = {
+    "cleaned": stats.ITEMS_CLEANED,
+    "fallback": stats.ITEMS_FALLBACK,
+    "empty": stats.ITEMS_EMPTY,
+    "too_large": stats.ITEMS_TOO_LARGE,
+    "binary": stats.ITEMS_NOT_HTML,
+}
+
+
+_CONTENT: Final = frozenset({"text", "clean_html", "markdown"})
+"""Values that hold the content of a page."""
+
+STORE_TIMEOUT_S: Final = 10.0
+"""How long a copy waits to see whether its original is stored; then it goes on, and both may be."""
+
+
+class CleanItems:
+    """Cleans items of any kind that ``itemadapter`` knows, whether the spider middleware has seen their page or not.
+
+    For an item with the whole page of its response the middleware's work is taken over. Any other HTML is parsed here,
+    and what the site's counts say of it is looked up, without counting it.
+    """
+
+    def __init__(self, crawler: Crawler, winnow: Winnow) -> None:
+        self._winnow = winnow
+        self._writer = ItemWriter(winnow)
+        self._unstored: UnstoredOriginals | None = None
+        if winnow.config.drop_duplicates and not winnow.config.read_only:
+            self._unstored = UnstoredOriginals()
+            crawler.signals.connect(self._enter_stored, signals.item_scraped)
+            crawler.signals.connect(self._unstored.lost, signals.item_dropped)
+            crawler.signals.connect(self._unstored.lost, signals.item_error)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Make the pipeline of a crawl."""
+        return cls(crawler, winnow_of(crawler))
+
+    async def process_item(self, item: Any) -> Any:
+        """Clean an item; one without HTML, or that cannot be cleaned, goes on as it is.
+
+        Every step may fail on its own: what it would have written is missing then, and all else is there.
+
+        Raises:
+            DropItem: the item is a near-duplicate and ``WINNOW_DROP_DUPLICATES`` is on.
+        """
+        winnow, step = self._winnow, self._winnow.step
+        source = winnow.sources.take(item)
+        found = cleaned = sourceal = None
+        with step("read the item", stats.ITEMS_FAILED, source.url if source is not None else None):
+            found = self._html_of(item, source)
+        if found is None:
+            return item
+        adapter, html, url = found
+        site = _site_of(source, url)
+        with step("clean the item", stats.ITEMS_FAILED, url):
+            cleaned = await self._clean(html, url, site, source)
+        if cleaned is None:
+            return item
+        winnow.count(_STATUS_STATS[cleaned.status])
+        if cleaned.values["comments"]:
+            winnow.count(stats.ITEMS_WITH_COMMENTS)
+        if cleaned.with_evidence:
+            winnow.count(stats.ITEMS_WITH_EVIDENCE)
+        if url is not None:
+            with step("look for near-duplicates of the item", stats.ITEMS_INCOMPLETE, url):
+                sourceal = await self._sourceal(url, cleaned)
+        if sourceal is not None:
+            cleaned.values["duplicate_of"] = sourceal
+            self._drop_duplicate(sourceal, source)
+        with step("fill the fields of the item", stats.ITEMS_INCOMPLETE, url):
+            self._writer.write(adapter, cleaned.values)
+        return item
+
+    def _html_of(self, item: Any, source: ItemSource | None) -> tuple[ItemAdapter, str | bytes, str | None] | None:
+        """The item, its HTML and its address; ``None`` for one that goes on as it is, which is counted."""
+        winnow = self._winnow
+        if source is not None and not source.options.clean:
+            winnow.count(stats.ITEMS_OPTED_OUT)
+            return None
+        if isinstance(item, Content) and item.html is None and item.status is not None:
+            return None  # it was cleaned for its callback
+        adapter = ItemAdapter(item) if ItemAdapter.is_item(item) else None
+        html = adapter.get(winnow.config.html_field) if adapter is not None else None
+        if adapter is None or html is None:
+            winnow.count(stats.ITEMS_WITHOUT_HTML)
+            self._writer.warn_of_no_html(item, adapter)
+            return None
+        if not isinstance(html, str | bytes):
+            winnow.count(stats.ITEMS_NOT_HTML)
+            return None
+        if winnow.config.encoding is not None and isinstance(html, bytes):
+            html = decode(html, winnow.config.encoding)
+        url = adapter.get(winnow.config.url_field)
+        if not isinstance(url, str):
+            url = source.url if source is not None else None
+        return adapter, html, url
+
+    async def _clean(
+        self, html: str | bytes, url: str | None, site: str | None, source: ItemSource | None
+    ) -> CleanedItem:
+        winnow, cleaner = self._winnow, self._winnow.cleaner
+        hashed: HashedUnits | None = None
+        evidence: SiteEvidence | None = None
+        if source is not None and source.html is not None and source.hashed is not None and source.is_of(html):
+            hashed, evidence = source.hashed, source.evidence
+            html, url = source.html[0], source.url
+        elif winnow.counts is not None and url is not None and site is not None:
+            hashed = await cleaner.read(html, url)
+            if hashed is not None:
+                with self._winnow.step("look up the counts for the item", stats.ITEMS_INCOMPLETE, url):
+                    evidence = await winnow.counts.read(site, hashed.fingerprints)
+        counts = hashed.counts(evidence) if hashed is not None and evidence is not None else None
+        model = source.options.model if source is not None else None
+        return await cleaner.clean(html, url, hashed, counts, model)
+
+    async def _sourceal(self, url: str, cleaned: CleanedItem) -> str | None:
+        winnow = self._winnow
+        if winnow.duplicates is None:
+            return None
+        if self._unstored is not None:
+            verdict = await self._unstored.find(winnow.duplicates, url, cleaned.shingles)
+        else:
+            writes = not winnow.config.read_only  # a look counts no page that the call could go along with
+            verdict = await winnow.duplicates.find(url, cleaned.shingles, enter=writes, can_wait=writes)
+        if verdict is None:
+            return None
+        if verdict.duplicate_of is not None:
+            winnow.count(stats.ITEMS_DUPLICATE)
+        return verdict.duplicate_of
+
+    async def _enter_stored(self, item: Any) -> None:  # noqa: ARG002  the name is the signal's
+        if self._unstored is not None and self._winnow.duplicates is not None:
+            await self._unstored.stored(self._winnow.duplicates)
+
+    def _drop_duplicate(self, sourceal: str, source: ItemSource | None) -> None:
+        choice = source.options.drop_duplicates if source is not None else None
+        if self._winnow.config.drop_duplicates if choice is None else choice:
+            self._winnow.count(stats.ITEMS_DROPPED)
+            raise DropItem(f"near-duplicate of {sourceal}", log_level="INFO")
+
+
+def _site_of(source: ItemSource | None, url: str | None) -> str | None:
+    """The site that an item's page was counted for: that of its response, whatever address the item itself gives."""
+    site = source.site or site_of(source.url) if source is not None else None
+    return site if site is not None or url is None else site_of(url)
+
+
+class ItemWriter:
+    """Fills fields of items; classes of items refuse in any way they like, and no item is lost by it.
+
+    Args:
+        winnow: the crawl's extension.
+    """
+
+    def __init__(self, winnow: Winnow) -> None:
+        self._winnow = winnow
+        self._config = winnow.config
+        self._warned: set[tuple[type, str]] = set()
+
+    def write(self, adapter: ItemAdapter, values: dict[str, object]) -> None:
+        """Fill the fields that the item has room for; one that holds something already is the user's and stays.
+
+        The HTML is taken off, where it is not to be kept, once the content has a place on the item.
+        """
+        unwritten = has_content = False
+        for name, value in values.items():
+            field = self._config.field_names[name]
+            if field is None:
+                continue
+            is_written = _fill(adapter, field, value)
+            unwritten |= not is_written and name != "title"
+            has_content |= is_written and name in _CONTENT
+        if not self._config.keep_html and has_content:
+            unwritten |= not _delete(adapter, self._config.html_field)
+        if unwritten:
+            self._winnow.count(stats.ITEMS_WITHOUT_FIELD)
+        if not has_content:
+            self._warn_of_no_room(type(adapter.item))
+
+    def warn_of_no_html(self, item: object, adapter: ItemAdapter | None) -> None:
+        """Warn, once for each kind of item, that it has nothing to be cleaned."""
+        if self._is_first(type(item), "html"):
+            logger.warning(
+                "Items of %s have no field %r to be cleaned and go on as they are; WINNOW_HTML_FIELD names the field "
+                "that holds the HTML, and the first of them has %s",
+                *(_name_of(type(item)), self._config.html_field),
+                ", ".join(map(repr, adapter or ())) or "no field at all",
+                extra=self._winnow.log_extra,
+            )
+
+    def _warn_of_no_room(self, kind: type) -> None:
+        """Warn, once for each kind of item, that nothing of the content could be written on it."""
+        wanted = any(self._config.field_names[name] for name in _CONTENT)
+        if wanted and self._is_first(kind, "room"):
+            logger.warning(
+                "Items of %s have no room for their clean text: they need a field %r that is empty and can be set, or "
+                "WINNOW_FIELD_NAMES with the name of another",
+                *(_name_of(kind), self._config.field_names["text"] or "text"),
+                extra=self._winnow.log_extra,
+            )
+
+    def _is_first(self, kind: type, what: str) -> bool:
+        is_first = (kind, what) not in self._warned
+        self._warned.add((kind, what))
+        return is_first
+
+
+def _fill(adapter: ItemAdapter, field: str, value: object) -> bool:
+    """Set a field unless it holds something; return whether it was set."""
+    try:
+        if adapter.get(field):
+            return False
+        adapter[field] = value
+    except Exception:
+        return False
+    return True
+
+
+def _delete(adapter: ItemAdapter, field: str) -> bool:
+    try:
+        del adapter[field]
+    except Exception:
+        return _clear(adapter, field)
+    return True
+
+
+def _clear(adapter: ItemAdapter, field: str) -> bool:
+    try:
+        adapter[field] = None
+    except Exception:
+        return False
+    return True
+
+
+def _name_of(kind: type) -> str:
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
+@dataclass(eq=False, slots=True)
+class _Candidate:
+    """An item on its way through the pipelines behind ours."""
+
+    url: str
+    shingles: NDArray[np.uint64]
+    settled: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class UnstoredOriginals:
+    """Originals whose copies are dropped, entered in the near-duplicate index when Scrapy says that they were scraped.
+
+    If an item were entered when it is first seen, and a later pipeline or a crash lost it, all its copies would be
+    dropped with it. So copies of an item that is still on its way wait for what becomes of it. Which item a signal is
+    about is known by the task that takes it through the pipelines, since these may put another object in its place.
+    """
+
+    def __init__(self) -> None:
+        self._pending: list[_Candidate] = []
+        self._current: ContextVar[_Candidate | None] = ContextVar("winnow_candidate", default=None)
+
+    async def find(self, index: DuplicateIndex, url: str, shingles: NDArray[np.uint64]) -> Verdict | None:
+        """Return the verdict on an item; one that repeats no other is on its way from then on."""
+        self._current.set(None)
+        deadline = asyncio.get_running_loop().time() + STORE_TIMEOUT_S
+        while True:
+            verdict = await index.find(url, shingles, enter=False)
+            if verdict is None or verdict.duplicate_of is not None:
+                return verdict
+            other = self._like(url, shingles)
+            left = deadline - asyncio.get_running_loop().time()
+            if other is None or left <= 0:
+                break
+            try:
+                await asyncio.wait_for(other.settled.wait(), left)
+            except TimeoutError:
+                break
+        candidate = _Candidate(url, shingles)
+        self._pending.append(candidate)
+        self._current.set(candidate)
+        return verdict
+
+    async def stored(self, index: DuplicateIndex) -> None:
+        """Enter the item of this task: it has been stored."""
+        candidate = self._current.get()
+        if candidate in self._pending and candidate is not None:
+            try:
+                await index.find(candidate.url, candidate.shingles)
+            finally:
+                self.lost(item=None)
+
+    def lost(self, item: Any) -> None:  # noqa: ARG002
+        """Forget the item of this task: a later pipeline has dropped it, or failed."""
+        candidate = self._current.get()
+        if candidate in self._pending and candidate is not None:
+            self._pending.remove(candidate)
+            candidate.settled.set()
+
+    def _like(self, url: str, shingles: NDArray[np.uint64]) -> _Candidate | None:
+        """An item on its way that this one may repeat."""
+        for candidate in self._pending:
+            if candidate.url != url and near_duplicates(candidate.shingles[:KEEP], shingles[:KEEP]):
+                return candidate
+        return None

@@ -1,0 +1,434 @@
+"""Cleaning processes: pages go to the one with least to do, and those of one that died to another."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+import subprocess
+import sys
+from collections import deque
+from contextlib import suppress
+from dataclasses import replace
+from itertools import count
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from scrapy_winnow.messages import (
+    Message,
+    MessageReader,
+    Reading,
+    is_forgotten,
+    pack_reading,
+    pack_task,
+    read_cleaned,
+    unpack_hashed,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
+    from scrapy_winnow.fields import CleanedItem
+    from scrapy_winnow.messages import CleaningTask, ReadPage
+    from winnow.page.page import Limits
+
+START_TIMEOUT_S: Final = 60.0
+"""Time that a process may take to be ready."""
+
+PAGE_TIMEOUT_S: Final = 60.0
+"""Time without an answer after which a process counts as hung: ten times what the largest page takes."""
+
+_END_TIMEOUT_S: Final = 2.0
+_POLL_INTERVAL_S: Final = 0.01
+
+TRIES: Final = 2
+"""Processes that may die of a page."""
+
+_MAX_PAGES_IN_HAND: Final = 8  # of a process: it has some to go on with while the event loop is busy with others
+_MAX_BYTES_IN_HAND: Final = 1 << 18  # of more than one page: light ones do not wait behind heavy ones
+_MAX_FAILURES: Final = 3
+
+logger = logging.getLogger(__name__)
+
+
+class ProcessDiedError(Exception):
+    """The process has ended, or was ended because it hung, before it answered."""
+
+
+class CleaningProcess(asyncio.Protocol):
+    """A process that answers one message after the other, in their order.
+
+    It is a program of its own rather than a fork or a :mod:`multiprocessing` child: nothing of the crawl's threads and
+    sockets is copied, and the user's main module is not imported again.
+
+    Attributes:
+        bytes_in_hand: bytes of the pages whose messages were not answered.
+    """
+
+    def __init__(self, answered: Callable[[], object], died: Callable[[CleaningProcess], object]) -> None:
+        self.bytes_in_hand = 0
+        self._answered = answered
+        self._died = died
+        self._reader = MessageReader()
+        self._ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._asked: deque[tuple[asyncio.Future[Message], int]] = deque()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._transport: asyncio.Transport | None = None
+        self._hung: asyncio.TimerHandle | None = None
+
+    @classmethod
+    async def start(
+        cls, model: str | None, answered: Callable[[], object], died: Callable[[CleaningProcess], object]
+    ) -> Self:
+        """Start a process and wait until it is ready.
+
+        Args:
+            model: name or path of the model that it loads first; ``None`` for the package's own.
+            answered: called when it has one message less in hand.
+            died: called when it has ended, however that came about.
+
+        Raises:
+            OSError: it cannot be started.
+            ProcessDiedError: it ended at once, or was not ready in time.
+        """
+        process = cls(answered, died)
+        own, other = socket.socketpair()
+        own.setblocking(False)
+        try:
+            with other:
+                process._process = _spawn(other, model)
+            await asyncio.get_running_loop().create_connection(lambda: process, sock=own)
+            await asyncio.wait_for(process._ready, START_TIMEOUT_S)
+            if process.has_ended:
+                raise ProcessDiedError  # noqa: TRY301
+        except BaseException as error:
+            own.close()
+            process.kill()
+            await process.close()
+            if isinstance(error, TimeoutError):
+                raise ProcessDiedError from None
+            raise
+        return process
+
+    @property
+    def pid(self) -> int | None:
+        """Its number."""
+        return self._process.pid if self._process is not None else None
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it takes no messages any more."""
+        return self._transport is None or self._transport.is_closing()
+
+    @property
+    def in_hand(self) -> int:
+        """Messages that were sent and not answered."""
+        return len(self._asked)
+
+    async def ask(self, message: bytes, size: int) -> Message:
+        """Send a message about a page of so many bytes and wait for its answer.
+
+        Raises:
+            ProcessDiedError: the process has ended.
+        """
+        if self._transport is None or self._transport.is_closing():
+            raise ProcessDiedError
+        answer = self._expect(size)
+        self._transport.write(message)
+        return await answer
+
+    def kill(self) -> None:
+        """End the process at once."""
+        if self._process is not None:
+            self._process.kill()
+        if self._transport is not None:
+            self._transport.abort()
+
+    async def close(self) -> None:
+        """Have the process end after what it has in hand, but soon, and wait for it."""
+        if self._transport is not None:
+            self._transport.close()
+        if not await self._ended(_END_TIMEOUT_S):
+            self.kill()
+            await self._ended(_END_TIMEOUT_S)
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Called by the event loop."""
+        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - what asyncio promises of sockets
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        """Called by the event loop."""
+        for message in self._reader.feed(data):
+            if not self._ready.done():
+                self._ready.set_result(None)
+                continue
+            answer, size = self._asked.popleft()
+            self.bytes_in_hand -= size
+            self._watch()
+            if not answer.done():
+                answer.set_result(message)
+            self._answered()
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
+        """Called by the event loop."""
+        if self._hung is not None:
+            self._hung.cancel()
+        if self._process is not None:
+            self._process.kill()  # gone already, unless it has closed its end without ending
+        waiting: list[asyncio.Future[Any]] = [self._ready, *(answer for answer, _ in self._asked)]
+        for answer in waiting:
+            if not answer.done():
+                answer.set_exception(ProcessDiedError())
+        if not self._ready.cancelled():
+            self._ready.exception()  # seen, where nobody waits for it any more
+        self._asked.clear()
+        self.bytes_in_hand = 0
+        self._died(self)
+
+    def _expect(self, size: int) -> asyncio.Future[Message]:
+        answer: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+        self._asked.append((answer, size))
+        self.bytes_in_hand += size
+        if len(self._asked) == 1:
+            self._watch()
+        return answer
+
+    def _watch(self) -> None:
+        """Begin to wait for the next answer."""
+        if self._hung is not None:
+            self._hung.cancel()
+            self._hung = None
+        if self._asked:
+            self._hung = asyncio.get_running_loop().call_later(PAGE_TIMEOUT_S, self.kill)
+
+    async def _ended(self, seconds: float) -> bool:
+        """Wait for the end of the process, and take note of it, so that nothing is left of it."""
+        for _ in range(int(seconds / _POLL_INTERVAL_S)):
+            if self._process is None or self._process.poll() is not None:
+                return True
+            await asyncio.sleep(_POLL_INTERVAL_S)
+        return False
+
+
+def _spawn(other: socket.socket, model: str | None) -> subprocess.Popen[bytes]:
+    number = other.fileno()
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),  # what is importable here is importable there
+        "OMP_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+        "MKL_NUM_THREADS": "1",
+    }
+    return subprocess.Popen(  # noqa: S603 - our own module, by the running interpreter
+        [sys.executable, "-P", "-m", "scrapy_winnow.worker", str(number), model or ""],
+        env=environment,
+        pass_fds=(number,),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        process_group=0,  # Ctrl-C in a terminal is for the crawl, which has pages to finish
+    )
+
+
+class CleaningPool:
+    """Cleans pages in processes.
+
+    A process that dies is replaced, and its pages are cleaned again in another one. When several in a row end without
+    having cleaned a page, as where there is no memory for them, there are none from then on, and one warning says so.
+
+    Args:
+        size: processes, at least one.
+        model: name or path of the model that they load when they start.
+        died: called for each process that died.
+    """
+
+    def __init__(self, size: int, model: str | None = None, *, died: Callable[[], object] = lambda: None) -> None:
+        self._size = size
+        self._model = model
+        self._on_death = died
+        self._processes: list[CleaningProcess] = []
+        self._dead: list[CleaningProcess] = []
+        self._starting = 0
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._failures = 0
+        self._numbers = count()
+        self._closed = False
+
+    @property
+    def pids(self) -> list[int]:
+        """Numbers of the processes that are ready."""
+        return [process.pid for process in self._processes if process.pid is not None]
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether there is a process."""
+        return bool(self._processes)
+
+    @property
+    def waiting(self) -> int:
+        """Pages that wait for a process."""
+        return len(self._waiting)
+
+    def start(self) -> None:
+        """Start the processes; they are ready some time later."""
+        missing = self._size - len(self._processes) - self._starting
+        for _ in range(missing if self._may_start else 0):
+            self._starting += 1
+            self._keep(self._start_one())
+
+    async def read(self, html: str | bytes, url: str, limits: Limits) -> ReadPage | None:
+        """Read a page, and keep it in the process, for it is to be cleaned a moment later.
+
+        Returns:
+            Its fingerprints. ``None`` where reading it raises another error, and where there are no processes any more.
+
+        Raises:
+            PageTooLarge: the page is above one of the caps.
+            ProcessDiedError: ``TRIES`` processes died of it.
+        """
+        number = next(self._numbers)
+        asked = await self._ask_any(len(html), lambda: pack_reading(Reading(number, html, url, limits)))
+        return unpack_hashed(*asked, number) if asked is not None else None
+
+    async def clean(self, task: CleaningTask, read: ReadPage | None = None) -> CleanedItem | None:
+        """Clean a page.
+
+        Args:
+            task: the page, and how it is to be cleaned.
+            read: what :meth:`read` has returned of it, if it was read.
+
+        Returns:
+            What :func:`scrapy_winnow.fields.clean_item` gives. ``None`` where it raises an error, where
+            ``TRIES`` processes died of the page, and where there are none any more.
+        """
+        tries = TRIES
+        if read is not None and not read.process.has_ended:
+            try:
+                kept = pack_task(replace(task, kept=read.number))
+                answer = await self._ask(read.process, kept, len(task.html))
+                if not is_forgotten(answer):
+                    return read_cleaned(answer)
+            except ProcessDiedError:
+                tries -= 1
+        with suppress(ProcessDiedError):
+            asked = await self._ask_any(len(task.html), lambda: pack_task(task), tries)
+            return read_cleaned(asked[0]) if asked is not None else None
+        return None
+
+    async def close(self) -> None:
+        """End the processes; what they have in hand is given up."""
+        self._closed = True
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*(process.close() for process in [*self._processes, *self._dead]))
+        self._wake(len(self._waiting))
+
+    async def _ask_any(
+        self, size: int, message: Callable[[], bytes], tries: int = TRIES
+    ) -> tuple[Message, CleaningProcess] | None:
+        """Ask the process with least to do, or another where it dies of it; ``None`` when there will be none.
+
+        Raises:
+            ProcessDiedError: so many processes died of it.
+        """
+        for _ in range(tries):
+            process = await self._free(size)
+            if process is None:
+                return None
+            with suppress(ProcessDiedError):
+                return await self._ask(process, message(), size), process
+        raise ProcessDiedError
+
+    async def _ask(self, process: CleaningProcess, message: bytes, size: int) -> Message:
+        answer = await process.ask(message, size)
+        self._failures = 0
+        return answer
+
+    async def _free(self, size: int) -> CleaningProcess | None:
+        """Wait for a process that takes a page of so many bytes; ``None`` when there will be none."""
+        is_first = True
+        while not self._closed and (self._processes or self._starting):
+            alive = [process for process in self._processes if not process.has_ended]
+            process = min(alive, key=lambda process: process.bytes_in_hand, default=None)
+            is_next = not is_first or not self._waiting
+            if is_next and process is not None and _has_room(process, size):
+                return process
+            await self._turn(is_first=is_first)
+            is_first = False
+        return None
+
+    async def _turn(self, *, is_first: bool) -> None:
+        """Wait to be woken; whoever was and has to wait again is the next one."""
+        waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        (self._waiting.append if is_first else self._waiting.appendleft)(waiting)
+        try:
+            await waiting
+        except asyncio.CancelledError:
+            self._wake()
+            raise
+
+    def _wake(self, number: int = 1) -> None:
+        """Have so many pages look again for a process."""
+        while self._waiting and number:
+            waiting = self._waiting.popleft()
+            if not waiting.done():
+                waiting.set_result(None)
+                number -= 1
+
+    async def _start_one(self) -> None:
+        try:
+            while self._may_start:
+                try:
+                    process = await CleaningProcess.start(self._model, self._wake, self._died)
+                except (OSError, ProcessDiedError) as error:
+                    logger.debug("A cleaning process did not start: %r", error)
+                    self._on_death()
+                    self._failed()
+                else:
+                    self._processes.append(process)
+                    break
+        finally:
+            self._starting -= 1
+
+    @property
+    def _may_start(self) -> bool:
+        return not self._closed and self._failures < _MAX_FAILURES
+
+    def _died(self, process: CleaningProcess) -> None:
+        """Take notice of the end of a process, be it ready or not."""
+        if process not in self._processes:
+            return
+        self._processes.remove(process)
+        self._dead.append(process)
+        self._keep(process.close())
+        if not self._closed:
+            self._on_death()
+            logger.warning("The cleaning process %s has died; its pages are cleaned again", process.pid)
+            self._failed()
+            self.start()
+
+    def _failed(self) -> None:
+        self._failures += 1
+        if self._failures == _MAX_FAILURES:
+            logger.warning(
+                "%d cleaning processes in a row ended without having cleaned a page; there will be no others, and the "
+                "crawl's own process cleans what they cannot", _MAX_FAILURES,
+            )  # fmt: skip
+
+    def _keep(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do some work beside the crawl; whoever waits for a process looks again after it."""
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self._wake(len(self._waiting))
+
+
+def _has_room(process: CleaningProcess, size: int) -> bool:
+    return not process.in_hand or (
+        process.in_hand < _MAX_PAGES_IN_HAND and process.bytes_in_hand + size <= _MAX_BYTES_IN_HAND
+    )

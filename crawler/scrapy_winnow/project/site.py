@@ -1,0 +1,140 @@
+"""The spider that crawls sites as a whole: ``scrapy crawl site -a url=https://host/ -O items.jsonl``."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from scrapy import Field, Item, Request, Spider
+from scrapy.http import HtmlResponse
+from scrapy.linkextractors import LinkExtractor
+
+from scrapy_winnow.fields import FIELDS
+from scrapy_winnow.project.arguments import page_budget, shard_of, start_urls
+from scrapy_winnow.storage.keys import site_of
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
+    from scrapy.http import Response
+    from twisted.python.failure import Failure
+
+MAX_LINKS_PER_PAGE: Final = 10
+"""Links of a host that are remembered, for each page to store: some lead to no HTML, or nowhere."""
+
+MAX_REQUESTS: Final = 16
+"""Requests of a host at a time."""
+
+
+class PageItem(Item):
+    """One page: the spider fills the address and the HTML, the pipeline the rest (``docs/reference/fields.md``)."""
+
+    url = Field()
+    html = Field()
+
+
+PageItem.fields.update({each.name: Field() for each in FIELDS})
+
+
+@dataclass(slots=True)
+class SiteState:
+    """What is known of one host: addresses that were met and stored, links that wait with their depth, requests."""
+
+    seen: set[str] = field(default_factory=set)
+    stored: set[str] = field(default_factory=set)
+    waiting: deque[tuple[str, int]] = field(default_factory=deque)
+    requests: int = 0
+
+
+class SiteSpider(Spider):
+    """Follows the links inside each site it is given and yields its HTML pages, up to a number of pages per host.
+
+    With ``JOBDIR`` a crawl that was stopped (Ctrl-C, SIGTERM) goes on where it was.
+
+    Arguments of ``scrapy crawl site``:
+        url: address to start from; the site is the host it leads to, redirects included.
+        urls_file: file with one address per line, to crawl many sites at once.
+        pages: most pages to store per host, 200 by default.
+        shard: ``K/N``, to take every N-th host only, so that N crawls share a file.
+    """
+
+    name = "site"
+    state: dict[str, Any]
+
+    def __init__(
+        self,
+        url: str | None = None,
+        urls_file: str | None = None,
+        pages: str | int = 200,
+        shard: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.state = {}  # replaced by Scrapy with that of an earlier run, where JOBDIR is set
+        self._pages = page_budget(pages)
+        self._start_urls = shard_of(start_urls(url, urls_file), shard)
+        self._links = LinkExtractor()
+
+    async def start(self) -> AsyncIterator[Request]:
+        """Request the addresses given, also those that an earlier run of the same job has fetched."""
+        for url in self._start_urls:
+            yield Request(url, errback=self.failed, dont_filter=True)
+
+    def parse(self, response: Response, site: str | None = None, depth: int = 0) -> Iterator[Any]:
+        """Yield the page, and requests for links that stay on its site.
+
+        Args:
+            response: a page of the site, or whatever a link led to.
+            site: the site that the link was found on; ``None`` for a start address, which may lead to any.
+            depth: links from the start address to it.
+        """
+        here = site_of(response.url)
+        if site is not None:
+            self._site(site).requests -= 1
+        if here is not None and here == (site or here) and isinstance(response, HtmlResponse):
+            state = self._site(here)
+            state.seen.add(response.url)
+            if len(state.stored) < self._pages and response.url not in state.stored:
+                state.stored.add(response.url)
+                yield PageItem(url=response.url, html=response.text)
+            for link in self._links.extract_links(response):
+                url = link.url.partition("#")[0]
+                if site_of(url) == here and url not in state.seen and len(state.seen) < self._max_links:
+                    state.seen.add(url)
+                    state.waiting.append((url, depth + 1))
+            yield from self._next_requests(here)
+        elif site is not None:
+            yield from self._next_requests(site)
+
+    def failed(self, failure: Failure) -> Iterator[Request]:
+        """Request another link in place of one that has led to no page; Scrapy logs why."""
+        site = failure.request.cb_kwargs.get("site")  # type: ignore[attr-defined]
+        if site is not None:
+            self._site(site).requests -= 1
+            yield from self._next_requests(site)
+
+    @property
+    def _max_links(self) -> int:
+        return self._pages * (1 + MAX_LINKS_PER_PAGE)
+
+    def _site(self, site: str) -> SiteState:
+        sites: dict[str, SiteState] = self.state.setdefault("sites", {})
+        return sites.setdefault(site, SiteState())
+
+    def _next_requests(self, site: str) -> Iterator[Request]:
+        """Yield requests for the links found first, no more than there are pages to store."""
+        state, max_depth = self._site(site), self.settings.getint("DEPTH_LIMIT")
+        while state.waiting and state.requests < min(MAX_REQUESTS, self._pages - len(state.stored)):
+            url, depth = state.waiting.popleft()
+            if not max_depth or depth <= max_depth:
+                state.requests += 1
+                yield Request(
+                    url,
+                    self.parse,
+                    errback=self.failed,
+                    cb_kwargs={"site": site, "depth": depth},
+                    # The response that it is yielded for need not be the one that has the link.
+                    meta={"depth_reset": True},
+                    dont_filter=True,
+                )

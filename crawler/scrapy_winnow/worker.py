@@ -1,0 +1,127 @@
+"""What a cleaning process runs: ``python -m scrapy_winnow.worker SOCKET MODEL``, for the crawl alone.
+
+It reads what is to be done from the socket that it was given, one after the other, and ends with the crawl: when the
+other end of the socket is closed, however that came about.
+"""
+
+from __future__ import annotations
+
+import gc
+import logging
+import signal
+import socket
+import sys
+from contextlib import suppress
+from functools import cache
+from typing import Final
+
+from scrapy_winnow.fields import clean_item
+from scrapy_winnow.messages import (
+    Message,
+    MessageReader,
+    is_reading,
+    pack_cleaned,
+    pack_failure,
+    pack_forgotten,
+    pack_hashed,
+    pack_too_large,
+    read_task,
+    unpack_reading,
+)
+from scrapy_winnow.storage.evidence import HashedPage
+from winnow.models import load_model
+from winnow.page.page import Page, PageTooLarge
+
+READ_BYTES: Final = 1 << 18
+"""Bytes read from the socket at a time."""
+
+MAX_KEPT_UNITS: Final = 1 << 14
+"""Units of all pages that are kept: ten large ones, with which a process takes 60 MB more, or some dozens of others."""
+
+logger = logging.getLogger(__name__)
+
+
+@cache
+def freeze_loaded() -> None:
+    """Have the garbage collector pass over all that is loaded by now; once in a process, before its first page.
+
+    With Scrapy, numpy and a model a process has 150,000 objects that are never garbage. A full collection that looks at
+    them holds a crawl's event loop for 60 ms and more, several times in its first thousand pages. What was garbage goes
+    first; the rest is freed as ever when nothing refers to it, unless it is then part of a cycle.
+    """
+    gc.collect()
+    gc.freeze()
+
+
+class KeptPages:
+    """Pages that were read and are to be cleaned soon; the oldest go first, since not every page has an item."""
+
+    def __init__(self) -> None:
+        self._pages: dict[int, Page] = {}
+        self._units = 0
+
+    def put(self, number: int, page: Page) -> None:
+        """Keep a page; one that is too large for it is not kept."""
+        if _size(page) > MAX_KEPT_UNITS:
+            return
+        self._pages[number] = page
+        self._units += _size(page)
+        while self._units > MAX_KEPT_UNITS:
+            self.take(next(iter(self._pages)))
+
+    def take(self, number: int) -> Page | None:
+        """Return a page, once; ``None`` for one that is not there any more."""
+        page = self._pages.pop(number, None)
+        self._units -= _size(page) if page is not None else 0
+        return page
+
+
+def _size(page: Page) -> int:
+    return page.n + page.m
+
+
+def main(arguments: list[str]) -> None:
+    """Clean pages until the crawl's process has gone."""
+    number, model = arguments
+    for request in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(request, signal.SIG_IGN)  # the crawl ends in its own way, and this process with it
+    load_model(model or None)
+    freeze_loaded()
+    reader, kept = MessageReader(), KeptPages()
+    with socket.socket(fileno=int(number)) as crawl, suppress(ConnectionError):
+        crawl.sendall(Message({}).packed())  # ready
+        while data := crawl.recv(READ_BYTES):
+            for message in reader.feed(data):
+                crawl.sendall(_answer(message, kept))
+
+
+def _answer(message: Message, kept: KeptPages) -> bytes:
+    try:
+        return _read(message, kept) if is_reading(message) else _clean(message, kept)
+    except Exception:
+        # The crawl's process works on the page itself, and says what is wrong with it.
+        logger.debug("A page could not be read or cleaned", exc_info=True)
+        return pack_failure()
+
+
+def _read(message: Message, kept: KeptPages) -> bytes:
+    reading = unpack_reading(message)
+    try:
+        page = Page.parse(reading.html, reading.url, limits=reading.limits)
+    except PageTooLarge as error:
+        return pack_too_large(error)
+    kept.put(reading.number, page)
+    return pack_hashed(HashedPage.of(page))
+
+
+def _clean(message: Message, kept: KeptPages) -> bytes:
+    task = read_task(message)
+    page = task.html if task.kept is None else kept.take(task.kept)
+    if page is None:
+        return pack_forgotten()
+    model = load_model(task.model)
+    return pack_cleaned(clean_item(page, task.url, task.counts, model=model, options=task.options))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

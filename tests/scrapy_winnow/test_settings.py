@@ -1,0 +1,139 @@
+import pytest
+from scrapy.settings import Settings
+
+from scrapy_winnow.config import Config, ConfigError, unknown_settings
+
+
+def _config(**settings) -> Config:
+    return Config.from_settings(Settings(settings))
+
+
+def test_without_settings_the_defaults_hold():
+    config = _config()
+    assert config.redis_url is None
+    assert config.keep_html is True
+    assert config.state_dir.parts[-2:] == (".scrapy", "winnow")
+
+
+@pytest.mark.parametrize(
+    ("name", "similar"), [("WINNOW_HOST_BUGDET", "WINNOW_HOST_BUDGET"), ("WINNOW_LEARN", None), ("WINNOW_WARC", None)]
+)
+def test_a_setting_that_does_not_exist_is_named_with_the_one_that_may_be_meant(name, similar):
+    (problem,) = unknown_settings(Settings({name: 1}))
+    assert problem.startswith(f"there is no setting {name}")
+    assert similar is None or problem.endswith(f"did you mean {similar}?")
+
+
+def test_settings_from_the_command_line_are_text():
+    config = _config(
+        WINNOW_KEEP_HTML="False",
+        WINNOW_HOST_BUDGET="500",
+        WINNOW_REDIS_TIMEOUT="0.25",
+        WINNOW_OUTPUTS="markdown,segments",
+        WINNOW_FIELD_NAMES='{"text": "body", "title": null}',
+    )
+    assert (config.keep_html, config.host_budget, config.redis_timeout) == (False, 500, 0.25)
+    assert config.outputs == {"markdown", "segments"}
+    assert (config.field_names["text"], config.field_names["title"]) == ("body", None)
+    assert config.field_names["status"] == "status"
+
+
+def test_an_absolute_state_folder_stays_where_it_is(tmp_path):
+    assert _config(WINNOW_STATE_DIR=str(tmp_path)).state_dir == tmp_path
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("WINNOW_ENABLED", "perhaps"),
+        ("WINNOW_HTML_FIELD", ""),
+        ("WINNOW_HOST_BUDGET", 1),
+        ("WINNOW_HOST_BUDGET", "many"),
+        ("WINNOW_HOST_PAGES", 32_768),
+        ("WINNOW_SETTLE_PAGES", 9),
+        ("WINNOW_STATE_BYTES", 1000),
+        ("WINNOW_HOST_TTL", 0),
+        ("WINNOW_MAX_BYTES", -1),
+        ("WINNOW_REDIS_TIMEOUT", 0),
+        ("WINNOW_REDIS_TIMEOUT", "inf"),
+        ("WINNOW_REDIS_RETRY_INTERVAL", "soon"),
+        ("WINNOW_DUPLICATES_SKETCH", 7),
+        ("WINNOW_DUPLICATES_SKETCH", 1025),
+        ("WINNOW_DUPLICATES_RESEMBLANCE", 0),
+        ("WINNOW_DUPLICATES_RESEMBLANCE", 1.5),
+        ("WINNOW_DUPLICATES_RESEMBLANCE", "half"),
+        ("WINNOW_OUTPUTS", ["pdf"]),
+        ("WINNOW_FIELD_NAMES", {"body": "text"}),
+        ("WINNOW_FIELD_NAMES", "text"),
+        ("WINNOW_FIELD_NAMES", {"text": 7}),
+        ("WINNOW_FIELD_NAMES", {"text": "body", "title": "body"}),
+        ("WINNOW_HOST_TTL", 10**12),
+        ("WINNOW_METRICS", "9410"),
+        ("WINNOW_METRICS", "127.0.0.1:99999"),
+        ("WINNOW_MODEL", "nobody"),
+        ("WINNOW_OUTPUTS", 7),
+        ("WINNOW_STATE_DIR", "~nobody-of-that-name/x"),
+    ],
+)
+def test_a_setting_that_cannot_work_is_named(name, value):
+    with pytest.raises(ValueError, match=name):
+        _config(**{name: value})
+
+
+@pytest.mark.parametrize(
+    ("url", "problem"),
+    [
+        ("localhost:6379", "must begin with redis://"),
+        ("http://localhost", "must begin with redis://"),
+        ("unix+cluster:///run/redis.sock", "must begin with redis://"),
+        ("unix://", "must name the path of a socket"),
+        ("redis://localhost:99999", "must have a port"),
+        ("redis://:sec/ret@localhost", "must have a port"),
+        ("redis://:sec#ret@localhost", "must have a port|must not have a #"),
+        ("redis://[localhost", "must have a port"),
+        ("redis://localhost/first", "nothing but the number of a database"),
+        ("redis://localhost?colour=red", "colour"),
+        ("redis+cluster://localhost?colour=red", "colour"),
+        ("redis://localhost?socket_timeout=soon", "socket_timeout"),
+        ("rediss://localhost?ssl_cert_reqs=perhaps", "perhaps"),
+    ],
+)
+def test_an_address_that_cannot_work_is_named_without_its_password(url, problem):
+    with pytest.raises(ConfigError, match=f"WINNOW_REDIS_URL.*({problem})") as raised:
+        _config(WINNOW_REDIS_URL=url)
+    assert "ret@" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("redis://localhost", "redis://:p%2Fw@localhost:6379/2", "rediss://user:word@host:6380/0?ssl_cert_reqs=none"),
+        *("unix:///run/redis.sock?db=1", "redis+cluster://host:7000", "rediss+cluster://user:word@host"),
+    ],
+)
+def test_an_address_that_can_work_is_taken(url):
+    assert _config(WINNOW_REDIS_URL=f" {url} ").redis_url == url
+
+
+def test_all_that_is_wrong_is_said_at_once():
+    with pytest.raises(ConfigError) as raised:
+        _config(WINNOW_HOST_BUDGET=1, WINNOW_MAX_NODES="some", WINNOW_REDIS_URL="x", WINNOW_MODEL="nobody")
+    assert len(raised.value.problems) == 4
+
+
+@pytest.mark.parametrize(
+    ("line", "read_only"),
+    [
+        ("python /usr/bin/scrapy crawl shell", False),
+        ("python /usr/bin/scrapy shell", True),
+        ("python /usr/bin/scrapy -v fetch", True),
+        ("python /usr/bin/scrapy --nolog parse http://a.example/", True),
+        ("python -W error -m scrapy fetch http://a.example/", True),
+        ("python fetch", False),
+        ("python /usr/bin/scrapy", False),
+    ],
+)
+def test_commands_for_a_look_at_a_page_are_read_only_unless_told_otherwise(monkeypatch, line, read_only):
+    monkeypatch.setattr("sys.orig_argv", line.split())
+    assert _config().read_only is read_only
+    assert _config(WINNOW_READ_ONLY=not read_only).read_only is not read_only

@@ -1,0 +1,154 @@
+"""``scrapy crawl site``: one site or many, in-site links only, robots obeyed, a budget of pages per host."""
+
+import pytest
+
+from scrapy_winnow.project.arguments import page_budget, shard_of, start_urls
+from scrapy_winnow.project.feeds import UnbufferedFileStorage
+
+
+def _site(web):
+    """A site of 12 pages with every kind of link."""
+    for number in range(12):
+        web.add(
+            f"/page/{number}",
+            f"<title>Page {number}</title><p>This is what page number {number} has to say of number {number}.</p>"
+            f'<a href="/page/{(number + 1) % 12}">next</a> <a href="/page/{(number + 5) % 12}#part">other</a>'
+            '<a href="/private/diary">private</a> <a href="/picture.png">picture</a> <a href="/plain">plain</a>'
+            '<a href="http://elsewhere.invalid/">elsewhere</a> <a href="/gone">gone</a> <a href="/leaves">leaves</a>'
+            '<a href="mailto:me@example.org">write</a> <a href="/page/3?b=2&a=1">query</a>'
+            '<a href="/home">home</a>',
+        )
+    web.add("/page/3?b=2&a=1", "<p>A page with a query, which is a page of its own and says so.</p>")
+    web.add("/robots.txt", "User-agent: *\nDisallow: /private/\n", Content_Type="text/plain")
+    web.add("/private/diary", "<p>private</p>")
+    web.add("/plain", "plain words", Content_Type="text/plain")
+    web.add("/leaves", b"", status=302, Location="http://elsewhere.invalid/")
+    web.add("/home", b"", status=302, Location="/page/0")
+    web.add("/start", b"", status=301, Location="/page/0")
+    return web.url + "/start"
+
+
+def _plan(**arguments):
+    return {
+        "spider": "site",
+        "arguments": arguments,
+        "ROBOTSTXT_OBEY": True,
+        "RETRY_ENABLED": False,
+        "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
+    }
+
+
+def test_a_site_is_crawled_as_a_whole_and_nothing_beyond_it(web, start_crawls):
+    (crawled,) = start_crawls(_plan(url=_site(web))).results()
+    paths = sorted(item["url"].removeprefix(web.url) for item in crawled.items)
+    assert paths == sorted([*(f"/page/{number}" for number in range(12)), "/page/3?b=2&a=1"])
+    assert not {"/private/diary", "/picture.png"} & set(web.asked)
+    assert all("say" in item["text"] for item in crawled.items)
+
+
+def test_the_budget_of_pages_is_kept_whatever_links_turn_out_to_be(web, start_crawls):
+    url = _site(web)
+    budgets = [1, 5, 12]
+    results = start_crawls(*(_plan(url=url, pages=str(pages)) for pages in budgets)).results()
+    assert [len(crawled.items) for crawled in results] == budgets
+
+
+def test_many_sites_from_a_file_each_with_its_own_budget(web, shared_web, start_crawls, tmp_path):
+    lines = ["# two sites", "", _site(web), _site(shared_web), _site(web)]
+    (tmp_path / "urls.txt").write_text("\n".join(lines))
+    (crawled,) = start_crawls(_plan(urls_file=str(tmp_path / "urls.txt"), pages=4)).results()
+    hosts = [item["url"].split("/")[2] for item in crawled.items]
+    assert sorted(hosts) == sorted([web.host] * 4 + [shared_web.host] * 4)
+
+
+def test_links_that_wait_keep_the_limit_of_depth(web, start_crawls):
+    for number in range(40):
+        web.add(f"/{number}", f"<p>page {number} has this to say</p>" + f'<a href="/deep/{number}">deeper</a>')
+        web.add(f"/deep/{number}", "<p>too deep</p>")
+    web.add("/", "".join(f'<a href="/{number}">{number}</a>' for number in range(40)))
+    (crawled,) = start_crawls({**_plan(url=web.url + "/"), "DEPTH_LIMIT": 1}).results()
+    assert len(crawled.items) == 41
+    assert not any(path.startswith("/deep") for path in web.asked)
+
+
+@pytest.mark.parametrize("pages", [0, -1, "many", "", "1.5"])
+def test_a_budget_that_is_no_number_is_a_clear_error(pages):
+    with pytest.raises(ValueError, match="-a pages must be a whole number above 0"):
+        page_budget(pages)
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        (None, "nothing to crawl"),
+        ("example.org", r"did you mean https://example\.org\?"),
+        ("//example.org/", r"did you mean https://example\.org/\?"),
+        ("ftp://example.org/", "is not an http or https address"),
+        ("https:///path", "is not an http or https address"),
+    ],
+)
+def test_an_address_that_cannot_be_crawled_is_a_clear_error(url, message):
+    with pytest.raises(ValueError, match=message):
+        start_urls(url, None)
+
+
+def test_the_front_page_of_a_site_is_one_page():
+    assert start_urls("https://a.example", None) == start_urls("https://a.example/", None) == ["https://a.example/"]
+    assert start_urls("https://a.example?page=2", None) == ["https://a.example/?page=2"]
+
+
+def test_a_file_of_addresses_is_checked_line_by_line(tmp_path):
+    file = tmp_path / "urls.txt"
+    file.write_text("https://a.example/\nb.example\n")
+    with pytest.raises(ValueError, match=r"urls\.txt, line 2: 'b\.example' is not"):
+        start_urls(None, str(file))
+    with pytest.raises(ValueError, match="cannot read"):
+        start_urls(None, str(tmp_path / "missing.txt"))
+    file.write_bytes(b"\xff\xfe")
+    with pytest.raises(ValueError, match="cannot read"):
+        start_urls(None, str(file))
+    file.write_text("# nothing\n")
+    with pytest.raises(ValueError, match="nothing to crawl"):
+        start_urls(None, str(file))
+
+
+def test_shards_part_the_hosts_among_them():
+    urls = [f"https://{host}.example/{path}" for host in range(30) for path in "ab"]
+    shards = [shard_of(urls, f"{number}/4") for number in range(4)]
+    assert sorted(url for shard in shards for url in shard) == sorted(urls)
+    hosts = [{url.split("/")[2] for url in shard} for shard in shards]
+    assert all(hosts)
+    assert sum(map(len, hosts)) == 30
+    assert shard_of(urls, None) == shard_of(urls, "0/1") == urls
+
+
+@pytest.mark.parametrize("shard", ["", "4/4", "1", "a/b", "-1/4", "1/0"])
+def test_a_shard_of_another_form_is_a_clear_error(shard):
+    with pytest.raises(ValueError, match="-a shard must be K/N"):
+        shard_of([], shard)
+
+
+@pytest.mark.parametrize(
+    ("before", "kept"),
+    [
+        (b'{"a": 1}\n{"a": 2}\n', b'{"a": 1}\n{"a": 2}\n'),
+        (b'{"a": 1}\n{"a": "ha', b'{"a": 1}\n'),
+        (b'{"a": "' + b"x" * 3_000_000, b""),
+        (b'{"a": 1}\n{"a": "' + b"x" * 3_000_000, b'{"a": 1}\n'),
+        (b"", b""),
+    ],
+)
+def test_half_a_line_is_cut_off(tmp_path, before, kept):
+    file = tmp_path / "items.jsonl"
+    file.write_bytes(before)
+    with UnbufferedFileStorage(str(file), feed_options={"overwrite": False}).open(None) as stream:
+        stream.write(b'{"a": 3}\n')
+    assert file.read_bytes() == kept + b'{"a": 3}\n'
+
+
+def test_other_files_are_appended_to_as_they_are(tmp_path):
+    file = tmp_path / "items.csv"
+    file.write_bytes(b"a\n1")
+    with UnbufferedFileStorage(str(file), feed_options={"overwrite": False}).open(None) as stream:
+        stream.write(b"\n2\n")
+    assert file.read_bytes() == b"a\n1\n2\n"
