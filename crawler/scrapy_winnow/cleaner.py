@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
 
 from scrapy_winnow import stats
 from scrapy_winnow.fields import CleanedItem, CleaningOptions, clean_item
-from scrapy_winnow.messages import CleaningTask, ReadPage
-from scrapy_winnow.pool import CleaningPool, ProcessDiedError
+from scrapy_winnow.messages import CleaningTask
+from scrapy_winnow.pool import CleaningPool, ProcessDiedError, ReadPage
 from scrapy_winnow.storage.evidence import HashedPage
 from winnow.models import load_model
 from winnow.page.page import Limits, Page, PageTooLarge

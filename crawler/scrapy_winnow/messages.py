@@ -21,8 +21,6 @@ from winnow.page.page import Limits, PageTooLarge
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from scrapy_winnow.pool import CleaningProcess
-
 _LENGTH: Final = struct.Struct("<I")
 _PARTS: Final = "parts"
 
@@ -196,19 +194,6 @@ class Reading:
     limits: Limits
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ReadPage(HashedUnits):
-    """The fingerprints of a page that a process has read, and may have kept until it is to be cleaned.
-
-    Attributes:
-        process: the process.
-        number: what it knows the page by.
-    """
-
-    process: CleaningProcess
-    number: int
-
-
 def pack_reading(reading: Reading) -> bytes:
     """Return what is to be read as it is sent."""
     is_text, limits = isinstance(reading.html, str), asdict(reading.limits)
@@ -238,7 +223,7 @@ def pack_too_large(error: PageTooLarge) -> bytes:
     return Message({"too_large": [error.reason, error.size, error.limit]}).packed()
 
 
-def unpack_hashed(message: Message, process: CleaningProcess, number: int) -> ReadPage | None:
+def unpack_hashed(message: Message) -> HashedUnits | None:
     """Return what a process has found; ``None`` for a page that could not be read.
 
     Raises:
@@ -249,12 +234,10 @@ def unpack_hashed(message: Message, process: CleaningProcess, number: int) -> Re
     if "size" not in message.head:
         return None
     units, fingerprints, masses, contents_id = message.parts
-    return ReadPage(
+    return HashedUnits(
         message.head["size"],
         np.frombuffer(units, "<i4").astype(np.int64),
         np.frombuffer(fingerprints, "<u8").astype(np.uint64),
         np.frombuffer(masses, np.uint8),
         contents_id,
-        process,
-        number,
     )

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections import deque
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -24,12 +24,13 @@ from scrapy_winnow.messages import (
     read_cleaned,
     unpack_hashed,
 )
+from scrapy_winnow.storage.evidence import HashedUnits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from scrapy_winnow.fields import CleanedItem
-    from scrapy_winnow.messages import CleaningTask, ReadPage
+    from scrapy_winnow.messages import CleaningTask
     from winnow.page.page import Limits
 
 START_TIMEOUT_S: Final = 60.0
@@ -230,6 +231,19 @@ def _spawn(other: socket.socket, model: str | None) -> subprocess.Popen[bytes]:
     )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadPage(HashedUnits):
+    """The fingerprints of a page that a process has read, and may have kept until it is to be cleaned.
+
+    Attributes:
+        process: the process.
+        number: what it knows the page by.
+    """
+
+    process: CleaningProcess
+    number: int
+
+
 class CleaningPool:
     """Cleans pages in processes.
 
@@ -289,7 +303,13 @@ class CleaningPool:
         """
         number = next(self._numbers)
         asked = await self._ask_any(len(html), lambda: pack_reading(Reading(number, html, url, limits)))
-        return unpack_hashed(*asked, number) if asked is not None else None
+        if asked is None or (found := unpack_hashed(asked[0])) is None:
+            return None
+        return ReadPage(
+            *(found.size, found.units, found.fingerprints, found.masses, found.contents_id),
+            process=asked[1],
+            number=number,
+        )
 
     async def clean(self, task: CleaningTask, read: ReadPage | None = None) -> CleanedItem | None:
         """Clean a page.

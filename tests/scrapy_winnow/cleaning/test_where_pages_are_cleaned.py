@@ -9,8 +9,7 @@ from scrapy.settings import Settings
 
 from scrapy_winnow.cleaner import Cleaner, tags_of
 from scrapy_winnow.config import Config
-from scrapy_winnow.messages import ReadPage
-from scrapy_winnow.pool import ProcessDiedError
+from scrapy_winnow.pool import ProcessDiedError, ReadPage
 from scrapy_winnow.storage.evidence import HashedPage
 from tests.scrapy_winnow.waiting import SECONDS
 from winnow import clean
