@@ -11,7 +11,7 @@ import pytest
 import winnow
 from winnow.output.chunks import chunks_of
 from winnow.output.text import is_leftover
-from winnow.page.parsing import parse_html
+from winnow.page.parsing import MAX_ATTRIBUTES, parse_html
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,6 +82,17 @@ def test_a_text_of_leftovers_is_read_once(piece: str) -> None:
 def test_what_follows_the_end_of_a_document_is_read_once(begin: str) -> None:
     for piece in ("<!--", "<script ", "<style>", "<!doctype ", "<frame ", "<", "<i>", "</html "):
         assert_linear(lambda n, piece=piece: begin + piece * n, 4_000, timed(parse_html))  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("attribute", ["a{}", "a{}='>'", 'a{}="<"', "a{}= "])
+def test_attributes_without_number_are_read_up_to_a_number(attribute: str) -> None:
+    def make(n: int) -> str:
+        return f"<p {' '.join(attribute.format(number) for number in range(n))}>{STORY}"
+
+    assert_linear(make, 10_000, timed(parse_html))
+    root = parse_html(make(60_000))
+    assert max(len(element.attrib) for element in root.iter()) <= MAX_ATTRIBUTES
+    assert "130 km/h" in "".join(root.itertext())
 
 
 @pytest.mark.parametrize("piece", ["<p>Word word word.</p>", "Word word. ", "<li>Word word.</li>", "字。"])

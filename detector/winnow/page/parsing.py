@@ -115,6 +115,19 @@ _UNSEEN_END: Final = re.compile(r"</(script|style|noscript|template)\s*>", re.IG
 _DOCUMENT_TAGS: Final = re.compile(r"</(?:html|body)\s*>|<!doctype[^>]*>", re.IGNORECASE)
 _FRAME_TAGS: Final = re.compile(r"</?(?:frameset|frame|noframes)\b[^>]*>", re.IGNORECASE)
 
+MAX_ATTRIBUTES: Final = 1_000
+"""Attributes of an element in a large document; libxml2 takes quadratic time for them, hours for two million."""
+
+_LARGE: Final = 200_000  # characters; smaller documents have no room for attributes that take more than seconds
+_QUOTED: Final = r"""(?:"[^"]*+"|'[^']*+')"""
+# Linear: a tag is followed to its end, over 500 quoted values at most, and an end of it is no beginning of another.
+_LONG_TAG: Final = re.compile(rf"""<[a-zA-Z](?:[^"'>]{{0,1999}}+{_QUOTED}){{0,499}}+(?:[^"'>]{{2000}}|[^"'>]*+["'])""")
+_TAG: Final = re.compile(r"<(?:!--|([a-zA-Z][^\s/>]*+))")
+_ATTRIBUTE: Final = rf"""[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:{_QUOTED}|[^\s>"'][^\s>]*+))?+"""
+_ATTRIBUTES_KEPT: Final = re.compile(rf"(?:{_ATTRIBUTE}){{0,{MAX_ATTRIBUTES}}}+")
+_ATTRIBUTES: Final = re.compile(rf"(?:{_ATTRIBUTE})*+")
+_RAW_TEXT_ENDS: Final = {name: re.compile(f"</{name}", re.IGNORECASE) for name in ("script", "style")}
+
 
 def parse_html(html: str | bytes, encoding: str | None = None) -> etree._Element:
     """Return the root element of a document; a document without any element gives an empty ``html``.
@@ -124,7 +137,7 @@ def parse_html(html: str | bytes, encoding: str | None = None) -> etree._Element
         encoding: charset named by the HTTP header; without it :func:`winnow.page.parsing.decoded` says what decides.
     """
     text = html if isinstance(html, str) else decode(html, encoding)
-    body = with_all_text(text).strip().replace("\x00", "").encode("utf-8", "replace")
+    body = with_all_text(with_few_attributes(text)).strip().replace("\x00", "").encode("utf-8", "replace")
     parser = etree.HTMLParser(recover=True, huge_tree=True, encoding="utf-8")
     root = etree.fromstring(body or b"<html/>", parser=parser)
     return root if root is not None else etree.fromstring(b"<html/>", parser=parser)
@@ -142,6 +155,34 @@ def with_all_text(html: str) -> str:
     if not found[0].startswith("</"):
         return _without(_FRAME_TAGS, html)
     return _without(_DOCUMENT_TAGS, html) if _has_text(html[found.start() :]) else html
+
+
+def with_few_attributes(html: str) -> str:
+    """Return a document without what an element of a large one has above :data:`MAX_ATTRIBUTES`."""
+    if len(html) < _LARGE or _LONG_TAG.search(html) is None:
+        return html
+    kept: list[str] = []
+    begin = place = 0
+    while found := _TAG.search(html, place):
+        if found[1] is None:
+            place = html.find("-->", found.end()) + len("-->")
+            if place < found.end():
+                break
+            continue
+        end_of_kept = _end_of_match(_ATTRIBUTES_KEPT, html, found.end())
+        place = _end_of_match(_ATTRIBUTES, html, end_of_kept)
+        if place > end_of_kept:
+            kept.append(html[begin:end_of_kept])
+            begin = place
+        if raw_text_end := _RAW_TEXT_ENDS.get(found[1].lower()):
+            end = raw_text_end.search(html, place)
+            place = end.start() if end else len(html)
+    return "".join([*kept, html[begin:]])
+
+
+def _end_of_match(pattern: re.Pattern[str], text: str, place: int) -> int:
+    found = pattern.match(text, place)
+    return found.end() if found else place
 
 
 def _without(tags: re.Pattern[str], html: str) -> str:

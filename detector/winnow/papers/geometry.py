@@ -38,7 +38,7 @@ _SIDE: Final = re.compile(
 )
 _COLUMN: Final = re.compile(r"\bcol-(?:lg|md)-(\d{1,2})\b")
 _COLUMNS_OF_A_ROW: Final = 12  # the grid that class names such as col-md-4 count in
-_NUMBER: Final = re.compile(r"\s*(\d{1,5})(?:\.\d*)?\s*(?:px)?\s*$")
+_NUMBER: Final = re.compile(r"\s*(\d{1,5})(?:\.\d*)?\s*(?:px\s*)?$")
 
 
 @dataclass(frozen=True, eq=False, slots=True)

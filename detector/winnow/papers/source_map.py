@@ -8,7 +8,6 @@ marked source is parsed once more: the marks say which token each node came from
 from __future__ import annotations
 
 import codecs
-import html
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -17,6 +16,7 @@ import numpy as np
 from lxml import etree
 from w3lib.encoding import read_bom
 
+from winnow.metadata.values import unescape_text
 from winnow.page.parsing import decoded, parse_html
 from winnow.page.tags import UNSEEN_TEXT
 from winnow.page.tree import prefix_sums
@@ -341,7 +341,7 @@ def _units(source: str, encoding: str) -> Iterator[tuple[str, list[int]]]:
     for found in _UNIT.finditer(source):
         unit = found[0]
         size = [len(character.encode(encoding, "replace")) for character in unit]
-        if unit[0] == "&" and (spelt := html.unescape(unit)) != unit:
+        if unit[0] == "&" and (spelt := unescape_text(unit)) != unit:
             end = 0
             while end < min(len(spelt), len(unit)) and spelt[-1 - end] == unit[-1 - end] and unit[-1 - end] != ";":
                 end += 1
