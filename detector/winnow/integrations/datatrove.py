@@ -1,7 +1,7 @@
 """Steps for datatrove pipelines, which make corpora of web pages: ``pip install 'scrapy-winnow[datatrove]'``.
 
-Each page is judged alone. Where all pages of a site are at hand, ``winnow warc`` does better: it counts them first, and
-writes JSON lines or Parquet, which datatrove reads.
+Each page is cleaned alone. Where all pages of a site are available, ``winnow warc`` is more accurate: it counts them
+first, and writes JSON lines or Parquet, which datatrove reads.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ FACTS = ("title", "confidence", "kind", "template_share")
 class WinnowExtractor(BaseExtractor):  # type: ignore[misc]  # datatrove has no types
     """Replaces the HTML in ``text`` by the content, and puts :data:`FACTS` into the metadata.
 
-    As with datatrove's own extractors a process beside the pipeline's works, which is killed when a page takes too
-    long; documents that fail or have no content are left out and counted.
+    As with datatrove's own extractors the work is done in another process, which is killed when a page takes too long;
+    documents that fail or have no content are dropped and counted.
 
     Args:
         timeout: longest time for a page, in seconds.
         markdown: write Markdown instead of plain text.
         scope: what kind of page to expect, as in :func:`winnow.clean`.
-        favor: what to do in doubt, as there.
+        favor: which mistake is worse, as there.
         model: name or file of the page-level model; ``None`` for the package's own.
     """
 
@@ -60,16 +60,16 @@ class WinnowExtractor(BaseExtractor):  # type: ignore[misc]  # datatrove has no 
 
     def extract(self, text: str) -> str:
         """Return the content of a page."""
-        return str(self._content(text, None)["text"])
+        return str(self._clean(text, None)["text"])
 
     def run(self, data: Iterable[Document], rank: int = 0, world_size: int = 1) -> Iterator[Document]:  # noqa: ARG002
-        """Clean documents; their address is taken from ``metadata["url"]``."""
+        """Clean documents, with the address in ``metadata["url"]``."""
         load_model(self._model)  # here, so that every process has it from its start
         with ExtractorSandbox(timeout=self.timeout, warmup_text=("", None)) as sandbox:
             for document in data:
                 self.stat_update(StatHints.total)
                 with self.track_time():
-                    content = self._in_time(sandbox, document)
+                    content = self._clean_in_time(sandbox, document)
                 if content is None or not content["text"]:
                     self.stat_update(StatHints.dropped)
                     continue
@@ -79,11 +79,9 @@ class WinnowExtractor(BaseExtractor):  # type: ignore[misc]  # datatrove has no 
                 self.update_doc_stats(document)
                 yield document
 
-    def _in_time(self, sandbox: ExtractorSandbox, document: Document) -> dict[str, Any] | None:
+    def _clean_in_time(self, sandbox: ExtractorSandbox, document: Document) -> dict[str, Any] | None:
         try:
-            found: dict[str, Any] = sandbox.process_document(
-                (document.text, document.metadata.get("url")), self._content
-            )
+            found: dict[str, Any] = sandbox.process_document((document.text, document.metadata.get("url")), self._clean)
         except TimeoutError:
             self.stat_update("timeout")
         except EOFError:  # it died
@@ -91,30 +89,30 @@ class WinnowExtractor(BaseExtractor):  # type: ignore[misc]  # datatrove has no 
         except Exception as error:
             self.stat_update("clean_error")
             if not self._has_warned:
-                logger.warning(f"{error!r} while cleaning {document.id}; this is said once")
+                logger.warning(f"{error!r} while cleaning {document.id}; logged once")
                 self._has_warned = True
         else:
             self.stat_update("extracted")
             return found
         return None
 
-    def _content(self, html: str, url: str | None) -> dict[str, Any]:
+    def _clean(self, html: str, url: str | None) -> dict[str, Any]:
         cleaned = clean(html, url, model=load_model(self._model), **self._switches)
         text = cleaned.markdown if self._markdown else cleaned.text
         return {"text": text, **{name: getattr(cleaned, name) for name in FACTS}}
 
 
 class WinnowFilter(BaseFilter):  # type: ignore[misc]  # datatrove has no types
-    """Keeps the documents of :class:`WinnowExtractor`, or of ``winnow warc``, that are good enough.
+    """Keeps the documents of :class:`WinnowExtractor`, or of ``winnow warc``, that pass all limits.
 
     Args:
-        min_confidence: least word F1 that the text is expected to have, 0..1; documents without are kept.
-        max_template_share: largest share of the page that was template, 0..1.
+        min_confidence: smallest expected word F1 of the text, 0 to 1; documents without are kept.
+        max_template_share: largest fraction of the page that was template, 0 to 1.
         kinds: kinds of pages to keep, see :class:`winnow.Cleaned`; ``None`` keeps all.
-        exclusion_writer: gets what is left out, as with every filter.
+        exclusion_writer: gets the dropped documents, as with every filter.
     """
 
-    name = "🌾 Winnow's judgement"
+    name = "🌾 Winnow filter"
 
     def __init__(
         self,

@@ -41,7 +41,7 @@ def _run(tmp_path, *steps):
     return found
 
 
-def test_a_pipeline_gets_the_content_and_what_is_known_of_it(tmp_path):
+def test_a_pipeline_gets_the_content_and_its_metadata(tmp_path):
     found = _run(tmp_path, WinnowExtractor(timeout=30), WinnowFilter(max_template_share=0.9))
     assert [document.id for document in found] == ["0", "1", "2", "3"]
     for number, document in enumerate(found):
@@ -52,7 +52,7 @@ def test_a_pipeline_gets_the_content_and_what_is_known_of_it(tmp_path):
         assert document.metadata["confidence"] == cleaned.confidence
 
 
-def test_the_filter_leaves_out_by_confidence_kind_and_share_with_the_reason():
+def test_the_filter_drops_by_confidence_kind_and_template_with_the_reason():
     document = Document(text="", id="", metadata={"confidence": 0.6, "template_share": 0.4, "kind": "article"})
     assert WinnowFilter().filter(document) is True
     assert WinnowFilter(min_confidence=0.7).filter(document) == (False, "low_confidence")
