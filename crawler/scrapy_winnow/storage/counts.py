@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
-    from redis.asyncio import Redis
 
+    from scrapy_winnow.storage.batches import Command
     from scrapy_winnow.storage.connection import Connection
 
     Hashes = NDArray[np.uint64]
@@ -134,7 +134,7 @@ class NodeCounts:
         """
         nodes = _Distinct(fingerprints, masses)
         contents_id = contents_id or page_id
-        if (settled := await self._held(host, contents_id, nodes)) is not None:
+        if (settled := await self._get_settled(host, contents_id, nodes)) is not None:
             return nodes.evidence_of(settled)
         arguments = (page_id, contents_id, nodes.joined, nodes.masses.tobytes(), *self._limits)
         reply = await self._connection.run(self._count_page, self.keys(host), arguments)
@@ -149,7 +149,7 @@ class NodeCounts:
         how, pages, undercount, version, entries, has_settled = reply
         if has_settled:
             self._count_stat(stats.HOSTS_SETTLED)
-        df = nodes.in_place(frequencies(entries, pages))
+        df = nodes.spread(frequencies(entries, pages))
         counted = how in {_NEW, _REPLACED}
         return SiteEvidence(df, pages, undercount, counted, label_version=version, replaced=how == _REPLACED)
 
@@ -160,21 +160,21 @@ class NodeCounts:
         if settled is not None and not self._is_due(settled):
             return nodes.evidence_of(settled)
         state, counts, *_ = self.keys(host)
-
-        async def ask(client: Redis) -> list[Any]:
-            pipeline = client.pipeline(transaction=False)
-            pipeline.hmget(state, ["stamp", "pages", "undercount", "version", "expected"])
-            pipeline.hstrlen(state, "labels")
-            if len(nodes.distinct):
-                pipeline.hmget(counts, [field.tobytes() for field in nodes.distinct])
-            replies = await pipeline.execute()
-            may_be_labels = replies[0][0] is not None and 0 < replies[1] <= MAX_LABEL_BYTES
-            return [await client.hget(state, "labels") if may_be_labels else None, *replies]
-
-        replies = await self._connection.call(ask)
+        commands: list[Command] = [
+            ("HMGET", state, "stamp", "pages", "undercount", "version", "expected"),
+            ("HSTRLEN", state, "labels"),
+        ]
+        if len(nodes.distinct):
+            commands.append(("HMGET", counts, *(field.tobytes() for field in nodes.distinct)))
+        replies = await self._connection.run_commands(commands)
         if replies is None:
             return None
-        labels, (stamp, *numbers, expected), _, *found = replies
+        (stamp, *numbers, expected), label_bytes, *found = replies
+        labels = None
+        if stamp is not None and 0 < label_bytes <= MAX_LABEL_BYTES:
+            if (replies := await self._connection.run_commands([("HGET", state, "labels")])) is None:
+                return None
+            labels = replies[0]
         pages, undercount, version = map(_count_in, numbers)
         if stamp is not None and labels is not None:
             try:
@@ -185,11 +185,11 @@ class NodeCounts:
             return nodes.evidence_of(settled)
         size = ENTRY.itemsize
         entries = b"".join(entry if entry and len(entry) == size else bytes(size) for reply in found for entry in reply)
-        df = nodes.in_place(frequencies(entries, pages))
+        df = nodes.spread(frequencies(entries, pages))
         return SiteEvidence(df, pages, undercount, counted=False, label_version=version)
 
-    async def _held(self, host: str, contents_id: bytes, nodes: _Distinct) -> SettledHost | None:
-        """The labels of a settled host that this worker holds, confirmed when it is time.
+    async def _get_settled(self, host: str, contents_id: bytes, nodes: _Distinct) -> SettledHost | None:
+        """Return the labels of a settled host that this worker holds, confirmed when it is time.
 
         While Redis is unreachable they are used as they are: a settled host needs no Redis.
         """
@@ -200,12 +200,8 @@ class NodeCounts:
         drifted = settled.has_drifted
         if not drifted and not self._is_due(settled):
             return settled
-
-        async def send(client: Redis) -> int:
-            arguments = (settled.stamp, self._ttl, int(drifted))
-            return int(await self._settled_host.run(client, self.keys(host)[:1], arguments))
-
-        is_known = await self._connection.call(send)
+        arguments = (settled.stamp, self._ttl, int(drifted))
+        is_known = await self._connection.run(self._settled_host, self.keys(host)[:1], arguments)
         settled.confirmed = time.monotonic()
         if is_known is None or (is_known and not drifted):
             return settled
@@ -239,7 +235,7 @@ class _Distinct:
         """The fingerprints, 8 bytes each, the same on every machine."""
         return self.distinct.astype("<u8", copy=False).tobytes()
 
-    def in_place(self, df: NDArray[np.int64]) -> NDArray[np.int64]:
+    def spread(self, df: NDArray[np.int64]) -> NDArray[np.int64]:
         """Put the counts of the distinct nodes where the nodes were; 0 for those that were left out."""
         all_counts = np.zeros(self._size, np.int64)
         all_counts[self._kept] = df[self._place]
@@ -247,7 +243,7 @@ class _Distinct:
 
     def evidence_of(self, settled: SettledHost) -> SiteEvidence:
         """What a settled host says of the nodes."""
-        df = self.in_place(settled.frequencies(self.distinct))
+        df = self.spread(settled.frequencies(self.distinct))
         return SiteEvidence(df, settled.pages, 0, counted=False, settled=True, label_version=settled.version)
 
 

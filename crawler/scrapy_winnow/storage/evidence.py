@@ -16,9 +16,8 @@ if TYPE_CHECKING:
 
     from winnow.page.page import Page
 
-
 MAX_PAGES: Final = 32_767
-"""Largest number of pages that an entry can hold."""
+"""Pages that a host can count: an entry has 15 bits for them."""
 
 ENTRY: Final = np.dtype([("seen", "<u2"), ("missed", "<u2"), ("mass", "u1")])
 """One node; see ``storage/lua/count_page.lua``."""
@@ -31,13 +30,13 @@ class SiteEvidence:
     """What the counts of a host say about the nodes of one page.
 
     Attributes:
-        df: int64, pages of the host that contain each node, in the order of the fingerprints that were asked for; on a
-            settled host the share of pages that was frozen, times ``pages``, and 1 for all other nodes; 0 for nodes
+        df: int64, pages of the host that contain each node, in the order of the fingerprints given; on a
+            settled host the fraction of pages that was frozen, times ``pages``, and 1 for all other nodes; 0 for nodes
             that are not counted.
         pages: pages of the host counted so far.
-        undercount: most that any value of ``df`` can be wrong by, because rare nodes were dropped.
+        undercount: largest error of any value of ``df``, because rare nodes were dropped.
         counted: whether this call counted the page.
-        replaced: whether the page had been counted with other contents, and that was taken back.
+        replaced: whether the page had been counted with other contents, which it replaces.
         settled: whether the labels of the host are frozen, and its pages no longer counted.
         label_version: how often the labels of the host have been frozen; 0 before the first time.
     """
@@ -53,7 +52,7 @@ class SiteEvidence:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UnitCounts:
-    """What a site's counts say of the units of one page: plain numbers, good for any process that parses the page.
+    """What a site's counts say of the units of one page, as plain numbers that a cleaning process can be sent.
 
     Attributes:
         size: units of the page, n + m.
@@ -103,7 +102,7 @@ class HashedUnits:
     contents_id: bytes
 
     def counts(self, evidence: SiteEvidence) -> UnitCounts:
-        """What the counts of the site say of the page's units."""
+        """Return what the counts of the site say of the page's units."""
         return UnitCounts(self.size, self.units, evidence.df, evidence.pages, evidence.label_version)
 
 
@@ -141,7 +140,7 @@ def page_id_of(fingerprint: bytes) -> bytes:
 
 
 def frequencies(entries: bytes, pages: int) -> NDArray[np.int64]:
-    """int64, the document frequencies that packed entries stand for on a host of so many pages."""
+    """Return the document frequencies (int64) in packed entries of a host with so many pages."""
     entry = np.frombuffer(entries, ENTRY)
     missed = (entry["missed"] & ~np.uint16(_WAS_TEMPLATE)).astype(np.int64)
     return frequency_estimates(entry["seen"].astype(np.int64), missed, pages)
