@@ -25,6 +25,16 @@ _PLAIN: Final = re.compile(r"-?[A-Za-z_][\w-]*\Z", re.ASCII)
 _NUMBERED: Final = re.compile(r"\d{3,}|[0-9a-f]{8,}", re.IGNORECASE)
 """Names that change with each page or release: ``post-4711``, ``css-1x2y3z4w``."""
 
+_MAX_TEXT: Final = 200  # characters
+_MAX_OUTLINE: Final = 160
+_MIN_PAGES: Final = 2
+FORMAT: Final = "winnow site profile 1"
+_MAX_FRACTION: Final = 255  # of a label, for all pages
+_ABOUT: Final = (
+    "What the pages of this host repeat. 'template' has CSS selectors, for pages with the structure of these samples; "
+    "'labels' has the fingerprints of Winnow's units and the fraction of pages with each."
+)
+
 
 class Selectors:
     """Finds short selectors for the elements of one page that are likely to last."""
@@ -92,11 +102,6 @@ def _is_lasting(name: str) -> bool:
 
 def _name(tag: object) -> str:
     return str(tag).rpartition("}")[2].lower()
-
-
-_MAX_TEXT: Final = 200  # characters
-_MAX_OUTLINE: Final = 160
-_MIN_PAGES: Final = 2
 
 
 class KnownCounts(Protocol):
@@ -214,14 +219,6 @@ def _sketch(page: Page, element: int) -> str:
     attributes = dict(page.attributes[element])
     names = re.split(r"\s+", attributes.get("class", "").strip())
     return name + (f"#{attributes['id']}" if attributes.get("id") else f".{names[0]}" if names[0] else "")
-
-
-FORMAT: Final = "winnow site profile 1"
-_MAX_FRACTION: Final = 255  # of a label, for all pages
-_ABOUT: Final = (
-    "What the pages of this host repeat. 'template' has CSS selectors, for pages with the structure of these samples; "
-    "'labels' has the fingerprints of Winnow's units and the fraction of pages with each."
-)
 
 
 class ProfileError(ValueError):

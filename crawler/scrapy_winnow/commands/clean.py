@@ -64,6 +64,9 @@ examples:
   winnow segments --json page.html | jq 'select(.template)'     the sections that are cut
 """
 
+_process: dict[str, Any] = {}
+"""Options and model of a process of its own."""
+
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add both commands and their options."""
@@ -215,10 +218,6 @@ def _clean_all(
     context = get_context("forkserver")
     with ProcessPoolExecutor(min(options.processes, len(sources)), context, _start_process, (options,)) as pool:
         yield from zip(sources, pool.map(_clean_in_process, sources, chunksize=_PAGES_PER_CALL), strict=True)
-
-
-_process: dict[str, Any] = {}
-"""Options and model of a process of its own."""
 
 
 def _start_process(options: argparse.Namespace) -> None:

@@ -31,6 +31,8 @@ _MAX_BYTES: Final = 64_000_000
 _MAX_ARCHIVED: Final = 500  # pages of a WARC file, which are held in memory
 _ARCHIVES: Final = (".warc", ".warc.gz", ".warc.zst")
 
+_LABELS: Final = ("content", "template")
+
 
 class DocumentError(Exception):
     """A page that cannot be inspected; the message says why."""
@@ -186,9 +188,6 @@ def _title(source: str) -> str:
 
 def _is_address(source: str) -> bool:
     return source.lower().startswith(("http://", "https://"))
-
-
-_LABELS: Final = ("content", "template")
 
 
 class GoldFile:

@@ -31,6 +31,14 @@ if TYPE_CHECKING:
     from scrapy_winnow.inspector.replay import Replay
     from winnow.models.scores import Favor, Model, Scores
 
+_PREFIX_LENGTH: Final = 24  # characters that find a block whose text was changed
+CONTENT, TEMPLATE, COMMENTS, COPY = range(4)
+KINDS: Final = ("content", "template", "comments", "copy")
+"""Kinds of sections, by number."""
+
+_MAX_ATTRIBUTED: Final = 500  # sections
+_WIDE: Final = Limits(max_bytes=256_000_000, max_nodes=5_000_000)
+
 
 @dataclass(frozen=True, slots=True)
 class Trial:
@@ -126,9 +134,6 @@ class CachedModel:
         return CachedModel(self.model, trial, self.known, self.thresholds)
 
 
-_PREFIX_LENGTH: Final = 24  # characters that find a block whose text was changed
-
-
 def list_facts(cleaned: Cleaned) -> list[tuple[str, str]]:
     """Return the metadata of a page as names and values, each with its source."""
     metadata = cleaned.metadata
@@ -174,14 +179,6 @@ def _to_utf16(text: str, spans: list[tuple[int, int, int]]) -> list[list[int]]:
     points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
     before = np.append(0, np.cumsum(1 + (points > 0xFFFF)))
     return [[block, int(before[begin]), int(before[end])] for block, begin, end in spans]
-
-
-CONTENT, TEMPLATE, COMMENTS, COPY = range(4)
-KINDS: Final = ("content", "template", "comments", "copy")
-"""Kinds of sections, by number."""
-
-_MAX_ATTRIBUTED: Final = 500  # sections
-_WIDE: Final = Limits(max_bytes=256_000_000, max_nodes=5_000_000)
 
 
 @dataclass(eq=False)

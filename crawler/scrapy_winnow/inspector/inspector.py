@@ -26,6 +26,13 @@ _PASSED_THROUGH: Final = {
     "depth": "A crawl passes this page through uncut: its tree is deeper than the parser's limit.",
 }
 
+MAX_ELEMENTS: Final = 20_000
+"""The fifty-odd states of a larger page take half a second each; its file has no controls."""
+
+_THRESHOLDS: Final = tuple(step / 20 for step in range(21))
+_PENALTIES: Final = (-21, *range(-18, 21, 3))  # tenths of a decade; the first means no penalty
+_PAGES: Final = (0, 1, 2, 3, 5, 8, 10, 15, 20, 30, 50, 70, 100)
+
 
 @dataclass(eq=False)
 class Inspector:
@@ -132,14 +139,6 @@ class Inspector:
         if fallback:
             notices.append("All of this page looks like template; its least template-like section is kept.")
         return " ".join(notices)
-
-
-MAX_ELEMENTS: Final = 20_000
-"""The fifty-odd states of a larger page take half a second each; its file has no controls."""
-
-_THRESHOLDS: Final = tuple(step / 20 for step in range(21))
-_PENALTIES: Final = (-21, *range(-18, 21, 3))  # tenths of a decade; the first means no penalty
-_PAGES: Final = (0, 1, 2, 3, 5, 8, 10, 15, 20, 30, 50, 70, 100)
 
 
 def precompute(inspection: Inspection, trial: Trial, models: Sequence[str]) -> str | None:

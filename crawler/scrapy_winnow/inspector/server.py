@@ -26,6 +26,16 @@ if TYPE_CHECKING:
 
 _ASSETS: Final = files("scrapy_winnow.inspector") / "assets"
 
+_MAX_BODY_BYTES: Final = 4_000_000
+_HEADERS: Final = (
+    ("Cache-Control", "no-store"),
+    ("Cross-Origin-Opener-Policy", "same-origin"),
+    ("Cross-Origin-Resource-Policy", "same-origin"),
+    ("Referrer-Policy", "no-referrer"),
+    ("X-Content-Type-Options", "nosniff"),
+    ("X-Frame-Options", "DENY"),
+)
+
 
 def render_document(data: dict[str, Any], *, title: str, load_assets: bool = False) -> str:
     """Return the HTML document of the inspector, which needs no other file.
@@ -77,17 +87,6 @@ def _template() -> Template:
 @lru_cache(maxsize=8)
 def _asset(name: str) -> str:
     return (_ASSETS / name).read_text(encoding="utf-8")
-
-
-_MAX_BODY_BYTES: Final = 4_000_000
-_HEADERS: Final = (
-    ("Cache-Control", "no-store"),
-    ("Cross-Origin-Opener-Policy", "same-origin"),
-    ("Cross-Origin-Resource-Policy", "same-origin"),
-    ("Referrer-Policy", "no-referrer"),
-    ("X-Content-Type-Options", "nosniff"),
-    ("X-Frame-Options", "DENY"),
-)
 
 
 class InspectorServer:

@@ -41,6 +41,10 @@ _PACKAGES: Final = ("scrapy-winnow", "Scrapy", "lxml", "numpy", "redis")
 _MAX_HOSTS: Final = 1_000
 _TIMEOUT_S: Final = 10.0
 
+_DRAWS_PER_SECOND: Final = 4  # in a thread of its own
+_SPEED_WINDOW_S: Final = 10.0
+_DONE: Final = (stats.ITEMS_CLEANED, stats.ITEMS_FALLBACK, stats.ITEMS_EMPTY, stats.ITEMS_TOO_LARGE)
+
 
 class CrawlReport:
     """Writes ``WINNOW_REPORT``. Its errors are logged and change nothing in the crawl and its items."""
@@ -158,11 +162,6 @@ def _versions() -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return found
-
-
-_DRAWS_PER_SECOND: Final = 4  # in a thread of its own
-_SPEED_WINDOW_S: Final = 10.0
-_DONE: Final = (stats.ITEMS_CLEANED, stats.ITEMS_FALLBACK, stats.ITEMS_EMPTY, stats.ITEMS_TOO_LARGE)
 
 
 class CrawlProgress:

@@ -32,6 +32,16 @@ _MAX_SHOWN: Final = 8
 _LOW_CONFIDENCE: Final = 0.5
 _MAX_CLUSTERS: Final = 25
 
+_MAX_POINTS: Final = 160
+_PLOT: Final = Markup("""<svg class="plot" viewBox="0 0 {w} {h}" role="img" aria-label="{title}">
+<path class="grid" d="M44 {top}H{right}M44 {base}H{right}"/>
+<polygon class="area" points="44,{base} {points} {last},{base}"/><polyline points="{points}"/>
+<text x="40" y="{label}" text-anchor="end">{largest}</text><text x="40" y="{base}" text-anchor="end">0</text>
+<text x="44" y="{under}">{begin}</text><text x="{right}" y="{under}" text-anchor="end">{end}</text></svg>""")
+_ASSETS: Final = files("scrapy_winnow.report") / "assets"
+_MAX_IN_DETAIL: Final = 40
+_MAX_IN_TABLE: Final = 1_000
+
 
 @dataclass(frozen=True, slots=True)
 class NotedPage:
@@ -222,14 +232,6 @@ def _mean(values: Iterable[float]) -> float:
     return float(array.mean()) if len(array) else 0.0
 
 
-_MAX_POINTS: Final = 160
-_PLOT: Final = Markup("""<svg class="plot" viewBox="0 0 {w} {h}" role="img" aria-label="{title}">
-<path class="grid" d="M44 {top}H{right}M44 {base}H{right}"/>
-<polygon class="area" points="44,{base} {points} {last},{base}"/><polyline points="{points}"/>
-<text x="40" y="{label}" text-anchor="end">{largest}</text><text x="40" y="{base}" text-anchor="end">0</text>
-<text x="44" y="{under}">{begin}</text><text x="{right}" y="{under}" text-anchor="end">{end}</text></svg>""")
-
-
 def line_plot(
     x: Sequence[float], y: Sequence[float], *, title: str, x_label: str, percent: bool = False, height: int = 120
 ) -> Markup:
@@ -306,11 +308,6 @@ def _thin_out(
     xs, ys = np.add.reduceat(x, starts) / sizes, np.add.reduceat(y, starts) / sizes
     xs[0], xs[-1] = x[0], x[-1]
     return xs, ys
-
-
-_ASSETS: Final = files("scrapy_winnow.report") / "assets"
-_MAX_IN_DETAIL: Final = 40
-_MAX_IN_TABLE: Final = 1_000
 
 
 def render_report(record: CrawlRecord, model: Model | None = None, now: datetime.datetime | None = None) -> str:

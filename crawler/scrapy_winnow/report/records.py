@@ -32,6 +32,14 @@ _MAX_ERRORS: Final = 200
 _STATS: Final = re.compile(r"Dumping Scrapy stats:\s*(\{.*?\n? *[^\n]*\})\s*$", re.MULTILINE | re.DOTALL)
 _FAILED: Final = re.compile(r"^\S+ \S+ \[[^\]]+\] (?:ERROR|CRITICAL): (.*)$", re.MULTILINE)
 
+MAX_HOSTS: Final = 20
+PAGES_PER_HOST: Final = 10
+_MAX_BYTES: Final = 400_000
+_RECLEANED: Final = 5  # pages of a host that are cleaned again, to find sections with low confidence
+_LOW_CONFIDENCE: Final = 0.12  # distance of a score from the threshold
+_MAX_PARTS: Final = 30
+_MAX_UNSURE: Final = 8
+
 
 class PageRecord(NamedTuple):
     """One page that was cleaned.
@@ -176,15 +184,6 @@ def read_log(record: CrawlRecord, path: Path) -> None:
         record.stats |= ast.literal_eval(literal)
     except (ValueError, SyntaxError) as error:
         raise ValueError("its stats cannot be read") from error
-
-
-MAX_HOSTS: Final = 20
-PAGES_PER_HOST: Final = 10
-_MAX_BYTES: Final = 400_000
-_RECLEANED: Final = 5  # pages of a host that are cleaned again, to find sections with low confidence
-_LOW_CONFIDENCE: Final = 0.12  # distance of a score from the threshold
-_MAX_PARTS: Final = 30
-_MAX_UNSURE: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
