@@ -2,7 +2,7 @@
 
     python -m benchmarks.archives.evidence [GOLD SITES_DIR] [--model MODEL] [--pages N]
 
-The demo web is crawled with ``WINNOW_WARC``, and the archive of that very crawl is cleaned again: its truth says which
+The demo web is crawled, and an archive of the pages of that very crawl is cleaned again: its truth says which
 words are content and which are template. Of GOLD, text F1 over the gold pages of each site, whose pages come in an
 order of chance; in one pass a page has then the counts that a crawl would have.
 """
@@ -58,8 +58,9 @@ def _demo(folder: Path, pages: int) -> tuple[list[list[Any]], dict[str, float]]:
     archive = folder / "crawl.warc.gz"
     with DemoWeb(folder / "web", pages=pages) as web:
         say("crawling the demo web")
-        crawl(web.urls.values(), files, pages + _LISTINGS, further=[f"WINNOW_WARC={archive}"])
+        crawl(web.urls.values(), files, pages + _LISTINGS, further=["WINNOW_KEEP_HTML=True"])
         items = {"crawl": read_items(files.items)}
+        write_warc(archive, ((item["url"], item["html"].encode()) for item in items["crawl"]))
         for name, run in RUNS.items():
             say(name)
             run([str(archive)], folder / name, Options(duplicates=False)).run()

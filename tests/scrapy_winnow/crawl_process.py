@@ -2,10 +2,8 @@
 
 import asyncio
 import dataclasses
-import datetime
 import gc
 import json
-import resource
 import sys
 
 import attrs
@@ -100,13 +98,6 @@ ODD_URLS = ["http://[broken", "http://a.example:99999/", "http://a.example/\udc8
 
 MAKERS = {
     "odd": lambda response: [{"url": url, "html": response.text} for url in ODD_URLS],
-    "canonical": lambda response: {
-        "url": response.url.replace("http://", "http://www."),
-        "html": response.text,
-        "number": [1, {"two": 2.5}],
-        "when": datetime.datetime(2026, 11, 22, 4, 30),
-        "odd": object(),
-    },
     "frozen": lambda response: FrozenItem(response.url, response.text),
     "roomless": lambda response: RoomlessItem(url=response.url, html=response.text),
     "forbidding": lambda response: ForbiddingItem(url=response.url, html=response.text),
@@ -223,8 +214,6 @@ def prepare(process, plan):
 
 
 def main(plans):
-    if "file_bytes" in plans["crawls"][0]:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (plans["crawls"][0]["file_bytes"], resource.RLIM_INFINITY))
     process = AsyncCrawlerProcess(PLAIN)
     prepared = [prepare(process, plan) for plan in plans["crawls"]]
     process.start()
@@ -237,7 +226,6 @@ def main(plans):
         stats = crawler.stats.get_stats()
         plain = {name: value for name, value in stats.items() if isinstance(value, int | float | str)}
         results.append({"items": items, "stats": {**plain, "responses_alive": alive, "frozen": gc.get_freeze_count()}})
-    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     with open(plans["out"], "w") as out:  # noqa: PTH123
         json.dump(results, out, default=repr)
 

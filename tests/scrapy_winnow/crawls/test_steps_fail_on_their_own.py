@@ -2,21 +2,16 @@
 
 import pytest
 
-PAGES = 30
 ODD = ["http://[broken", "http://a.example:99999/", "http://a.example/\udc80", "", "http://", "\x00", "a b"]
 
 
 @pytest.fixture(scope="module")
-def crawled(shared_web, start_crawls, tmp_path_factory):
+def crawled(shared_web, start_crawls):
     """One crawl of one page per case, all in one process."""
     (url,) = shared_web.add_articles(1)
     without_html = {"WINNOW_KEEP_HTML": False}
     cases = {
-        "odd": {
-            "item": "odd",
-            "WINNOW_CORRECTIONS": True,
-            "WINNOW_STATE_DIR": str(tmp_path_factory.mktemp("state")),
-        },
+        "odd": {"item": "odd"},
         "odd dropped": {"item": "odd", "WINNOW_DROP_DUPLICATES": True},
         "frozen": {"item": "frozen", **without_html},
         "roomless": {"item": "roomless", **without_html},
@@ -62,18 +57,6 @@ def test_a_field_that_no_item_has_is_said_at_the_first_item_and_at_the_end(crawl
     assert len(_lines(result, "None of the 1 items of this crawl was cleaned")) == 1
     (line,) = _lines(result, "there is no setting WINNOW_HTML_FEILD")
     assert "did you mean WINNOW_HTML_FIELD?" in line
-
-
-def test_a_disk_that_is_full_costs_the_corrections_and_nothing_else(web, start_crawls, tmp_path):
-    urls = web.add_articles(PAGES)
-    plan = {"urls": urls, "WINNOW_CORRECTIONS": True, "WINNOW_STATE_DIR": str(tmp_path), "file_bytes": 16_384}
-    (crawled,) = start_crawls(plan).results()
-    assert len(crawled.items) == PAGES
-    assert all("Story" in item["text"] and item["shingles"] for item in crawled.items)
-    stats = crawled.winnow_stats
-    assert 0 < stats["winnow/items/incomplete"] < PAGES
-    assert stats["winnow/items/cleaned"] == PAGES
-    assert len(_lines(crawled, "Could not keep for a correction")) == 1
 
 
 @pytest.mark.parametrize("thread_tags", [0, 1_000_000])
