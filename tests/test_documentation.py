@@ -43,7 +43,7 @@ def test_the_tables_of_settings_and_stats_are_those_of_the_code(page):
 
 
 def test_settings_named_anywhere_exist():
-    for page in PAGES:
+    for page in set(PAGES) - {ROOT / "CHANGELOG.md"}:  # which names those that are gone
         named = set(re.findall(r"\bWINNOW_[A-Z]\w+", page.read_text(encoding="utf-8")))
         assert named <= SETTINGS.keys(), page.name
 
