@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from winnow.metadata import Metadata, metadata_of
 from winnow.output.chunks import Chunk, chunks_of
-from winnow.output.html import EVERYTHING, Parts, document, write_html
+from winnow.output.html import EVERYTHING, Parts, write_document, write_html
 from winnow.output.markdown import to_markdown
 from winnow.output.segments import Segment, segments
 from winnow.output.stripping import remains
@@ -61,7 +61,7 @@ class Cleaned:
     def html(self) -> str:
         """Clean HTML, a whole document without scripts, styles, frames, comments or handlers."""
         if self._decided is None:
-            return document(self.title, self.text.splitlines())
+            return write_document(self.title, self.text.splitlines())
         page, template = self._decided.page, self._decided.template
         return write_html(page, remains(page, template), self._parts)
 

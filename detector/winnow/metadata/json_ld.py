@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from winnow.metadata.values import address, names, plain, unescape_text, words
 from winnow.page.attributes import question
 from winnow.page.tags import TAG_ID
+from winnow.page.tree import once_per_page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +28,6 @@ _PAGES: Final = frozenset({"WebPage", "ItemPage", "AboutPage", "ContactPage", "C
 _SITES: Final = frozenset({"WebSite", "Organization", "NewsMediaOrganization"})
 _MAX_THINGS: Final = 1_000  # of each script
 _MANY_SCRIPTS: Final = 8  # for so many, all elements of the page are made
-_SCRIPTS: Final = "winnow.metadata.json_ld.json_ld_scripts"
 _JSON_LD: Final = question("type", parts=("ld+json",))
 
 
@@ -93,17 +93,15 @@ class JsonLdScript:
         return _parse(self.text)
 
 
+@once_per_page
 def json_ld_scripts(page: Page) -> list[JsonLdScript]:
-    """Return the scripts of JSON-LD of a page; they are kept with the page, so that each is parsed once."""
-    known: list[JsonLdScript] | None = vars(page).get(_SCRIPTS)
-    if known is None:
-        named = [place for place, kind in page.attributes.having(_JSON_LD) if "ld+json" in kind.lower()]
-        places = page.attributes.bearers(named) if named else []
-        scripts = [index for index in places if page.tag[index] == TAG_ID["script"]]
-        many = len(scripts) > _MANY_SCRIPTS
-        texts = [(page.elements[index] if many else page.element(index)).text for index in scripts]
-        known = vars(page)[_SCRIPTS] = [JsonLdScript(text or "") for text in texts]
-    return known
+    """Return the scripts of JSON-LD of a page, so that each is parsed once."""
+    named = [place for place, kind in page.attributes.having(_JSON_LD) if "ld+json" in kind.lower()]
+    places = page.attributes.bearers(named) if named else []
+    scripts = [index for index in places if page.tag[index] == TAG_ID["script"]]
+    many = len(scripts) > _MANY_SCRIPTS
+    texts = [(page.elements[index] if many else page.element(index)).text for index in scripts]
+    return [JsonLdScript(text or "") for text in texts]
 
 
 def _parse(text: str) -> Any:

@@ -6,8 +6,8 @@ import re
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from winnow.output.markdown.blocks import HEADING, LIST, PARAGRAPH, stacked
-from winnow.output.markdown.writer import blocks_of
+from winnow.output.markdown.blocks import HEADING, LIST, PARAGRAPH, stack_blocks
+from winnow.output.markdown.writer import markdown_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -64,7 +64,7 @@ def chunks_of(html: str, max_words: int = 300) -> list[Chunk]:
     headings: list[tuple[int, str]] = []
     waiting: list[str] = []
     length = _NOTHING
-    for block in blocks_of(html):
+    for block in markdown_blocks(html):
         if block.kind == HEADING:
             _flush(chunks, waiting, headings)
             level, _, title = block.lines[0].partition(" ")
@@ -91,7 +91,7 @@ def _flush(chunks: list[Chunk], waiting: list[str], headings: list[tuple[int, st
 
 def _pieces(block: Block, max_words: int) -> Iterator[str]:
     """The Markdown of a block, in parts where it is too long and can be cut."""
-    text = "\n".join(stacked([block]))
+    text = "\n".join(stack_blocks([block]))
     if _length(text).words <= max_words or block.kind not in {LIST, PARAGRAPH}:
         yield text
         return

@@ -116,7 +116,7 @@ def write_html(page: Page, remains: Remains, parts: Parts = EVERYTHING) -> str:
     return f"<!DOCTYPE html>\n{_opening(page)}\n<body>\n{_body(page, remains, parts)}</body>\n</html>\n"
 
 
-def document(title: str, paragraphs: list[str]) -> str:
+def write_document(title: str, paragraphs: list[str]) -> str:
     """Write a title and paragraphs of text as an HTML document."""
     body = "".join(f"<p>{escape(paragraph, quote=False)}</p>\n" for paragraph in paragraphs)
     return f"<!DOCTYPE html>\n<html>\n{_head(title)}\n<body>\n{body}</body>\n</html>\n"
@@ -134,10 +134,10 @@ def _opening(page: Page) -> str:
         for name, value in page.attributes[index]:
             if name in {"lang", "dir"} and value.strip():
                 stated.setdefault(name, value.strip())
-    return f"<html{attributes(sorted(stated.items(), reverse=True))}>\n{_head(page.title)}"
+    return f"<html{_write_attributes(sorted(stated.items(), reverse=True))}>\n{_head(page.title)}"
 
 
-def base_address(page: Page) -> str:
+def _base_address(page: Page) -> str:
     """What the addresses on a page are relative to; "" where that is not known, or so long that it is an attack."""
     base = _stated_base(page)
     return base if len(base) <= _MAX_BASE_CHARACTERS else ""
@@ -147,10 +147,10 @@ def _stated_base(page: Page) -> str:
     stated = page.attribute("href")
     for index in np.flatnonzero(page.tag == TAG_ID["base"]).tolist():
         if index in stated:
-            base = in_full(stated[index], page.url or "")
+            base = _in_full(stated[index], page.url or "")
             return base if base.startswith(("http://", "https://")) else page.url or ""
     if page.url:
-        return page.url if safe_address(page.url) else ""
+        return page.url if is_safe_address(page.url) else ""
     for index in np.flatnonzero(page.tag == TAG_ID["link"]).tolist():
         found = dict(page.attributes[index])
         if found.get("rel", "").lower() == "canonical" and found.get("href", "").startswith(("http://", "https://")):
@@ -184,7 +184,7 @@ def _body(page: Page, remains: Remains, parts: Parts) -> str:
     )
     runs_to_come = zip([*runs.tolist(), len(page.runs)], [*_block_numbers(page, runs).tolist(), 0], strict=True)
     run, block = next(runs_to_come)
-    body = _Body(base_address(page))
+    body = _Body(_base_address(page))
     offered = _offered_sources(page)
     for index, name, run_begin, end, run_end in elements:
         while run < run_begin:
@@ -215,14 +215,14 @@ def _names(page: Page, elements: NDArray[np.intp], parts: Parts) -> list[str]:
 
 def _with_source(page: Page, index: int, pairs: list[tuple[str, str]], offered: str) -> list[tuple[str, str]]:
     """Give a picture its source from where a script, a ``picture`` or a ``noscript`` beside it would have it from."""
-    pairs = with_lazy_source(pairs)
-    if not is_placeholder(dict(pairs).get("src", "")):
+    pairs = _with_lazy_source(pairs)
+    if not _is_placeholder(dict(pairs).get("src", "")):
         return pairs
     source, after = offered, None if offered else page.elements[index].getnext()
     if after is not None and after.tag == "noscript":
         twin = next(after.iter("img"), None)
-        if twin is not None and not is_placeholder(twin.get("src", "")):
-            source = largest_source(twin.get("src", ""))
+        if twin is not None and not _is_placeholder(twin.get("src", "")):
+            source = _largest_source(twin.get("src", ""))
     return [*((name, value) for name, value in pairs if name != "src"), ("src", source)] if source else pairs
 
 
@@ -234,7 +234,7 @@ def _offered_sources(page: Page) -> dict[int, str]:
     addresses: dict[int, str] = {}
     for index in np.flatnonzero(page.tag == TAG_ID["source"]).tolist():
         stated = dict(page.attributes[index])
-        if address := largest_source(stated.get("srcset", "")) or largest_source(stated.get("data-srcset", "")):
+        if address := _largest_source(stated.get("srcset", "")) or _largest_source(stated.get("data-srcset", "")):
             addresses[index] = address
     places, around = list(addresses), nearest(page.parent, chosen)
     images = np.flatnonzero((page.tag == TAG_ID["img"]) & (around >= 0))
@@ -247,7 +247,7 @@ def _offered_sources(page: Page) -> dict[int, str]:
 
 
 def _with_language(page: Page, index: int, pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    language = language_of(page, index)
+    language = _code_language(page, index)
     if not language:
         return pairs
     classes = dict(pairs).get("class", "").split()
@@ -284,10 +284,10 @@ class _Body:
         border = name in BLOCK_LEVEL
         self.bordered |= border
         if name in VOID:
-            self.written.append(f"<{name}{attributes(pairs, self._base)}>{self._line(border)}")
+            self.written.append(f"<{name}{_write_attributes(pairs, self._base)}>{self._line(border)}")
         elif len(self.open_elements) < MAX_NESTING:
             self._preformatted += name == "pre"
-            self.written.append(f"<{name}{attributes(pairs, self._base)}>")
+            self.written.append(f"<{name}{_write_attributes(pairs, self._base)}>")
             self.open_elements.append((end, run_end, f"</{name}>", border))
         elif border:
             self.written.append("<br>\n")
@@ -331,7 +331,7 @@ def _wrappers(page: Page, remains: Remains) -> NDArray[np.bool_]:
     return wrapper
 
 
-def language_of(page: Page, pre: int) -> str:
+def _code_language(page: Page, pre: int) -> str:
     """Language of a ``pre`` of a page, by the marks of its highlighter on it, inside it or around it; "" for none."""
     element = page.elements[pre]
     around = [element]
@@ -349,7 +349,7 @@ def language_of(page: Page, pre: int) -> str:
     return ""
 
 
-def with_lazy_source(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
+def _with_lazy_source(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """Give a picture that a script would load the address it is to be loaded from, instead of none or a placeholder."""
     found = dict(pairs)
     if found.get("srcset", "").startswith("data:") or "srcset" not in found:
@@ -358,19 +358,19 @@ def with_lazy_source(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
                 pairs = [*((other, value) for other, value in pairs if other != "srcset"), ("srcset", found[name])]
                 break
     lazy = next((found[name].strip() for name in _LAZY_SOURCES if _PICTURE.search(found.get(name, "").strip())), None)
-    if lazy is None and is_placeholder(found.get("src", "")):
-        lazy = largest_source(dict(pairs).get("srcset", "")) or None
+    if lazy is None and _is_placeholder(found.get("src", "")):
+        lazy = _largest_source(dict(pairs).get("srcset", "")) or None
     if lazy is None:
         return pairs
     return [*((other, value) for other, value in pairs if other != "src"), ("src", lazy)]
 
 
-def is_placeholder(source: str) -> bool:
+def _is_placeholder(source: str) -> bool:
     """Whether the source of a picture is none, or one within the page that holds its place."""
     return not source.strip() or source.strip().startswith("data:")
 
 
-def largest_source(srcset: str) -> str:
+def _largest_source(srcset: str) -> str:
     """Return the address of the largest picture of a ``srcset``; "" for none."""
     best, best_size = "", -1.0
     for candidate in _CANDIDATES.split(srcset.strip()):
@@ -384,7 +384,7 @@ def largest_source(srcset: str) -> str:
     return best
 
 
-def attributes(pairs: Iterable[tuple[str, str]], base: str = "") -> str:
+def _write_attributes(pairs: Iterable[tuple[str, str]], base: str = "") -> str:
     """Write the attributes that may stay, each with a space before it: no handlers, styles or unsafe addresses.
 
     Args:
@@ -401,13 +401,13 @@ def _harmless(name: str, value: str, base: str) -> str | None:
     if name in _PLAIN_ATTRIBUTES:
         return value
     if name in _ADDRESSES:
-        return in_full(value, base) if safe_address(value, image=name in {"src", "poster"}) else None
+        return _in_full(value, base) if is_safe_address(value, image=name in {"src", "poster"}) else None
     if name == "srcset":
-        return _set_in_full(value, base) if all(map(safe_address, value.split(","))) else None
+        return _set_in_full(value, base) if all(map(is_safe_address, value.split(","))) else None
     return None
 
 
-def in_full(address: str, base: str) -> str:
+def _in_full(address: str, base: str) -> str:
     """Write a relative address in full, where it is known what it is relative to."""
     bare = address.strip()
     if not base or bare.startswith("#") or _SCHEME.match(bare):
@@ -422,10 +422,10 @@ def _set_in_full(srcset: str, base: str) -> str:
     if not base:
         return srcset
     candidates = (candidate.strip().partition(" ") for candidate in _CANDIDATES.split(srcset.strip()))
-    return ", ".join(f"{in_full(address, base)} {size}".strip() for address, _, size in candidates if address)
+    return ", ".join(f"{_in_full(address, base)} {size}".strip() for address, _, size in candidates if address)
 
 
-def safe_address(address: str, *, image: bool = False) -> bool:
+def is_safe_address(address: str, *, image: bool = False) -> bool:
     """Whether an address is relative or has a harmless scheme; with ``image``, ``data:`` pictures are harmless too."""
     bare = _IGNORED_IN_ADDRESS.sub("", address)
     scheme = _SCHEME.match(bare)

@@ -15,7 +15,7 @@ from winnow.page.tags import BLOCK_LEVEL, TAG_ID, UNSEEN_TEXT, tag_set
 from winnow.page.tree import nearest, once_per_page, outermost, prefix_sums, within
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -121,23 +121,23 @@ def join_blocks(page: Page, texts: list[str], kept: NDArray[np.bool_]) -> str:
     kept = kept & np.fromiter(map(bool, texts), bool, len(texts)) if kept.any() else kept
     if not kept.any():
         return ""
-    wholes = _wholes(page, texts, kept)
-    if wholes:
+    joint = _joint_texts(page, texts, kept)
+    if joint:
         kept, texts = kept.copy(), list(texts)
-        for first, last, whole in wholes:
+        for first, last, whole in joint:
             kept[first + 1 : last] = False
             kept[first] = True
             texts[first] = whole
     blocks = np.flatnonzero(kept)
     pieces = [texts[blocks[0]]]
-    begun = {first for first, _, _ in wholes}
+    begun = {first for first, _, _ in joint}
     for before, block, kind in zip(blocks.tolist(), blocks[1:].tolist(), _breaks(page, blocks).tolist(), strict=False):
         pieces.append(_SEPARATORS[_PARAGRAPH if kind == _CELL and {before, block} & begun else kind])
         pieces.append(texts[block])
     return "".join(pieces)
 
 
-def _wholes(page: Page, texts: list[str], kept: NDArray[np.bool_]) -> list[tuple[int, int, str]]:
+def _joint_texts(page: Page, texts: list[str], kept: NDArray[np.bool_]) -> list[tuple[int, int, str]]:
     """Slices of blocks that are one text together, and that text: tables of data, and ``pre`` of which all is kept."""
     if not (kept & stands_in(page, TABLE | CODE)).any():
         return []
@@ -286,26 +286,27 @@ def shown_runs(page: Page) -> list[str]:
     return shown
 
 
+@once_per_page
 def changed_runs(page: Page) -> dict[int, str]:
     """Text of the runs that are not written as they stand, see :func:`shown_runs`; as a rule there are none."""
-    return _kept_with(page, _changed)
+    if not any(value == _KATEX or _LINE_NUMBERS.search(value) for _, value in page.attributes.having(_CHANGED_CLASSES)):
+        return _separated_buttons(page)
+    classes = page.attribute("class")
+    numbers = _line_numbers(page, [element for element, value in classes.items() if _LINE_NUMBERS.search(value)])
+    formulas = _formulas(page, [element for element, value in classes.items() if value == _KATEX])
+    replaced = np.zeros(page.n, bool)
+    replaced[[*numbers, *formulas]] = True
+    changed = dict.fromkeys(np.flatnonzero(within(page, replaced)[page.run_node]).tolist(), "")
+    return (
+        changed
+        | {int(page.run_begin[element]): f"${tex}$" for element, tex in formulas.items()}
+        | _separated_buttons(page)
+    )
 
 
+@once_per_page
 def tex_of(page: Page) -> dict[int, str]:
     """TeX of the ``math`` elements that hold it, by element, in document order."""
-    return _kept_with(page, _tex)
-
-
-def _kept_with(page: Page, function: Callable[[Page], dict[int, str]]) -> dict[int, str]:
-    """Keep with the page what a function finds in it."""
-    name = f"{function.__module__}.{function.__name__}"
-    known: dict[int, str] | None = vars(page).get(name)
-    if known is None:
-        known = vars(page)[name] = function(page)
-    return known
-
-
-def _tex(page: Page) -> dict[int, str]:
     maths = np.flatnonzero(page.tag == TAG_ID["math"]).tolist()
     if not maths:
         return {}
@@ -324,18 +325,6 @@ def _tex(page: Page) -> dict[int, str]:
         if bare := " ".join((notes[places[place]] if inside else stated.get(index, "")).split()):
             found[index] = _STYLE.sub(r"\1", bare).strip()
     return found
-
-
-def _changed(page: Page) -> dict[int, str]:
-    if not any(value == _KATEX or _LINE_NUMBERS.search(value) for _, value in page.attributes.having(_CHANGED_CLASSES)):
-        return _parted(page)
-    classes = page.attribute("class")
-    numbers = _line_numbers(page, [element for element, value in classes.items() if _LINE_NUMBERS.search(value)])
-    formulas = _formulas(page, [element for element, value in classes.items() if value == _KATEX])
-    replaced = np.zeros(page.n, bool)
-    replaced[[*numbers, *formulas]] = True
-    changed = dict.fromkeys(np.flatnonzero(within(page, replaced)[page.run_node]).tolist(), "")
-    return changed | {int(page.run_begin[element]): f"${tex}$" for element, tex in formulas.items()} | _parted(page)
 
 
 def _line_numbers(page: Page, elements: list[int]) -> list[int]:
@@ -362,7 +351,7 @@ def _formulas(page: Page, glyphs: list[int]) -> dict[int, str]:
     return found
 
 
-def _parted(page: Page) -> dict[int, str]:
+def _separated_buttons(page: Page) -> dict[int, str]:
     """A space before each run that touches another one over the borders of two buttons or unknown elements."""
     boxes = page.tag == TAG_ID["button"]
     boxes[[element for element, name in page.unknown_names.items() if "-" in name]] = True

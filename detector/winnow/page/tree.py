@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from winnow.page.page import Page
 
-Array = TypeVar("Array", bound="NDArray[Any]")
+Result = TypeVar("Result")
 Number = TypeVar("Number", bound=np.number[Any])
 
 
@@ -30,18 +30,19 @@ class Tree(Protocol):
         ...
 
 
-def once_per_page(function: Callable[[Page], Array]) -> Callable[[Page], Array]:
-    """Keep the array that a function makes of a page with the page, for all who ask for it; it is read-only."""
+def once_per_page(function: Callable[[Page], Result]) -> Callable[[Page], Result]:
+    """Keep what a function makes of a page with the page, for all who ask for it; an array becomes read-only."""
     name = f"{function.__module__}.{function.__qualname__}"
 
     @wraps(function)
-    def kept(page: Page) -> Array:
+    def kept(page: Page) -> Result:
         known = vars(page)
         if name not in known:
             known[name] = function(page)
-            known[name].flags.writeable = False
-        array: Array = known[name]
-        return array
+            if isinstance(known[name], np.ndarray):
+                known[name].flags.writeable = False
+        result: Result = known[name]
+        return result
 
     return kept
 

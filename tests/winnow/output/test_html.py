@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from tests.winnow.output.written import write
-from winnow.output.html import MAX_NESTING, Parts, safe_address, write_html
+from winnow.output.html import MAX_NESTING, Parts, is_safe_address, write_html
 from winnow.output.stripping import remains
 from winnow.output.text import block_texts, join_blocks
 from winnow.page.page import Page
@@ -48,8 +48,8 @@ def test_dangerous_addresses_are_told_from_ordinary_ones() -> None:
         *("file:///etc/passwd", "blob:x"),
     )
     ordinary = ("", "/a", "a/b:c", "?q=a:b", "#a:b", "//host/x", "https://host/a", "HTTP://h", "mailto:a@b.c", "tel:+1")
-    assert not any(safe_address(address) or safe_address(address, image=True) for address in dangerous)
-    assert all(map(safe_address, ordinary))
+    assert not any(is_safe_address(address) or is_safe_address(address, image=True) for address in dangerous)
+    assert all(map(is_safe_address, ordinary))
 
 
 def test_pictures_may_be_inline_data_but_links_may_not() -> None:

@@ -57,7 +57,7 @@ class Item:
     paragraphs: bool
 
 
-def stacked(blocks: list[Block], *, tight: bool = False) -> list[str]:
+def stack_blocks(blocks: list[Block], *, tight: bool = False) -> list[str]:
     """Lines of blocks below each other, with an empty line between them unless that would make a tight list loose."""
     lines: list[str] = []
     before: Block | None = None
@@ -75,12 +75,12 @@ def _may_follow(block: Block, before: Block) -> bool:
     return block.kind in _MAY_FOLLOW_DIRECTLY[before.kind]
 
 
-def quote(blocks: list[Block]) -> Block:
+def write_quotation(blocks: list[Block]) -> Block:
     """A quotation of blocks."""
-    return Block(QUOTE, [f"> {line}" if line else ">" for line in stacked(blocks)])
+    return Block(QUOTE, [f"> {line}" if line else ">" for line in stack_blocks(blocks)])
 
 
-def listing(items: list[Item], *, ordered: bool, before: Block | None) -> Block:
+def write_list(items: list[Item], *, ordered: bool, before: Block | None) -> Block:
     """A list; next to another list it takes another marker, or the two would be one."""
     marker = "." if ordered else "-"
     if before is not None and before.kind == LIST and before.marker == marker:
@@ -91,7 +91,7 @@ def listing(items: list[Item], *, ordered: bool, before: Block | None) -> Block:
         bullet = f"{item.number}{marker} " if ordered else f"{marker} "
         if place and not tight:
             lines.append("")
-        content = stacked(item.blocks, tight=tight) or [""]
+        content = stack_blocks(item.blocks, tight=tight) or [""]
         lines.append(f"{bullet}{content[0]}".rstrip() if not content[0] else bullet + content[0])
         indentation = " " * len(bullet)
         lines += [indentation + line if line else "" for line in content[1:]]
@@ -131,7 +131,7 @@ class Cell:
         )
 
 
-def table(rows: list[list[Cell]]) -> list[Block]:
+def write_table(rows: list[list[Cell]]) -> list[Block]:
     """Write rows of cells as a table; nothing where there is no text."""
     placed = list(grid([(cell, cell.columns, cell.rows) for cell in row] for row in rows if row))
     if not any(cell.text for row in placed for cell in row if cell):
@@ -155,14 +155,14 @@ def _line(cells: list[str], least: int) -> str:
     return f"| {' | '.join([*cells, *[''] * (least - len(cells))])} |"
 
 
-def fenced(code: str, language: str) -> list[str]:
+def write_code_block(code: str, language: str) -> list[str]:
     """Write lines of code between fences longer than those in it."""
     longest = max((len(run) for run in _FENCE.findall(code)), default=2)
     fence = "`" * (longest + 1)
     return [f"{fence}{language}", *(code.split("\n") if code else []), fence]
 
 
-def heading(level: int, text: str) -> str:
+def write_heading(level: int, text: str) -> str:
     """Write a heading of level 1 to 6; number signs at its end are text."""
     return f"{'#' * level} {_CLOSING.sub(_escaped_closing, text)}"
 

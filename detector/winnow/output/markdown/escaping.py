@@ -85,7 +85,7 @@ def _with_backslash(found: re.Match[str]) -> str:
     return f"\\{found['mark']}"
 
 
-def address(url: str) -> str:
+def write_address(url: str) -> str:
     """Write the target of a link or the source of an image."""
     bare = _ENTITY.sub("&amp;", _IN_ADDRESS.sub(lambda found: quote(found[0]), url.strip()))
     if not bare:
@@ -102,13 +102,13 @@ def _balanced(text: str) -> bool:
     return depth == 0
 
 
-def title(text: str) -> str:
+def write_title(text: str) -> str:
     """Write the title of a link or an image, quoted, with a space before it; nothing for an empty one."""
     words = _ENTITY.sub("&amp;", text.replace("\\", "\\\\").replace('"', '\\"')).replace("\n", "&#10;")
     return f' "{words}"' if words.strip() else ""
 
 
-def code_span(code: str) -> str:
+def write_code_span(code: str) -> str:
     """Write code within a line, between more backticks in a row than it holds itself."""
     code = code.replace("\n", " ")
     fence = "`" * _shortest_missing(code)

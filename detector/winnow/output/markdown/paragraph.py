@@ -14,7 +14,14 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Final
 
-from winnow.output.markdown.escaping import address, code_span, escape_lines, escape_text, has_formula, title
+from winnow.output.markdown.escaping import (
+    escape_lines,
+    escape_text,
+    has_formula,
+    write_address,
+    write_code_span,
+    write_title,
+)
 
 BREAK: Final = "\\\n"
 """A line break within a paragraph."""
@@ -106,7 +113,7 @@ class Line:
         """Add an image."""
         self._begin()
         described = escape_text(" ".join(description.split()), brackets=True)
-        self._pieces.append(Piece(f"![{described}]({address(source)}{title(caption)})"))
+        self._pieces.append(Piece(f"![{described}]({write_address(source)}{write_title(caption)})"))
 
     def line_break(self) -> None:
         """Add a line break; at the end of a paragraph it is none."""
@@ -219,7 +226,7 @@ def _write_pieces(pieces: list[Piece]) -> str:
             text = "["
             links.append(index)
         else:
-            text = f"]({address(mark.href or '')}{title(mark.title)})"
+            text = f"]({write_address(mark.href or '')}{write_title(mark.title)})"
             begin = links.pop()
             if _is_own_address(pieces[begin : index + 1]):
                 written[begin], written[begin + 1], text = "<", str(mark.href), ">"
@@ -250,7 +257,7 @@ def _text(pieces: list[Piece], index: int, written: list[str], *, in_link: bool,
     if piece.code and "]:" in piece.text and written == ["["]:  # it would be the name of a reference
         return escape_text(piece.text, brackets=True)
     if piece.code:
-        return code_span(piece.text)
+        return write_code_span(piece.text)
     if not piece.plain:
         return piece.text
     text = escape_text(piece.text, brackets=in_link, dollars=formulas)

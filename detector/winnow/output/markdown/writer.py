@@ -18,14 +18,14 @@ from winnow.output.markdown.blocks import (
     Block,
     Cell,
     Item,
-    fenced,
-    heading,
-    listing,
-    quote,
-    stacked,
-    table,
+    stack_blocks,
+    write_code_block,
+    write_heading,
+    write_list,
+    write_quotation,
+    write_table,
 )
-from winnow.output.markdown.escaping import code_span
+from winnow.output.markdown.escaping import write_code_span
 from winnow.output.markdown.paragraph import Line, Mark
 from winnow.output.text import code_lines
 from winnow.page.tags import BLOCK_LEVEL, UNSEEN_TEXT
@@ -76,7 +76,7 @@ class QuoteFrame(Frame):
     """A ``blockquote``."""
 
     def finished(self) -> list[Block]:  # noqa: D102
-        return [quote(self.blocks)] if self.blocks else []
+        return [write_quotation(self.blocks)] if self.blocks else []
 
 
 @dataclass(eq=False)
@@ -90,7 +90,7 @@ class ListFrame(Frame):
     before: Block | None = None
 
     def finished(self) -> list[Block]:  # noqa: D102
-        return [listing(self.items, ordered=self.ordered, before=self.before)] if self.items else []
+        return [write_list(self.items, ordered=self.ordered, before=self.before)] if self.items else []
 
 
 @dataclass(eq=False)
@@ -107,7 +107,7 @@ class TableFrame(Frame):
     rows: list[list[Cell]] = field(default_factory=list)
 
     def finished(self) -> list[Block]:  # noqa: D102
-        return [*self.blocks, *table(self.rows)]
+        return [*self.blocks, *write_table(self.rows)]
 
 
 @dataclass(eq=False)
@@ -137,10 +137,10 @@ def to_markdown(html: str) -> str:
     Args:
         html: a document of :func:`winnow.output.html.write_html`, or HTML of that kind.
     """
-    return "\n".join(stacked(blocks_of(html)))
+    return "\n".join(stack_blocks(markdown_blocks(html)))
 
 
-def blocks_of(html: str) -> list[Block]:
+def markdown_blocks(html: str) -> list[Block]:
     """Return the blocks of clean HTML as Markdown, paragraphs, headings, lists and so on; see :func:`to_markdown`."""
     root = etree.fromstring(html, parser=etree.HTMLParser(huge_tree=True)) if html.strip() else None
     if root is None:
@@ -237,7 +237,7 @@ class _Writer:
             else:
                 self._need_item()
         if tag == "pre":
-            self._add(Block(CODE, fenced(code_lines(element), language(element))))
+            self._add(Block(CODE, write_code_block(code_lines(element), _code_language(element))))
             return False
         if tag == "hr":
             self._add(Block(RULE, ["___" if len(self._frames) > 1 else "---"]))
@@ -268,7 +268,7 @@ class _Writer:
     def _open_in_cell(self, element: _Element) -> bool:
         if element.tag == "pre":
             lines = [line.rstrip() for line in code_lines(element).split("\n")]
-            self._add(Block(PARAGRAPH, [code_span(line) for line in lines if line]))
+            self._add(Block(PARAGRAPH, [write_code_span(line) for line in lines if line]))
             return False
         if element.tag in _MARKS or element.tag in _HEADINGS:
             self._begin(element)
@@ -326,7 +326,7 @@ class _Writer:
         level = int(self._heading.tag[1])
         self._heading = None
         if not self._line.empty:
-            self._add(Block(HEADING, [heading(level, self._line.finish())]))
+            self._add(Block(HEADING, [write_heading(level, self._line.finish())]))
 
     def _add(self, block: Block) -> None:
         self._need_item()
@@ -385,7 +385,7 @@ def _number(value: str | None, otherwise: int) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS else otherwise
 
 
-def language(pre: _Element) -> str:
+def _code_language(pre: _Element) -> str:
     """Language of a ``pre`` of clean HTML, by its class ``language-...`` or that of its ``code``; "" for none."""
     for element in (pre, *pre.iterchildren("code")):
         if found := _LANGUAGE_CLASS.search(element.get("class", "")):
