@@ -74,7 +74,7 @@ class Script:
         else:
             await client.script_load(self.source)
 
-    def of(self, client: Redis) -> SyncScript:
+    def register(self, client: Redis) -> SyncScript:
         """Return the script for a blocking client, to be called with keys and arguments."""
         return client.register_script(self.source)
 

@@ -115,7 +115,7 @@ class HostRecords:
         stamp, ttl = self._client.hget(state, "stamp"), self._client.ttl(state)
         if stamp is None:
             return False
-        script = Script("settled_host").of(self._client)
+        script = Script("settled_host").register(self._client)
         return bool(script(keys=[state], args=[stamp, int(ttl), 1]))
 
     def _sizes(self, hosts: list[str]) -> list[int | None]:
@@ -196,7 +196,7 @@ class HostLabels:
         """Make a host that is not known one that is settled with these labels; return whether it was not known."""
         packed = np.empty(len(self.fingerprints), LABEL)
         packed["fingerprint"], packed["fraction"] = self.fingerprints, self.fractions
-        script = Script("import_labels").of(client)
+        script = Script("import_labels").register(client)
         arguments: Sequence[bytes | int | str]
         arguments = packed.tobytes(), self.pages, repr(self.expected), max(self.version, 1), ttl
         return bool(script(keys=list(host_keys(prefix, version, host)), args=arguments))

@@ -130,6 +130,9 @@ def describe_other_layouts(names: Iterable[bytes], prefix: str, *, fingerprints:
             is_index = found["tag"].startswith(b"near-duplicates")
             kind = "near-duplicates" if is_index else "counts of hosts"
             here = f"{INDEX_LAYOUT}" if is_index else f"{fingerprints}.{HOST_LAYOUT}"
+        elif rest.startswith(b":{learn}:"):
+            kinds.add("examples and models of winnow learn, which is no more")
+            continue
         else:
             continue
         if (layout := found["layout"].decode()) != here:

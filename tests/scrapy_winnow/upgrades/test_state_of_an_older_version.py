@@ -62,6 +62,7 @@ def test_an_older_profile_is_taken_over(server, capsys):
         (b"winnow:near:4:0123456789ab", []),
         (b"winnow:0.9:{host.example:8080}:h", ["counts of hosts (layout 0.9, now 7.3)"]),
         (b"winnow:7.3:{host.example}:h", []),
+        (b"winnow:{learn}:blocks-9:of:host", ["examples and models of winnow learn, which is no more"]),
         (b"winnowed:0.9:{host.example}:h", []),
     ],
 )
