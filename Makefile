@@ -69,7 +69,7 @@ types: $(VENV)/.installed ## mypy, strict
 	$(BIN)/mypy
 
 chromium: ## the browser that tests drive, where there is none yet: Debian's, as root or with sudo
-	-@sh benchmarks/layout/install-chromium.sh || echo "Install chromium, or the tests of the browser will fail." >&2
+	-@sh .ci/install-chromium.sh || echo "Install chromium, or the tests of the browser will fail." >&2
 
 tests: $(VENV)/.installed chromium ## pytest, a process per core
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadscope
@@ -90,9 +90,6 @@ release-check: $(VENV)/.installed ## build what is to be published, check it, in
 
 benchmarks: $(VENV)/.installed ## published figures; PAGES=folder of HTML, GOLD=file of gold text, SITES=folder of sites for those that need data
 	$(BIN)/python -m pip install --quiet --constraint $(PINS) --no-build-isolation --editable '.[dev,peers]'
-	$(BIN)/python -m benchmarks.speed.smoother
-	$(BIN)/python -m benchmarks.speed.fingerprints $(PAGES)
-	$(BIN)/python -m benchmarks.faults.crash_resume
 	$(BIN)/python -m benchmarks.applications.near_duplicates
 	$(BIN)/python -m benchmarks.speed.crawl_speed
 	$(BIN)/python -m benchmarks.speed.event_loop
@@ -102,12 +99,6 @@ benchmarks: $(VENV)/.installed ## published figures; PAGES=folder of HTML, GOLD=
 	$(BIN)/python -m benchmarks.speed.node_growth
 	$(BIN)/python -m benchmarks.faults.core_fuzzing $(PAGES)
 	$(if $(GOLD),$(BIN)/python -m benchmarks.accuracy.extraction $(GOLD) $(PAGES))
-	$(if $(GOLD),$(BIN)/python -m benchmarks.accuracy.template_measures $(GOLD) $(PAGES))
-	$(if $(GOLD),$(BIN)/python -m benchmarks.accuracy.smoothing $(GOLD) $(PAGES))
-	$(if $(SITES),$(BIN)/python -m benchmarks.accuracy.cross_site $(SITES) --pages-per-site 3)
-	$(if $(and $(SITES),$(GOLD)),$(BIN)/python -m benchmarks.accuracy.learning_curve $(SITES) $(GOLD) $(PAGES))
-	$(if $(and $(SITES),$(shell command -v chromium)),$(BIN)/python -m benchmarks.layout.geometry $(SITES) --boxes .winnow/boxes)
-	$(if $(and $(SITES),$(shell command -v chromium)),$(BIN)/python -m benchmarks.layout.real_geometry $(SITES) --boxes .winnow/boxes)
 
 GOLD_FILES := wcxb-dev/gold.jsonl articles/gold.jsonl
 

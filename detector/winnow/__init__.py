@@ -7,6 +7,7 @@ from winnow.models import load_model
 from winnow.output.chunks import Chunk
 from winnow.output.segments import Segment
 from winnow.page.page import DEFAULT_LIMITS, Limits, Page, PageTooLarge
+from winnow.site import Site
 
 __all__ = [
     "DEFAULT_LIMITS",
@@ -17,6 +18,7 @@ __all__ = [
     "Page",
     "PageTooLarge",
     "Segment",
+    "Site",
     "clean",
     "load_model",
 ]

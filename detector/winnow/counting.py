@@ -292,6 +292,10 @@ class LossyCounts:
         """Most pages that any fingerprint can have been missed on."""
         return self._undercount
 
+    def has(self, page_id: int) -> bool:
+        """Whether a page was counted."""
+        return page_id in self._pages
+
     def add(self, page_id: int, fingerprints: Hashes) -> bool:
         """Count a page; see :meth:`winnow.counting.Counts.add`."""
         if page_id in self._pages:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 def decide(page: Page, model: Model, counts: SiteCounts | None, options: Options) -> Draft:
     """Decide of every unit of a page whether it is kept.
 
+    Where nothing would be left of a page with the counts of its site, the page is right and decides alone.
+
     Args:
         page: the page.
         model: page-level model.
@@ -41,6 +43,9 @@ def decide(page: Page, model: Model, counts: SiteCounts | None, options: Options
     draft = Draft(page, model, counts, options)
     for step in STEPS:
         step(draft)
+    if draft.is_fallback and counts is not None:
+        draft = decide(page, model, None, options)
+        draft.is_fallback = True
     return draft
 
 

@@ -7,7 +7,7 @@ model that judges them by themselves is better than one that takes them for a pa
 
 Sizes are the browsers' defaults; letters are a little smaller, as most style sheets make them. The paper this serves
 annotates nodes with a real browser's positions and areas (Chakrabarti, Kumar, Punera: Page-level template detection via
-isotonic smoothing, section 5.2). How near the estimate comes to a browser: ``benchmarks/layout/geometry.py``.
+isotonic smoothing, section 5.2).
 """
 
 from __future__ import annotations

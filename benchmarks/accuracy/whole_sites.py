@@ -1,0 +1,130 @@
+"""Word F1 on pages of whole sites that were marked by hand: each page alone, and with 2 to 100 pages of its site counted.
+
+    python -m benchmarks.accuracy.whole_sites SITES_DIR [SITES_DIR ...] [--marks benchmarks/gold/sites.jsonl] [--peers]
+
+Counted are the page and others of its site, drawn at random, each content once. Words that only blocks have which may be
+either are held against nobody; pages without any content are left out. *Holes* are blocks that are cut inside tables and
+lists of which 70% of the text is kept, a thousand blocks kept. *Loses* counts the sites that are more than .01 below their
+pages alone.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+import winnow
+from benchmarks.shared.common import parser_of, say, table, write_json
+from benchmarks.shared.peers import peers
+from winnow.page.tags import tag_set
+from winnow.page.text import WORD
+from winnow.page.tree import prefix_sums
+from winnow.site import PageCounts
+from winnow.training.site_evidence import COMMENTS, CONTENT, MAYBE, SEEN, SitePages, marked_sites, read_marks
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from winnow import Cleaned
+
+ALONE: Final = "page alone"
+_STRUCTURES: Final = tag_set("table", "ul", "ol", "dl")
+_WHOLE: Final = 0.7
+_LOSES: Final = -0.01
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = parser_of(__doc__ or "")
+    parser.add_argument("sites", type=Path, nargs="+", metavar="SITES_DIR", help="folders with one folder a site")
+    parser.add_argument("--marks", type=Path, default=Path("benchmarks/gold/sites.jsonl"), metavar="FILE")
+    parser.add_argument("--model", help="page-level model (default: the package's own)")
+    parser.add_argument("--peers", action="store_true", help="other extractors beside it, as far as they are installed")
+    parser.add_argument("--only", nargs="+", metavar="SITE", help="these sites only")
+    options = parser.parse_args()
+    model = winnow.load_model(options.model)
+    others = peers() if options.peers else {}
+    f1: dict[str, dict[str, list[tuple[float, float, float]]]] = defaultdict(lambda: defaultdict(list))
+    holes: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    try:
+        marks = [page for page in read_marks(options.marks) if not options.only or page.site in options.only]
+        for site, pages in marked_sites(options.sites, marks):
+            say(site.name)
+            files = [(file.relative_to(site.folder).as_posix(), file, site.url(file)) for file in site.files]
+            counted, random = SitePages(files, model), np.random.default_rng(0)
+            for index, name in enumerate(counted.names):
+                if name not in pages:
+                    continue
+                page = counted.pages[index]
+                texts = page.block_texts()
+                words = {letter: Counter[str]() for letter in (CONTENT, COMMENTS, MAYBE)}
+                for letter, text in zip(pages[name].of_blocks(texts), texts, strict=True):
+                    words.get(letter, Counter()).update(WORD.findall(text.lower()))
+                if words[CONTENT].total() < 4:
+                    continue
+                results = {ALONE: winnow.clean(page, model=model)}
+                for seen in SEEN:
+                    counts = PageCounts(*counted.counts(index, seen, random))
+                    results[f"{seen} pages counted"] = winnow.clean(page, model=model, site=counts)
+                for key, cleaned in results.items():
+                    f1[key][site.name].append(_scores(cleaned.text, words))
+                    cut, kept = _holes(cleaned)
+                    holes[key][0] += cut
+                    holes[key][1] += kept
+                if others:
+                    html = (site.folder / name).read_bytes()
+                    for peer, extract in others.items():
+                        f1[peer][site.name].append(_scores(extract(html), words))
+    except (OSError, ValueError) as error:
+        sys.exit(str(error))
+    rows = [_row(key, by_site, f1[ALONE], holes.get(key)) for key, by_site in f1.items()]
+    print(table(["", "P", "R", "F1", "gains", "loses", "holes"], rows))
+    write_json(
+        options, {key: {site: [v[2] for v in of] for site, of in by_site.items()} for key, by_site in f1.items()}
+    )
+
+
+def _scores(text: str, words: dict[str, Counter[str]]) -> tuple[float, float, float]:
+    """Precision, recall and F1 of a text; words that only may be content or comments are held against nobody."""
+    got = Counter(WORD.findall(text.lower()))
+    hit = (got & words[CONTENT]).total()
+    extra = got - words[CONTENT]
+    wrong = extra.total() - (extra & words[MAYBE]).total()
+    precision, recall = hit / max(hit + wrong, 1), hit / words[CONTENT].total()
+    return precision, recall, 2 * precision * recall / max(precision + recall, 1e-9)
+
+
+def _holes(cleaned: Cleaned) -> tuple[int, int]:
+    """Blocks cut inside structures of which most is kept; and blocks kept."""
+    draft = cleaned.decided
+    if draft is None:
+        return 0, 0
+    page, kept = draft.page, draft.kept
+    roots = np.flatnonzero(_STRUCTURES[page.tag])
+    begin, end = page.block_begin[roots], page.block_end[roots]
+    whole, inside = prefix_sums(draft.lengths), prefix_sums(draft.lengths * kept)
+    mostly = (inside[end] - inside[begin] >= _WHOLE * (whole[end] - whole[begin])) & (end - begin > 1)
+    cover = np.bincount(begin[mostly], minlength=page.m + 1) - np.bincount(end[mostly], minlength=page.m + 1)
+    return int(((np.cumsum(cover)[:-1] > 0) & ~kept).sum()), int(kept.sum())
+
+
+def _row(
+    key: str,
+    by_site: dict[str, list[tuple[float, float, float]]],
+    alone: dict[str, list[tuple[float, float, float]]],
+    holes: Sequence[int] | None,
+) -> list[object]:
+    values = np.concatenate([np.array(of) for of in by_site.values()])
+    gains = [np.mean([v[2] for v in of]) - np.mean([v[2] for v in alone[site]]) for site, of in by_site.items()]
+    return [
+        key, *values.mean(axis=0).round(3).tolist(), sum(gain > -_LOSES for gain in gains),
+        sum(gain < _LOSES for gain in gains), "" if holes is None else round(1000 * holes[0] / max(holes[1], 1), 1),
+    ]  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

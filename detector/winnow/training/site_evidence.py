@@ -1,0 +1,273 @@
+r"""Learns what a site's counts say of a block, on pages of whole sites that were marked by hand and on gold pages.
+
+    python -m winnow.training.site_evidence SITES_DIR [SITES_DIR ...] --marks benchmarks/gold/sites.jsonl \
+        --gold articles/gold.jsonl --gold wcxb-dev/gold.jsonl
+
+A line of the marks is a page: its site and file, and of each block a letter (``c`` content, ``o`` comments, ``m`` may
+be either, ``t`` template) and a short hash of its text, so that marks hold on to blocks that are cut in another way later.
+The text of nobody's page is in them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import sys
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+
+from winnow.cleaning import clean
+from winnow.counting import MemoryCounts, frequencies_from_leaves, leaves
+from winnow.duplicates import shingles
+from winnow.evidence.marked_articles import with_authors_mark, with_titled_article
+from winnow.fingerprints import node_fingerprints
+from winnow.models import load_model
+from winnow.models.scores import log_odds
+from winnow.page.page import Page, PageTooLarge
+from winnow.training.evaluation import GoldPage, read_gold
+from winnow.training.gold import content_fractions
+from winnow.training.sites import Site, find_sites
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from winnow.models.scores import Model
+
+    Floats = NDArray[np.float64]
+
+SEEN: Final = (2, 5, 10, 30, 100)
+"""Pages of a site that are counted when a page is looked at, itself among them."""
+
+CONTENT, COMMENTS, MAYBE, TEMPLATE = "comt"
+
+_HASH_DIGITS: Final = 8
+_MIN_GOLD_PAGES: Final = 5  # of a host
+
+
+@dataclass(frozen=True, slots=True)
+class PageMarks:
+    """What a reader marked on a page.
+
+    Attributes:
+        site: name of the site's folder.
+        page: path of the file in it.
+        kind: kind of page, such as ``"forum"``.
+        marks: a letter for each block.
+        hashes: a hash of the text of each block.
+    """
+
+    site: str
+    page: str
+    kind: str
+    marks: str
+    hashes: tuple[str, ...]
+
+    def of_blocks(self, texts: Sequence[str]) -> str:
+        """Return a letter for each of a page's blocks; :data:`MAYBE` for those that the reader did not see."""
+        left: dict[str, list[str]] = {}
+        for mark, digest in zip(reversed(self.marks), reversed(self.hashes), strict=True):
+            left.setdefault(digest, []).append(mark)
+        return "".join(known.pop() if (known := left.get(hash_block(text))) else MAYBE for text in texts)
+
+
+def hash_block(text: str) -> str:
+    """Hash the text of a block: eight hexadecimal digits."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_HASH_DIGITS // 2).hexdigest()
+
+
+def read_marks(path: Path) -> list[PageMarks]:
+    """Read marked pages.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: a line is no marked page.
+    """
+    found = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        try:
+            row = json.loads(line)
+            digits = row["blocks"]
+            hashes = tuple(digits[at : at + _HASH_DIGITS] for at in range(0, len(digits), _HASH_DIGITS))
+            marks = PageMarks(row["site"], row["page"], row["kind"], row["marks"], hashes)
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"{path}, line {number}: not a marked page ({error!r})") from error
+        if len(marks.marks) != len(hashes):
+            raise ValueError(f"{path}, line {number}: {len(marks.marks)} marks of {len(hashes)} blocks")
+        found.append(marks)
+    return found
+
+
+class SitePages:
+    """The pages of a site, with what counting takes of each.
+
+    Args:
+        files: name, file and address of each page.
+        model: page-level model; what it takes for the content says which pages are the same.
+
+    Attributes:
+        names: name of each page.
+        pages: the pages.
+    """
+
+    def __init__(self, files: Iterable[tuple[str, Path, str]], model: Model) -> None:
+        self.names: list[str] = []
+        self.pages: list[Page] = []
+        self._counted: list[NDArray[np.uint64]] = []
+        self._contents: list[bytes] = []
+        for name, file, url in files:
+            try:
+                page = Page.parse(file.read_bytes(), url)
+            except PageTooLarge:
+                continue
+            self.names.append(name)
+            self.pages.append(page)
+            self._counted.append(np.unique(node_fingerprints(page)[leaves(page)]))
+            self._contents.append(shingles(clean(page, model=model).text).tobytes())
+
+    def counts(self, index: int, seen: int, random: np.random.Generator) -> tuple[NDArray[np.int64], int]:
+        """Count a page and others drawn at random, each content once.
+
+        Returns:
+            int64[n + m], pages that have each unit of the page; and how many were counted.
+        """
+        counts, known = MemoryCounts(), set()
+        for other in [index, *random.permutation(len(self.pages)).tolist()]:
+            if counts.pages < seen and self._contents[other] not in known:
+                known.add(self._contents[other])
+                counts.add(other, self._counted[other])
+        page = self.pages[index]
+        df = np.where(leaves(page), counts.df(node_fingerprints(page)), 0)
+        return frequencies_from_leaves(page, df), counts.pages
+
+
+def marked_sites(folders: Sequence[Path], marks: Sequence[PageMarks]) -> Iterator[tuple[Site, Mapping[str, PageMarks]]]:
+    """Yield the sites of some folders that have marked pages, with the marks by file.
+
+    Raises:
+        FileNotFoundError: a folder does not exist.
+        ValueError: none of the sites is there.
+    """
+    by_site: dict[str, dict[str, PageMarks]] = {}
+    for each in marks:
+        by_site.setdefault(each.site, {})[each.page] = each
+    sites = [site for folder in folders for site in find_sites(folder) if site.name in by_site]
+    if not sites:
+        raise ValueError(f"none of the {len(by_site)} marked sites is in {', '.join(map(str, folders))}")
+    for site in sites:
+        yield site, by_site[site.name]
+
+
+def block_examples(
+    site: SitePages, letters_of: Mapping[str, Callable[[list[str]], str]], model: Model, seed: int = 0
+) -> tuple[Floats, NDArray[np.bool_], Floats]:
+    """Make examples of the pages of a site that have labels, each looked at with :data:`SEEN` pages counted.
+
+    Args:
+        site: the site.
+        letters_of: by name of a page, what gives a letter for each of its block texts.
+        model: page-level model.
+        seed: draws the other pages.
+
+    Returns:
+        float64[e, 3], the log-odds of the page's own score, the share of the site's other pages that have the block, and
+        the logarithm of the pages counted; bool[e], whether the block is template; float64[e], its weight: the root of
+        its characters, pages alike.
+    """
+    random = np.random.default_rng(seed)
+    rows, labels, weights = [], [], []
+    for index, name in enumerate(site.names):
+        if name not in letters_of:
+            continue
+        page = site.pages[index]
+        letters = np.array(list(letters_of[name](page.block_texts())), "U1")
+        known = (letters == CONTENT) | (letters == TEMPLATE)
+        if not (letters == CONTENT).any():
+            continue
+        scores = with_titled_article(page, with_authors_mark(page, model.score(page)))
+        own = np.clip(log_odds(scores.templateness[page.n :]), -6, 6)
+        root = np.sqrt(np.maximum(np.fromiter(map(len, page.block_texts()), float, page.m), 1))
+        for seen in SEEN:
+            df, pages = site.counts(index, seen, random)
+            share = np.clip(df[page.n :] - 1, 0, None) / max(pages - 1, 1)
+            rows.append(np.stack([own, share, np.full(page.m, np.log(pages))], axis=1)[known])
+            labels.append((letters == TEMPLATE)[known])
+            weights.append((root / root.sum() * np.sqrt(page.m))[known])
+    if not rows:
+        return np.zeros((0, 3)), np.zeros(0, bool), np.zeros(0)
+    return np.concatenate(rows), np.concatenate(labels), np.concatenate(weights)
+
+
+def gold_hosts(path: Path) -> Iterator[tuple[list[tuple[str, Path, str]], dict[str, Callable[[list[str]], str]]]]:
+    """Yield the files of the hosts that have five pages or more in a file of gold pages, and what labels them.
+
+    A block is content when seven tenths of its words are in the gold text, in the same order, template up to two tenths.
+    """
+    by_host: dict[str, list[GoldPage]] = {}
+    for page in read_gold(path):
+        by_host.setdefault(urlsplit(page.url or "").hostname or "", []).append(page)
+    for host, pages in sorted(by_host.items()):
+        if host and len(pages) >= _MIN_GOLD_PAGES:
+            files = [(page.page_id, path.parent / "html" / f"{page.page_id}.html", page.url or "") for page in pages]
+            yield files, {page.page_id: partial(_letters_of_gold, gold=page.text) for page in pages}
+
+
+def _letters_of_gold(texts: list[str], gold: str) -> str:
+    shares = content_fractions(texts, gold)
+    return "".join(CONTENT if share >= 0.7 else TEMPLATE if share <= 0.2 else MAYBE for share in shares)
+
+
+def learn_weights(rows: Floats, labels: NDArray[np.bool_], weights: Floats) -> tuple[float, float, float, float]:
+    """Fit a logistic regression: weights of the three columns of :func:`block_examples`, and the constant."""
+    mean, scale = rows.mean(axis=0), rows.std(axis=0) + 1e-9
+    fitted = LogisticRegression(C=0.3, max_iter=500).fit((rows - mean) / scale, labels, sample_weight=weights)
+    own, share, pages = (fitted.coef_[0] / scale).tolist()
+    constant = float(fitted.intercept_[0] - (fitted.coef_[0] * mean / scale).sum())
+    return own, share, pages, constant
+
+
+def main() -> None:
+    """Learn, and print the weights."""
+    parser = argparse.ArgumentParser(
+        prog="python -m winnow.training.site_evidence",
+        description="Learn what it says of a block that other pages of its site have it, too.",
+    )
+    parser.add_argument("sites", type=Path, nargs="+", metavar="SITES_DIR", help="folders with one folder a site")
+    parser.add_argument("--marks", type=Path, required=True, metavar="FILE", help="pages marked by hand")
+    parser.add_argument(
+        "--gold", type=Path, action="append", default=[], metavar="FILE", help="gold pages beside html/"
+    )
+    parser.add_argument("--model", help="page-level model (default: the package's own)")
+    parser.add_argument("--leave-out", nargs="+", default=[], metavar="SITE", help="sites to measure on")
+    options = parser.parse_args()
+    model = load_model(options.model)
+    try:
+        marks = [page for page in read_marks(options.marks) if page.site not in options.leave_out]
+        examples = []
+        for site, pages in marked_sites(options.sites, marks):
+            print(f"winnow.training.site_evidence: {site.name}", file=sys.stderr, flush=True)
+            files = [(file.relative_to(site.folder).as_posix(), file, site.url(file)) for file in site.files]
+            examples.append(
+                block_examples(SitePages(files, model), {name: page.of_blocks for name, page in pages.items()}, model)
+            )
+        for path in options.gold:
+            for hosts_files, letters_of in gold_hosts(path):
+                examples.append(block_examples(SitePages(hosts_files, model), letters_of, model))
+    except (OSError, ValueError) as error:
+        parser.error(str(error))
+    own, share, pages_weight, constant = learn_weights(
+        *(np.concatenate(column) for column in zip(*examples, strict=True))
+    )
+    print(f"score {own:.3f}, share {share:.3f}, log(pages) {pages_weight:.3f}, constant {constant:.3f}")
+
+
+if __name__ == "__main__":
+    main()
