@@ -45,6 +45,7 @@ _ARTICLES: Final = frozenset(
 )
 """Types of schema.org whose ``articleBody`` is a whole article: of a live blog or a forum it is the latest post."""
 
+# Linear: a tag is read as far as the next angle bracket.
 _MARKUP: Final = re.compile(r"</?[A-Za-z][^<>]*>")
 _MOST_CHARACTERS: Final = 2_000_000
 

@@ -53,12 +53,14 @@ _MAX_NAME_WORDS: Final = 5
 _BYLINE: Final = re.compile(
     r"(?:^|[\s_-])(?:byline|author)(?:[\s_-]?(?:name|link|names|text))?(?:$|[\s_])", re.IGNORECASE
 )
+# Linear: each step of a path is read by the one before it alone.
 _OF_AUTHOR: Final = re.compile(
     r"/(?:authors?|by|contributors?|profiles?|people|staff|writers?|journalists?)/[^/?#]+/?$"
 )
 _DATED: Final = re.compile(
     r"(?:^|[\s_-])(?:date|datetime|published|posted|timestamp|pubdate)(?:$|[\s_-])", re.IGNORECASE
 )
+# Linear: titles have single spaces, and what follows the dash is bounded.
 _SITE_AT_END: Final = re.compile(r"\s+(?:[|–—•·]|-)\s+[^|–—•·]{2,40}$")
 
 _MIN_LANGUAGE_CHARACTERS: Final = 40

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from winnow.page.page import Page
 
 _OPENING: Final = re.compile(r"\A\s*(?:<!--|(?://\s*)?<!\[CDATA\[)")
+# Linear: each comma looks through the white space behind it alone.
 _TRAILING_COMMA: Final = re.compile(r",(?=\s*[}\]])")
 _ARTICLES: Final = re.compile(r"Article|BlogPosting|Report|Posting$|Review$")
 _THINGS: Final = frozenset(

@@ -12,12 +12,14 @@ _TAG: Final = re.compile(r"<[^>]{1,200}>")
 _BEFORE_NAMES: Final = re.compile(
     r"^\s*(?:written by|posted by|by|von|par|por|di|da|od|af|av|door|author:?)[\s:]+", re.IGNORECASE
 )
+# Linear: white space in the texts that this sees is single spaces.
 _BETWEEN_NAMES: Final = re.compile(r"\s*(?:,|;|\||&|\band\b|\bund\b|\bet\b|\by\b)\s+", re.IGNORECASE)
 MAX_VALUES: Final = 20  # authors or tags
 _MAX_NAME_CHARACTERS: Final = 80
 
 _DAY_FIRST: Final = re.compile(r"\b(\d{1,2})\.(\d{1,2})\.(\d{4})\b")
 _YEAR_FIRST: Final = re.compile(r"\b(\d{4})[-/.年](\d{1,2})[-/.月](\d{1,2})")
+# Linear, as those above: what repeats, white space, ends in another kind of character, and is passed once a word.
 _WORDS: Final = re.compile(r"\b([A-Za-z]{3,9})\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})\b")
 _WORDS_DAY_FIRST: Final = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)?\s+([A-Za-z]{3,9})\.?,?\s+(\d{4})\b")
 _MONTH_NAMES: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")

@@ -72,6 +72,7 @@ _PICTURES: Final = tag_set("img", "picture", "source", "video", "audio", "track"
 _DIVISIONS: Final = np.array([name == "div" for name in OUTPUT_NAME])
 _BORDERED: Final = np.array([name in BLOCK_LEVEL and name not in VOID for name in OUTPUT_NAME])
 
+# Linear: each of its beginnings follows a space, and the spaces behind it are no beginning.
 _LANGUAGE_CLASS: Final = re.compile(
     r"(?:^|\s)(?:lang(?:uage)?-|highlight-(?:source-|text-)?|brush:\s*|(?:hljs|sourceCode|shj-lang-)\s+(?:language-)?)"
     r"([a-zA-Z][a-zA-Z0-9+#.-]*)"

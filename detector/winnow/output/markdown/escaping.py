@@ -10,6 +10,7 @@ import re
 from typing import Final
 from urllib.parse import quote
 
+# Linear: what looks ahead stops at the character that it begins with.
 _ANYWHERE: Final = re.compile(
     r"""
       `
@@ -26,6 +27,7 @@ _ANYWHERE: Final = re.compile(
 _FIRST: Final = re.compile(r"[`\\<&\[\]*_~]")
 """What all of these begin with: most texts have none of it, and are left alone after one look."""
 _WITH_BRACKETS: Final = re.compile(f"{_ANYWHERE.pattern}|[\\[\\]]", re.VERBOSE)
+# Linear: matched at the start of a line alone, and of two runs of the same characters none follow each other.
 _AT_LINE_START: Final = re.compile(
     r"""
     \A(?:
@@ -44,6 +46,7 @@ _AT_LINE_START: Final = re.compile(
     re.VERBOSE,
 )
 _SIGNS_AT_START: Final = frozenset("#>-+*=|:[")
+# Linear: a dollar sign looks as far as the next one.
 _FORMULA: Final = re.compile(r"\$(?=[^\s$](?:[^$]*[^\s$])?\$(?!\d))")
 _CONTROLS: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _IN_ADDRESS: Final = re.compile(r"[\x00-\x20\x7f-\xa0\\<>\u2028\u2029]")
