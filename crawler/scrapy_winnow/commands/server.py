@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
     from redis import Redis
 
-LEAST_LEASE: Final = 1.0
-"""Seconds that a lease lasts at least: it is renewed three times meanwhile."""
-
 _TIMEOUT_S: Final = 30.0  # a command may wait longer than a crawl
 
 

@@ -32,10 +32,7 @@ if TYPE_CHECKING:
     from winnow.models.scores import Favor, Model, Scores
 
 _PREFIX_LENGTH: Final = 24  # characters that find a block whose text was changed
-CONTENT, TEMPLATE, COMMENTS, COPY = range(4)
-KINDS: Final = ("content", "template", "comments", "copy")
-"""Kinds of sections, by number."""
-
+CONTENT, TEMPLATE, COMMENTS, COPY = range(4)  # kinds of sections, as the script numbers them
 _MAX_ATTRIBUTED: Final = 500  # sections
 _WIDE: Final = Limits(max_bytes=256_000_000, max_nodes=5_000_000)
 
