@@ -1,1 +1,1 @@
-"""Redis and Valkey: clients, the guarded connection, Lua scripts, and the private server."""
+"""What crawls keep in Redis or Valkey, and the way to it: counts of hosts, the near-duplicate index, the private server."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from redis import Redis
 
 _BATCH: Final = 500
+_SCANNED: Final = 5_000  # keys a round trip: most of them are those of the near-duplicate index
 _LABEL_BYTES: Final = 9
 _FIELDS: Final = ("pages", "entries", "version", "used", "stamp")
 _ALL_PAGES: Final = 255
@@ -70,15 +71,15 @@ class HostRecords:
         self._sizes_known = True
 
     def all(self) -> Iterator[HostRecord]:
-        """Go through all hosts, in no order; the server is asked for some hundreds at a time."""
+        """Go through all hosts, in no order, some hundreds at a time."""
         before, after = (part.encode() for part in host_keys(self._prefix, self._version, "\n").state.split("\n"))
         pattern = re.sub(rb"([*?\[\]\\])", rb"\\\1", before) + b"*" + after
-        names = (key[len(before) : -len(after)].decode() for key in self._client.scan_iter(match=pattern, count=_BATCH))
+        names = (key[len(before) : -len(after)].decode() for key in self._client.scan_iter(match=pattern, count=_SCANNED))
         while batch := list(islice(names, _BATCH)):
             yield from self.named(batch)
 
     def named(self, hosts: Iterable[str]) -> Iterator[HostRecord]:
-        """Look hosts up; those that are not known are left out."""
+        """Look hosts up; unknown ones are left out."""
         hosts = list(hosts)
         pipeline = self._client.pipeline(transaction=False)
         for host in hosts:
