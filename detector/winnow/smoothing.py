@@ -113,7 +113,13 @@ def smooth_scores(page: Page, scores: Scores) -> SmoothedScores:
     Raises:
         ValueError: a score lies outside 0..1, or a penalty or weight is negative or not a number.
     """
-    return smooth(page.unit_parent, scores.templateness, scores.weight, scores.penalty, in_tree=scores.in_tree)
+    value, section = np.empty(len(scores.weight)), np.empty(len(scores.weight), np.int32)
+    cost = core.smooth(
+        *(page.unit_parent, np.ascontiguousarray(scores.in_tree, bool)),
+        *(np.ascontiguousarray(scores.templateness, np.float64), np.ascontiguousarray(scores.weight, np.int64)),
+        *(np.ascontiguousarray(scores.penalty, np.float64), value, section, MAX_WORK),
+    )
+    return SmoothedScores(value, section, cost)
 
 
 def unsmoothed(page: Page, scores: Scores) -> SmoothedScores:

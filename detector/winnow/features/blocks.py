@@ -21,7 +21,6 @@ import numpy as np
 from winnow.core import SEED, core
 from winnow.features.context import ContextWindows
 from winnow.features.tokens import TOKEN_FEATURE_NAMES, Tokens, TokenTables, leading_words
-from winnow.memo import Memo
 from winnow.page.attributes import question
 from winnow.page.tags import TAG_ID, TAG_NAMES, tag_set
 from winnow.page.text import character_properties, text_totals
@@ -165,6 +164,8 @@ _HIDDEN: Final = question("hidden")
 _STATES: Final = question("aria-hidden", parts=["true"])
 _STYLES: Final = question("style", parts=["none"])
 _NUMBER: Final = re.compile(r"\d+")
+_MARK: Final = b"\xff"  # of a digit; UTF-8 has no such byte
+_MARKING_DIGITS: Final = bytes.maketrans(b"0123456789", _MARK * 10)
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,16 +227,17 @@ def _compute_features(page: Page) -> BlockFeatures:
 def _class_signatures(table: AttributeTable) -> NDArray[np.int64]:
     """int64 by first attribute: a checksum of each ``class`` without its numbers (``post-12``), 0 for all others."""
     signatures = np.zeros(len(table.first), np.int64)
-    classes = table.named("class")
-    signatures[list(classes.values())] = list(map(_SIGNATURES.__getitem__, classes))
+    if classes := table.named("class"):
+        together = "\0".join(classes)  # which no value holds
+        if not together.isascii():
+            together = _NUMBER.sub("#", together)
+        values = together.encode("utf-8", "surrogatepass").translate(_MARKING_DIGITS)
+        while _MARK * 2 in values:  # each time halves the longest number
+            values = values.replace(_MARK * 2, _MARK)
+        checksums = map(crc32, values.replace(_MARK, b"#").split(b"\0"))
+        places = np.fromiter(classes.values(), np.int64, len(classes))
+        signatures[places] = np.fromiter(checksums, np.int64, len(classes)) + 1
     return signatures
-
-
-def _signature(value: str) -> int:
-    return crc32(_NUMBER.sub("#", value).encode("utf-8", "surrogatepass")) + 1
-
-
-_SIGNATURES: Final = Memo(_signature, 16_384)
 
 
 def _hiding_attributes(table: AttributeTable) -> list[int]:
