@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from time import thread_time
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 import html5lib
@@ -147,8 +147,7 @@ def take_model(data: bytes) -> None:
 
 @cache
 def _model() -> bytes:
-    shipped: Any = models._SHIPPED
-    return next(iter(sorted(shipped.glob("blocks-self*.npz")))).read_bytes()
+    return next(Path(models.__file__).parent.glob("weights/blocks-self*.npz")).read_bytes()
 
 
 @cache
