@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 from weakref import WeakValueDictionary
 
 if TYPE_CHECKING:
@@ -40,41 +40,7 @@ class Memo(dict[Argument, Result]):
         return result
 
 
-class BulkMemo(Generic[Argument, Result]):
-    """Calls a function that takes many arguments at once, and is the faster for it, for those it has not met.
-
-    Args:
-        function: a pure function from a list of arguments to the list of their results, of which none is ``None``.
-        most: results kept.
-    """
-
-    def __init__(self, function: Callable[[list[Argument]], list[Result]], most: int) -> None:
-        self._function = function
-        self._most = most
-        self._known: dict[Argument, Result] = {}
-        _memos[id(self)] = self
-
-    def of(self, arguments: list[Argument]) -> list[Result]:
-        """Results of different arguments, in their order."""
-        found: list[Any] = list(map(self._known.get, arguments))
-        missing = [place for place, result in enumerate(found) if result is None]
-        if missing:
-            results = self._function([arguments[place] for place in missing])
-            if len(self._known) + len(missing) > self._most:
-                self.clear()
-            for place, result in zip(missing, results, strict=True):
-                found[place] = result
-                argument = arguments[place]
-                if len(self._known) < self._most and not (isinstance(argument, str) and len(argument) > _LONGEST):
-                    self._known[argument] = result
-        return found
-
-    def clear(self) -> None:
-        """Forget all results."""
-        self._known.clear()
-
-
-_memos: Final[WeakValueDictionary[int, Memo[Any, Any] | BulkMemo[Any, Any]]] = WeakValueDictionary()
+_memos: Final[WeakValueDictionary[int, Memo[Any, Any]]] = WeakValueDictionary()
 
 
 def forget() -> None:

@@ -1,6 +1,6 @@
 import pytest
 
-from winnow.memo import BulkMemo, Memo, forget
+from winnow.memo import Memo, forget
 from winnow.page.page import Page
 from winnow.page.tree import once_per_page
 
@@ -24,28 +24,11 @@ def test_very_long_strings_are_not_kept():
     assert not memo
 
 
-def test_a_function_of_many_arguments_is_called_for_the_new_ones_together():
-    calls = []
-    memo = BulkMemo(lambda texts: calls.append(texts) or [text.upper() for text in texts], 10)
-    assert memo.of(["a", "b"]) == ["A", "B"]
-    assert memo.of(["c", "a", "d"]) == ["C", "A", "D"]
-    assert memo.of(["d", "b"]) == ["D", "B"]
-    assert calls == [["a", "b"], ["c", "d"]]
-
-
-def test_a_memo_of_many_keeps_no_more_than_allowed_and_nothing_very_long():
-    memo = BulkMemo(lambda texts: [len(text) for text in texts], 3)
-    assert memo.of(["x" * 1_000, "a", "bb"]) == [1_000, 1, 2]
-    assert set(memo._known) == {"a", "bb"}
-    assert memo.of(list("stuvwxyz")) == [1] * 8
-    assert len(memo._known) <= 3
-
-
 def test_all_memos_can_be_emptied_at_once():
-    one, many = Memo(len, 3), BulkMemo(lambda texts: texts, 3)
-    assert (one["x"], many.of(["x"])) == (1, ["x"])
+    memos = Memo(len, 3), Memo(str.upper, 3)
+    assert [memo["x"] for memo in memos] == [1, "X"]
     forget()
-    assert (one, many._known) == ({}, {})
+    assert memos == ({}, {})
 
 
 def test_what_a_function_makes_of_a_page_is_kept_with_the_page():
