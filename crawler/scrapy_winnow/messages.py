@@ -138,7 +138,7 @@ def read_task(message: Message) -> CleaningTask:
 
 
 def packed_html(html: str | bytes) -> bytes:
-    """Return HTML as it is sent; whether it was text has to be said."""
+    """Return HTML as it is sent; whether it was text goes into the head."""
     return html.encode("utf-8", "surrogatepass") if isinstance(html, str) else html
 
 

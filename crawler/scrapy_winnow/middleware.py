@@ -47,7 +47,7 @@ class CountNodes:
 
     def process_spider_input(self, response: Response) -> None:
         """Read the page: a callback that returns a list has run, and may have changed the tree, before its output."""
-        # What goes wrong here goes wrong again when the page is to be counted, and is said and counted there.
+        # What goes wrong here goes wrong again when the page is to be counted, and is logged and counted there.
         with suppress(Exception):
             cleaner = self._winnow.cleaner
             if not self._is_page(response) or cleaner.reads_elsewhere(response.body):

@@ -40,7 +40,6 @@ _STATUS_STATS: Final = {
     "binary": stats.ITEMS_NOT_HTML,
 }
 
-
 _CONTENT: Final = frozenset({"text", "clean_html", "markdown"})
 """Values that hold the content of a page."""
 
@@ -51,7 +50,7 @@ STORE_TIMEOUT_S: Final = 10.0
 class CleanItems:
     """Cleans items of any kind that ``itemadapter`` knows, whether the spider middleware has seen their page or not.
 
-    For an item with the whole page of its response the middleware's work is taken over. Any other HTML is parsed here,
+    For an item with the whole page of its response what the middleware has read is used. Any other HTML is parsed here,
     and what the site's counts say of it is looked up, without counting it.
     """
 
@@ -80,7 +79,7 @@ class CleanItems:
         """
         winnow, step = self._winnow, self._winnow.step
         source = winnow.sources.take(item)
-        found = cleaned = sourceal = None
+        found = cleaned = original = None
         with step("read the item", stats.ITEMS_FAILED, source.url if source is not None else None):
             found = self._html_of(item, source)
         if found is None:
@@ -98,10 +97,10 @@ class CleanItems:
             winnow.count(stats.ITEMS_WITH_EVIDENCE)
         if url is not None:
             with step("look for near-duplicates of the item", stats.ITEMS_INCOMPLETE, url):
-                sourceal = await self._sourceal(url, cleaned)
-        if sourceal is not None:
-            cleaned.values["duplicate_of"] = sourceal
-            self._drop_duplicate(sourceal, source)
+                original = await self._find_original(url, cleaned)
+        if original is not None:
+            cleaned.values["duplicate_of"] = original
+            self._drop_duplicate(original, source)
         with step("fill the fields of the item", stats.ITEMS_INCOMPLETE, url):
             self._writer.write(adapter, cleaned.values)
         return item
@@ -142,13 +141,13 @@ class CleanItems:
         elif winnow.counts is not None and url is not None and site is not None:
             hashed = await cleaner.read(html, url)
             if hashed is not None:
-                with self._winnow.step("look up the counts for the item", stats.ITEMS_INCOMPLETE, url):
+                with winnow.step("look up the counts for the item", stats.ITEMS_INCOMPLETE, url):
                     evidence = await winnow.counts.read(site, hashed.fingerprints)
         counts = hashed.counts(evidence) if hashed is not None and evidence is not None else None
         model = source.options.model if source is not None else None
         return await cleaner.clean(html, url, hashed, counts, model)
 
-    async def _sourceal(self, url: str, cleaned: CleanedItem) -> str | None:
+    async def _find_original(self, url: str, cleaned: CleanedItem) -> str | None:
         winnow = self._winnow
         if winnow.duplicates is None:
             return None
@@ -163,15 +162,19 @@ class CleanItems:
             winnow.count(stats.ITEMS_DUPLICATE)
         return verdict.duplicate_of
 
-    async def _enter_stored(self, item: Any) -> None:  # noqa: ARG002  the name is the signal's
-        if self._unstored is not None and self._winnow.duplicates is not None:
+    async def _enter_stored(self, item: Any) -> None:
+        if self._unstored is None:
+            return
+        if self._winnow.duplicates is None:
+            self._unstored.lost(item)
+        else:
             await self._unstored.stored(self._winnow.duplicates)
 
-    def _drop_duplicate(self, sourceal: str, source: ItemSource | None) -> None:
+    def _drop_duplicate(self, original: str, source: ItemSource | None) -> None:
         choice = source.options.drop_duplicates if source is not None else None
         if self._winnow.config.drop_duplicates if choice is None else choice:
             self._winnow.count(stats.ITEMS_DROPPED)
-            raise DropItem(f"near-duplicate of {sourceal}", log_level="INFO")
+            raise DropItem(f"near-duplicate of {original}", log_level="INFO")
 
 
 def _site_of(source: ItemSource | None, url: str | None) -> str | None:
@@ -181,7 +184,7 @@ def _site_of(source: ItemSource | None, url: str | None) -> str | None:
 
 
 class ItemWriter:
-    """Fills fields of items; classes of items refuse in any way they like, and no item is lost by it.
+    """Fills fields of items; an item whose class refuses them is not lost.
 
     Args:
         winnow: the crawl's extension.

@@ -182,7 +182,7 @@ class CleaningProcess(asyncio.Protocol):
             if not answer.done():
                 answer.set_exception(ProcessDiedError())
         if not self._ready.cancelled():
-            self._ready.exception()  # seen, where nobody waits for it any more
+            self._ready.exception()  # retrieved, where nothing awaits it any more
         self._asked.clear()
         self.bytes_in_hand = 0
         self._died(self)
@@ -380,7 +380,7 @@ class CleaningPool:
         return None
 
     async def _turn(self, *, is_first: bool) -> None:
-        """Wait to be woken; whoever was and has to wait again is the next one."""
+        """Wait to be woken; a page that was woken and has to wait again is the next one."""
         waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         (self._waiting.append if is_first else self._waiting.appendleft)(waiting)
         try:
@@ -438,7 +438,7 @@ class CleaningPool:
             )  # fmt: skip
 
     def _keep(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do some work beside the crawl; whoever waits for a process looks again after it."""
+        """Do some work beside the crawl; pages that wait for a process look again after it."""
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._done)
