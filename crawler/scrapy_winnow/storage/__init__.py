@@ -1,1 +1,1 @@
-"""What crawls keep in Redis or Valkey, and the way to it: counts of hosts, the near-duplicate index, the private server."""
+"""What crawls keep in Redis, and the way to it: counts of hosts, the near-duplicate index, the private server."""

@@ -74,7 +74,9 @@ class HostRecords:
         """Go through all hosts, in no order, some hundreds at a time."""
         before, after = (part.encode() for part in host_keys(self._prefix, self._version, "\n").state.split("\n"))
         pattern = re.sub(rb"([*?\[\]\\])", rb"\\\1", before) + b"*" + after
-        names = (key[len(before) : -len(after)].decode() for key in self._client.scan_iter(match=pattern, count=_SCANNED))
+        names = (
+            key[len(before) : -len(after)].decode() for key in self._client.scan_iter(match=pattern, count=_SCANNED)
+        )
         while batch := list(islice(names, _BATCH)):
             yield from self.named(batch)
 
