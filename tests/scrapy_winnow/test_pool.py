@@ -207,9 +207,9 @@ async def test_a_page_that_processes_die_of_is_left_to_the_caller():
         with dying():
             assert await pool.clean(task(HTML)) is None
         assert len(died) == 2
+        assert (await pool.clean(task(HTML))).status == "cleaned"
         with dying(), pytest.raises(ProcessDiedError):
             await pool.read(HTML, URL, Limits())
-        assert (await pool.clean(task(HTML))).status == "cleaned"
 
 
 async def test_a_process_that_hangs_is_ended(monkeypatch: pytest.MonkeyPatch):
