@@ -77,7 +77,7 @@ class _List(argparse.Action):
         from winnow.papers.methods import METHODS  # noqa: PLC0415
 
         for name, entry in METHODS.items():
-            print(f"{name:<24} {entry.says}")
+            print(f"{name:<24} {entry.description}")
         raise SystemExit(0)
 
 
@@ -97,7 +97,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         title="methods", dest="method", metavar="METHOD", required=True, parser_class=_MethodParser
     )
     for name, entry in METHODS.items():
-        methods.add_parser(name, help=entry.says, formatter_class=argparse.RawDescriptionHelpFormatter)
+        methods.add_parser(name, help=entry.description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.set_defaults(run=run)
 
 
@@ -184,14 +184,14 @@ def _add_parameter(group: argparse._ArgumentGroup, parameter: Parameter) -> None
     options: dict[str, Any] = {"dest": parameter.name, "default": parameter.default}
     flag = "--" + parameter.name.replace("_", "-")
     if isinstance(parameter.default, bool):
-        says = f"{parameter.says} (default: {'on' if parameter.default else 'off'})"
+        says = f"{parameter.description} (default: {'on' if parameter.default else 'off'})"
         group.add_argument(flag, action=argparse.BooleanOptionalAction, help=says, **options)
         return
     if parameter.choices:
         options["choices"] = parameter.choices
     else:
         options["metavar"] = {int: "N", float: "X"}.get(type(parameter.default), "NAME")
-    says = f"{parameter.says}{unit} (default: {parameter.default!r})".replace("%", "%%")
+    says = f"{parameter.description}{unit} (default: {parameter.default!r})".replace("%", "%%")
     group.add_argument(flag, type=type(parameter.default), help=says, **options)
 
 

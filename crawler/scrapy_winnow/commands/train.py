@@ -20,7 +20,7 @@ SITES_DIR has one folder a site with its HTML files anywhere below. What repeats
 template, what does not for content: nobody has to label anything. Where there is gold text, the kind "blocks" learns
 from it, too: --gold names a file as for "winnow evaluate", and the HTML of its page ID is html/ID.html beside it, or
 the file ID of SITES_DIR. It then learns by folds where to cut a page, which takes six trainings. The model card, with
-the data, the command and the figures, is written beside the model (MODEL.md). The same pages and seed give the same
+the data, the command and the metrics, is written beside the model (MODEL.md). The same pages and seed give the same
 weights.
 
 kinds of models:
@@ -99,7 +99,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def run(options: argparse.Namespace) -> int:
-    """Train, write model and card, and print the figures."""
+    """Train, write model and card, and print the metrics."""
     from winnow.models import DEFAULT_MODEL  # noqa: PLC0415  (help and usage errors need not wait for numpy)
     from winnow.training import train  # noqa: PLC0415  (scikit-learn is slow to import)
 
@@ -126,19 +126,19 @@ def run(options: argparse.Namespace) -> int:
     gold += f"{trained.marked_pages:,} marked pages, " if trained.marked_pages else ""
     units = trained.method.units
     print(f"{trained.sites:,} sites, {trained.pages:,} pages, {gold}{trained.examples:,} {units}")
-    for labels, figures in trained.figures.items():
+    for labels, metrics in trained.metrics.items():
         print(f"on sources held out, by {labels}:")
-        if figures.text_f1 is not None:
-            print(f"  text after cleaning: word F1     {figures.text_f1:.3f}")
-        print(f"  area under the ROC curve         {figures.auc:.3f}")
-        print(f"  content: precision, recall       {figures.content_precision:.3f} {figures.content_recall:.3f}")
-        print(f"  template: precision, recall      {figures.template_precision:.3f} {figures.template_recall:.3f}")
-        print(f"  template recall at precision .9  {figures.recall_at_precision_90:.3f}")
+        if metrics.text_f1 is not None:
+            print(f"  text after cleaning: word F1     {metrics.text_f1:.3f}")
+        print(f"  area under the ROC curve         {metrics.auc:.3f}")
+        print(f"  content: precision, recall       {metrics.content_precision:.3f} {metrics.content_recall:.3f}")
+        print(f"  template: precision, recall      {metrics.template_precision:.3f} {metrics.template_recall:.3f}")
+        print(f"  template recall at precision .9  {metrics.recall_at_precision_90:.3f}")
     print(f"winnow: wrote {options.output} and {options.output.with_suffix('.md')}", file=sys.stderr)
-    return _judged(trained)
+    return _warn_if_poor(trained)
 
 
-def _judged(trained: Trained) -> int:
+def _warn_if_poor(trained: Trained) -> int:
     """Warn of a model that should not be used as it is; the exit code says so, too."""
     if 0 < trained.sites < _FEW_SITES:
         print(
@@ -146,7 +146,7 @@ def _judged(trained: Trained) -> int:
             f"hold elsewhere; {_FEW_SITES} and more are better",
             file=sys.stderr,
         )
-    poor = [labels for labels, figures in trained.figures.items() if figures.recall_at_precision_90 < _POOR_RECALL]
+    poor = [labels for labels, metrics in trained.metrics.items() if metrics.recall_at_precision_90 < _POOR_RECALL]
     if not poor:
         return 0
     print(

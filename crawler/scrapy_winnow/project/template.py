@@ -15,7 +15,7 @@ from scrapy_winnow.storage.keys import site_of
 from winnow.page.page import Page, PageTooLarge
 from winnow.papers.menu_mapping import THRESHOLD, WEIGHTED, equality_of
 from winnow.papers.menu_search import AGREEING, SIZE, MenuSearch, variant_of
-from winnow.papers.menus import MOST_PAGES, template_page
+from winnow.papers.menus import MAX_PAGES, template_page
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -56,7 +56,7 @@ class TemplateSpider(Spider):
         size: str | int = SIZE,
         equality: str = WEIGHTED,
         threshold: str | float = THRESHOLD,
-        pages: str | int = MOST_PAGES,
+        pages: str | int = MAX_PAGES,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)

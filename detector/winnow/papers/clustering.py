@@ -13,7 +13,7 @@ import numpy as np
 from winnow.fingerprints import text_fingerprints
 from winnow.papers.mdl import (
     FUNCTIONS,
-    LEAST_SUPPORT,
+    MIN_SUPPORT,
     PathSets,
     essential_paths,
     merge_by_minhash,
@@ -44,7 +44,7 @@ VARIANTS: Final = (AUTO, EXACT, MINHASH)
 AUTO_EXACT: Final = 400  # documents up to which "auto" is exact: a second or two
 SAMPLE: Final = AUTO_EXACT  # documents that are clustered
 _SEED: Final = 0
-_LEAST: Final = 2
+_MIN_SAMPLE: Final = 2
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -77,7 +77,7 @@ class Clustering:
 
 def cluster(
     documents: Sequence[Hashes],
-    least_support: float = LEAST_SUPPORT,
+    least_support: float = MIN_SUPPORT,
     variant: str = AUTO,
     functions: int = FUNCTIONS,
     sample: int = SAMPLE,
@@ -127,8 +127,8 @@ def check_parameters(least_support: float, variant: str, functions: int, sample:
         raise ValueError(f"variant must be one of {', '.join(VARIANTS)}: {variant!r}")
     if not 1 <= functions <= np.iinfo(np.uint8).max:
         raise ValueError(f"functions must be from 1 to 255: {functions}")
-    if sample < _LEAST:
-        raise ValueError(f"sample must be at least {_LEAST} pages: {sample}")
+    if sample < _MIN_SAMPLE:
+        raise ValueError(f"sample must be at least {_MIN_SAMPLE} pages: {sample}")
 
 
 # Clusters of a site's pages as a method among the others.
@@ -160,7 +160,7 @@ class Clusters:
     name: ClassVar[str] = "clusters"
 
     least_support: float = parameter(
-        LEAST_SUPPORT, "pages that must have a path to make it essential; 0 for each page's mode", "share, 0 to 1"
+        MIN_SUPPORT, "pages that must have a path to make it essential; 0 for each page's mode", "share, 0 to 1"
     )
     variant: str = parameter(AUTO, "how to search; auto is exact up to 400 pages", choices=VARIANTS)
     functions: int = parameter(FUNCTIONS, "length of a MinHash signature", "ranks")

@@ -92,8 +92,8 @@ def _host(address: str) -> str:
 
 # Where the words of a page's title turn up in its text.
 
-_MOST_WORDS: Final = 8
-_SHORTEST_WORD: Final = 4  # characters; shorter ones are mostly function words
+_MAX_WORDS: Final = 8
+_MIN_WORD_LENGTH: Final = 4  # characters; shorter ones are mostly function words
 _WORD: Final = re.compile(r"[^\W\d_]+")
 
 
@@ -139,9 +139,9 @@ def _words(title: str) -> list[str]:
         word = match[0]
         if UNSPACED_RUN.fullmatch(word):
             found.update((word[k : k + 2], None) for k in range(0, len(word) - 1, 2))
-        elif len(word) >= _SHORTEST_WORD:
+        elif len(word) >= _MIN_WORD_LENGTH:
             found[word] = None
-    return list(found)[:_MOST_WORDS]
+    return list(found)[:_MAX_WORDS]
 
 
 def _positions(text: str, word: str) -> list[int]:

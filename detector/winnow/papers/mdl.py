@@ -133,11 +133,11 @@ class PathSets:
 
 # Essential paths: those that enough documents have, by a threshold for each document.
 
-LEAST_SUPPORT: Final = 0.05
+MIN_SUPPORT: Final = 0.05
 _SHARED: Final = 2  # documents that have a path in common
 
 
-def essential_paths(sets: PathSets, least_support: float = LEAST_SUPPORT) -> PathSets:
+def essential_paths(sets: PathSets, least_support: float = MIN_SUPPORT) -> PathSets:
     """Leave only the essential paths of each document: those whose support reaches the document's threshold.
 
     Args:

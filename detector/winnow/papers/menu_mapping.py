@@ -350,7 +350,7 @@ def _jaccard(one: Hashes, other: Hashes) -> NDArray[np.float64]:
 # mapped to.
 
 _STEP: Final = np.uint64(0x9E3779B97F4A7C13)
-_AT_ONCE: Final = 1 << 20  # pairs of elements compared in one step, to bound the memory
+_MAX_PAIRS_AT_ONCE: Final = 1 << 20  # pairs of elements compared in one step, to bound the memory
 
 
 def template_of(
@@ -457,7 +457,7 @@ def _equal_children(
 ) -> tuple[Numbers, Numbers]:
     width = other.children[others].astype(np.int64)
     number = one.children[nodes] * width
-    group = np.cumsum(number) // _AT_ONCE
+    group = np.cumsum(number) // _MAX_PAIRS_AT_ONCE
     found: list[tuple[Numbers, Numbers]] = []
     for begin, end in pairwise(np.searchsorted(group, np.append(np.unique(group), group[-1] + 1)).tolist()):
         each = np.repeat(np.arange(begin, end), number[begin:end])

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 # Menus as a method among the others: the template of the pages that link to each other.
 
-MOST_PAGES: Final = 100
+MAX_PAGES: Final = 100
 _TRIED: Final = 10  # pages tried as key page where none is named
 
 
@@ -70,7 +70,7 @@ class Menus:
     size: int = parameter(SIZE, "pages that link to each other, the key page not counted", "pages")
     equality: str = parameter(WEIGHTED, "what makes two nodes equal", choices=EQUALITIES)
     threshold: float = parameter(THRESHOLD, "least likeness of equal nodes, when weighted", "0 to 1")
-    most_pages: int = parameter(MOST_PAGES, "pages to load at most", "pages")
+    most_pages: int = parameter(MAX_PAGES, "pages to load at most", "pages")
     key_page: str = parameter("", "name or address of the page to start from; the front page when empty")
 
     def __post_init__(self) -> None:

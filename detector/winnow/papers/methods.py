@@ -104,16 +104,16 @@ class SiteMethod(Protocol):
         ...
 
 
-def parameter(default: Any, says: str, unit: str = "", choices: tuple[str, ...] = ()) -> Any:
+def parameter(default: Any, description: str, unit: str = "", choices: tuple[str, ...] = ()) -> Any:
     """Return a dataclass field that is a parameter of a method, and an option of ``winnow site``.
 
     Args:
         default: its default; the option takes values of its type.
-        says: what it does, in half a sentence.
+        description: what it does, in half a sentence.
         unit: what it is measured in ("pages", "characters", "share, 0 to 1").
         choices: the values that it may have, where they are few.
     """
-    return field(default=default, metadata={"says": says, "unit": unit, "choices": choices})
+    return field(default=default, metadata={"description": description, "unit": unit, "choices": choices})
 
 
 class Parameter(NamedTuple):
@@ -121,7 +121,7 @@ class Parameter(NamedTuple):
 
     name: str
     default: Any
-    says: str
+    description: str
     unit: str
     choices: tuple[str, ...]
 
@@ -131,7 +131,7 @@ class Entry(NamedTuple):
 
     module: str
     type_name: str
-    says: str
+    description: str
 
 
 METHODS: Final[dict[str, Entry]] = {
@@ -192,4 +192,4 @@ def parameters_of(name: str) -> list[Parameter]:
         ValueError: there is no such method.
     """
     listed = fields(cast("Any", method_type(name)))
-    return [Parameter(each.name, each.default, **each.metadata) for each in listed if "says" in each.metadata]
+    return [Parameter(each.name, each.default, **each.metadata) for each in listed if "description" in each.metadata]

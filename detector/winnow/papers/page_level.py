@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 # SiteLevel as a method among the others: counts of normalised markup and of text over the pages of a site.
 
-_LEAST: Final = 2
+_MIN_AGREEING: Final = 2
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,8 @@ class SiteLevel:
     def __post_init__(self) -> None:
         if not 0 < self.theta <= 1:
             raise ValueError(f"theta must be above 0 and at most 1: {self.theta}")
-        if min(self.min_pages, self.min_df) < _LEAST:
-            raise ValueError(f"min_pages and min_df must be at least {_LEAST}")
+        if min(self.min_pages, self.min_df) < _MIN_AGREEING:
+            raise ValueError(f"min_pages and min_df must be at least {_MIN_AGREEING}")
 
     def learn(self, pages: SitePages, progress: Progress | None = None) -> SiteLevelTemplate:
         """Count the units of all pages with different text.

@@ -153,11 +153,11 @@ class SitePages:
         return SitePages(names, urls, [self.sources[number] for number in numbers], self.limits)
 
 
-LEAST_PAGES: Final = 2
+MIN_DISTINCT_PAGES: Final = 2
 """Different pages below which nothing can be seen to repeat."""
 
 
-def check_enough(pages: SitePages, distinct: int, least: int = LEAST_PAGES) -> None:
+def check_enough(pages: SitePages, distinct: int, least: int = MIN_DISTINCT_PAGES) -> None:
     """Refuse a site with too few different pages.
 
     Args:
@@ -211,7 +211,7 @@ class Detagged:
 # How often each of millions of 64-bit hashes occurs, in two sorted arrays.
 
 
-_LEAST_WAITING: Final = 1 << 18
+_MIN_PENDING: Final = 1 << 18
 
 
 class HashCounter:
@@ -220,23 +220,23 @@ class HashCounter:
     def __init__(self) -> None:
         self._hashes = np.zeros(0, np.uint64)
         self._counts = np.zeros(0, np.int64)
-        self._waiting: list[Hashes] = []
+        self._pending: list[Hashes] = []
         self._length = 0
 
     def add(self, hashes: Hashes) -> None:
         """Count hashes, each as often as it is among them."""
-        self._waiting.append(hashes)
+        self._pending.append(hashes)
         self._length += len(hashes)
-        if self._length > max(_LEAST_WAITING, len(self._hashes)):
+        if self._length > max(_MIN_PENDING, len(self._hashes)):
             self._merge()
 
-    def between(self, least: float, most: float = np.inf) -> Hashes:
+    def between(self, min_count: float, max_count: float = np.inf) -> Hashes:
         """Return the hashes that were counted so often, sorted."""
         self._merge()
-        return self._hashes[(self._counts >= least) & (self._counts <= most)]
+        return self._hashes[(self._counts >= min_count) & (self._counts <= max_count)]
 
     def _merge(self) -> None:
-        new, count = np.unique(np.concatenate([*self._waiting, np.zeros(0, np.uint64)]), return_counts=True)
+        new, count = np.unique(np.concatenate([*self._pending, np.zeros(0, np.uint64)]), return_counts=True)
         hashes = np.concatenate([self._hashes, new])
         counts = np.concatenate([self._counts, count])
         order = np.argsort(hashes, kind="stable")
@@ -246,10 +246,10 @@ class HashCounter:
         starts = np.flatnonzero(first)
         self._hashes = hashes[starts]
         self._counts = np.add.reduceat(counts, starts) if len(starts) else counts
-        self._waiting, self._length = [], 0
+        self._pending, self._length = [], 0
 
 
-def among(hashes: Hashes, known: Hashes) -> NDArray[np.bool_]:
+def is_in_sorted(hashes: Hashes, known: Hashes) -> NDArray[np.bool_]:
     """bool, shaped like ``hashes``: which of them are among the known ones, which are sorted."""
     if not len(known):
         return np.zeros(hashes.shape, bool)

@@ -21,9 +21,9 @@ from winnow.papers.pages import (
     Detagged,
     Events,
     HashCounter,
-    among,
     check_enough,
     covered,
+    is_in_sorted,
     mostly,
     mostly_characters,
     of_blocks,
@@ -81,12 +81,12 @@ def _element_tokens(page: Page) -> Hashes:
         for element, pairs in zip(page.elements, page.attributes, strict=True)
     ]
     for number in np.flatnonzero(within(page, _UNSEEN_TEXT[page.tag])).tolist():
-        keys[number] += _own_text(page.elements[number])
+        keys[number] += _direct_text(page.elements[number])
     known = {key: hash_text(key) for key in set(keys)}
     return np.fromiter((known[key] for key in keys), np.uint64, page.n)
 
 
-def _own_text(element: etree._Element) -> str:
+def _direct_text(element: etree._Element) -> str:
     parts = [element.text, *(child.tail for child in element)]
     text = " ".join(" ".join(filter(None, parts)).split())
     return text and f"\x00\x00{text}"
@@ -206,7 +206,7 @@ class NodeHashTemplate:
 
     def _joined(self, page: Page, events: Events) -> tuple[Positions, Positions, Positions]:
         """First event of each coalesced template, the event behind its last one, and its number of nodes."""
-        known = among(template_hashes(page, events), self._hashes)
+        known = is_in_sorted(template_hashes(page, events), self._hashes)
         begin = np.concatenate([events.opens, events.runs])[known]
         end = np.concatenate([events.closes, events.runs])[known] + 1
         parent = np.concatenate([page.parent, page.run_node])[known]
@@ -348,7 +348,7 @@ class TextWindowTemplate:
 
     def _covered(self, detagged: Detagged) -> NDArray[np.bool_]:
         """bool[length of the text], characters in any of the frequent fragments."""
-        frequent = np.flatnonzero(among(_fragments(detagged.codes, self._window), self._fragments))
+        frequent = np.flatnonzero(is_in_sorted(_fragments(detagged.codes, self._window), self._fragments))
         return covered(frequent, frequent + self._window, len(detagged.codes))
 
 

@@ -12,7 +12,7 @@ from scipy.sparse import csr_matrix
 from winnow.page.tags import tag_set
 from winnow.page.tree import outermost, subtree_sums, within
 from winnow.papers.methods import Labels, parameter
-from winnow.papers.pages import Detagged, HashCounter, among, check_enough, mostly
+from winnow.papers.pages import Detagged, HashCounter, check_enough, is_in_sorted, mostly
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -148,7 +148,7 @@ LATER_TAGS: Final = tag_set(
 """Paragraphs, and the tags of HTML 5 that have taken over from ``div``."""
 
 _FIRST_WORDS: Final = 20
-_REPEATED: Final = 2  # pages
+_MIN_REPEATS: Final = 2  # pages
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ class SiteIndependentBlocks:
     def __post_init__(self) -> None:
         if not 0 <= self.share <= 1:
             raise ValueError(f"share must be from 0 to 1: {self.share}")
-        if self.least < _REPEATED or min(self.characters, self.words) < 0:
+        if self.least < _MIN_REPEATS or min(self.characters, self.words) < 0:
             raise ValueError("least must be at least 2; characters and words must not be negative")
 
     def learn(self, pages: SitePages, progress: Progress | None = None) -> SiteIndependentTemplate:
@@ -200,7 +200,7 @@ class SiteIndependentBlocks:
             distinct += 1
         check_enough(pages, distinct)
         template = counter.between(max(self.least, self.share * distinct))
-        return SiteIndependentTemplate(self, template, counter.between(_REPEATED), distinct)
+        return SiteIndependentTemplate(self, template, counter.between(_MIN_REPEATS), distinct)
 
     def blocks(self, page: Page) -> tuple[NDArray[np.int64], Hashes]:
         """Segment a page.
@@ -266,8 +266,8 @@ class SiteIndependentTemplate:
         """bool[n] twice: blocks that are template, and blocks of which no other page has anything."""
         elements, digest = self._method.blocks(page)
         template, repeated, unique = np.zeros((3, page.n), bool)
-        template[elements] = among(digest, self._template)
-        repeated[elements] = among(digest, self._repeated)
+        template[elements] = is_in_sorted(digest, self._template)
+        repeated[elements] = is_in_sorted(digest, self._repeated)
         unique[elements] = subtree_sums(page, repeated)[elements] == 0
         return template, unique
 

@@ -13,7 +13,7 @@ from winnow.papers.methods import METHODS
 from winnow.papers.page_level import LOGISTIC
 from winnow.training.blocks import train_blocks
 from winnow.training.logistic import train_logistic
-from winnow.training.report import Figures, Trained, model_card
+from winnow.training.report import Metrics, Trained, model_card
 from winnow.training.sites import SITE_LEVEL_METHOD, Site, find_sites
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from winnow.progress import Progress
     from winnow.training.examples import BlockPage
 
-__all__ = ["TRAINERS", "Figures", "Site", "Trained", "Trainer", "find_sites", "train"]
+__all__ = ["TRAINERS", "Metrics", "Site", "Trained", "Trainer", "find_sites", "train"]
 
 
 class Trainer(Protocol):

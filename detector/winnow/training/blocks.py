@@ -21,7 +21,7 @@ from winnow.training.examples import label_gold_pages, label_sites
 from winnow.training.gold import FOLDS, aligner, folds, gold_examples, source_of
 from winnow.training.marked import label_marked_pages
 from winnow.training.networks import STEPS, Recipe, train_block_model
-from winnow.training.report import GOLD_LABELS, SITE_LABELS, Figures, Method, Trained
+from winnow.training.report import GOLD_LABELS, SITE_LABELS, Method, Metrics, Trained
 from winnow.training.sites import SITE_LEVEL_LIMITS, SITE_LEVEL_METHOD, describe_labels
 
 if TYPE_CHECKING:
@@ -61,9 +61,9 @@ class Steps:
             self._progress(self._begun, self._all, "trained")
 
 
-def measured(
+def measure_models(
     held_out: Iterable[tuple[BlockPerceptron, Sequence[BlockPage]]], text_f1: float | None = None
-) -> Figures | None:
+) -> Metrics | None:
     """Measure models on pages held out of each, every source with the same weight; ``None`` where there is no label."""
     judged = [(model, page) for model, pages in held_out for page in pages]
     number = Counter(page.source for _, page in judged)
@@ -84,7 +84,7 @@ def measured(
     if not any(map(len, score)):
         return None
     f_measure = float(np.mean([np.mean(each) for each in f_measures.values()])) if f_measures else float("nan")
-    return Figures.of(
+    return Metrics.of(
         np.concatenate(score),
         np.concatenate(template),
         np.concatenate(weight),
@@ -180,13 +180,13 @@ class CrossValidated:
         model: trained on everything.
         without: for each fold, trained and taught to decide without it.
         fold_of: the fold of every source.
-        figures: of the models without a fold on that fold, by kind of labels.
+        metrics: of the models without a fold on that fold, by kind of labels.
     """
 
     model: BlockPerceptron
     without: tuple[BlockPerceptron, ...]
     fold_of: dict[str, int]
-    figures: dict[str, Figures]
+    metrics: dict[str, Metrics]
 
 
 def cross_validate(
@@ -228,17 +228,17 @@ def cross_validate(
             cuts += found
     decisions = learn_decisions(cuts)
     without = tuple(map(_with_decision, networks, decisions.without))
-    figures = {
-        GOLD_LABELS: measured(
+    metrics = {
+        GOLD_LABELS: measure_models(
             [(model, _in_fold(gold, fold_of, fold)) for fold, model in enumerate(without)],
             _text_f1(examples, without, fold_of, processes),
         ),
-        SITE_LABELS: measured([(model, _in_fold(sites, fold_of, fold)) for fold, model in enumerate(without)]),
+        SITE_LABELS: measure_models([(model, _in_fold(sites, fold_of, fold)) for fold, model in enumerate(without)]),
     }
     steps.of = "for the weights"
     model = _with_decision(fit(gold, sites, marked=marked, on_step=steps), decisions.learned)
     steps.finish()
-    return CrossValidated(model, without, fold_of, {of: row for of, row in figures.items() if row is not None})
+    return CrossValidated(model, without, fold_of, {of: row for of, row in metrics.items() if row is not None})
 
 
 def _with_decision(model: BlockPerceptron, decision: LearnedDecision) -> BlockPerceptron:
@@ -310,7 +310,7 @@ def train_blocks(
     progress: Progress | None = None,
     recipe: Recipe | None = None,
 ) -> Trained:
-    """Train the ``blocks`` model: without some of the sources, for the figures, and on all, for the weights.
+    """Train the ``blocks`` model: without some of the sources, for the metrics, and on all, for the weights.
 
     Args:
         sites: the sites.
@@ -348,9 +348,9 @@ def train_blocks(
         fitted = cross_validate(
             gold_list, gold_pages, site_pages, marked=marked, fit=fit, seed=seed, processes=processes, progress=progress
         )
-        model, figures, fold_models, fold_of = fitted.model, fitted.figures, fitted.without, fitted.fold_of
+        model, metrics, fold_models, fold_of = fitted.model, fitted.metrics, fitted.without, fitted.fold_of
     else:
-        model, figures = _without_gold(site_pages, marked, fit, seed, progress)
+        model, metrics = _without_gold(site_pages, marked, fit, seed, progress)
         fold_models, fold_of = (), {}
     return Trained(
         model,
@@ -360,7 +360,7 @@ def train_blocks(
         gold_pages=sum(not page.copy for page in gold_pages),
         examples=int(sum(page.labelled.sum() for page in [*site_pages, *gold_pages, *marked] if not page.copy)),
         method=_method(gold, labels, marks=bool(marked)),
-        figures=figures,
+        metrics=metrics,
         fold_models=fold_models,
         fold_of=fold_of,
     )
@@ -368,22 +368,22 @@ def train_blocks(
 
 def _without_gold(
     sites: Sequence[BlockPage], marked: Sequence[BlockPage], fit: Fit, seed: int, progress: Progress | None
-) -> tuple[BlockPerceptron, dict[str, Figures]]:
+) -> tuple[BlockPerceptron, dict[str, Metrics]]:
     held_out = _held_out(sites, seed)
     steps = Steps(progress, 2)
-    steps.of = "for the figures"
+    steps.of = "for the metrics"
     seen = [[page for page in pages if page.source not in held_out] for pages in (sites, marked)]
     model = fit([], seen[0], marked=seen[1], on_step=steps)
     unseen = [page for page in sites if page.source in held_out]
     half = held_out[::2]
     halves = [[page for page in unseen if (page.source in half) == first] for first in (True, False)]
     pairs = zip(halves, reversed(halves), strict=True)  # measured on sites that it was not calibrated on either
-    figures = measured([(Calibration.of(model, others).applied(model), own) for own, others in pairs])
+    metrics = measure_models([(Calibration.of(model, others).applied(model), own) for own, others in pairs])
     calibration = Calibration.of(model, unseen)
     steps.of = "for the weights"
     model = calibration.applied(fit([], sites, marked=marked, on_step=steps))
     steps.finish()
-    return model, {SITE_LABELS: figures} if figures is not None else {}
+    return model, {SITE_LABELS: metrics} if metrics is not None else {}
 
 
 def _held_out(sites: Iterable[BlockPage], seed: int) -> list[str]:

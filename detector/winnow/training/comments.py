@@ -50,7 +50,7 @@ class CommentRecipe:
         epochs: passes over the pages.
         dropout: share of the features that the network is shown each block without.
         decay: share of each weight that a step takes, in units of the learning rate.
-        of_threads, of_forums, of_others: weight of a page with comments, of one of a forum, and of any other.
+        thread_weight, forum_weight, other_weight: weight of a page with comments, of one of a forum, and of any other.
         max_pages: pages of a source that count in full.
         min_sources: sources that must have a word for it to have odds.
         regularisation: inverse strength, of the part that knows forums.
@@ -60,9 +60,9 @@ class CommentRecipe:
     epochs: int = 6
     dropout: float = 0.2
     decay: float = 0.01
-    of_threads: float = 8.0
-    of_forums: float = 2.0
-    of_others: float = 0.4
+    thread_weight: float = 8.0
+    forum_weight: float = 2.0
+    other_weight: float = 0.4
     max_pages: int = 6
     min_sources: int = 3
     regularisation: float = 0.03
@@ -102,14 +102,14 @@ def train_comment_head(
         training_set, hidden=recipe.hidden, epochs=recipe.epochs, decay=recipe.decay, dropout=recipe.dropout, seed=seed
     )
     words = word_odds(pages, weight, recipe.min_sources)
-    return CommentHead(words, mean, scale, network, *_forum_part(pages, matrices, recipe))
+    return CommentHead(words, mean, scale, network, *_fit_forum_regression(pages, matrices, recipe))
 
 
 def _page_weights(pages: Sequence[CommentPage], recipe: CommentRecipe) -> Floats:
     """float64[pages]; the pages of one source and kind that are above the most share the weight of so many."""
     kinds = [(page.source, "thread" if page.has_thread else "forum" if page.forum else "other") for page in pages]
     number = Counter(kinds)
-    of_kind = {"thread": recipe.of_threads, "forum": recipe.of_forums, "other": recipe.of_others}
+    of_kind = {"thread": recipe.thread_weight, "forum": recipe.forum_weight, "other": recipe.other_weight}
     return np.array([of_kind[kind[1]] * min(number[kind], recipe.max_pages) / number[kind] for kind in kinds])
 
 
@@ -153,7 +153,7 @@ _SMOOTHING: Final = 2.0  # pages that say what the prior says, added to every wo
 _SPREAD: Final = 20.0  # a word votes for a page in full from a twentieth of its mass on
 
 
-def _forum_part(
+def _fit_forum_regression(
     pages: Sequence[CommentPage], matrices: Sequence[Matrix], recipe: CommentRecipe
 ) -> tuple[Matrix, Matrix, Matrix]:
     """Mean, scale and weights of the logistic regression that tells pages of forums from others."""
@@ -189,7 +189,7 @@ TEST_FOLDS: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class CommentMetrics:
     """Figures by words.
 
     Attributes:
@@ -208,7 +208,7 @@ class Measured:
     elsewhere: float
 
 
-def measured(pages: Iterable[CommentPage], found: Iterable[NDArray[np.bool_]]) -> Measured:
+def compare_with_labels(pages: Iterable[CommentPage], found: Iterable[NDArray[np.bool_]]) -> CommentMetrics:
     """Compare the blocks found with the labels."""
     of_source: dict[str, NDArray[np.float64]] = {}
     on_forums: list[float] = []
@@ -224,7 +224,7 @@ def measured(pages: Iterable[CommentPage], found: Iterable[NDArray[np.bool_]]) -
             (on_forums if page.forum else elsewhere).append(float(share))
     right, wrong, missed = sum(of_source.values(), np.zeros(3))
     by_source = [2 * r / max(2 * r + w + m, 1e-9) for r, w, m in of_source.values()]
-    return Measured(
+    return CommentMetrics(
         precision=float(right / max(right + wrong, 1e-9)),
         recall=float(right / max(right + missed, 1e-9)),
         f1=float(np.mean(by_source)) if by_source else float("nan"),
@@ -234,9 +234,9 @@ def measured(pages: Iterable[CommentPage], found: Iterable[NDArray[np.bool_]]) -
     )
 
 
-def measured_by_folds(
+def cross_validate_head(
     pages: Sequence[CommentPage], *, seed: int = 0, recipe: CommentRecipe | None = None
-) -> tuple[Measured, Measured]:
+) -> tuple[CommentMetrics, CommentMetrics]:
     """Measure heads trained without a fifth of the sources each, on that fifth, with every block taken for a story.
 
     Args:
@@ -256,15 +256,15 @@ def measured_by_folds(
         for page in pages:
             if fold_of[page.source] == fold and page.texts:
                 tested.append(page)
-                hidden.append(_found(head, page, np.zeros_like(page.named)))
-                shown.append(_found(head, page, page.named))
-    return measured(tested, hidden), measured(tested, shown)
+                hidden.append(_find_comments(head, page, np.zeros_like(page.named)))
+                shown.append(_find_comments(head, page, page.named))
+    return compare_with_labels(tested, hidden), compare_with_labels(tested, shown)
 
 
-def _found(head: CommentHead, page: CommentPage, named: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    judgement = head.judge(page.static[:, len(STATIC_NAMES) :].astype(np.float64), page.features)
+def _find_comments(head: CommentHead, page: CommentPage, named: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    prediction = head.judge(page.static[:, len(STATIC_NAMES) :].astype(np.float64), page.features)
     features = page.features
-    return threads(judgement, named, page.texts, features.words, unlinked_words(features), np.zeros(len(page.texts)))
+    return threads(prediction, named, page.texts, features.words, unlinked_words(features), np.zeros(len(page.texts)))
 
 
 # Writes the card of a comments head: what it was made of, by which command, and what it can do.
@@ -284,7 +284,7 @@ where a thread is neither named nor dated it is not found. Reviews in the manner
 def comments_card(
     head: CommentHead,
     pages: Sequence[CommentPage],
-    figures: tuple[Measured, Measured] | None,
+    figures: tuple[CommentMetrics, CommentMetrics] | None,
     *,
     command: str,
     date: datetime.date,
@@ -313,7 +313,7 @@ def comments_card(
         "# Model `comments`",
         _WHAT,
         "\n".join(["| | |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows)]),
-        *([_measured(*figures)] if figures else []),
+        *([_metrics_section(*figures)] if figures else []),
         f"## Limits\n\n{_LIMITS}",
     ]
     if sources.strip():
@@ -321,7 +321,7 @@ def comments_card(
     return "\n\n".join(parts) + "\n"
 
 
-def _measured(hidden: Measured, shown: Measured) -> str:
+def _metrics_section(hidden: CommentMetrics, shown: CommentMetrics) -> str:
     lines = [
         "## On sources that it was not fitted to\n",
         f"Five folds by registrable domain or site; by words, {hidden.sources} sources with threads.\n",
@@ -351,18 +351,18 @@ def main() -> None:
     options = parser.parse_args()
     pages = []
     for file in options.gold:
-        _begins(f"reads {file}")
+        _log(f"reads {file}")
         pages += pages_of_gold(file, options.leave_out)
     for folder in options.sites:
-        _begins(f"reads the sites of {folder}")
+        _log(f"reads the sites of {folder}")
         pages += pages_of_sites(folder, options.seed)
     pages = without_repeats(pages)
-    _begins(f"trains on {len(pages):,} pages")
+    _log(f"trains on {len(pages):,} pages")
     head = train_comment_head(pages, seed=options.seed)
     figures = None
     if options.figures:
-        _begins("trains by folds, for the figures")
-        figures = measured_by_folds(pages, seed=options.seed)
+        _log("trains by folds, for the figures")
+        figures = cross_validate_head(pages, seed=options.seed)
     head.save(options.output)
     card = comments_card(
         head,
@@ -385,7 +385,7 @@ def _command(options: argparse.Namespace) -> str:
     return " ".join(["python -m winnow.training.comments", *parts, f"-o {options.output.name} --seed {options.seed}"])
 
 
-def _begins(step: str) -> None:
+def _log(step: str) -> None:
     print(f"winnow.training.comments: {step}", file=sys.stderr, flush=True)
 
 

@@ -14,7 +14,7 @@ from winnow.page.page import Page
 from winnow.papers.element_features import NODE_FEATURES, Measures, node_features
 from winnow.papers.page_level import BUCKETS, LogisticModel, bucket_of
 from winnow.smoothing import smooth_scores
-from winnow.training.report import SITE_LABELS, Figures, Method, Trained
+from winnow.training.report import SITE_LABELS, Method, Metrics, Trained
 from winnow.training.sites import (
     CONTENT,
     IGNORED,
@@ -295,7 +295,7 @@ def train_logistic(
         ]
     threshold, f_measure = best_threshold(measured)
     model = fit(examples, np.ones(len(examples.label), bool), threshold)
-    figures = Figures.of(score, examples.label, examples.weight, score >= threshold, f_measure)
+    metrics = Metrics.of(score, examples.label, examples.weight, score >= threshold, f_measure)
     method = Method(
         units="elements",
         labels=describe_labels(labels),
@@ -311,7 +311,7 @@ def train_logistic(
         gold_pages=0,
         examples=len(score),
         method=method,
-        figures={SITE_LABELS: figures},
+        metrics={SITE_LABELS: metrics},
     )
 
 

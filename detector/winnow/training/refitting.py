@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from winnow.models.networks import BlockPerceptron, standardise
-from winnow.training.blocks import measured
+from winnow.training.blocks import measure_models
 from winnow.training.networks import TrainingSet, moved
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from winnow.training.examples import BlockPage
-    from winnow.training.report import Figures
+    from winnow.training.report import Metrics
 
 UNIQUE: Final = 0.65
 """How far being unique makes a block content: 0 leaves it to the model, 1 is certain."""
@@ -58,13 +58,13 @@ class Comparison:
     """Two models on the same pages of sites that taught neither.
 
     Attributes:
-        candidate, parent: their figures over all pages.
+        candidate, parent: their metrics over all pages.
         gain: how much larger the candidate's area under the ROC curve is, mean over sites.
         error: standard error of that mean; infinite for a single site.
     """
 
-    candidate: Figures
-    parent: Figures
+    candidate: Metrics
+    parent: Metrics
     gain: float
     error: float
 
@@ -128,7 +128,7 @@ def compared_in_turn(
         moving: how far the networks of the refits move.
 
     Returns:
-        The refits' figures beside the parent's; ``None`` where no site has labels of both kinds.
+        The refits' metrics beside the parent's; ``None`` where no site has labels of both kinds.
     """
     pairs: list[tuple[BlockPerceptron, Sequence[BlockPage]]] = []
     for site, own in _by_site(pages).items():
@@ -144,11 +144,11 @@ def _compared(
 ) -> Comparison | None:
     """Measure a candidate for each of some sites, and the parent on all of them."""
     gains = [gain for one, own in candidates if not math.isnan(gain := _auc(one, own) - _auc(parent, own))]
-    figures = measured(candidates), measured([(parent, own) for _, own in candidates])
-    if not gains or figures[0] is None or figures[1] is None:
+    metrics = measure_models(candidates), measure_models([(parent, own) for _, own in candidates])
+    if not gains or metrics[0] is None or metrics[1] is None:
         return None
     error = float(np.std(gains, ddof=1)) / math.sqrt(len(gains)) if len(gains) > 1 else math.inf
-    return Comparison(figures[0], figures[1], float(np.mean(gains)), error)
+    return Comparison(metrics[0], metrics[1], float(np.mean(gains)), error)
 
 
 def _by_site(pages: Sequence[BlockPage]) -> dict[str, list[BlockPage]]:
@@ -182,5 +182,5 @@ def _target(parent: BlockPerceptron, page: BlockPage, matrix: NDArray[np.float32
 
 
 def _auc(model: BlockPerceptron, pages: Sequence[BlockPage]) -> float:
-    figures = measured([(model, pages)])
-    return math.nan if figures is None else figures.auc
+    metrics = measure_models([(model, pages)])
+    return math.nan if metrics is None else metrics.auc

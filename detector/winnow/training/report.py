@@ -34,7 +34,7 @@ class TrainedModel(Model, Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class Metrics:
     """Quality of scores on sources (sites, or domains of gold pages) that the weights were not fitted to.
 
     Attributes:
@@ -66,7 +66,7 @@ class Figures:
         cut: NDArray[np.bool_],
         content_f_measure: float,
         text_f1: float | None = None,
-    ) -> Figures:
+    ) -> Metrics:
         """Compare scores (float64[e]) and what is cut (bool[e]) with labels (bool[e], true for template).
 
         ``weight`` is that of each unit, float64[e].
@@ -100,7 +100,7 @@ class Method:
         units: what is scored: ``"elements"`` or ``"text blocks"``.
         labels: where the labels are from.
         threshold: how the threshold is chosen.
-        held_out: how the figures were measured.
+        held_out: how the metrics were measured.
         f_measure: what the f-measure of the content's words includes.
         limits: what the labels do not know.
     """
@@ -122,7 +122,7 @@ class Trained:
         sites, pages, gold_pages, examples: how many it was trained on; ``pages`` are those of the sites.
         marked_pages: how many of the sites' pages had the mark of an article, and were learned from.
         method: how it was made.
-        figures: quality on held-out sources, by the kind of labels it was measured with.
+        metrics: quality on held-out sources, by the kind of labels it was measured with.
         fold_models: models without a part of the sources each, where there are such; for measuring.
         fold_of: number of the model that has not seen each source.
     """
@@ -133,7 +133,7 @@ class Trained:
     gold_pages: int
     examples: int
     method: Method
-    figures: dict[str, Figures]
+    metrics: dict[str, Metrics]
     marked_pages: int = 0
     fold_models: Sequence[TrainedModel] = ()
     fold_of: Mapping[str, int] = field(default_factory=dict)
@@ -164,7 +164,7 @@ def model_card(trained: Trained, *, data: str, command: str, date: datetime.date
     """Write a model card as Markdown.
 
     Args:
-        trained: the model and its figures.
+        trained: the model and its metrics.
         data: name of the folder of sites.
         command: the command that makes the model again.
         date: when it was made.
@@ -188,7 +188,7 @@ def model_card(trained: Trained, *, data: str, command: str, date: datetime.date
         "\n".join(["| | |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows)]),
         "## On sources that it was not fitted to",
         method.held_out,
-        *(_figures(figures, _MEASURED[labels], trained) for labels, figures in trained.figures.items()),
+        *(_metrics_table(metrics, _MEASURED[labels], trained) for labels, metrics in trained.metrics.items()),
         "## Limits",
         method.limits,
     ]
@@ -197,23 +197,23 @@ def model_card(trained: Trained, *, data: str, command: str, date: datetime.date
     return "\n\n".join(parts) + "\n"
 
 
-def _figures(figures: Figures, heading: str, trained: Trained) -> str:
+def _metrics_table(metrics: Metrics, heading: str, trained: Trained) -> str:
     units = trained.method.units
     rows = [
         (
             f"words of content that stay, {trained.method.f_measure}: f-measure",
-            f"{figures.content_f_measure:.3f}",
+            f"{metrics.content_f_measure:.3f}",
         ),
-        (f"{units}: area under the ROC curve", f"{figures.auc:.3f}"),
-        (f"{units} of content: precision, recall", f"{figures.content_precision:.3f}, {figures.content_recall:.3f}"),
-        (f"{units} of template: precision, recall", f"{figures.template_precision:.3f}, {figures.template_recall:.3f}"),
-        (f"{units}: recall of template at precision 0.90", f"{figures.recall_at_precision_90:.3f}"),
+        (f"{units}: area under the ROC curve", f"{metrics.auc:.3f}"),
+        (f"{units} of content: precision, recall", f"{metrics.content_precision:.3f}, {metrics.content_recall:.3f}"),
+        (f"{units} of template: precision, recall", f"{metrics.template_precision:.3f}, {metrics.template_recall:.3f}"),
+        (f"{units}: recall of template at precision 0.90", f"{metrics.recall_at_precision_90:.3f}"),
     ]
-    if figures.text_f1 is not None:
-        rows.insert(0, ("text after cleaning: word F1", f"{figures.text_f1:.3f}"))
+    if metrics.text_f1 is not None:
+        rows.insert(0, ("text after cleaning: word F1", f"{metrics.text_f1:.3f}"))
     reliability = [
         f"| {number / 10:.1f} to {(number + 1) / 10:.1f} | {_two(score)} | {_two(share)} |"
-        for number, (score, share) in enumerate(figures.reliability)
+        for number, (score, share) in enumerate(metrics.reliability)
     ]
     return "\n".join(
         [

@@ -86,7 +86,7 @@ def test_help_has_every_parameter_with_its_default_and_unit(name: str, capsys: p
     assert "When to use:" in text
     for each in parameters_of(name):
         assert f"--{each.name.replace('_', '-')}" in text
-        assert " ".join(each.says.split()) in text
+        assert " ".join(each.description.split()) in text
         default = {True: "on", False: "off"}[each.default] if isinstance(each.default, bool) else repr(each.default)
         unit = f", in {each.unit}" if each.unit else ""
         assert f"{unit} (default: {default})" in text

@@ -1,4 +1,4 @@
-"""Sites alone, or sites and gold text, become a perceptron that finds the content of sites it has not seen."""
+"""Sites alone, or sites and gold text, become a model that finds the content of sites it has not seen."""
 
 import datetime
 import json
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 import winnow
@@ -16,9 +17,9 @@ from winnow import Page, load_model
 from winnow.features.blocks import STATIC_NAMES
 from winnow.models.networks import BlockPerceptron
 from winnow.training import TRAINERS, Trained, find_sites, train
-from winnow.training.blocks import train_blocks
+from winnow.training.blocks import Calibration, train_blocks
 from winnow.training.evaluation import GoldPage
-from winnow.training.examples import BlockPage, label_gold_pages, label_sites
+from winnow.training.examples import BlockPage, block_page, label_gold_pages, label_sites
 from winnow.training.gold import GoldExample, gold_examples
 from winnow.training.networks import Recipe, learn_tables, stacked_token_features, train_block_model
 from winnow.training.report import GOLD_LABELS, SITE_LABELS, model_card
@@ -124,13 +125,13 @@ def test_labels_of_one_kind_teach_nothing(gold_pages: list[BlockPage], data: Pat
 
 
 def test_content_is_found_on_sources_that_were_held_out(trained: Trained):
-    assert (trained.sites, len(trained.figures)) == (3, 2)
+    assert (trained.sites, len(trained.metrics)) == (3, 2)
     assert trained.gold_pages > 10
-    for figures in trained.figures.values():
-        assert figures.auc > 0.7
-        assert figures.content_f_measure > 0.5
-    assert trained.figures[GOLD_LABELS].text_f1 > 0.6
-    assert trained.figures[SITE_LABELS].text_f1 is None
+    for metrics in trained.metrics.values():
+        assert metrics.auc > 0.7
+        assert metrics.content_f_measure > 0.5
+    assert trained.metrics[GOLD_LABELS].text_f1 > 0.6
+    assert trained.metrics[SITE_LABELS].text_f1 is None
 
 
 def test_the_card_says_which_labels_and_figures_are_which(trained: Trained):
@@ -155,10 +156,10 @@ def test_sites_alone_are_enough_every_step_is_announced_and_the_same_seed_gives_
         progress=lambda *step: steps.append(step),
         recipe=TINY,  # type: ignore[call-arg]
     )
-    assert list(report.figures) == [SITE_LABELS]
+    assert list(report.metrics) == [SITE_LABELS]
     assert (report.gold_pages, report.method.labels.startswith("site-level, no human ones")) == (0, True)
     assert [step[0] for step in steps] == [1, 2, 3, 0, 1, 2, 3, 4, 5, 6]
-    assert [step[2] for step in steps[:4]] == ["site blog", "site docs", "site news", "token tables for the figures"]
+    assert [step[2] for step in steps[:4]] == ["site blog", "site docs", "site news", "token tables for the metrics"]
     assert steps[-2][2] == "networks for the weights"
 
     report.model.save(tmp_path / "first.npz")
@@ -236,3 +237,63 @@ def test_each_fold_has_a_model_that_has_not_seen_it(trained: Trained):
     assert len({model.version for model in trained.fold_models}) == 5
     assert set(trained.fold_of.values()) == set(range(5))
     assert set(HOSTS) <= set(trained.fold_of)
+
+
+TRUE = Calibration(scale=0.5, shift=1.0)
+
+
+@pytest.fixture(scope="module")
+def model() -> BlockPerceptron:
+    loaded = load_model("blocks-self-taught")
+    assert isinstance(loaded, BlockPerceptron)
+    return loaded
+
+
+@pytest.fixture(scope="module")
+def pages() -> list[BlockPage]:
+    """Pages of two sites, without labels."""
+    found = []
+    for name in ("news", "docs"):
+        for resource in build_site(name, seed=3, pages=30).resources.values():
+            if resource.status == 200 and resource.body.startswith(b"<!"):
+                page = Page.parse(resource.body)
+                found.append(block_page(page, np.full(page.m, np.nan, np.float32), name))
+    return found
+
+
+def content(model: BlockPerceptron, page: BlockPage) -> NDArray[np.float64]:
+    return model.content_probability(page.matrix(model.tables), page.windows)
+
+
+def logits(model: BlockPerceptron, page: BlockPage) -> NDArray[np.float64]:
+    probability = content(model, page)
+    return np.log(probability / (1 - probability))
+
+
+@pytest.fixture(scope="module")
+def labelled(model: BlockPerceptron, pages: list[BlockPage]) -> list[BlockPage]:
+    """The pages with labels drawn as if the model were too certain, and too often of content."""
+    random = np.random.default_rng(0)
+    calibrated = TRUE.applied(model)
+    return [
+        replace(page, content=(random.random(len(page.words)) < content(calibrated, page)).astype(np.float32))
+        for page in pages
+    ]
+
+
+def test_the_last_layer_takes_the_calibration(model: BlockPerceptron, pages: list[BlockPage]):
+    expected = TRUE.scale * logits(model, pages[0]) - TRUE.shift
+    np.testing.assert_allclose(logits(TRUE.applied(model), pages[0]), expected, atol=1e-3)
+
+
+def test_what_is_too_certain_is_found(model: BlockPerceptron, labelled: list[BlockPage]):
+    found = Calibration.of(model, labelled)
+    assert found.scale == pytest.approx(TRUE.scale, abs=0.15)
+    assert found.shift == pytest.approx(TRUE.shift, abs=0.4)
+
+
+@pytest.mark.parametrize("label", [0, 1, np.nan])
+def test_labels_of_one_kind_or_none_change_nothing(model: BlockPerceptron, pages: list[BlockPage], label: float):
+    same = [replace(page, content=np.full(len(page.words), label, np.float32)) for page in pages[:2]]
+    assert Calibration.of(model, same) == Calibration()
+    assert Calibration.of(model, []) == Calibration()

@@ -1,3 +1,7 @@
+"""Node hashes and text windows find what a site repeats to the letter, and where it is in the source."""
+
+import random
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -6,7 +10,8 @@ from hypothesis import strategies as st
 from winnow.page.page import Page
 from winnow.papers.methods import method
 from winnow.papers.pages import SiteError, SitePages
-from winnow.papers.repeats import NodeHashes
+from winnow.papers.repeats import NodeHashes, TextWindows
+from winnow.papers.source_map import character_offsets
 
 MENU = "<ul id=menu><li><a href=/>Home</a><li><a href=/news>News</a><li><a href=/shop>Shop</a></ul>"
 
@@ -22,7 +27,7 @@ def site(*pages: bytes) -> SitePages:
     return SitePages.of_html([(f"https://example.org/{k}", html) for k, html in enumerate(pages)])
 
 
-def template_texts(pages: SitePages, chosen: NodeHashes, number: int = 0) -> list[str]:
+def template_texts(pages: SitePages, chosen: NodeHashes | TextWindows, number: int = 0) -> list[str]:
     read = pages.read(number)
     label = chosen.learn(pages).label(read).template
     return [text for text, yes in zip(read.page.block_texts(), label[read.page.n :], strict=True) if yes]
@@ -47,15 +52,6 @@ def test_the_lower_threshold_grows_with_the_pages() -> None:
     some = [document(k, menu=MENU if k < 5 else "") for k in range(20)]
     assert "Home" in template_texts(site(*some), NodeHashes(least_share=0.25, least=1))
     assert "Home" not in template_texts(site(*some), NodeHashes(least_share=0.26, least=1))
-
-
-def test_a_lower_threshold_of_one_takes_the_whole_page() -> None:
-    pages = site(*(document(k) for k in range(5)))
-    read = pages.read(3)
-    learned = NodeHashes(least=1, least_share=0).learn(pages)
-    assert learned.label(read).template.all()
-    (whole,) = learned.templates(read)
-    assert read.html[whole.begin : whole.end] == read.html
 
 
 def test_the_upper_threshold_leaves_out_what_is_everywhere() -> None:
@@ -94,11 +90,6 @@ def test_siblings_are_joined_across_small_gaps(gap: int, joined: bool) -> None:
     assert ("0001" in template_texts(pages, NodeHashes(gap=gap), 1)) == joined
 
 
-def test_gaps_are_not_joined_over_borders_of_elements() -> None:
-    pages = site(*(document(k, menu=f"<div>{MENU}</div>{k}", date=f"<div>{k}<b>bold</b></div>") for k in range(8)))
-    assert "0 bold" not in template_texts(pages, NodeHashes(gap=0))
-
-
 def test_hashes_are_literal() -> None:
     pages = site(*(document(k, menu=MENU.replace("menu", f"menu-{k}")) for k in range(8)))
     read = pages.read(0)
@@ -106,11 +97,6 @@ def test_hashes_are_literal() -> None:
     tags = [element.tag for element in read.page.elements]
     assert not label[tags.index("ul")]
     assert label[tags.index("li")]
-
-
-def test_text_of_changing_elements_is_still_found() -> None:
-    pages = site(*(document(k, date=f"<p id=p{k}>Printed by machine</p>") for k in range(8)))
-    assert "Printed by machine" in template_texts(pages, NodeHashes(gap=0))
 
 
 def test_new_pages_of_the_site_are_labelled_too() -> None:
@@ -125,12 +111,6 @@ def test_copies_of_pages_do_not_count() -> None:
         NodeHashes().learn(site(*copies))
     learned = NodeHashes().learn(site(*copies, *(document(k) for k in range(1, 4))))
     assert learned.pages == 4
-
-
-@pytest.mark.parametrize("wrong", [{"least": 0}, {"gap": -1}, {"least_share": -0.1}, {"most_per_page": 0.01}])
-def test_parameters_that_will_not_do_are_refused(wrong: dict[str, float]) -> None:
-    with pytest.raises(ValueError, match="must"):
-        method("node-hashes", **wrong)
 
 
 WORDS = st.lists(st.sampled_from(["alpha", "beta", "gamma", "delta", "&amp;"]), min_size=1, max_size=4).map(" ".join)
@@ -151,3 +131,110 @@ def test_any_template_of_a_generated_site_is_found_to_the_byte(parts: list[str],
         label = learned.label(read).template[page.n :]
         in_list = np.array([page.elements[node].tag == "li" for node in page.block_node])
         assert (label == in_list).all()
+
+
+LICENCE = "Permission is granted to copy, distribute and sell this text under the terms of the licence."
+
+
+def windows(**parameters: float) -> TextWindows:
+    """Windows of 32 characters, all of them, unless told otherwise."""
+    return TextWindows(**{"window": 32, "density": 1, **parameters})  # type: ignore[arg-type]
+
+
+def own_text(seed: int, words: int = 60) -> str:
+    choice = random.Random(seed)
+    return " ".join("".join(choice.choices("abcdefghij", k=choice.randint(3, 9))) for _ in range(words))
+
+
+def notice_page(k: int, notice: str = LICENCE) -> bytes:
+    return (
+        f"<body><div class=c{k}><b>{notice[:30]}</b>{notice[30:]}</div>"
+        f"<p>{own_text(k)}</p><p>{own_text(k + 500)}<br>Short</p></body>"
+    ).encode()
+
+
+def test_repeated_text_is_template_whatever_its_markup() -> None:
+    varied = [notice_page(k).replace(b"<b>", f"<i id={k}>".encode()) if k % 2 else notice_page(k) for k in range(8)]
+    pages = site(*varied)
+    for number in range(8):
+        assert template_texts(pages, windows(), number) == [LICENCE]
+
+
+@pytest.mark.parametrize(("least", "found"), [(6, True), (7, False)])
+def test_a_fragment_has_to_occur_so_often_in_the_sample(least: int, found: bool) -> None:
+    pages = site(*(notice_page(k, LICENCE if k < 6 else own_text(k + 100, 15)) for k in range(12)))
+    assert (LICENCE in template_texts(pages, windows(least=least))) == found
+
+
+@pytest.mark.parametrize(("window", "found"), [(92, True), (93, True), (94, False)])
+def test_fragments_are_as_long_as_the_window(window: int, found: bool) -> None:
+    assert len(LICENCE) == 92  # and a space behind it
+    pages = site(*(notice_page(k) for k in range(8)))
+    assert (LICENCE in template_texts(pages, windows(window=window))) == found
+
+
+def test_a_fragment_counted_on_a_page_is_counted_on_all() -> None:
+    pages = site(*(notice_page(k) for k in range(8)))
+    learned = [windows(density=density).learn(pages) for density in (1, 4, 16)]
+    stretches = [{each.text for each in one.templates(pages.read(0))} for one in learned]
+    assert len(stretches[0]) == 1
+    for fewer in stretches[1:]:
+        assert all(any(text in whole for whole in stretches[0]) for text in fewer)
+    # Every 4th fragment of 61 is enough to cover most of the text by windows of 32 characters, on every page alike.
+    for number in range(8):
+        assert template_texts(pages, windows(density=4), number) == [LICENCE]
+
+
+def test_the_sample_is_what_is_counted() -> None:
+    pages = site(*(notice_page(k) for k in range(30)))
+    learned = windows(sample=12, seed=3).learn(pages)
+    assert learned.pages == 12
+    for number in (0, 29):
+        read = pages.read(number)
+        assert learned.label(read).template[read.page.n :].tolist() == [True, False, False, False]
+    assert windows(sample=0).learn(pages).pages == 30
+
+
+def test_places_in_the_source_are_those_of_the_text() -> None:
+    notice = "Fish &amp; chips — gr&uuml;ner Sal&#97;t &copy 2020, all rights reserved by ä company of ours"
+    sources = [f"<P>{own_text(k)}\r\n<p>  {notice}  </P><!-- {k} --><p>{own_text(k + 50)}".encode() for k in range(6)]
+    pages = site(*sources)
+    for number, source in enumerate(sources):
+        (found,) = windows().learn(pages).templates(pages.read(number))
+        assert found.text == "Fish & chips — grüner Salat © 2020, all rights reserved by ä company of ours"
+        assert source[found.begin : found.end].decode() == notice
+
+
+@pytest.mark.parametrize(
+    ("source", "run", "offsets"),
+    [
+        ("a&amp;b", "a&b", [0, 1, 6, 7]),
+        ("ä\r\nx", "ä\nx", [0, 2, 4, 5]),
+        ("&ampx&", "&x&", [0, 4, 5, 6]),
+        ("&bogus;", "&bogus;", [0, 1, 2, 3, 4, 5, 6, 7]),
+        ("one</i>two", "onetwo", None),
+    ],
+)
+def test_entities_and_line_ends_are_one_character(source: str, run: str, offsets: list[int] | None) -> None:
+    assert Page.parse(f"<pre>x{source}").text == f"x{run}"
+    assert character_offsets(source.encode(), run, "utf-8") == offsets
+
+
+@pytest.mark.parametrize("wrong", [{"window": 0}, {"least": 0}, {"share": -1}, {"density": -1}, {"sample": -1}])
+def test_parameters_that_will_not_do_are_refused(wrong: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match="must"):
+        method("text-windows", **wrong)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.text("abc äé€𝄞", min_size=40, max_size=90), st.integers(4, 8))
+def test_any_repeated_text_is_found_and_nothing_else(shared: str, count: int) -> None:
+    shared = " ".join(shared.split())
+    if len(shared) < 33:
+        return
+    sources = [f"<p>{own_text(k)} <b>{shared}</b> {own_text(k + 99)}</p>".encode() for k in range(count)]
+    pages = site(*sources)
+    found = windows().learn(pages).templates(pages.read(0))
+    assert len(found) == 1
+    assert shared in found[0].text
+    assert len(found[0].text) <= len(shared) + 8  # words beside it that happen to begin or end alike

@@ -1,11 +1,15 @@
+"""Site-independent blocks: which are template, which content, and cuts of features by description length."""
+
+import math
+
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from winnow.page.page import Page
-from winnow.papers.methods import method
-from winnow.papers.pages import SiteError, SitePages
-from winnow.papers.site_independent import BLOCK_TAGS, SiteIndependentBlocks
+from winnow.papers.pages import SitePages
+from winnow.papers.site_independent import Discretisation, SiteIndependentBlocks, mdl_cuts
 
 NOTICE = "All articles of this paper may be printed for private use only."
 PAIR = "Two pages of this site have this sentence, and no more of them."
@@ -25,10 +29,6 @@ def site(*pages: bytes) -> SitePages:
 
 def named(page: Page, chosen) -> dict[str, bool]:
     return {name: bool(chosen[number]) for number, name in page.attribute("id").items()}
-
-
-def test_there_are_the_tags_that_the_paper_names() -> None:
-    assert BLOCK_TAGS.sum() == 20
 
 
 def test_repeated_blocks_are_template_and_unique_ones_content() -> None:
@@ -51,14 +51,6 @@ def test_examples_are_template_blocks_and_the_topmost_content() -> None:
     assert list(zip(names, template.tolist(), strict=True)) == [("foot", True), ("small", True), ("around", False)]
 
 
-def test_a_block_that_holds_template_is_no_content() -> None:
-    pages = site(*(document(k, f"<div>{NOTICE}</div>") for k in range(10)))
-    read = pages.read(0)
-    labels = SiteIndependentBlocks().learn(pages).label(read)
-    assert labels.content is not None
-    assert named(read.page, labels.content) == {"foot": False, "around": False, "story": True}
-
-
 def test_blocks_of_a_few_pages_are_neither_and_keep_what_is_around_them_from_being_content() -> None:
     pages = site(*(document(k, f"<div id=pair>{PAIR}</div>" if k < 2 else "") for k in range(50)))
     read = pages.read(0)
@@ -66,14 +58,6 @@ def test_blocks_of_a_few_pages_are_neither_and_keep_what_is_around_them_from_bei
     assert labels.content is not None
     assert named(read.page, labels.template) == {"foot": True, "around": False, "pair": False, "story": False}
     assert named(read.page, labels.content) == {"foot": False, "around": False, "pair": False, "story": True}
-
-
-@pytest.mark.parametrize(("having", "found"), [(5, True), (4, False)])
-def test_a_tenth_of_the_pages_is_needed(having: int, found: bool) -> None:
-    pages = site(*(document(k, f"<div id=some>{PAIR}</div>" if k < having else "") for k in range(50)))
-    read = pages.read(0)
-    label = SiteIndependentBlocks().learn(pages).label(read).template
-    assert named(read.page, label)["some"] == found
 
 
 def texts_of_blocks(html: str, **parameters: object) -> list[str]:
@@ -109,17 +93,6 @@ def test_digests_are_those_of_md5() -> None:
     assert digest.astype("<u8").tobytes().hex() == "0846c58bfe6a9eb1"
 
 
-def test_sites_of_copies_are_refused() -> None:
-    with pytest.raises(SiteError, match="there are 1"):
-        SiteIndependentBlocks().learn(site(*[document(0)] * 5))
-
-
-@pytest.mark.parametrize("wrong", [{"share": 1.5}, {"least": 1}, {"words": -1}])
-def test_parameters_that_will_not_do_are_refused(wrong: dict[str, float]) -> None:
-    with pytest.raises(ValueError, match="must"):
-        method("site-independent-blocks", **wrong)
-
-
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=4), min_size=12, max_size=20))
 def test_labels_follow_from_the_page_counts(shared: list[list[int]]) -> None:
@@ -139,3 +112,57 @@ def test_labels_follow_from_the_page_counts(shared: list[list[int]]) -> None:
             df = 1 if name == "own" else sum(int(name[1:]) in chosen for chosen in shared)
             assert labels.template[number] == (df >= max(4, 0.1 * len(shared)))
             assert labels.content[number] == (df == 1)
+
+
+def entropy(labels: list[bool]) -> float:
+    shares = [labels.count(kind) / len(labels) for kind in set(labels)]
+    return -sum(share * math.log2(share) for share in shares)
+
+
+def by_definition(pairs: list[tuple[float, bool]]) -> list[float]:
+    """The paper's recursion, written down literally."""
+    pairs = sorted(pairs)
+    values, labels = [value for value, _ in pairs], [label for _, label in pairs]
+    n = len(pairs)
+    best = None
+    for at in range(1, n):
+        if values[at - 1] < values[at]:
+            left, right = labels[:at], labels[at:]
+            information = (at * entropy(left) + (n - at) * entropy(right)) / n
+            if best is None or information < best[0] - 1e-12:
+                best = (information, at)
+    if best is None:
+        return []
+    information, at = best
+    left, right = labels[:at], labels[at:]
+    k, k1, k2 = len(set(labels)), len(set(left)), len(set(right))
+    delta = math.log2(3**k - 2) - (k * entropy(labels) - k1 * entropy(left) - k2 * entropy(right))
+    if entropy(labels) - information <= (math.log2(n - 1) + delta) / n:
+        return []
+    return [*by_definition(pairs[:at]), (values[at - 1] + values[at]) / 2, *by_definition(pairs[at:])]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 12), st.booleans()), min_size=2, max_size=60))
+def test_cuts_are_those_of_the_definition(pairs: list[tuple[int, bool]]) -> None:
+    values = np.array([value for value, _ in pairs], float)
+    label = np.array([label for _, label in pairs])
+    assert mdl_cuts(values, label).tolist() == pytest.approx(by_definition([(float(v), b) for v, b in pairs]))
+
+
+def test_what_tells_nothing_is_not_cut() -> None:
+    random = np.random.default_rng(3)
+    label = random.random(400) < 0.5
+    assert len(mdl_cuts(random.random(400), label)) == 0
+    assert len(mdl_cuts(np.ones(400), label)) == 0
+    assert len(mdl_cuts(random.random(400), np.ones(400, bool))) == 0
+
+
+def test_binary_features_name_the_interval() -> None:
+    label = np.array([False] * 50 + [True] * 50 + [False] * 50)
+    matrix = np.stack([np.arange(150.0), np.ones(150), np.arange(150.0) % 2], axis=1)
+    cut = Discretisation.of(matrix, label)
+    assert [cuts.tolist() for cuts in cut.cuts] == [[49.5, 99.5], [], []]
+    assert cut.size == 3
+    dense = cut.binary(np.array([[0.0, 1, 1], [49.5, 1, 0], [50, 7, 0], [1e9, 0, 0]])).toarray()
+    assert dense.tolist() == [[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]

@@ -1,15 +1,21 @@
+"""What all site-level methods have in common: pages read in passes, labels, output, parameters, counted hashes."""
+
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from winnow.page.page import Page
 from winnow.papers.labelling import labelled_pages
 from winnow.papers.methods import METHODS, Labels, method, method_type, parameter, parameters_of
-from winnow.papers.pages import SiteError, SitePage, SitePages
+from winnow.papers.pages import HashCounter, SiteError, SitePage, SitePages, is_in_sorted, whole_elements
 
 
 @dataclass(frozen=True)
@@ -19,7 +25,7 @@ class LongBlocks:
     name: ClassVar[str] = "long-blocks"
     characters: int = parameter(5, "least length", "characters")
 
-    def learn(self, pages: SitePages, progress: object = None) -> "LongBlocks":
+    def learn(self, pages: SitePages, progress: object = None) -> Self:
         for _ in pages.read_all(progress):  # type: ignore[arg-type]
             pass
         return self
@@ -125,7 +131,81 @@ def test_unknown_methods_and_parameters_are_named() -> None:
         method("node-hashes", gaps=1)
 
 
-@pytest.mark.parametrize("wrong", [{"theta": 0}, {"theta": 1.1}, {"min_pages": 1}, {"min_df": 0}])
-def test_parameters_of_site_level_that_will_not_do_are_refused(wrong: dict[str, float]) -> None:
-    with pytest.raises(ValueError, match="must be"):
-        method("site-level", **wrong)
+def _template(html, shared_texts, not_shared=()):
+    """Tags of the elements that are template, where these texts are shared and all elements but some tags."""
+    page = Page.parse(html)
+    elements = [element.tag not in not_shared for element in page.elements]
+    blocks = [text in shared_texts for text in page.block_texts()]
+    template = whole_elements(page, np.array(elements + blocks))
+    assert template[page.n :].tolist() == blocks
+    return [element.tag for element, chosen in zip(page.elements, template.tolist(), strict=False) if chosen]
+
+
+PAGE = "<body><nav><img><ul><li>Home<li>News</ul></nav><main><img><p>story</p><h4>Share</h4></main></body>"
+
+
+def test_an_element_is_template_when_all_its_text_is():
+    assert _template(PAGE, {"Home", "News", "Share"}) == ["nav", "img", "ul", "li", "li", "h4"]
+
+
+def test_an_element_that_is_not_shared_is_no_template():
+    assert _template(PAGE, {"Home", "News"}, {"nav"}) == ["ul", "li", "li"]
+
+
+def test_pictures_go_with_the_text_around_them():
+    assert _template("<body><div><img></div><p>story<p>Share</body>", {"Share"}) == ["p"]
+    assert _template("<body><div><img></div></body>", set()) == []
+    assert "img" in _template(PAGE, {"Home", "News", "Share", "story"})
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("site-level", {"theta": 0}),
+        ("site-level", {"theta": 1.1}),
+        ("site-level", {"min_pages": 1}),
+        ("node-hashes", {"least": 0}),
+        ("node-hashes", {"gap": -1}),
+        ("node-hashes", {"most_per_page": 0.01}),
+        ("text-windows", {"window": 0}),
+        ("text-windows", {"sample": -1}),
+        ("site-independent-blocks", {"share": 1.5}),
+        ("site-independent-blocks", {"least": 1}),
+        ("clusters", {"least_support": 1.5}),
+        ("clusters", {"variant": "best"}),
+        ("clusters", {"functions": 256}),
+        ("clusters", {"sample": 1}),
+        ("menus", {"size": 0}),
+        ("menus", {"most_pages": 1}),
+        ("menus", {"equality": "same"}),
+        ("menus", {"variant": "quick"}),
+        ("menus", {"threshold": -1.0}),
+    ],
+)
+def test_parameters_out_of_range_are_refused_by_name(name: str, wrong: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        method(name, **wrong)
+
+
+HASHES = st.lists(st.integers(0, 9) | st.sampled_from([2**63, 2**64 - 1]), max_size=30)
+
+
+@given(st.lists(HASHES, max_size=8), st.integers(0, 8), st.integers(0, 8), st.sampled_from([1, 10, 1 << 18]))
+def test_hashes_that_were_counted_so_often_are_found(
+    batches: list[list[int]], least: int, more: int, waiting: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("winnow.papers.pages._MIN_PENDING", waiting)
+        counter = HashCounter()
+        for batch in batches:
+            counter.add(np.array(batch, np.uint64))
+        counted = Counter(number for batch in batches for number in batch)
+        expected = sorted(number for number, count in counted.items() if least <= count <= least + more)
+        assert counter.between(least, least + more).tolist() == expected
+        assert counter.between(least).tolist() == sorted(n for n, count in counted.items() if count >= least)
+
+
+@given(HASHES, HASHES)
+def test_known_hashes_are_told_from_others(hashes: list[int], known: list[int]) -> None:
+    found = is_in_sorted(np.array(hashes, np.uint64), np.unique(np.array(known, np.uint64)))
+    assert found.tolist() == [number in known for number in hashes]

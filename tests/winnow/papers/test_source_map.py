@@ -1,5 +1,3 @@
-import random
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -148,7 +146,7 @@ PIECES = [
 ]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=25))
 def test_any_soup_is_followed(pieces: list[str]) -> None:
     source = "".join(pieces).encode()
@@ -160,24 +158,3 @@ def test_any_soup_is_followed(pieces: list[str]) -> None:
     assert (located.element[own, 0] < located.element[own, 1]).all()
     inner = np.flatnonzero(own & np.append(own, False)[page.parent] & (page.parent >= 0))
     assert (located.element[inner, 0] >= located.element[page.parent[inner], 0]).all()
-
-
-def test_well_formed_trees_are_found_to_the_byte() -> None:
-    choice = random.Random(5)
-
-    def element(depth: int) -> str:
-        tag = choice.choice(["div", "section", "ul", "span", "table"])
-        inside = "".join(
-            element(depth - 1) if depth and choice.random() < 0.6 else choice.choice(["text ", "ü&amp;", "<br>"])
-            for _ in range(3)
-        )
-        return f"<{tag} k={choice.random()}>{inside}</{tag}>"
-
-    source = f"<!doctype html><html><body>{element(4)}</body></html>".encode()
-    page = Page.parse(source)
-    spans = source_map(source, page).element
-    for number, node in enumerate(page.elements):
-        key = dict(page.attributes[number]).get("k")
-        if key is not None:
-            assert source[spans[number, 0] :].startswith(f"<{node.tag} k={key}>".encode())
-            assert source[: spans[number, 1]].endswith(f"</{node.tag}>".encode())

@@ -13,15 +13,15 @@ from winnow.page.page import Page
 from winnow.training.comment_examples import comment_page, pages_of_gold, pages_of_sites, without_repeats
 from winnow.training.comments import (
     CommentRecipe,
+    compare_with_labels,
+    cross_validate_head,
     main,
-    measured,
-    measured_by_folds,
     train_comment_head,
 )
 
 NAMED = thread(' class="comment"', ' class="comments-area"')
 POSTS = page_of("<h1>Which flour?</h1>" + thread(' class="post topic-reply"', ' class="forum topic"') * 2)
-SMALL = CommentRecipe(hidden=(8, 4), epochs=40, dropout=0.0, min_sources=1, of_others=2.0)
+SMALL = CommentRecipe(hidden=(8, 4), epochs=40, dropout=0.0, min_sources=1, other_weight=2.0)
 
 
 def labels_of(html: str, *, forum: bool = False, gold: float | None = None) -> dict[str, float]:
@@ -70,12 +70,12 @@ def test_the_head_finds_comments_without_their_names() -> None:
     head = train_comment_head(examples(), recipe=SMALL)
     page = Page.parse(page_of(STORY + thread()))
     features = features_of(page)
-    judgement = head.judge(dated_features(page), features)
-    of_text = dict(zip(page.block_texts(), judgement.comment, strict=True))
+    prediction = head.judge(dated_features(page), features)
+    of_text = dict(zip(page.block_texts(), prediction.comment, strict=True))
     assert min(of_text[text] for _, _, text in SAID) > 0
     assert of_text["How to bake bread at home"] < 0
     posts = Page.parse(POSTS)
-    assert judgement.forum < head.judge(dated_features(posts), features_of(posts)).forum
+    assert prediction.forum < head.judge(dated_features(posts), features_of(posts)).forum
 
 
 def test_the_same_pages_and_seed_give_the_same_head() -> None:
@@ -90,11 +90,11 @@ def test_pages_of_one_kind_do_not_do() -> None:
 
 def test_figures_count_words() -> None:
     page = comment_page(Page.parse(page_of(STORY + NAMED)), "a", forum=False)
-    everything = measured([page], [np.ones(len(page.texts), bool)])
+    everything = compare_with_labels([page], [np.ones(len(page.texts), bool)])
     assert everything.recall == 1
     assert 0 < everything.precision < 1
-    assert measured([page], [page.comment == 1]).f1 == 1
-    hidden, shown = measured_by_folds(examples(), recipe=SMALL)
+    assert compare_with_labels([page], [page.comment == 1]).f1 == 1
+    hidden, shown = cross_validate_head(examples(), recipe=SMALL)
     assert hidden.sources == shown.sources == 6
     assert shown.on_forums <= 1
 

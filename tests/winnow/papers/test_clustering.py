@@ -1,0 +1,313 @@
+"""Pages are clustered by template: each cluster labels its pages, and merging lowers the MDL cost."""
+
+import random
+from collections import Counter
+from itertools import combinations
+from math import log2
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from winnow.page.page import Page
+from winnow.papers.clustering import Clustering, cluster
+from winnow.papers.mdl import (
+    NOTHING,
+    PathSets,
+    Signatures,
+    clustering_cost,
+    merge_by_minhash,
+    merge_exactly,
+    path_hashes,
+    template_paths,
+)
+from winnow.papers.methods import method
+from winnow.papers.pages import SiteError, SitePages
+
+WORDS = ["wind", "river", "stone", "glass", "paper", "cloud", "salt", "iron", "lemon", "harbour", "winter", "garden"]
+
+
+def _words(chance, number):
+    return " ".join(chance.choice(WORDS) for _ in range(number))
+
+
+def _menu(chance):
+    return "<nav><ul>" + "".join(f"<li><a href=/{n}>Section {n}</a>" for n in range(6)) + "</ul></nav>"
+
+
+def _article(chance):
+    paragraphs = "".join(f"<p>{_words(chance, 30)}</p>" for _ in range(chance.randint(2, 9)))
+    share = "<div><h4>Share this story</h4><ul><li>By post<li>By wire<li>By pigeon</ul></div>"
+    return f"<article><h1>{_words(chance, 5)}</h1>{paragraphs}{share}</article>"
+
+
+def _listing(chance):
+    rows = "".join(f"<tr><td>{_words(chance, 4)}<td>{chance.random()}" for _ in range(chance.randint(4, 12)))
+    table = f"<table><tr><th>Title<th>Year{rows}</table>"
+    return f"<section><form><label>Search the list</label><input></form>{table}</section>"
+
+
+def _product(chance):
+    facts = "".join(f"<dt>{fact}<dd>{_words(chance, 2)}" for fact in ("Weight", "Colour", "Made in", "Care"))
+    return f"<main><h2>{_words(chance, 3)}</h2><dl>{facts}</dl><button>Add to basket</button><p>Free returns</p></main>"
+
+
+KINDS = (_article, _listing, _product)
+
+
+def _shop(pages, seed=0):
+    """Pages of three templates in turn, and which template each is of."""
+    chance = random.Random(seed)
+    html = [
+        f"<html><body><header><p>The Harbour Shop</p>{_menu(chance)}</header>{KINDS[number % 3](chance)}"
+        "<footer><p>All rights reserved</p></footer></body></html>"
+        for number in range(pages)
+    ]
+    return [(f"https://shop.example/{n}", page.encode()) for n, page in enumerate(html)], np.arange(pages) % 3
+
+
+@pytest.mark.parametrize("variant", ["exact", "minhash"])
+def test_a_host_of_three_templates_is_three_clusters(variant):
+    html, kinds = _shop(45)
+    learned = method("clusters", variant=variant).learn(SitePages.of_html(html))
+    assert learned.pages == 45
+    assert learned.clusters == [np.flatnonzero(kinds == kind).tolist() for kind in range(3)]
+
+
+def test_the_template_of_a_cluster_is_what_its_pages_share():
+    html, _ = _shop(45)
+    pages = SitePages.of_html(html)
+    learned = method("clusters").learn(pages)
+    said = {0: "Share this story", 1: "Search the list", 2: "Add to basket"}
+    for number in range(6):
+        read = pages.read(number)
+        template = learned.label(read).template[read.page.n :]
+        texts = [text for text, chosen in zip(read.page.block_texts(), template.tolist(), strict=True) if chosen]
+        assert {"The Harbour Shop", "Section 3", "All rights reserved", said[number % 3]} <= set(texts)
+        assert not any(any(f"{word} " in text for word in WORDS) for text in texts)
+
+
+def test_a_new_page_is_labelled_by_the_nearest_cluster():
+    learned = method("clusters").learn(SitePages.of_html(_shop(45)[0]))
+    others = SitePages.of_html(_shop(51, seed=1)[0])
+    said = ("Share this story", "Search the list", "Add to basket")
+    for number in range(45, 51):
+        read = others.read(number)
+        template = learned.label(read).template[read.page.n :]
+        assert template[read.page.block_texts().index(said[number % 3])]
+
+
+def test_copies_go_with_their_originals():
+    html, _ = _shop(30)
+    copies = [(f"{url}?print=1", page) for url, page in html[:5]]
+    learned = method("clusters").learn(SitePages.of_html(html + copies))
+    assert learned.pages == 30
+    where = {number: cluster for cluster, numbers in enumerate(learned.clusters) for number in numbers}
+    assert sorted(where) == list(range(35))
+    assert [where[30 + n] for n in range(5)] == [where[n] for n in range(5)]
+
+
+@pytest.mark.parametrize(
+    "pages", [[], [b"<p>alone"], [b"<p>the same"] * 5, [b"", b"", b"<p>one"]], ids=["none", "one", "copies", "empty"]
+)
+def test_too_few_different_pages_are_a_clear_error(pages):
+    site = SitePages.of_html([(f"https://a.example/{n}", page) for n, page in enumerate(pages)])
+    with pytest.raises(SiteError, match="2 pages with different text are needed"):
+        method("clusters").learn(site)
+
+
+def test_few_documents_are_clustered_exactly_and_many_by_minhash(monkeypatch):
+    documents = [path_hashes(Page.parse(page)) for _, page in _shop(12)[0]]
+    exact = cluster(documents, variant="exact").costs
+    assert cluster(documents).costs == exact
+    monkeypatch.setattr("winnow.papers.clustering.AUTO_EXACT", 11)
+    assert cluster(documents).costs == cluster(documents, variant="minhash").costs != exact
+
+
+def _planted(templates, pages, seed):
+    """Documents of templates of 30 paths, and words; half of the pages of a template have a part of it besides.
+
+    A part has six paths of its own, and one of each of three other templates.
+    """
+    chance = np.random.default_rng(seed)
+    truth = chance.integers(templates, size=pages)
+    begins = 1_000 * np.arange(1, templates + 1)
+    documents = []
+    for template in truth.tolist():
+        others = [begins[(template + n) % templates] + n for n in (1, 2, 3)]
+        part = [*range(begins[template] + 100, begins[template] + 106), *others] if chance.random() < 0.5 else []
+        words = chance.integers(10**6, 10**9, 20).tolist()
+        documents.append(
+            np.array([*range(40), *range(begins[template], begins[template] + 30), *part, *words], np.uint64)
+        )
+    return documents, truth
+
+
+@pytest.mark.parametrize("variant", ["exact", "minhash"])
+def test_the_number_of_clusters_is_that_of_the_templates_however_many_pages_there_are(variant):
+    documents, truth = _planted(6, 1_000, seed=4)
+    for number in (100, 1_000):
+        labels = cluster(documents[:number], variant=variant).labels
+        pairs = set(zip(labels.tolist(), truth[:number].tolist(), strict=True))
+        assert len(pairs) == labels.max() + 1 == 6
+
+
+def test_the_nearest_template_is_not_the_one_that_holds_most():
+    templates = [np.array(paths, np.uint64) for paths in ([1, 2, 3, 4], [1, 2], [1, 2, 3, 4, 5, 6, 7])]
+    found = Clustering(np.arange(3), templates, [])
+    assert [found.nearest(np.array(paths, np.uint64)) for paths in ([1, 2, 99], [1, 3, 4, 99], [2, 5, 6])] == [1, 0, 2]
+
+
+def _sets(documents):
+    return PathSets.of([np.array(sorted(document), np.uint64) for document in documents])
+
+
+def _random_documents(documents, paths, seed, share=0.4):
+    chance = np.random.default_rng(seed)
+    return [set(np.flatnonzero(chance.random(paths) < share).tolist()) for _ in range(documents)]
+
+
+def _merge_all(documents, functions):
+    signatures = Signatures.of(_sets(documents), functions)
+    for other in range(1, len(documents)):
+        signatures.merge(0, other)
+    return signatures
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.sets(st.integers(0, 9), min_size=1), min_size=1, max_size=5))
+def test_a_merged_signature_is_that_of_all_documents(documents):
+    sets = _sets(documents)
+    alone = Signatures.of(sets, 16)
+    merged = _merge_all(documents, 16)
+    assert merged.rank[:, 0].tolist() == alone.rank.min(axis=1).tolist()
+    assert merged.cells[0].tolist() == alone.cells.sum(axis=0).tolist()
+    cost = merged.bits(np.array([0]))[0] + merged.cost.of_all
+    assert cost == pytest.approx(clustering_cost(sets, np.zeros(len(documents), np.int64)))
+
+
+def test_shared_least_ranks_estimate_the_jaccard_coefficient():
+    documents = _random_documents(12, 400, seed=1)
+    shared = Signatures.of(_sets(documents), 255).jaccard_with(0)
+    true = [len(documents[0] & each) / len(documents[0] | each) for each in documents]
+    assert shared / 255 == pytest.approx(true, abs=0.12)  # three standard errors are 0.09
+    assert shared[0] == 255
+
+
+def _templates(clusters, pages, seed):
+    """Documents of templates of 60 paths, 15 of them common to all; in each a tenth of its paths is missing."""
+    chance = np.random.default_rng(seed)
+    documents, truth = [], []
+    for _ in range(pages):
+        template = int(chance.integers(clusters))
+        paths = {*range(15), *range(1_000 * (template + 1), 1_000 * (template + 1) + 45)}
+        documents.append({path for path in paths if chance.random() > 0.1})
+        truth.append(template)
+    return documents, np.array(truth)
+
+
+def _same_partition(one, other):
+    return (
+        len(set(zip(one.tolist(), other.tolist(), strict=True))) == len(set(one.tolist())) == len(set(other.tolist()))
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_templates_with_slips_are_told_apart_by_both_variants(seed):
+    documents, truth = _templates(4, 60, seed)
+    sets = _sets(documents)
+    assert _same_partition(merge_exactly(sets).labels, truth)
+    assert _same_partition(merge_by_minhash(sets).labels, truth)
+
+
+def test_the_estimated_search_comes_close_to_the_exact_one():
+    documents, _ = _templates(6, 150, seed=9)
+    sets = _sets(documents)
+    exact, estimated = merge_exactly(sets), merge_by_minhash(sets)
+    assert clustering_cost(sets, estimated.labels) <= 1.1 * exact.costs[-1]
+    assert estimated.costs[-1] == pytest.approx(clustering_cost(sets, estimated.labels))
+
+
+DOCUMENTS = st.lists(st.sets(st.integers(0, 7), min_size=1), min_size=2, max_size=6)
+
+
+def _entropy(share):
+    return 0.0 if share in {0, 1} else -share * log2(share) - (1 - share) * log2(1 - share)
+
+
+def _cost(documents, clusters):
+    """The bits of the three matrices, column by column and cluster by cluster."""
+    paths = sorted(set().union(*documents))
+    columns = Counter(tuple(path in document for document in documents) for path in paths)
+    bits = 0.0
+    for members in clusters:
+        n = len(members)
+        bits += n * log2(len(documents) / n)
+        known = set()
+        for column, weight in columns.items():
+            within = tuple(column[document] for document in members)
+            exceptions = n * _entropy(sum(within) / n) + (log2(n + 1) / 2 if 0 < sum(within) < n else 0)
+            bits += min(exceptions, 2 * log2(len(columns))) if within in known else exceptions
+            known.add(within)
+            if any(within):
+                bits += (max(1, log2(len(paths))) + weight) * min(1, -log2(sum(column) / len(column)))
+    return bits
+
+
+def _clusters(labels):
+    return [set(np.flatnonzero(labels == label).tolist()) for label in range(labels.max() + 1)]
+
+
+@settings(max_examples=30, deadline=None)
+@given(DOCUMENTS, st.data())
+def test_the_cost_is_that_of_templates_members_and_exceptions(documents, data):
+    raw = data.draw(st.lists(st.integers(0, 2), min_size=len(documents), max_size=len(documents)))
+    labels = np.unique(raw, return_inverse=True)[1]
+    assert clustering_cost(_sets(documents), labels) == pytest.approx(_cost(documents, _clusters(labels)))
+
+
+@given(DOCUMENTS)
+def test_the_template_of_a_cluster_has_what_most_of_its_documents_have(documents):
+    labels = np.arange(len(documents)) % 2
+    for template, members in zip(template_paths(_sets(documents), labels), _clusters(labels), strict=True):
+        support = Counter(path for document in members for path in documents[document])
+        assert set(template.tolist()) == {path for path, s in support.items() if 2 * s > len(members)}
+
+
+def _greedy(documents):
+    """Merge the pair that lowers the cost most, every cost computed anew."""
+    sets = _sets(documents)
+    labels = np.arange(len(documents))
+    costs = [clustering_cost(sets, labels)]
+    while labels.max() > 0:
+        merged = [np.where(labels == j, i, labels - (labels > j)) for i, j in combinations(range(labels.max() + 1), 2)]
+        after = np.array([clustering_cost(sets, each) for each in merged])
+        best = int(np.argmax(after <= after.min() + NOTHING))
+        if after[best] >= costs[-1] - NOTHING:
+            break
+        labels = merged[best]
+        costs.append(float(after[best]))
+    return labels, costs
+
+
+@settings(max_examples=30, deadline=None)
+@given(DOCUMENTS)
+@example([{0}, {1}, {2}, {0, 1, 3, 4, 5}])  # a merge that changes nothing but for rounding
+def test_exact_merging_is_the_greedy_search_over_all_pairs(documents):
+    found = merge_exactly(_sets(documents))
+    labels, costs = _greedy(documents)
+    assert found.labels.tolist() == labels.tolist()
+    assert found.costs == pytest.approx(costs)
+
+
+def test_clusters_are_numbered_by_their_first_documents():
+    documents = [{1, 2, 3, 4}, {11, 12, 13, 14}, {1, 2, 3, 4}, {21, 22, 23}, {11, 12, 13, 14}, {21, 22, 23}]
+    assert merge_exactly(_sets(documents)).labels.tolist() == [0, 1, 0, 2, 1, 2]
+    assert merge_by_minhash(_sets(documents)).labels.tolist() == [0, 1, 0, 2, 1, 2]
+
+
+def test_documents_without_paths_and_single_documents_are_clusters():
+    for merge in (merge_exactly, merge_by_minhash):
+        assert merge(_sets([{1, 2}])).labels.tolist() == [0]
+        assert merge(_sets([set(), {1, 2, 3}, set(), {1, 2, 3}])).labels.tolist()[::2] == [0, 0]

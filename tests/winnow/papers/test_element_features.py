@@ -1,0 +1,218 @@
+"""Features of elements, and the positions and areas that stand in for a browser."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from winnow.page.page import Page
+from winnow.papers.element_features import NODE_FEATURES, Measures, node_features
+from winnow.papers.geometry import HIDDEN_AREA, PAGE_WIDTH, Geometry, layout
+
+SENTENCE = "A sentence of eight words, one of them Otters. "
+PAGE = f"""
+<html><head><title>Otters of the river Thames</title></head><body>
+<nav id=menu><ul><li><a href=/>Start page</a></li><li><a href=/all>All the animals</a></li>
+<li><a href=https://elsewhere.test/>Our friends elsewhere</a></li></ul></nav>
+<main><article id=story><h1 id=head>Otters return</h1><p id=text>{SENTENCE * 12}</p>
+<p id=linked>Read of the <a href=/thames>Thames 2024!</a></p></article></main>
+<footer id=foot><p>Copyright of nobody in particular, 2024</p></footer></body></html>
+"""
+
+
+def rows(html: str, url: str | None = "https://www.animals.test/otters") -> dict[str, dict[str, float]]:
+    page = Page.parse(html, url)
+    measures = Measures.of(page)
+    named = page.attribute("id")
+    table = node_features(measures)
+    assert table.shape == (len(measures.elements), len(NODE_FEATURES))
+    assert table.dtype == np.float32
+    return {
+        named[element]: dict(zip((feature.name for feature in NODE_FEATURES), row, strict=True))
+        for element, row in zip(measures.elements.tolist(), table.tolist(), strict=True)
+        if element in named
+    }
+
+
+def test_text_is_counted_by_words_and_punctuation():
+    text = rows(PAGE)["text"]
+    assert text["words"] == pytest.approx(math.log1p(12 * 9))
+    assert text["sentence_ends"] == pytest.approx(1 / 9)
+    assert text["commas"] == pytest.approx(1 / 9)
+    assert text["in_paragraph"] == 1
+    assert text["in_main"] == 1
+    assert text["in_banner"] == 0
+
+
+def test_links_are_counted_by_text_and_by_site():
+    found = rows(PAGE)
+    menu, linked, text = found["menu"], found["linked"], found["text"]
+    assert menu["anchor_text_share"] == 1
+    assert menu["in_site_links"] == pytest.approx(2 / 3)
+    assert menu["links_per_word"] == pytest.approx(3 / 9)
+    assert menu["in_banner"] == 1
+    assert 0 < linked["anchor_text_share"] < 1
+    assert linked["digits"] > 0
+    assert text["has_links"] == 0
+
+
+def test_absolute_links_are_in_site_by_address_canonical_link_or_majority():
+    def share(head: str, url: str | None) -> float:
+        links = '<a href="https://own.test/a">Words and words</a><a href="//www.own.test/b">More of the words</a>'
+        page = f"<head>{head}</head><body><div id=d>{links}<a href='http://other.test/'>And others</a></div>"
+        return rows(page, url)["d"]["in_site_links"]
+
+    assert share("", "http://own.test/") == pytest.approx(2 / 3)
+    assert share("", "http://other.test/") == pytest.approx(1 / 3)
+    assert share("<link rel=canonical href=https://own.test/page>", None) == pytest.approx(2 / 3)
+    assert share("", None) == pytest.approx(2 / 3)
+
+
+def test_words_of_the_title_are_found_in_the_text():
+    found = rows(PAGE)
+    assert found["story"]["title_covered"] == pytest.approx(2 / 3)
+    assert found["head"]["title_words"] == pytest.approx(1 / 2)
+    assert found["foot"]["title_covered"] == 0
+
+
+def test_titles_of_scripts_without_spaces_are_matched_by_pairs_of_characters():
+    html = "<title>東京都知事選挙</title><body><p id=p>今年の東京都の選挙について</p><p id=q>全く別の話です</p>"
+    found = rows(html)
+    assert found["p"]["title_covered"] > 0
+    assert found["q"]["title_covered"] == 0
+
+
+def test_positions_follow_the_order_of_the_page():
+    found = rows(PAGE)
+    assert found["menu"]["text_before"] == 0
+    assert found["foot"]["text_after"] == pytest.approx(0, abs=1e-6)
+    assert found["menu"]["top_margin"] < found["story"]["top_margin"] < found["foot"]["top_margin"]
+    assert found["foot"]["bottom_margin"] < found["story"]["bottom_margin"]
+    assert found["story"]["share_of_words"] > 0.8
+
+
+@pytest.mark.parametrize("html", ["", "<p>", "<title></title><p>x", "<a>no address</a>", "<body><a href='#'>up</a>"])
+def test_pages_with_next_to_nothing_have_finite_features(html: str):
+    assert np.isfinite(node_features(Measures.of(Page.parse(html)))).all()
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.text(st.characters(exclude_categories=("Cs",)), max_size=80), st.text(max_size=30))
+def test_any_text_and_title_has_finite_features(text: str, title: str):
+    escaped = [part.replace("&", "&amp;").replace("<", "&lt;") for part in (title, text)]
+    page = Page.parse("<title>{}</title><body><h1>{}</h1><p>İ{}</p>".format(escaped[0], *escaped[::-1]))
+    assert np.isfinite(node_features(Measures.of(page))).all()
+
+
+ORDINARY = "Some words that stand for a sentence of ordinary length in an article. "
+
+
+def boxes(body: str) -> tuple[Page, Geometry, dict[str, int]]:
+    page = Page.parse(f"<body>{body}</body>")
+    return page, layout(page), {value: index for index, value in page.attribute("id").items()}
+
+
+def test_more_text_takes_more_area():
+    _, geometry, at = boxes(f"<p id=short>{ORDINARY}</p><p id=long>{ORDINARY * 20}</p>")
+    assert geometry.area[at["long"]] > 4 * geometry.area[at["short"]] > 0
+
+
+def test_boxes_are_stacked_in_reading_order_and_the_page_holds_them_all():
+    _, geometry, at = boxes("".join(f"<div id=d{k}><p>{ORDINARY * k}</p></div>" for k in range(1, 6)))
+    tops = [geometry.y[at[f"d{k}"]] for k in range(1, 6)]
+    assert tops == sorted(tops)
+    assert tops[1] == pytest.approx(geometry.y[at["d1"]] + geometry.height[at["d1"]])
+    assert geometry.page_height >= tops[-1] + geometry.height[at["d5"]] - 1e-6
+
+
+def test_images_have_the_size_they_declare_and_shrink_to_the_page():
+    _, geometry, at = boxes(
+        "<img id=small width=100 height=50><img id=large width=4096 height=1024><img id=logo width=32px height=32>"
+        "<noscript><img id=copy width=500 height=500></noscript>"
+    )
+    areas = [geometry.area[at[name]] for name in ("small", "large", "logo", "copy")]
+    assert areas == pytest.approx([5000, 1024 * 256, 1024, 0])
+    assert geometry.hidden[at["logo"]]
+    assert not geometry.hidden[at["small"]]
+
+
+def test_cells_of_a_row_stand_beside_each_other():
+    _, geometry, at = boxes(f"<table><tr><td id=left>Menu<td id=right>{ORDINARY * 30}</table>")
+    left, right = at["left"], at["right"]
+    assert geometry.y[left] == geometry.y[right]
+    assert geometry.x[right] == pytest.approx(geometry.x[left] + geometry.width[left], abs=1)
+    assert geometry.width[left] < geometry.width[right]
+
+
+def test_grid_classes_share_a_row():
+    _, geometry, at = boxes(
+        f"<div><div id=a class=col-md-8>{ORDINARY}</div><div id=b class='col-md-4 x'>{ORDINARY}</div></div>"
+    )
+    assert geometry.width[at["a"]] == pytest.approx(PAGE_WIDTH * 2 / 3)
+    assert geometry.x[at["b"]] == pytest.approx(PAGE_WIDTH * 2 / 3)
+
+
+@pytest.mark.parametrize("side", ["<aside id=side>{}</aside>", "<div id=side class=left-sidebar>{}</div>"])
+def test_a_side_column_keeps_to_a_margin(side: str):
+    side = side.format(f"<p>{ORDINARY}</p>")
+    main = f"<div id=main><p>{ORDINARY * 9}</p></div>"
+    _, geometry, at = boxes(f"<div>{main}{side}</div>")
+    assert geometry.x[at["side"]] >= geometry.width[at["main"]] - 1
+    _, geometry, at = boxes(f"<div>{side}{main}</div>")
+    assert geometry.x[at["side"]] == 0
+    assert geometry.x[at["main"]] >= geometry.width[at["side"]] - 1
+    assert geometry.side_distance[at["side"]] < geometry.side_distance[at["main"]]
+
+
+def test_distances_tell_the_middle_of_a_page_from_its_edges():
+    _, geometry, at = boxes("".join(f"<p id=p{k}>{ORDINARY * 5}</p>" for k in range(11)))
+    distance = geometry.centre_distance[[at["p0"], at["p5"], at["p10"]]]
+    assert distance[1] < 0.1 < distance.min(initial=2, where=[True, False, True])
+    assert geometry.bottom_distance[at["p10"]] < geometry.bottom_distance[at["p0"]]
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "",
+        "<html>",
+        "<!-- nothing -->",
+        "<table><tr><td>" * 300,
+        "<aside>" * 200 + "x",
+        "<h1><div>" * 900 + "x",
+        "<small><div>" * 900 + "x",
+        "<img width=99999 height=99999>" * 50,
+        "<p class=col-md-0>x<p class=col-lg-99>y",
+        "x" * 200_000,
+    ],
+)
+def test_degenerate_pages_have_finite_boxes(html: str):
+    geometry = layout(Page.parse(html))
+    for values in (geometry.x, geometry.y, geometry.width, geometry.height, geometry.area, geometry.centre_distance):
+        assert np.isfinite(values).all()
+    assert (geometry.area >= 0).all()
+
+
+TREES = st.recursive(
+    st.sampled_from(["word ", ORDINARY, "<img width=300 height=20>", "<br>", "<input type=text>", "<hr>"]),
+    lambda inner: st.builds(
+        lambda tag, parts: f"<{tag}>{''.join(parts)}</{tag.split()[0]}>",
+        st.sampled_from(["div", "p", "a href=/", "table", "tr", "td", "aside", "div class=col-md-6", "h1", "nav"]),
+        st.lists(inner, max_size=4),
+    ),
+    max_leaves=25,
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(TREES)
+def test_any_tree_lies_inside_its_page(body: str):
+    page = Page.parse(f"<body>{body}</body>")
+    geometry = layout(page)
+    assert len(geometry.area) == page.n + page.m
+    assert (geometry.x >= -1e-6).all()
+    assert (geometry.x + geometry.width <= PAGE_WIDTH + 1 + 1e-6).all()
+    assert (geometry.y >= -1e-6).all()
+    assert (geometry.hidden == (geometry.area < HIDDEN_AREA)).all()

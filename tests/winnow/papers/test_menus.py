@@ -1,0 +1,450 @@
+"""Menus: which pages are loaded, which nodes of two pages correspond, and the template that comes out."""
+
+import random
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from winnow.page.page import Page
+from winnow.papers.menu_mapping import EQUALITIES, Likeness, Profile, Weighted, equality_of, mapped_units, template_of
+from winnow.papers.menu_search import (
+    VARIANTS,
+    MenuSearch,
+    SubdigraphSearch,
+    largest_clique,
+    page_key,
+    search_menu,
+    site_links,
+)
+from winnow.papers.menus import template_page
+from winnow.papers.methods import method
+from winnow.papers.pages import SiteError, SitePages
+
+WORDS = ["wind", "river", "stone", "glass", "paper", "cloud", "salt", "iron", "lemon", "harbour", "winter", "garden"]
+SECTIONS = ["news", "sport", "culture", "letters", "weather", "harbour"]
+
+
+def _text(seed, words=40):
+    chance = random.Random(seed)
+    return " ".join(chance.choice(WORDS) for _ in range(words))
+
+
+def _page(name, links, content):
+    menu = "".join(f"<li><a href='/{section}.html'>To {section}</a></li>" for section in SECTIONS)
+    inside = "".join(f"<p><a href='/{link}.html'>{_text(link, 5)}</a></p>" for link in links)
+    return (
+        f"https://paper.example/{name}.html",
+        f"<html><head><title>{name}</title><link rel=stylesheet href=/s.css><script>var page = '{name}';</script>"
+        f"</head><body class='page-{name}'><div id=top><ul class=menu>{menu}</ul></div>"
+        f"<div class=main><h1>All of {name}</h1>{content}{inside}</div>"
+        "<div class=foot><p>The paper of the <b>harbour</b></p></div></body></html>".encode(),
+    )
+
+
+def _site(stories=12):
+    """A front page, sections that link to each other, and stories that have the menu and that no menu names."""
+    names = [f"story-{number}" for number in range(stories)]
+    pages = [_page("index", names[:3], "")]
+    pages += [_page(section, names[at::6], f"<p>{_text(section)}</p>") for at, section in enumerate(SECTIONS)]
+    pages += [_page(name, [], f"<p>{_text(name)}</p><p>{_text(name + 'b')}</p>") for name in names]
+    return pages
+
+
+def _kept_texts(pages, number, template):
+    page = pages.read(number).page
+    return {text for text, chosen in zip(page.block_texts(), template[page.n :].tolist(), strict=True) if chosen}
+
+
+TEMPLATE = {*(f"To {section}" for section in SECTIONS), "The paper of the harbour"}
+
+
+@pytest.mark.parametrize("equality", ["tag", "attributes", "weighted"])
+def test_the_template_is_found_from_the_pages_of_the_menu(equality):
+    pages = SitePages.of_html(_site())
+    learned = method("menus", equality=equality, variant="paper").learn(pages)
+    assert pages.names[learned.key_page].endswith("/index.html")
+    assert [pages.names[number][22:-5] for number in learned.subdigraph] == SECTIONS[:4]
+    assert learned.pages == 5
+    for number in range(len(pages)):
+        assert _kept_texts(pages, number, learned.label(pages.read(number)).template) == TEMPLATE
+
+
+@pytest.mark.parametrize("equality", ["tag", "attributes", "weighted"])
+def test_two_pages_that_agree_are_enough_and_the_front_page_is_the_last_to_start_from(equality):
+    pages = SitePages.of_html(_site())
+    learned = method("menus", equality=equality).learn(pages)
+    assert pages.names[learned.key_page].endswith("/news.html")
+    assert [pages.names[number][22:-5] for number in learned.subdigraph] == SECTIONS[1:3]
+    assert learned.pages == 3
+    for number in range(len(pages)):
+        assert _kept_texts(pages, number, learned.label(pages.read(number)).template) == TEMPLATE
+
+
+def test_pages_that_were_never_seen_are_labelled_too():
+    learned = method("menus").learn(SitePages.of_html(_site()))
+    others = SitePages.of_html([_page("new", [], f"<p>{_text('new')}</p>"), ("https://paper.example/x", b"<p>bare")])
+    assert _kept_texts(others, 0, learned.label(others.read(0)).template) == TEMPLATE
+    bare = others.read(1)
+    assert not learned.label(bare).template[bare.page.n :].any()
+
+
+def test_the_key_page_can_be_named():
+    pages = SitePages.of_html(_site())
+    key = "https://paper.example/story-4.html"
+    learned = method("menus", key_page=key).learn(pages)
+    assert pages.urls[learned.key_page] == key
+    with pytest.raises(SiteError, match="there is no page 'x' among 19 pages"):
+        method("menus", key_page="x").learn(pages)
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        [],
+        [("https://a.example/", b"<p>alone")],
+        [(f"https://a.example/{n}", b"<p>no links") for n in range(4)],
+        [(f"https://a.example/{n}", b"<a href='https://b.example/'>away</a>") for n in range(4)],
+        [(f"https://a.example/{n}", b"") for n in range(4)],
+    ],
+    ids=["none", "one", "no links", "links elsewhere", "empty"],
+)
+def test_pages_without_links_among_them_are_a_clear_error(html):
+    with pytest.raises(SiteError, match=r"no links to other pages were found among .* give the folder of a whole site"):
+        method("menus").learn(SitePages.of_html(html))
+
+
+def test_unreadable_pages_are_passed_over(tmp_path):
+    for url, html in _site():
+        (tmp_path / url.rsplit("/")[-1]).write_bytes(html)
+    files = sorted(tmp_path.glob("*.html"))
+    (tmp_path / "news.html").unlink()
+    learned = method("menus", variant="paper").learn(SitePages.of_files(tmp_path, files))
+    assert len(learned.subdigraph) == 4
+
+
+def test_the_template_page_has_the_template_and_nothing_else():
+    pages = SitePages.of_html(_site())
+    read = pages.read(7)
+    written = template_page(read.page, method("menus").learn(pages).mapped(read))
+    again = Page.parse(written)
+    assert set(again.block_texts()) == TEMPLATE
+    assert '<link rel="stylesheet" href="/s.css">' in written
+    assert "var page" not in written
+    assert "story-7" not in written
+    assert 'class="page-story-0"' in written
+
+
+def test_a_page_that_is_all_template_is_written_whole():
+    html = (
+        "<!DOCTYPE html>\n<html><head><title>A &amp; B</title><style>p > a {}</style></head><body><p>one <b>two</b> "
+        'three<br>four &lt;five&gt; <a href="?a=1&amp;b=2" title="&quot;">six</a></p><!-- said to none --> seven'
+        "<svg><g><text>eight</text></g></svg><select><option>nine</option></select></body></html>\n"
+    )
+    page = Page.parse(html)
+    everything = np.ones(page.n + page.m, bool)
+    assert template_page(page, everything) == html.replace("<!-- said to none -->", "")
+
+
+def test_the_charset_is_that_of_the_document_written():
+    head = (
+        "<meta charset='koi8-r'><meta http-equiv='Content-Type' content='text/html; charset=koi8-r'><meta content='x'>"
+    )
+    page = Page.parse(f"<html><head>{head}</head><body><p>\u044f</p></body></html>")
+    written = template_page(page, np.ones(page.n + page.m, bool))
+    assert "koi8-r" not in written
+    assert written.count("utf-8") == 2
+    assert 'content="x"' in written
+    assert Page.parse(written.encode()).text == "\u044f"
+
+
+ATTRIBUTES = st.sampled_from(["", " id=a", " id=b", " class='x y'", " class=x", " class='y z' title=t", " title=t"])
+TREES = st.recursive(
+    st.sampled_from(["red", "blue", "<br>"]),
+    lambda inner: st.tuples(st.sampled_from(["div", "section"]), ATTRIBUTES, st.lists(inner, max_size=4)),
+    max_leaves=14,
+)
+DOCUMENTS = st.tuples(ATTRIBUTES, st.lists(TREES, max_size=3))
+
+
+def _tree_html(tree):
+    if isinstance(tree, str):
+        return tree
+    return f"<{tree[0]}{tree[1]}>{''.join(map(_tree_html, tree[2]))}</{tree[0]}>"
+
+
+def _tree_page(document):
+    attributes, trees = document
+    return Page.parse(f"<html><body{attributes}>{''.join(map(_tree_html, trees))}</body></html>", "http://a.example/")
+
+
+def _children(page, node):
+    return [child for child in range(page.n) if page.parent[child] == node]
+
+
+def _texts(page, node):
+    texts = page.block_texts()
+    return {block: texts[block] for block in range(page.m) if page.block_node[block] == node}
+
+
+def _recursive_etdm(one, other, equal):
+    """Function ETDM of Algorithm 2, as printed, with texts as leaves that are equal when they say the same."""
+    profiles = Profile.of(one), Profile.of(other)
+
+    def same(node, partner):
+        return bool(equal.between(*profiles)(np.array([node]), np.array([partner]))[0])
+
+    def etdm(node, partner):
+        said = set(_texts(other, partner).values())
+        mapped = {node} | {one.n + block for block, text in _texts(one, node).items() if text in said}
+        for child in _children(one, node):
+            for its_partner in _children(other, partner):
+                if same(child, its_partner):
+                    mapped |= etdm(child, its_partner)
+        return mapped
+
+    return etdm(0, 0) if same(0, 0) else set()
+
+
+@settings(max_examples=60, deadline=None)
+@given(DOCUMENTS, DOCUMENTS, st.sampled_from(EQUALITIES), st.sampled_from([0.3, 0.5, 0.8]))
+def test_the_mapping_is_that_of_the_recursion(one, other, name, threshold):
+    first, second = _tree_page(one), _tree_page(other)
+    equal = equality_of(name, threshold)
+    mapped = mapped_units(Profile.of(first), Profile.of(second), equal)
+    assert set(np.flatnonzero(mapped).tolist()) == _recursive_etdm(first, second, equal)
+
+
+@settings(max_examples=25, deadline=None)
+@given(DOCUMENTS, st.lists(DOCUMENTS, min_size=1, max_size=3), st.sampled_from(EQUALITIES))
+def test_the_template_is_what_is_mapped_to_all_pages(key_page, others, name):
+    equal = equality_of(name)
+    key, pages = _tree_page(key_page), [_tree_page(other) for other in others]
+    template = template_of(Profile.of(key), [Profile.of(page) for page in pages], equal)
+    expected = set.intersection(*(_recursive_etdm(key, page, equal) for page in pages))
+    assert set(np.flatnonzero(template).tolist()) == expected
+
+
+def _mapped_tags(one, other, equality):
+    pages = [Page.parse(html, "http://a.example/") for html in (one, other)]
+    mapped = mapped_units(*map(Profile.of, pages), equality)
+    return [pages[0].elements[node].tag for node in np.flatnonzero(mapped[: pages[0].n])]
+
+
+def test_states_in_class_names_make_no_difference():
+    one = "<body><ul><li class='item current'>x</li></ul></body>"
+    other = "<body><ul><li class='item'>x</li></ul></body>"
+    assert _mapped_tags(one, other, equality_of("attributes")) == ["html", "body", "ul", "li"]
+
+
+def _likeness(one, other):
+    profiles = [Profile.of(Page.parse(f"<body>{html}</body>", "http://a.example/")) for html in (one, other)]
+    return Likeness(Weighted(), *profiles)(np.array([2]), np.array([2]))[0]
+
+
+def test_the_weighted_likeness_is_a_mean_of_what_either_has():
+    # weights: id, classes and other attributes 1, children and place 0.5; there is one element, so places agree
+    assert _likeness("<p>x</p>", "<p>y</p>") == 1
+    assert _likeness("<p id=a>x</p>", "<p id=b>x</p>") == pytest.approx(0.5 / 1.5)
+    assert _likeness("<p class='a b'>x</p>", "<p class='b c'>x</p>") == pytest.approx((1 / 3 + 0.5) / 1.5)
+    assert _likeness("<p title=t>x</p>", "<p>x</p>") == pytest.approx(0.5 / 1.5)
+    assert _likeness("<p><i>x</i></p>", "<p><i>x</i><i>x</i></p>") == pytest.approx((0.25 + 0.5) / 1)
+
+
+def test_long_lists_are_compared_in_steps(monkeypatch):
+    one = "<body>" + "".join(f"<div><p class=c{n % 7}>x{n}</p><p>y</p></div>" for n in range(40)) + "</body>"
+    other = one.replace("c3", "c9").replace("x5", "z")
+    whole = _mapped_tags(one, other, Weighted())
+    monkeypatch.setattr("winnow.papers.menu_mapping._MAX_PAIRS_AT_ONCE", 50)
+    assert _mapped_tags(one, other, Weighted()) == whole
+    assert 80 < len(whole) < 122
+
+
+def test_pages_with_another_root_are_left_out():
+    key, other = Profile.of(Page.parse("<html><body><p>x</body></html>")), Profile.of(Page.from_tree(_svg()))
+    assert not template_of(key, [other], equality_of("tag")).any()
+    assert template_of(key, [other, key], equality_of("tag")).all()
+    assert not template_of(key, [], equality_of("tag")).any()
+
+
+def _svg():
+    return Page.parse("<body><svg><g></g></svg></body>").elements[2]
+
+
+def test_what_stands_under_another_ancestor_is_found_by_what_it_says():
+    foot = "<div class=foot><p>The paper of the harbour</p><a href=/x>Imprint</a></div>"
+    key = Page.parse(f"<body><div class=a><h1>Sea</h1></div>{foot}<i>Hi</i></body>", "https://a.example/1")
+    wrapped = f"<body><section id=all><div class=b><h1>Land</h1></div>{foot}<i>Hi</i></section></body>"
+    other = Profile.of(Page.parse(wrapped, "https://a.example/2"))
+    weighted, tags = equality_of("weighted"), [str(element.tag) for element in key.elements]
+    exact = template_of(Profile.of(key), [other], weighted)
+    assert [tags[index] for index in np.flatnonzero(exact[: key.n])] == ["html", "body"]
+    anywhere = template_of(Profile.of(key), [other], weighted, 10)
+    assert [tags[index] for index in np.flatnonzero(anywhere[: key.n])] == ["html", "body", "div", "p", "a"]
+    assert np.array(key.block_texts())[anywhere[key.n :]].tolist() == ["The paper of the harbour", "Imprint"]
+
+
+NAMES = "abcdefgh"
+TOPOLOGIES = st.dictionaries(
+    st.sampled_from(NAMES), st.one_of(st.none(), st.sets(st.sampled_from(NAMES + "xy"))), max_size=8
+)
+
+
+def _algorithm_1(topology, size):
+    """The paper's algorithm to the letter: all subsets of the pages loaded so far.
+
+    Returns the size of the subdigraph, the page that completed it, and how many pages were loaded.
+    """
+    best, last, loaded = [], None, []
+    for number, link in enumerate(topology, 1):
+        if topology[link] is None:
+            continue
+        loaded.append(link)
+        complete = [
+            subset
+            for length in range(1, len(loaded) + 1)
+            for subset in combinations(loaded, length)
+            if link in subset and all(other in topology[one] for one in subset for other in subset if one != other)
+        ]
+        largest = max(complete, key=len)
+        if len(largest) > len(best):
+            best, last = largest, link
+        if len(largest) >= size:
+            return len(best), last, number
+    return len(best), last, len(topology)
+
+
+def _search(topology, size, most_pages=None):
+    search = SubdigraphSearch(topology, size, most_pages)
+    while (link := search.wanted()) is not None:
+        search.add(topology[link])
+    return search
+
+
+@settings(max_examples=60, deadline=None)
+@given(TOPOLOGIES, st.integers(1, 6))
+def test_the_search_finds_what_a_search_through_all_subsets_finds(topology, size):
+    search = _search(topology, size)
+    completed_by = search.found[-1] if search.found else None
+    assert (len(search.found), completed_by, search.loaded) == _algorithm_1(topology, size)
+    assert all(other in topology[one] for one in search.found for other in search.found if one != other)
+    assert search.found == [link for link in topology if link in search.found]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sets(st.tuples(st.integers(0, 7), st.integers(0, 7))), st.integers(1, 8))
+def test_a_largest_clique_is_found(edges, enough):
+    neighbours = {
+        one: sum(1 << other for other in range(8) if other != one and {(one, other), (other, one)} & edges)
+        for one in range(8)
+    }
+    cliques = [
+        subset
+        for length in range(9)
+        for subset in combinations(range(8), length)
+        if all(neighbours[one] >> other & 1 for one, other in combinations(subset, 2))
+    ]
+    found = largest_clique(neighbours, 255, enough)
+    assert tuple(sorted(found)) in cliques
+    assert len(found) == min(enough, max(map(len, cliques)))
+
+
+def test_a_graph_of_many_cliques_takes_no_time():
+    # 7 groups of 40 pages, each page linked to all pages of the other groups: 40**7 cliques of 7, none of 8.
+    names = [(group, number) for number in range(40) for group in range(7)]
+    topology = {name: [other for other in names if other[0] != name[0]] for name in names}
+    assert len(_search(topology, 8).found) == 7
+
+
+def test_no_more_pages_are_loaded_than_allowed():
+    topology = {name: set() for name in NAMES}
+    assert _search(topology, 2, most_pages=3).loaded == 3
+    assert _search(topology, 2, most_pages=0).found == []
+
+
+def _linked_page(url, *links, head=""):
+    return Page.parse(f"<html><head>{head}</head><body>" + "".join(f"<a href='{link}'>x</a>" for link in links), url)
+
+
+def test_only_links_to_other_pages_of_the_domain_count():
+    page = _linked_page(
+        "http://www.a.example/b/c.html",
+        *("d.html#part", "/e/", "//a.example/e/index.html", "https://a.example/f?x=1", "c.html#top", "", "#", "?"),
+        *("http://other.example/", "mailto:x@a.example", "javascript:go()", "picture.PNG", "http://[broken", "ftp://a"),
+    )
+    assert site_links(page) == {
+        "a.example/b/d.html": "http://www.a.example/b/d.html",
+        "a.example/e": "http://www.a.example/e/",
+        "a.example/f?x=1": "https://a.example/f?x=1",
+    }
+
+
+def test_links_are_relative_to_the_base_of_the_page():
+    page = _linked_page("http://a.example/b/c.html", "d.html", head="<base href='/x/'>")
+    assert list(site_links(page)) == ["a.example/x/d.html"]
+
+
+def test_addresses_of_one_page_have_one_key():
+    same = ["http://a.example", "https://www.A.example/", "http://a.example/index.html", "http://a.example/#x"]
+    assert {page_key(address) for address in same} == {"a.example"}
+    assert page_key("http://a.example/%C3%A4/") == page_key("http://a.example/ä")
+    assert page_key("http://a.example/index.html?page=2") == "a.example?page=2"
+
+
+def _linked_site(topology):
+    return {
+        f"http://a.example/{name}": _linked_page(f"http://a.example/{name}", *links) for name, links in topology.items()
+    }
+
+
+def test_menu_pages_are_loaded_one_by_one_until_enough_link_to_each_other():
+    site = _linked_site({"": "abcdef", "a": "x", "b": "cd", "c": "bd", "d": "bc", "e": "bcd", "f": ""})
+    asked = []
+    search = MenuSearch(site["http://a.example/"], 3, variant=VARIANTS["paper"])
+    search_menu(search, lambda url: asked.append(url[-1]) or site[url])
+    assert list(search.found) == ["a.example/b", "a.example/c", "a.example/d"]
+    assert asked == ["a", "b", "c", "d"]
+    assert search.loaded == 5  # the key page, too
+
+
+MENU = "<ul><li><a href=/>Front</a><li><a href=/a>Letters</a><li><a href=/b>Sport</a><li><a href=/c>News</a></ul>"
+
+
+def _of(name, html):
+    return Page.parse(f"<html><body>{html}</body></html>", f"http://a.example/{name}")
+
+
+def test_the_front_page_is_loaded_last_and_pages_that_agree_end_the_search():
+    site = {f"http://a.example/{name}": _of(name, f"{MENU}<p>All of {name}</p>") for name in ("", "a", "b", "c", "key")}
+    asked = []
+    search = MenuSearch(site["http://a.example/key"])
+    search_menu(search, lambda url: asked.append(url[17:]) or site[url])
+    assert asked == ["a", "b"]
+    assert search.satisfied
+    assert list(search.addresses) == ["a.example/a", "a.example/b", "a.example/c", "a.example"]
+
+
+def test_pages_that_do_not_agree_are_compared_with_more():
+    foot = "<div><p>The letters of the harbour</p></div>"
+    site = {f"http://a.example/{name}": _of(name, MENU + foot * (name != "b")) for name in ("", "a", "b", "c", "key")}
+    search = search_menu(MenuSearch(site["http://a.example/key"]), site.get)
+    assert list(search.found) == ["a.example/a", "a.example/b", "a.example/c", "a.example"]
+    texts = site["http://a.example/key"].block_texts()
+    kept = search.template()[-len(texts) :]
+    assert [text for text, chosen in zip(texts, kept, strict=True) if not chosen] == ["The letters of the harbour"]
+
+
+def test_what_leads_back_to_a_page_that_is_known_is_no_page_of_its_own():
+    site = _linked_site({"": "abc", "b": "ac", "c": "ab"})
+    site["http://a.example/a"] = site["http://a.example/"]  # the key page again, as after a redirect
+    search = search_menu(MenuSearch(site["http://a.example/"]), site.get)
+    assert list(search.found) == ["a.example/b", "a.example/c"]
+
+
+def test_links_to_pages_that_are_not_there_are_left_alone():
+    site = _linked_site({"": "xyab", "a": "b", "b": "a"})
+    known = {"a.example/a", "a.example/b"}
+    search = search_menu(MenuSearch(site["http://a.example/"], known=known), site.__getitem__)
+    assert (sorted(search.found), search.loaded) == (sorted(known), 3)

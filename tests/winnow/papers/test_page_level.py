@@ -1,0 +1,201 @@
+"""The page-level model: penalties, weights of hidden nodes, four regressions by area, and its file."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from winnow.models import load_model
+from winnow.models.files import ModelError, write_model_file
+from winnow.page.page import Page
+from winnow.papers.element_features import NODE_FEATURES
+from winnow.papers.page_level import (
+    AREA_BOUNDS,
+    BUCKETS,
+    LogisticModel,
+    bucket_of,
+    by_area,
+    by_nodes,
+    constant,
+    weights_with_hidden,
+)
+from winnow.smoothing import smooth
+
+#      0
+#     / \
+#    1   4
+#   / \
+#  2   3
+TREE = np.array([-1, 0, 1, 1, 0], dtype=np.int32)
+AREA = np.array([1000.0, 800.0, 200.0, 0.0, 100.0])
+
+
+def test_the_penalty_by_area_is_the_share_of_the_page_turned_over() -> None:
+    assert by_area(AREA, 2000.0).tolist() == pytest.approx([0.02, 0.025, 0.1, np.inf, 0.2])
+    assert by_area(AREA, AREA[0], scale=1.0).tolist() == pytest.approx([1, 1.25, 5, np.inf, 10])
+
+
+def test_the_penalty_by_nodes_is_the_share_of_the_tree_turned_over() -> None:
+    assert by_nodes(TREE, scale=1.0).tolist() == pytest.approx([1, 5 / 3, 5, 5, 5])
+    assert by_nodes(TREE).tolist() == pytest.approx([0.01, 0.05 / 3, 0.05, 0.05, 0.05])
+
+
+def test_the_penalty_by_nodes_counts_every_tree_of_a_forest_for_itself() -> None:
+    assert by_nodes(np.array([-1, -1, 0, 1, 3], dtype=np.int32), 1.0).tolist() == pytest.approx([1, 1, 2, 1.5, 3])
+
+
+def test_the_constant_penalty_is_the_same_everywhere() -> None:
+    assert constant(3, 0.5).tolist() == [0.5] * 3
+    assert constant(0).shape == (0,)
+
+
+@pytest.mark.parametrize("area", [0.0, 5e-324])
+def test_a_page_without_area_has_infinite_penalties_and_one_section(area: float) -> None:
+    penalty = by_area(np.full(5, area), 1000.0)
+    assert np.isinf(penalty).all()
+    assert np.isinf(by_area(np.zeros(2), 0.0, scale=0.0)).all()
+    assert smooth(TREE, [0.1, 0.9, 0.9, 0.9, 0.9], penalty=penalty).section.tolist() == [0] * 5
+
+
+@pytest.mark.parametrize("bad", [-1.0, float("nan")])
+def test_areas_that_make_no_sense_are_refused(bad: float) -> None:
+    with pytest.raises(ValueError, match="area"):
+        by_area(np.array([1.0, bad]), 10.0)
+    with pytest.raises(ValueError, match="area"):
+        by_area(np.array([1.0]), bad)
+
+
+def test_a_hidden_node_counts_for_its_nearest_visible_ancestor() -> None:
+    hidden = np.array([False, True, True, False, True])
+    assert weights_with_hidden(TREE, hidden).tolist() == [4, 0, 0, 1, 0]
+
+
+SENTENCE = "Ordinary words of a story, told at some length and with commas. "
+STORY = f"""
+<html><head><title>The story of the otters</title></head><body>
+<header><a href=/><img src=logo.png width=100 height=60></a></header>
+<nav><ul>{"".join(f"<li><a href=/{k}>Section {k}</a></li>" for k in range(12))}</ul></nav>
+<main><h1>The story of the otters</h1>{f"<p>{SENTENCE * 8}</p>" * 6}</main>
+<footer><p>Copyright 2024 <a href=/terms>Terms of use</a> <a href=/privacy>Privacy</a></p></footer></body></html>
+"""
+K = len(NODE_FEATURES)
+
+
+def hand_made(intercepts: list[float]) -> LogisticModel:
+    bounds = np.full((BUCKETS, K), 1e6)
+    return LogisticModel.from_arrays(0.5, -bounds, bounds, np.zeros((BUCKETS, K)), np.array(intercepts))
+
+
+def test_the_shipped_model_tells_a_menu_from_a_story():
+    page = Page.parse(STORY, "https://otters.test/story")
+    scores = load_model("logistic").score(page)
+    by_tag = {element.tag: scores.templateness[index] for index, element in enumerate(page.elements)}
+    assert by_tag["p"] > by_tag["main"]  # the last paragraph is the footer's
+    assert by_tag["nav"] > 0.5 > by_tag["main"]
+    assert ((scores.templateness >= 0) & (scores.templateness <= 1)).all()
+
+
+def test_the_size_of_a_node_picks_its_regression():
+    assert bucket_of(np.array([0.0, AREA_BOUNDS[0], AREA_BOUNDS[1] - 1, AREA_BOUNDS[2], 1e9])).tolist() == [
+        0,
+        1,
+        1,
+        3,
+        3,
+    ]
+    model = hand_made([-2.0, -1.0, 1.0, 2.0])
+    area = np.array([5e3, 5e4, 2e5, 1e7])
+    expected = 1 / (1 + np.exp([2.0, 1.0, -1.0, -2.0]))
+    assert model.probability(np.zeros((4, K), np.float32), area) == pytest.approx(expected)
+
+
+def test_extreme_values_are_clipped():
+    model = LogisticModel.from_arrays(
+        0.5, -np.ones((BUCKETS, K)), np.ones((BUCKETS, K)), np.full((BUCKETS, K), 1000.0), np.zeros(BUCKETS)
+    )
+    values = np.array([np.full(K, 1e30), np.full(K, -1e30)], np.float32)
+    assert model.probability(values, np.array([1e4, 1e4])) == pytest.approx([1, 0])
+
+
+def test_hidden_nodes_and_blocks_are_left_out_and_counted_by_those_around_them():
+    page = Page.parse("<body><div>" + "<i>x</i>" * 5 + SENTENCE * 9 + "</div></body>")
+    scores = hand_made([0.0] * 4).score(page)
+    assert not scores.in_tree[page.n :].any()
+    tags = [element.tag for element in page.elements]
+    assert scores.in_tree[: page.n].tolist() == [tag != "i" for tag in tags]
+    assert scores.weight[: page.n].tolist() == [6 if tag == "div" else int(tag != "i") for tag in tags]
+
+
+def test_penalties_are_the_papers_by_area():
+    page = Page.parse(STORY)
+    model = load_model("logistic")
+    penalty = model.score(page).penalty
+    assert penalty[0] == pytest.approx(0.01)
+    assert (penalty[1 : page.n] >= penalty[0]).all()
+
+
+@pytest.mark.parametrize("html", ["", "<html>", "<!-- -->", "<p>x</p>", "<svg><title>x</title></svg>"])
+def test_pages_with_next_to_nothing_are_scored(html: str):
+    page = Page.parse(html)
+    scores = load_model("logistic").score(page)
+    assert len(scores.templateness) == len(scores.weight) == len(scores.in_tree) == page.n + page.m
+    assert scores.in_tree[0]
+
+
+@pytest.fixture
+def model() -> LogisticModel:
+    random = np.random.default_rng(3)
+    low, high, weight = random.normal(size=(3, BUCKETS, K))
+    return LogisticModel.from_arrays(0.6, low, high, weight, random.normal(size=BUCKETS))
+
+
+def test_a_model_comes_back_as_it_was(model: LogisticModel, tmp_path: Path):
+    file = tmp_path / "model.npz"
+    model.save(file)
+    loaded = LogisticModel.load(file)
+    assert (loaded.threshold, loaded.version, loaded.name) == (0.6, model.version, "logistic")
+    for name in ("low", "high", "weight", "intercept"):
+        assert np.array_equal(getattr(loaded, name), getattr(model, name))
+
+
+def test_the_same_weights_give_the_same_bytes_and_others_another_version(model: LogisticModel, tmp_path: Path):
+    model.save(tmp_path / "a.npz")
+    model.save(tmp_path / "b.npz")
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+    other = LogisticModel.from_arrays(0.6, model.low, model.high, model.weight + 1e-9, model.intercept)
+    assert other.version != model.version
+
+
+HEADER = {
+    "name": "logistic",
+    "threshold": 0.5,
+    "features": [f.name for f in NODE_FEATURES],
+    "area_bounds": [2e4, 1e5, 4e5],
+}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"name": "other"},
+        {"features": ["depth"]},
+        {"area_bounds": [1, 2, 3]},
+        {"threshold": 2.0},
+        {"threshold": "high"},
+        {"weight": np.zeros((BUCKETS, K + 1))},
+        {"weight": np.full((BUCKETS, K), np.nan)},
+        {"intercept": np.array(["a"] * BUCKETS)},
+        {"low": None},
+    ],
+)
+def test_models_that_do_not_fit_this_version_are_refused(change: dict[str, Any], tmp_path: Path):
+    arrays = {name: np.zeros((BUCKETS, K)) for name in ("low", "high", "weight")} | {"intercept": np.zeros(BUCKETS)}
+    file = tmp_path / "model.npz"
+    write_model_file(file, HEADER, arrays)
+    LogisticModel.load(file)
+    header = {name: change.get(name, value) for name, value in HEADER.items()}
+    kept = {name: change.get(name, value) for name, value in arrays.items()}
+    write_model_file(file, header, {name: value for name, value in kept.items() if value is not None})
+    with pytest.raises(ModelError):
+        LogisticModel.load(file)

@@ -1,0 +1,318 @@
+"""Gold pages: labels from gold text, folds by source, copies in other styles, marked pages, and accuracy."""
+
+import json
+import lzma
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from threadpoolctl import threadpool_limits
+
+from winnow.page.page import Page
+from winnow.training.evaluation import GoldPage, by_page_type, page_accuracy, read_gold, table
+from winnow.training.examples import BlockPage, block_page, label_gold_pages
+from winnow.training.gold import (
+    FOLDS,
+    MAX_PAGES_PER_SOURCE,
+    STYLES,
+    GoldExample,
+    Style,
+    content_fractions,
+    folds,
+    gold_examples,
+    restyle,
+    source_of,
+    style_of,
+)
+from winnow.training.marked import MAX_MARKED_PAGES, label_marked_pages
+from winnow.training.networks import Recipe, train_block_model
+from winnow.training.sites import find_sites
+
+WORDS = st.lists(st.sampled_from(["the", "otter", "swims", "home", "about", "news"]), max_size=8).map(" ".join)
+
+
+def test_a_word_of_the_menu_is_not_taken_for_the_same_word_of_the_article():
+    blocks = ["Home", "News", "About", "The news of today", "We are about to go home", "Contact", "About us"]
+    shares = content_fractions(blocks, "The news of today\n\nWe are about to go home")
+    assert shares.tolist() == [0, 0, 0, 1, 1, 0, 0]
+
+
+def test_blocks_that_are_partly_content_have_a_share():
+    assert content_fractions(["By Ann: the otters are back", "Share"], "the otters are back") == pytest.approx(
+        [4 / 6, 0]
+    )
+
+
+@pytest.mark.parametrize(
+    ("menu", "story", "more"),
+    [
+        ("首页 新闻 关于我们", "今天的新闻来自首都。", "美元大涨2018年创新高"),
+        ("ホーム お知らせ", "カワウソが川に帰ってきました。", "2024年の春"),
+        ("หน้าแรก ข่าว", "นากกลับมาที่แม่น้ำแล้ว", "ปี 2024"),
+    ],
+)
+def test_characters_of_scripts_without_spaces_count_as_words(menu: str, story: str, more: str):
+    shares = content_fractions([menu, story, more, menu], f"{story}\n{more}")
+    assert (shares[1:3] > 0.8).all()  # a character of the menu may be taken for the same one of the story
+    assert shares[0] < 0.5 > shares[3]
+
+
+@pytest.mark.parametrize(
+    ("blocks", "gold", "shares"),
+    [([], "words", []), (["words"], "", [0]), (["…", "words", "—"], "words", [0, 1, 0]), ([], "", [])],
+)
+def test_pages_and_blocks_without_words_have_no_content(blocks: list[str], gold: str, shares: list[float]):
+    assert content_fractions(blocks, gold).tolist() == shares
+
+
+@given(st.lists(WORDS, max_size=6), st.data())
+def test_shares_are_shares_and_a_selection_of_blocks_is_found_whole(blocks: list[str], data: st.DataObject):
+    chosen = data.draw(st.lists(st.booleans(), min_size=len(blocks), max_size=len(blocks)))
+    gold = "\n".join(block for block, is_chosen in zip(blocks, chosen, strict=True) if is_chosen)
+    shares = content_fractions(blocks, gold)
+    assert ((shares >= 0) & (shares <= 1)).all()
+    lengths = np.array([len(block.split()) for block in blocks])
+    assert (shares * lengths).sum() == pytest.approx(len(gold.split()))
+
+
+def gold_file(folder: Path, rows: list[dict[str, object]]) -> Path:
+    (folder / "html").mkdir(parents=True)
+    for row in rows:
+        (folder / "html" / f"{row['id']}.html").write_text("<p>x</p>")
+    file = folder / "gold.jsonl"
+    file.write_text("\n".join(json.dumps({"gold_text": "x", **row}) for row in rows))
+    return file
+
+
+@pytest.mark.parametrize(
+    ("url", "source"),
+    [
+        ("https://www.example.co.uk/a", "example.co.uk"),
+        ("https://news.example.co.uk/b?c=https://d.org", "example.co.uk"),
+        ("http://EXAMPLE.com:8080/", "example.com"),
+        ("http://127.0.0.1/x", "127.0.0.1"),
+        ("http://localhost/x", "localhost"),
+        (None, "7"),
+        ("", "7"),
+    ],
+)
+def test_a_source_is_a_registrable_domain(url: str | None, source: str):
+    assert source_of(GoldPage("7", "", "untyped", None, url, (), ())) == source
+
+
+def test_pages_of_sites_are_read_from_the_folder_of_sites(tmp_path: Path):
+    (tmp_path / "sites" / "one" / "deep").mkdir(parents=True)
+    (tmp_path / "sites" / "one" / "deep" / "1.html").write_text("<p>x</p>")
+    file = tmp_path / "gold.jsonl"
+    file.write_text(json.dumps({"page": "one/deep/1.html", "gold_text": "x", "url": "https://a.example.org/"}))
+    (example,) = gold_examples([file], tmp_path / "sites")
+    assert (example.source, example.file) == ("one", tmp_path / "sites" / "one" / "deep" / "1.html")
+    with pytest.raises(FileNotFoundError, match=r"1\.html"):
+        gold_examples([file])
+
+
+def test_a_source_with_very_many_pages_gives_some_of_them(tmp_path: Path):
+    rows: list[dict[str, object]] = [{"id": str(n), "url": f"https://many.test/{n}"} for n in range(100)]
+    rows += [{"id": f"few{n}", "url": f"https://few.test/{n}"} for n in range(3)]
+    number = Counter(example.source for example in gold_examples([gold_file(tmp_path / "a", rows)]))
+    assert number == {"many.test": MAX_PAGES_PER_SOURCE, "few.test": 3}
+
+
+def test_collections_can_be_left_out(tmp_path: Path):
+    rows: list[dict[str, object]] = [
+        {"id": str(n), "url": f"https://{n}.test/", "source": "ab"[n % 2]} for n in range(6)
+    ]
+    examples = gold_examples([gold_file(tmp_path / "a", rows)], leave_out=["b"])
+    assert [example.gold.page_id for example in examples] == ["0", "2", "4"]
+
+
+def test_every_source_is_in_one_fold_and_a_collection_beside_others_is_held_out_whole(tmp_path: Path):
+    one = [{"id": f"o{n}", "url": f"https://www.o{n}.org/", "fold": n % FOLDS} for n in range(20)]
+    one += [{"id": "shared", "url": "https://m3.org/", "fold": 4}]
+    many = [{"id": f"m{n}", "url": f"https://m{n}.org/", "source": "pqr"[n % 3]} for n in range(30)]
+    examples = gold_examples([gold_file(tmp_path / "a", one), gold_file(tmp_path / "b", many)])
+    fold_of = folds(examples, [f"site {n}" for n in range(10)], seed=1)
+    assert set(fold_of) == {example.source for example in examples} | {f"site {n}" for n in range(10)}
+    assert set(fold_of.values()) == set(range(FOLDS))
+    for n in range(20):
+        assert fold_of[f"o{n}.org"] == n % FOLDS
+    by_collection = {
+        name: {fold_of[f"m{n}.org"] for n in range(30) if "pqr"[n % 3] == name and n != 3} for name in "pqr"
+    }
+    assert sorted(map(len, by_collection.values())) == [1, 1, 1]
+    assert len(set.union(*by_collection.values())) == 3
+    assert folds(examples, [f"site {n}" for n in range(10)], seed=1) == fold_of
+
+
+HTML = """<html><head><title>Storm</title><meta name="author" content="A"></head><body>
+<header class="top"><nav role="navigation"><a href="/" class="logo" title="Home">Home</a></nav></header>
+<main id="story"><article itemscope><h1>Storm</h1><div><p data-x="1">Winds of up to 130 km/h were seen.</p></div>
+<div><p>Nobody was hurt, said the <time datetime="2026">mayor</time>.</p><img src="a.png" alt="A tree"></div></article>
+</main>
+<footer><div><p>Imprint</p></div></footer></body></html>"""
+
+
+GOLD = "Storm\nWinds of up to 130 km/h were seen.\nNobody was hurt, said the mayor."
+
+
+def texts(page: Page) -> list[str]:
+    return page.block_texts()
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_the_text_stays(style: Style):
+    assert texts(Page.from_tree(restyle(HTML.encode(), style))) == texts(Page.parse(HTML))
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_names_are_gone_and_what_is_no_name_stays(style: Style):
+    root = restyle(HTML.encode(), style)
+    attributes = {(element.tag, name) for element in root.iter() for name in element.attrib}
+    assert attributes == {("a", "href"), ("img", "src"), ("img", "alt"), ("meta", "name"), ("meta", "content")}
+
+
+def test_some_containers_are_tables_of_one_cell():
+    many = "<html><body>" + "<div><p>Text</p></div>" * 100 + "</body></html>"
+    root = restyle(many.encode(), "tables")
+    assert 15 <= len(root.findall(".//table/tr/td/p")) <= 45
+    assert len(root.findall(".//div")) + len(root.findall(".//table")) == 100
+
+
+def test_a_gold_page_gives_itself_and_a_copy(tmp_path: Path):
+    file = tmp_path / "storm.html"
+    file.write_text(HTML, encoding="utf-8")
+    gold = GoldPage("storm", GOLD, "article", None, None, (), ())
+    example = GoldExample(gold, file, "example.org", "gold")
+    page, copy = label_gold_pages([example])
+    assert (page.copy, copy.copy) == (False, True)
+    assert (page.content == copy.content).all()
+    assert style_of(example) in STYLES
+
+
+RECIPE = Recipe(hidden=(8, 4), epochs=2, min_steps=150, teachers=1, networks=1)
+STORY = "Early in the morning otter number {} swims up the river, further than anyone here had thought it could. "
+NAMES = ("wide", "text", "left", "post", "main")
+
+
+def html(number: int, mark: str = "", domain: str = "") -> str:
+    canonical = f"<link rel=canonical href='https://www.{domain}/{number}'>" if domain else ""
+    teasers = "".join(f"<p>Story {number} of another day, {place}</p>" for place in range(3))
+    body = f"<nav><a href=/>Home</a></nav><div {mark}><p>{STORY.format(number) * 6}</p></div><aside>{teasers}</aside>"
+    return f"<html><head>{canonical}</head><body>{body}</body></html>"
+
+
+@pytest.fixture
+def sites(tmp_path: Path) -> Path:
+    marks = {"marked": "itemprop=articleBody", "plain": "", "measured": "class=e-content"}
+    for site, mark in marks.items():
+        (tmp_path / site).mkdir()
+        for number in range(MAX_MARKED_PAGES + 5):
+            (tmp_path / site / f"{number}.html").write_text(html(number, mark, f"{site}.co.uk"), encoding="utf-8")
+    return tmp_path
+
+
+def test_marked_pages_are_taken_from_domains_that_are_not_measured(sites: Path):
+    pages = label_marked_pages(find_sites(sites), seed=0, leave_out=["measured.co.uk"])
+    assert {page.source for page in pages} == {"marked"}
+    assert len(pages) == MAX_MARKED_PAGES
+    for page in pages:
+        assert page.content.tolist() == [0, 1, 0, 0, 0]
+
+
+def test_copies_teach_once(sites: Path):
+    for file in (sites / "marked").iterdir():
+        file.write_text(html(7, "itemprop=articleBody"), encoding="utf-8")
+    assert len([page for page in label_marked_pages(find_sites(sites), seed=0) if page.source == "marked"]) == 1
+
+
+def examples(site: str, *, story: float, teaser: float) -> list[BlockPage]:
+    content = np.array([0, story, teaser, teaser, teaser], np.float32)
+    pages = [Page.parse(html(number, f"class={NAMES[number % 5]}")) for number in range(4)]
+    return [block_page(page, content, site) for page in pages]
+
+
+def test_what_authors_mark_outweighs_that_teasers_are_unique_on_their_site():
+    sites = [page for number in range(6) for page in examples(f"site{number}", story=1, teaser=1)]
+    marked = [page for number in range(6) for page in examples(f"site{number}", story=1, teaser=0)]
+    with threadpool_limits(1):
+        without = train_block_model([], sites, recipe=RECIPE)
+        with_marks = train_block_model([], sites, marked=marked, recipe=replace(RECIPE, dropout_without_gold=0.2))
+    page = Page.parse(html(3))
+    teasers = slice(page.n + 2, None)
+    assert with_marks.score(page).templateness[teasers].min() > without.score(page).templateness[teasers].max() + 0.1
+    assert with_marks.score(page).templateness[page.n + 1] < 0.5
+
+
+def gold(
+    text: str, page_type: str = "article", include: tuple[str, ...] = (), exclude: tuple[str, ...] = ()
+) -> GoldPage:
+    return GoldPage("1", text, page_type, None, None, include, exclude)
+
+
+def test_words_are_compared_as_lower_case_multisets() -> None:
+    metrics = page_accuracy("The cat, the CAT!", gold("the cat the dog sat"))
+    assert metrics.precision == pytest.approx(3 / 4)
+    assert metrics.recall == pytest.approx(3 / 5)
+    assert metrics.f1 == pytest.approx(2 * 0.75 * 0.6 / 1.35)
+
+
+def test_characters_are_compared_where_there_are_no_spaces() -> None:
+    metrics = page_accuracy("風が 強い", gold("風が吹く"), "char")
+    assert (metrics.precision, metrics.recall) == (0.5, 0.5)
+    assert page_accuracy("風が強い", gold("風が吹く")).f1 == 0.0
+
+
+def test_an_empty_gold_text_wants_an_empty_text() -> None:
+    assert page_accuracy("", gold("")).f1 == 1.0
+    assert page_accuracy("x", gold("")).f1 == 0.0
+    assert page_accuracy("", gold("x")).f1 == 0.0
+
+
+def test_snippets_are_looked_for_in_the_text_as_it_is() -> None:
+    metrics = page_accuracy("One two THREE", gold("x", include=("two three", "four"), exclude=("one",)))
+    assert (metrics.include, metrics.exclude) == (0.5, 1.0)
+    assert page_accuracy("x", gold("x")).include is None
+
+
+def test_every_page_counts_the_same_in_the_means() -> None:
+    pages = [("a", gold("a", "news")), ("b", gold("a", "shop", include=("b",))), ("a b", gold("a", "news"))]
+    metrics = by_page_type((page, page_accuracy(text, page)) for text, page in pages)
+    assert list(metrics) == ["all", "news", "shop"]
+    assert metrics["all"].f1 == pytest.approx((1 + 0 + 2 / 3) / 3, abs=1e-4)
+    assert metrics["news"].pages == 2
+    assert metrics["all"].include == 1.0
+    assert table(metrics).splitlines() == [
+        "               pages      F1       P       R    incl    excl",
+        "all                3  0.5556  0.5000  0.6667  1.0000       -",
+        "news               2  0.8333  0.7500  1.0000       -       -",
+        "shop               1  0.0000  0.0000  0.0000  1.0000       -",
+    ]
+
+
+def test_gold_files_are_read_plain_and_compressed(tmp_path: Path) -> None:
+    rows = [{"id": "1", "gold_text": "t", "page_type": "news", "fold": 3}, {"page": "a/b.html", "gold_text": None}]
+    lines = "\n\n".join(json.dumps(row) for row in rows) + "\n"
+    (tmp_path / "gold.jsonl").write_text(lines)
+    with lzma.open(tmp_path / "gold.jsonl.xz", "wt") as file:
+        file.write(lines)
+    plain = read_gold(tmp_path / "gold.jsonl")
+    assert plain == read_gold(tmp_path / "gold.jsonl.xz")
+    assert [(page.page_id, page.text, page.page_type, page.fold) for page in plain] == [
+        ("1", "t", "news", 3),
+        ("a/b.html", "", "untyped", None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [("", "no page"), ("{}", "line 1"), ('{"id": "1", "gold_text": "x"}\n[1]', "line 2"), ("nonsense", "line 1")],
+)
+def test_a_damaged_gold_file_is_named_by_line(tmp_path: Path, content: str, message: str) -> None:
+    file = tmp_path / "gold.jsonl"
+    file.write_text(content)
+    with pytest.raises(ValueError, match=message):
+        read_gold(file)
