@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from winnow.progress import Progress
-    from winnow.training.examples import BlockPage
 
 __all__ = ["TRAINERS", "Metrics", "Site", "Trained", "Trainer", "find_sites", "train"]
 
@@ -48,10 +47,9 @@ TRAINERS: Final[dict[str, Trainer]] = {BLOCKS: train_blocks, LOGISTIC: train_log
 
 
 def train(
-    sites_dir: Path | None,
+    sites_dir: Path,
     *,
     output: Path,
-    examples: Sequence[BlockPage] = (),
     model: str = DEFAULT_MODEL,
     gold: Sequence[Path] = (),
     marks: bool = False,
@@ -67,9 +65,8 @@ def train(
     """Train a model, and write it with its model card (``.md``) beside it.
 
     Args:
-        sites_dir: folder of sites, one folder a site; ``None`` to train from ``examples`` alone.
+        sites_dir: folder of sites, one folder a site.
         output: file to write, ending in ``.npz``.
-        examples: labelled pages of further sites, as crawls collect them in Redis; for the kind ``blocks``.
         model: kind of model, one of :data:`TRAINERS`.
         gold: files of gold pages, for kinds of models that learn from them too.
         marks: learn from the marks of authors on pages of the sites, too, for kinds of models that do.
@@ -93,35 +90,26 @@ def train(
         raise ValueError(f"no such method: {labels!r}; there are {', '.join(METHODS)}")
     if output.suffix != ".npz":
         raise ValueError(f"the model's file must end in .npz: {output}")
-    if (examples or marks) and model != BLOCKS:
-        what = "the examples of crawls" if examples else "marks of authors"
-        raise ValueError(f"{what} are for the kind {BLOCKS!r}, not {model!r}")
-    sites = find_sites(sites_dir) if sites_dir is not None else []
-    trainer = (
-        partial(train_blocks, examples=examples, marks=marks, leave_out=leave_out)
-        if model == BLOCKS
-        else TRAINERS[model]
-    )
+    if marks and model != BLOCKS:
+        raise ValueError(f"marks of authors are for the kind {BLOCKS!r}, not {model!r}")
+    sites = find_sites(sites_dir)
+    trainer = partial(train_blocks, marks=marks, leave_out=leave_out) if model == BLOCKS else TRAINERS[model]
     trained = trainer(sites, gold, labels=labels, seed=seed, processes=processes, progress=progress)
     output.parent.mkdir(parents=True, exist_ok=True)
     trained.model.save(output)
     if folds is not None:
-        _write_folds(trained, folds)
+        folds.mkdir(parents=True, exist_ok=True)
+        for fold, fold_model in enumerate(trained.fold_models):
+            fold_model.save(folds / f"without-{fold}.npz")
+        fold_of = json.dumps(dict(trained.fold_of), indent=1, sort_keys=True)
+        (folds / "folds.json").write_text(fold_of, encoding="utf-8")
     with_gold = "".join(f" --gold {file.parent.name}/{file.name}" for file in gold)
     with_gold += "".join(f" --leave-out {name}" for name in leave_out)
     with_gold += " --marks" if marks else ""
     with_labels = f" --labels {labels}" if labels != SITE_LEVEL_METHOD else ""
-    from_sites = [sites_dir.name] if sites_dir is not None else []
-    arguments = " ".join([*from_sites, *(["--from-redis URL"] if examples else [])])
-    command = f"winnow train {arguments}{with_gold}{with_labels} -o {output.name} --model {model} --seed {seed}"
-    data = " and ".join([*from_sites, *(["examples of crawls"] if examples else [])])
-    card = model_card(trained, data=data, command=command, date=date or datetime.date.today(), sources=sources)
+    command = f"winnow train {sites_dir.name}{with_gold}{with_labels} -o {output.name} --model {model} --seed {seed}"
+    card = model_card(
+        trained, data=sites_dir.name, command=command, date=date or datetime.date.today(), sources=sources
+    )
     output.with_suffix(".md").write_text(card, encoding="utf-8")
     return trained
-
-
-def _write_folds(trained: Trained, folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    for fold, model in enumerate(trained.fold_models):
-        model.save(folder / f"without-{fold}.npz")
-    (folder / "folds.json").write_text(json.dumps(dict(trained.fold_of), indent=1, sort_keys=True), encoding="utf-8")

@@ -7,7 +7,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from multiprocessing import get_context
-from typing import TYPE_CHECKING, Final, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Final, Self, TypeVar
 
 import numpy as np
 from scipy.optimize import minimize
@@ -157,21 +157,6 @@ class Calibration:
 _Result = TypeVar("_Result")
 
 
-class Fit(Protocol):
-    """Trains the networks of a model."""
-
-    def __call__(
-        self,
-        gold: Sequence[BlockPage],
-        sites: Sequence[BlockPage],
-        *,
-        marked: Sequence[BlockPage] = (),
-        on_step: Callable[[str], None] | None = None,
-    ) -> BlockPerceptron:
-        """Train on gold pages, pages of sites and marked pages."""
-        ...
-
-
 @dataclass(frozen=True, eq=False, slots=True)
 class CrossValidated:
     """A model, and the models that it is measured by.
@@ -195,7 +180,8 @@ def cross_validate(
     sites: Sequence[BlockPage],
     *,
     marked: Sequence[BlockPage] = (),
-    fit: Fit,
+    fit: Callable[..., BlockPerceptron],
+    trees: int,
     seed: int = 0,
     processes: int = 1,
     progress: Progress | None = None,
@@ -207,7 +193,8 @@ def cross_validate(
         gold: their blocks.
         sites: blocks of pages of sites.
         marked: blocks of marked pages.
-        fit: how networks are trained.
+        fit: trains networks on gold pages, pages of sites and marked pages.
+        trees: boosted trees for each favor.
         seed: deals out the sources.
         processes: worker processes that cut pages.
         progress: called for each step that begins.
@@ -226,7 +213,7 @@ def cross_validate(
         own = [example for example in examples if fold_of[example.source] == fold]
         for found in _mapped(cut_pages, own, networks[fold], fold, processes):
             cuts += found
-    decisions = learn_decisions(cuts)
+    decisions = learn_decisions(cuts, number=trees)
     without = tuple(map(_with_decision, networks, decisions.without))
     metrics = {
         GOLD_LABELS: measure_models(
@@ -301,7 +288,6 @@ def train_blocks(
     sites: Sequence[Site],
     gold: Sequence[Path] = (),
     *,
-    examples: Sequence[BlockPage] = (),
     marks: bool = False,
     leave_out: Collection[str] = (),
     labels: str = SITE_LEVEL_METHOD,
@@ -316,7 +302,6 @@ def train_blocks(
         sites: the sites.
         gold: files of gold pages, for :func:`winnow.training.gold.gold_examples`. With them there are a
             training without each of five folds and a learned decision; without them one training without a fifth.
-        examples: labelled pages of further sites, as crawls collect them.
         marks: learn from what authors of the sites' pages have marked as their article, too; not on the domains of any
             gold page, those left out among them.
         leave_out: collections of the gold files that are not learned from.
@@ -333,20 +318,27 @@ def train_blocks(
     """
     if gold:
         aligner()
-    folder = sites[0].folder.parent if sites else None
+    folder = sites[0].folder.parent
     gold_list = gold_examples(gold, folder, leave_out=leave_out)  # first: what is wrong with it shows early
-    site_pages = label_sites(sites, labels=labels, seed=seed, processes=processes, progress=progress) if sites else []
-    site_pages += [page for page in examples if not page.marked]
+    site_pages = label_sites(sites, labels=labels, seed=seed, processes=processes, progress=progress)
     gold_pages = label_gold_pages(gold_list, processes=processes, progress=progress) if gold_list else []
     marked = []
     if marks:
         domains = {source_of(page) for file in gold for page in read_gold(file)}
         marked = label_marked_pages(sites, seed=seed, leave_out=domains, processes=processes, progress=progress)
-    marked += [page for page in examples if page.marked]
+    recipe = recipe or Recipe()
     fit = partial(train_block_model, seed=seed, recipe=recipe)
     if gold_list:
         fitted = cross_validate(
-            gold_list, gold_pages, site_pages, marked=marked, fit=fit, seed=seed, processes=processes, progress=progress
+            gold_list,
+            gold_pages,
+            site_pages,
+            marked=marked,
+            fit=fit,
+            trees=recipe.trees,
+            seed=seed,
+            processes=processes,
+            progress=progress,
         )
         model, metrics, fold_models, fold_of = fitted.model, fitted.metrics, fitted.without, fitted.fold_of
     else:
@@ -354,7 +346,7 @@ def train_blocks(
         fold_models, fold_of = (), {}
     return Trained(
         model,
-        sites=len(sites) + len({page.source for page in examples}),
+        sites=len(sites),
         pages=len(site_pages),
         marked_pages=len(marked),
         gold_pages=sum(not page.copy for page in gold_pages),
@@ -367,7 +359,11 @@ def train_blocks(
 
 
 def _without_gold(
-    sites: Sequence[BlockPage], marked: Sequence[BlockPage], fit: Fit, seed: int, progress: Progress | None
+    sites: Sequence[BlockPage],
+    marked: Sequence[BlockPage],
+    fit: Callable[..., BlockPerceptron],
+    seed: int,
+    progress: Progress | None,
 ) -> tuple[BlockPerceptron, dict[str, Metrics]]:
     held_out = _held_out(sites, seed)
     steps = Steps(progress, 2)

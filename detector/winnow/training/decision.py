@@ -211,7 +211,6 @@ def _qualities(page: Page, gold_text: str, kept: NDArray[np.bool_]) -> Floats:
 
 # Learns where to cut: from cuts of pages by models that have not seen them.
 
-TREES: Final = 100
 _RATE: Final = 0.1
 _CONFIDENCE_TREES: Final = 60
 _CONFIDENCE_RATE: Final = 0.06
@@ -231,7 +230,7 @@ class Decisions:
     without: tuple[LearnedDecision, ...]
 
 
-def learn_decisions(pages: Sequence[CutPage], *, number: int = TREES) -> Decisions:
+def learn_decisions(pages: Sequence[CutPage], *, number: int) -> Decisions:
     """Learn where to cut.
 
     Args:

@@ -44,7 +44,6 @@ class BlockPage:
         words: float64[m].
         content: float32[m], 1 for content, 0 for template, shares in between; NaN where there is no label.
         copy: whether this is another page in the markup of other times; such are learned from, and not measured.
-        marked: whether the author's marks gave the labels, and not what the site repeats.
     """
 
     source: str
@@ -53,7 +52,6 @@ class BlockPage:
     words: NDArray[np.float64]
     content: NDArray[np.float32]
     copy: bool = False
-    marked: bool = False
 
     @property
     def labelled(self) -> NDArray[np.bool_]:

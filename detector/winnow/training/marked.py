@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from copy import deepcopy
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from lxml import etree
-    from numpy.typing import NDArray
 
     from winnow.progress import Progress
     from winnow.training.examples import BlockPage
@@ -34,32 +32,6 @@ _STRUCTURED: Final = ("itemprop", "itemtype", "itemscope", "property", "typeof",
 _MICROFORMAT: Final = re.compile(
     r"(?:h|p|u|dt|e)-[a-z]+(?:-[a-z]+)*|hentry|hfeed|hatom|vcard|entry(?:-(?:content|title|summary|header|footer|meta))?"
 )
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class MarkedPage:
-    """A page whose article is marked.
-
-    Attributes:
-        content: float32[m], as in :class:`~winnow.evidence.marked_articles.ArticleMark`.
-        tree: a copy of the page's tree without the marks.
-        url: address of the page.
-    """
-
-    content: NDArray[np.float32]
-    tree: etree._Element
-    url: str | None
-
-    @classmethod
-    def of(cls, page: Page) -> Self | None:
-        """Look for the mark of a page's article, and copy its tree; ``None`` where none is marked."""
-        mark = article_mark(page)
-        return None if mark is None else cls(mark.content, without_marks(page.elements[0]), page.url)
-
-    def hidden(self) -> Page | None:
-        """The page without the marks; ``None`` where it comes apart into other blocks then."""
-        page = Page.from_tree(self.tree, self.url)
-        return page if page.m == len(self.content) else None
 
 
 def without_marks(root: etree._Element) -> etree._Element:
@@ -75,8 +47,6 @@ def without_marks(root: etree._Element) -> etree._Element:
             attributes["class"] = " ".join(part for part in names.split() if not _MICROFORMAT.fullmatch(part))
     return copy
 
-
-# Pages of sites whose authors say what the story is, as examples, with what says it hidden.
 
 MAX_MARKED_PAGES: Final = 20
 """Most marked pages of a site that are learned from."""
@@ -106,22 +76,15 @@ def label_marked_pages(
         ImportError: tldextract is not installed.
     """
     names = [f"marks of {site.name}" for site in sites]
-    tasks = [_Task(site, seed, frozenset(leave_out)) for site in sites]
-    return collect_pages(_of_site, tasks, names, processes, progress)
+    tasks = [(site, seed, frozenset(leave_out)) for site in sites]
+    return collect_pages(_label_site, tasks, names, processes, progress)
 
 
-@dataclass(frozen=True, slots=True)
-class _Task:
-    site: Site
-    seed: int
-    leave_out: frozenset[str]
-
-
-def _of_site(task: _Task) -> list[BlockPage]:
-    site = task.site
+def _label_site(task: tuple[Site, int, frozenset[str]]) -> list[BlockPage]:
+    site, seed, leave_out = task
     found: list[BlockPage] = []
     known: set[str] = set()
-    for number in np.random.default_rng(task.seed).permutation(len(site.files)).tolist():
+    for number in np.random.default_rng(seed).permutation(len(site.files)).tolist():
         html = site.files[number].read_bytes()
         if not _MAYBE.search(html):
             continue
@@ -130,7 +93,7 @@ def _of_site(task: _Task) -> list[BlockPage]:
         except PageTooLarge:
             continue
         example = marked_page(page, site.name)
-        if example is None or _domain(page) in task.leave_out:
+        if example is None or _domain(page) in leave_out:
             continue
         text = "\n".join(page.block_texts())
         if text in known:  # a copy under another name
@@ -143,10 +106,15 @@ def _of_site(task: _Task) -> list[BlockPage]:
 
 
 def marked_page(page: Page, source: str) -> BlockPage | None:
-    """Take a page whose article is marked as examples; ``None`` where none is."""
-    marked = MarkedPage.of(page)
-    hidden = marked.hidden() if marked else None
-    return block_page(hidden, marked.content, source) if marked and hidden else None
+    """Take a page whose article is marked as examples, without the marks.
+
+    ``None`` where none is marked, or where the page has other blocks without the marks.
+    """
+    mark = article_mark(page)
+    if mark is None:
+        return None
+    hidden = Page.from_tree(without_marks(page.elements[0]), page.url)
+    return block_page(hidden, mark.content, source) if hidden.m == len(mark.content) else None
 
 
 def _domain(page: Page) -> str:

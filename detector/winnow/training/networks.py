@@ -90,42 +90,10 @@ def fit(
     """
     random = np.random.default_rng(seed)
     network = _random_network(training_set.inputs.shape[1], hidden, random)
-    batches = math.ceil(len(np.flatnonzero(np.diff(training_set.begin))) / _PAGES_PER_STEP)
-    steps = max(epochs, math.ceil(min_steps / batches)) * batches
-    _run_adam(network, training_set, random, steps=steps, rate=_RATE, warm_up=_WARM_UP, decay=decay, dropout=dropout)
-    return network
-
-
-def moved(network: Network, training_set: TrainingSet, *, rate: float, steps: int, seed: int) -> Network:
-    """Continue the fit of a network; returns a copy.
-
-    Args:
-        network: the network.
-        training_set: what to fit it to.
-        rate: of learning; a thirtieth of that of :func:`fit` does not make it forget.
-        steps: how many; so many pages, 16 to a step.
-        seed: of the order of the pages.
-    """
-    result = Network(*(array.copy() for array in network.arrays))
-    _run_adam(result, training_set, np.random.default_rng(seed), steps=steps, rate=rate, warm_up=steps // 5)
-    return result
-
-
-def _run_adam(
-    network: Network,
-    training_set: TrainingSet,
-    random: np.random.Generator,
-    *,
-    steps: int,
-    rate: float,
-    warm_up: int,
-    decay: float = 0.0,
-    dropout: float = 0.0,
-) -> None:
-    """Fit a network in place by Adam; the rate grows during the warm-up and then falls to zero."""
     means, squares = ([np.zeros_like(array) for array in network.arrays] for _ in range(2))
     pages = np.flatnonzero(np.diff(training_set.begin))
     batches = math.ceil(len(pages) / _PAGES_PER_STEP)
+    steps = max(epochs, math.ceil(min_steps / batches)) * batches
     weight = training_set.weight * np.float32(
         len(pages) / (max(float(training_set.weight.sum()), 1e-12) * _PAGES_PER_STEP)
     )
@@ -138,9 +106,10 @@ def _run_adam(
         if dropout:
             inputs *= (random.random(inputs.shape, np.float32) >= dropout) * np.float32(1 / (1 - dropout))
         slopes = gradients(network, inputs, training_set.target[rows], weight[rows], windows)
-        now = rate * min((step + 1) / max(warm_up, 1), 1.0) * (0.5 + 0.5 * math.cos(math.pi * step / steps))
+        rate = _RATE * min((step + 1) / _WARM_UP, 1.0) * (0.5 + 0.5 * math.cos(math.pi * step / steps))
         for array, slope, mean, square in zip(network.arrays, slopes, means, squares, strict=True):
-            _adam(array, slope, mean, square, step=step + 1, rate=now, decay=decay)
+            _adam(array, slope, mean, square, step=step + 1, rate=rate, decay=decay)
+    return network
 
 
 def _adam(array: Matrix, slope: Matrix, mean: Matrix, square: Matrix, *, step: int, rate: float, decay: float) -> None:
@@ -238,6 +207,7 @@ class Recipe:
         decay: share of each weight that a step takes, in units of the learning rate.
         dropout: share of the features that the teachers are shown each block without, others at each step.
         dropout_without_gold: the same where there is no gold text, and what is learned must hold for other sites.
+        trees: boosted trees that are fitted for each favor, to learn where to cut.
     """
 
     site_fraction: float = 0.3
@@ -251,6 +221,7 @@ class Recipe:
     decay: float = 0.01
     dropout: float = 0.5
     dropout_without_gold: float = 0.7
+    trees: int = 100
 
 
 def train_block_model(

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from scrapy_winnow.commands import main, train
-from winnow.training import Figures
+from winnow.training import Metrics
 
 
 def _sentences(subject: str, count: int) -> str:
@@ -105,6 +105,6 @@ def test_a_missing_package_is_named(
 def test_a_model_that_is_poor_on_sites_held_out_is_said_to_be(
     recall: float, code: int, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    figures = Figures(**(dict.fromkeys(Figures.__dataclass_fields__, 0.5) | {"recall_at_precision_90": recall}))
-    assert train._judged(SimpleNamespace(sites=5, figures={"site-level": figures})) == code  # type: ignore[arg-type]
+    metrics = Metrics(**(dict.fromkeys(Metrics.__dataclass_fields__, 0.5) | {"recall_at_precision_90": recall}))
+    assert train._warn_if_poor(SimpleNamespace(sites=5, metrics={"site-level": metrics})) == code  # type: ignore[arg-type]
     assert message in capsys.readouterr().err

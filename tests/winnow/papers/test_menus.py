@@ -14,7 +14,6 @@ from winnow.papers.menu_search import (
     VARIANTS,
     MenuSearch,
     SubdigraphSearch,
-    largest_clique,
     page_key,
     search_menu,
     site_links,
@@ -253,15 +252,6 @@ def test_the_weighted_likeness_is_a_mean_of_what_either_has():
     assert _likeness("<p><i>x</i></p>", "<p><i>x</i><i>x</i></p>") == pytest.approx((0.25 + 0.5) / 1)
 
 
-def test_long_lists_are_compared_in_steps(monkeypatch):
-    one = "<body>" + "".join(f"<div><p class=c{n % 7}>x{n}</p><p>y</p></div>" for n in range(40)) + "</body>"
-    other = one.replace("c3", "c9").replace("x5", "z")
-    whole = _mapped_tags(one, other, Weighted())
-    monkeypatch.setattr("winnow.papers.menu_mapping._MAX_PAIRS_AT_ONCE", 50)
-    assert _mapped_tags(one, other, Weighted()) == whole
-    assert 80 < len(whole) < 122
-
-
 def test_pages_with_another_root_are_left_out():
     key, other = Profile.of(Page.parse("<html><body><p>x</body></html>")), Profile.of(Page.from_tree(_svg()))
     assert not template_of(key, [other], equality_of("tag")).any()
@@ -333,24 +323,6 @@ def test_the_search_finds_what_a_search_through_all_subsets_finds(topology, size
     assert search.found == [link for link in topology if link in search.found]
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.sets(st.tuples(st.integers(0, 7), st.integers(0, 7))), st.integers(1, 8))
-def test_a_largest_clique_is_found(edges, enough):
-    neighbours = {
-        one: sum(1 << other for other in range(8) if other != one and {(one, other), (other, one)} & edges)
-        for one in range(8)
-    }
-    cliques = [
-        subset
-        for length in range(9)
-        for subset in combinations(range(8), length)
-        if all(neighbours[one] >> other & 1 for one, other in combinations(subset, 2))
-    ]
-    found = largest_clique(neighbours, 255, enough)
-    assert tuple(sorted(found)) in cliques
-    assert len(found) == min(enough, max(map(len, cliques)))
-
-
 def test_a_graph_of_many_cliques_takes_no_time():
     # 7 groups of 40 pages, each page linked to all pages of the other groups: 40**7 cliques of 7, none of 8.
     names = [(group, number) for number in range(40) for group in range(7)]
@@ -379,11 +351,6 @@ def test_only_links_to_other_pages_of_the_domain_count():
         "a.example/e": "http://www.a.example/e/",
         "a.example/f?x=1": "https://a.example/f?x=1",
     }
-
-
-def test_links_are_relative_to_the_base_of_the_page():
-    page = _linked_page("http://a.example/b/c.html", "d.html", head="<base href='/x/'>")
-    assert list(site_links(page)) == ["a.example/x/d.html"]
 
 
 def test_addresses_of_one_page_have_one_key():

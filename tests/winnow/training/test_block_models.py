@@ -24,8 +24,8 @@ from winnow.training.gold import GoldExample, gold_examples
 from winnow.training.networks import Recipe, learn_tables, stacked_token_features, train_block_model
 from winnow.training.report import GOLD_LABELS, SITE_LABELS, model_card
 
-RECIPE = Recipe(hidden=(8, 4), networks=2, epochs=2, min_steps=150)
-TINY = Recipe(hidden=(4, 2), networks=2, epochs=1, min_steps=10)
+RECIPE = Recipe(hidden=(8, 4), networks=1, teachers=1, epochs=2, min_steps=150, trees=10)
+TINY = Recipe(hidden=(4, 2), networks=2, teachers=1, epochs=1, min_steps=10)
 HOSTS = ("news", "docs", "blog")
 
 
@@ -163,12 +163,12 @@ def test_sites_alone_are_enough_every_step_is_announced_and_the_same_seed_gives_
     assert steps[-2][2] == "networks for the weights"
 
     report.model.save(tmp_path / "first.npz")
-    train_blocks([], examples=site_pages, seed=1, recipe=TINY).model.save(tmp_path / "again.npz")
+    train_blocks(find_sites(data / "sites"), seed=1, recipe=TINY).model.save(tmp_path / "again.npz")
     assert (tmp_path / "first.npz").read_bytes() == (tmp_path / "again.npz").read_bytes()
 
 
-def test_without_gold_text_the_networks_are_calibrated_on_sites_held_out(site_pages: list[BlockPage]):
-    trained = train_blocks([], examples=site_pages, seed=1, recipe=TINY).model
+def test_without_gold_text_the_networks_are_calibrated_on_sites_held_out(data: Path, site_pages: list[BlockPage]):
+    trained = train_blocks(find_sites(data / "sites"), seed=1, recipe=TINY).model
     assert isinstance(trained, BlockPerceptron)
     as_fitted = train_block_model([], site_pages, seed=1, recipe=TINY)
     scales = []
@@ -177,14 +177,6 @@ def test_without_gold_text_the_networks_are_calibrated_on_sites_held_out(site_pa
         scales.append(network.output_weight / fitted.output_weight)
     assert np.ptp(scales) < 1e-5
     assert abs(np.mean(scales) - 1) > 0.01
-
-
-def test_pages_of_crawls_that_their_authors_have_marked_weigh_as_marked_pages(site_pages: list[BlockPage]):
-    pages = [replace(page, marked=page.source == "docs") for page in site_pages]
-    trained = train_blocks([], examples=pages, seed=1, recipe=TINY)
-    marked = sum(page.marked for page in pages)
-    assert (trained.pages, trained.marked_pages) == (len(pages) - marked, marked)
-    assert trained.sites == len(HOSTS)
 
 
 @pytest.mark.parametrize("fault", ["html", "line", "rapidfuzz", "file"])

@@ -28,7 +28,7 @@ def sites(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def trained(sites: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Trained, Path]:
     output = tmp_path_factory.mktemp("models") / "own" / "logistic.npz"
-    return train(sites, output=output, model="logistic", seed=1, date=DATE), output
+    return train(sites, output=output, model="logistic", labels="text-windows", seed=1, date=DATE), output
 
 
 def test_training_tells_content_from_template_on_held_out_sites(trained: tuple[Trained, Path]):
@@ -57,7 +57,8 @@ def test_the_model_card_says_what_the_model_is_made_of(trained: tuple[Trained, P
     card = output.with_suffix(".md").read_text(encoding="utf-8")
     assert report.model.version in card
     assert "2024-02-29" in card
-    assert "winnow train sites -o logistic.npz --model logistic --seed 1" in card
+    assert "winnow train sites --labels text-windows -o logistic.npz --model logistic --seed 1" in card
+    assert "| labels | `text-windows`, no human ones" in card
     assert str(output.parent) not in card
     assert "nan" not in card
 
@@ -70,6 +71,7 @@ def test_the_same_pages_and_seed_give_the_same_bytes_in_one_process_or_two(
         sites,
         output=tmp_path / "logistic.npz",
         model="logistic",
+        labels="text-windows",
         seed=1,
         processes=2,
         date=DATE,
@@ -166,13 +168,6 @@ def test_a_site_that_a_method_cannot_work_on_teaches_nothing(tmp_path: Path):
     (tmp_path / "one.html").write_text("<p>The only page</p>")
     counts = SiteCounts(Site("site", tmp_path, (tmp_path / "one.html",)), "node-hashes")
     assert counts.files == []
-
-
-def test_the_method_that_labelled_is_on_the_card(sites: Path, tmp_path: Path):
-    train(sites, output=tmp_path / "m.npz", model="logistic", labels="text-windows", date=DATE)
-    card = (tmp_path / "m.md").read_text()
-    assert "--labels text-windows" in card
-    assert "| labels | `text-windows`, no human ones" in card
 
 
 def test_unknown_methods_are_named(sites: Path, tmp_path: Path):
