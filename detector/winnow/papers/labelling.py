@@ -123,7 +123,7 @@ def labelled_pages(
         chosen: the method.
         per_cluster: cluster the pages by template first, and learn from each cluster for itself. A cluster that is too
             small to learn from is labelled by what the whole site teaches.
-        progress: told of each page that is done, in each pass over them.
+        progress: called for each page that is done, in each pass over them.
 
     Returns:
         The pages one after the other, cluster by cluster; drop each before taking the next to keep one tree in memory.

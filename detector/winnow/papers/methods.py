@@ -96,7 +96,7 @@ class SiteMethod(Protocol):
 
         Args:
             pages: its pages, read as often as the method needs; ``pages.distinct()`` leaves copies out.
-            progress: told of each page that is done.
+            progress: called for each page that is done.
 
         Raises:
             SiteError: the site will not do: one page only, only copies, no links.

@@ -71,7 +71,7 @@ class SitePage:
 
 @dataclass(eq=False)
 class SitePages:
-    """The pages of one site: names and addresses in memory, HTML and trees read when a pass comes to them.
+    """The pages of one site: names and addresses in memory; HTML and trees are read on each pass.
 
     Attributes:
         names: name of each page.
@@ -114,10 +114,10 @@ class SitePages:
         return SitePage(number, self.names[number], html, Page.parse(html, self.urls[number], limits=self.limits))
 
     def read_all(self, progress: Progress | None = None) -> Iterator[SitePage]:
-        """Read one page after the other; those that cannot be are left out and told of in :attr:`skipped`.
+        """Read one page after the other; those that cannot be read are left out and listed in :attr:`skipped`.
 
         Args:
-            progress: told how many pages are done, of how many, and the name of the last one.
+            progress: called with how many pages are done, of how many, and the name of the last one.
         """
         for number, name in enumerate(self.names):
             try:
@@ -177,9 +177,6 @@ def check_enough(pages: SitePages, distinct: int, least: int = MIN_DISTINCT_PAGE
     )
 
 
-# The text of a page as one string without markup, and which of its characters is where on the page.
-
-
 class Detagged:
     """The text of a page without its markup, white space collapsed, borders of blocks counting as white space.
 
@@ -208,14 +205,14 @@ class Detagged:
         return self.codes.tobytes().decode("utf-32-le", "surrogatepass")
 
 
-# How often each of millions of 64-bit hashes occurs, in two sorted arrays.
-
-
 _MIN_PENDING: Final = 1 << 18
 
 
 class HashCounter:
-    """Counts hashes; new ones wait until they are as many as the old ones, so that merging costs little."""
+    """Counts millions of 64-bit hashes in two sorted arrays.
+
+    New hashes are merged in when they are as many as the old ones, so that merging costs little.
+    """
 
     def __init__(self) -> None:
         self._hashes = np.zeros(0, np.uint64)
@@ -258,11 +255,8 @@ def is_in_sorted(hashes: Hashes, known: Hashes) -> NDArray[np.bool_]:
     return found
 
 
-# From paths and places that pages share to elements that are template as a whole.
-
-
 def whole_elements(page: Page, shared: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Tell which elements are template with all that they hold, given the units that pages share.
+    """Find the elements that are template with all that they hold, given the units that pages share.
 
     A shared element is template when all blocks in it are shared: the element around a page's content is shared, too.
     An element without text goes with the nearest one around it that has some, since a picture in a text is no template
@@ -283,11 +277,8 @@ def whole_elements(page: Page, shared: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return np.concatenate([np.append(whole, False)[around], blocks])
 
 
-# A page as one sequence of events: an element opens, a run of text, an element closes.
-
-
 class Events(NamedTuple):
-    """Places in the sequence of the ``2 * n + r`` events of a page.
+    """A page as a sequence of ``2 * n + r`` events: an element opens, a run of text, an element closes.
 
     Attributes:
         opens, closes: int64[n], where each element opens and closes.

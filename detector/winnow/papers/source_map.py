@@ -102,12 +102,6 @@ def source_tokens(source: str) -> Iterator[Token]:
             position = end.start()
 
 
-# Where the elements and text runs of a page are in its original source, however unclean it is.
-#
-# The tree is libxml2's, which tells of lines at most. So the source is cut into tokens, every token leaves a mark that
-# does not change how the rest is parsed (an attribute in a start tag, a comment behind anything else), and the marked
-# source is parsed once more: the marks say which token each node came from.
-
 NOWHERE: Final = -1
 _MARK: Final = "winnow-token"
 _ONCE: Final = frozenset({"html", "head", "body"})
