@@ -17,7 +17,6 @@ from winnow.models import shipped_models
 from winnow.models.scores import FixedThreshold, Scores
 from winnow.page.tags import TAG_ID
 from winnow.page.tree import nearest, prefix_sums
-from winnow.papers.page_level import constant
 
 
 class LinkDensity:
@@ -34,7 +33,7 @@ class LinkDensity:
         templateness = np.concatenate([np.zeros(page.n), (link_text[end] - link_text[begin]) / mass])
         weight = np.concatenate([np.zeros(page.n, np.int64), mass])
         in_tree = np.ones(page.n + page.m, bool)
-        return Scores(templateness, weight, in_tree, constant(page.n + page.m), FixedThreshold(0.5))
+        return Scores(templateness, weight, in_tree, np.full(page.n + page.m, 0.01), FixedThreshold(0.5))
 
 
 MODEL = LinkDensity()

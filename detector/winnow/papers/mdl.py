@@ -272,20 +272,6 @@ def merge_exactly(sets: PathSets) -> Merged:
     return Merged(numbered(member), steps)
 
 
-def clustering_cost(sets: PathSets, labels: Numbers) -> float:
-    """Bits of a clustering.
-
-    Args:
-        sets: essential paths of the documents.
-        labels: int64[d], cluster of each document, 0 to m - 1.
-    """
-    matrix, weight = distinct_columns(sets)
-    bits = Bits(matrix.sum(axis=0), weight, sets.documents)
-    cells = np.zeros((int(labels.max(initial=0)) + 1, matrix.shape[1]), np.int64)
-    np.add.at(cells, labels, matrix * bits.cells[:, None])
-    return float(bits.of(cells, np.bincount(labels)).sum()) + bits.of_all
-
-
 def template_paths(sets: PathSets, labels: Numbers) -> list[NDArray[np.uint64]]:
     """The template of each cluster, ``uint64[t]`` hashes of paths: those that at least ``(n + 1) / 2`` documents have.
 

@@ -151,36 +151,13 @@ def by_area(
     Raises:
         ValueError: if an area is negative or not a number.
     """
-    return _ratio(page_area, area, scale)
-
-
-def by_nodes(parent: NDArray[np.int32], scale: float = DEFAULT_SCALE) -> NDArray[np.float64]:
-    """Return ``scale * N / N(i)``, with N(i) the number of nodes in the subtree of i and N that of its whole tree.
-
-    Args:
-        parent: index of each node's parent, smaller than its own; -1 for roots, int32[n].
-        scale: penalty of a root.
-
-    Returns:
-        float64[n].
-    """
-    nodes = subtree_nodes(parent)
-    root = nearest(parent, parent < 0)
-    return _ratio(nodes[root], nodes, scale)
-
-
-def constant(nodes: int, scale: float = DEFAULT_SCALE) -> NDArray[np.float64]:
-    """Return the same penalty for every node, float64[nodes]; the form in which the paper states its algorithm."""
-    return np.full(nodes, scale, dtype=np.float64)
-
-
-def subtree_nodes(parent: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Return the number of nodes in every subtree, its root included; parents come before their children, int64[n]."""
-    nodes = [1] * parent.size
-    for i, above in zip(range(parent.size - 1, -1, -1), parent[::-1].tolist(), strict=True):
-        if above >= 0:
-            nodes[above] += nodes[i]
-    return np.array(nodes, dtype=np.int64)
+    areas, page_areas = np.asarray(area, np.float64), np.asarray(page_area, np.float64)
+    if not ((areas >= 0).all() and (page_areas >= 0).all()):  # false for NaN too
+        raise ValueError("area: expected numbers from 0 on")
+    penalty = np.full(areas.shape, np.inf)
+    with np.errstate(over="ignore"):  # next to no area is as good as none
+        np.divide(scale * page_areas, areas, out=penalty, where=areas > 0)
+    return penalty
 
 
 def weights_with_hidden(parent: NDArray[np.int32], hidden: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -194,21 +171,6 @@ def weights_with_hidden(parent: NDArray[np.int32], hidden: NDArray[np.bool_]) ->
         1 plus the number of hidden nodes rolled into a visible node, 0 for hidden nodes, int64[n].
     """
     return np.bincount(nearest(parent, ~hidden | (parent < 0)), minlength=parent.size)
-
-
-def _ratio(
-    whole: float | NDArray[np.floating] | NDArray[np.integer],
-    part: NDArray[np.floating] | NDArray[np.integer],
-    scale: float,
-) -> NDArray[np.float64]:
-    parts = np.asarray(part, dtype=np.float64)
-    wholes = np.asarray(whole, dtype=np.float64)
-    if not ((parts >= 0).all() and (wholes >= 0).all()):  # false for NaN too
-        raise ValueError("area: expected numbers from 0 on")
-    penalty = np.full(parts.shape, np.inf)
-    with np.errstate(over="ignore"):  # next to no area is as good as none
-        np.divide(scale * wholes, parts, out=penalty, where=parts > 0)
-    return penalty
 
 
 # The paper's page-level classifier: a logistic regression for each of four sizes of nodes.

@@ -14,9 +14,10 @@ from winnow.page.page import Page
 from winnow.papers.clustering import Clustering, cluster
 from winnow.papers.mdl import (
     NOTHING,
+    Bits,
     PathSets,
     Signatures,
-    clustering_cost,
+    distinct_columns,
     merge_by_minhash,
     merge_exactly,
     path_hashes,
@@ -203,6 +204,20 @@ def test_templates_with_slips_are_told_apart_by_both_variants(seed):
 
 
 DOCUMENTS = st.lists(st.sets(st.integers(0, 7), min_size=1), min_size=2, max_size=6)
+
+
+def clustering_cost(sets, labels) -> float:
+    """Bits of a clustering.
+
+    Args:
+        sets: essential paths of the documents.
+        labels: int64[d], cluster of each document, 0 to m - 1.
+    """
+    matrix, weight = distinct_columns(sets)
+    bits = Bits(matrix.sum(axis=0), weight, sets.documents)
+    cells = np.zeros((int(labels.max(initial=0)) + 1, matrix.shape[1]), np.int64)
+    np.add.at(cells, labels, matrix * bits.cells[:, None])
+    return float(bits.of(cells, np.bincount(labels)).sum()) + bits.of_all
 
 
 def _entropy(share):

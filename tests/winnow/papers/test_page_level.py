@@ -16,8 +16,6 @@ from winnow.papers.page_level import (
     LogisticModel,
     bucket_of,
     by_area,
-    by_nodes,
-    constant,
     weights_with_hidden,
 )
 from winnow.smoothing import smooth
@@ -34,20 +32,6 @@ AREA = np.array([1000.0, 800.0, 200.0, 0.0, 100.0])
 def test_the_penalty_by_area_is_the_share_of_the_page_turned_over() -> None:
     assert by_area(AREA, 2000.0).tolist() == pytest.approx([0.02, 0.025, 0.1, np.inf, 0.2])
     assert by_area(AREA, AREA[0], scale=1.0).tolist() == pytest.approx([1, 1.25, 5, np.inf, 10])
-
-
-def test_the_penalty_by_nodes_is_the_share_of_the_tree_turned_over() -> None:
-    assert by_nodes(TREE, scale=1.0).tolist() == pytest.approx([1, 5 / 3, 5, 5, 5])
-    assert by_nodes(TREE).tolist() == pytest.approx([0.01, 0.05 / 3, 0.05, 0.05, 0.05])
-
-
-def test_the_penalty_by_nodes_counts_every_tree_of_a_forest_for_itself() -> None:
-    assert by_nodes(np.array([-1, -1, 0, 1, 3], dtype=np.int32), 1.0).tolist() == pytest.approx([1, 1, 2, 1.5, 3])
-
-
-def test_the_constant_penalty_is_the_same_everywhere() -> None:
-    assert constant(3, 0.5).tolist() == [0.5] * 3
-    assert constant(0).shape == (0,)
 
 
 @pytest.mark.parametrize("area", [0.0, 5e-324])

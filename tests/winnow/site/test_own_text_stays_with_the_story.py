@@ -5,7 +5,6 @@ import winnow
 from winnow.evidence.main_content import LEAST_LENGTH, beside_story, own_paragraphs, says_more
 from winnow.models.scores import FixedThreshold, Scores
 from winnow.page.page import Page
-from winnow.papers.page_level import constant
 
 STORY = "The harbour stayed shut for a third day while divers looked for the buoy that the storm had torn loose."
 DOUBTFUL = "What you have to know: ferries to the islands leave from the old pier until Sunday night at the earliest."
@@ -36,7 +35,7 @@ class Doubting:
         weight = np.concatenate([np.zeros(page.n, np.int64), np.ones(page.m, np.int64)])
         every = np.ones(page.n + page.m, bool)
         return Scores(
-            np.append(np.zeros(page.n), blocks), weight, every, constant(page.n + page.m), FixedThreshold(0.5)
+            np.append(np.zeros(page.n), blocks), weight, every, np.full(page.n + page.m, 0.01), FixedThreshold(0.5)
         )
 
 

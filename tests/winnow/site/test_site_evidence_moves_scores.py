@@ -9,7 +9,6 @@ from scipy.stats import betabinom
 from winnow.evidence.site_counts import Evidence, contradicted, log_likelihood_ratios, with_site_evidence
 from winnow.models.scores import FixedThreshold, Scores
 from winnow.page.page import Page
-from winnow.papers.page_level import constant
 
 BOTH_WAYS = Evidence(template=(2.0, 1.0), content=(0.2, 8.0), repeated=0.8, unique=0.3)
 PAGE = Page.parse("<main><p>A story that one page tells.</p></main><footer>All rights reserved</footer>")
@@ -18,7 +17,7 @@ PAGE = Page.parse("<main><p>A story that one page tells.</p></main><footer>All r
 def scores(templateness: float = 0.4) -> Scores:
     units = PAGE.n + PAGE.m
     weight, in_tree = np.ones(units, np.int64), np.ones(units, bool)
-    return Scores(np.full(units, templateness), weight, in_tree, constant(units), FixedThreshold(0.5))
+    return Scores(np.full(units, templateness), weight, in_tree, np.full(units, 0.01), FixedThreshold(0.5))
 
 
 def moved(df: int, pages: int, evidence: Evidence = BOTH_WAYS) -> Scores:
