@@ -55,6 +55,7 @@ def smooth(draft: Draft) -> None:
     draft.choice = _choice(draft, draft.smoothed)
     if draft.page_scores is not draft.scores:
         without = _choice(draft, _smoothed(draft, draft.page_scores))
+        draft.page_threshold = without.threshold
         draft.choice = threshold_with_counts(draft.choice, without, draft.pages)
 
 

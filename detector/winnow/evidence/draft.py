@@ -79,6 +79,7 @@ class Draft:
         comments: the comment threads of the page.
         smoothed: smoothed score and section of each unit.
         choice: threshold, expected F1 and kind of page.
+        page_threshold: the threshold that the page's own scores would have.
         template: bool[n + m], the units that are cut.
         is_fallback: every block was template; the least template-like section was kept all the same.
         reason: uint8[n + m], the :class:`Reason` for each unit.
@@ -101,6 +102,7 @@ class Draft:
         self.comments = CommentPartition.none(page)
         self.smoothed = SmoothedScores(self.scores.templateness, np.arange(units, dtype=np.int32))
         self.choice = Choice(self.scores.threshold)
+        self.page_threshold = self.choice.threshold
         self.template: Flags = np.zeros(units, bool)
         self.is_fallback = False
         self.reason: NDArray[np.uint8] = np.zeros(units, np.uint8)
@@ -145,8 +147,9 @@ class Draft:
         threshold = self.choice.threshold
         self.template = self.smoothed.value >= threshold
         for reason, before, after in self._moves:
-            moved = (before.templateness < threshold) != (after.templateness < threshold)
-            self.reason[moved & (self.template == (after.templateness >= threshold))] = reason
+            was_kept = before.templateness < (self.page_threshold if reason == Reason.SITE else threshold)
+            is_kept = after.templateness < threshold
+            self.reason[(was_kept != is_kept) & (self.template != is_kept)] = reason
 
     def overrule(self, units: Flags, reason: Reason, *, cut: bool) -> None:
         """Cut or keep blocks whatever their scores are.

@@ -193,7 +193,7 @@ def block_examples(
         if not (letters == CONTENT).any():
             continue
         scores = with_titled_article(page, with_authors_mark(page, model.score(page)))
-        own = np.clip(log_odds(scores.templateness[page.n :]), -6, 6)
+        own = np.clip(log_odds(scores.templateness[page.n :], 1e-6), -6, 6)
         root = np.sqrt(np.maximum(np.fromiter(map(len, page.block_texts()), float, page.m), 1))
         for seen in SEEN:
             df, pages = site.counts(index, seen, random)

@@ -20,7 +20,9 @@ print(*[value for hashes in (node_fingerprints, text_fingerprints) for value in 
 
 
 def test_another_process_with_another_hash_seed_gets_the_same() -> None:
-    expected = [value for hashes in (node_fingerprints, text_fingerprints) for value in hashes(Page.parse(HTML, URL)).tolist()]
+    expected = [
+        value for hashes in (node_fingerprints, text_fingerprints) for value in hashes(Page.parse(HTML, URL)).tolist()
+    ]
     for seed in ("1", "2"):
         environment = {**os.environ, "PYTHONHASHSEED": seed}
         output = subprocess.run(

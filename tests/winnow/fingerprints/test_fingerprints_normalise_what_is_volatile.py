@@ -1,6 +1,7 @@
 import pytest
 
-from winnow.fingerprints import LinkTargets, link_targets, node_fingerprints
+from winnow import fingerprints
+from winnow.fingerprints import LinkTargets, node_fingerprints
 from winnow.memo import forget
 from winnow.page.page import Page
 
@@ -127,15 +128,15 @@ def test_long_attributes_take_no_more_than_their_length(value: str) -> None:
 
 
 def test_no_more_places_and_links_are_remembered_than_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(link_targets, "_PLACES", 8)
-    monkeypatch.setattr(link_targets, "_LINKS_OF_A_PLACE", 5)
-    link_targets._tokens.clear()
+    monkeypatch.setattr(fingerprints, "_PLACES", 8)
+    monkeypatch.setattr(fingerprints, "_LINKS_OF_A_PLACE", 5)
+    fingerprints._tokens.clear()
     for site in range(30):
         html = "".join(f'<a href="/{site}/{k}" id="{site} {"x" * k}" data-x="{k}">x</a>' for k in range(20))
         fingerprint(html, f"https://site{site}.org/")
-    assert len(link_targets._tokens) <= 8
-    assert max(map(len, link_targets._tokens.values())) <= 5
-    link_targets._tokens.clear()
+    assert len(fingerprints._tokens) <= 8
+    assert max(map(len, fingerprints._tokens.values())) <= 5
+    fingerprints._tokens.clear()
 
 
 def test_pages_without_address_and_without_host_do_not_share_what_is_remembered() -> None:

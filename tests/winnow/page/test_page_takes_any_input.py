@@ -22,7 +22,9 @@ def test_a_document_without_elements_is_an_empty_page(html: str | bytes) -> None
 def test_binary_files_give_some_page_and_no_error() -> None:
     for html in (bytes(range(256)) * 50, b"\x89PNG\r\n\x1a\n" + bytes(5_000), b"%PDF-1.7 \xff\xfe<b>", b"\xff\xfe\x00"):
         page = Page.parse(html)
-        assert all(len(fingerprints) == page.n + page.m for fingerprints in (node_fingerprints(page), text_fingerprints(page)))
+        assert all(
+            len(fingerprints) == page.n + page.m for fingerprints in (node_fingerprints(page), text_fingerprints(page))
+        )
 
 
 def test_nul_characters_are_dropped() -> None:

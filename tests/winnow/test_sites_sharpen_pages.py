@@ -1,0 +1,156 @@
+"""What the counts of a site do to its pages, and what they may never do."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import winnow
+from winnow.decide import decide
+from winnow.evidence.draft import Options, Reason
+from winnow.evidence.site_counts import with_site_counts
+from winnow.models import load_model
+from winnow.models.scores import FixedThreshold, Scores
+from winnow.page.page import Page
+from winnow.site import PageCounts, Site
+
+PAGE = Page.parse("<main><p>A story that one page tells.</p></main><footer>All rights reserved</footer>")
+STORY = (
+    "The council of the harbour town has decided to dredge the eastern basin before the winter, said its chair. "
+    "Ferries of the new class draw more water than those that it was built for a hundred years ago. "
+)
+
+
+def scores(templateness: float = 0.4) -> Scores:
+    units = PAGE.n + PAGE.m
+    weight, in_tree = np.ones(units, np.int64), np.ones(units, bool)
+    return Scores(np.full(units, templateness), weight, in_tree, np.full(units, 0.01), FixedThreshold(0.5))
+
+
+def adjusted(df: int, pages: int) -> np.ndarray:
+    return with_site_counts(PAGE, scores(), np.full(PAGE.n + PAGE.m, df), pages).templateness
+
+
+def page_of(number: int, *, story: str = "", beside: str = "") -> str:
+    paragraphs = "".join(f"<p>{story or STORY}It was said on day {number} and {part}.</p>" for part in range(4))
+    return (
+        f"<html><head><title>Day {number} in the harbour</title></head><body><ul><li><a href=/a>Home</a>"
+        f"<li><a href=/b>About the paper</a></ul><div><h1>Day {number} in the harbour</h1>{paragraphs}{beside}</div>"
+        "<div>All rights reserved by the Harbour News, which is printed on the quay.</div></body></html>"
+    )
+
+
+@given(st.integers(2, 200))
+def test_the_more_pages_repeat_a_block_the_more_it_is_template(pages: int) -> None:
+    block = [adjusted(df, pages)[-1] for df in range(1, pages + 1)]
+    assert all(low <= high for low, high in pairwise(block))
+    assert block[0] < 0.4 < block[-1]
+
+
+def test_units_that_are_not_counted_and_elements_that_are_unique_keep_their_scores() -> None:
+    assert np.array_equal(adjusted(0, 50), scores().templateness)
+    assert (adjusted(1, 50)[: PAGE.n] == 0.4).all()
+
+
+def test_the_first_page_of_a_site_is_cleaned_as_if_alone() -> None:
+    site = Site()
+    site.count(page_of(1), "https://news.example/1")
+    alone = winnow.clean(page_of(1), url="https://news.example/1")
+    assert winnow.clean(page_of(1), url="https://news.example/1", site=site).text == alone.text
+
+
+def test_what_the_site_repeats_is_cut_even_from_the_midst_of_content() -> None:
+    notice = "<p><a href=/c>Write to the editors</a> or <a href=/d>come to the quay</a></p>"
+    site = Site()
+    pages = [page_of(number, beside=notice) for number in range(30)]
+    for number, page in enumerate(pages):
+        assert site.count(page, f"https://news.example/{number}")
+    assert "Write to the editors" in winnow.clean(pages[3], url="https://news.example/3").text
+    cleaned = winnow.clean(pages[3], url="https://news.example/3", site=site)
+    assert "Write to the editors" not in cleaned.text
+    assert "It was said on day 3 and 2." in cleaned.text
+    (notice_section,) = [section for section in cleaned.removed if "Write to the editors" in section.text]
+    assert notice_section.reason == "site"
+
+
+@pytest.mark.parametrize(("copies", "times"), [(3, 25), (2, 40), (8, 9), (1, 14)])
+def test_an_article_at_many_addresses_keeps_its_text(copies: int, times: int) -> None:
+    site = Site()
+    for article in range(copies):
+        for address in range(times):
+            line = f"<p>Readers now: {100 * article + address}</p>"
+            site.count(page_of(article, beside=line), f"https://news.example/{article}?session={address}")
+    for number in range(100, 120):
+        site.count(page_of(number), f"https://news.example/{number}")
+    cleaned = winnow.clean(page_of(0, beside="<p>Readers now: 3</p>"), url="https://news.example/0?s=3", site=site)
+    assert cleaned.text.count("dredge the eastern basin") == 4
+
+
+def test_a_page_of_which_the_counts_would_leave_nothing_decides_alone() -> None:
+    page = Page.parse(page_of(1))
+    everywhere = PageCounts(np.full(page.n + page.m, 1_000), 1_000)
+
+    class Unsure:
+        name = version = "unsure"
+
+        def score(self, page: Page) -> Scores:
+            units = page.n + page.m
+            return Scores(
+                np.full(units, 0.45),
+                np.ones(units, np.int64),
+                np.ones(units, bool),
+                np.full(units, 0.01),
+                FixedThreshold(0.5),
+            )
+
+    draft = decide(page, Unsure(), everywhere, Options())
+    assert draft.is_fallback
+    assert draft.kept.all()
+
+
+def test_cells_that_other_pages_repeat_are_not_cut_out_of_a_table() -> None:
+    rows = "".join(f"<tr><td>Basin {basin}<td>In stock<td>{basin} metres" for basin in range(9))
+    table = f"<table><tr><th>Name<th>Availability<th>Depth{rows}</table>"
+    site = Site()
+    for number in range(30):
+        unique = table.replace("metres", f"metres on day {number}").replace("Basin", f"Basin of day {number},")
+        site.count(page_of(number, beside=unique), f"https://news.example/{number}")
+    unique = table.replace("metres", "metres on day 4").replace("Basin", "Basin of day 4,")
+    text = winnow.clean(page_of(4, beside=unique), url="https://news.example/4", site=site).text
+    assert text.count("In stock") == 9
+    assert "Availability" in text
+
+
+def test_each_unit_that_counts_decided_says_so() -> None:
+    page = Page.parse(page_of(1))
+    df = np.ones(page.n + page.m, np.int64)
+    last = page.n + page.m - 1
+    df[last] = 100
+    draft = decide(page, load_model(), PageCounts(df, 100), Options())
+    alone = decide(page, load_model(), None, Options())
+    changed = np.flatnonzero(draft.template[page.n :] & ~alone.template[page.n :]) + page.n
+    assert all(draft.reason[unit] in {Reason.SITE, Reason.STRUCTURE} for unit in changed)
+    assert not (alone.reason == Reason.SITE).any()
+
+
+def test_counts_of_another_page_are_refused() -> None:
+    with pytest.raises(ValueError, match="3 units"):
+        winnow.clean(PAGE, site=PageCounts(np.ones(3, np.int64), 20))
+
+
+def test_a_site_comes_back_from_its_file_and_counts_each_contents_once(tmp_path: Path) -> None:
+    site = Site()
+    for number in range(12):
+        site.count(page_of(number), "https://news.example/page")
+        assert not site.count(page_of(number), "https://news.example/page")
+    site.save(tmp_path / "site")
+    again = Site.load(tmp_path / "site")
+    page = Page.parse(page_of(3), "https://news.example/page")
+    assert again.pages == 12
+    assert np.array_equal(again.frequencies(page)[0], site.frequencies(page)[0])
+    (tmp_path / "other").write_bytes(b"something else")
+    with pytest.raises(ValueError, match="not the counts of a site"):
+        Site.load(tmp_path / "other")
