@@ -1,9 +1,10 @@
 """What the counts of a site say of a page: what its other pages repeat is likelier template, what none repeats is not.
 
-The evidence is linear in the share of the site's other pages that have a unit: three numbers, learned on 201 pages of 21
-whole sites that were marked by hand and on 291 gold pages of 41 other hosts, with 2 to 100 pages counted, beside the
-page's own score, whose weight came out as 1 (``python -m winnow.training.site_evidence``). Longer formulas, with the length of a block, its links and sentences, its neighbours' shares or beta-binomial
-likelihoods, were no better on sites left out.
+The evidence is linear in the share of the site's other pages that have a unit. Its numbers were learned on 201 pages of
+21 whole sites that were marked by hand and on 291 gold pages of 41 other hosts, with 2 to 100 pages counted, beside the
+page's own score, whose weight came out as 1 (``python -m winnow.training.site_evidence``). Longer formulas, with the
+length of a block, its links and sentences, its neighbours' shares or beta-binomial likelihoods, were no better on sites
+left out.
 """
 
 from __future__ import annotations
@@ -25,23 +26,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Log-odds of template that the counts add: ``share * s + pages * log(p) + constant``.
+    """Log-odds of template that the counts add: ``share * s + everywhere * (s >= 0.9) + pages * log(p) + constant``.
 
     Attributes:
         share: weight of the share ``s`` of the site's other pages that have the unit.
+        everywhere: added for units on nine tenths of ten and more pages: of such blocks that their page takes for
+            content (log-odds below -1), 99% of the characters are template on the marked pages.
         pages: weight of the logarithm of ``p``, the pages that were counted.
         constant: added to all.
     """
 
     share: float
+    everywhere: float
     pages: float
     constant: float
 
 
-LEARNED: Final = Evidence(share=1.564, pages=-0.079, constant=-0.079)
+LEARNED: Final = Evidence(share=1.564, everywhere=3.0, pages=-0.079, constant=-0.079)
 
 _EVEN_PAGES: Final = 10  # pages counted at which the threshold is half-way between the page's own and even odds
 _MIN_PAGES: Final = 2
+_EVERYWHERE: Final = 0.9  # of the other pages
+_MIN_PAGES_EVERYWHERE: Final = 10
 
 
 def move_by_site_counts(draft: Draft) -> None:
@@ -67,7 +73,8 @@ def with_site_counts(
     """
     share = np.clip(df - 1, 0, pages - 1) / (pages - 1)
     offset = evidence.pages * np.log(pages) + evidence.constant
-    moved = evidence.share * share + offset
+    everywhere = evidence.everywhere * ((share >= _EVERYWHERE) & (pages >= _MIN_PAGES_EVERYWHERE))
+    moved = evidence.share * share + everywhere + offset
     is_element = np.arange(len(df)) < page.n
     return scores.adjusted(np.where((df == 0) | (is_element & (moved <= 0)), 0.0, moved))
 

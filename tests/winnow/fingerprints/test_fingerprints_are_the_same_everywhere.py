@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 
-from winnow.fingerprints import FINGERPRINT_VERSION
+from winnow.fingerprints import FINGERPRINT_VERSION, node_fingerprints, text_fingerprints
 from winnow.page.page import Page
 
 HTML = """<html><head><title>T</title></head><body class="home page-id-7"><nav id="menu-1"><a href="../about/?v=3"
@@ -15,7 +15,8 @@ URL = "https://example.org/blog/post/"
 PROGRAM = f"""
 from winnow.fingerprints import node_fingerprints, text_fingerprints
 from winnow.page.page import Page
-print(*[value for hashes in (node_fingerprints, text_fingerprints) for value in hashes(Page.parse({HTML!r}, {URL!r})).tolist()])
+print(*[value for hashes in (node_fingerprints, text_fingerprints) 
+        for value in hashes(Page.parse({HTML!r}, {URL!r})).tolist()])
 """
 
 
