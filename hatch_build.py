@@ -1,4 +1,4 @@
-"""Compiles the core of the library, by the machine's C compiler or, where there is none, by that of ziglang from PyPI."""
+"""Compiles the core of the library by the machine's C compiler, or by that of ziglang from PyPI where there is none."""
 
 from __future__ import annotations
 

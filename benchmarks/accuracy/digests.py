@@ -60,7 +60,7 @@ def digest(*parts: object) -> str:
 def digests_of(page: Page) -> Iterator[str]:
     """One digest a step of :data:`STEPS`."""
     yield digest(*(getattr(page, name).astype(np.int64) for name in ("tag", "parent", "end", "block_node")), *page.runs)
-    yield digest(*node_fingerprints(page), text_fingerprints(page))
+    yield digest(node_fingerprints(page), text_fingerprints(page))
     yield digest(leaves(page))
     df = np.arange(page.n + page.m) % 23
     yield digest(site_level_templates(page, df, 40))

@@ -18,7 +18,7 @@ from lxml import etree
 
 from benchmarks.shared.common import say, spread
 from winnow.counting import MemoryCounts
-from winnow.fingerprints import node_fingerprints, text_fingerprints
+from winnow.fingerprints import text_fingerprints
 from winnow.output.text import block_texts
 from winnow.page.page import Page, PageTooLarge
 from winnow.training.sites import find_sites
@@ -130,7 +130,7 @@ def _own_blocks(site: Site) -> Iterator[tuple[Page, NDArray[np.bool_]]]:
             page = Page.parse(file.read_bytes(), site.url(file))
         except PageTooLarge:
             continue
-        text = node_fingerprints(page), text_fingerprints(page)[1] if page.m else np.zeros(0, np.uint64)
+        text = text_fingerprints(page) if page.m else np.zeros(0, np.uint64)
         if page.m and counts.add(int(text[0]), text):
             pages.append((page, text[page.n :]))
     for page, text in pages:

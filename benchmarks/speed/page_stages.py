@@ -30,7 +30,6 @@ from demo.web import generate
 from winnow import Page, PageTooLarge, clean, load_model
 from winnow.fingerprints import node_fingerprints
 from winnow.memo import forget
-from winnow.output.stripping import template_units
 from winnow.output.text import block_texts, join_blocks
 from winnow.page.parsing import decode, parse_html
 from winnow.smoothing import smooth_scores
@@ -47,7 +46,6 @@ PARSE: Final = "lxml parse"
 WHOLE: Final = "Winnow, tree to text"
 EVERYTHING: Final = "Winnow, HTML to text"
 KNOWN: Final = "{}, names known"
-ALONE: Final = "Winnow, tree to text, numpy alone"
 WORST: Final = {
     "paragraphs": "<body>" + "<p>x" * 89_990,
     "lists of links": "<body>" + "<li class='a b'><a href='/x'>A link</a><p>and some words, more." * 29_990,
@@ -147,7 +145,7 @@ def _stages(html: str, url: str, model: Model) -> dict[str, float]:
     marks.append(thread_time())
     choice = scores.decision.choose(smoothed.value[page.n :], scope="auto", favor="balanced")
     marks.append(thread_time())
-    template, _ = template_units(page, smoothed, choice.threshold)
+    template = smoothed.value >= choice.threshold
     join_blocks(page, block_texts(page), ~template[page.n :])
     marks.append(thread_time())
     names = (PARSE, "flatten", "fingerprint", "features and score", "smooth", "decide", "strip to text")

@@ -5,8 +5,8 @@ from winnow.cleaning import clean
 from winnow.metadata import Metadata
 from winnow.models import load_model
 from winnow.output.chunks import Chunk
-from winnow.output.segments import Segment
 from winnow.page.page import DEFAULT_LIMITS, Limits, Page, PageTooLarge
+from winnow.segments import Segment
 from winnow.site import Site
 
 __all__ = [

@@ -10,8 +10,8 @@ from winnow.metadata import Metadata, metadata_of
 from winnow.output.chunks import Chunk, chunks_of
 from winnow.output.html import EVERYTHING, Parts, write_document, write_html
 from winnow.output.markdown import to_markdown
-from winnow.output.segments import Segment, segments
 from winnow.output.stripping import remains
+from winnow.segments import Segment, segments
 
 if TYPE_CHECKING:
     from winnow.evidence.draft import Draft

@@ -21,8 +21,11 @@ if TYPE_CHECKING:
 
     from winnow.page.page import Page
 
-if TYPE_CHECKING:
     Hashes = NDArray[np.uint64]
+    Flags = NDArray[np.bool_]
+    Places = NDArray[np.int64]
+    Integers = NDArray[np.int64]
+
 
 WHOLE_PAGE: Final = tag_set("html", "body")
 _MEDIA: Final = tag_set(
@@ -102,11 +105,6 @@ def countable(page: Page) -> NDArray[np.bool_]:
     chosen = np.empty(page.n + page.m, bool)
     core.countable(page.arrays, UNSEEN, _MEDIA, WHOLE_PAGE, IS_BLOCK_LEVEL, page.inked, chosen)
     return chosen
-
-
-if TYPE_CHECKING:
-    Flags = NDArray[np.bool_]
-    Places = NDArray[np.int64]
 
 
 def leaves(page: Page) -> Flags:
@@ -224,10 +222,6 @@ def html_lengths(page: Page) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     text = np.diff(page.run_offset) * page.inked
     return np.where(unseen, 0, _TAG_LENGTH[page.tag] + page.attributes.markup_length()), text
 
-
-if TYPE_CHECKING:
-    Hashes = NDArray[np.uint64]
-    Integers = NDArray[np.int64]
 
 _ENTRY: Final = np.dtype([("fingerprint", "<u8"), ("seen", "<u4"), ("missed", "<u4")])
 

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
     from winnow.page.page import Page
 
+    Hashes = NDArray[np.uint64]
+    Positions = NDArray[np.int64]
+
 _VOLATILE_QUERY: Final = re.compile(
     r"""(?<=[?&;])                  # a parameter whose value is of one visit, one release or one referring page
         (?:v|ver|version|rev|t|ts|_|cb|cache|cachebuster|timestamp|rand|random|nocache|nonce|_?wpnonce|token|csrf\w*|
@@ -226,10 +229,6 @@ def attribute_tokens(page: Page, links: LinkTargets) -> tuple[NDArray[np.uint64]
     return tokens, marks
 
 
-if TYPE_CHECKING:
-    Hashes = NDArray[np.uint64]
-    Positions = NDArray[np.int64]
-
 _EMPTY: Final = np.uint64(1)  # stands for a hash that happens to be 0, which means "no text"
 
 
@@ -268,9 +267,6 @@ class TextHashes:
             np.concatenate([page.run_begin, page.block_run_begin]), np.concatenate([page.run_end, page.block_run_end])
         )
 
-
-if TYPE_CHECKING:
-    Hashes = NDArray[np.uint64]
 
 FINGERPRINT_VERSION: Final = 1
 """Number of the definition below; counts of different versions must never meet, so it is a part of every stored key."""

@@ -31,8 +31,9 @@ if TYPE_CHECKING:
     from winnow.features.blocks import BlockFeatures
     from winnow.page.page import Page
 
-if TYPE_CHECKING:
     Floats = NDArray[np.float64]
+    Matrix = NDArray[np.float32]
+
 
 DATE_NAMES: Final = ("dates: time of day", "dates: year", "dates: age", "dates: share of the blocks around")
 
@@ -113,9 +114,6 @@ def _signs(text: str) -> int:
 
 _SIGNS: Final = Memo[str, int](_signs, 8_192)
 
-if TYPE_CHECKING:
-    Floats = NDArray[np.float64]
-    Matrix = NDArray[np.float32]
 
 NAME: Final = "comments"
 

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
     Flags = NDArray[np.bool_]
 
+    Floats = NDArray[np.float64]
+
 NOTHING, COMMENT, THREAD, FORM = range(4)
 """What a name says that an element is."""
 
@@ -164,8 +166,6 @@ def _kind_of(name: str) -> int:
 
 _KIND_OF: Final = Memo[str, int](_kind_of_value, 16_384)
 
-if TYPE_CHECKING:
-    Floats = NDArray[np.float64]
 
 _LINKED: Final = STATIC_NAMES.index("link share")
 

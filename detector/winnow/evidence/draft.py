@@ -94,7 +94,10 @@ class Draft:
         self.options = options
         self.texts = block_texts(page)
         self.lengths: NDArray[np.int64] = np.fromiter(map(len, self.texts), np.int64, page.m)
-        self.df, self.pages = (None, 0) if counts is None else counts.frequencies(page)
+        self.df: NDArray[np.int64] | None = None
+        self.pages = 0
+        if counts is not None:
+            self.df, self.pages = counts.frequencies(page)
         if self.df is not None and len(self.df) != units:
             raise ValueError(f"the site's counts are of {len(self.df)} units, the page has {units}")
         self.scores: Scores = model.score(page)
@@ -116,12 +119,14 @@ class Draft:
     @property
     def comment_units(self) -> Flags:
         """bool[n + m], units of comment threads that are wanted."""
-        return (self.comments.section >= 0) & ~self.unwanted
+        wanted: Flags = (self.comments.section >= 0) & ~self.unwanted
+        return wanted
 
     @property
     def unwanted(self) -> Flags:
         """bool[n + m], units that were cut whatever their score: copies, controls, leftovers."""
-        return (self.reason == Reason.COPY) | (self.reason == Reason.UNWANTED)
+        unwanted: Flags = (self.reason == Reason.COPY) | (self.reason == Reason.UNWANTED)
+        return unwanted
 
     @property
     def written_by_readers(self) -> Flags:

@@ -137,7 +137,8 @@ def _controls(draft: Draft) -> NDArray[np.bool_]:
     clickable = linked_runs(page) | within(page, _BUTTONS[page.tag])[page.run_node]
     plain = prefix_sums(~clickable & page.inked)
     short = np.fromiter((len(text.split(None, 3)) <= 3 for text in draft.texts), np.bool_, page.m)
-    return short & (plain[page.block_run_end] == plain[page.block_run_begin])
+    controls: NDArray[np.bool_] = short & (plain[page.block_run_end] == plain[page.block_run_begin])
+    return controls
 
 
 MIN_COPY_LENGTH: Final = 40

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from winnow.page.page import Page
-    from winnow.smoothing import SmoothedScores
 
 _MEDIA = tag_set("img", "picture", "video", "audio")
 _MEDIA_PARTS = tag_set("source", "track")
@@ -40,34 +39,6 @@ class Remains:
 
     elements: NDArray[np.bool_]
     runs: NDArray[np.bool_]
-
-
-def template_units(
-    page: Page, smoothed: SmoothedScores, threshold: float, site: NDArray[np.bool_] | None = None
-) -> tuple[NDArray[np.bool_], bool]:
-    """Decide which units are template: those whose smoothed score is not below the threshold, and what the site knows.
-
-    A page with text is never left empty. If all its blocks are template, those of its least template-like section are
-    kept (of several, the one with the most blocks), but for what the site knows.
-
-    Args:
-        page: the page.
-        smoothed: score and section of each unit.
-        threshold: score from which a unit is cut.
-        site: bool[n + m], units that are template according to the site; where it has all blocks, it says nothing.
-
-    Returns:
-        bool[n + m], and whether the page had to be saved from being empty.
-    """
-    blocks = slice(page.n, None)
-    known = np.zeros(page.n + page.m, bool) if site is None or site[blocks].all() else site
-    template = (smoothed.value >= threshold) | known
-    if not page.m or not template[blocks].all():
-        return template, False
-    values, sections = (of_units[blocks][~known[blocks]] for of_units in (smoothed.value, smoothed.section))
-    candidates, sizes = np.unique(sections[values == values.min()], return_counts=True)
-    template[(smoothed.section == candidates[sizes.argmax()]) & ~known] = False
-    return template, True
 
 
 def remains(page: Page, template: NDArray[np.bool_]) -> Remains:
@@ -94,7 +65,7 @@ def remains(page: Page, template: NDArray[np.bool_]) -> Remains:
     around = nearest(page.parent, text_here > 0)
     media[list(tex_of(page))] = True
     media &= (around < 0) | (kept_here[around] > 0)
-    media &= (_blocks_to_content(page, ~template[page.n :]) <= _NEAR) & ~_counts_visits(page)
+    media &= (_blocks_to_content(page, ~template[page.n :]) <= _NEAR) & ~_is_tracking_pixel(page)
     media_here = prefix_sums(media)
 
     elements = seen & ((kept_here > 0) | (media_here[page.end] > media_here[:-1]))
@@ -125,7 +96,7 @@ def _blocks_to_content(page: Page, kept: NDArray[np.bool_]) -> NDArray[np.int64]
     return nearest_one
 
 
-def _counts_visits(page: Page) -> NDArray[np.bool_]:
+def _is_tracking_pixel(page: Page) -> NDArray[np.bool_]:
     """bool[n], elements that are said to be a pixel wide and high at most."""
     tiny = np.zeros(page.n, bool)
     widths, heights = page.attribute("width"), page.attribute("height")

@@ -20,6 +20,8 @@ from winnow.core import core
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    Indices = NDArray[np.int32]
+
 _MOST: Final = 32  # bits of a mark
 
 
@@ -158,9 +160,6 @@ class AttributeValues(Mapping[str, dict[str, int]]):
     def __len__(self) -> int:
         return len(self._number)
 
-
-if TYPE_CHECKING:
-    Indices = NDArray[np.int32]
 
 Number = TypeVar("Number", bound=np.number[Any])
 Pairs = list[tuple[str, str]]

@@ -292,7 +292,7 @@ def no_garbage_collection() -> Iterator[None]:
 
 
 def _check_core_reads_lxml() -> None:
-    """Read a small tree: the core knows the structs of libxml2 and lxml by their layout, and another release may differ.
+    """Read a small tree: the core knows the structs of libxml2 and lxml by their layout, which may change.
 
     Raises:
         ImportError: what is read is not what was written.

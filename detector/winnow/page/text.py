@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from winnow.page.page import Page
 
+    Prefix = NDArray[np.int64]
+
 UNSPACED_SCRIPTS: Final = (
     (0x0E00, 0x1000),  # Thai, Lao, Tibetan
     (0x1000, 0x10A0),  # Myanmar
@@ -155,10 +157,6 @@ def character_properties() -> NDArray[np.uint8]:
     for bit, is_one in ((_IS_UPPER_CASE, str.isupper), (_IS_ALPHANUMERIC, str.isalnum)):
         properties[: len(lettered)][np.fromiter(map(is_one, lettered), bool, len(lettered))] |= bit
     return properties
-
-
-if TYPE_CHECKING:
-    Prefix = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, slots=True)

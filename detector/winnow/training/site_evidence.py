@@ -4,7 +4,7 @@ r"""Learns what a site's counts say of a block, on pages of whole sites that wer
         --gold articles/gold.jsonl --gold wcxb-dev/gold.jsonl
 
 A line of the marks is a page: its site and file, and of each block a letter (``c`` content, ``o`` comments, ``m`` may
-be either, ``t`` template) and a short hash of its text, so that marks hold on to blocks that are cut in another way later.
+be either, ``t`` template) and a short hash of its text, so that marks hold on when blocks are cut in another way later.
 The text of nobody's page is in them.
 """
 
@@ -178,8 +178,8 @@ def block_examples(
         seed: draws the other pages.
 
     Returns:
-        float64[e, 3], the log-odds of the page's own score, the share of the site's other pages that have the block, and
-        the logarithm of the pages counted; bool[e], whether the block is template; float64[e], its weight: the root of
+        float64[e, 3], log-odds of the page's own score, share of the site's other pages that have the block, and the
+        logarithm of the pages counted; bool[e], whether the block is template; float64[e], its weight: the root of
         its characters, pages alike.
     """
     random = np.random.default_rng(seed)
@@ -209,7 +209,7 @@ def block_examples(
 def gold_hosts(path: Path) -> Iterator[tuple[list[tuple[str, Path, str]], dict[str, Callable[[list[str]], str]]]]:
     """Yield the files of the hosts that have five pages or more in a file of gold pages, and what labels them.
 
-    A block is content when seven tenths of its words are in the gold text, in the same order, template up to two tenths.
+    A block is content from seven tenths of its words in the gold text on, in its order, and template up to two tenths.
     """
     by_host: dict[str, list[GoldPage]] = {}
     for page in read_gold(path):

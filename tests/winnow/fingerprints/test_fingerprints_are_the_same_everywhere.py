@@ -15,7 +15,7 @@ URL = "https://example.org/blog/post/"
 PROGRAM = f"""
 from winnow.fingerprints import node_fingerprints, text_fingerprints
 from winnow.page.page import Page
-print(*[value for hashes in (node_fingerprints, text_fingerprints) 
+print(*[value for hashes in (node_fingerprints, text_fingerprints)
         for value in hashes(Page.parse({HTML!r}, {URL!r})).tolist()])
 """
 

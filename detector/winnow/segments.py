@@ -50,7 +50,7 @@ class Segment:
         comment: whether readers wrote it; then it is no template, be it part of the text or not.
         reason: what decided on a section of template: ``"copy"`` (the page has the same text before it), ``"leftover"``
             (it is what is left of a conditional comment), ``"site"`` (the counts of the site, without which most of it
-            had been kept), ``"structure"`` (the table or list that it is in was cut as a whole), ``"author"`` (the
+            had been kept), ``"author"`` (the
             author marks another part of the page as the article, or has titled the page after another, else it would
             have been kept), ``"landmark"`` (it lies in ``nav``, ``header``, ``footer`` or ``aside``), ``"links"`` (most
             of its text is links) or ``"model"`` (its score alone). Of content it is ``"site"``, ``"main content"`` (it
