@@ -1,0 +1,42 @@
+"""What a site's counts say of a block is learned from marks, which outlive a change of how blocks are cut."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from winnow.training.site_evidence import PageMarks, hash_block, learn_weights, read_marks
+
+MARKS = Path(__file__).parents[3] / "benchmarks" / "gold" / "sites.jsonl"
+
+
+def test_the_marks_of_the_project_are_of_many_sites_and_hold_no_text() -> None:
+    pages = read_marks(MARKS)
+    assert len(pages) >= 280
+    assert len({page.site for page in pages}) >= 28
+    assert {letter for page in pages for letter in page.marks} == set("comt")
+
+
+def test_marks_follow_the_text_of_blocks() -> None:
+    texts = ["Home", "A story", "Home", "Its end"]
+    marks = PageMarks("site", "page", "article", "tcmc", tuple(map(hash_block, texts)))
+    assert marks.of_blocks(texts) == "tcmc"
+    assert marks.of_blocks(["Home", "A story", "Its end", "new", "Home"]) == "tccmm"
+
+
+def test_the_weights_tell_blocks_that_repeat_from_those_that_do_not() -> None:
+    random = np.random.default_rng(0)
+    own, share = random.normal(0, 2, 4_000), random.uniform(0, 1, 4_000)
+    template = random.uniform(size=4_000) < 1 / (1 + np.exp(-(own + 3 * share - 1)))
+    rows = np.stack([own, share, np.full(4_000, np.log(10))], axis=1)
+    score, of_share, of_pages, constant = learn_weights(rows, template, np.ones(4_000))
+    assert score == pytest.approx(1, abs=0.15)
+    assert of_share == pytest.approx(3, abs=0.4)
+    assert of_pages * np.log(10) + constant == pytest.approx(-1, abs=0.2)
+
+
+def test_a_line_that_is_no_marked_page_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "marks.jsonl"
+    file.write_text('{"site": "a", "page": "b", "kind": "article", "marks": "ct", "blocks": "00000000"}\n')
+    with pytest.raises(ValueError, match="line 1: 2 marks of 1 blocks"):
+        read_marks(file)
