@@ -17,15 +17,19 @@ PYTHONS := 3.11 3.12 3.13 3.14
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 15
 
-$(VENV)/.installed: pyproject.toml $(PINS) hatch_build.py $(shell find detector/winnow/core/source -name "*.[ch]")
+$(VENV)/.package: pyproject.toml $(PINS) hatch_build.py $(shell find detector/winnow/core/source -name "*.[ch]")
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --constraint $(PINS) hatchling editables setuptools
 	@$(BIN)/python -c 'import sys, hatch_build; sys.exit(not hatch_build.find_compiler())' || \
 	    $(BIN)/python -m pip install --quiet --constraint $(PINS) ziglang  # a C compiler, where there is none
-	$(BIN)/python -m pip install --quiet --constraint $(PINS) --no-build-isolation --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --constraint $(PINS) --no-build-isolation --editable '.[inspect]'
 	touch $@
 
-demo: $(VENV)/.installed ## crawl the bundled demo web with cleaning on and show what came out
+$(VENV)/.installed: $(VENV)/.package
+	$(BIN)/python -m pip install --quiet --constraint $(PINS) 'scrapy-winnow[dev]'
+	touch $@
+
+demo: $(VENV)/.package ## crawl the bundled demo web with cleaning on and show what came out
 	$(BIN)/python -m demo
 
 screenshots: $(VENV)/.installed chromium demo ## the pictures of the documentation, of the demo web in a browser
