@@ -14,7 +14,9 @@ from scrapy_winnow.storage.clients import blocking_client
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.index import DuplicateIndex
+from scrapy_winnow.storage.keys import index_key
 from tests.scrapy_winnow.round_trips import counted_round_trips
+from winnow.duplicates import document_of
 
 HOSTS = [f"{letter}.example" for letter in "abcdefgh"]
 NODES = np.arange(1, 40, dtype=np.uint64)
@@ -45,16 +47,19 @@ async def test_a_server_that_hangs_costs_near_duplicates_and_the_hosts_that_it_h
     places = {redis.crc.key_slot(counts.keys(host)[0].encode()) * 3 // SLOTS: host for host in HOSTS}
     assert (await DuplicateIndex(cluster, prefix).find("http://a.example/", shingles)).duplicate_of is None
     assert await connection.ping()
-    cluster_servers[2].signal(signal.SIGSTOP)
+    digest = index_key(prefix, document_of("http://b.example/", shingles).keys[0])
+    hung = redis.crc.key_slot(digest) * 3 // SLOTS
+    running = next(place for place in places if place != hung)
+    cluster_servers[hung].signal(signal.SIGSTOP)
     try:
         connection._server.timeout = connection._server.batches._timeout = 0.5
         assert await index.find("http://b.example/", shingles) is None
         connection._server.timeout = connection._server.batches._timeout = 20
         for number in range(3):
-            assert (await counts.count(places[0], bytes([number] * 8), NODES)).pages == number + 1
+            assert (await counts.count(places[running], bytes([number] * 8), NODES)).pages == number + 1
         assert (near.is_open, connection.is_open) == (False, True)
     finally:
-        cluster_servers[2].signal(signal.SIGCONT)
+        cluster_servers[hung].signal(signal.SIGCONT)
     verdict, deadline = None, time.monotonic() + 60
     while verdict is None and time.monotonic() < deadline:
         await asyncio.sleep(0.1)

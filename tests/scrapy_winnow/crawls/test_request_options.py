@@ -37,12 +37,12 @@ def test_near_duplicates_are_dropped_on_request(web, crawl):
     assert len(crawled.items) == 1
 
 
-def test_another_model_cleans_and_what_makes_no_sense_is_passed_over(web, crawl):
+def test_another_model_cleans_and_what_makes_no_sense_is_ignored(web, crawl):
     (url,) = web.add_articles(1)
     crawled = crawl(urls=[url], meta={"winnow": {"model": "logistic", "color": "red", "clean": "yes"}})
     assert crawled.item(url)["label_version"].startswith("logistic-")
-    assert "passed over 'color': 'red'" in crawled.log
-    assert "passed over 'clean': 'yes'" in crawled.log
+    assert "ignored 'color': 'red'" in crawled.log
+    assert "ignored 'clean': 'yes'" in crawled.log
 
 
 def test_a_model_that_is_not_there_costs_no_item(web, crawl):
