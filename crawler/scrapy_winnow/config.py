@@ -301,7 +301,7 @@ class Config:
     outputs: frozenset[str] = _setting(
         [],
         _outputs,
-        "further fields to write: `clean_html`, `markdown`, `metadata`, `chunks`, `segments`",
+        "further fields to write: `clean_html`, `markdown`, `metadata`, `chunks`, `segments`, `blocks`",
         "names",
     )
     metadata: bool = _setting(False, _bool, "write `metadata`, as its name in `WINNOW_OUTPUTS` does")

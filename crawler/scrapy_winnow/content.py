@@ -35,3 +35,4 @@ class Content:
     metadata: dict[str, Any] | None = None
     chunks: list[dict[str, Any]] | None = None
     segments: list[dict[str, Any]] | None = None
+    blocks: list[dict[str, Any]] | None = None

@@ -86,6 +86,7 @@ FIELDS: Final = (
     ItemField("metadata", lambda o: o.cleaned.metadata.to_dict(), optional=True),
     ItemField("chunks", lambda o: [chunk.to_dict() for chunk in o.cleaned.chunks()], optional=True),
     ItemField("segments", lambda o: [asdict(segment) for segment in o.cleaned.segments], optional=True),
+    ItemField("blocks", lambda o: [asdict(block) for block in o.cleaned.blocks], optional=True),
 )
 """All fields; ``docs/reference/fields.md`` has their table."""
 

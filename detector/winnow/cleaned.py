@@ -11,7 +11,7 @@ from winnow.output.chunks import Chunk, chunks_of
 from winnow.output.html import EVERYTHING, Parts, write_document, write_html
 from winnow.output.markdown import to_markdown
 from winnow.output.stripping import remains
-from winnow.segments import Segment, segments
+from winnow.segments import Segment, blocks, segments
 
 if TYPE_CHECKING:
     from winnow.evidence.draft import Draft
@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 class Cleaned:
     """A page without its template.
 
-    The text is there from the start. :attr:`html`, :attr:`markdown`, :attr:`segments` and :attr:`removed` are worked
-    out when first asked for, from the page; the page and the lxml tree it came from stay in memory as long as this
-    object does, so take what you need from it and let it go. The tree must not be changed before that.
+    The text is there from the start. :attr:`html`, :attr:`markdown`, :attr:`segments`, :attr:`blocks` and
+    :attr:`removed` are worked out when first asked for, from the page; the page and the lxml tree it came from stay in
+    memory as long as this object does, so take what you need from it and let it go. The tree must not be changed before
+    that.
 
     Attributes:
         text: text of the content, without comments of readers unless they are to be included; blocks are separated as
@@ -73,10 +74,12 @@ class Cleaned:
     @cached_property
     def segments(self) -> list[Segment]:
         """The sections of the page with their scores, in document order; none for a page that was passed through."""
-        decided = self._decided
-        if decided is None:
-            return []
-        return segments(decided)
+        return [] if self._decided is None else segments(self._decided)
+
+    @cached_property
+    def blocks(self) -> list[Segment]:
+        """Every text block of the page, kept or not, with its own score and reason, in document order."""
+        return [] if self._decided is None else blocks(self._decided)
 
     @cached_property
     def metadata(self) -> Metadata:
@@ -95,15 +98,14 @@ class Cleaned:
         """Return what JSON can hold of it: the plain attributes, and what else is named.
 
         Args:
-            further: any of ``html``, ``markdown``, ``metadata``, ``segments`` and ``chunks``.
+            further: any of ``html``, ``markdown``, ``metadata``, ``segments``, ``blocks`` and ``chunks``.
 
         Raises:
             ValueError: there is no such thing.
         """
-        if unknown := set(further) - {"html", "markdown", "metadata", "segments", "chunks"}:
-            raise ValueError(
-                f"to_dict takes html, markdown, metadata, segments, chunks; not {', '.join(sorted(unknown))}"
-            )
+        known = "html", "markdown", "metadata", "segments", "blocks", "chunks"
+        if unknown := set(further).difference(known):
+            raise ValueError(f"to_dict takes {', '.join(known)}; not {', '.join(sorted(unknown))}")
         plain = {f.name: getattr(self, f.name) for f in fields(self) if not f.name.startswith("_")}
         return plain | {name: self._as_json(name) for name in further}
 
@@ -111,13 +113,13 @@ class Cleaned:
         value = getattr(self, name)
         if name == "metadata":
             return value.to_dict()
-        if name == "segments":
+        if name in {"segments", "blocks"}:
             return [asdict(segment) for segment in value]
         return [chunk.to_dict() for chunk in value()] if name == "chunks" else value
 
     def __getstate__(self) -> dict[str, Any]:
         """What a pickle or a copy holds: all that can be asked for, worked out, since a page and its tree cannot go."""
-        self.html, self.segments, self.metadata  # noqa: B018
+        self.html, self.segments, self.blocks, self.metadata  # noqa: B018
         return vars(self) | {"_decided": None}
 
     @property

@@ -1,4 +1,4 @@
-"""The sections of a page: connected parts of its tree with one smoothed score.
+"""The sections of a page, connected parts of its tree with one smoothed score, and its text blocks, one by one.
 
 Source: page-level isotonic smoothing, sections 4 (a compressed score names the root of each section) and 6.1.
 """
@@ -6,7 +6,7 @@ Source: page-level isotonic smoothing, sections 4 (a compressed score names the 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -39,14 +39,15 @@ _KEPT: Final = {name: name for name in ("site", "main content", "structure")}
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """One section of a page, named by its root.
+    """One section of a page, named by its root, or one of its text blocks.
 
     Attributes:
         path: XPath of the root element; for a text block, the path of its element and ``/#text[k]``, the k-th text
             block directly in that element.
         tag: tag name of the root, ``#text`` for a text block.
         score: smoothed templateness, 0..1.
-        template: whether the section was cut as template.
+        kept: whether it is in the text.
+        template: whether it was cut as template.
         comment: whether readers wrote it; then it is no template, be it part of the text or not.
         reason: what decided on a section of template: ``"copy"`` (the page has the same text before it), ``"leftover"``
             (it is what is left of a conditional comment), ``"site"`` (the counts of the site, without which most of it
@@ -62,6 +63,7 @@ class Segment:
     path: str
     tag: str
     score: float
+    kept: bool
     template: bool
     comment: bool
     reason: str
@@ -71,21 +73,33 @@ class Segment:
 
 def segments(draft: Draft) -> list[Segment]:
     """List the sections of a page that was decided on, in the order in which they begin."""
-    page, smoothed = draft.page, draft.smoothed
+    section = draft.smoothed.section
+    return _list(draft, section[draft.page.n :], _in_document_order(draft.page, np.unique(section)))
+
+
+def blocks(draft: Draft) -> list[Segment]:
+    """List the text blocks of a page that was decided on, in document order."""
+    block = np.arange(draft.page.n, draft.page.n + draft.page.m)
+    return _list(draft, block, block.tolist())
+
+
+def _list(draft: Draft, section: NDArray[np.integer[Any]], roots: list[int]) -> list[Segment]:
+    """List parts of a page by their roots; ``section`` is int[m], the root of the part that each block is in."""
+    page = draft.page
     comments = draft.comment_units
     template = draft.template & ~comments
-    roots = _in_document_order(page, np.unique(smoothed.section))
-    section_texts: dict[int, list[str]] = {root: [] for root in roots}
-    for section, text in zip(smoothed.section[page.n :].tolist(), draft.texts, strict=True):
-        section_texts[section].append(text)
+    texts: dict[int, list[str]] = {root: [] for root in roots}
+    for root, text in zip(section.tolist(), draft.texts, strict=True):
+        texts[root].append(text)
     found = []
-    for root, path, reason in zip(roots, _paths(page, roots), _reasons(draft, roots), strict=True):
-        text = "\n".join(section_texts[root])
+    for root, path, reason in zip(roots, _paths(page, roots), _reasons(draft, section, roots), strict=True):
+        text = "\n".join(texts[root])
         found.append(
             Segment(
                 path=path,
                 tag=_tag_name(page, root) if root < page.n else "#text",
-                score=float(smoothed.value[root]),
+                score=float(draft.smoothed.value[root]),
+                kept=not draft.template[root],
                 template=bool(template[root]),
                 comment=bool(comments[root]),
                 reason=("leftover" if is_leftover(text) else reason) if template[root] else _KEPT.get(reason, ""),
@@ -101,14 +115,14 @@ def _in_document_order(page: Page, units: NDArray[np.int32]) -> list[int]:
     return units[np.lexsort((units, begin))].tolist()  # type: ignore[no-any-return]
 
 
-def _reasons(draft: Draft, roots: list[int]) -> list[str]:
-    """What decided on each section: evidence on most of its text, else where it lies or what it is made of."""
+def _reasons(draft: Draft, section: NDArray[np.integer[Any]], roots: list[int]) -> list[str]:
+    """What decided on each part: evidence on most of its text, else where it lies or what it is made of."""
     page = draft.page
     element = np.concatenate([np.arange(page.n), page.block_node])[roots]
     landmark = nearest(page.parent, _LANDMARKS[page.tag])[element] >= 0
     length = np.diff(page.run_offset)
     all_text, linked = prefix_sums(length), prefix_sums(length * linked_runs(page))
-    begin, end, section = page.block_run_begin, page.block_run_end, draft.smoothed.section[page.n :]
+    begin, end = page.block_run_begin, page.block_run_end
     units = page.n + page.m
     text = all_text[end] - all_text[begin]
     text_of = np.bincount(section, text, units)[roots]

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     WritePage = Callable[["Source", str], object]
 
 _SUFFIXES: Final = {"text": ".txt", "markdown": ".md", "html": ".html", "json": ".json"}
-_JSON_PARTS: Final = ("html", "markdown", "metadata", "chunks", "segments")
+_JSON_PARTS: Final = ("html", "markdown", "metadata", "chunks", "segments", "blocks")
 _ONE_FILE_SUFFIXES: Final = (".jsonl", ".json", ".ndjson")
 _PAGES_PER_CALL: Final = 8  # to a process
 _TEXT_WIDTH: Final = 50  # characters
