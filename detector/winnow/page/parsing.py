@@ -1,8 +1,8 @@
 """From bytes to an lxml tree: the charset, then the parse, the way Scrapy parses a response, so that both see the same.
 
 Source of the rules of charsets: HTML standard, section 13.2.3: byte order mark, HTTP header, ``meta``; ``utf-16`` in a
-``meta`` means ``utf-8``. Bytes that nothing declares are guessed as Firefox does (chardetng): one of the encodings of
-the web, windows-1252 where nothing speaks for another.
+``meta`` means ``utf-8``. A declaration that would damage the text is passed over. Bytes that nothing declares are
+guessed as Firefox does (chardetng): one of the encodings of the web, windows-1252 where nothing speaks for another.
 """
 
 from __future__ import annotations
@@ -20,21 +20,33 @@ from w3lib.encoding import (
     to_unicode,
 )
 
-_CONVINCING: Final = 12  # continuation bytes; fewer can be two or three characters of another charset by chance
+_CONVINCING: Final = 12  # continuation bytes; fewer can be two or three characters of a charset of Asia by chance
+_SINGLE_BYTES: Final = re.compile(r"cp125|iso8859-|latin|koi8|mac|ascii")  # no word of theirs is UTF-8 by chance
 _DAMAGED: Final = 0.05  # most replacements per continuation byte, for text that outweighs its declaration
 _DEFAULT: Final = "cp1252"
 _SIGNS: Final = b"\x80\x85\x91\x92\x93\x94\x95\x96\x97\x99\xa0\xa2\xa3\xa5\xa7\xa9\xab\xad\xae\xb0\xb7\xbb\xbc\xbd\xbe"
 """Quotation marks, dashes, spaces and signs of windows-1252: with no other byte above 0x7f a page is in it."""
+
+_OTHER_SCRIPT: Final = "[\u0370-\u1cff\uff61-\uff9f]"
+_GARBLED: Final = re.compile(
+    "[^\x00-\x1a\x1c-\x7f](?:(?<=[\ufffd\x1b\x80-\x9f\ue000-\uf8ff])|(?<=[À-ɏ]{4})|(?<=[А-ЯЁ]{4})"
+    rf"|(?<=[A-Za-zÀ-ɏ]{_OTHER_SCRIPT})|(?<={_OTHER_SCRIPT})(?=[A-Za-zÀ-ɏ])"
+    r"|(?<=[a-z][\u3400-\u9fff])(?=[a-z])|(?<=[^\W\d_][¡-©«¬®-¶¸¹»-¿×÷])(?=[^\W\d_]))"
+)
+"""What text hardly has that was read in its own charset; found in a few places of sound text, too."""
+
+_SAMPLE: Final = 100_000  # bytes that chardetng is asked about where a charset is declared: it reads 8 MB a second
 
 _BINARY_STARTS: Final = (
     *(b"%PDF-", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"PK\x03\x04", b"\x1f\x8b", b"\x7fELF", b"RIFF"),
 )
 _TEXT_STARTS: Final = ("\ufffdPNG", "\u2030PNG", "\ufffd\ufffd\ufffd\ufffd\0", "\x1f\ufffd")
 _WIDE_STARTS: Final = (b"\xff\xfe", b"\xfe\xff")
+_WIDE: Final = re.compile(rb"((?:[\t-~]\0){4})|(?:\0[\t-~]){4}")
 _CONTROL: Final = bytes(set(range(32)) - set(b"\t\n\f\r\x1b"))
 _LOOKED_AT: Final = 4_096  # bytes
 
-_NOT_IN_META: Final = {"utf-16": "utf-8", "utf-16-be": "utf-8", "utf-16-le": "utf-8", "x-user-defined": "cp1252"}
+_NOT_WITHOUT_ZEROS: Final = dict.fromkeys(("utf-16", "utf-16-be", "utf-16-le"), "utf-8") | {"x-user-defined": "cp1252"}
 
 
 def decode(html: bytes, encoding: str | None = None) -> str:
@@ -45,10 +57,11 @@ def decode(html: bytes, encoding: str | None = None) -> str:
 def decoded(html: bytes, encoding: str | None = None) -> tuple[str, str]:
     """Return the name of a codec and the text that it makes of a document; a byte order mark is no part of it.
 
-    What decides is, in this order: a byte order mark, the charset of the HTTP header, long text in UTF-8, the charset
-    of a ``meta`` element, shorter text in UTF-8, and what the bytes look like. Long text in UTF-8 outweighs a ``meta``,
-    since saved pages and mirrors are often converted and keep the declaration they came with. A few bytes that are
-    wrong, as where a page was cut off or two were joined, do not make it another charset.
+    What decides is, in this order: a byte order mark, text that is UTF-8 beyond chance, the charset of the HTTP header,
+    that of a ``meta`` element, shorter text in UTF-8, and what the bytes look like. UTF-8 outweighs what is declared,
+    since saved pages and mirrors are often converted and keep the declaration they came with. A declared charset that
+    would garble the text is passed over if another one does not. A few bytes that are wrong, as where a page was cut
+    off or two were joined, do not make it another charset.
 
     Args:
         html: the document.
@@ -57,21 +70,51 @@ def decoded(html: bytes, encoding: str | None = None) -> tuple[str, str]:
     marked, mark = read_bom(html)
     if marked is not None and mark is not None:
         return marked, to_unicode(html[len(mark) :], marked)
-    known = http_content_type_encoding(f"text/html; charset={encoding}") if encoding else None
-    if known is not None:
-        return known, to_unicode(html, known)
+    if wide := _wide_codec(html):
+        return wide, to_unicode(html, wide)
     text, characters, damage = _as_utf8(html)
     continuations = len(html) - len(text)
-    if continuations >= _CONVINCING and damage <= continuations * _DAMAGED:
+    is_damaged = damage > continuations * _DAMAGED
+    if continuations >= _CONVINCING and not is_damaged:
         return "utf-8", text
-    declared = html_body_declared_encoding(html)
-    if declared is not None:
-        declared = _NOT_IN_META.get(declared, declared)
-        return declared, to_unicode(html, declared)
-    if characters >= 2 * damage and characters:
+    known = http_content_type_encoding(f"text/html; charset={encoding}") if encoding else None
+    declared = [name for name in (known, html_body_declared_encoding(html)) if name is not None]
+    declared = [_NOT_WITHOUT_ZEROS.get(name, name) for name in declared]
+    if declared[:1] == ["utf-8"]:
+        is_utf8 = characters >= damage and not (html.isascii() and b"\x1b" in html)  # escapes of ISO-2022-JP
+    else:
+        is_utf8 = ("utf-8" in declared or not declared) and characters >= max(1, 2 * damage)
+    if is_utf8 or (continuations and not is_damaged and declared and _SINGLE_BYTES.match(declared[0])):
         return "utf-8", text
-    guessed = _guess(html)
-    return guessed, to_unicode(html, guessed)
+    return _least_garbled(html, [name for name in declared if name != "utf-8"])
+
+
+def _least_garbled(html: bytes, declared: list[str]) -> tuple[str, str]:
+    """Decode what is not UTF-8: as declared, or as it looks where that is garbled and this is not.
+
+    Of header and ``meta`` that differ, the ``meta`` decides where the bytes look like it.
+    """
+    if len(set(declared)) > 1 and _DEFAULT != _guess(html[:_SAMPLE]) == declared[1]:
+        declared.reverse()
+    texts: dict[str, str] = {}
+    garbled: dict[str, int] = {}
+    for name in declared:
+        texts[name] = to_unicode(html, name)
+        garbled[name] = len(_GARBLED.findall(texts[name]))
+        if 8 * garbled[name] <= len(texts[name]) - len(texts[name].encode("ascii", "ignore")):
+            return name, texts[name]
+    guessed = _guess(html[:_SAMPLE] if declared else html)
+    if guessed not in texts:
+        texts[guessed] = to_unicode(html, guessed)
+        garbled[guessed] = 2 * len(_GARBLED.findall(texts[guessed])) if declared else 0
+    best = min(texts, key=lambda name: garbled[name])
+    return best, texts[best]
+
+
+def _wide_codec(html: bytes) -> str | None:
+    """UTF-16 without a byte order mark: every other byte of the first characters, which are markup, is zero."""
+    found = _WIDE.match(html)
+    return found and ("utf-16-le" if found[1] else "utf-16-be")
 
 
 def _as_utf8(html: bytes) -> tuple[str, int, int]:
@@ -101,7 +144,7 @@ def is_binary(html: str | bytes) -> bool:
         start = html[:_LOOKED_AT].encode("latin-1", "replace")
     else:
         start = html[:_LOOKED_AT]
-        if start.startswith(_WIDE_STARTS):
+        if start.startswith(_WIDE_STARTS) or _wide_codec(start):
             return False
     if start.startswith(_BINARY_STARTS):
         return True

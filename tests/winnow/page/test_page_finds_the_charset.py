@@ -41,7 +41,7 @@ def test_unknown_charset_names_are_passed_over(encoding: str) -> None:
 
 
 def test_bytes_that_are_wrong_for_the_charset_become_replacement_characters() -> None:
-    assert Page.parse(b"<p>a\xff\xfeb</p>", encoding="utf-8").block_texts() == ["a\ufffd\ufffdb"]
+    assert Page.parse(b"<p>\xc3\xa9\xc3\xa9\xff\xfeb</p>", encoding="utf-8").block_texts() == ["éé\ufffd\ufffdb"]
 
 
 def test_latin_1_means_windows_1252_as_in_browsers() -> None:
@@ -116,3 +116,59 @@ def test_cyrillic_and_chinese_bytes_are_not_taken_for_damaged_utf8() -> None:
             encoding
         ]
         assert sample in decode(f"<p>{sample * 8}</p>".encode(encoding))
+
+
+SAMPLES = {  # a sentence of each charset
+    "utf-8": "Die Brücke über die Straße: „Größe“ ist für Schüler — naïve Übung.",
+    "iso-8859-1": "Die Brücke über die Straße: Größe ist für Schüler eine schöne Übung.",
+    "windows-1252": "Le président a déclaré que l’été serait très chaud; les élèves étaient à l’école.",
+    "windows-1250": "Zażółć gęślą jaźń, mówił prezydent, który był wczoraj w Łodzi i Gdańsku.",
+    "iso-8859-2": "Vláda včera schválila návrh zákona, který změní důchody příštího roku.",
+    "windows-1254": "Cumhurbaşkanı dün İstanbul'da yaptığı açıklamada ışıkların söndürüldüğünü söyledi.",
+    "windows-1251": "Правительство вчера одобрило законопроект, который изменит пенсии.",
+    "koi8-r": "Президент сообщил, что переговоры пройдут на следующей неделе в Москве.",
+    "koi8-u": "Уряд учора схвалив законопроєкт, який змінить пенсії наступного року в Україні.",
+    "iso-8859-5": "Правительство вчера одобрило законопроект, который изменит пенсии.",
+    "windows-1253": "Η κυβέρνηση ενέκρινε χθες το νομοσχέδιο που θα αλλάξει τις συντάξεις.",
+    "windows-1255": "הממשלה אישרה אתמול את הצעת החוק שתשנה את הפנסיות בשנה הבאה.",
+    "windows-1256": "وافقت الحكومة أمس على مشروع القانون الذي سيغير المعاشات العام المقبل.",
+    "cp874": "รัฐบาลเห็นชอบร่างกฎหมายใหม่เมื่อวานนี้เพื่อเปลี่ยนแปลงบำนาญในปีหน้า",
+    "shift_jis": "政府は昨日、来年の年金を変える法案を承認した。日本語のページです。",
+    "euc-jp": "政府は昨日、来年の年金を変える法案を承認した。日本語のページです。",
+    "iso-2022-jp": "政府は昨日、来年の年金を変える法案を承認した。日本語のページです。",
+    "gbk": "政府昨天批准了一项法案，将改变明年的养老金。这是一个中文网页。",
+    "big5": "政府昨天批准了一項法案，將改變明年的養老金。這是一個中文網頁。",
+    "euc-kr": "정부는 어제 내년 연금을 바꾸는 법안을 승인했다. 한국어 페이지입니다.",
+    "utf-16-le": "Die Brücke über die Straße: Größe ist für Schüler eine Übung.",
+    "utf-16-be": "政府昨天批准了一项法案，将改变明年的养老金。",
+}
+RIGHT = "right"
+DECLARATIONS = [
+    *[(RIGHT, None), (None, RIGHT), (RIGHT, "utf-8"), (RIGHT, "windows-1252"), (RIGHT, "gbk"), (RIGHT, "windows-1251")],
+    *[(None, None), ("utf-8", None), (None, "utf-8"), ("utf-8", RIGHT)],
+]
+
+
+@pytest.mark.parametrize("charset", SAMPLES)
+@pytest.mark.parametrize(("header", "meta"), DECLARATIONS)
+def test_a_right_charset_is_used_and_one_that_would_damage_the_text_is_not(
+    charset: str, header: str | None, meta: str | None
+) -> None:
+    header, meta = (charset if name == RIGHT else name for name in (header, meta))
+    for text in (SAMPLES[charset], SAMPLES[charset] * 10, ENGLISH * 40 + SAMPLES[charset]):
+        html = (f'<meta charset="{meta}">' if meta else "") + f"<title>x</title><p>{text}"
+        assert decode(html.encode(charset), header) == html
+
+
+@pytest.mark.parametrize("text", ["café", "für 3 €", "it’s"])
+@pytest.mark.parametrize("declared", ["iso-8859-1", "windows-1250", "koi8-r"])
+def test_a_single_character_of_utf8_outweighs_a_charset_of_single_bytes(text: str, declared: str) -> None:
+    for header, meta in ((declared, "x"), (None, declared), (declared, "utf-8")):
+        html = f"<meta charset={meta}><p>{text}"
+        assert decode(html.encode(), header) == html
+
+
+def test_cyrillic_greek_and_the_like_that_is_declared_latin_1_is_recognised() -> None:
+    for charset in ("windows-1251", "koi8-r", "windows-1253", "windows-1255", "cp874", "gbk", "shift_jis", "euc-kr"):
+        assert decode(f"<p>{SAMPLES[charset]}".encode(charset), "iso-8859-1") == f"<p>{SAMPLES[charset]}"
+    assert decode(f"<p>{SAMPLES['windows-1252']}".encode("cp1252"), "gbk") == f"<p>{SAMPLES['windows-1252']}"
