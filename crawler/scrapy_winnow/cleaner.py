@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from scrapy_winnow.config import Config
     from scrapy_winnow.storage.evidence import HashedUnits, UnitCounts
     from winnow.models.scores import StoredModel
+    from winnow.rules import Rule
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -138,6 +139,7 @@ class Cleaner:
         hashed: HashedUnits | None,
         counts: UnitCounts | None,
         model: str | None = None,
+        rules: tuple[Rule, ...] = (),
     ) -> CleanedItem:
         """Clean a page for an item.
 
@@ -147,6 +149,7 @@ class Cleaner:
             hashed: what :meth:`read` has found, or the page where it was read otherwise.
             counts: what the site's counts say of it.
             model: name or file of another model than the crawl's.
+            rules: the user's own for the page.
 
         Raises:
             OSError: there is no such model.
@@ -157,14 +160,15 @@ class Cleaner:
             read = hashed if isinstance(hashed, ReadPage) else None
             is_deadly = hashed is not None and hashed.contents_id in self._deadly
             if not is_deadly and (read is not None or self._takes(self._pool, html)):
-                task = CleaningTask(html, url, counts, self.options, model or self._model_name)
+                task = CleaningTask(html, url, counts, self.options, model or self._model_name, rules)
                 cleaned = await self._pool.clean(task, read)
                 if cleaned is not None:
                     self._count(stats.ITEMS_IN_PROCESS)
                     return cleaned
-        page = hashed.page if isinstance(hashed, HashedPage) else html
+        # Selectors are looked for in the tree, which the callback may have changed: the page is parsed anew for them.
+        page = hashed.page if isinstance(hashed, HashedPage) and not rules else html
         page_model = self.model if model is None else load_model(model)
-        work = partial(clean_item, page, url, counts, model=page_model, options=self.options)
+        work = partial(clean_item, page, url, counts, model=page_model, options=self.options, rules=rules)
         if self.is_light(html):
             return work()
         self._count(stats.ITEMS_IN_THREAD)

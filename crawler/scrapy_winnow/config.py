@@ -26,6 +26,7 @@ from winnow.counting import MIN_PAGES
 from winnow.evidence.comments import COMMENTS, Comments
 from winnow.models import load_model
 from winnow.models.scores import FAVORS, SCOPES
+from winnow.rules import Rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -156,6 +157,16 @@ def _field_names(value: object) -> Mapping[str, str | None]:
     if twice := sorted({name for name in taken if taken.count(name) > 1}):
         raise ValueError(f"must not write two things to one field: {', '.join(twice)}")
     return found
+
+
+def _rules(value: object) -> Rules:
+    """Rules in a file, or as a project's settings have them."""
+    if value is None or isinstance(value, list | tuple | dict):
+        return Rules(value or ())
+    try:
+        return Rules.read(Path(_name(value)).expanduser())
+    except OSError as error:
+        raise ValueError(f"must be a file that can be read: {error}") from error
 
 
 def _model(value: object) -> str | None:
@@ -309,6 +320,13 @@ class Config:
     images: bool = _setting(True, _bool, "`False` leaves pictures, videos and sounds out")
     tables: bool = _setting(
         True, _bool, "`False` leaves tables of data out; those that lay out the page are not concerned"
+    )
+    rules: Rules = _setting(
+        None,
+        _rules,
+        "[rules of your own](../guides/rules.md) for sites: CSS selectors of what is kept or dropped whatever else is "
+        "said; a file in TOML or JSON, or a list of mappings",
+        "path",
     )
     deduplicate: bool = _setting(
         True, _bool, "`False` keeps text that a page has twice, see [What comes out](output.md#switches)"

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from winnow.cleaned import Cleaned
     from winnow.evidence.comments import Comments
     from winnow.models.scores import Favor, Model, Scope
+    from winnow.rules import Rule
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -151,7 +152,13 @@ class CleaningOptions:
 
 
 def clean_item(
-    html: str | bytes | Page, url: str | None, counts: UnitCounts | None, *, model: Model, options: CleaningOptions
+    html: str | bytes | Page,
+    url: str | None,
+    counts: UnitCounts | None,
+    *,
+    model: Model,
+    options: CleaningOptions,
+    rules: tuple[Rule, ...] = (),
 ) -> CleanedItem:
     """Clean a page for an item.
 
@@ -161,6 +168,7 @@ def clean_item(
         counts: what the site's counts say of it, where there are some.
         model: page-level model.
         options: caps and outputs.
+        rules: the user's own for this page.
 
     Raises:
         ValueError: the counts are those of another page.
@@ -172,7 +180,7 @@ def clean_item(
         site = PageCounts(counts.frequencies(html), counts.pages)
     with_evidence = site is not None and site.pages >= MIN_PAGES
     switches = {name: getattr(options, name) for name in _SWITCHES}
-    cleaned = clean(html, url, model=model, limits=limits, site=site, **switches)
+    cleaned = clean(html, url, model=model, limits=limits, site=site, rules=rules, **switches)
     own = shingles(cleaned.text, keep=options.sketch)
     outcome = Outcome(cleaned, counts, with_evidence, own)
     values = {

@@ -10,21 +10,26 @@ from __future__ import annotations
 import logging
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Final, Self
 from weakref import WeakKeyDictionary, ref
 
 from scrapy_winnow.storage.keys import site_of
+from winnow.rules import Rules
 
 if TYPE_CHECKING:
     from scrapy.http import Response
 
     from scrapy_winnow.storage.evidence import HashedUnits, SiteEvidence
+    from winnow.rules import Rule
 
 logger = logging.getLogger(__name__)
 
 META: Final = "winnow"
 """Name of the entry in a request's ``meta``."""
+
+
+_NO_RULES: Final = Rules()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,7 @@ class RequestOptions:
         site: site that it counts for; ``None`` for that of its address.
         drop_duplicates: drop near-duplicates; ``None`` for what ``WINNOW_DROP_DUPLICATES`` says.
         model: name or file of the model that cleans it; ``None`` for that of the crawl.
+        rules: rules for it besides those of the crawl; ``None`` to go by no rules.
     """
 
     count: bool = True
@@ -44,23 +50,30 @@ class RequestOptions:
     site: str | None = None
     drop_duplicates: bool | None = None
     model: str | None = None
+    rules: Rules | None = _NO_RULES
 
     @classmethod
     def of(cls, response: Response) -> Self:
         """Read the options of a response's request; what makes no sense is logged and ignored."""
         value = response.meta.get(META, True) if response.request is not None else True
+        return cls().updated(value, response.url)
+
+    def updated(self, value: object, url: str | None) -> Self:
+        """Return them with those in ``value``, a mapping or ``False``, for the page at ``url``."""
         if not isinstance(value, Mapping):
-            return cls() if value is not False else cls(count=False, clean=False)
+            return self if value is not False else replace(self, count=False, clean=False)
         chosen: dict[str, Any] = {}
         for name, option in value.items():
-            if name in _TYPES and (option is None or isinstance(option, _TYPES[name])):
-                chosen |= {} if option is None else {name: option}
-            else:
-                logger.warning("meta[%r] of %s: ignored %r: %r", META, response.url, name, option)
-        if "site" in chosen:
-            name = chosen["site"]
-            chosen["site"] = site_of(name if "://" in name else f"https://{name}/")
-        return cls(**chosen)
+            try:
+                chosen |= {} if option is None else {name: _checked(name, option)}
+            except ValueError as error:
+                why = f": {error}" if str(error) else ""
+                logger.warning("%r of %s: ignored %r: %r%s", META, url, name, option, why)
+        return replace(self, **chosen)
+
+    def rules_of(self, crawl: Rules, url: str | None) -> tuple[Rule, ...]:
+        """Return the rules for a page, those of the crawl first."""
+        return () if self.rules is None else crawl.of(url) + self.rules.of(url)
 
     def site_of(self, response: Response) -> str | None:
         """Return the site that a response counts for; ``None`` where it has none."""
@@ -69,6 +82,18 @@ class RequestOptions:
 
 DEFAULT: Final = RequestOptions()
 _TYPES: Final = {f.name: str if f.name in {"site", "model"} else bool for f in fields(RequestOptions)}
+
+
+def _checked(name: object, option: object) -> object:
+    """The value of an option; a ``ValueError`` where it makes no sense."""
+    if name == "rules":
+        return None if option is False else Rules(() if option is True else option)  # type: ignore[arg-type]
+    if name not in _TYPES or not isinstance(option, _TYPES[name]):
+        raise ValueError
+    if name == "site":
+        return site_of(str(option) if "://" in str(option) else f"https://{option}/")
+    return option
+
 
 _MAX_ITEMS: Final = 1_000
 """Items that no pipeline of ours has asked for are forgotten beyond this many."""

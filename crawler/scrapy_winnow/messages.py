@@ -17,6 +17,7 @@ import numpy as np
 from scrapy_winnow.fields import CleanedItem, CleaningOptions
 from scrapy_winnow.storage.evidence import HashedUnits, UnitCounts
 from winnow.page.page import Limits, PageTooLarge
+from winnow.rules import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,6 +85,7 @@ class CleaningTask:
         counts: what its site's counts say of it, where there are some.
         options: what is the same for all pages of a crawl.
         model: name or path of the model; ``None`` for the package's own.
+        rules: the user's own for this page.
         kept: number by which the process has read the page and may have kept it; the page is not sent along then.
     """
 
@@ -92,6 +94,7 @@ class CleaningTask:
     counts: UnitCounts | None
     options: CleaningOptions
     model: str | None
+    rules: tuple[Rule, ...] = ()
     kept: int | None = None
 
 
@@ -101,6 +104,7 @@ def pack_task(task: CleaningTask) -> bytes:
     head: dict[str, Any] = {
         "url": task.url,
         "model": task.model,
+        "rules": task.rules,
         "kept": task.kept,
         "is_text": isinstance(html, str),
         "options": _plain(task.options),
@@ -133,6 +137,7 @@ def read_task(message: Message) -> CleaningTask:
         counts,
         CleaningOptions.of(head["options"]),
         head["model"],
+        tuple(Rule(*rule) for rule in head["rules"]),
         head["kept"],
     )
 

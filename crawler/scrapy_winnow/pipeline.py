@@ -15,6 +15,7 @@ from scrapy.exceptions import DropItem
 from scrapy_winnow import stats
 from scrapy_winnow.content import Content
 from scrapy_winnow.extension import Winnow, winnow_of
+from scrapy_winnow.item_sources import DEFAULT, META, RequestOptions
 from scrapy_winnow.storage.keys import site_of
 from winnow.duplicates import KEEP, near_duplicates
 from winnow.page.parsing import decode
@@ -84,10 +85,10 @@ class CleanItems:
             found = self._html_of(item, source)
         if found is None:
             return item
-        adapter, html, url = found
+        adapter, html, url, options = found
         site = _site_of(source, url)
         with step("clean the item", stats.ITEMS_FAILED, url):
-            cleaned = await self._clean(html, url, site, source)
+            cleaned = await self._clean(html, url, site, source, options)
         if cleaned is None:
             return item
         winnow.count(_STATUS_STATS[cleaned.status])
@@ -100,20 +101,27 @@ class CleanItems:
                 original = await self._find_original(url, cleaned)
         if original is not None:
             cleaned.values["duplicate_of"] = original
-            self._drop_duplicate(original, source)
+            self._drop_duplicate(original, options)
         with step("fill the fields of the item", stats.ITEMS_INCOMPLETE, url):
             self._writer.write(adapter, cleaned.values)
         return item
 
-    def _html_of(self, item: Any, source: ItemSource | None) -> tuple[ItemAdapter, str | bytes, str | None] | None:
-        """The item, its HTML and its address; ``None`` for one that goes on as it is, which is counted."""
+    def _html_of(
+        self, item: Any, source: ItemSource | None
+    ) -> tuple[ItemAdapter, str | bytes, str | None, RequestOptions] | None:
+        """The item, its HTML, address and options; ``None`` for one that goes on as it is, which is counted."""
         winnow = self._winnow
-        if source is not None and not source.options.clean:
+        adapter = ItemAdapter(item) if ItemAdapter.is_item(item) else None
+        options = source.options if source is not None else DEFAULT
+        own = adapter.get(META) if adapter is not None else None
+        if adapter is not None and own is not None:
+            _delete(adapter, META)
+            options = options.updated(own, source.url if source is not None else None)
+        if not options.clean:
             winnow.count(stats.ITEMS_OPTED_OUT)
             return None
         if isinstance(item, Content) and item.html is None and item.status is not None:
             return None  # it was cleaned for its callback
-        adapter = ItemAdapter(item) if ItemAdapter.is_item(item) else None
         html = adapter.get(winnow.config.html_field) if adapter is not None else None
         if adapter is None or html is None:
             winnow.count(stats.ITEMS_WITHOUT_HTML)
@@ -127,10 +135,15 @@ class CleanItems:
         url = adapter.get(winnow.config.url_field)
         if not isinstance(url, str):
             url = source.url if source is not None else None
-        return adapter, html, url
+        return adapter, html, url, options
 
     async def _clean(
-        self, html: str | bytes, url: str | None, site: str | None, source: ItemSource | None
+        self,
+        html: str | bytes,
+        url: str | None,
+        site: str | None,
+        source: ItemSource | None,
+        options: RequestOptions,
     ) -> CleanedItem:
         winnow, cleaner = self._winnow, self._winnow.cleaner
         hashed: HashedUnits | None = None
@@ -144,8 +157,8 @@ class CleanItems:
                 with winnow.step("look up the counts for the item", stats.ITEMS_INCOMPLETE, url):
                     evidence = await winnow.counts.read(site, hashed.fingerprints)
         counts = hashed.counts(evidence) if hashed is not None and evidence is not None else None
-        model = source.options.model if source is not None else None
-        return await cleaner.clean(html, url, hashed, counts, model)
+        rules = options.rules_of(winnow.config.rules, url)
+        return await cleaner.clean(html, url, hashed, counts, options.model, rules)
 
     async def _find_original(self, url: str, cleaned: CleanedItem) -> str | None:
         winnow = self._winnow
@@ -170,8 +183,8 @@ class CleanItems:
         else:
             await self._unstored.stored(self._winnow.duplicates)
 
-    def _drop_duplicate(self, original: str, source: ItemSource | None) -> None:
-        choice = source.options.drop_duplicates if source is not None else None
+    def _drop_duplicate(self, original: str, options: RequestOptions) -> None:
+        choice = options.drop_duplicates
         if self._winnow.config.drop_duplicates if choice is None else choice:
             self._winnow.count(stats.ITEMS_DROPPED)
             raise DropItem(f"near-duplicate of {original}", log_level="INFO")

@@ -49,5 +49,6 @@ class ContentProvider(PageObjectInputProvider):
             if hashed is not None:
                 evidence = await winnow.counts.read(site, hashed.fingerprints)
         counts = hashed.counts(evidence) if hashed is not None and evidence is not None else None
-        cleaned = await winnow.cleaner.clean(html, response.url, hashed, counts, options.model)
+        rules = options.rules_of(winnow.config.rules, response.url)
+        cleaned = await winnow.cleaner.clean(html, response.url, hashed, counts, options.model, rules)
         return [Content(url=response.url, **cleaned.values)]  # type: ignore[arg-type]

@@ -120,7 +120,7 @@ def _clean(message: Message, kept: KeptPages) -> bytes:
     if page is None:
         return pack_forgotten()
     model = load_model(task.model)
-    return pack_cleaned(clean_item(page, task.url, task.counts, model=model, options=task.options))
+    return pack_cleaned(clean_item(page, task.url, task.counts, model=model, options=task.options, rules=task.rules))
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from winnow.metadata import Metadata
 from winnow.models import load_model
 from winnow.output.chunks import Chunk
 from winnow.page.page import DEFAULT_LIMITS, Limits, Page, PageTooLarge
+from winnow.rules import Rules
 from winnow.segments import Segment
 from winnow.site import Site
 
@@ -17,6 +18,7 @@ __all__ = [
     "Metadata",
     "Page",
     "PageTooLarge",
+    "Rules",
     "Segment",
     "Site",
     "clean",

@@ -20,10 +20,12 @@ from winnow.output.html import Parts
 from winnow.output.text import join_blocks, visible_text
 from winnow.page.page import DEFAULT_LIMITS, Limits, Page, PageTooLarge
 from winnow.page.parsing import is_binary, parse_html
+from winnow.rules import Rules
 
 if TYPE_CHECKING:
     from winnow.evidence.draft import SiteCounts
     from winnow.models.scores import Favor, Model, Scope
+    from winnow.rules import Rule
 
 Html = str | bytes | etree._Element | etree._ElementTree | Page
 
@@ -44,6 +46,7 @@ def clean(
     site: SiteCounts | None = None,
     scope: Scope = "auto",
     favor: Favor = "balanced",
+    rules: Rules | tuple[Rule, ...] = (),
 ) -> Cleaned:
     r"""Separate the content of a page from its template.
 
@@ -64,6 +67,8 @@ def clean(
         scope: ``"article"`` where only the story of each page is wanted, ``"page"`` where lists and other things that
             are not template are wanted, too; ``"auto"`` goes by what kind of page it is.
         favor: ``"precision"`` where template that stays is worse than content that goes, ``"recall"`` the reverse.
+        rules: CSS selectors of what is kept or dropped whatever all else says, as :class:`winnow.Rules` for sites or as
+            those for this page.
 
     Returns:
         The content. Any HTML gives one, be it empty or broken.
@@ -87,7 +92,8 @@ def clean(
     page = _page_to_clean(html, url, encoding, limits, model)
     if isinstance(page, Cleaned):
         return page
-    options = Options(scope, favor, comments, smooth=smooth, deduplicate=deduplicate, tables=tables)
+    own_rules = rules.of(page.url) if isinstance(rules, Rules) else rules
+    options = Options(scope, favor, comments, smooth=smooth, deduplicate=deduplicate, tables=tables, rules=own_rules)
     decided = decide(page, model, site, options)
     return Cleaned(
         text=join_blocks(page, decided.texts, decided.kept),

@@ -16,6 +16,7 @@ from winnow.evidence.marked_articles import cut_other_articles, cut_outside_mark
 from winnow.evidence.site_counts import move_by_site_counts, threshold_with_counts
 from winnow.output.tables import in_table
 from winnow.output.text import leftovers
+from winnow.rules import apply_rules
 from winnow.smoothing import SmoothedScores, smooth_scores, unsmoothed
 
 if TYPE_CHECKING:
@@ -95,6 +96,7 @@ STEPS: Final[tuple[Callable[[Draft], None], ...]] = (
     keep_structures_whole,
     cut_later_copies,
     cut_unwanted,
+    apply_rules,
 )
 """The way of a page from scores to what is kept; the scores themselves are the model's."""
 

@@ -33,6 +33,7 @@ _NAMES: Final = {
     Reason.AUTHOR: "author",
     Reason.MAIN_CONTENT: "main content",
     Reason.STRUCTURE: "structure",
+    Reason.RULE: "rule",
 }
 _KEPT: Final = {name: name for name in ("site", "main content", "structure")}
 
@@ -56,6 +57,7 @@ class Segment:
             have been kept), ``"landmark"`` (it lies in ``nav``, ``header``, ``footer`` or ``aside``), ``"links"`` (most
             of its text is links) or ``"model"`` (its score alone). Of content it is ``"site"``, ``"main content"`` (it
             belongs to what is kept) or ``"structure"`` where its score alone had cut it, else empty.
+            ``"rule: SELECTOR"`` is one of the user's own :class:`winnow.Rules`.
         characters: characters of :attr:`text`.
         text: text of the section without the sections below it, a line per text block.
     """
@@ -102,12 +104,18 @@ def _list(draft: Draft, section: NDArray[np.integer[Any]], roots: list[int]) -> 
                 kept=not draft.template[root],
                 template=bool(template[root]),
                 comment=bool(comments[root]),
-                reason=("leftover" if is_leftover(text) else reason) if template[root] else _KEPT.get(reason, ""),
+                reason=_reason(reason, text, template=bool(template[root])),
                 characters=len(text),
                 text=text,
             )
         )
     return found
+
+
+def _reason(found: str, text: str, *, template: bool) -> str:
+    if found.startswith("rule"):
+        return found
+    return ("leftover" if is_leftover(text) else found) if template else _KEPT.get(found, "")
 
 
 def _in_document_order(page: Page, units: NDArray[np.int32]) -> list[int]:
@@ -134,7 +142,11 @@ def _reasons(draft: Draft, section: NDArray[np.integer[Any]], roots: list[int]) 
     found: list[str] = np.select(
         [*named.values(), landmark, in_links], [*named.keys(), "landmark", "links"], "model"
     ).tolist()
-    return found
+    rules = draft.options.rules
+    return [
+        f"rule: {rules[draft.rule[root]].selector}" if name == "rule" else name
+        for name, root in zip(found, roots, strict=True)
+    ]
 
 
 def _tag_name(page: Page, element: int) -> str:

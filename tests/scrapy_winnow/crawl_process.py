@@ -112,6 +112,9 @@ MAKERS = {
     "raw": lambda response: {"url": response.url, "raw": response.text, "text": "mine", "status": 200},
     "number": lambda response: {"url": response.url, "html": 7},
     "none": lambda response: {"url": response.url},
+    "unruled": lambda response: [
+        {"url": response.url, "html": response.text, **more} for more in ({}, {"winnow": {"rules": False}})
+    ],
     "twice": lambda response: [{"url": response.url, "html": response.text} for _ in range(2)],
 }
 

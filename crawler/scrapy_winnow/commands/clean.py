@@ -20,6 +20,7 @@ from scrapy_winnow.commands.common import (
     check_url,
     clean_file,
     load_model_option,
+    load_rules,
     reason,
     warn,
 )
@@ -148,6 +149,7 @@ def run_clean(options: argparse.Namespace) -> int:
         raise CommandError("--processes: at least 1")
     if options.json_parts and options.format != "json":
         raise CommandError("--with goes with --format json")
+    load_rules(options.rules)
     sources, code = _find_all_sources(options)
     output = _open_output(options, sources)
     model = load_model_option(options)
@@ -326,6 +328,7 @@ def _open_folder(folder: Path, suffix: str) -> Iterator[WritePage]:
 def run_segments(options: argparse.Namespace) -> int:
     """Write the sections of every file; files that fail are named on standard error."""
     check_url(options)
+    load_rules(options.rules)
     model = load_model_option(options)
     code = 0
     for name in options.files:

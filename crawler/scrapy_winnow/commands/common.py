@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import time
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Sequence
 
-    from winnow import Cleaned
+    from winnow import Cleaned, Rules
     from winnow.models.scores import Model
 
 FAILED: Final = 1
@@ -70,6 +71,7 @@ def add_page_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of every command that cleans pages named on the command line."""
     parser.add_argument("files", nargs="+", metavar="FILE", help="HTML file, or - for standard input")
     parser.add_argument("--url", help="address of the page: tells in-site links from others; for a single FILE only")
+    parser.add_argument("--rules", type=Path, metavar="FILE", help="rules of your own for sites, in TOML or JSON")
     add_model_options(parser)
 
 
@@ -109,6 +111,17 @@ def load_model_option(options: argparse.Namespace) -> Model:
         raise CommandError(f"--model: {reason(error)}") from error
 
 
+@lru_cache(maxsize=1)
+def load_rules(path: Path | None) -> Rules:
+    """Load the file of ``--rules``."""
+    from winnow import Rules  # noqa: PLC0415  (help and usage errors need not wait for numpy)
+
+    try:
+        return Rules() if path is None else Rules.read(path)
+    except (OSError, ValueError) as error:
+        raise CommandError(f"--rules: {reason(error)}") from error
+
+
 def clean_file(name: str, options: argparse.Namespace, model: Model, **switches: Any) -> tuple[Cleaned, list[str]]:
     """Read and clean one page; return the result, and warnings for the user.
 
@@ -118,6 +131,7 @@ def clean_file(name: str, options: argparse.Namespace, model: Model, **switches:
     from winnow import clean  # noqa: PLC0415  (help and usage errors need not wait for numpy)
 
     switches |= {"smooth": not options.no_smooth, "scope": options.scope, "favor": options.favor}
+    switches["rules"] = load_rules(options.rules)
     cleaned = clean(read_page(name), options.url, model=model, **switches)
     warnings = []
     if cleaned.passed_through:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from winnow.evidence.comments import Comments
     from winnow.models.scores import Favor, Model, Scope, Scores
     from winnow.page.page import Page
+    from winnow.rules import Rule
 
     Flags = NDArray[np.bool_]
 
@@ -33,6 +34,7 @@ class Reason(IntEnum):
     STRUCTURE = 4  # part of a table, list or code that is kept or cut as a whole
     COPY = 5  # repeats content before it
     UNWANTED = 6  # leftovers of markup, controls of comments, tables where none are wanted
+    RULE = 7  # the user's own rule for the site
 
 
 class SiteCounts(Protocol):
@@ -58,6 +60,7 @@ class Options:
     smooth: bool = True
     deduplicate: bool = True
     tables: bool = True
+    rules: tuple[Rule, ...] = ()
 
 
 class Draft:
@@ -83,6 +86,7 @@ class Draft:
         template: bool[n + m], the units that are cut.
         is_fallback: every block was template; the least template-like section was kept all the same.
         reason: uint8[n + m], the :class:`Reason` for each unit.
+        rule: int32[n + m], number of the user's rule that decided on each unit, -1 for none.
 
     Raises:
         ValueError: the counts are of another number of units.
@@ -109,6 +113,7 @@ class Draft:
         self.template: Flags = np.zeros(units, bool)
         self.is_fallback = False
         self.reason: NDArray[np.uint8] = np.zeros(units, np.uint8)
+        self.rule: NDArray[np.int32] = np.full(units if options.rules else 0, -1, np.int32)
         self._moves: list[tuple[Reason, Scores, Scores]] = []
 
     @property
@@ -124,8 +129,8 @@ class Draft:
 
     @property
     def unwanted(self) -> Flags:
-        """bool[n + m], units that were cut whatever their score: copies, controls, leftovers."""
-        unwanted: Flags = (self.reason == Reason.COPY) | (self.reason == Reason.UNWANTED)
+        """bool[n + m], units that are no comments whatever their score: copies, controls, leftovers, rules."""
+        unwanted: Flags = (self.reason == Reason.COPY) | (self.reason >= Reason.UNWANTED)
         return unwanted
 
     @property

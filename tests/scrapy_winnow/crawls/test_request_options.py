@@ -1,5 +1,7 @@
 """What a request can ask for its page with ``meta={"winnow": {...}}``, over real HTTP with a real Redis."""
 
+import pytest
+
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.counts import NodeCounts
 from winnow.fingerprints import FINGERPRINT_VERSION
@@ -62,3 +64,20 @@ def test_text_after_the_end_of_a_document_is_cleaned_alike_with_counts(web, craw
     ]
     crawled = crawl(urls=pages)
     assert all(f"Really, {n}." in crawled.item(url)["text"] for n, url in enumerate(pages))
+
+
+@pytest.mark.parametrize("processes", [0, 1])
+def test_rules_are_those_of_the_crawl_of_the_request_and_none_for_an_item_that_wants_none(
+    web, crawl, tmp_path, processes
+):
+    story = " ".join(f"Sentence {n} of a story that is told at length." for n in range(20))
+    rest = "<p class=more>Read more of it.</p><p class=end>This is the end of it.</p>"
+    url = web.add("/story", f"<body><h1>Storm</h1><p>{story}</p>{rest}")
+    rules = f'[[rules]]\nsite = "{web.host.partition(":")[0]}"\ndrop = ".more"\nkeep = ".end"'
+    (tmp_path / "rules.toml").write_text(rules)
+    settings = {"WINNOW_RULES": str(tmp_path / "rules.toml"), "WINNOW_PROCESSES": processes}
+    crawled = crawl(urls=[url], item="unruled", meta={"winnow": {"rules": {"drop": "h1"}}}, **settings)
+    ruled, unruled = (item["text"].split("\n\n") for item in crawled.items)
+    assert ruled == [story, "This is the end of it."]
+    assert unruled[0] == "Storm"
+    assert all("winnow" not in item for item in crawled.items)

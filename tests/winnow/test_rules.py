@@ -1,0 +1,79 @@
+from pathlib import Path
+
+import pytest
+
+import winnow
+
+STORY = "A story that is told in many words, and some more of it, too. " * 4
+PAGE = f"""<body><nav><a href=/>Home</a> <a href=/b>Blog</a></nav><main><h1>A storm</h1><p>{STORY}</p>
+<div class=related><h2>Read on</h2><p>{STORY.upper()}</p><img src=/r.png>
+<p class=note>A note of the author, to be kept.</p></div>
+<p>By <span class=long>an author of whom much is said</span></p><p>{STORY[::-1]}</p></main></body>"""
+URL = "https://blog.example.org/storm"
+
+
+def clean(*entries: object, url: str | None = URL) -> winnow.Cleaned:
+    return winnow.clean(PAGE, url, rules=winnow.Rules(entries))
+
+
+def test_rules_keep_and_drop_whatever_else_says_and_are_the_reason() -> None:
+    cleaned = clean({"site": "example.org", "drop": [".related", "span.long"], "keep": ["nav", ".note"]})
+    assert [(b.text[:6], b.kept, b.reason if "rule" in b.reason else "") for b in cleaned.blocks] == [
+        ("Home B", True, "rule: nav"),
+        ("A stor", True, ""),
+        ("A stor", True, ""),
+        ("Read o", False, "rule: .related"),
+        ("A STOR", False, "rule: .related"),
+        ("A note", True, "rule: .note"),
+        ("By an ", False, "rule: span.long"),
+        (STORY[::-1].strip()[:6], True, ""),
+    ]
+    assert "Home Blog" in cleaned.text
+    assert "A STORY" not in cleaned.text + cleaned.html
+    assert "r.png" not in cleaned.html
+    assert [(s.path, s.reason) for s in cleaned.removed if s.text] == [
+        ("/html/body/main/div", "rule: .related"),
+        ("/html/body/main/p[2]/#text[1]", "rule: span.long"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("site", "url", "is_for_it"),
+    [
+        ("example.org", URL, True),
+        ("EXAMPLE.org", URL, True),
+        ("", None, True),
+        ("b.example.org", URL, False),
+        ("example.org", "https://badexample.org/", False),
+        ("example.org", None, False),
+        ("bücher.example", "https://www.xn--bcher-kva.example:8080/a", True),
+    ],
+)
+def test_rules_are_for_a_host_and_its_subdomains(site: str, url: str | None, is_for_it: bool) -> None:
+    assert ("storm" not in clean({"site": site, "drop": "h1"}, url=url).text) == is_for_it
+
+
+def test_the_last_rule_for_an_element_counts() -> None:
+    assert "A storm" in clean({"drop": "h1"}, {"keep": "h1"}).text
+    assert "A storm" not in clean({"keep": "h1"}, {"drop": "h1"}).text
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("r.toml", '[[rules]]\ndrop = "a"\n[[rules]]\nsite = "a.org"\nkeep = ["p", "a["]', "rule 2: keep: 'a\\['"),
+        ("r.toml", "[[rules]]\ndrop = p", "line 2"),
+        ("r.json", '[{"drop": "p"},\n{"drop"}]', "line 2"),
+        ("r.json", '[{"drop": "p::first-line"}]', "Pseudo-elements"),
+        ("r.json", '[{"drop": "p", "site": "https://a.org/"}]', "rule 1: site must be a host"),
+        ("r.json", '[{"dorp": "p"}]', "must have keep or drop"),
+        ("r.json", "3", "must be mappings"),
+        ("r.toml", 'drop = "p"', "nothing else, not drop"),
+    ],
+)
+def test_a_file_that_cannot_be_right_is_refused_by_its_name_and_place(
+    tmp_path: Path, name: str, text: str, message: str
+) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(ValueError, match=f"{name}: .*{message}"):
+        winnow.Rules.read(tmp_path / name)
