@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -21,15 +21,17 @@ from scrapy_winnow.commands.common import (
     clean_file,
     load_model_option,
     load_rules,
+    read_page,
     reason,
     warn,
+    with_progress,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
-    from winnow import Cleaned, Segment
+    from winnow import Cleaned, Segment, Site
     from winnow.models.scores import Model
 
     WritePage = Callable[["Source", str], object]
@@ -49,6 +51,7 @@ examples:
   winnow clean *.html -o cleaned/                       a file each, in a folder
   winnow clean mirror/ -o cleaned/ -j 4                 a folder of pages, as the same folders of texts
   winnow clean mirror/ --format json --with metadata -o pages.jsonl
+  winnow clean mirror/ --site -o cleaned/               pages of one site: what they repeat is counted first
   curl -s https://host.example/ | winnow clean -
 """
 _SEGMENTS_EPILOG = """\
@@ -66,7 +69,7 @@ examples:
 """
 
 _process: dict[str, Any] = {}
-"""Options and model of a process of its own."""
+"""Options, model and counts of the site, of a process of its own."""
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -101,6 +104,12 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     parser.add_argument(
         "-j", "--processes", type=int, default=1, metavar="N", help="processes to clean in (default: 1)"
+    )
+    parser.add_argument(
+        "--site", action="store_true", help="the FILEs are pages of one site: count what they repeat, then clean them"
+    )
+    parser.add_argument(
+        "--site-file", type=Path, metavar="FILE", help="use the counts of a site in this file; --site writes it"
     )
     parser.add_argument("--encoding", metavar="NAME", help="charset of the pages (default: detected for each)")
     parser.add_argument("--no-links", action="store_true", help="leave out the targets of links")
@@ -153,9 +162,10 @@ def run_clean(options: argparse.Namespace) -> int:
     sources, code = _find_all_sources(options)
     output = _open_output(options, sources)
     model = load_model_option(options)
+    site = _count_site(sources, options)
     progress = Progress("pages") if options.output not in {None, "-"} and len(sources) > 1 else None
     with output as write:
-        for done, (source, (content, warnings)) in enumerate(_clean_all(sources, options, model), 1):
+        for done, (source, (content, warnings)) in enumerate(_clean_all(sources, options, model, site), 1):
             try:
                 if content is not None:
                     write(source, content)
@@ -207,33 +217,57 @@ def _find_sources(name: str) -> list[Source]:
     return [Source(str(file), str(file.relative_to(folder).with_suffix("")), is_in_folder=True) for file in files]
 
 
+def _count_site(sources: Sequence[Source], options: argparse.Namespace) -> Site | None:
+    """Return the counts that the options ask for; pages that fail are named when they are cleaned."""
+    if not options.site and options.site_file is None:
+        return None
+    from winnow import Page, PageTooLarge, Site  # noqa: PLC0415  (help and usage errors need not wait for numpy)
+
+    if options.site and any(source.name == STANDARD_INPUT for source in sources):
+        raise CommandError("--site reads each page twice: give files, not standard input")
+    try:
+        is_new = options.site_file is None or (options.site and not options.site_file.exists())
+        site = Site() if is_new else Site.load(options.site_file)
+        if options.site:
+            for source in with_progress(sources, "pages counted"):
+                with suppress(InputError, LookupError, PageTooLarge):
+                    site.count(Page.parse(read_page(source.name), options.url, encoding=options.encoding))
+            if options.site_file is not None:
+                site.save(options.site_file)
+    except (OSError, ValueError) as error:
+        raise CommandError(f"--site-file {options.site_file}: {reason(error)}") from error
+    return site
+
+
 def _clean_all(
-    sources: Sequence[Source], options: argparse.Namespace, model: Model
+    sources: Sequence[Source], options: argparse.Namespace, model: Model, site: Site | None
 ) -> Iterator[tuple[Source, tuple[str | None, list[str]]]]:
     """Clean pages in their order; yield what :func:`_clean_source` returns for each."""
     if options.processes == 1 or len(sources) <= 1:
-        yield from ((source, _clean_source(source, options, model)) for source in sources)
+        yield from ((source, _clean_source(source, options, model, site)) for source in sources)
         return
     from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415
     from multiprocessing import get_context  # noqa: PLC0415
 
     context = get_context("forkserver")
-    with ProcessPoolExecutor(min(options.processes, len(sources)), context, _start_process, (options,)) as pool:
+    with ProcessPoolExecutor(min(options.processes, len(sources)), context, _start_process, (options, site)) as pool:
         yield from zip(sources, pool.map(_clean_in_process, sources, chunksize=_PAGES_PER_CALL), strict=True)
 
 
-def _start_process(options: argparse.Namespace) -> None:
+def _start_process(options: argparse.Namespace, site: Site | None) -> None:
     from threadpoolctl import threadpool_limits  # noqa: PLC0415
 
     limits = threadpool_limits(limits=1, user_api="blas")
-    _process.update(options=options, model=load_model_option(options), limits=limits)
+    _process.update(options=options, model=load_model_option(options), site=site, limits=limits)
 
 
 def _clean_in_process(source: Source) -> tuple[str | None, list[str]]:
-    return _clean_source(source, _process["options"], _process["model"])
+    return _clean_source(source, _process["options"], _process["model"], _process["site"])
 
 
-def _clean_source(source: Source, options: argparse.Namespace, model: Model) -> tuple[str | None, list[str]]:
+def _clean_source(
+    source: Source, options: argparse.Namespace, model: Model, site: Site | None
+) -> tuple[str | None, list[str]]:
     """Clean one page; return its content as it is written, ``None`` where it failed, and warnings for the user."""
     switches = {
         "encoding": options.encoding,
@@ -242,6 +276,7 @@ def _clean_source(source: Source, options: argparse.Namespace, model: Model) -> 
         "tables": not options.no_tables,
         "deduplicate": not options.keep_copies,
         "comments": options.comments,
+        "site": site,
     }
     try:
         cleaned, warnings = clean_file(source.name, options, model, **switches)

@@ -232,3 +232,36 @@ def test_segments_are_a_table_or_json(clean, page: str) -> None:
     assert set(segments[0]) >= {"file", "path", "tag", "score", "template", "comment", "reason", "characters", "text"}
     assert sum(segment["text"].count("Winds") for segment in segments if not segment["template"]) == 9
     assert sum(segment["text"].count("all about it") for segment in segments if segment["template"]) == 4
+
+
+def test_what_the_pages_of_a_site_repeat_is_counted_first_and_kept_for_others(clean, tmp_path: Path) -> None:
+    about = "This paper was founded by two friends on the coast, who have always wanted to write for everyone."
+    (tmp_path / "mirror").mkdir()
+    for number in range(15):
+        story = "".join(
+            f"<p>Sentence {number}, {line} of a story that is told here at length.</p>" for line in range(9)
+        )
+        (tmp_path / "mirror" / f"{number:02}.html").write_text(f"<main><h1>Story {number}</h1>{story}<p>{about}</p>")
+    first, counts = tmp_path / "mirror" / "00.html", tmp_path / "counts"
+    assert about in clean(first)[1]
+    for processes in (1, 2):
+        code, out, _ = clean("--site", "--site-file", counts, "-j", processes, tmp_path / "mirror")
+        assert code == 0
+        assert about not in out
+        assert "Sentence 14, 8" in out
+        assert about not in clean("--site-file", counts, first)[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--site", "-"), "reads each page twice"),
+        (("--site-file", "no-such", "x.html"), "--site-file no-such: no such file"),
+        (("--site-file", __file__, "x.html"), "not the counts of a site"),
+        (("--rules", "no-such", "x.html"), "--rules: no such file"),
+    ],
+)
+def test_files_beside_the_pages_that_cannot_be_used_are_named(clean, arguments, message) -> None:
+    code, _, err = clean(*arguments)
+    assert code == 2
+    assert message in err
