@@ -77,6 +77,7 @@ class Cleaner:
             deduplicate=config.deduplicate,
             scope=config.scope,
             favor=config.favor,
+            hidden=config.hidden,
         )
         self._model_name = config.model
         self._max_tags = config.thread_tags

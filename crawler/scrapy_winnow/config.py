@@ -26,12 +26,14 @@ from winnow.counting import MIN_PAGES
 from winnow.evidence.comments import COMMENTS, Comments
 from winnow.models import load_model
 from winnow.models.scores import FAVORS, SCOPES
+from winnow.page.hidden import HIDDEN
 from winnow.rules import Rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
     from winnow.models.scores import Favor, Scope
+    from winnow.page.hidden import Hidden
 
 PREFIX: Final = "WINNOW_"
 
@@ -291,6 +293,11 @@ class Config:
         "balanced",
         _choice(FAVORS),
         "`precision` cuts more: choose it when leftover template hurts more than lost text; `recall` cuts less",
+    )
+    hidden: Hidden = _setting(
+        "drop",
+        _choice(HIDDEN),
+        "`keep` for text that nobody sees, see [Hidden text](output.md#hidden-text)",
     )
     html_field: str = _setting("html", _name, "where items hold their HTML, as text or bytes", "field")
     url_field: str = _setting(

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from winnow.cleaned import Cleaned
     from winnow.evidence.comments import Comments
     from winnow.models.scores import Favor, Model, Scope
+    from winnow.page.hidden import Hidden
     from winnow.rules import Rule
 
 
@@ -97,7 +98,7 @@ WRITTEN_FIELDS: Final = tuple(field.name for field in FIELDS if not field.option
 OPTIONAL_FIELDS: Final = tuple(field.name for field in FIELDS if field.optional)
 """What the pipeline writes when ``WINNOW_OUTPUTS`` names it."""
 
-_SWITCHES: Final = ("links", "images", "tables", "deduplicate", "comments", "scope", "favor")
+_SWITCHES: Final = ("links", "images", "tables", "deduplicate", "comments", "scope", "favor", "hidden")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,6 +133,7 @@ class CleaningOptions:
         links, images, tables, deduplicate: as in :func:`winnow.clean`.
         scope: what is wanted of the pages, see :func:`winnow.cleaning.clean`.
         favor: which mistakes are worse, likewise.
+        hidden: whether text that nobody sees is kept, likewise.
     """
 
     limits: Limits = DEFAULT_LIMITS
@@ -144,6 +146,7 @@ class CleaningOptions:
     deduplicate: bool = True
     scope: Scope = "auto"
     favor: Favor = "balanced"
+    hidden: Hidden = "drop"
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> Self:

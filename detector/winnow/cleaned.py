@@ -63,8 +63,8 @@ class Cleaned:
         """Clean HTML, a whole document without scripts, styles, frames, comments or handlers."""
         if self._decided is None:
             return write_document(self.title, self.text.splitlines())
-        page, template = self._decided.page, self._decided.template
-        return write_html(page, remains(page, template), self._parts)
+        page = self._decided.page
+        return write_html(page, remains(page, self._decided.template, self._decided.hidden), self._parts)
 
     @cached_property
     def markdown(self) -> str:

@@ -18,6 +18,7 @@ from winnow.models import load_model
 from winnow.models.scores import FAVORS, SCOPES
 from winnow.output.html import Parts
 from winnow.output.text import join_blocks, visible_text
+from winnow.page.hidden import HIDDEN
 from winnow.page.page import DEFAULT_LIMITS, Limits, Page, PageTooLarge
 from winnow.page.parsing import is_binary, parse_html
 from winnow.rules import Rules
@@ -25,6 +26,7 @@ from winnow.rules import Rules
 if TYPE_CHECKING:
     from winnow.evidence.draft import SiteCounts
     from winnow.models.scores import Favor, Model, Scope
+    from winnow.page.hidden import Hidden
     from winnow.rules import Rule
 
 Html = str | bytes | etree._Element | etree._ElementTree | Page
@@ -47,6 +49,7 @@ def clean(
     scope: Scope = "auto",
     favor: Favor = "balanced",
     rules: Rules | tuple[Rule, ...] = (),
+    hidden: Hidden = "drop",
 ) -> Cleaned:
     r"""Separate the content of a page from its template.
 
@@ -69,6 +72,7 @@ def clean(
         favor: ``"precision"`` where template that stays is worse than content that goes, ``"recall"`` the reverse.
         rules: CSS selectors of what is kept or dropped whatever all else says, as :class:`winnow.Rules` for sites or as
             those for this page.
+        hidden: ``"keep"`` for text that nobody sees, too, see :mod:`winnow.page.hidden`.
 
     Returns:
         The content. Any HTML gives one, be it empty or broken.
@@ -76,7 +80,7 @@ def clean(
     Raises:
         TypeError: an argument is of a type that is not taken; the message says what is.
         ValueError: the site's counts are of another page, the model's file holds none, or there is no such ``scope``,
-            ``favor`` or ``comments``.
+            ``favor``, ``comments`` or ``hidden``.
         LookupError: there is no such ``encoding``.
         FileNotFoundError: there is no such model.
 
@@ -88,12 +92,22 @@ def clean(
     check_choice("comments", comments, COMMENTS)
     check_choice("scope", scope, SCOPES)
     check_choice("favor", favor, FAVORS)
+    check_choice("hidden", hidden, HIDDEN)
     model = _usable_model(model)
     page = _page_to_clean(html, url, encoding, limits, model)
     if isinstance(page, Cleaned):
         return page
     own_rules = rules.of(page.url) if isinstance(rules, Rules) else rules
-    options = Options(scope, favor, comments, smooth=smooth, deduplicate=deduplicate, tables=tables, rules=own_rules)
+    options = Options(
+        scope,
+        favor,
+        comments,
+        smooth=smooth,
+        deduplicate=deduplicate,
+        tables=tables,
+        rules=own_rules,
+        hidden=hidden == "keep",
+    )
     decided = decide(page, model, site, options)
     return Cleaned(
         text=join_blocks(page, decided.texts, decided.kept),

@@ -15,12 +15,16 @@ from winnow.evidence.main_content import cut_later_copies, keep_parts_of_main_co
 from winnow.evidence.marked_articles import cut_other_articles, cut_outside_marked_article
 from winnow.evidence.site_counts import move_by_site_counts, threshold_with_counts
 from winnow.output.tables import in_table
-from winnow.output.text import leftovers
+from winnow.output.text import leftovers, texts_without
+from winnow.page.hidden import hidden_runs
+from winnow.page.tree import prefix_sums
 from winnow.rules import apply_rules
 from winnow.smoothing import SmoothedScores, smooth_scores, unsmoothed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from numpy.typing import NDArray
 
     from winnow.evidence.draft import Options, SiteCounts
     from winnow.models.scores import Choice, Model, Scores
@@ -69,13 +73,35 @@ def cut_template(draft: Draft) -> None:
     page, smoothed = draft.page, draft.smoothed
     draft.cut_by_scores()
     if page.m and not draft.kept.any():
-        values, sections = smoothed.value[page.n :], smoothed.section[page.n :]
-        candidates, sizes = np.unique(sections[values == values.min()], return_counts=True)
-        draft.template[smoothed.section == candidates[sizes.argmax()]] = False
-        draft.is_fallback = True
+        draft.keep_least_template(np.ones(page.m, bool))
     in_thread = draft.comments.section >= 0
     draft.template[in_thread] = draft.options.comments != "include"
     draft.smoothed = SmoothedScores(smoothed.value, np.where(in_thread, draft.comments.section, smoothed.section))
+
+
+def cut_hidden(draft: Draft) -> None:
+    """Cut what nobody sees; of a page of which nothing would be left, something else is kept."""
+    if draft.options.hidden:
+        return
+    page = draft.page
+    wanted = draft.kept | draft.written_by_readers
+    hidden = hidden_runs(page, wanted)
+    if not hidden.any():
+        return
+    if not (draft.kept & _has_seen(page, hidden)).any():
+        hidden = hidden_runs(page, np.ones(page.m, bool))
+        if (seen := _has_seen(page, hidden)).any():
+            draft.keep_least_template(seen)
+    draft.hidden = hidden
+    draft.texts = texts_without(page, draft.texts, hidden)
+    draft.overrule(~_has_seen(page, hidden), Reason.HIDDEN, cut=True)
+
+
+def _has_seen(page: Page, hidden: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """bool[m], the blocks that have more than hidden runs (bool[r])."""
+    seen = prefix_sums(page.inked & ~hidden)
+    has_seen: NDArray[np.bool_] = seen[page.block_run_end] > seen[page.block_run_begin]
+    return has_seen
 
 
 def cut_unwanted(draft: Draft) -> None:
@@ -94,6 +120,7 @@ STEPS: Final[tuple[Callable[[Draft], None], ...]] = (
     cut_template,
     keep_parts_of_main_content,
     keep_structures_whole,
+    cut_hidden,
     cut_later_copies,
     cut_unwanted,
     apply_rules,

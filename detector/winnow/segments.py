@@ -34,6 +34,7 @@ _NAMES: Final = {
     Reason.MAIN_CONTENT: "main content",
     Reason.STRUCTURE: "structure",
     Reason.RULE: "rule",
+    Reason.HIDDEN: "hidden",
 }
 _KEPT: Final = {name: name for name in ("site", "main content", "structure")}
 
@@ -50,13 +51,13 @@ class Segment:
         kept: whether it is in the text.
         template: whether it was cut as template.
         comment: whether readers wrote it; then it is no template, be it part of the text or not.
-        reason: what decided on a section of template: ``"copy"`` (the page has the same text before it), ``"leftover"``
-            (it is what is left of a conditional comment), ``"site"`` (the counts of the site, without which most of it
-            had been kept), ``"author"`` (the
-            author marks another part of the page as the article, or has titled the page after another, else it would
-            have been kept), ``"landmark"`` (it lies in ``nav``, ``header``, ``footer`` or ``aside``), ``"links"`` (most
-            of its text is links) or ``"model"`` (its score alone). Of content it is ``"site"``, ``"main content"`` (it
-            belongs to what is kept) or ``"structure"`` where its score alone had cut it, else empty.
+        reason: what decided on a section of template: ``"copy"`` (the page has the same text before it), ``"hidden"``
+            (nobody sees it), ``"leftover"`` (it is what is left of a conditional comment), ``"site"`` (the counts of
+            the site, without which most of it had been kept), ``"author"`` (the author marks another part of the page
+            as the article, or has titled the page after another, else it would have been kept), ``"landmark"`` (it lies
+            in ``nav``, ``header``, ``footer`` or ``aside``), ``"links"`` (most of its text is links) or ``"model"``
+            (its score alone). Of content it is ``"site"``, ``"main content"`` (it belongs to what is kept) or
+            ``"structure"`` where its score alone had cut it, else empty.
             ``"rule: SELECTOR"`` is one of the user's own :class:`winnow.Rules`.
         characters: characters of :attr:`text`.
         text: text of the section without the sections below it, a line per text block.

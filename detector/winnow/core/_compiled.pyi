@@ -154,6 +154,7 @@ def predict_trees(
 def name_parts(
     data: bytes, begin: ReadableBuffer, chosen: ReadableBuffer, seed: int, number: int, parts: WriteableBuffer, /
 ) -> bytearray: ...
+def hiding_rules(sheet: bytes, /) -> list[tuple[str, str]]: ...
 def answer_questions(
     data: bytes,
     begin: ReadableBuffer,

@@ -35,6 +35,7 @@ class Reason(IntEnum):
     COPY = 5  # repeats content before it
     UNWANTED = 6  # leftovers of markup, controls of comments, tables where none are wanted
     RULE = 7  # the user's own rule for the site
+    HIDDEN = 8  # nobody sees it
 
 
 class SiteCounts(Protocol):
@@ -61,6 +62,7 @@ class Options:
     deduplicate: bool = True
     tables: bool = True
     rules: tuple[Rule, ...] = ()
+    hidden: bool = False
 
 
 class Draft:
@@ -87,6 +89,7 @@ class Draft:
         is_fallback: every block was template; the least template-like section was kept all the same.
         reason: uint8[n + m], the :class:`Reason` for each unit.
         rule: int32[n + m], number of the user's rule that decided on each unit, -1 for none.
+        hidden: bool[r], runs that nobody sees of blocks that would stay.
 
     Raises:
         ValueError: the counts are of another number of units.
@@ -114,6 +117,7 @@ class Draft:
         self.is_fallback = False
         self.reason: NDArray[np.uint8] = np.zeros(units, np.uint8)
         self.rule: NDArray[np.int32] = np.full(units if options.rules else 0, -1, np.int32)
+        self.hidden: Flags = np.zeros(page.r, bool)
         self._moves: list[tuple[Reason, Scores, Scores]] = []
 
     @property
@@ -129,7 +133,7 @@ class Draft:
 
     @property
     def unwanted(self) -> Flags:
-        """bool[n + m], units that are no comments whatever their score: copies, controls, leftovers, rules."""
+        """bool[n + m], units that are no comments whatever their score: copies, controls, leftovers, hidden, rules."""
         unwanted: Flags = (self.reason == Reason.COPY) | (self.reason >= Reason.UNWANTED)
         return unwanted
 
@@ -143,6 +147,15 @@ class Draft:
         """Characters of template that were cut, as a fraction of all, 0..1."""
         cut = self.lengths[~self.kept & ~self.written_by_readers].sum()
         return float(cut / max(int(self.lengths.sum()), 1))
+
+    def keep_least_template(self, candidates: Flags) -> None:
+        """Keep the section that looks least like template among some blocks (bool[m]); of several the largest."""
+        n, value, section = self.page.n, self.smoothed.value, self.smoothed.section
+        found, sizes = np.unique(
+            section[n:][candidates & (value[n:] == value[n:][candidates].min())], return_counts=True
+        )
+        self.template[section == found[sizes.argmax()]] = False
+        self.is_fallback = True
 
     def move(self, scores: Scores, reason: Reason) -> None:
         """Replace the scores by others; units that this carries over the threshold get the reason."""

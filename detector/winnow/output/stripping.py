@@ -41,7 +41,7 @@ class Remains:
     runs: NDArray[np.bool_]
 
 
-def remains(page: Page, template: NDArray[np.bool_]) -> Remains:
+def remains(page: Page, template: NDArray[np.bool_], hidden: NDArray[np.bool_] | None = None) -> Remains:
     """Find out what stays of a page when its template units are cut; the page is not changed.
 
     A run stays with its block. An element stays while something in its subtree does: a run, or content without text.
@@ -54,8 +54,11 @@ def remains(page: Page, template: NDArray[np.bool_]) -> Remains:
     Args:
         page: the page.
         template: bool[n + m], the units to cut.
+        hidden: bool[r], runs that are left out of the blocks that stay.
     """
     kept_text = runs_of_blocks(page, ~template[page.n :])
+    if hidden is not None:
+        kept_text &= ~hidden
     all_text = runs_of_blocks(page, np.ones(page.m, bool))
     text_here = sums_over_runs(page, all_text)
     kept_here = sums_over_runs(page, kept_text)

@@ -11,6 +11,7 @@ from lxml import etree
 
 from winnow.output.tables import table_around, table_texts
 from winnow.page.attributes import question
+from winnow.page.hidden import is_hidden
 from winnow.page.tags import BLOCK_LEVEL, TAG_ID, UNSEEN_TEXT, tag_set
 from winnow.page.tree import nearest, once_per_page, outermost, prefix_sums, within
 
@@ -37,6 +38,9 @@ HEADING, SUBHEADING, QUOTATION, CODE, LIST, CELL, TABLE = (1 << bit for bit in r
 
 _KINDS_OF_TAG: Final = np.packbits(np.stack(_KINDS), axis=0, bitorder="little")[0]
 
+_UNSEEN_CHARACTERS: Final = re.compile("[\u00ad\u200b\u2060-\u2064\ufeff]|(?<!\U0001f3f4)[\U000e0000-\U000e007f]+")
+"""Characters without a width that join no letters: soft hyphens, zero-width spaces, tags but for those of flags."""
+_THEIR_BYTES: Final = (b"\xc2\xad", b"\xe2\x80\x8b", b"\xe2\x81", b"\xef\xbb\xbf", b"\xf3\xa0\x80", b"\xf3\xa0\x81")
 _LINE_NUMBERS: Final = re.compile(
     r"(?:^|\s)(?:lineno|linenos|linenodiv|linenumbers?|line-numbers?|line-num|blob-num|gutter|rouge-gutter|"
     r"hljs-ln-numbers|hljs-ln-n|code-line-number|ln)(?:$|\s)"
@@ -101,6 +105,24 @@ def block_texts(page: Page) -> list[str]:
     return texts
 
 
+def texts_without(page: Page, texts: list[str], hidden: NDArray[np.bool_]) -> list[str]:
+    """Text of each block without some runs; a block that has no others keeps its text.
+
+    Args:
+        page: the page.
+        texts: ``m`` strings, see :func:`block_texts`.
+        hidden: bool[r], the runs to leave out.
+    """
+    texts, runs, code = list(texts), shown_runs(page), stands_in(page, CODE)
+    inked = prefix_sums(hidden & page.inked), prefix_sums(~hidden & page.inked)
+    left_out, left = (sums[page.block_run_end] - sums[page.block_run_begin] for sums in inked)
+    for block in np.flatnonzero((left_out > 0) & (left > 0)).tolist():
+        chosen = range(page.block_run_begin[block], page.block_run_end[block])
+        text = "".join(runs[run] for run in chosen if not hidden[run])
+        texts[block] = text.strip("\n").rstrip() if code[block] else " ".join(text.split())
+    return texts
+
+
 def join_blocks(page: Page, texts: list[str], kept: NDArray[np.bool_]) -> str:
     r"""Join the texts of the kept blocks in document order.
 
@@ -147,14 +169,17 @@ def _joint_texts(page: Page, texts: list[str], kept: NDArray[np.bool_]) -> list[
         (int(page.block_begin[table]), int(page.block_end[table]), text)
         for table, text in zip(chosen.tolist(), table_texts(page, chosen, texts, kept), strict=True)
     ]
-    if changed_runs(page):
-        return found
+    changed = np.zeros(page.r, bool)
+    changed[list(changed_runs(page))] = True
+    has_changed = prefix_sums(changed)
     filled = np.fromiter(map(bool, texts), bool, len(texts))
     lines, cut = prefix_sums(filled), prefix_sums(filled & ~kept)
     last_end = 0
     for pre in np.flatnonzero(page.tag == TAG_ID["pre"]).tolist():
         begin, end = int(page.block_begin[pre]), int(page.block_end[pre])
         if pre >= last_end and lines[end] - lines[begin] > 1 and cut[end] == cut[begin] and tables[begin] < 0:
+            if has_changed[page.run_end[pre]] > has_changed[page.run_begin[pre]]:
+                continue
             found.append((begin, end, code_lines(page.elements[pre]).strip("\n")))
             last_end = int(page.end[pre])
     return found
@@ -218,7 +243,7 @@ def visible_text(root: etree._Element) -> str:
         if event in {"start", "end"} and element.tag in BLOCK_LEVEL:
             break_line()
         if event == "start":
-            if element.tag in UNSEEN_TEXT:
+            if element.tag in UNSEEN_TEXT or is_hidden(element.attrib):
                 walk.skip_subtree()
             else:
                 pieces.append(element.text or "")
@@ -275,6 +300,7 @@ def shown_runs(page: Page) -> list[str]:
 
     * The numbers beside lines of code are no code.
     * A formula of KaTeX, whose glyphs lie about in the markup, is its TeX between dollar signs.
+    * Characters that nobody sees are not written.
     * Buttons and elements of a page's own making that touch each other are parted by a space.
     """
     changed = changed_runs(page)
@@ -290,7 +316,7 @@ def shown_runs(page: Page) -> list[str]:
 def changed_runs(page: Page) -> dict[int, str]:
     """Text of the runs that are not written as they stand, see :func:`shown_runs`; as a rule there are none."""
     if not any(value == _KATEX or _LINE_NUMBERS.search(value) for _, value in page.attributes.having(_CHANGED_CLASSES)):
-        return _separated_buttons(page)
+        return _with_seen_characters(page) | _separated_buttons(page)
     classes = page.attribute("class")
     numbers = _line_numbers(page, [element for element, value in classes.items() if _LINE_NUMBERS.search(value)])
     formulas = _formulas(page, [element for element, value in classes.items() if value == _KATEX])
@@ -300,6 +326,7 @@ def changed_runs(page: Page) -> dict[int, str]:
     return (
         changed
         | {int(page.run_begin[element]): f"${tex}$" for element, tex in formulas.items()}
+        | _with_seen_characters(page)
         | _separated_buttons(page)
     )
 
@@ -349,6 +376,18 @@ def _formulas(page: Page, glyphs: list[int]) -> dict[int, str]:
         if place < len(maths) and maths[place] < page.end[around] and page.run_begin[element] < page.run_end[element]:
             found[element] = formulas[maths[place]]
     return found
+
+
+def _with_seen_characters(page: Page) -> dict[int, str]:
+    """Runs without their characters that nobody sees, of those that have some."""
+    if page.text.isascii():
+        return {}
+    data = page.text.encode("utf-8", "replace")
+    if not any(found in data for found in _THEIR_BYTES):
+        return {}
+    return {
+        run: _UNSEEN_CHARACTERS.sub("", text) for run, text in enumerate(page.runs) if _UNSEEN_CHARACTERS.search(text)
+    }
 
 
 def _separated_buttons(page: Page) -> dict[int, str]:

@@ -193,8 +193,14 @@ class AttributeTable(Sequence[Pairs]):
     def __getitem__(self, element: int | slice) -> Pairs | list[Pairs]:
         if isinstance(element, slice):
             return [self[index] for index in range(*element.indices(len(self)))]
-        own = slice(self.begin[: len(self)][element], self.begin[1:][element])
-        return [self._pairs[place] for place in self.first[own].tolist()]
+        own = self.first[self.begin[: len(self)][element] : self.begin[1:][element]]
+        if "_pairs" in vars(self):
+            return [self._pairs[place] for place in own.tolist()]
+        values = self.by_name
+        numbers = np.searchsorted(values.place, own)
+        return list(
+            zip([values.names[of] for of in values.name_of[numbers].tolist()], values.strings(numbers), strict=True)
+        )
 
     @cached_property
     def _pairs(self) -> dict[int, tuple[str, str]]:

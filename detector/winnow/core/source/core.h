@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Goes up with every change of what a function takes or gives; winnow.core knows the same number. */
-#define CORE_VERSION 13
+#define CORE_VERSION 14
 
 /* A stretch of memory that grows; `used` and `capacity` in bytes. */
 typedef struct {
@@ -137,6 +137,7 @@ PyObject *core_cut_rows(PyObject *module, PyObject *arguments);
 PyObject *core_predict_trees(PyObject *module, PyObject *arguments);
 PyObject *core_name_parts(PyObject *module, PyObject *arguments);
 PyObject *core_answer_questions(PyObject *module, PyObject *arguments);
+PyObject *core_hiding_rules(PyObject *module, PyObject *sheet);
 PyObject *core_date_signs(PyObject *module, PyObject *arguments);
 PyObject *core_network_logits(PyObject *module, PyObject *arguments);
 PyObject *core_limit_registers(PyObject *module, PyObject *arguments);

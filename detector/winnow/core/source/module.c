@@ -95,6 +95,7 @@ static PyMethodDef methods[] = {
     {"predict_trees", core_predict_trees, METH_VARARGS, "The sums of winnow.models.decision.Trees."},
     {"shingles", core_shingles, METH_VARARGS, "The hashes of winnow.duplicates.shingles."},
     {"name_parts", core_name_parts, METH_VARARGS, "Hashes of the parts of names."},
+    {"hiding_rules", core_hiding_rules, METH_O, "The rules of a style sheet that may hide something."},
     {"answer_questions", core_answer_questions, METH_VARARGS, "The marks of winnow.page.attributes."},
     {"date_signs", core_date_signs, METH_VARARGS, "The signs of winnow.evidence.comment_model."},
     {"network_logits", core_network_logits, METH_VARARGS, "The logits of winnow.models.networks.Ensemble."},

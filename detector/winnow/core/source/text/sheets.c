@@ -1,0 +1,168 @@
+/* The rules of a style sheet that may hide something, in one pass, for winnow.page.hidden. */
+#include <string.h>
+
+#include "core.h"
+
+enum { MOST_RULES = 300 };
+
+typedef struct {
+    const char *name;
+    size_t length;
+    const char *starts; /* first characters of a value that may hide */
+} Property;
+
+#define PROPERTY(name, starts) {name, sizeof name - 1, starts}
+static const Property properties[] = {
+    PROPERTY("display", "n"),      PROPERTY("visibility", "hc"), PROPERTY("font-size", "01."),
+    PROPERTY("text-indent", "-"),  PROPERTY("opacity", "0."),    PROPERTY("clip", "r"),
+    PROPERTY("clip-path", "ic"),   PROPERTY("position", "af"),   PROPERTY("height", "01"),
+    PROPERTY("width", "01"),       PROPERTY("max-height", "0"),  PROPERTY("max-width", "0"),
+    PROPERTY("color", "#wt"),      PROPERTY("transform", "s"),
+};
+#undef PROPERTY
+
+/* What means something in a sheet: braces, colons, semicolons and quotes. */
+static const unsigned char marks[256] = {['{'] = 1, ['}'] = 1, [':'] = 1, [';'] = 1, ['"'] = 1, ['\''] = 1};
+
+static int small(int c)
+{
+    return c >= 'A' && c <= 'Z' ? c | 0x20 : c;
+}
+
+static int is_space(int c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* Whether the small letters of a text begin with a word. */
+static int begins(const char *at, const char *end, const char *word)
+{
+    for (; *word; word++, at++) {
+        if (at >= end || small((unsigned char)*at) != *word) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Whether a declaration, from its begin to the colon and behind it, may hide something. */
+static int may_hide(const char *begin, const char *colon, const char *end)
+{
+    const char *value = colon + 1;
+    size_t k, length;
+    int first;
+    while (begin < colon && is_space((unsigned char)*begin)) {
+        begin++;
+    }
+    while (colon > begin && is_space((unsigned char)colon[-1])) {
+        colon--;
+    }
+    while (value < end && is_space((unsigned char)*value)) {
+        value++;
+    }
+    if (value >= end) {
+        return 0;
+    }
+    length = (size_t)(colon - begin);
+    first = small((unsigned char)*value);
+    for (k = 0; k < sizeof properties / sizeof *properties; k++) {
+        if (properties[k].length == length && first && strchr(properties[k].starts, first)
+            && begins(begin, colon, properties[k].name)) {
+            int next = value + 1 < end ? small((unsigned char)value[1]) : 0;
+            return !((first == '#' && next != 'f') || (first == '1' && next >= '0' && next <= '9'));
+        }
+    }
+    return 0;
+}
+
+/* Whether the rules in a block of the sheet hold for every screen, by what stands before its brace. */
+static int is_for_screens(const char *at, const char *end)
+{
+    if (begins(at, end, "@layer") || begins(at, end, "@supports")) {
+        return 1;
+    }
+    if (!begins(at, end, "@media")) {
+        return 0;
+    }
+    for (at += 6; at < end && is_space((unsigned char)*at); at++) {
+    }
+    while (end > at && is_space((unsigned char)end[-1])) {
+        end--;
+    }
+    return (end - at == 6 && begins(at, end, "screen")) || (end - at == 3 && begins(at, end, "all"));
+}
+
+static int append_rule(PyObject *rules, const char *begin, const char *brace, const char *end)
+{
+    PyObject *rule = Py_BuildValue("s#s#", begin, (Py_ssize_t)(brace - begin), brace + 1, (Py_ssize_t)(end - brace - 1));
+    int failed = rule == NULL || PyList_Append(rules, rule) < 0;
+    Py_XDECREF(rule);
+    return failed ? -1 : 0;
+}
+
+/* hiding_rules(sheet: bytes of UTF-8) -> list of selectors and declarations, of the rules for every screen that may hide
+
+   The sheet has no comments. Strings are skipped, and so are rules within a rule. */
+PyObject *core_hiding_rules(PyObject *module, PyObject *sheet)
+{
+    char *at, *end;
+    const char *statement, *rule = NULL, *brace = NULL;
+    Py_ssize_t length;
+    int level = 0, skipped = 0, hides = 0; /* skipped: level of the block that is left out, 0 for none */
+    PyObject *rules;
+    (void)module;
+    if (PyBytes_AsStringAndSize(sheet, &at, &length) < 0 || (rules = PyList_New(0)) == NULL) {
+        return NULL;
+    }
+    for (end = at + length, statement = at; at < end && PyList_Size(rules) < MOST_RULES; at++) {
+        const char *quote;
+        while (at < end && !marks[(unsigned char)*at]) {
+            at++;
+        }
+        quote = at;
+        switch (at < end ? *at : 0) {
+        case '"':
+        case '\'':
+            while (++at < end && *at != *quote && *at != '\n') {
+                at += *at == '\\';
+            }
+            break;
+        case ':':
+            hides |= rule != NULL && !skipped && may_hide(statement, at, end);
+            break;
+        case ';':
+            statement = at + 1;
+            break;
+        case '{':
+            while (statement < at && is_space((unsigned char)*statement)) {
+                statement++;
+            }
+            level++;
+            if (!skipped && rule == NULL && *statement != '@') {
+                rule = statement;
+                brace = at;
+                hides = 0;
+            }
+            else if (!skipped && (rule != NULL || !is_for_screens(statement, at))) {
+                skipped = level;
+            }
+            statement = at + 1;
+            break;
+        case '}':
+            if (!skipped && rule != NULL) {
+                if (hides && append_rule(rules, rule, brace, at) < 0) {
+                    Py_DECREF(rules);
+                    return NULL;
+                }
+                rule = NULL;
+            }
+            skipped = level == skipped ? 0 : skipped;
+            level -= level > 0;
+            statement = at + 1;
+            break;
+        default:
+            break;
+        }
+    }
+    return rules;
+}

@@ -1,0 +1,369 @@
+"""Text that nobody sees: hidden by attributes, inline styles, or simple selectors of the page's own style sheets.
+
+Such text is a way to put words into whatever reads the output. What a script shows at once, or when a reader asks for
+it, is content: tabs, accordions, what fades in, parts that a framework has yet to put in place. So an element is not
+hidden where something on the page reveals it: a control or script that names it, a rule that shows it in another state,
+a role or name that says what it is, or most of the page's text in it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Final, Literal, get_args
+
+import numpy as np
+
+from winnow.core import core
+from winnow.page.attributes import question
+from winnow.page.tags import TAG_ID, tag_set
+from winnow.page.tree import prefix_sums, runs_of_blocks, subtree_sums, sums_over_runs, within
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from winnow.page.page import Page
+
+    Flags = NDArray[np.bool_]
+    Style = dict[str, str]
+
+Hidden = Literal["drop", "keep"]
+HIDDEN: Final[tuple[Hidden, ...]] = get_args(Hidden)
+
+_HIDDEN: Final = question("hidden")
+_STYLES: Final = question(
+    "style",
+    parts=(
+        *(
+            "none",
+            "hidden",
+            "opacity",
+            "font-size:0",
+            "font-size: 0",
+            "font-size:1px",
+            "font-size: 1px",
+            "font:0",
+            "indent",
+            "left:-",
+            "left: -",
+        ),
+        *("top:-", "top: -", "clip", "scale", "white", "#fff", "transparent"),
+    ),
+)
+_BACKGROUNDS: Final = question("style", parts=("background",))
+_NAMED_UNSEEN: Final = question("class", parts=("sr-only", "screen-reader", "visually", "element-invisible"))
+_UNSEEN_CLASS: Final = re.compile(
+    r"(?:^|\s)(?:(?:u-)?sr-only|screen-reader(?:-text|-only)?|(?:u-)?visually-?hidden|element-invisible)(?:\s|$)"
+)
+_WHOLE: Final = tag_set("html", "head", "body", "main", "article")
+_CONTROLS: Final = ("href", "aria-controls", "data-target", "data-bs-target", "data-tab", "data-toggle", "for")
+_STREAMED: Final = re.compile(r"S:[0-9a-f]+")  # what React has sent and a script of its own puts in place
+_REVEALED: Final = re.compile(
+    r"tab(?!le)|panel|pane\b|accordi|collaps|expan|toggle|more|less|slid|carousel|swiper|faq|answer|spoiler|lazy|defer|"
+    r"modal|popup|overlay|lightbox|dropdown|sub-?menu|mobile|desktop|show|reveal|fade|animat|load|wow|aos|step|page-|"
+    r"subscri|paywall|premium|lockdown|translat|transcript|description|details|full|truncat|excerpt|print|cloak|app\b|"
+    r"root\b|editor|caption|preview",
+    re.IGNORECASE,
+)
+_OF_MOVEMENT: Final = frozenset({"opacity", "visibility", "size", "transform"})  # how things are before they move in
+_MOVES: Final = re.compile("trans|anim")
+_MOST: Final = 0.5  # of the page's text, from which on an element is what a script is yet to show
+_MANY: Final = 4  # elements with the same two attributes or more: answers, panels
+_ONE_ATTRIBUTE: Final = 4  # bytes
+_MAX_PLACES: Final = 50  # of a name in a sheet
+_MAX_STEPS: Final = 32  # up the tree, for a background
+
+_DECLARATION: Final = re.compile(r"([a-z-]+)\s*+:\s*+([^;{}]*+)")
+_TINY: Final = re.compile(r"\+?(?:0*\.?0+(?:px|r?em|pt|%|v[wh])?|0?\.\d{1,9}(?:px|pt)|1(?:px|pt))")
+_ZERO: Final = re.compile(r"0*\.?0+%?|0?\.0\d*")
+_FAR: Final = re.compile(r"-(?:\d{4,}|\d{3,}(?:\.\d+)?(?:r?em|v[wh]|%|ch)|[5-9]\d\dpx)")
+_EMPTY_CLIP: Final = re.compile(r"rect\((?:[\s,]*[01](?:px|em)?){4}\s*\)|inset\((?:50|100)%|circle\(0")
+_NO_SCALE: Final = re.compile(r"scale[xy]?\(0[,)]")
+_SIDES: Final = ("left", "top", "right", "bottom")
+_SIZES: Final = ("height", "width", "max-height", "max-width")
+_COLORS: Final = {"white": "#ffffff", "black": "#000000", "rgba(0,0,0,0)": "transparent"}
+_WHITE: Final = frozenset({"#ffffff", "transparent", "none", "inherit", "initial", ""})
+
+_SHOWING: Final = re.compile(
+    r"display\s*+:\s*+(?!none)\w|visibility\s*+:\s*+visible|opacity\s*+:\s*+(?:1|0?\.[1-9])|height\s*+:\s*+(?:auto|[1-9])|"
+    r"(?:clip|left|clip-path|position|transform)\s*+:\s*+(?:auto|static|0|none|initial|relative)",
+    re.IGNORECASE,
+)
+_BACKGROUND: Final = re.compile(r"background(?:-color|-image)?\s*+:\s*+([^;}]*+)")
+_COMPOUND: Final = re.compile(r"([a-zA-Z][\w-]*+)?+((?:[.#][\w-]++)*+)(\[hidden\])?")
+_NAME: Final = re.compile(r"[.#][\w-]++")
+_WITHOUT_SCRIPTS: Final = re.compile("no-?js")
+_FOR_SCREENS: Final = ("all", "screen", "")
+_MAX_PARTS: Final = 4  # of a selector
+_MAX_CLASSES: Final = 20  # of an element
+_SHORT: Final = 4  # characters of a name that may be part of anything
+
+
+def hidden_runs(page: Page, wanted: Flags) -> Flags:
+    """Find what nobody sees of some blocks.
+
+    Args:
+        page: the page.
+        wanted: bool[m], the blocks that matter; elsewhere some of what is hidden may not be found.
+
+    Returns:
+        bool[r], the runs that are hidden.
+    """
+    elements = _hidden_elements(page, sums_over_runs(page, runs_of_blocks(page, wanted) & page.inked) > 0)
+    if not elements:
+        return np.zeros(page.r, bool)
+    hidden = np.zeros(page.n, bool)
+    hidden[elements] = True
+    return within(page, hidden)[page.run_node]
+
+
+def is_hidden(attributes: Mapping[str, str]) -> bool:
+    """Tell whether an element hides itself, for those who have no page to see what would reveal it."""
+    return "hidden" in attributes or way_of_hiding(read_style(attributes.get("style", ""))) != ""
+
+
+def read_style(style: str) -> Style:
+    """Read the declarations of a style, names and values in small letters and without ``!important``."""
+    bare = _without_comments(style).lower()
+    return {name: value.replace("!important", "").strip() for name, value in _DECLARATION.findall(bare)}
+
+
+def way_of_hiding(style: Style) -> str:
+    """Name the property by which a style hides an element, whatever it stands on; "" for one that does not."""
+    clips = any("clip" in name or "stroke" in name for name in style)  # letters that are a window or an outline
+    is_set_apart = style.get("position") in {"absolute", "fixed"}
+    is_cut = {style.get("overflow"), style.get("overflow-y")} & {"hidden", "clip"}
+    size = style.get("font-size") or style.get("font", "").partition(" ")[0].partition("/")[0]
+    ways = {
+        "display": style.get("display") == "none",
+        "visibility": style.get("visibility") in {"hidden", "collapse"},
+        "font-size": _TINY.fullmatch(size),
+        "text-indent": _FAR.match(style.get("text-indent", "")),
+        "position": is_set_apart and any(_FAR.match(style.get(side, "")) for side in _SIDES),
+        "clip": _EMPTY_CLIP.match(style.get("clip", "")) or _EMPTY_CLIP.match(style.get("clip-path", "")),
+        "size": is_cut and any(_TINY.fullmatch(style.get(side, "")) for side in _SIZES),
+        "opacity": _ZERO.fullmatch(style.get("opacity", "")),
+        "transform": _NO_SCALE.match(style.get("transform", "").replace(" ", "")),
+        "color": (color := _color(style.get("color", "")))
+        and color in {"transparent", _background(style)}
+        and not clips,
+    }
+    return next((way for way, hides in ways.items() if hides), "")
+
+
+def _color(value: str) -> str:
+    """A colour as ``#rrggbb`` or as it is named."""
+    value = value.replace(" ", "")
+    if value.startswith("rgb") and value not in _COLORS:
+        parts = value.partition("(")[2].rstrip(")").split(",")
+        if len(parts) >= 3 and all(part.isascii() and part.isdigit() and len(part) < 4 for part in parts[:3]):
+            return "#" + "".join(f"{int(part):02x}" for part in parts[:3])
+    if value.startswith("#") and len(value) == 4:
+        return "#" + "".join(2 * digit for digit in value[1:])
+    return _COLORS.get(value, value)
+
+
+def _background(style: Style) -> str:
+    """Background of an element, "" for none that is stated."""
+    return _color(style.get("background-color") or style.get("background", ""))
+
+
+def _without_comments(css: str) -> str:
+    first, *rest = css.split("/*")
+    return "".join([first, *(part.partition("*/")[2] for part in rest)]) if rest else css
+
+
+def _hidden_elements(page: Page, holding: Flags) -> list[int]:
+    """Those of some elements (bool[n]) that are hidden and that nothing reveals."""
+    characters = prefix_sums(np.diff(page.run_offset) * page.inked)
+    inside, most = characters[page.run_end] - characters[page.run_begin], _MOST * characters[-1]
+    ways = _ways_of_hiding(page, holding, inside, most)
+    if not ways:
+        return []
+    table, blocks, styled = page.attributes, page.block_end - page.block_begin, np.zeros(page.n, bool)
+    keys = {element: table.first[slice(*table.begin[element : element + 2].tolist())].tobytes() for element in ways}
+    repeated = {key for key, number in Counter(keys.values()).items() if number >= _MANY and len(key) > _ONE_ATTRIBUTE}
+    if any(way == "font-size" for way, _ in ways.values()):
+        styled[[*page.attribute("class"), *page.attribute("style")]] = True
+    styled_inside = subtree_sums(page, styled)
+    scripts = "\n".join(script.text or "" for script in page.root.iter("script"))
+    return [
+        element
+        for element, (way, style) in ways.items()
+        if not _WHOLE[page.tag[element]]
+        and (inside[element] < most or blocks[element] < 2)
+        and (way != "font-size" or styled_inside[element] < 2)  # what stands in it may have a size of its own
+        and keys[element] not in repeated
+        and not _is_revealed(page, element, way, style, scripts)
+    ]
+
+
+def _ways_of_hiding(page: Page, holding: Flags, inside: NDArray[np.int64], most: float) -> dict[int, tuple[str, Style]]:
+    """How each of some elements is hidden that are, with the style that does it."""
+    table, sheet = page.attributes, _own_sheet(page)
+    ways: dict[int, tuple[str, Style]] = {}
+    white: list[int] = []  # letters
+    for place, value in table.having(_HIDDEN):
+        if value.strip().lower() != "until-found":
+            ways |= dict.fromkeys(table.bearers([place]), ("hidden", {}))
+    for place, value in table.having(_NAMED_UNSEEN):
+        if _UNSEEN_CLASS.search(value):
+            ways |= dict.fromkeys(table.bearers([place]), ("class", {}))
+    inline = ((read_style(value), place) for place, value in table.having(_STYLES))
+    found: list[tuple[Style, int | list[int]]] = [*_matches(page, sheet, holding), *inline]
+    for style, where in found:
+        way, color = way_of_hiding(style), _color(style.get("color", ""))
+        if not (way or color == _COLORS["white"]):
+            continue
+        elements = where if isinstance(where, list) else table.bearers([where])
+        alone = len(elements) == 1
+        if way and (alone or (inside[elements].sum() < most and not (where is elements and way in _OF_MOVEMENT))):
+            ways |= dict.fromkeys(elements, (way, style))
+        elif color:
+            white += elements
+    if white:
+        ways |= dict.fromkeys(_on_white(page, white, sheet), ("color", {}))
+    return {element: way for element, way in ways.items() if holding[element]}
+
+
+def _on_white(page: Page, elements: list[int], sheet: str) -> list[int]:
+    """Those of some elements that stand on white, as far as the page itself tells."""
+    table = page.attributes
+    backgrounds = {
+        element: background
+        for place, value in table.having(_BACKGROUNDS)
+        if (background := _background(read_style(value)))
+        for element in table.bearers([place])
+    }
+    default = _COLORS["white"] if _is_white(page, sheet) else ""
+    found = []
+    for element in elements:
+        above, steps = element, 0
+        while above >= 0 and above not in backgrounds and steps < _MAX_STEPS:
+            above, steps = int(page.parent[above]), steps + 1
+        if backgrounds.get(above, default if above < 0 else "") == _COLORS["white"]:
+            found.append(element)
+    return found
+
+
+def _is_revealed(page: Page, element: int, way: str, style: Style, scripts: str) -> bool:
+    """Whether a script or a control shows what is hidden."""
+    stated = dict(page.attributes[element])
+    identity = stated.get("id", "").strip()
+    if (
+        (stated.get("role") in {"tabpanel", "region"} or "aria-labelledby" in stated or "aria-expanded" in stated)
+        or (way in _OF_MOVEMENT and any(name != way and _MOVES.search(name) for name in style))
+        or (way == "hidden" and _STREAMED.fullmatch(identity))
+    ):
+        return True
+    if identity and any({identity, f"#{identity}"} & page.attributes.named(name).keys() for name in _CONTROLS):
+        return True
+    if way != "class" and any(
+        _REVEALED.search(value[:200])
+        for name, value in stated.items()
+        if name in {"class", "id"} or name[:5] == "data-"
+    ):
+        return True
+    numbered = identity.rstrip("0123456789")
+    if identity and (identity in scripts or (len(numbered) > _SHORT and numbered in scripts)):
+        return True
+    return way != "class" and any(
+        name in scripts and any(f"{before}{name}{after}" in scripts for before, after in ('""', "''", ".'", '."'))
+        for name in stated.get("class", "").split()[:_MAX_CLASSES]
+    )
+
+
+def _own_sheet(page: Page) -> str:
+    """The page's own style sheets for screens."""
+    if not (page.tag == TAG_ID["style"]).any():
+        return ""
+    return _without_comments(
+        "\n".join(
+            element.text or ""
+            for element in page.root.iter("style")
+            if element.get("media", "").strip().lower() in _FOR_SCREENS
+            and (above := element.getparent()) is not None
+            and above.tag != "noscript"
+        )
+    )
+
+
+def _is_white(page: Page, sheet: str) -> bool:
+    """Whether a page is white where it states no background."""
+    named = page.attributes.named
+    if named("bgcolor") or named("background") or "stylesheet" in " ".join(named("rel")).lower():
+        return False
+    return all(_color(value.strip()) in _WHITE for value in _BACKGROUND.findall(sheet.lower()))
+
+
+def _matches(page: Page, sheet: str, holding: Flags) -> Iterator[tuple[Style, list[int]]]:
+    """Styles that may hide some elements, with those that they apply to, by the rules of the page's own sheets."""
+    rules = core.hiding_rules(sheet.encode("utf-8", "replace")) if sheet else []
+    if not rules:
+        return
+    present = page.attributes.firsts(holding)
+    known: dict[str, list[int]] = {}  # places of attributes, by what selectors call them
+    for mark, kind in ((".", "class"), ("#", "id")):
+        for value, place in page.attributes.named(kind).items():
+            if present[place]:
+                for name in value.split():
+                    known.setdefault(mark + name, []).append(place)
+    for selectors, style in rules:
+        if known.keys().isdisjoint(_NAME.findall(selectors)) and _NAME.search(selectors):
+            continue
+        chosen = [
+            (parts, names)
+            for selector in selectors.split(",")
+            if known.keys() >= set(names := _NAME.findall(selector))
+            and not (_WITHOUT_SCRIPTS.search(selector) or (names and _REVEALED.search(names[-1])))
+            and 0 < len(parts := selector.replace(">", " ").split()) <= _MAX_PARTS
+        ]
+        declared = read_style(style) if chosen else {}
+        for parts, names in chosen:
+            elements = _matching(page, parts, known)
+            if (elements & holding).any() and not (names and _is_shown_elsewhere(sheet, names[-1], style)):
+                yield declared, np.flatnonzero(elements).tolist()
+
+
+def _matching(page: Page, parts: list[str], known: Mapping[str, list[int]]) -> Flags:
+    """bool[n], the elements that a selector of simple parts chooses; none for a selector that is not simple."""
+    around = np.ones(page.n, bool)
+    for place, part in enumerate(parts):
+        compound = _COMPOUND.fullmatch(part)
+        if compound is None:
+            return np.zeros(page.n, bool)
+        chosen = np.ones(page.n, bool) if not compound[1] else page.tag == TAG_ID.get(compound[1].lower(), -1)
+        for name in _NAME.findall(compound[2]):
+            chosen &= _bearing(page, known[name])
+        if compound[3]:
+            chosen &= _bearing(page, list(page.attributes.named("hidden").values()))
+        around = chosen & within(page, around) if place else chosen
+    return around
+
+
+def _bearing(page: Page, places: list[int]) -> Flags:
+    bearing = np.zeros(page.n, bool)
+    bearing[page.attributes.bearers(places)] = True
+    return bearing
+
+
+def _is_shown_elsewhere(sheet: str, name: str, style: str) -> bool:
+    """Whether another rule of a sheet with the same class or id shows what one with some declarations hides."""
+    at = sheet.find(name)
+    for _ in range(_MAX_PLACES):
+        if at < 0:
+            return False
+        behind = at + len(name)
+        brace, close = sheet.find("{", behind), sheet.find("}", behind)
+        is_whole_name = not (sheet[behind : behind + 1].isalnum() or sheet[behind : behind + 1] in {"-", "_"})
+        if (
+            is_whole_name
+            and brace < close
+            and sheet[brace + 1 : close] != style
+            and _SHOWING.search(sheet, brace, close)
+        ):
+            return True
+        at = sheet.find(name, behind)
+    return True
