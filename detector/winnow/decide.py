@@ -17,7 +17,7 @@ from winnow.evidence.site_counts import move_by_site_counts, threshold_with_coun
 from winnow.output.tables import in_table
 from winnow.output.text import leftovers, texts_without
 from winnow.page.hidden import hidden_runs
-from winnow.page.tree import prefix_sums
+from winnow.page.tree import prefix_sums, runs_of_blocks
 from winnow.rules import apply_rules
 from winnow.smoothing import SmoothedScores, smooth_scores, unsmoothed
 
@@ -92,9 +92,10 @@ def cut_hidden(draft: Draft) -> None:
         hidden = hidden_runs(page, np.ones(page.m, bool))
         if (seen := _has_seen(page, hidden)).any():
             draft.keep_least_template(seen)
-    draft.hidden = hidden
-    draft.texts = texts_without(page, draft.texts, hidden)
-    draft.overrule(~_has_seen(page, hidden), Reason.HIDDEN, cut=True)
+    seen = _has_seen(page, hidden)
+    draft.hidden = hidden & runs_of_blocks(page, seen)
+    draft.texts = texts_without(page, draft.texts, draft.hidden)
+    draft.overrule(~seen, Reason.HIDDEN, cut=True)
 
 
 def _has_seen(page: Page, hidden: NDArray[np.bool_]) -> NDArray[np.bool_]:

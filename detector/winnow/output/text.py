@@ -106,7 +106,7 @@ def block_texts(page: Page) -> list[str]:
 
 
 def texts_without(page: Page, texts: list[str], hidden: NDArray[np.bool_]) -> list[str]:
-    """Text of each block without some runs; a block that has no others keeps its text.
+    """Text of each block without some runs.
 
     Args:
         page: the page.
@@ -114,11 +114,9 @@ def texts_without(page: Page, texts: list[str], hidden: NDArray[np.bool_]) -> li
         hidden: bool[r], the runs to leave out.
     """
     texts, runs, code = list(texts), shown_runs(page), stands_in(page, CODE)
-    inked = prefix_sums(hidden & page.inked), prefix_sums(~hidden & page.inked)
-    left_out, left = (sums[page.block_run_end] - sums[page.block_run_begin] for sums in inked)
-    for block in np.flatnonzero((left_out > 0) & (left > 0)).tolist():
-        chosen = range(page.block_run_begin[block], page.block_run_end[block])
-        text = "".join(runs[run] for run in chosen if not hidden[run])
+    begin, end, left_out = page.block_run_begin, page.block_run_end, prefix_sums(hidden)
+    for block in np.flatnonzero(left_out[end] > left_out[begin]).tolist():
+        text = "".join(runs[run] for run in range(begin[block], end[block]) if not hidden[run])
         texts[block] = text.strip("\n").rstrip() if code[block] else " ".join(text.split())
     return texts
 
