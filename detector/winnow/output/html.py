@@ -14,8 +14,9 @@ from urllib.parse import urljoin
 
 import numpy as np
 
+from winnow.output.formulas import Formula, formulas_of
 from winnow.output.tables import layout
-from winnow.output.text import glyphs, shown_runs, tex_of
+from winnow.output.text import shown_runs
 from winnow.page.tags import BLOCK_LEVEL, TAG_ID, TAG_NAMES, tag_set
 from winnow.page.tree import nearest
 
@@ -161,11 +162,9 @@ def _stated_base(page: Page) -> str:
 
 def _body(page: Page, remains: Remains, parts: Parts) -> str:
     """Write elements and runs in document order."""
-    formulas = tex_of(page)
+    formulas = formulas_of(page).of
     unwritten = _wrappers(page, remains)
     shown = remains.runs
-    if formulas:
-        shown = shown & ~glyphs(page)[page.run_node]
     if not parts.images:
         unwritten = unwritten | _PICTURES[page.tag]
     kept = np.flatnonzero(remains.elements & ~unwritten)
@@ -276,9 +275,10 @@ class _Body:
             self.bordered = False
         self.written.append(escape(run, quote=False))
 
-    def formula(self, tex: str) -> None:
+    def formula(self, formula: Formula) -> None:
         """Write a formula."""
-        self.written.append(f'<span class="math">{escape(tex, quote=False)}</span>')
+        classes = "math display" if formula.is_display else "math"
+        self.written.append(f'<span class="{classes}">{escape(formula.tex, quote=False)}</span>')
 
     def element(self, name: str, pairs: list[tuple[str, str]], end: int, run_end: int) -> None:
         """Open an element, or write it whole if it has no end tag."""

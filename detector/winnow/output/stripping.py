@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from winnow.output.formulas import formulas_of, places_of
 from winnow.output.tables import layout
-from winnow.output.text import tex_of
 from winnow.page.tags import TAG_ID, UNSEEN_TEXT, tag_set
 from winnow.page.tree import nearest, prefix_sums, runs_of_blocks, sums_over_runs, within
 
@@ -66,9 +66,12 @@ def remains(page: Page, template: NDArray[np.bool_], hidden: NDArray[np.bool_] |
     seen = ~within(page, _UNSEEN[page.tag])
     media = _MEDIA[page.tag] & seen & ~within(page, _NO_MEDIA[page.tag]) & ~template[: page.n]
     around = nearest(page.parent, text_here > 0)
-    media[list(tex_of(page))] = True
     media &= (around < 0) | (kept_here[around] > 0)
     media &= (_blocks_to_content(page, ~template[page.n :]) <= _NEAR) & ~_is_tracking_pixel(page)
+    if formulas := formulas_of(page).of:
+        kept = np.append(~template[page.n :], False)
+        media &= ~formulas_of(page).replaced
+        media[[formula for formula in formulas if kept[places_of(page).block.get(formula, -1)]]] = True
     media_here = prefix_sums(media)
 
     elements = seen & ((kept_here > 0) | (media_here[page.end] > media_here[:-1]))
@@ -81,7 +84,7 @@ def remains(page: Page, template: NDArray[np.bool_], hidden: NDArray[np.bool_] |
     elements |= in_kept & seen & _CELLS[page.tag] & ~layout(page)
     elements |= in_kept & _MEDIA_PARTS[page.tag]
 
-    elements |= media
+    elements = elements & ~formulas_of(page).replaced | media
     elements &= ~layout(page) | (kept_here > 0) | (media_here[page.end] > media_here[:-1])
     return Remains(elements, kept_text | _blank_runs_in_pre(page, elements))
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from lxml import etree
 
+from winnow.output.formulas import BEFORE, BEHIND, INSTEAD, formulas_of, places_of
 from winnow.output.tables import table_around, table_texts
 from winnow.page.attributes import question
 from winnow.page.hidden import is_hidden
@@ -45,12 +45,8 @@ _LINE_NUMBERS: Final = re.compile(
     r"(?:^|\s)(?:lineno|linenos|linenodiv|linenumbers?|line-numbers?|line-num|blob-num|gutter|rouge-gutter|"
     r"hljs-ln-numbers|hljs-ln-n|code-line-number|ln)(?:$|\s)"
 )
-_KATEX: Final = "katex-html"
-_CHANGED_CLASSES: Final = question("class", parts=(_KATEX, "lineno", "linenum", "line-num", "blob-num", "gutter", "ln"))
-"""Every class of line numbers and formulas has one of these parts."""
-
-_TEX: Final = "application/x-tex"
-_STYLE: Final = re.compile(r"^\{\\(?:display|text)style (.*)\}$", re.DOTALL)
+_NUMBER_CLASSES: Final = question("class", parts=("lineno", "linenum", "line-num", "blob-num", "gutter", "ln"))
+"""Every class of line numbers has one of these parts."""
 
 _BORDERS: Final = r"(?>--+>|<!----+>|<!--+| )*+"
 _MARK: Final = r"\[(?:if [^\]]{1,60}|endif)\]"
@@ -84,17 +80,16 @@ def stands_in(page: Page, kinds: int) -> NDArray[np.bool_]:
 
 def block_texts(page: Page) -> list[str]:
     """Text of each block (``m`` strings): white space normalised, but kept as it is inside ``pre``."""
-    texts = page.block_texts()
-    changed = changed_runs(page)
+    texts, places = page.block_texts(), places_of(page)
+    changed = changed_runs(page).keys() | places.in_runs.keys()
+    runs = _runs_with_formulas(page) if changed else page.runs
     if changed:
-        runs = shown_runs(page)
         for block in np.unique(np.searchsorted(page.block_run_end, list(changed), side="right")).tolist():
             if block < page.m:  # blank runs between blocks belong to none
                 begin, end = page.block_run_begin[block], page.block_run_end[block]
                 texts[block] = " ".join("".join(runs[begin:end]).split())
     preformatted = np.flatnonzero(stands_in(page, CODE)).tolist()
     if preformatted:
-        runs = shown_runs(page)
         around = nearest(page.parent, page.tag == TAG_ID["pre"])[page.block_node]
         for block in preformatted:
             begin, least = page.block_run_begin[block], page.run_begin[around[block]]
@@ -102,6 +97,8 @@ def block_texts(page: Page) -> list[str]:
                 begin -= 1
             text = "".join(runs[begin : page.block_run_end[block]])
             texts[block] = text.replace("\r\n", "\n").strip("\n").rstrip()
+    for block, formulas in places.beside_blocks.items():
+        texts[block] = "\n\n".join(filter(None, [texts[block], *map(str, formulas)]))
     return texts
 
 
@@ -113,7 +110,7 @@ def texts_without(page: Page, texts: list[str], hidden: NDArray[np.bool_]) -> li
         texts: ``m`` strings, see :func:`block_texts`.
         hidden: bool[r], the runs to leave out.
     """
-    texts, runs, code = list(texts), shown_runs(page), stands_in(page, CODE)
+    texts, runs, code = list(texts), _runs_with_formulas(page), stands_in(page, CODE)
     begin, end, left_out = page.block_run_begin, page.block_run_end, prefix_sums(hidden)
     for block in np.flatnonzero(left_out[end] > left_out[begin]).tolist():
         text = "".join(runs[run] for run in range(begin[block], end[block]) if not hidden[run])
@@ -297,7 +294,7 @@ def shown_runs(page: Page) -> list[str]:
     """Text of every run (``r`` strings) as it is to be written; "" for one that is not. As a rule ``page.runs`` itself.
 
     * The numbers beside lines of code are no code.
-    * A formula of KaTeX, whose glyphs lie about in the markup, is its TeX between dollar signs.
+    * The glyphs of a formula are left out, see :mod:`winnow.output.formulas`.
     * Characters that nobody sees are not written.
     * Buttons and elements of a page's own making that touch each other are parted by a space.
     """
@@ -313,43 +310,28 @@ def shown_runs(page: Page) -> list[str]:
 @once_per_page
 def changed_runs(page: Page) -> dict[int, str]:
     """Text of the runs that are not written as they stand, see :func:`shown_runs`; as a rule there are none."""
-    if not any(value == _KATEX or _LINE_NUMBERS.search(value) for _, value in page.attributes.having(_CHANGED_CLASSES)):
-        return _with_seen_characters(page) | _separated_buttons(page)
-    classes = page.attribute("class")
-    numbers = _line_numbers(page, [element for element, value in classes.items() if _LINE_NUMBERS.search(value)])
-    formulas = _formulas(page, [element for element, value in classes.items() if value == _KATEX])
-    replaced = np.zeros(page.n, bool)
-    replaced[[*numbers, *formulas]] = True
-    changed = dict.fromkeys(np.flatnonzero(within(page, replaced)[page.run_node]).tolist(), "")
-    return (
-        changed
-        | {int(page.run_begin[element]): f"${tex}$" for element, tex in formulas.items()}
-        | _with_seen_characters(page)
-        | _separated_buttons(page)
-    )
+    changed = _with_seen_characters(page) | _separated_buttons(page)
+    replaced = formulas_of(page).replaced
+    if any(_LINE_NUMBERS.search(value) for _, value in page.attributes.having(_NUMBER_CLASSES)):
+        classes = page.attribute("class").items()
+        numbers = _line_numbers(page, [element for element, value in classes if _LINE_NUMBERS.search(value)])
+        replaced = replaced.copy()
+        replaced[numbers] = True
+    if replaced.any():
+        changed |= dict.fromkeys(np.flatnonzero(within(page, replaced)[page.run_node]).tolist(), "")
+    return changed
 
 
-@once_per_page
-def tex_of(page: Page) -> dict[int, str]:
-    """TeX of the ``math`` elements that hold it, by element, in document order."""
-    maths = np.flatnonzero(page.tag == TAG_ID["math"]).tolist()
-    if not maths:
-        return {}
-    notes = {
-        index: text
-        for index, encoding in page.attribute("encoding").items()
-        if encoding == _TEX
-        and page.unknown_names.get(index, "").endswith("annotation")
-        and (text := page.elements[index].text)
-    }
-    places, stated = list(notes), page.attribute("alttext")
-    found = {}
-    for index in maths:
-        place = bisect_left(places, index)
-        inside = place < len(places) and places[place] < page.end[index]
-        if bare := " ".join((notes[places[place]] if inside else stated.get(index, "")).split()):
-            found[index] = _STYLE.sub(r"\1", bare).strip()
-    return found
+def _runs_with_formulas(page: Page) -> list[str]:
+    """Text of every run with the formulas that stand in its line."""
+    places = places_of(page).in_runs
+    runs = list(shown_runs(page)) if places else shown_runs(page)
+    for run, formulas in places.items():
+        ways = {
+            how: " ".join(str(formula) for at, formula in formulas if at == how) for how in (BEFORE, INSTEAD, BEHIND)
+        }
+        runs[run] = f"{ways[BEFORE]}{ways[INSTEAD] or runs[run]}{ways[BEHIND]}"
+    return runs
 
 
 def _line_numbers(page: Page, elements: list[int]) -> list[int]:
@@ -361,19 +343,6 @@ def _line_numbers(page: Page, elements: list[int]) -> list[int]:
     begin, end = page.run_begin[elements], page.run_end[elements]
     chosen = (has_text[begin] == has_text[end]) | (has_others[begin] == has_others[end])
     return np.array(elements)[chosen].tolist()  # type: ignore[no-any-return]
-
-
-def _formulas(page: Page, glyphs: list[int]) -> dict[int, str]:
-    """TeX that stands in the same element as some glyphs, by the elements of the glyphs that have any."""
-    formulas = tex_of(page)
-    maths = list(formulas)
-    found = {}
-    for element in glyphs:
-        around = int(page.parent[element])
-        place = bisect_left(maths, around)
-        if place < len(maths) and maths[place] < page.end[around] and page.run_begin[element] < page.run_end[element]:
-            found[element] = formulas[maths[place]]
-    return found
 
 
 def _with_seen_characters(page: Page) -> dict[int, str]:
@@ -403,13 +372,6 @@ def _separated_buttons(page: Page) -> dict[int, str]:
         for run in touching.tolist()
         if not text[offset[run]].isspace() and not text[offset[run] - 1].isspace()
     }
-
-
-def glyphs(page: Page) -> NDArray[np.bool_]:
-    """bool[n], the elements of KaTeX's own layout, which the TeX of the formula stands for."""
-    chosen = np.zeros(page.n, bool)
-    chosen[[index for index, value in page.attribute("class").items() if value == _KATEX]] = True
-    return within(page, chosen)
 
 
 def is_leftover(text: str) -> bool:

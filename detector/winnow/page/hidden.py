@@ -68,6 +68,7 @@ _REVEALED: Final = re.compile(
     re.IGNORECASE,
 )
 _OF_MOVEMENT: Final = frozenset({"opacity", "visibility", "size", "transform"})  # how things are before they move in
+_OF_ONE: Final = _OF_MOVEMENT | {"text-indent"}  # of a rule for several elements the names of pictures, or movements
 _MOVES: Final = re.compile("trans|anim")
 _MOST: Final = 0.5  # of the page's text, from which on an element is what a script is yet to show
 _MANY: Final = 4  # elements with the same two attributes or more: answers, panels
@@ -219,7 +220,7 @@ def _ways_of_hiding(page: Page, holding: Flags, inside: NDArray[np.int64], most:
             continue
         elements = where if isinstance(where, list) else table.bearers([where])
         alone = len(elements) == 1
-        if way and (alone or (inside[elements].sum() < most and not (where is elements and way in _OF_MOVEMENT))):
+        if way and (alone or (inside[elements].sum() < most and not (where is elements and way in _OF_ONE))):
             ways |= dict.fromkeys(elements, (way, style))
         elif color:
             white += elements

@@ -119,10 +119,12 @@ class Line:
         """Add a line break; at the end of a paragraph it is none."""
         self._pending = BREAK if self._pieces else ""
 
-    def formula(self, tex: str) -> None:
-        """Add a formula in TeX."""
+    def formula(self, formula: str) -> None:
+        """Add a formula, between its dollar signs."""
+        if self._pieces and self._pieces[-1].formula:
+            self._space(" ")
         self._begin()
-        self._pieces.append(Piece(f"${tex}$", formula=True))
+        self._pieces.append(Piece(formula, formula=True))
 
     def open(self, mark: Mark) -> None:
         """Begin emphasis or a link; within a link another one is nothing."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from lxml import etree
 
+from winnow.output.formulas import Formula
 from winnow.output.html import NO_LANGUAGE
 from winnow.output.markdown.blocks import (
     CODE,
@@ -214,9 +215,10 @@ class _Writer:
             self._line.in_code = True
         elif tag in _RAISED:
             self._raised.append(_RAISED[tag])
-        elif tag == "span" and element.get("class") == "math":
+        elif tag == "span" and (shown := element.get("class", "")) in {"math", "math display"}:
             self._need_item()
-            self._line.formula(" ".join("".join(map(str, element.itertext())).split()))
+            tex = " ".join("".join(map(str, element.itertext())).split())
+            self._line.formula(str(Formula(tex, shown != "math")))
             return False
         if tag in _MARKS:
             self._begin(element)

@@ -1,0 +1,336 @@
+"""Formulas of a page as TeX, each once: from what the page says in TeX, else from its MathML.
+
+A page has a formula in several forms, for several readers: MathML with an annotation, glyphs laid out by KaTeX or
+MathJax, a script of TeX, a picture with a description. One of them is the formula, the others are left out.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+from lxml import etree
+
+from winnow.page.attributes import question
+from winnow.page.tags import IS_BLOCK_LEVEL, TAG_ID
+from winnow.page.tree import nearest, once_per_page, outermost, prefix_sums, within
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from winnow.page.page import Page
+
+_CLASSES: Final = question("class", parts=("katex", "mwe-math", "mathjax", "mjx-chtml"))
+_CONTAINER: Final = re.compile(
+    r"(?:^|\s)(?:katex(?:-display)?|mwe-math-element|MathJax(?:_Display|_Preview|_SVG|_SVG_Display|_CHTML)?|"
+    r"MJXc-display|mjx-chtml)(?:$|\s)"
+)
+_SCRIPTS: Final = question("type", parts=("math/tex",))
+_PICTURES: Final = question("class", "src", parts=("latex", "mwe-math"))
+_STATED: Final = ("data-latex", "data-tex", "data-formula")
+_TEX: Final = "application/x-tex"
+_STYLE: Final = re.compile(r"^\{\\(?:display|text)style (.*)\}$", re.DOTALL)
+_IS_DISPLAY: Final = re.compile("display|block")
+_MATH: Final = TAG_ID["math"]
+
+
+class Formula(NamedTuple):
+    """A formula in TeX, and whether it has a line of its own."""
+
+    tex: str
+    is_display: bool
+
+    def __str__(self) -> str:
+        return f"$${self.tex}$$" if self.is_display else f"${self.tex}$"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Formulas:
+    """The formulas of a page.
+
+    Attributes:
+        of: each by the element that it is written for, in document order.
+        first: element with the first form of each, by the same.
+        replaced: bool[n], elements that it stands for: all its forms.
+    """
+
+    of: dict[int, Formula]
+    first: dict[int, int]
+    replaced: NDArray[np.bool_]
+
+
+@once_per_page
+def formulas_of(page: Page) -> Formulas:
+    """Find the formulas of a page; as a rule there are none."""
+    table = page.attributes
+    classes = [place for place, value in table.having(_CLASSES) if _CONTAINER.search(value)]
+    scripts = table.bearers([place for place, _ in table.having(_SCRIPTS)])
+    pictures = [place for place, _ in table.having(_PICTURES)]
+    stated = [name for name in _STATED if table.named(name)]
+    custom = [element for element, name in page.unknown_names.items() if name == "mjx-container"]
+    is_math = page.tag == _MATH
+    if not (classes or scripts or pictures or stated or custom or is_math.any()):
+        return Formulas({}, {}, np.zeros(page.n, bool))
+    found = _tex_of_maths(page, np.flatnonzero(is_math).tolist())
+    for name in stated:
+        found |= {element: Formula(_bare(tex), False) for element, tex in page.attribute(name).items()}
+    descriptions = page.attribute("alt") if pictures else {}
+    for element in table.bearers(pictures):
+        if page.tag[element] == TAG_ID["img"] and (tex := _bare(descriptions.get(element, ""))):
+            found[element] = Formula(tex, _is_display(page, element))
+    for element in scripts:
+        if page.tag[element] == TAG_ID["script"] and (tex := _bare(page.elements[element].text or "")):
+            found[element] = Formula(tex, _is_display(page, element))
+    found = {element: formula for element, formula in sorted(found.items()) if formula.tex}
+    contains = np.zeros(page.n, bool)
+    contains[[*table.bearers(classes), *custom, *found]] = True
+    return _each_once(page, found, outermost(page.parent, contains))
+
+
+def _each_once(page: Page, found: dict[int, Formula], container: NDArray[np.int32]) -> Formulas:
+    """Of the forms of each formula, in one container or beside each other, take one."""
+    chosen: dict[int, tuple[int, Formula]] = {}  # by container
+    for element, formula in found.items():
+        around = int(container[element])
+        is_display = formula.is_display or _is_display(page, around)
+        if around not in chosen or (page.tag[element] == TAG_ID["script"] and around != element):
+            chosen[around] = element, Formula(formula.tex, is_display)
+    roots = np.unique(container[container >= 0]).tolist()
+    replaced = np.zeros(page.n, bool)
+    before: list[int] = []
+    first = {element: root for root, (element, _) in chosen.items()}
+    for root in roots:
+        if page.tag[root] == TAG_ID["script"] and root in chosen:  # what MathJax 2 has made of it stands before it
+            element, formula = chosen[root]
+            while before and _follows(page, before[-1], first[element]):
+                formula = Formula(formula.tex, formula.is_display or _is_display(page, before[-1]))
+                first[element] = before[-1]
+                replaced[before[-1]] = True
+                chosen.pop(before.pop(), None)
+            chosen[root] = element, formula
+        elif page.tag[root] != _MATH:
+            before.append(root)
+        replaced[root] |= root in chosen
+    return Formulas(dict(sorted(chosen.values())), first, within(page, replaced))
+
+
+def _follows(page: Page, element: int, later: int) -> bool:
+    """Whether nothing but white space stands between two siblings."""
+    between = slice(int(page.run_end[element]), int(page.run_begin[later]))
+    return bool(page.parent[element] == page.parent[later]) and not page.inked[between].any()
+
+
+def _is_display(page: Page, element: int) -> bool:
+    stated = dict(page.attributes[element])
+    return any(
+        _IS_DISPLAY.search(stated.get(name, "").lower()) is not None for name in ("class", "display", "mode", "type")
+    )
+
+
+def _bare(tex: str) -> str:
+    return _STYLE.sub(r"\1", " ".join(tex.split())).strip().replace("$", "")
+
+
+def _tex_of_maths(page: Page, maths: list[int]) -> dict[int, Formula]:
+    """Formula of each ``math`` element: its annotation in TeX, its ``alttext``, or what its MathML says."""
+    if not maths:
+        return {}
+    inside = nearest(page.parent, page.tag == _MATH)
+    notes = {
+        int(inside[index]): text
+        for index, encoding in page.attribute("encoding").items()
+        if encoding == _TEX and inside[index] >= 0 and (text := page.elements[index].text)
+    }
+    stated = page.attribute("alttext")
+    found = {}
+    for index in maths:
+        tex = _bare(notes.get(index) or stated.get(index, "")) or _bare(tex_of_mathml(page.elements[index]))
+        found[index] = Formula(tex, _is_display(page, index))
+    return found
+
+
+# MathML to TeX, https://www.w3.org/TR/mathml-core/
+
+_FUNCTIONS: Final = frozenset(
+    """
+    arccos arcsin arctan arg cos cosh cot coth csc deg det dim exp gcd hom inf ker lg lim liminf limsup ln log max min
+    Pr sec sin sinh sup tan tanh
+    """.split()  # noqa: SIM905  (thirty quoted names would be no easier to read)
+)
+_SIGNS: Final = {
+    "≤": "\\le", "≥": "\\ge", "≠": "\\ne", "≈": "\\approx", "≡": "\\equiv", "∼": "\\sim", "∝": "\\propto", "±": "\\pm",
+    "∓": "\\mp", "×": "\\times", "÷": "\\div", "⋅": "\\cdot", "·": "\\cdot", "∗": "*", "−": "-", "∞": "\\infty",
+    "∂": "\\partial", "∇": "\\nabla", "∑": "\\sum", "∏": "\\prod", "∫": "\\int", "∮": "\\oint", "∈": "\\in",
+    "∉": "\\notin", "⊂": "\\subset", "⊆": "\\subseteq", "∪": "\\cup", "∩": "\\cap", "∅": "\\emptyset", "∀": "\\forall",
+    "∃": "\\exists", "¬": "\\neg", "∧": "\\land", "∨": "\\lor", "→": "\\to", "←": "\\leftarrow", "⇒": "\\Rightarrow",
+    "⇔": "\\Leftrightarrow", "↦": "\\mapsto", "…": "\\ldots", "⋯": "\\cdots", "′": "'", "ℝ": "\\mathbb{R}",
+    "ℕ": "\\mathbb{N}", "ℤ": "\\mathbb{Z}", "ℚ": "\\mathbb{Q}", "ℂ": "\\mathbb{C}", "ℏ": "\\hbar", "ℓ": "\\ell",
+    "⟨": "\\langle", "⟩": "\\rangle", "∥": "\\|", "‖": "\\|", "√": "\\surd", "∘": "\\circ", "⊗": "\\otimes",
+    "⊕": "\\oplus", "{": "\\{", "}": "\\}", "%": "\\%", "#": "\\#", "&": "\\&", "_": "\\_", "\u2061": "", "\u2062": "",
+    "\u2063": "", "\u2064": "",
+}  # fmt: skip
+_ACCENTS: Final = {
+    "¯": "\\bar", "‾": "\\overline", "^": "\\hat", "ˆ": "\\hat", "~": "\\tilde", "˜": "\\tilde", "→": "\\vec",
+    "˙": "\\dot", "¨": "\\ddot", "⏞": "\\overbrace", "⏟": "\\underbrace", "_": "\\underline", "―": "\\overline",
+}  # fmt: skip
+_WITH_LIMITS: Final = ("\\sum", "\\prod", "\\int", "\\oint", "\\lim", "\\max", "\\min", "\\sup", "\\inf", "\\bigcup")
+_COMMAND: Final = re.compile(r"\\[a-zA-Z]+$")
+_CAPITALS: Final = frozenset("Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega".split())  # noqa: SIM905
+_PATTERNS: Final = {
+    "mfrac": "\\frac{{{}}}{{{}}}", "mroot": "\\sqrt[{1}]{{{0}}}", "msup": "{}^{{{}}}", "msub": "{}_{{{}}}",
+    "msubsup": "{}_{{{}}}^{{{}}}", "munderover": "{}_{{{}}}^{{{}}}",
+}  # fmt: skip
+_FORMS: Final = {
+    "msqrt": ("", "\\sqrt{", "}"),
+    "mtr": (" & ", "", ""),
+    "mtable": (" \\\\ ", "\\begin{matrix} ", " \\end{matrix}"),
+}
+"""What stands between the children of an element, before them and behind them."""
+
+
+def tex_of_mathml(math: etree._Element) -> str:
+    """Write MathML as TeX."""
+    written: list[list[str]] = [[]]  # of each element that is open: what stands in it, child by child
+    walk = etree.iterwalk(math, events=("start", "end"))
+    for event, element in walk:
+        name = etree.QName(element).localname if isinstance(element.tag, str) else "annotation"
+        if event == "start":
+            if name in {"annotation", "annotation-xml", "mphantom"}:
+                walk.skip_subtree()
+            written.append([])
+        else:
+            children = written.pop()
+            if name not in {"annotation", "annotation-xml", "mphantom"}:
+                written[-1].append(_write(name, element, children))
+    return "".join(written[0])
+
+
+def _write(name: str, element: etree._Element, children: list[str]) -> str:
+    text = " ".join((element.text or "").split())
+    pattern = _PATTERNS.get(name)
+    if pattern is not None and len(children) == pattern.count("{}") + 2 * pattern.count("[{1}]"):
+        base = children[0]
+        grouped = f"{{{base}}}" if name[0:2] == "ms" and len(base) > 1 and not _COMMAND.fullmatch(base) else base
+        return pattern.format(grouped, *children[1:])
+    if name in {"munder", "mover"} and len(children) == 2:
+        return _write_above_or_below(name, *children)
+    if name in {"mi", "mo", "mn"}:
+        return _write_token(name, text)
+    joint, before, behind = _FORMS.get(name, ("", "", ""))
+    if name in {"mtext", "mspace"}:
+        return f"\\text{{{text}}}" if text else " "
+    if name == "mfenced":
+        joint, before, behind = element.get("separators", ",")[:1], element.get("open", "("), element.get("close", ")")
+    return f"{before}{joint.join(children) if joint else _join(children)}{behind}"
+
+
+def _write_above_or_below(name: str, base: str, other: str) -> str:
+    if base.startswith(_WITH_LIMITS):
+        return f"{base}{'_' if name == 'munder' else '^'}{{{other}}}"
+    bare = {command: sign for sign, command in _SIGNS.items()}.get(other, other)
+    if accent := _ACCENTS.get(bare.strip("\\")):
+        return f"{accent}{{{base}}}"
+    return f"\\{name[1:]}set{{{other}}}{{{base}}}"
+
+
+def _write_token(name: str, text: str) -> str:
+    if name == "mi" and len(text) > 1 and text.isalpha():
+        return f"\\{text}" if text in _FUNCTIONS else f"\\mathrm{{{text}}}"
+    return _join([_write_sign(sign) for sign in text])
+
+
+def _write_sign(sign: str) -> str:
+    if sign in _SIGNS or sign.isascii():
+        return _SIGNS.get(sign, sign)
+    kind, _, letter = unicodedata.name(sign, "").partition(" LETTER ")
+    if kind == "GREEK SMALL" and letter.isalpha():
+        return f"\\{letter.lower()}".replace("\\lamda", "\\lambda").replace("\\omicron", "o")
+    if kind == "GREEK CAPITAL" and letter.replace("LAMDA", "LAMBDA").title() in _CAPITALS:
+        return f"\\{letter.replace('LAMDA', 'LAMBDA').title()}"
+    return sign
+
+
+def _join(parts: list[str]) -> str:
+    """Join pieces of TeX, with a space where a letter would become part of the command before it."""
+    joined = ""
+    for part in parts:
+        joined += " " if part[:1].isalpha() and _COMMAND.search(joined[-20:]) else ""
+        joined += part
+    return joined
+
+
+# Where formulas stand in the text.
+
+_MOST_BETWEEN: Final = 100  # elements between a formula and the text of its line
+
+
+class Places(NamedTuple):
+    """Where formulas stand.
+
+    Attributes:
+        block: the block that each is kept with, by its element.
+        in_runs: formulas within a block, by the run that they stand before, at the place of, or behind.
+        beside_blocks: formulas with a paragraph of their own, by the block that they follow, or, of the first, precede.
+    """
+
+    block: dict[int, int]
+    in_runs: dict[int, list[tuple[int, Formula]]]
+    beside_blocks: dict[int, list[Formula]]
+
+
+BEFORE, INSTEAD, BEHIND = range(3)
+
+
+@once_per_page
+def places_of(page: Page) -> Places:
+    """Find the places of a page's formulas."""
+    formulas = formulas_of(page)
+    places = Places({}, {}, {})
+    if not formulas.of or not page.m:
+        return places
+    is_replaced = formulas.replaced[page.run_node]
+    glyphs, inked = np.flatnonzero(page.inked & is_replaced), np.flatnonzero(page.inked & ~is_replaced)
+    others = prefix_sums(page.inked & ~is_replaced)
+    has_others = others[page.block_run_end] > others[page.block_run_begin]
+    box = nearest(page.parent, IS_BLOCK_LEVEL[page.tag])
+
+    def begun_at(run: int) -> int:
+        return int(np.searchsorted(page.run_begin, run, side="right"))
+
+    for element, formula in formulas.of.items():
+        first, around = formulas.first[element], int(box[page.parent[element]])
+        begin, end = page.run_begin[first], page.run_end[element]
+        at = int(np.searchsorted(glyphs, begin))
+        following = int(np.searchsorted(inked, end))
+        ahead = int(inked[following]) if following < len(inked) else page.r
+        behind = int(inked[following - 1]) if following else -1
+        if at < len(glyphs) and glyphs[at] < max(end, page.run_end[first]) and has_others[_block_of(page, glyphs[at])]:
+            run, how = int(glyphs[at]), INSTEAD
+        elif _is_in_line(page, around, ahead, int(page.end[element]), begun_at(ahead)):
+            run, how = ahead, BEFORE
+        elif _is_in_line(page, around, behind, begun_at(behind), first):
+            run, how = behind, BEHIND
+        else:
+            places.block[element] = block = max(_block_of(page, behind), 0)
+            places.beside_blocks.setdefault(block, []).append(formula)
+            continue
+        places.block[element] = _block_of(page, run)
+        places.in_runs.setdefault(run, []).append((how, formula))
+    return places
+
+
+def _is_in_line(page: Page, box: int, run: int, begin: int, end: int) -> bool:
+    """Whether a run stands in a block of a box, and none of the elements between is block-level."""
+    block = _block_of(page, run)
+    if block < 0 or page.block_node[block] != box or end - begin > _MOST_BETWEEN:
+        return False
+    return not IS_BLOCK_LEVEL[page.tag[begin : max(begin, end)]].any()
+
+
+def _block_of(page: Page, run: int) -> int:
+    """The block of a run; -1 for a run in none."""
+    block = int(np.searchsorted(page.block_run_end, run, side="right"))
+    return block if run >= 0 and block < page.m and page.block_run_begin[block] <= run else -1
