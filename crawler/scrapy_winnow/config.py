@@ -23,6 +23,7 @@ from scrapy_winnow.fields import OPTIONAL_FIELDS, WRITTEN_FIELDS
 from scrapy_winnow.storage.clients import check_address
 from scrapy_winnow.storage.evidence import MAX_PAGES
 from winnow.counting import MIN_PAGES
+from winnow.duplicates import SAME_TEXT_RESEMBLANCE, SAME_TEXT_SKETCH
 from winnow.evidence.comments import COMMENTS, Comments
 from winnow.models import load_model
 from winnow.models.scores import FAVORS, SCOPES
@@ -353,7 +354,12 @@ class Config:
     duplicates: bool = _setting(
         True, _bool, "look for [near-duplicates](../guides/near-duplicates.md) during the crawl"
     )
-    drop_duplicates: bool = _setting(False, _bool, "drop near-duplicates rather than mark them")
+    drop_duplicates: bool = _setting(
+        False,
+        _bool,
+        "drop pages that have [nearly all their text](../guides/near-duplicates.md#dropping), of 30 words or more, in "
+        "common with another, rather than mark them",
+    )
     duplicates_ttl: int = _setting(
         30 * DAY_S,
         _int(1, MAX_TTL_S),
@@ -498,6 +504,9 @@ class Config:
             raise ConfigError(problems)
         if values["metadata"]:
             values["outputs"] |= {"metadata"}
+        if values["drop_duplicates"]:
+            values["duplicates_sketch"] = max(values["duplicates_sketch"], SAME_TEXT_SKETCH)
+            values["duplicates_resemblance"] = values["duplicates_resemblance"] or SAME_TEXT_RESEMBLANCE
         return cls(**values)
 
 

@@ -80,7 +80,7 @@ class CleanItems:
         """
         winnow, step = self._winnow, self._winnow.step
         source = winnow.sources.take(item)
-        found = cleaned = original = None
+        found = cleaned = verdict = None
         with step("read the item", stats.ITEMS_FAILED, source.url if source is not None else None):
             found = self._html_of(item, source)
         if found is None:
@@ -98,10 +98,10 @@ class CleanItems:
             winnow.count(stats.ITEMS_WITH_EVIDENCE)
         if url is not None:
             with step("look for near-duplicates of the item", stats.ITEMS_INCOMPLETE, url):
-                original = await self._find_original(url, cleaned)
-        if original is not None:
-            cleaned.values["duplicate_of"] = original
-            self._drop_duplicate(original, options)
+                verdict = await self._find_original(url, cleaned)
+        if verdict is not None:
+            cleaned.values["duplicate_of"] = verdict.duplicate_of
+            self._drop_same_text(verdict, cleaned, options)
         with step("fill the fields of the item", stats.ITEMS_INCOMPLETE, url):
             self._writer.write(adapter, cleaned.values)
         return item
@@ -160,7 +160,7 @@ class CleanItems:
         rules = options.rules_of(winnow.config.rules, url)
         return await cleaner.clean(html, url, hashed, counts, options.model, rules)
 
-    async def _find_original(self, url: str, cleaned: CleanedItem) -> str | None:
+    async def _find_original(self, url: str, cleaned: CleanedItem) -> Verdict | None:
         winnow = self._winnow
         if winnow.duplicates is None:
             return None
@@ -169,11 +169,10 @@ class CleanItems:
         else:
             writes = not winnow.config.read_only  # a look counts no page that the call could go along with
             verdict = await winnow.duplicates.find(url, cleaned.shingles, enter=writes, can_wait=writes)
-        if verdict is None:
+        if verdict is None or verdict.duplicate_of is None:
             return None
-        if verdict.duplicate_of is not None:
-            winnow.count(stats.ITEMS_DUPLICATE)
-        return verdict.duplicate_of
+        winnow.count(stats.ITEMS_DUPLICATE)
+        return verdict
 
     async def _enter_stored(self, item: Any) -> None:
         if self._unstored is None:
@@ -183,11 +182,12 @@ class CleanItems:
         else:
             await self._unstored.stored(self._winnow.duplicates)
 
-    def _drop_duplicate(self, original: str, options: RequestOptions) -> None:
-        choice = options.drop_duplicates
-        if self._winnow.config.drop_duplicates if choice is None else choice:
+    def _drop_same_text(self, verdict: Verdict, cleaned: CleanedItem, options: RequestOptions) -> None:
+        config, choice = self._winnow.config, options.drop_duplicates
+        is_same = verdict.is_same_text(cleaned.shingles, config.duplicates_sketch, config.duplicates_resemblance)
+        if is_same and (config.drop_duplicates if choice is None else choice):
             self._winnow.count(stats.ITEMS_DROPPED)
-            raise DropItem(f"near-duplicate of {original}", log_level="INFO")
+            raise DropItem(f"the text is that of {verdict.duplicate_of}", log_level="INFO")
 
 
 def _site_of(source: ItemSource | None, url: str | None) -> str | None:

@@ -34,6 +34,12 @@ COMMON: Final = 4
 MAX_DOCUMENTS: Final = 1_000_000
 """Documents that an index in memory holds, by default."""
 
+SAME_TEXT_RESEMBLANCE: Final = 0.9
+SAME_TEXT_SHINGLES: Final = 25
+SAME_TEXT_SKETCH: Final = 64
+"""A document may be dropped for another if they share nine tenths of their windows, which 64 hashes tell within 0.04,
+and it has 30 words: pages with a few words, as those of photographs, may differ in all that is no text."""
+
 _KEY_BYTES: Final = 6
 """The index uses the upper 48 bits of a shingle: two documents agree by chance in one of 10^12 comparisons."""
 
@@ -119,6 +125,17 @@ class Verdict:
     duplicate_of: str | None = None
     resemblance: float | None = None
     cluster: str | None = None
+
+    def is_same_text(self, hashes: Hashes, keep: int, min_resemblance: float | None = None) -> bool:
+        """Whether the document may be dropped, since the original has nearly all its text.
+
+        Args:
+            hashes: uint64, its shingles, of which up to ``keep`` were kept.
+            keep: with fewer than :data:`SAME_TEXT_SHINGLES` of them all have to be there.
+            min_resemblance: another one than :data:`SAME_TEXT_RESEMBLANCE`.
+        """
+        least = min_resemblance or SAME_TEXT_RESEMBLANCE
+        return (self.resemblance or 0.0) >= least and len(hashes) >= min(SAME_TEXT_SHINGLES, keep)
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     parser.add_argument("files", nargs="+", metavar="FILE", help="JSON lines, or - for standard input")
     parser.add_argument("-o", "--output", type=Path, metavar="OUT", help="file to write (default: standard output)")
-    parser.add_argument("--drop", action="store_true", help="leave near-duplicates out")
+    parser.add_argument("--drop", action="store_true", help="leave out what has nearly all its text in common")
     parser.add_argument("--url-field", default="url", metavar="NAME", help="(default: %(default)s)")
     parser.add_argument("--text-field", default="text", metavar="NAME", help="(default: %(default)s)")
     parser.add_argument(
@@ -85,13 +85,18 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run(options: argparse.Namespace) -> int:
     """Decide the documents in their order."""
+    from winnow.duplicates import SAME_TEXT_RESEMBLANCE, SAME_TEXT_SKETCH  # noqa: PLC0415  (help need not wait for numpy)
+
     if not 8 <= options.sketch <= 1024:
         raise CommandError("--sketch: from 8 to 1024")
     if options.ttl < 1:
         raise CommandError("--ttl: at least 1")
     if options.resemblance is not None and not 0 < options.resemblance <= 1:
         raise CommandError("--resemblance: above 0 and at most 1")
-    broken = total = repeated = 0
+    if options.drop:
+        options.sketch = max(options.sketch, SAME_TEXT_SKETCH)
+        options.resemblance = options.resemblance or SAME_TEXT_RESEMBLANCE
+    broken = total = repeated = dropped = 0
     with ExitStack() as opened:
         decide = opened.enter_context(_index(options))
         output = opened.enter_context(_output(options))
@@ -99,18 +104,21 @@ def run(options: argparse.Namespace) -> int:
             documents = [found for row in rows if (found := _document_in(row, options)) is not None]
             broken += len(rows) - len(documents)
             verdicts = decide([(url, hashes) for _, url, hashes in documents])
-            for (row, _, _), verdict in zip(documents, verdicts, strict=True):
+            for (row, _, hashes), verdict in zip(documents, verdicts, strict=True):
                 total += 1
                 repeated += verdict.duplicate_of is not None
-                if verdict.duplicate_of is None or not options.drop:
+                if options.drop and verdict.is_same_text(hashes, options.sketch, options.resemblance):
+                    dropped += 1
+                else:
                     row |= {
                         "duplicate_of": verdict.duplicate_of,
                         "resemblance": verdict.resemblance,
                         "cluster": verdict.cluster,
                     }
                     output.write(json.dumps(row, ensure_ascii=False) + "\n")
+    dropped_note = f", {dropped:,} of them dropped" if options.drop else ""
     broken_note = f", {broken:,} lines that are no documents" if broken else ""
-    print(f"winnow: {total:,} documents, {repeated:,} near-duplicates{broken_note}", file=sys.stderr)
+    print(f"winnow: {total:,} documents, {repeated:,} near-duplicates{dropped_note}{broken_note}", file=sys.stderr)
     return FAILED if broken else 0
 
 

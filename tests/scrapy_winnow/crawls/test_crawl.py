@@ -113,16 +113,19 @@ def test_a_page_above_a_cap_is_passed_through_and_said_to_be(web, start_crawls):
         assert "Copyright" in crawled.item(url)["text"]
 
 
-def test_near_duplicates_are_marked_and_on_a_setting_dropped(web, start_crawls):
+def test_near_duplicates_are_marked_and_on_a_setting_dropped_if_they_have_no_text_of_their_own(web, start_crawls):
     (url,) = web.add_articles(1)
-    copy = web.add("/copy", web.pages["/0"][2].replace(b"Next story", b"Further on"))
-    plan = {"urls": [], "callback": "fed", "later": [[url], [copy]]}
+    article = web.pages["/0"][2]
+    own = " ".join(f"What happened on day {n} after it is told here alone." for n in range(4)).encode()
+    longer = web.add("/longer", article.replace(b"</p></div>", b"</p><p>" + own + b"</p></div>", 1))
+    copy = web.add("/copy", article.replace(b"<title>Story 0", b"<title>The same story 0"))
+    plan = {"urls": [], "callback": "fed", "later": [[url], [longer], [copy]], "WINNOW_SITE_EVIDENCE": False}
     marked, dropped, off = start_crawls(
         plan, {**plan, "WINNOW_DROP_DUPLICATES": True}, {**plan, "WINNOW_DUPLICATES": False}
     ).results()
-    assert marked.item(copy)["duplicate_of"] == url
+    assert marked.item(copy)["duplicate_of"] == marked.item(longer)["duplicate_of"] == url
     assert "duplicate_of" not in marked.item(url)
-    assert [item["url"] for item in dropped.items] == [url]
+    assert [item["url"] for item in dropped.items] == [url, longer]
     assert dropped.winnow_stats["winnow/items/dropped"] == 1
     assert "winnow/items/duplicate" not in off.winnow_stats
 
