@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import argparse
 import webbrowser
-from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scrapy_winnow.commands.common import CommandError, InputError, read_page, reason, warn, write_output
 from scrapy_winnow.commands.server import connect_to
 
 if TYPE_CHECKING:
-    from scrapy_winnow.inspector.documents import Documents, GoldFile
+    from scrapy_winnow.inspector.documents import Documents, GoldFile, RulesFile
     from scrapy_winnow.inspector.inspector import Inspector
     from scrapy_winnow.inspector.replay import Replay
 
@@ -62,7 +61,10 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--site", type=Path, metavar="DIR", help="pages of the same site (default: PAGE, if it holds several)"
     )
     parser.add_argument(
-        "--pages", type=int, default=0, metavar="N", help="pages of the site that are counted at first (default: 0)"
+        "--pages",
+        type=int,
+        metavar="N",
+        help="pages of the site that are counted at first (default: all that a crawl has counted, else 0)",
     )
     parser.add_argument("--page", default="1", metavar="N", help="number or name of the first page of a folder to show")
     counted = parser.add_mutually_exclusive_group()
@@ -71,6 +73,12 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--state-dir", type=Path, metavar="DIR", help="use what the private server of a project has counted"
     )
     parser.add_argument("--prefix", default="winnow", help="first part of every key there (default: %(default)s)")
+    parser.add_argument(
+        "--rules",
+        type=Path,
+        metavar="FILE",
+        help="apply the rules of this file, and write those that are clicked into it",
+    )
     parser.add_argument(
         "--collect", type=Path, metavar="FILE", help="save corrections as gold pages in this .jsonl file"
     )
@@ -93,61 +101,69 @@ def run(options: argparse.Namespace) -> int:
     from scrapy_winnow.inspector.documents import DocumentError  # noqa: PLC0415
     from scrapy_winnow.inspector.server import InspectorServer, render_document  # noqa: PLC0415
 
-    with ExitStack() as stack:
-        try:
-            inspector = _open_inspector(options, stack)
-            number = _page_number(inspector, options.page)
-            page = inspector.page(number)
-            for model in options.model:
-                page.model(model)
-        except DocumentError as error:
-            raise CommandError(f"{options.source}: {error}") from error
-        except (OSError, ValueError) as error:
-            raise CommandError(reason(error)) from error
-        if options.output is not None:
-            data, title = inspector.data(number, server=False), inspector.title(number)
-            write_output(options.output, render_document(data, title=title, load_assets=options.load_assets))
-            return 0
-        try:
-            server = InspectorServer(inspector, options.port)
-        except (OSError, OverflowError) as error:
-            raise CommandError(f"--port {options.port}: {error}") from error
-        with server:
-            address = server.url + (f"?page={number}" if number else "")
-            print(address, flush=True)
-            if not options.no_browser:
-                warn("opening it in the browser; Ctrl+C ends")
-                webbrowser.open(address)
-            server.wait()
+    try:
+        inspector = _open_inspector(options)
+        number = _page_number(inspector, options.page)
+        page = inspector.page(number)
+        for model in options.model:
+            page.model(model)
+    except DocumentError as error:
+        raise CommandError(f"{options.source}: {error}") from error
+    except (OSError, ValueError) as error:
+        raise CommandError(reason(error)) from error
+    if options.output is not None:
+        data, title = inspector.data(number, server=False), inspector.title(number)
+        write_output(options.output, render_document(data, title=title, load_assets=options.load_assets))
+        return 0
+    try:
+        server = InspectorServer(inspector, options.port)
+    except (OSError, OverflowError) as error:
+        raise CommandError(f"--port {options.port}: {error}") from error
+    with server:
+        address = server.url + (f"?page={number}" if number else "")
+        print(address, flush=True)
+        if not options.no_browser:
+            warn("opening it in the browser; Ctrl+C ends")
+            webbrowser.open(address)
+        server.wait()
     return 0
 
 
-def _open_inspector(options: argparse.Namespace, stack: ExitStack) -> Inspector:
+def _open_inspector(options: argparse.Namespace) -> Inspector:
     from scrapy_winnow.inspector.documents import Documents  # noqa: PLC0415
     from scrapy_winnow.inspector.inspector import Inspector  # noqa: PLC0415
+    from scrapy_winnow.inspector.replay import CountedReplay  # noqa: PLC0415
 
     documents = Documents(options.source, options.url, _read_page)
+    replay = _open_replay(options, documents)
+    pages = replay.seen if options.pages is None and isinstance(replay, CountedReplay) else options.pages or 0
     return Inspector(
         documents,
         models=options.model,
-        replay=_open_replay(options, documents, stack),
+        replay=replay,
         gold=_open_gold(options),
         load_assets=options.load_assets,
-        pages=max(options.pages, 0),
+        pages=max(pages, 0),
+        rules=_open_rules(options.rules),
     )
 
 
-def _open_replay(options: argparse.Namespace, documents: Documents, stack: ExitStack) -> Replay | None:
+def _open_rules(path: Path | None) -> RulesFile | None:
+    from scrapy_winnow.inspector.documents import RulesFile  # noqa: PLC0415
+
+    try:
+        return None if path is None else RulesFile(path)
+    except (OSError, ValueError) as error:
+        raise CommandError(f"--rules {path}: {reason(error)}") from error
+
+
+def _open_replay(options: argparse.Namespace, documents: Documents) -> Replay | None:
     """Return what Redis has counted, where one is given, or else the other pages of the site, where there are any."""
     from scrapy_winnow.inspector.documents import Documents  # noqa: PLC0415
-    from scrapy_winnow.inspector.replay import CountedReplay, FolderReplay  # noqa: PLC0415
+    from scrapy_winnow.inspector.replay import FolderReplay  # noqa: PLC0415
 
     if options.redis_url is not None or options.state_dir is not None:
-        from scrapy_winnow.storage.hosts import HostLabels  # noqa: PLC0415
-        from winnow.fingerprints import FINGERPRINT_VERSION  # noqa: PLC0415
-
-        client = stack.enter_context(connect_to(options.redis_url, options.state_dir))
-        return CountedReplay(lambda host: HostLabels.read(client, options.prefix, FINGERPRINT_VERSION, host))
+        return _read_counts(options, documents)
     if options.site is not None:
         documents = Documents(str(options.site), options.url, _read_page)
         if not documents.is_one_site:
@@ -160,6 +176,25 @@ def _open_replay(options: argparse.Namespace, documents: Documents, stack: ExitS
     else:
         replay.start()
     return replay
+
+
+def _read_counts(options: argparse.Namespace, documents: Documents) -> Replay | None:
+    """Return what a crawl has counted of the host of the first page."""
+    from scrapy_winnow.inspector.replay import CountedReplay  # noqa: PLC0415
+    from scrapy_winnow.storage.hosts import HostLabels  # noqa: PLC0415
+    from scrapy_winnow.storage.keys import host_keys, site_of  # noqa: PLC0415
+    from winnow.fingerprints import FINGERPRINT_VERSION  # noqa: PLC0415
+
+    with connect_to(options.redis_url, options.state_dir) as client:
+        host = site_of(documents.read(0).url or "")
+        if host is None:
+            raise CommandError("the counts are those of a host: give the page's address with --url")
+        labels = HostLabels.read(client, options.prefix, FINGERPRINT_VERSION, host, every=True)
+        ids: Any = client.get(host_keys(options.prefix, FINGERPRINT_VERSION, host).guard) or b""
+    if labels is None:
+        warn(f"no page of {host} has been counted there")
+        return None
+    return CountedReplay(labels, frozenset(ids[at : at + 8] for at in range(0, len(ids), 8)))
 
 
 def _read_page(name: str) -> bytes:

@@ -17,6 +17,7 @@ import numpy as np
 
 from scrapy_winnow.storage.keys import site_of
 from winnow.output.text import join_blocks
+from winnow.rules import Rules
 from winnow.training.sites import page_files
 
 if TYPE_CHECKING:
@@ -188,6 +189,37 @@ def _title(source: str) -> str:
 
 def _is_address(source: str) -> bool:
     return source.lower().startswith(("http://", "https://"))
+
+
+class RulesFile:
+    """A file of rules of the user's own, to which the inspector adds.
+
+    Args:
+        path: the file, TOML or JSON; it may not exist yet.
+
+    Attributes:
+        rules: all that it holds.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: it holds something else.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.rules = Rules.read(path) if path.exists() else Rules()
+
+    def add(self, site: str | None, selector: str, *, keep: bool) -> None:
+        """Add a rule at the end, and leave the rest of the file as it is; ``None`` stands for all sites."""
+        rule = ({"site": site} if site else {}) | {"keep" if keep else "drop": selector}
+        text = self.path.read_text("utf-8") if self.path.exists() else ""
+        if self.path.suffix == ".json":
+            text = json.dumps([*json.loads(text or "[]"), rule], ensure_ascii=False, indent=1) + "\n"
+        else:
+            lines = (f"{name} = {json.dumps(value, ensure_ascii=False)}\n" for name, value in rule.items())
+            text = f"{text.rstrip()}\n\n[[rules]]\n{''.join(lines)}".lstrip()
+        self.path.write_text(text, "utf-8")
+        self.rules = Rules.read(self.path)
 
 
 class GoldFile:

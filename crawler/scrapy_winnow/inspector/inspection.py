@@ -8,17 +8,20 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
-from scrapy_winnow.fields import CleaningOptions, clean_item
+from scrapy_winnow.fields import FIELDS, Outcome
 from scrapy_winnow.inspector.drawing import describe_page, find_style_sheets
-from scrapy_winnow.storage.evidence import HashedPage
+from scrapy_winnow.storage.evidence import HashedPage, SiteEvidence
 from winnow import DEFAULT_LIMITS, Cleaned, Limits, Page, PageTooLarge, clean, load_model
 from winnow.cleaning import check_choice
+from winnow.counting import MIN_PAGES
+from winnow.duplicates import shingles
 from winnow.evidence.draft import Reason
 from winnow.evidence.marked_articles import with_authors_mark
 from winnow.evidence.site_counts import with_site_counts
 from winnow.models.networks import Attribution, BlockPerceptron, attribute_scores
 from winnow.models.scores import FAVORS, FixedThreshold
 from winnow.output.text import block_texts
+from winnow.rules import Rules
 from winnow.site import PageCounts
 from winnow.smoothing import smooth_scores
 
@@ -187,12 +190,14 @@ class Inspection:
         page: the same, parsed.
         replay: the other pages of its site; ``None`` where none are known.
         passed_through: why a crawl would pass it through uncut: ``"bytes"``, ``"nodes"`` or ``"depth"``.
+        rules: the user's own.
     """
 
     document: Document
     page: Page
     replay: Replay | None = None
     passed_through: str | None = None
+    rules: Rules = field(default_factory=Rules)
     _models: dict[str | None, CachedModel] = field(default_factory=dict)
     _hashed: HashedPage | None = None
     _texts: list[str] | None = None
@@ -210,6 +215,10 @@ class Inspection:
             deep = Limits(_WIDE.max_bytes, _WIDE.max_nodes, max(DEFAULT_LIMITS.max_depth, 1 << 20))
             page = Page.parse(document.html, document.url, encoding=document.encoding, limits=deep)
         return cls(document, page, replay, passed_through)
+
+    def follow(self, rules: Rules) -> None:
+        """Go by other rules from now on."""
+        self.rules, self._cleaned = rules, None
 
     @property
     def texts(self) -> list[str]:
@@ -245,7 +254,7 @@ class Inspection:
             model = self.model(trial.model).with_trial(trial)
             switches: dict[str, Any] = {"smooth": trial.smooth, "favor": trial.favor}
             site = None if df is None else PageCounts(df, pages)
-            self._cleaned = trial, clean(self.page, model=model, site=site, **switches)
+            self._cleaned = trial, clean(self.page, model=model, site=site, rules=self.rules, **switches)
         return self._cleaned[1]
 
     def describe(self, *, load_assets: bool = False) -> dict[str, Any]:
@@ -300,14 +309,11 @@ class Inspection:
         from markdown_it import MarkdownIt  # noqa: PLC0415  (of the extra [inspect], and not needed for the scores)
 
         cleaned = self.cleaned(trial)
-        df = self.evidence(trial.pages)
-        item = clean_item(
-            *(self.document.html, self.document.url, None),
-            model=self.model(trial.model).with_trial(trial),
-            options=CleaningOptions(limits=_WIDE, favor=trial.favor),
-        ).values
-        item |= {"text": cleaned.text, "template_share": round(cleaned.template_share, 4)}
-        item |= {"label_source": "page" if df is None else "site", "evidence_pages": 0 if df is None else trial.pages}
+        df, counts = self.evidence(trial.pages), None
+        if df is not None and self.replay is not None:
+            counts = SiteEvidence(df, min(trial.pages, self.replay.seen), 0, counted=False)
+        outcome = Outcome(cleaned, counts, counts is not None and counts.pages >= MIN_PAGES, shingles(cleaned.text))
+        item = {field.name: field.value(outcome) for field in FIELDS if field.value is not None and not field.optional}
         markdown = cleaned.markdown
         renderer = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])  # HTML stays text
         return {

@@ -7,16 +7,18 @@ import gzip
 import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
 from scrapy_winnow.inspector.documents import DocumentError, gold_name
 from scrapy_winnow.inspector.inspection import Inspection, Trial
+from scrapy_winnow.profiles import Selectors
 from winnow.models import DEFAULT_MODEL, shipped_models
 from winnow.models.scores import FAVORS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from scrapy_winnow.inspector.documents import Documents, GoldFile
+    from scrapy_winnow.inspector.documents import Documents, GoldFile, RulesFile
     from scrapy_winnow.inspector.replay import Replay
 
 _MAX_OPEN: Final = 3  # pages
@@ -45,6 +47,7 @@ class Inspector:
         gold: where corrections are saved; ``None`` where they are not.
         load_assets: whether pages load their images and style sheets.
         pages: pages of the site that are counted at first.
+        rules: the user's own rules; ``None`` without a file for them.
     """
 
     documents: Documents
@@ -53,6 +56,7 @@ class Inspector:
     gold: GoldFile | None = None
     load_assets: bool = False
     pages: int = 0
+    rules: RulesFile | None = None
     _open: dict[int, Inspection] = field(default_factory=dict)
 
     def page(self, number: int) -> Inspection:
@@ -66,7 +70,9 @@ class Inspector:
         if number not in self._open:
             while len(self._open) >= _MAX_OPEN:
                 del self._open[next(iter(self._open))]
-            self._open[number] = Inspection.of(self.documents.read(number), self.replay)
+            page = self._open[number] = Inspection.of(self.documents.read(number), self.replay)
+            if self.rules is not None:
+                page.follow(self.rules.rules)
         return self._open[number]
 
     def title(self, number: int) -> str:
@@ -87,6 +93,7 @@ class Inspector:
             "state": state,
             "assets": self.load_assets,
             "models": self._choices(),
+            "rules": server and self.rules is not None,
             "notice": self._notice(page, fallback=state["fallback"]),
         }
         if server and self.gold is not None:
@@ -113,6 +120,26 @@ class Inspector:
             raise DocumentError("corrections are not saved: start with --collect FILE")
         self.gold.save(self.page(number), trial, marks)
         return {"saved": len(self.gold), "next": self._next(number)}
+
+    def add_rule(self, number: int, trial: Trial, element: int, *, keep: bool) -> dict[str, Any]:
+        """Write a rule with a selector of an element that is likely to last, and return the new state.
+
+        Raises:
+            DocumentError: there is no file for rules.
+            IndexError: the page has no such element.
+            OSError: it cannot be written.
+        """
+        if self.rules is None:
+            raise DocumentError("rules are not written: start with --rules FILE")
+        page = self.page(number)
+        if not 0 <= element < page.page.n:
+            raise IndexError(f"no element {element}")
+        selector = Selectors(page.page).selector_of(element)
+        self.rules.add(urlsplit(page.document.url or "").hostname, selector, keep=keep)
+        for other in self._open.values():
+            other.follow(self.rules.rules)
+        said = f"{'keep' if keep else 'drop'} {selector} is written to {self.rules.path.name}"
+        return {"said": said, "state": page.state(trial)}
 
     def seen(self) -> dict[str, Any]:
         """Return how many pages of the site were read."""

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import random
 import threading
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
 from scrapy_winnow.inspector.documents import DocumentError
 from scrapy_winnow.storage.evidence import HashedPage, SiteEvidence
-from scrapy_winnow.storage.keys import site_of
 from winnow.page.page import Page, PageTooLarge
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -104,22 +102,23 @@ class FolderReplay:
 
 
 class CountedReplay:
-    """The counts of crawls, scaled to so many pages.
+    """What a crawl has counted of a host: as it is now, and scaled to fewer pages.
 
     Args:
-        read: returns the labels of a host by its name, ``None`` for an unknown host.
+        labels: all that is counted of the host.
+        contents: fingerprints of the pages that were counted, 8 bytes each; not known of a host that has settled.
     """
 
-    def __init__(self, read: Callable[[str], HostLabels | None]) -> None:
-        self._read = lru_cache(maxsize=16)(read)
-        self.seen = self.total = MAX_PAGES
+    def __init__(self, labels: HostLabels, contents: frozenset[bytes] = frozenset()) -> None:
+        self._labels = labels
+        self._contents = contents
+        self.seen = self.total = labels.pages
 
     def frequencies(self, name: str, page: HashedPage, pages: int) -> NDArray[np.int64]:  # noqa: ARG002  see Replay
         """See :class:`Replay`."""
-        host = site_of(page.page.url or "")
-        labels = self._read(host) if host is not None else None
-        fractions = np.zeros(len(page.fingerprints)) if labels is None else labels.df(page.fingerprints) / labels.pages
-        df = 1 + np.rint(fractions * (pages - 1)).astype(np.int64)
+        own = int(page.contents_id in self._contents)
+        others = np.maximum(self._labels.df(page.fingerprints) - own, 0)
+        df = 1 + np.rint(others * ((pages - 1) / max(self._labels.pages - own, 1))).astype(np.int64)
         return page.frequencies(SiteEvidence(df, pages, 0, counted=False))
 
 

@@ -194,6 +194,7 @@ class _Handler(BaseHTTPRequestHandler):
             "outputs": self._outputs,
             "weights": self._weights,
             "gold": self._gold,
+            "rule": self._rule,
             "seen": self._seen,
         }
         if path not in answers or self.headers.get("Content-Type") != "application/json":
@@ -222,6 +223,10 @@ class _Handler(BaseHTTPRequestHandler):
     def _gold(self, number: int, body: dict[str, Any]) -> dict[str, Any]:
         marks = {int(block): str(label) for block, label in body["marks"]}
         return self.server.owner.inspector.save(number, Trial.of(body["trial"]), marks)
+
+    def _rule(self, number: int, body: dict[str, Any]) -> dict[str, Any]:
+        element, keep = int(body["element"]), bool(body["keep"])
+        return self.server.owner.inspector.add_rule(number, Trial.of(body["trial"]), element, keep=keep)
 
     def _seen(self, number: int, body: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG002  one shape for all answers
         return self.server.owner.inspector.seen()

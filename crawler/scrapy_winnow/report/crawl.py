@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import platform
+import shlex
 import sys
 import time
 from contextlib import suppress
@@ -20,7 +21,7 @@ from scrapy.http import HtmlResponse
 from scrapy.utils.asyncio import run_in_thread
 
 from scrapy_winnow import stats
-from scrapy_winnow.config import SETTINGS, Config
+from scrapy_winnow.config import PREFIX, SETTINGS, Config
 from scrapy_winnow.extension import Winnow
 from scrapy_winnow.report.records import CrawlRecord, Samples, page_record
 from scrapy_winnow.storage.clients import blocking_client
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from rich.live import Live
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+    from scrapy.settings import BaseSettings
 
 logger = logging.getLogger(__name__)
 
@@ -124,6 +126,7 @@ class CrawlReport:
             if settings.get(name, setting.default) not in (setting.default, "")
         }
         record.versions = _versions()
+        record.inspect_options = _inspect_options(self._config, settings)
         winnow = self._crawler.get_extension(Winnow)
         try:
             from scrapy_winnow.report.document import render_report  # noqa: PLC0415  (of the extra [inspect])
@@ -152,6 +155,17 @@ class _Errors(logging.Handler):
 def _read_host_records(url: str, prefix: str, names: list[str]) -> dict[str, Any]:
     with blocking_client(url, socket_timeout=_TIMEOUT_S, socket_connect_timeout=_TIMEOUT_S) as client:
         return {host.host: host for host in HostRecords(client, prefix, FINGERPRINT_VERSION).named(names)}
+
+
+def _inspect_options(config: Config, settings: BaseSettings) -> str:
+    """Options with which ``winnow inspect`` cleans a page as the crawl did; an address may hold a password."""
+    options = ["--redis-url", '"$WINNOW_REDIS_URL"']
+    if config.redis_url is None:
+        options = ["--state-dir", shlex.quote(str(config.state_dir.absolute()))]
+    for name in ("redis_prefix", "model", "rules"):
+        if isinstance(value := settings.get(f"{PREFIX}{name.upper()}"), str):
+            options += [f"--{name.removeprefix('redis_')}", shlex.quote(value)]
+    return " ".join(options)
 
 
 def _versions() -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import shlex
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from functools import lru_cache
@@ -361,6 +362,7 @@ def _template() -> Template:
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters["number"] = lambda value: f"{value:,}"
     environment.filters["ago"] = ago
+    environment.filters["quote"] = shlex.quote
     environment.filters["percent"] = lambda value: f"{value:.0%}"
     return environment.from_string(_asset("report.html"))
 

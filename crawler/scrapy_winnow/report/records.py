@@ -85,6 +85,7 @@ class CrawlRecord:
         hosts: what Redis knows of the hosts.
         samples: some pages of each host, with their HTML.
         title: its name.
+        inspect_options: options with which ``winnow inspect`` cleans a page as the crawl did; "" where unknown.
     """
 
     pages: list[PageRecord] = field(default_factory=list)
@@ -96,6 +97,7 @@ class CrawlRecord:
     hosts: dict[str, HostRecord] = field(default_factory=dict)
     samples: Samples | None = None
     title: str = "Crawl"
+    inspect_options: str = ""
 
     def add(self, page: PageRecord) -> None:
         """Add a page."""

@@ -165,8 +165,15 @@ class HostLabels:
     expected: float
 
     @classmethod
-    def read(cls, client: Redis, prefix: str, version: int, host: str) -> Self | None:
+    def read(cls, client: Redis, prefix: str, version: int, host: str, *, every: bool = False) -> Self | None:
         """Read the frozen labels of a host or, while it is counting, those that its counts give.
+
+        Args:
+            client: a blocking client.
+            prefix: first part of every key.
+            version: version of the fingerprints.
+            host: its name.
+            every: while the host is counting, take all its nodes rather than those that are template.
 
         Returns:
             The labels, or ``None`` for a host that is not known or of which too little is known.
@@ -179,17 +186,17 @@ class HostLabels:
             labels = packed["fingerprint"].astype(np.uint64), packed["fraction"].copy()
             return cls(pages, frozen, *labels, float(fields[3] or 0))
         entries: Any = client.hgetall(nodes)
-        if pages < MIN_PAGES or not entries:
+        if pages < (1 if every else MIN_PAGES) or not entries:
             return None
-        return cls._of_counts(pages, frozen, entries)
+        return cls._of_counts(pages, frozen, entries, 0.0 if every else max(THETA * pages, MIN_DF))
 
     @classmethod
-    def _of_counts(cls, pages: int, frozen: int, entries: dict[bytes, bytes]) -> Self:
+    def _of_counts(cls, pages: int, frozen: int, entries: dict[bytes, bytes], min_pages: float) -> Self:
         """The labels that ``count_page.lua`` would freeze now."""
         nodes = np.frombuffer(b"".join(entries), "<u8").astype(np.uint64)
         entry = np.frombuffer(b"".join(entries.values()), ENTRY)
         seen = entry["seen"].astype(np.int64)
-        chosen = np.flatnonzero(seen >= max(THETA * pages, MIN_DF))
+        chosen = np.flatnonzero(seen >= min_pages)
         chosen = chosen[np.argsort(nodes[chosen])]
         fractions = np.maximum(np.floor(_ALL_PAGES * seen[chosen] / pages + 0.5), 1).astype(np.uint8)
         expected = float((entry["mass"][chosen] * (fractions / _ALL_PAGES) ** 2).sum())

@@ -157,12 +157,10 @@ def test_the_counts_of_a_crawl_stand_in_for_its_pages() -> None:
     unit = page.page.n + weather
     fingerprint = page.fingerprints[page.units == unit]
     labels = HostLabels(200, 1, fingerprint, np.array([255], np.uint8), 7.0)
-    known = CountedReplay({"harbour.example": labels}.get)
-    df = known.frequencies("3", page, 40)
-    assert df[unit] == 40
-    assert set(np.delete(df[page.page.n :], weather).tolist()) == {1}
-    unknown = CountedReplay({}.get).frequencies("3", page, 40)
-    assert set(unknown[page.page.n :].tolist()) == {1}
+    for pages, contents in ((40, frozenset()), (200, frozenset([page.contents_id]))):
+        df = CountedReplay(labels, contents).frequencies("3", page, pages)
+        assert df[unit] == pages
+        assert set(np.delete(df[page.page.n :], weather).tolist()) == {1}
 
 
 def test_the_pages_of_one_host_of_an_archive_are_read(tmp_path: Path) -> None:

@@ -1,13 +1,17 @@
 import http.client
 import json
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
+from scrapy_winnow.inspector.documents import Documents, RulesFile
+from scrapy_winnow.inspector.inspector import Inspector
 from scrapy_winnow.inspector.server import InspectorServer
 from tests.scrapy_winnow.waiting import SECONDS
+from winnow import Rules
 
 JSON = {"Content-Type": "application/json"}
 
@@ -67,3 +71,23 @@ def test_a_page_that_does_not_exist_is_refused(site_server: InspectorServer) -> 
     status, answer = _request(site_server.url, urlsplit(site_server.url).path + "?page=14")
     assert status == 404
     assert "no page 15" in json.loads(answer)["error"]
+
+
+def test_a_click_writes_a_rule_that_holds_from_then_on(site: Path, tmp_path: Path) -> None:
+    rules = tmp_path / "rules.toml"
+    rules.write_text('[[rules]]  # by hand\nsite = "other.example"\ndrop = "p"')
+    inspector = Inspector(Documents(str(site), "https://harbour.example/"), rules=RulesFile(rules))
+    with InspectorServer(inspector) as server:
+        path = urlsplit(server.url).path
+        state = json.loads(_request(server.url, path + "state", {}, Content_Type="application/json")[1])
+        section = next(each for each in state["sections"] if each["kind"] == 0 and each["characters"])
+        body = {"trial": {}, "element": section["element"], "keep": False}
+        status, answer = _request(server.url, path + "rule", body, Content_Type="application/json")
+    after = json.loads(answer)["state"]
+    assert status == 200
+    assert len(after["text"]) < len(state["text"])
+    written = Rules.read(rules)
+    (rule,) = written.of("https://www.harbour.example/1")
+    assert f"rule: {rule.selector}" in {each["reason"] for each in after["sections"]}
+    assert "# by hand" in rules.read_text()
+    assert written.of("https://other.example/")[0].selector == "p"

@@ -1,9 +1,11 @@
 """What a crawl writes of itself: its report, and a line of progress in a terminal."""
 
+import html
 import json
 import os
 import pty
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +15,7 @@ import pytest
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.test import get_crawler
 
+from scrapy_winnow.commands import main
 from scrapy_winnow.report.crawl import CrawlReport
 
 CRAWL = Path(__file__).parent.parent / "crawl_process.py"
@@ -48,7 +51,9 @@ def test_in_a_terminal_each_crawl_that_wants_one_has_a_line_below_the_log(web: A
     assert said.count("Spider closed (finished)") == 3
 
 
-def test_a_report_has_the_pages_the_hosts_and_the_errors(web, crawl, tmp_path: Path) -> None:
+def test_a_report_has_the_pages_the_hosts_and_the_errors(
+    web, crawl, redis_url: str, prefix: str, tmp_path: Path
+) -> None:
     report = tmp_path / "report.html"
     urls = web.add_articles(20)
     web.add("/broken", "<html><body>The server failed", status=500)
@@ -71,6 +76,20 @@ def test_a_report_has_the_pages_the_hosts_and_the_errors(web, crawl, tmp_path: P
     assert "WINNOW_REDIS_PREFIX" in text
     assert "redis://" not in text
     assert "unix://" not in text
+
+    # The inspector shows a page as the crawl has seen it, and so does the command for a page to check.
+    item, shown = next(item for item in crawled.items if item["evidence_pages"] == 20), tmp_path / "shown.html"
+    counts = ["--redis-url", redis_url, "--prefix", prefix, "--pages", "20"]
+    assert main(["inspect", item["url"], *counts, "-o", str(shown)]) == 0
+    (data,) = re.findall(r'id="data">(.*?)</script>', shown.read_text(encoding="utf-8"), re.DOTALL)
+    fields = json.loads(data)["outputs"]["item"]
+    assert {name: item[name] for name in fields if name in item} == fields
+
+    empty = web.add("/last?a=1&b=2", "<html><body><ul><li><a href=/0>Front page</a></li></ul></body></html>")
+    again = crawl(urls=[empty], WINNOW_REPORT=str(report), WINNOW_RULES=[{"drop": "li"}]).items[0]
+    assert (again["status"], again["evidence_pages"]) == ("empty", 21)
+    (command,) = set(re.findall("winnow inspect [^<]+", report.read_text(encoding="utf-8")))
+    assert shlex.split(html.unescape(command))[2:] == [empty, "--redis-url", "$WINNOW_REDIS_URL", *counts[2:5], "21"]
 
 
 def test_a_report_is_written_also_without_redis(web, crawl, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@
     author: "the author marks another part of the page as the article",
     leftover: "it is left over from a conditional comment", model: "by its score alone", "": "kept",
   };
+  const KEPT = { site: "since few pages of the site have it", "main content": "as part of the main content", structure: "with the table or list it is in" };
   const TABS = ["Sections", "Text", "Markdown", "HTML", "Facts", "Item"];
   const FRAME_POLICY = (nonce, assets) => `default-src 'none'; script-src 'nonce-${nonce}'; style-src 'unsafe-inline'${assets};` +
     ` img-src data:${assets}; font-src data:${assets}; form-action 'none'; base-uri ${assets ? "*" : "'none'"}`;
@@ -167,11 +168,17 @@
       return;
     }
     const parts = [make("h2", {}, make("span", { className: `kind ${KINDS[unit.kind]}`, textContent: KIND_NAMES[unit.kind] }),
-      make("span", { textContent: unit.kind ? REASONS[unit.reason] || unit.reason : `${wordsOf(unit.blocks).toLocaleString("en")} words kept` }))];
+      make("span", { textContent: unit.kind ? REASONS[unit.reason] || unit.reason : `${wordsOf(unit.blocks).toLocaleString("en")} words kept${unit.reason ? `, ${KEPT[unit.reason] || unit.reason}` : ""}` }))];
     if (data.collect && unit.blocks.length) {
       const wrong = make("button", { type: "button", textContent: unit.marked ? "It is right after all" : "This is wrong" });
       wrong.title = "x"; wrong.addEventListener("click", mark);
       parts[0].append(wrong);
+    }
+    const whole = state.kind.slice(firstBlock[unit.element], lastBlock[unit.element]).every((kind) => kind === unit.kind);
+    if (data.rules && unit.blocks.length && whole) { // a rule is for an element, which may hold more than the section
+      const keep = unit.kind !== 0, rule = make("button", { type: "button", textContent: keep ? "Always keep" : "Always drop" });
+      rule.title = "Write a rule for it"; rule.addEventListener("click", () => writeRule(unit.element, keep));
+      parts[0].append(rule);
     }
     const meters = make("div", { className: "meter" });
     meters.append(...meter("page alone", unit.raw));
@@ -195,6 +202,10 @@
       parts.push(make("p", { className: "quiet", textContent: "What weighed most, towards content on the left, towards template on the right:" }), table);
     } else if (!found) askWeights(unit);
     box.replaceChildren(...parts);
+  }
+  async function writeRule(element, keep) {
+    const found = await ask("rule", { trial: state.trial, element, keep });
+    if (found) { outputs = null; become(found.state); notice(found.said); }
   }
   const weightKey = (unit) => `${state.trial.model} ${unit.blocks.join(",")}`;
   async function askWeights(unit) {
