@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 from lxml import etree
 from w3lib.encoding import resolve_encoding
 
@@ -109,8 +110,9 @@ def clean(
         hidden=hidden == "keep",
     )
     decided = decide(page, model, site, options)
+    written = decided.written_by_readers if comments != "drop" else np.zeros(page.m, bool)
     return Cleaned(
-        text=join_blocks(page, decided.texts, decided.kept),
+        text=join_blocks(page, decided.texts, decided.kept, decided.hidden),
         title=page.title,
         template_share=decided.template_share,
         fallback=decided.is_fallback,
@@ -118,7 +120,7 @@ def clean(
         model_version=model.version,
         _decided=decided,
         url=page.url,
-        comments=join_blocks(page, decided.texts, decided.written_by_readers) if comments != "drop" else "",
+        comments=join_blocks(page, decided.texts, written, decided.hidden),
         confidence=decided.choice.confidence,
         kind=decided.choice.kind,
         _parts=Parts(links=links, images=images),

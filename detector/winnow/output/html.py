@@ -15,8 +15,8 @@ from urllib.parse import urljoin
 import numpy as np
 
 from winnow.output.formulas import Formula, formulas_of
+from winnow.output.runs import checkboxes, shown_runs
 from winnow.output.tables import layout
-from winnow.output.text import shown_runs
 from winnow.page.tags import BLOCK_LEVEL, TAG_ID, TAG_NAMES, tag_set
 from winnow.page.tree import nearest
 
@@ -162,7 +162,7 @@ def _stated_base(page: Page) -> str:
 
 def _body(page: Page, remains: Remains, parts: Parts) -> str:
     """Write elements and runs in document order."""
-    formulas = formulas_of(page).of
+    formulas, boxes = formulas_of(page).of, checkboxes(page)
     unwritten = _wrappers(page, remains)
     shown = remains.runs
     if not parts.images:
@@ -194,6 +194,8 @@ def _body(page: Page, remains: Remains, parts: Parts) -> str:
         body.close_before_element(index)
         if index in formulas:
             body.formula(formulas[index])
+        elif index in boxes:
+            body.box(boxes[index])
         elif name:
             pairs = page.attributes[index]
             if name == "img":
@@ -280,6 +282,10 @@ class _Body:
         classes = "math display" if formula.is_display else "math"
         self.written.append(f'<span class="{classes}">{escape(formula.tex, quote=False)}</span>')
 
+    def box(self, box: str) -> None:
+        """Write a box to tick."""
+        self.written.append(f'<span class="task">{"☐" if box == "[ ]" else "☑"}</span> ')
+
     def element(self, name: str, pairs: list[tuple[str, str]], end: int, run_end: int) -> None:
         """Open an element, or write it whole if it has no end tag."""
         border = name in BLOCK_LEVEL
@@ -339,7 +345,7 @@ def _code_language(page: Page, pre: int) -> str:
     while len(around) <= _LEVELS_ABOVE and (above := around[-1].getparent()) is not None:
         around.append(above)
     for candidate in (*element.iterchildren("code"), *around):
-        for name in ("data-lang", "data-language"):
+        for name in ("data-lang", "data-language", "language"):
             if (stated := candidate.get(name, "")[:_MAX_CLASS_CHARACTERS].strip().lower()) and stated.split() == [
                 stated
             ]:
@@ -402,7 +408,8 @@ def _harmless(name: str, value: str, base: str) -> str | None:
     if name in _PLAIN_ATTRIBUTES:
         return value
     if name in _ADDRESSES:
-        return _in_full(value, base) if is_safe_address(value, image=name in {"src", "poster"}) else None
+        is_safe = (value.strip() or name != "href") and is_safe_address(value, image=name in {"src", "poster"})
+        return _in_full(value, base) if is_safe else None
     if name == "srcset":
         return _set_in_full(value, base) if all(map(is_safe_address, value.split(","))) else None
     return None

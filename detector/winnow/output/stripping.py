@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from winnow.output.formulas import formulas_of, places_of
+from winnow.output.runs import checkboxes, unwritten_elements
 from winnow.output.tables import layout
 from winnow.page.tags import TAG_ID, UNSEEN_TEXT, tag_set
 from winnow.page.tree import nearest, prefix_sums, runs_of_blocks, sums_over_runs, within
@@ -63,15 +64,16 @@ def remains(page: Page, template: NDArray[np.bool_], hidden: NDArray[np.bool_] |
     text_here = sums_over_runs(page, all_text)
     kept_here = sums_over_runs(page, kept_text)
 
-    seen = ~within(page, _UNSEEN[page.tag])
+    seen = ~(within(page, _UNSEEN[page.tag]) | unwritten_elements(page))
     media = _MEDIA[page.tag] & seen & ~within(page, _NO_MEDIA[page.tag]) & ~template[: page.n]
     around = nearest(page.parent, text_here > 0)
     media &= (around < 0) | (kept_here[around] > 0)
     media &= (_blocks_to_content(page, ~template[page.n :]) <= _NEAR) & ~_is_tracking_pixel(page)
     if formulas := formulas_of(page).of:
         kept = np.append(~template[page.n :], False)
-        media &= ~formulas_of(page).replaced
         media[[formula for formula in formulas if kept[places_of(page).block.get(formula, -1)]]] = True
+    for box in checkboxes(page):
+        media[box] = kept_here[page.parent[box]] > 0
     media_here = prefix_sums(media)
 
     elements = seen & ((kept_here > 0) | (media_here[page.end] > media_here[:-1]))
@@ -84,7 +86,7 @@ def remains(page: Page, template: NDArray[np.bool_], hidden: NDArray[np.bool_] |
     elements |= in_kept & seen & _CELLS[page.tag] & ~layout(page)
     elements |= in_kept & _MEDIA_PARTS[page.tag]
 
-    elements = elements & ~formulas_of(page).replaced | media
+    elements |= media
     elements &= ~layout(page) | (kept_here > 0) | (media_here[page.end] > media_here[:-1])
     return Remains(elements, kept_text | _blank_runs_in_pre(page, elements))
 

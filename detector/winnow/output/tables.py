@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 
+from winnow.output.runs import unwritten_elements
 from winnow.page.tags import TAG_ID, tag_set
 from winnow.page.tree import nearest, once_per_page, prefix_sums, subtree_sums
 
@@ -59,6 +60,7 @@ def layout(page: Page) -> NDArray[np.bool_]:
     rows_of = np.bincount(table_of[rows], minlength=page.n)
     wide = np.bincount(table_of[rows], weights=lengths > 1, minlength=page.n) > 0
     data = tables & (rows_of > 1) & wide & (subtree_sums(page, tables) == 1)
+    data &= nearest(page.parent, page.tag == TAG_ID["pre"]) < 0  # lines of code
     data &= np.where(heads, 2 * heavy_cells <= all_cells, heavy_cells == 0)
     for index, role in page.attribute("role").items():
         data[index] &= role.strip().lower() not in {"presentation", "none"}
@@ -96,7 +98,7 @@ def table_texts(page: Page, tables: Iterable[int], texts: list[str], kept: NDArr
         tags = page.tag[table : page.end[table]]
         rows, cells = (table + np.flatnonzero(chosen) for chosen in (tags == _ROW, _CELLS[tags]))
         lines = _lines_outside(page, table, np.concatenate([rows, cells]), texts, kept)
-        cells = cells[np.isin(page.parent[cells], rows)]
+        cells = cells[np.isin(page.parent[cells], rows) & ~unwritten_elements(page)[cells]]
         cells = cells[np.argsort(page.parent[cells], kind="stable")]
         of_row = [np.searchsorted(page.parent[cells], rows, side).tolist() for side in ("left", "right")]
         first, behind = (places[cells].tolist() for places in (page.block_begin, page.block_end))

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from lxml import etree
 
-from winnow.output.formulas import BEFORE, BEHIND, INSTEAD, formulas_of, places_of
+from winnow.output.formulas import places_of
+from winnow.output.runs import UNSEEN_CHARACTERS, read_runs, unwritten_elements, with_changes
 from winnow.output.tables import table_around, table_texts
-from winnow.page.attributes import question
 from winnow.page.hidden import is_hidden
 from winnow.page.tags import BLOCK_LEVEL, TAG_ID, UNSEEN_TEXT, tag_set
 from winnow.page.tree import nearest, once_per_page, outermost, prefix_sums, within
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Sequence, Set
 
     from numpy.typing import NDArray
 
@@ -37,16 +37,6 @@ HEADING, SUBHEADING, QUOTATION, CODE, LIST, CELL, TABLE = (1 << bit for bit in r
 """Kinds of elements that blocks stand in, see :func:`stands_in`."""
 
 _KINDS_OF_TAG: Final = np.packbits(np.stack(_KINDS), axis=0, bitorder="little")[0]
-
-_UNSEEN_CHARACTERS: Final = re.compile("[\u00ad\u200b\u2060-\u2064\ufeff]|(?<!\U0001f3f4)[\U000e0000-\U000e007f]+")
-"""Characters without a width that join no letters: soft hyphens, zero-width spaces, tags but for those of flags."""
-_THEIR_BYTES: Final = (b"\xc2\xad", b"\xe2\x80\x8b", b"\xe2\x81", b"\xef\xbb\xbf", b"\xf3\xa0\x80", b"\xf3\xa0\x81")
-_LINE_NUMBERS: Final = re.compile(
-    r"(?:^|\s)(?:lineno|linenos|linenodiv|linenumbers?|line-numbers?|line-num|blob-num|gutter|rouge-gutter|"
-    r"hljs-ln-numbers|hljs-ln-n|code-line-number|ln)(?:$|\s)"
-)
-_NUMBER_CLASSES: Final = question("class", parts=("lineno", "linenum", "line-num", "blob-num", "gutter", "ln"))
-"""Every class of line numbers has one of these parts."""
 
 _BORDERS: Final = r"(?>--+>|<!----+>|<!--+| )*+"
 _MARK: Final = r"\[(?:if [^\]]{1,60}|endif)\]"
@@ -81,8 +71,8 @@ def stands_in(page: Page, kinds: int) -> NDArray[np.bool_]:
 def block_texts(page: Page) -> list[str]:
     """Text of each block (``m`` strings): white space normalised, but kept as it is inside ``pre``."""
     texts, places = page.block_texts(), places_of(page)
-    changed = changed_runs(page).keys() | places.in_runs.keys()
-    runs = _runs_with_formulas(page) if changed else page.runs
+    changed = read_runs(page)
+    runs = with_changes(page, changed)
     if changed:
         for block in np.unique(np.searchsorted(page.block_run_end, list(changed), side="right")).tolist():
             if block < page.m:  # blank runs between blocks belong to none
@@ -110,7 +100,7 @@ def texts_without(page: Page, texts: list[str], hidden: NDArray[np.bool_]) -> li
         texts: ``m`` strings, see :func:`block_texts`.
         hidden: bool[r], the runs to leave out.
     """
-    texts, runs, code = list(texts), _runs_with_formulas(page), stands_in(page, CODE)
+    texts, runs, code = list(texts), with_changes(page, read_runs(page)), stands_in(page, CODE)
     begin, end, left_out = page.block_run_begin, page.block_run_end, prefix_sums(hidden)
     for block in np.flatnonzero(left_out[end] > left_out[begin]).tolist():
         text = "".join(runs[run] for run in range(begin[block], end[block]) if not hidden[run])
@@ -118,7 +108,7 @@ def texts_without(page: Page, texts: list[str], hidden: NDArray[np.bool_]) -> li
     return texts
 
 
-def join_blocks(page: Page, texts: list[str], kept: NDArray[np.bool_]) -> str:
+def join_blocks(page: Page, texts: list[str], kept: NDArray[np.bool_], hidden: NDArray[np.bool_] | None = None) -> str:
     r"""Join the texts of the kept blocks in document order.
 
     Blocks are paragraphs, with an empty line between them, except that
@@ -134,11 +124,12 @@ def join_blocks(page: Page, texts: list[str], kept: NDArray[np.bool_]) -> str:
         page: the page.
         texts: ``m`` strings, see :func:`block_texts`.
         kept: bool[m], the blocks wanted.
+        hidden: bool[r], runs that are left out of them, see :func:`texts_without`.
     """
     kept = kept & np.fromiter(map(bool, texts), bool, len(texts)) if kept.any() else kept
     if not kept.any():
         return ""
-    joint = _joint_texts(page, texts, kept)
+    joint = _joint_texts(page, texts, kept, hidden)
     if joint:
         kept, texts = kept.copy(), list(texts)
         for first, last, whole in joint:
@@ -154,7 +145,9 @@ def join_blocks(page: Page, texts: list[str], kept: NDArray[np.bool_]) -> str:
     return "".join(pieces)
 
 
-def _joint_texts(page: Page, texts: list[str], kept: NDArray[np.bool_]) -> list[tuple[int, int, str]]:
+def _joint_texts(
+    page: Page, texts: list[str], kept: NDArray[np.bool_], hidden: NDArray[np.bool_] | None
+) -> list[tuple[int, int, str]]:
     """Slices of blocks that are one text together, and that text: tables of data, and ``pre`` of which all is kept."""
     if not (kept & stands_in(page, TABLE | CODE)).any():
         return []
@@ -164,18 +157,19 @@ def _joint_texts(page: Page, texts: list[str], kept: NDArray[np.bool_]) -> list[
         (int(page.block_begin[table]), int(page.block_end[table]), text)
         for table, text in zip(chosen.tolist(), table_texts(page, chosen, texts, kept), strict=True)
     ]
-    changed = np.zeros(page.r, bool)
-    changed[list(changed_runs(page))] = True
-    has_changed = prefix_sums(changed)
+    left_out = prefix_sums(np.zeros(page.r, bool) if hidden is None else hidden)
     filled = np.fromiter(map(bool, texts), bool, len(texts))
     lines, cut = prefix_sums(filled), prefix_sums(filled & ~kept)
     last_end = 0
     for pre in np.flatnonzero(page.tag == TAG_ID["pre"]).tolist():
         begin, end = int(page.block_begin[pre]), int(page.block_end[pre])
         if pre >= last_end and lines[end] - lines[begin] > 1 and cut[end] == cut[begin] and tables[begin] < 0:
-            if has_changed[page.run_end[pre]] > has_changed[page.run_begin[pre]]:
+            if left_out[page.run_end[pre]] > left_out[page.run_begin[pre]]:
                 continue
-            found.append((begin, end, code_lines(page.elements[pre]).strip("\n")))
+            inside = range(pre, int(page.end[pre]))
+            skipped = {page.elements[element] for element in inside if unwritten_elements(page)[element]}
+            code = code_lines(page.elements[pre], skipped).strip("\n")
+            found.append((begin, end, UNSEEN_CHARACTERS.sub("", code)))
             last_end = int(page.end[pre])
     return found
 
@@ -264,114 +258,34 @@ class _CodeWriter:
             self.written.append("\n")
 
 
-def code_lines(pre: etree._Element) -> str:
-    r"""Text of a ``pre`` line by line: an element for each line is one, with or without a ``"\n"`` behind it."""
+def code_lines(pre: etree._Element, skipped: Set[etree._Element] = frozenset()) -> str:
+    r"""Text of a ``pre`` line by line, without some elements.
+
+    An element for each line is one, with or without a ``"\n"`` behind it.
+    """
     code = _CodeWriter()
     begins: list[int] = []  # of the elements that are open: strings written before them
     walk = etree.iterwalk(pre, events=("start", "end", "comment", "pi"))
     for event, element in walk:
         is_line = element is not pre and element.tag in BLOCK_LEVEL and element.tag != "br"
         if event == "start":
-            if element.tag in UNSEEN_TEXT:
+            is_seen = element.tag not in UNSEEN_TEXT and element not in skipped
+            if not is_seen:
                 walk.skip_subtree()
             elif is_line:
                 code.begin_line()
             begins.append(len(code.written))
-            if element.tag not in UNSEEN_TEXT:
+            if is_seen:
                 text = "\n" if element.tag == "br" else element.text
                 code.write(text.removeprefix("\n") if text and element is pre else text)
             continue
         if event == "end":
             begin = begins.pop()
-            if is_line:
+            if is_line and element not in skipped:
                 code.begin_line(begin)
         if element is not pre:
             code.write(element.tail.removeprefix("\n") if is_line and element.tail else element.tail)
     return "".join(code.written).replace("\r\n", "\n").removesuffix("\n")
-
-
-def shown_runs(page: Page) -> list[str]:
-    """Text of every run (``r`` strings) as it is to be written; "" for one that is not. As a rule ``page.runs`` itself.
-
-    * The numbers beside lines of code are no code.
-    * The glyphs of a formula are left out, see :mod:`winnow.output.formulas`.
-    * Characters that nobody sees are not written.
-    * Buttons and elements of a page's own making that touch each other are parted by a space.
-    """
-    changed = changed_runs(page)
-    if not changed:
-        return page.runs
-    shown = list(page.runs)
-    for run, text in changed.items():
-        shown[run] = text
-    return shown
-
-
-@once_per_page
-def changed_runs(page: Page) -> dict[int, str]:
-    """Text of the runs that are not written as they stand, see :func:`shown_runs`; as a rule there are none."""
-    changed = _with_seen_characters(page) | _separated_buttons(page)
-    replaced = formulas_of(page).replaced
-    if any(_LINE_NUMBERS.search(value) for _, value in page.attributes.having(_NUMBER_CLASSES)):
-        classes = page.attribute("class").items()
-        numbers = _line_numbers(page, [element for element, value in classes if _LINE_NUMBERS.search(value)])
-        replaced = replaced.copy()
-        replaced[numbers] = True
-    if replaced.any():
-        changed |= dict.fromkeys(np.flatnonzero(within(page, replaced)[page.run_node]).tolist(), "")
-    return changed
-
-
-def _runs_with_formulas(page: Page) -> list[str]:
-    """Text of every run with the formulas that stand in its line."""
-    places = places_of(page).in_runs
-    runs = list(shown_runs(page)) if places else shown_runs(page)
-    for run, formulas in places.items():
-        ways = {
-            how: " ".join(str(formula) for at, formula in formulas if at == how) for how in (BEFORE, INSTEAD, BEHIND)
-        }
-        runs[run] = f"{ways[BEFORE]}{ways[INSTEAD] or runs[run]}{ways[BEHIND]}"
-    return runs
-
-
-def _line_numbers(page: Page, elements: list[int]) -> list[int]:
-    """Those of some elements whose text is a number, or none."""
-    if not elements:
-        return []
-    has_text = prefix_sums(page.inked)
-    has_others = prefix_sums(np.array([not run.replace("\n", "0").replace(" ", "0").isdigit() for run in page.runs]))
-    begin, end = page.run_begin[elements], page.run_end[elements]
-    chosen = (has_text[begin] == has_text[end]) | (has_others[begin] == has_others[end])
-    return np.array(elements)[chosen].tolist()  # type: ignore[no-any-return]
-
-
-def _with_seen_characters(page: Page) -> dict[int, str]:
-    """Runs without their characters that nobody sees, of those that have some."""
-    if page.text.isascii():
-        return {}
-    data = page.text.encode("utf-8", "replace")
-    if not any(found in data for found in _THEIR_BYTES):
-        return {}
-    return {
-        run: _UNSEEN_CHARACTERS.sub("", text) for run, text in enumerate(page.runs) if _UNSEEN_CHARACTERS.search(text)
-    }
-
-
-def _separated_buttons(page: Page) -> dict[int, str]:
-    """A space before each run that touches another one over the borders of two buttons or unknown elements."""
-    boxes = page.tag == TAG_ID["button"]
-    boxes[[element for element, name in page.unknown_names.items() if "-" in name]] = True
-    if not boxes.any() or page.r < 2:
-        return {}
-    box = nearest(page.parent, boxes)[page.run_node]
-    apart = (box[1:] != box[:-1]) & (box[1:] >= 0) & (box[:-1] >= 0)
-    touching = np.flatnonzero(apart & page.inked[1:] & page.inked[:-1]) + 1
-    text, offset = page.text, page.run_offset.tolist() if len(touching) else []
-    return {
-        run: f" {text[offset[run] : offset[run + 1]]}"
-        for run in touching.tolist()
-        if not text[offset[run]].isspace() and not text[offset[run] - 1].isspace()
-    }
 
 
 def is_leftover(text: str) -> bool:

@@ -15,7 +15,7 @@ from lxml import etree
 from winnow.core import SEED, core
 from winnow.page.attributes import AttributeTable, AttributeValues
 from winnow.page.parsing import is_binary, parse_html
-from winnow.page.tags import IS_BLOCK_LEVEL, IS_UNSEEN_TEXT, TAG_ID
+from winnow.page.tags import ALIASES, IS_BLOCK_LEVEL, IS_UNSEEN_TEXT, TAG_ID
 from winnow.page.text import character_properties
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     Indices = NDArray[np.int32]
 
+_TAG_IDS: Final = TAG_ID | {name: TAG_ID[other] for name, other in ALIASES.items()}
 _INDICES: Final = (
     "parent", "end", "depth", "run_node", "run_begin", "run_end",
     "block_node", "block_run_begin", "block_run_end", "block_begin", "block_end",
@@ -248,7 +249,7 @@ def _flatten(root: etree._Element, limits: Limits) -> dict[str, Any]:
     """
     tables = IS_BLOCK_LEVEL, IS_UNSEEN_TEXT, character_properties()
     caps = limits.max_nodes, limits.max_depth
-    found = core.flatten(root, TAG_ID, TAG_ID["title"], TAG_ID["svg"], *tables, SEED, *caps)
+    found = core.flatten(root, _TAG_IDS, TAG_ID["title"], TAG_ID["svg"], *tables, SEED, *caps)
     if found is None:
         return _flatten(parse_html(etree.tostring(root, method="html", encoding="unicode", with_tail=False)), limits)
     if isinstance(found, tuple):

@@ -32,6 +32,9 @@ TAG_NAMES: Final[tuple[str, ...]] = ("", *_NAMES)
 TAG_ID: Final[dict[str, int]] = {name: number for number, name in enumerate(TAG_NAMES) if name}
 """Tag id by tag name."""
 
+ALIASES: Final = {"xmp": "pre", "listing": "pre", "plaintext": "pre", "amp-img": "img"}
+"""Names of elements that are read as others."""
+
 
 def tag_set(*names: str) -> NDArray[np.bool_]:
     """Return a look-up table over tag ids that is true for the given names: ``tag_set("p", "div")[page.tag]``."""

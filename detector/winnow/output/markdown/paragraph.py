@@ -26,6 +26,9 @@ from winnow.output.markdown.escaping import (
 BREAK: Final = "\\\n"
 """A line break within a paragraph."""
 
+BOXES: Final = frozenset({"[ ]", "[x]"})
+"""Boxes to tick, which stand at the start of an item."""
+
 DELIMITERS: Final = {"em": "*", "strong": "**", "del": "~~"}
 """What stands on both sides of emphasis, by its kind."""
 
@@ -120,7 +123,7 @@ class Line:
         self._pending = BREAK if self._pieces else ""
 
     def formula(self, formula: str) -> None:
-        """Add a formula, between its dollar signs."""
+        """Add a formula with its dollar signs, or a box to tick."""
         if self._pieces and self._pieces[-1].formula:
             self._space(" ")
         self._begin()
@@ -145,9 +148,10 @@ class Line:
         self._pending = ""
         if not self._pieces:
             return ""
+        box = self._pieces[0].text if self._pieces[0].formula and self._pieces[0].text in BOXES else ""
         written = _write_pieces(_join_texts(self._pieces))
         self._pieces.clear()
-        return escape_lines(written)
+        return box + escape_lines(written.removeprefix(box))
 
     def _space(self, space: str) -> None:
         if not space or not self._pieces or self._pending == BREAK:

@@ -28,10 +28,13 @@ from winnow.output.markdown.blocks import (
 )
 from winnow.output.markdown.escaping import write_code_span
 from winnow.output.markdown.paragraph import Line, Mark
+from winnow.output.runs import QUOTED, RAISED, has_parentheses
 from winnow.output.text import code_lines
 from winnow.page.tags import BLOCK_LEVEL, UNSEEN_TEXT
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lxml.etree import _Element
 
 _MARKS: Final = {
@@ -45,10 +48,12 @@ _HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _LISTS: Final = frozenset({"ul", "ol", "menu", "dir"})
 _CELLS: Final = frozenset({"td", "th"})
 _UNSEEN: Final = UNSEEN_TEXT - BLOCK_LEVEL
-_RAISED: Final = {
-    "sup": str.maketrans("0123456789+-−=()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾"),
-    "sub": str.maketrans("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎"),
+_WRITTEN: Final[dict[str, Callable[[str], str]]] = {
+    "math": lambda tex: str(Formula(tex, is_display=False)),
+    "math display": lambda tex: str(Formula(tex, is_display=True)),
+    "task": lambda box: "[ ]" if box == "☐" else "[x]",
 }
+"""What a ``span`` of clean HTML is in Markdown, by its class."""
 _MAX_DIGITS: Final = 9  # of the number of an item
 
 
@@ -213,12 +218,13 @@ class _Writer:
         elif tag in _CODE:
             self._code += 1
             self._line.in_code = True
-        elif tag in _RAISED:
-            self._raised.append(_RAISED[tag])
-        elif tag == "span" and (shown := element.get("class", "")) in {"math", "math display"}:
+        elif tag in RAISED:
+            self._raised.append(RAISED[tag])
+        elif tag in QUOTED and (tag != "rt" or not has_parentheses(element)):
+            self._text(QUOTED[tag][0])
+        elif tag == "span" and (shown := element.get("class", "")) in _WRITTEN:
             self._need_item()
-            tex = " ".join("".join(map(str, element.itertext())).split())
-            self._line.formula(str(Formula(tex, shown != "math")))
+            self._line.formula(_WRITTEN[shown](" ".join("".join(map(str, element.itertext())).split())))
             return False
         if tag in _MARKS:
             self._begin(element)
@@ -239,7 +245,9 @@ class _Writer:
             else:
                 self._need_item()
         if tag == "pre":
-            self._add(Block(CODE, write_code_block(code_lines(element), _code_language(element))))
+            code = code_lines(element)
+            code = code if element.find(".//div") is None else code.strip("\n")
+            self._add(Block(CODE, write_code_block(code, _code_language(element))))
             return False
         if tag == "hr":
             self._add(Block(RULE, ["___" if len(self._frames) > 1 else "---"]))
@@ -290,8 +298,10 @@ class _Writer:
         if tag in _CODE:
             self._code -= 1
             self._line.in_code = self._code > 0
-        elif tag in _RAISED:
+        elif tag in RAISED:
             self._raised.pop()
+        elif tag in QUOTED and (tag != "rt" or not has_parentheses(element)):
+            self._text(QUOTED[tag][1])
         if any(frame.element is element for frame in self._frames):
             while self._frames[-1].element is not element:
                 self._pop()

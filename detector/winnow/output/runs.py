@@ -1,0 +1,213 @@
+"""How each run of text is written.
+
+Numbers of lines, glyphs of formulas and buttons are not, and plain text has signs for what only markup says.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from winnow.output.formulas import BEFORE, BEHIND, INSTEAD, formulas_of, places_of
+from winnow.page.attributes import question
+from winnow.page.tags import TAG_ID, TAG_NAMES, tag_set
+from winnow.page.tree import linked_runs, nearest, once_per_page, prefix_sums, within
+
+if TYPE_CHECKING:
+    from lxml import etree
+    from numpy.typing import NDArray
+
+    from winnow.page.page import Page
+
+UNSEEN_CHARACTERS: Final = re.compile(
+    "[\u00ad\u200b\u2060-\u2064\ufeff]|(?<![\U0001f3f4\U000e0000-\U000e007f])[\U000e0000-\U000e007f]+"
+)
+"""Characters without a width that join no letters: soft hyphens, zero-width spaces, tags but for those of flags."""
+_THEIR_BYTES: Final = (b"\xc2\xad", b"\xe2\x80\x8b", b"\xe2\x81", b"\xef\xbb\xbf", b"\xf3\xa0\x80", b"\xf3\xa0\x81")
+_LINE_NUMBERS: Final = re.compile(
+    r"(?:^|\s)(?:lineno|linenos|linenodiv|linenumbers?|line-numbers?|line-num|blob-num|gutter|rouge-gutter|"
+    r"hljs-ln-numbers|hljs-ln-n|code-line-number|CodeMirror-linenumber|lntd?|ln)(?:$|\s)"
+)
+_PLAYERS: Final = tag_set("video", "audio")  # what stands in them is for readers without them
+_PLAYED: Final = tag_set("source", "track", "img", "picture")
+_BUTTONS: Final = tag_set("button")
+_COPYING: Final = question("class", "aria-label", "title", parts=("copy", "clipboard"))
+_COPIES: Final = re.compile("copy(?!right)|clipboard", re.IGNORECASE)
+_COPY_LABEL: Final = re.compile(r"copy(?: code| snippet| to clipboard)?|copied!?", re.IGNORECASE)
+_LONG_LABEL: Final = 40  # characters
+_NUMBER_CLASSES: Final = question("class", parts=("lineno", "linenum", "line-num", "blob-num", "gutter", "ln"))
+"""Every class of line numbers has one of these parts."""
+
+RAISED: Final = {
+    "sup": str.maketrans("0123456789+-−=()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾"),
+    "sub": str.maketrans("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎"),
+}
+"""Digits and signs that are raised or lowered, by element."""
+RAISED_SIGNS: Final = frozenset(map(chr, RAISED["sup"]))
+
+QUOTED: Final = {"q": ("“", "”"), "rt": ("(", ")")}
+"""What stands around the text of an element where markup is no more."""
+
+_MARKED: Final = tag_set("input", *RAISED, *QUOTED)
+
+
+def shown_runs(page: Page) -> list[str]:
+    """Text of every run (``r`` strings) as it is to be written; "" for one that is not. As a rule ``page.runs`` itself.
+
+    * The numbers beside lines of code are no code.
+    * The glyphs of a formula are left out, see :mod:`winnow.output.formulas`.
+    * Characters that nobody sees are not written.
+    * Buttons and elements of a page's own making that touch each other are parted by a space.
+    """
+    return with_changes(page, changed_runs(page))
+
+
+def with_changes(page: Page, changed: dict[int, str]) -> list[str]:
+    """Text of every run, some of them changed."""
+    if not changed:
+        return page.runs
+    runs = list(page.runs)
+    for run, text in changed.items():
+        runs[run] = text
+    return runs
+
+
+@once_per_page
+def changed_runs(page: Page) -> dict[int, str]:
+    """Text of the runs that are not written as they stand, see :func:`shown_runs`; as a rule there are none."""
+    changed = _with_seen_characters(page) | _separated_buttons(page)
+    unwritten = unwritten_elements(page)
+    if unwritten.any():
+        changed |= dict.fromkeys(np.flatnonzero(unwritten[page.run_node]).tolist(), "")
+    return changed
+
+
+@once_per_page
+def unwritten_elements(page: Page) -> NDArray[np.bool_]:
+    """bool[n], elements that are left out of what stays: forms of a formula but one, numbers of lines and the like."""
+    chosen = formulas_of(page).replaced | _PLAYERS[page.tag]
+    if any(_LINE_NUMBERS.search(value) for _, value in page.attributes.having(_NUMBER_CLASSES)):
+        classes = page.attribute("class").items()
+        chosen[_line_numbers(page, [element for element, value in classes if _LINE_NUMBERS.search(value)])] = True
+    if (page.tag == TAG_ID["pre"]).any():
+        chosen[_copy_buttons(page)] = True
+    unwritten: NDArray[np.bool_] = within(page, chosen) & ~(_PLAYERS[page.tag] | _PLAYED[page.tag])
+    return unwritten
+
+
+def _copy_buttons(page: Page) -> list[int]:
+    """Buttons that copy code."""
+    buttons = np.flatnonzero(_BUTTONS[page.tag]).tolist()
+    buttons += page.attributes.bearers(
+        [place for place, value in page.attributes.having(_COPYING) if _COPIES.search(value)]
+    )
+    text, begin = page.text, page.run_offset
+    return [
+        button
+        for button in buttons
+        if (last := begin[page.run_end[button]]) - (first := begin[page.run_begin[button]]) < _LONG_LABEL
+        and _COPY_LABEL.fullmatch(text[first:last].strip())
+    ]
+
+
+@once_per_page
+def read_runs(page: Page) -> dict[int, str]:
+    """Text of the runs that plain text does not have as they stand.
+
+    In addition to :func:`changed_runs` it has formulas, raised digits, and signs for ``rt``, ``q`` and boxes to tick.
+    """
+    changed, places, marked = dict(changed_runs(page)), places_of(page).in_runs, _MARKED[page.tag]
+
+    def text_of(run: int) -> str:
+        return changed[run] if run in changed else page.text[page.run_offset[run] : page.run_offset[run + 1]]
+
+    for run, formulas in places.items():
+        ways = {
+            how: " ".join(str(formula) for at, formula in formulas if at == how) for how in (BEFORE, INSTEAD, BEHIND)
+        }
+        changed[run] = f"{ways[BEFORE]}{ways[INSTEAD] or text_of(run)}{ways[BEHIND]}"
+    if not marked.any():
+        return changed
+    boxes, linked = checkboxes(page), linked_runs(page)
+    for element in np.flatnonzero(marked).tolist():
+        begin, end = int(page.run_begin[element]), int(page.run_end[element])
+        name = TAG_NAMES[page.tag[element]]
+        if element in boxes:
+            changed[end] = f"{boxes[element]} {text_of(end).lstrip()}"
+        elif begin < end and name in RAISED:
+            raised = (run for run in range(begin, end) if not linked[run] and set(text_of(run)) <= RAISED_SIGNS)
+            changed |= {run: text_of(run).translate(RAISED[name]) for run in raised}
+        elif begin < end and name in QUOTED and (name != "rt" or not has_parentheses(page.elements[element])):
+            changed[begin] = QUOTED[name][0] + text_of(begin)
+            changed[end - 1] = text_of(end - 1) + QUOTED[name][1]
+    return changed
+
+
+def has_parentheses(rt: etree._Element) -> bool:
+    """Whether a page itself puts the reading of a word between parentheses."""
+    around = rt.getparent()
+    return around is not None and around.find("rp") is not None
+
+
+@once_per_page
+def checkboxes(page: Page) -> dict[int, str]:
+    """``[x]`` or ``[ ]`` by element, for the boxes to tick at the beginning of items of lists."""
+    kinds = page.attribute("type") if (page.tag == TAG_ID["input"]).any() else {}
+    boxes = [
+        element
+        for element, kind in kinds.items()
+        if kind.lower() == "checkbox" and page.tag[element] == TAG_ID["input"]
+    ]
+    if not boxes:
+        return {}
+    item, ticked = nearest(page.parent, page.tag == TAG_ID["li"]), page.attribute("checked")
+    inked = prefix_sums(page.inked)
+    return {
+        box: "[x]" if box in ticked else "[ ]"
+        for box in boxes
+        if item[box] >= 0
+        and inked[page.run_begin[box]] == inked[page.run_begin[item[box]]]
+        and inked[page.run_end[item[box]]] > inked[page.run_end[box]]
+    }
+
+
+def _line_numbers(page: Page, elements: list[int]) -> list[int]:
+    """Those of some elements whose text is a number, or none."""
+    if not elements:
+        return []
+    has_text = prefix_sums(page.inked)
+    has_others = prefix_sums(np.array([not run.replace("\n", "0").replace(" ", "0").isdigit() for run in page.runs]))
+    begin, end = page.run_begin[elements], page.run_end[elements]
+    chosen = (has_text[begin] == has_text[end]) | (has_others[begin] == has_others[end])
+    return np.array(elements)[chosen].tolist()  # type: ignore[no-any-return]
+
+
+def _with_seen_characters(page: Page) -> dict[int, str]:
+    """Runs without their characters that nobody sees, of those that have some."""
+    if page.text.isascii():
+        return {}
+    data = page.text.encode("utf-8", "replace")
+    if not any(found in data for found in _THEIR_BYTES):
+        return {}
+    return {
+        run: UNSEEN_CHARACTERS.sub("", text) for run, text in enumerate(page.runs) if UNSEEN_CHARACTERS.search(text)
+    }
+
+
+def _separated_buttons(page: Page) -> dict[int, str]:
+    """A space before each run that touches another one over the borders of two buttons or unknown elements."""
+    boxes = page.tag == TAG_ID["button"]
+    boxes[[element for element, name in page.unknown_names.items() if "-" in name]] = True
+    if not boxes.any() or page.r < 2:
+        return {}
+    box = nearest(page.parent, boxes)[page.run_node]
+    apart = (box[1:] != box[:-1]) & (box[1:] >= 0) & (box[:-1] >= 0)
+    touching = np.flatnonzero(apart & page.inked[1:] & page.inked[:-1]) + 1
+    text, offset = page.text, page.run_offset.tolist() if len(touching) else []
+    return {
+        run: f" {text[offset[run] : offset[run + 1]]}"
+        for run in touching.tolist()
+        if not text[offset[run]].isspace() and not text[offset[run] - 1].isspace()
+    }
