@@ -62,6 +62,7 @@ The score is the smoothed templateness, from 0 (content) to 1 (template). The se
   copy       cut; the page has the same text before it
   comment    cut; it is left over from a conditional comment
   model      cut; by its score alone
+  rule       kept or cut by a rule of --rules
 
 examples:
   winnow segments page.html
@@ -391,5 +392,5 @@ def _print_segments(segments: list[Segment]) -> None:
         path = segment.path if len(segment.path) <= _PATH_WIDTH else f"…{segment.path[1 - _PATH_WIDTH :]}"
         text = " ".join(segment.text[: 2 * _TEXT_WIDTH].split())
         text = text if len(text) <= _TEXT_WIDTH else f"{text[: _TEXT_WIDTH - 1]}…"
-        what = "comments" if segment.comment else segment.reason or "content"
+        what = "comments" if segment.comment else segment.reason.partition(":")[0] or "content"
         print(f"{segment.score:5.2f}  {what:<8} {segment.characters:7,}  {path:<{_PATH_WIDTH}}  {text}".rstrip())

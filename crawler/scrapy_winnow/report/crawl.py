@@ -164,7 +164,8 @@ def _inspect_options(config: Config, settings: BaseSettings) -> str:
         options = ["--state-dir", shlex.quote(str(config.state_dir.absolute()))]
     for name in ("redis_prefix", "model", "rules"):
         if isinstance(value := settings.get(f"{PREFIX}{name.upper()}"), str):
-            options += [f"--{name.removeprefix('redis_')}", shlex.quote(value)]
+            path = str(Path(value).absolute()) if name == "rules" else value
+            options += [f"--{name.removeprefix('redis_')}", shlex.quote(path)]
     return " ".join(options)
 
 
