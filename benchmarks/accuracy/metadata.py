@@ -1,128 +1,170 @@
-"""Facts about pages against what their publishers say in JSON-LD, which is hidden from everybody.
+"""Facts about pages: headline, authors, dates, language and image, next to trafilatura and htmldate.
 
-    python -m benchmarks.accuracy.metadata GOLD PAGES_DIR [--no-peers]
+    python -m benchmarks.accuracy.metadata GOLD PAGES_DIR [--marked benchmarks/gold/facts.jsonl] [--no-peers]
 
-Of the pages whose JSON-LD states it, the share whose date, author and headline each extractor finds in the rest of the
-page. A date is right if the day is, an author if one of those found is one of those stated, a headline if nine words of
-ten are the same. Milliseconds are processor time per page, the parse included. Newspaper is measured where newspaper4k
-is installed.
+With ``--marked``, authors and dates are those that were marked by hand, and headlines the titles of the gold file.
+Without, what at least two of JSON-LD, OpenGraph, microdata and other ``meta`` elements say, and none contradicts, is
+right, and each extractor reads the page without these marks: only what readers see, addresses and pictures are left.
+GOLD may be a folder of pages, too; then PAGES_DIR is left out.
+
+Precision is over what an extractor answers, recall over what is right. A date is right if the day is, a name if its
+words are all in the other or the reverse, a headline if nine words of ten are the same, a language by its first part.
+Milliseconds are processor time per page, the parse included.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections import Counter
-from importlib.util import find_spec
+from collections import Counter, defaultdict
 from time import thread_time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
-from benchmarks.shared.common import add_gold_arguments, gold_pages, parser_of, shown, table, write_json
+from benchmarks.shared.common import html_files, installed, parser_of, shown, spread, table, write_json
 from winnow.metadata import metadata_of
-from winnow.metadata.json_ld import json_ld_facts
-from winnow.metadata.values import iso_date
+from winnow.metadata.facts import SOURCES
+from winnow.metadata.dates import iso_date
 from winnow.page.page import Page
 from winnow.page.parsing import decode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    import argparse
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    Facts = dict[str, Any]
+    Extractor = Callable[[str, str | None], Facts]
+
+FACTS: Final = ("headline", "authors", "published", "modified", "language", "image")
+_MARKS: Final = re.compile(
+    r"<script[^>]*ld\+json.*?</script>"
+    r"""|<meta\b(?![^>]*(?:charset|http-equiv|og:image|twitter:image|og:url))[^>]*>|\bitemprop\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]+)""",
+    re.DOTALL | re.IGNORECASE,
+)
 
 
-class Found(NamedTuple):
-    """Date, authors and headline; ``None`` or empty where there is none."""
-
-    published: str | None
-    authors: list[str]
-    headline: str | None
+def _winnow(html: str, url: str | None) -> Facts:
+    return metadata_of(Page.parse(html, url)).to_dict()
 
 
-_JSON_LD = re.compile(r"<script[^>]*ld\+json.*?</script>", re.DOTALL | re.IGNORECASE)
-
-
-def _winnow(html: str, url: str | None) -> Found:
-    facts = metadata_of(Page.parse(html, url))
-    return Found(facts.published, facts.authors, facts.headline)
-
-
-def _trafilatura(html: str, url: str | None) -> Found:
+def _trafilatura(html: str, url: str | None) -> Facts:
     from trafilatura import extract_metadata  # noqa: PLC0415
 
     found = extract_metadata(html, default_url=url)
-    return Found(found.date, (found.author or "").split("; "), found.title)
+    authors = (found.author or "").split("; ")
+    return {"headline": found.title, "authors": authors, "published": found.date, "image": found.image}
 
 
-def _newspaper(html: str, url: str | None) -> Found:
-    from newspaper import Article  # noqa: PLC0415
+def _htmldate(html: str, url: str | None) -> Facts:
+    from htmldate import find_date  # noqa: PLC0415
 
-    article = Article(url or "http://host.example/")
-    article.download(input_html=html)
-    article.parse()
-    date = article.publish_date.isoformat() if article.publish_date else None
-    return Found(date, list(article.authors), article.title)
+    return {"published": find_date(html, url=url, original_date=True), "modified": find_date(html, url=url)}
 
 
 def main() -> None:
     """Read every page with every extractor and print the table."""
     parser = parser_of(__doc__)
-    add_gold_arguments(parser)
+    parser.add_argument("gold", metavar="GOLD", help="gold pages, .jsonl, or a folder of pages")
+    parser.add_argument("pages", nargs="?", metavar="PAGES_DIR", help="folder with their HTML, <id>.html")
+    parser.add_argument("--marked", metavar="FILE", help="facts marked by hand")
+    parser.add_argument("--sample", type=int, metavar="N", help="so many pages only, evenly spread")
     parser.add_argument("--no-peers", action="store_true", help="Winnow alone")
+    parser.add_argument("--wrong", metavar="FACT", help="print what Winnow gets wrong of this fact")
     options = parser.parse_args()
-    extractors: dict[str, Callable[[str, str | None], Found]] = {"Winnow": _winnow}
+    extractors: dict[str, Extractor] = {"Winnow": _winnow}
     if not options.no_peers:
-        peers = {"trafilatura": _trafilatura, "newspaper": _newspaper}
-        extractors |= {name: extract for name, extract in peers.items() if find_spec(name)}
-    right = {name: Counter[str]() for name in extractors}
-    seconds = Counter[str]()
-    stated: Counter[str] = Counter()
+        peers = {"trafilatura": _trafilatura, "htmldate": _htmldate}
+        extractors |= {name: peers[name] for name in installed(*peers)}
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
     pages = 0
-    for gold, body in shown(gold_pages(options), "pages"):
-        html = decode(body)
-        wanted = _stated(Page.parse(html, gold.url))
-        if not any(wanted):
+    for name, url, body, marked in shown(list(_pages(options)), "pages"):
+        html = decode(body.read_bytes())
+        right = marked or _agreed(Page.parse(html, url))
+        if not right:
             continue
         pages += 1
-        stated.update(name for name, value in wanted._asdict().items() if value)
-        hidden = _JSON_LD.sub("", html)
-        for name, extract in extractors.items():
+        given = html if marked else _MARKS.sub("", html)
+        for extractor, extract in extractors.items():
             begin = thread_time()
             try:
-                found = extract(hidden, gold.url)
+                found = extract(given, url)
             except Exception:
-                found = Found(None, [], None)
-            seconds[name] += thread_time() - begin
-            right[name].update(_right(found, wanted))
-    rows = [
-        [
-            name,
-            *(f"{right[name][fact] / max(stated[fact], 1):.3f}" for fact in Found._fields),
-            f"{1000 * seconds[name] / pages:.1f}",
+                found = {}
+            counts[extractor]["milliseconds"] += round(1_000_000 * (thread_time() - begin)) / 1000
+            for fact in right.keys() & set(FACTS):
+                hits, answered, stated = compare(fact, found.get(fact), right[fact])
+                counts[extractor].update({f"{fact} hits": hits, f"{fact} answered": answered, f"{fact}": stated})
+                if extractor == "Winnow" == "Winnow" and options.wrong == fact and not hits == answered == stated:
+                    print(f"{name}: {found.get(fact)!r} for {right[fact]!r} ({found['sources'].get(fact)}) {url}")
+    rows = []
+    for name, counted in counts.items():
+        cells = [
+            f"{counted[f'{fact} hits'] / counted[f'{fact} answered']:.3f} / {counted[f'{fact} hits'] / counted[fact]:.3f}"
+            if counted[f"{fact} hits"]
+            else "-"
+            for fact in FACTS
         ]
-        for name in extractors
-    ]
-    print(f"{pages:,} pages with JSON-LD; stated: " + ", ".join(f"{fact} {stated[fact]:,}" for fact in Found._fields))
-    print(table(["", *Found._fields, "milliseconds"], rows))
-    write_json(options, {name: dict(counts) for name, counts in right.items()} | {"stated": dict(stated)})
+        rows.append([name, *cells, f"{counted['milliseconds'] / pages:.1f}"])
+    stated = ", ".join(f"{fact} {counts['Winnow'][fact]:,}" for fact in FACTS)
+    print(f"{pages:,} pages; stated: {stated}; precision / recall:")
+    print(table(["", *FACTS, "milliseconds"], rows))
+    write_json(options, {name: dict(counted) for name, counted in counts.items()})
 
 
-def _stated(page: Page) -> Found:
-    facts = json_ld_facts(page)
-    return Found(iso_date(facts.get("published")), facts.get("authors") or [], facts.get("headline"))
+def _pages(options: argparse.Namespace) -> Iterator[tuple[str, str | None, Path, Facts | None]]:
+    """Yield the name, address and file of each page, and what was marked of it."""
+    from pathlib import Path  # noqa: PLC0415
+
+    if options.pages is None:
+        for file in html_files(Path(options.gold), options.sample):
+            yield str(file), None, file, None
+        return
+    marked: dict[str, Facts] = {}
+    if options.marked:
+        with Path(options.marked).open(encoding="utf-8") as lines:
+            marked = {facts["page"]: facts for facts in map(json.loads, lines)}
+    with Path(options.gold).open(encoding="utf-8") as lines:
+        gold = [page for page in map(json.loads, lines) if not marked or page["id"] in marked]
+    for page in spread(gold, options.sample):
+        facts = marked.get(page["id"])
+        if facts and page.get("title"):
+            facts["headline"] = page["title"]
+        yield page["id"], page.get("url"), Path(options.pages) / f"{page['id']}.html", facts
 
 
-def _right(found: Found, wanted: Found) -> list[str]:
-    right = []
-    if found.published and wanted.published and found.published[:10] == wanted.published[:10]:
-        right.append("published")
-    if {_words(name) for name in found.authors} & {_words(name) for name in wanted.authors} - {""}:
-        right.append("authors")
-    if found.headline and wanted.headline:
-        ours, theirs = Counter(_words(found.headline).split()), Counter(_words(wanted.headline).split())
-        if sum((ours & theirs).values()) >= 0.9 * max(ours.total(), theirs.total()):
-            right.append("headline")
-    return right
+def _agreed(page: Page) -> Facts:
+    """What at least two kinds of marks say, and none contradicts."""
+    found: dict[str, list[Any]] = defaultdict(list)
+    for source in ("json-ld", "opengraph", "microdata", "meta"):
+        for fact, value in SOURCES[source](page).items():
+            if fact in FACTS and value and (fact not in {"published", "modified"} or iso_date(value)):
+                found[fact].append(iso_date(value) if fact in {"published", "modified"} else value)
+    return {
+        fact: values[0]
+        for fact, values in found.items()
+        if len(values) > 1 and all(len(set(compare(fact, values[0], value))) == 1 for value in values)
+    }
 
 
-def _words(text: str) -> str:
-    return " ".join(re.findall(r"\w+", text.lower()))
+def compare(fact: str, found: Any, right: Any) -> tuple[int, int, int]:
+    """Count hits, what was answered, and what was to be answered."""
+    found, right = ([x for x in (v if isinstance(v, list) else [v]) if x] for v in (found, right))
+    hits = sum(any(_is_same(fact, one, other) for other in found) for one in right)
+    return min(hits, len(found)), len(found), len(right)
+
+
+def _is_same(fact: str, one: str, other: str) -> bool:
+    if fact in {"published", "modified"}:
+        return one[:10] == other[:10]
+    if fact == "language":
+        return re.split("[-_]", one.lower())[0] == re.split("[-_]", other.lower())[0]
+    if fact == "image":
+        return re.sub(r"^https?:|[?#].*", "", one) == re.sub(r"^https?:|[?#].*", "", other)
+    ours, theirs = (Counter(re.findall(r"\w+", text.lower())) for text in (one, other))
+    shared = (ours & theirs).total()
+    if fact == "authors":
+        return 0 < shared >= min(ours.total(), theirs.total())
+    return shared >= 0.9 * max(ours.total(), theirs.total())
 
 
 if __name__ == "__main__":

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
 import numpy as np
 
 from winnow.metadata.json_ld import json_ld_facts
-from winnow.metadata.values import MAX_VALUES, date_in_address, iso_date, plain, split_names, words
+from winnow.metadata.dates import date_in_address, iso_date
+from winnow.metadata.values import MAX_VALUES, is_user_name, plain, split_names, words
+from winnow.metadata.visible import headings, language_of, text_of, visible_authors, visible_dates
 from winnow.page.tags import TAG_ID
 
 if TYPE_CHECKING:
@@ -47,21 +49,7 @@ _AUTHORS: Final = (
     *("author", "byl", "citation_author", "dc.creator", "dcterms.creator", "parsely-author", "sailthru.author"),
     "article:author_name",
 )
-_MAX_FACT_CHARACTERS: Final = 4_000  # white space included
-_MAX_BYLINE_CHARACTERS: Final = 80
-_MAX_NAME_WORDS: Final = 5
-_BYLINE: Final = re.compile(
-    r"(?:^|[\s_-])(?:byline|author)(?:[\s_-]?(?:name|link|names|text))?(?:$|[\s_])", re.IGNORECASE
-)
-# Linear: each step of a path is read by the one before it alone.
-_OF_AUTHOR: Final = re.compile(
-    r"/(?:authors?|by|contributors?|profiles?|people|staff|writers?|journalists?)/[^/?#]+/?$"
-)
-_DATED: Final = re.compile(
-    r"(?:^|[\s_-])(?:date|datetime|published|posted|timestamp|pubdate)(?:$|[\s_-])", re.IGNORECASE
-)
-# Linear: titles have single spaces, and what follows the dash is bounded.
-_SITE_AT_END: Final = re.compile(r"\s+(?:[|–—•·]|-)\s+[^|–—•·]{2,40}$")
+_BETWEEN_PARTS: Final = re.compile(r"( (?:[|–—•·»«›‹~*-]|::) | ?[|»«] ?|: )")
 
 _MIN_LANGUAGE_CHARACTERS: Final = 40
 _MAX_LANGUAGE_CHARACTERS: Final = 4_000
@@ -117,18 +105,47 @@ def metadata_of(page: Page, text: str = "") -> Metadata:
     """
     found: Facts = {"title": page.title} if page.title else {}
     sources = dict.fromkeys(found, "markup")
+    language = language_of(page)
     for source, look in SOURCES.items():
         for name, value in look(page).items():
-            kept = iso_date(value) if name in _DATES else value
-            if kept and name not in found:
+            kept = iso_date(value, language) if name in _DATES else value
+            if kept and (name not in found or (name == "authors" and _is_weak(found))):
                 found[name], sources[name] = kept, source
-    if sources.get("headline") in {"opengraph", "meta"} and (stated := heading(page, found["headline"])):
-        found["headline"], sources["headline"] = stated, "markup"  # what readers see goes before what is for sharing
+    site = found.get("site_name") or ""
+    if "headline" in found:
+        found["headline"] = without_site(found["headline"], site, page.url)
+        if stated := _stated_headline(page, found["headline"], site):
+            found["headline"], sources["headline"] = stated, "markup"  # what readers see goes before all
+    for name in {"canonical", "image"} & found.keys():
+        found[name] = _in_full(page, found[name])
     if "published" not in found and (date := date_in_address(page.url or found.get("canonical", ""))):
         found["published"], sources["published"] = date, "address"
     if "language" not in found and len(text) >= _MIN_LANGUAGE_CHARACTERS and (language := _identified(text)):
         found["language"], sources["language"] = language, "text"
     return Metadata(**found, sources=sources)
+
+
+def _is_weak(found: Facts) -> bool:
+    """Whether the authors found are but a user name or the outlet, so that a byline of people goes before them."""
+    outlet = (found.get("site_name") or "").lower()
+    return all(is_user_name(name) or name.lower() == outlet for name in found["authors"])
+
+
+def without_site(title: str, site: str, url: str | None) -> str:
+    """Return a title without the part at its end or beginning that is the site's name or that of its host."""
+    parts = _BETWEEN_PARTS.split(title)
+    if len(parts) < 3:
+        return title
+    host = re.sub(r"^www\.", "", urlsplit(url or "").hostname or "").lower()
+    for part, rest in ((parts[-1], "".join(parts[:-2])), (parts[0], "".join(parts[2:]))):
+        squeezed = _squeezed(part)
+        if squeezed and (squeezed == _squeezed(site) or squeezed in _squeezed(host)):
+            return rest.strip()
+    return title
+
+
+def _squeezed(text: str) -> str:
+    return re.sub(r"\W", "", text.lower()).removeprefix("the")
 
 
 def _identified(text: str) -> str | None:
@@ -157,8 +174,6 @@ def opengraph_facts(page: Page) -> Facts:
     facts: Facts = {name: _first(metas, keys) for name, keys in _OPENGRAPH.items()}
     facts["authors"] = [name for value in metas.get("article:author", []) for name in split_names(value)]
     facts["tags"] = metas.get("article:tag", [])[:MAX_VALUES]
-    for name in ("canonical", "image"):
-        facts[name] = _in_full(page, facts[name])
     return facts
 
 
@@ -170,19 +185,21 @@ def meta_facts(page: Page) -> Facts:
         ([name for value in metas[key] for name in split_names(value)] for key in _AUTHORS if metas.get(key)), []
     )
     facts["tags"] = words(", ".join(metas.get("keywords", metas.get("news_keywords", []))))
-    facts["image"] = _in_full(page, facts["image"])
     for index in np.flatnonzero(page.tag == TAG_ID["link"]).tolist():
         pairs = dict(page.attributes[index])
         name = {"canonical": "canonical", "image_src": "image"}.get(pairs.get("rel", "").lower())
         if name and not facts.get(name):
-            facts[name] = _in_full(page, pairs.get("href"))
+            facts[name] = pairs.get("href")
     return facts
 
 
 def microdata_facts(page: Page) -> Facts:
     """Facts of microdata: the first of each property."""
     facts: Facts = {}
-    wanted = {"headline": "headline", "datePublished": "published", "dateModified": "modified", "author": "authors"}
+    wanted = {
+        "headline": "headline", "datePublished": "published", "dateCreated": "published", "dateModified": "modified",
+        "author": "authors",
+    }  # fmt: skip
     for index, value in page.attribute("itemprop").items():
         for prop in dict.fromkeys(value.split()):
             name = wanted.get(prop)
@@ -194,82 +211,26 @@ def microdata_facts(page: Page) -> Facts:
 
 
 def markup_facts(page: Page) -> Facts:
-    """Facts of the markup: the language, ``time`` and other dates, links to authors, bylines, and the heading."""
+    """Facts of what readers see: the language, dates, the byline, and the heading."""
     return {
-        "language": _language(page),
-        "published": _date(page),
-        "headline": heading(page, page.title) or _only_heading(page) or _SITE_AT_END.sub("", page.title) or None,
-        "authors": _bylines(page),
+        "language": language_of(page),
+        "headline": page.title or next(iter(headings(page)), None),
+        "authors": visible_authors(page),
+        **visible_dates(page),
     }
 
 
-def heading(page: Page, title: str) -> str | None:
-    """Return the ``h1`` with most words in common with a title, half of its own at least; ``None`` for none."""
-    words = set(title.lower().split())
+def _stated_headline(page: Page, declared: str, site: str) -> str | None:
+    """The ``h1`` with most words in common with what is declared, half of its own at least, or the only one."""
+    words = set(declared.lower().split())
+    stated = [text for text in headings(page) if _squeezed(text) != _squeezed(site)]
     best, shared = None, 0
-    for text in _headings(page):
+    for text in stated:
         own = set(text.lower().split())
         common = len(own & words)
         if common > shared and 2 * common >= len(own):
             best, shared = text, common
-    return best
-
-
-def _only_heading(page: Page) -> str | None:
-    headings = _headings(page)
-    return headings[0] or None if len(headings) == 1 else None
-
-
-def _headings(page: Page) -> list[str]:
-    """Text of each ``h1`` that is in no other one."""
-    found: list[str] = []
-    last_end = 0
-    for index in np.flatnonzero(page.tag == TAG_ID["h1"]).tolist():
-        if index >= last_end:
-            found.append(_text(page, index))
-            last_end = int(page.end[index])
-    return found
-
-
-def _date(page: Page) -> str | None:
-    """The first ``time`` with a date, or the first short text that is marked as a date and holds one."""
-    for index in np.flatnonzero(page.tag == TAG_ID["time"]).tolist():
-        stated = dict(page.attributes[index]).get("datetime") or _text(page, index)
-        if date := iso_date(stated):
-            return date
-    for index, value in page.attribute("class").items():
-        if (
-            _DATED.search(value)
-            and 0 < len(text := _text(page, index)) <= _MAX_BYLINE_CHARACTERS
-            and (date := iso_date(text))
-        ):
-            return date
-    return None
-
-
-def _bylines(page: Page) -> list[str]:
-    """Names by ``rel=author``, then by the class names of bylines, then by links to pages of authors."""
-    marked = [index for index, value in page.attribute("rel").items() if "author" in value.lower().split()]
-    marked += [index for index, value in page.attribute("class").items() if _BYLINE.search(value)]
-    marked += [index for index, value in page.attribute("href").items() if _OF_AUTHOR.search(value)]
-    for index in marked:
-        if 0 < len(text := _text(page, index)) <= _MAX_BYLINE_CHARACTERS:
-            names = [name for name in split_names(text) if _is_name(name)]
-            if names:
-                return names
-    return []
-
-
-def _is_name(text: str) -> bool:
-    return 1 < len(text.split()) <= _MAX_NAME_WORDS and not any(map(str.isdigit, text))
-
-
-def _language(page: Page) -> str | None:
-    for index in np.flatnonzero((page.tag == TAG_ID["html"]) | (page.tag == TAG_ID["body"]))[:2].tolist():
-        language = str(dict(page.attributes[index]).get("lang", "")).strip()
-        if language:
-            return language.replace("_", "-")
-    return None
+    return best or (stated[0] if len(stated) == 1 and len(stated[0].split()) > 1 else None)
 
 
 def _first(metas: dict[str, list[str]], keys: tuple[str, ...]) -> str | None:
@@ -287,15 +248,7 @@ def _in_full(page: Page, address: str | None) -> str | None:
 
 def _stated(page: Page, index: int) -> str:
     pairs = dict(page.attributes[index])
-    return plain(pairs.get("content") or pairs.get("datetime")) or _text(page, index)
-
-
-def _text(page: Page, index: int) -> str:
-    """Text of an element; "" for one with too much to be a fact, of which thousands may lie within each other."""
-    begin, end = int(page.run_begin[index]), int(page.run_end[index])
-    if page.run_offset[end] - page.run_offset[begin] > _MAX_FACT_CHARACTERS:
-        return ""
-    return " ".join(page.text[page.run_offset[begin] : page.run_offset[end]].split())
+    return plain(pairs.get("content") or pairs.get("datetime")) or text_of(page, index)
 
 
 SOURCES: Final[dict[str, Callable[[Page], Facts]]] = {

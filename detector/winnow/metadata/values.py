@@ -1,31 +1,67 @@
-"""Values of what pages say of themselves: texts, names, keywords, addresses and dates, each written in many forms."""
+"""Values of what pages say of themselves: texts, names, keywords and addresses, each written in many forms."""
 
 from __future__ import annotations
 
 import re
-from datetime import date, datetime
-from email.utils import parsedate_to_datetime
 from html import unescape
 from typing import Any, Final
 
-_TAG: Final = re.compile(r"<[^>]{1,200}>")
-_BEFORE_NAMES: Final = re.compile(
-    r"^\s*(?:written by|posted by|by|von|par|por|di|da|od|af|av|door|author:?)[\s:]+", re.IGNORECASE
-)
-# Linear: white space in the texts that this sees is single spaces.
-_BETWEEN_NAMES: Final = re.compile(r"\s*(?:,|;|\||&|\band\b|\bund\b|\bet\b|\by\b)\s+", re.IGNORECASE)
+from winnow.metadata.dates import is_month
+
 MAX_VALUES: Final = 20  # authors or tags
 _MAX_NAME_CHARACTERS: Final = 80
+_MAX_NAME_WORDS: Final = 5
+_TAG: Final = re.compile(r"<[^>]{1,200}>")
 
-_DAY_FIRST: Final = re.compile(r"\b(\d{1,2})\.(\d{1,2})\.(\d{4})\b")
-_YEAR_FIRST: Final = re.compile(r"\b(\d{4})[-/.年](\d{1,2})[-/.月](\d{1,2})")
-# Linear, as those above: what repeats, white space, ends in another kind of character, and is passed once a word.
-_WORDS: Final = re.compile(r"\b([A-Za-z]{3,9})\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})\b")
-_WORDS_DAY_FIRST: Final = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)?\s+([A-Za-z]{3,9})\.?,?\s+(\d{4})\b")
-_MONTH_NAMES: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MONTHS: Final = {name: number for number, name in enumerate(_MONTH_NAMES, 1)}
-_IN_ADDRESS: Final = re.compile(r"[/_-]((?:19|20)\d{2})[/_-]?(0[1-9]|1[0-2])[/_-]?(0[1-9]|[12]\d|3[01])(?=[/_.-]|$)")
-_MAX_DATE_CHARACTERS: Final = 200
+# Linear, all of them: white space in the texts that they see is single spaces.
+_DECLARED_PREFIX: Final = re.compile(
+    r"^(?:(?:written|posted|published) )?(?:by|author|autor|auteur)\b:? ", re.IGNORECASE
+)
+_PREFIX: Final = re.compile(
+    r"^(?:(?:(?:written|posted|published|authored|submitted|reported|created|words|story|text|article|guide|reviewed and written)"
+    r" )?by|authors?|author name"
+    r"|(?:verfasst |geschrieben |ein beitrag )?von|autor(?:in|en)?|(?:(?:rédigé|publié|écrit|posté) )?par|auteure?s?"
+    r"|(?:(?:escrito|publicado|redactado) )?por|autora?(?:es)?|(?:a cura )?di|(?:scritto|pubblicato) da|autore"
+    r"|(?:geschreven )?door|(?:skrevet |skriven )?av|(?:skrevet )?af|forfatter|szerző|írta|kirjoittaja|kirjoittanut|napsal[a]?"
+    r"|yazar|yazan|автор|текст|από|συντάκτης|tác giả|oleh|penulis)(?: ?[:：] ?| )"
+    r"|^(?:作者|撰文|文|记者|記者|投稿者|著者|執筆者?|ライター|글쓴이|글|작성자)(?: ?[:：／/|] ?| )",
+    re.IGNORECASE,
+)
+_AMBIGUOUS: Final = re.compile(r"^(?:von|par|por|di|door|av|af|posted|written) $", re.IGNORECASE)
+_INNER_PREFIX: Final = re.compile(
+    r"^(?:posted|published|written|submitted|created|updated|last)\b[^|]{0,60}?\bby:? (?=\S)|^[^|]{0,30}\d{4}\W{0,5}\bby (?=\S)",
+    re.IGNORECASE,
+)
+_NO_AUTHOR: Final = re.compile(
+    r"\b(?:review|check|edit|photo|illustrat|verif|approv|power|sponsor|present|image|medically|translat|design|site)[a-z]* by\b",
+    re.IGNORECASE,
+)
+_BEHIND_NAME: Final = re.compile(
+    r" [–—-] | ?[|•·⋅/(\[<>»] ?|[:：,]? \b(?:updated|published|posted|last|on|in|at|for|is|was|views?|min|mins?)\b|,? \d|\d"
+    r"| (?:executive|senior|staff|deputy|former|managing|associate|editor|reporter|correspondent|contribut(?:or|ing)|guest)\b"
+    r"|,? (?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b",
+    re.IGNORECASE,
+)
+_BETWEEN_NAMES: Final = re.compile(
+    r" ?(?:,|;|\||&|\band\b|\bund\b|\bet\b|\by\b|\boch\b|\bog\b|\be\b|\bwith\b) |[、，；]| / ", re.IGNORECASE
+)
+_CREDENTIAL: Final = re.compile(r"[A-Z][A-Za-z.]{0,5}[®.]?")
+_USER_NAME: Final = re.compile(r"[a-z0-9_.-]+")
+_PARTICLES: Final = frozenset(
+    "de la del der den van von zu zur af av da das do dos du di el al bin ibn ben ter ten e y le les san".split()  # noqa: SIM905
+)
+_ROLES: Final = frozenset(
+    """staff writer writers editor editors reporter reporters correspondent contributor contributors contributing senior guest
+    author authors admin administrator editorial team desk newsroom by chief columnist columnists journalist press the
+    name nombre 名前 имя имя: jméno user webmaster root redaktion redaktor redacción redação redazione rédaction nom web content anonymous unknown
+    guest publisher owner moderator default none null""".split()
+)
+_NO_NAMES: Final = frozenset(
+    """read more share comment comments view all posts post follow subscribe sign log home about contact us click here this that
+    our your we you how what why when where which best top new news blog article articles story stories search menu skip page
+    website email e-mail name* published updated category categories tags in on for with from and reply leave see learn
+    minutes min next previous copyright terms privacy policy free print save advertisement""".split()
+)
 
 
 def unescape_text(text: str) -> str:
@@ -37,10 +73,10 @@ def unescape_text(text: str) -> str:
 
 
 def plain(value: object) -> str | None:
-    """Text without markup, white space normalised; ``None`` for none."""
+    """Text without markup, white space normalised, also where it was escaped twice; ``None`` for none."""
     if not isinstance(value, str):
         return None
-    return " ".join(_TAG.sub(" ", unescape_text(value)).split()) or None
+    return " ".join(_TAG.sub(" ", unescape_text(unescape_text(value))).split()) or None
 
 
 def names(value: Any) -> list[str]:
@@ -54,11 +90,57 @@ def names(value: Any) -> list[str]:
 
 
 def split_names(text: str) -> list[str]:
-    """Names that stand in one text; none for an address or what is too long to be a name."""
-    parts = _BETWEEN_NAMES.split(_BEFORE_NAMES.sub("", text))
+    """Names that are declared in one text; none for an address, a mere role or what is too long to be a name."""
+    parts = _BETWEEN_NAMES.split(_DECLARED_PREFIX.sub("", text))
     return [
-        part for part in parts if part and "://" not in part and len(part) <= _MAX_NAME_CHARACTERS and "@" not in part
+        part
+        for number, part in enumerate(part.strip(" *※:") for part in parts)
+        if part
+        and "://" not in part
+        and "@" not in part
+        and len(part) <= _MAX_NAME_CHARACTERS
+        and not _is_role(part)
+        and not (number and _CREDENTIAL.fullmatch(part) and sum(map(str.isupper, part)) > 1)
     ]
+
+
+def names_in_byline(text: str) -> tuple[list[str], bool]:
+    """Names of people in what looks like a byline, and whether it says so itself, as "By ..." does."""
+    text = _NO_AUTHOR.split(text, maxsplit=1)[0]
+    found = _PREFIX.match(text) or _INNER_PREFIX.match(text)
+    rest = _BEHIND_NAME.split(text[found.end() :] if found else text, maxsplit=1)[0]
+    people = [part for part in (_without_month(part) for part in split_names(rest)) if is_name(part)]
+    if found and _AMBIGUOUS.match(found[0]) and (not people or " " not in people[0]):
+        return [], False
+    return people, found is not None
+
+
+def is_name(text: str) -> bool:
+    """Whether a text looks like the name of a person: a few words in capitals, none of them a page's own."""
+    words = text.split()
+    if not 0 < len(words) <= _MAX_NAME_WORDS or len(text) < 2 or any(map(str.isdigit, text)):
+        return False
+    if len(words) == 1 and not text.isascii() and not text[0].isupper() and len(text) > 12:
+        return False
+    is_upper = [not (word[0].islower() and word.lower() not in _PARTICLES) and word[0].isalpha() for word in words]
+    return all(is_upper) and not any(word.lower().strip(".:") in _NO_NAMES for word in words) and not _is_role(text)
+
+
+def is_user_name(text: str) -> bool:
+    """Whether a name looks like that of an account rather than of a person."""
+    return bool(_USER_NAME.fullmatch(text))
+
+
+def _is_role(text: str) -> bool:
+    return all(word.lower().strip(".:*") in _ROLES for word in text.replace("_", " ").replace("-", " ").split())
+
+
+def _without_month(text: str) -> str:
+    """A name in front of a date is left with its month."""
+    words = text.split()
+    while len(words) > 1 and is_month(words[-1].strip(".,")):
+        words.pop()
+    return " ".join(words)
 
 
 def words(value: Any) -> list[str]:
@@ -75,47 +157,3 @@ def address(value: Any) -> str | None:
     if isinstance(value, dict):
         value = value.get("url") or value.get("@id")
     return value.strip() or None if isinstance(value, str) else None
-
-
-def iso_date(value: object) -> str | None:
-    """Return a date, with its time and zone where they are given, as ISO 8601; ``None`` for what is none."""
-    if not isinstance(value, str) or not (text := value.strip()[:_MAX_DATE_CHARACTERS]):
-        return None
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        pass
-    else:
-        return moment.date().isoformat() if len(text) <= len("2024-05-17") else moment.isoformat()
-    try:
-        return parsedate_to_datetime(text).isoformat()
-    except (ValueError, OverflowError):
-        return _written_out(text)
-
-
-def _written_out(text: str) -> str | None:
-    """The first date in a short text."""
-    if found := _YEAR_FIRST.search(text):
-        return _day(found[1], found[2], found[3])
-    if found := _DAY_FIRST.search(text):
-        return _day(found[3], found[2], found[1])
-    for found in _WORDS.finditer(text):
-        if found[1][:3].lower() in _MONTHS:
-            return _day(found[3], _MONTHS[found[1][:3].lower()], found[2])
-    for found in _WORDS_DAY_FIRST.finditer(text):
-        if found[2][:3].lower() in _MONTHS:
-            return _day(found[3], _MONTHS[found[2][:3].lower()], found[1])
-    return None
-
-
-def date_in_address(url: str) -> str | None:
-    """Return the date in an address, as in ``/2024/05/17/story``; ``None`` without one."""
-    found = _IN_ADDRESS.search(url)
-    return _day(*found.groups()) if found else None
-
-
-def _day(year: str, month: str | int, day: str) -> str | None:
-    try:
-        return date(int(year), int(month), int(day)).isoformat()
-    except ValueError:
-        return None

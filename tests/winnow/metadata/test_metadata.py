@@ -3,7 +3,7 @@ import json
 import pytest
 
 from winnow.metadata import metadata_of
-from winnow.metadata.values import date_in_address, iso_date
+from winnow.metadata.dates import date_in_address, iso_date
 from winnow.page.page import Page
 
 ARTICLE = {
