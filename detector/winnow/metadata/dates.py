@@ -22,32 +22,34 @@ _MAX_YEARS: Final = 500  # years of a text around which dates are looked for
 _AROUND: Final = 32  # characters before and behind a year
 
 _MONTH_NAMES: Final = """
-jan january januar janner janvier janv enero ene gennaio gen janeiro januari sty stycznia styczen led ledna leden januara
-    ian ianuarie oca ocak янв января январь січ січня ιαν ιανουαριου яну януари sijecnja gener يناير جانفي ינואר tammikuuta
-feb february februar feber fevrier fevr fev febrero febbraio fevereiro februari lut lutego uno unora unor februara februarie
-    sub subat фев февр февраля лют лютого φεβ φεβρουαριου февруари veljace febrer فبراير فيفري פברואר helmikuuta
-mar march marz mrz mars marzo marco maart mrt marts marca brezna brezen marec marcius marc martie mart мар марта март бер
-    березня μαρ μαρτιου ozujka maret مارس מרץ maaliskuuta
-apr april avril avr abril abr aprile kwi kwietnia dub dubna duben aprila aprilis aprilie nis nisan апр апреля апрель квіт
-    квітня απρ απριλιου април travnja أبريل ابريل افريل אפריל huhtikuuta
-may mai mayo maggio mag maio mei maj maja kve kvetna kveten majus mayis мая май маи трав травня μαι μαιου svibnja maig مايو
-    ماي מאי toukokuuta
-jun june juni juin junio giugno giu junho cze czerwca czerwiec cervna cerven juna junius iunie haz haziran июн июня июнь
-    черв червня ιουν ιουνιου юни lipnja juny يونيو جوان יוני kesakuuta
-jul july juli juillet juil julio luglio lug julho lip lipca lipiec cervence cervenec jula julius iulie tem temmuz июл июля
-    июль липня ιουλ ιουλιου юли srpnja juliol يوليو جويلية יולי heinakuuta
-aug august aout agosto ago augustus augusti sie sierpnia sierpien srp srpna srpen augusta augusztus agu agustus agustos авг
-    августа август серп серпня αυγ αυγουστου kolovoza agost أغسطس اغسطس أوت אוגוסט elokuuta
-sep september sept septembre septiembre setiembre settembre set setembro wrz wrzesnia wrzesien zari septembra szeptember
-    septembrie eyl eylul сен сент сентября сентябрь вер вересня σεπ σεπτεμβριου септември rujna setembre سبتمبر ספטמבר
-    syyskuuta
-oct october oktober okt octobre octubre ottobre ott outubro out paz pazdziernika pazdziernik rijna rijen oktobra octombrie eki
-    ekim окт октября октябрь жовт жовтня οκτ οκτωβριου октомври أكتوبر اكتوبر אוקטובר lokakuuta
-nov november novembre noviembre novembro lis listopada listopad listopadu novembra noiembrie kas kasim ноя нояб ноября ноябрь
-    листопада νοε νοεμβριου ноември studenoga نوفمبر נובמבר marraskuuta
+jan january januar janner janvier janv enero ene gennaio gen janeiro januari sty stycznia styczen led ledna leden
+    januara ian ianuarie oca ocak янв января январь січ січня ιαν ιανουαριου яну януари sijecnja gener يناير جانفي
+    ינואר tammikuuta
+feb february februar feber fevrier fevr fev febrero febbraio fevereiro februari lut lutego uno unora unor februara
+    februarie sub subat фев февр февраля лют лютого φεβ φεβρουαριου февруари veljace febrer فبراير فيفري פברואר
+    helmikuuta
+mar march marz mrz mars marzo marco maart mrt marts marca brezna brezen marec marcius marc martie mart мар марта март
+    бер березня μαρ μαρτιου ozujka maret مارس מרץ maaliskuuta
+apr april avril avr abril abr aprile kwi kwietnia dub dubna duben aprila aprilis aprilie nis nisan апр апреля апрель
+    квіт квітня απρ απριλιου април travnja أبريل ابريل افريل אפריל huhtikuuta
+may mai mayo maggio mag maio mei maj maja kve kvetna kveten majus mayis мая май маи трав травня μαι μαιου svibnja maig
+    مايو ماي מאי toukokuuta
+jun june juni juin junio giugno giu junho cze czerwca czerwiec cervna cerven juna junius iunie haz haziran июн июня
+    июнь черв червня ιουν ιουνιου юни lipnja juny يونيو جوان יוני kesakuuta
+jul july juli juillet juil julio luglio lug julho lip lipca lipiec cervence cervenec jula julius iulie tem temmuz июл
+    июля июль липня ιουλ ιουλιου юли srpnja juliol يوليو جويلية יולי heinakuuta
+aug august aout agosto ago augustus augusti sie sierpnia sierpien srp srpna srpen augusta augusztus agu agustus
+    agustos авг августа август серп серпня αυγ αυγουστου kolovoza agost أغسطس اغسطس أوت אוגוסט elokuuta
+sep september sept septembre septiembre setiembre settembre set setembro wrz wrzesnia wrzesien zari septembra
+    szeptember septembrie eyl eylul сен сент сентября сентябрь вер вересня σεπ σεπτεμβριου септември rujna setembre
+    سبتمبر ספטמבר syyskuuta
+oct october oktober okt octobre octubre ottobre ott outubro out paz pazdziernika pazdziernik rijna rijen oktobra
+    octombrie eki ekim окт октября октябрь жовт жовтня οκτ οκτωβριου октомври أكتوبر اكتوبر אוקטובר lokakuuta
+nov november novembre noviembre novembro lis listopada listopad listopadu novembra noiembrie kas kasim ноя нояб ноября
+    ноябрь листопада νοε νοεμβριου ноември studenoga نوفمبر נובמבר marraskuuta
 dec december dez dezember decembre diciembre dic dicembre dezembro des desember gru grudnia grudzien prosince prosinec
-    decembra decembrie ara aralik дек декабря декабрь груд грудня δεκ δεκεμβριου декември prosinca desembre ديسمبر דצמבר
-    joulukuuta
+    decembra decembrie ara aralik дек декабря декабрь груд грудня δεκ δεκεμβριου декември prosinca desembre ديسمبر
+    דצמבר joulukuuta
 """
 
 
@@ -68,9 +70,11 @@ _FORMS: Final = tuple(
     for form in (
         r"(?<!\d)(?P<y>\d{4})\s?(?P<s>[-/.年년])\s?(?P<m>\d\d?)\s?(?:(?P=s)|[月월])\s?(?P<d>\d\d?)(?!\d)",
         r"(?<![\d.,/-])(?P<d>\d\d?)(?P<s>[./-])\s?(?P<m>\d\d?)(?P=s)\s?(?P<y>\d{4})(?!\d)",
-        r"(?<!\d)(?P<d>\d\d?)(?:st|nd|rd|th|er|º|ª)?[.,-]?\s?(?:(?:de|of)\s|d['’])?(?P<w>[^\W\d_]{3,12})[.,-]{0,2}"
-        r"\s?(?:del?\s)?(?P<y>\d{4})(?!\d)",
-        r"(?<![^\W\d_])(?P<w>[^\W\d_]{3,12})\.?\s(?P<d>\d\d?)(?:st|nd|rd|th)?,?\s(?:at\s\d\d?:\d\d,?\s)?(?P<y>\d{4})(?!\d)",
+        (
+            r"(?<!\d)(?P<d>\d\d?)(?:st|nd|rd|th|er|º|ª)?[.,-]?\s?(?:(?:de|of)\s|d['’])?(?P<w>[^\W\d_]{3,12})[.,-]{0,2}"
+            r"\s?(?:del?\s)?(?P<y>\d{4})(?!\d)"
+        ),
+        r"(?P<w>[^\W\d_]{3,20})\.?\s(?P<d>\d\d?)(?:st|nd|rd|th)?,?\s(?:at\s\d\d?:\d\d,?\s)?(?P<y>\d{4})(?!\d)",
         r"(?<!\d)(?P<y>\d{4})\.?\s(?P<w>[^\W\d_]{3,12})\.?\s(?P<d>\d\d?)(?!\d)",
         r"(?<!\d)(?P<d>\d\d?)\s(?:tháng|thg)\s(?P<m>\d\d?),?\s(?:năm\s)?(?P<y>\d{4})(?!\d)",
     )
@@ -78,6 +82,8 @@ _FORMS: Final = tuple(
 _SHORT_YEAR: Final = re.compile(r"(?<![\d.,/-])(\d\d?)([./])(\d\d?)\2(\d\d)(?![\d.,/-])")
 _IN_ADDRESS: Final = re.compile(r"[/_-]((?:19|20)\d{2})[/_-]?(0[1-9]|1[0-2])[/_-]?(0[1-9]|[12]\d|3[01])(?=[/_.-]|$)")
 _MONTH_FIRST: Final = re.compile(r"en(?!-(?:gb|au|nz|ie|in|za|sg|hk|my))", re.IGNORECASE)
+_DIGIT: Final = re.compile(r"\d")
+_GLUED: Final = re.compile(r"^.*(?=[A-Z])")  # "Ada ByronMay 17, 2024"
 _EPOCH: Final = re.compile(r"1\d{9}(?:\d{3})?")
 
 
@@ -102,8 +108,8 @@ def iso_date(value: object, language: str | None = None) -> str | None:
         )
     if found := next(dates_in(text, language), None):
         return found[2]
-    if found := _SHORT_YEAR.search(text):
-        return _in_order(found[1], found[3], f"20{found[4]}", found[2], language)
+    if short := _SHORT_YEAR.search(text):
+        return _in_order(short[1], short[3], f"20{short[4]}", short[2], language)
     return None
 
 
@@ -115,6 +121,8 @@ def dates_in(text: str, language: str | None = None) -> Iterator[tuple[int, int,
             return
         begin = max(last, year.start() - _AROUND)
         window = text[begin : year.end() + _AROUND // 2]
+        if len(_DIGIT.findall(window)) < len("2024") + 1:
+            continue
         for form in _FORMS:
             for found in form.finditer(window):
                 if found.start("y") != year.start() - begin:
@@ -142,7 +150,7 @@ def date_in_address(url: str) -> str | None:
 def _read(found: re.Match[str], language: str | None) -> str | None:
     parts = found.groupdict()
     if parts.get("w"):
-        month = _MONTHS.get(_folded(parts["w"]))
+        month = _MONTHS.get(_folded(parts["w"])) or _MONTHS.get(_GLUED.sub("", parts["w"]).lower())
         return _day(parts["y"], month, parts["d"]) if month else None
     if parts.get("s") and found.start("d") < found.start("y"):
         return _in_order(parts["d"], parts["m"], parts["y"], parts["s"], language)

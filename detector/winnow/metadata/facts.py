@@ -9,8 +9,8 @@ from urllib.parse import urljoin, urlsplit
 
 import numpy as np
 
-from winnow.metadata.json_ld import json_ld_facts
 from winnow.metadata.dates import date_in_address, iso_date
+from winnow.metadata.json_ld import json_ld_facts
 from winnow.metadata.values import MAX_VALUES, is_user_name, plain, split_names, words
 from winnow.metadata.visible import headings, language_of, text_of, visible_authors, visible_dates
 from winnow.page.tags import TAG_ID
@@ -24,8 +24,11 @@ if TYPE_CHECKING:
 
 _OPENGRAPH: Final = {
     "headline": ("og:title",),
-    "published": ("article:published_time", "og:published_time", "article:published"),
-    "modified": ("article:modified_time", "og:updated_time", "article:modified"),
+    "published": (
+        *("article:published_time", "og:published_time", "article:published", "og:article:published_time"),
+        *("article:publish_date", "article:post_date", "article:published_date", "og:pubdate", "og:publish_date"),
+    ),
+    "modified": ("article:modified_time", "og:updated_time", "article:modified", "og:article:modified_time"),
     "site_name": ("og:site_name",),
     "description": ("og:description",),
     "canonical": ("og:url",),
@@ -38,8 +41,28 @@ _META: Final = {
         *("citation_publication_date", "parsely-pub-date", "sailthru.date", "dc.date", "dc.date.issued", "date"),
         *("dcterms.created", "dcterms.date", "pubdate", "publishdate", "publish-date", "publication_date"),
         *("article.published", "date.created", "created", "cxenseparse:recs:publishtime", "publish_date"),
+        *(
+            "citation_date",
+            "published",
+            "publishedat",
+            "published-date",
+            "published_date",
+            "datepublished",
+            "datecreated",
+        ),
+        *("bt:pubdate", "dcterms.issued", "date_published", "dateposted", "rnews:datepublished", "w-published-date"),
+        *("publisheddate", "originalpublicationdate", "release_date", "article_date_original", "dc.date.created"),
     ),
-    "modified": ("last-modified", "dcterms.modified", "dc.date.modified", "revised", "article.updated"),
+    "modified": (
+        "last-modified",
+        "dcterms.modified",
+        "dc.date.modified",
+        "revised",
+        "article.updated",
+        "datemodified",
+        "lastmod",
+        "modified_date",
+    ),
     "site_name": ("application-name", "citation_journal_title", "dc.publisher", "apple-mobile-web-app-title"),
     "description": ("description", "dc.description", "twitter:description"),
     "image": ("twitter:image", "twitter:image:src", "thumbnail"),
@@ -51,8 +74,10 @@ _AUTHORS: Final = (
 )
 _BETWEEN_PARTS: Final = re.compile(r"( (?:[|–—•·»«›‹~*-]|::) | ?[|»«] ?|: )")
 
+_MAX_NAMED: Final = 200
 _MIN_LANGUAGE_CHARACTERS: Final = 40
 _MAX_LANGUAGE_CHARACTERS: Final = 4_000
+_LAST_FIRST: Final = re.compile(r"^([^,]{2,40}), ([^,]{1,40})$")  # as citations have it
 _DATES: Final = frozenset({"published", "modified"})
 
 
@@ -73,6 +98,8 @@ class Metadata:
         kind: what the page says it is, as in schema.org: ``NewsArticle``, ``Product``; or by OpenGraph: ``article``.
         breadcrumbs: names of the steps from the home page to this one.
         tags: keywords.
+        offers: of a product, each with ``price``, ``currency`` (ISO 4217), ``availability`` (as in schema.org:
+            ``InStock``), ``sku``, ``gtin``, ``brand``, ``rating`` and ``ratings`` (how many), as far as it says them.
         sources: where each fact was found, by its name: a key of :data:`SOURCES`, ``address`` or ``text``.
     """
 
@@ -89,6 +116,7 @@ class Metadata:
     kind: str | None = None
     breadcrumbs: list[str] = field(default_factory=list)
     tags: list[str] = field(default_factory=list)
+    offers: list[dict[str, Any]] = field(default_factory=list)
     sources: dict[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -116,6 +144,8 @@ def metadata_of(page: Page, text: str = "") -> Metadata:
         found["headline"] = without_site(found["headline"], site, page.url)
         if stated := _stated_headline(page, found["headline"], site):
             found["headline"], sources["headline"] = stated, "markup"  # what readers see goes before all
+    if people := [name for name in found.get("authors", []) if not _is_site(name, site, page.url)]:
+        found["authors"] = people
     for name in {"canonical", "image"} & found.keys():
         found[name] = _in_full(page, found[name])
     if "published" not in found and (date := date_in_address(page.url or found.get("canonical", ""))):
@@ -127,8 +157,7 @@ def metadata_of(page: Page, text: str = "") -> Metadata:
 
 def _is_weak(found: Facts) -> bool:
     """Whether the authors found are but a user name or the outlet, so that a byline of people goes before them."""
-    outlet = (found.get("site_name") or "").lower()
-    return all(is_user_name(name) or name.lower() == outlet for name in found["authors"])
+    return all(is_user_name(name) or _is_site(name, found.get("site_name") or "", None) for name in found["authors"])
 
 
 def without_site(title: str, site: str, url: str | None) -> str:
@@ -136,12 +165,17 @@ def without_site(title: str, site: str, url: str | None) -> str:
     parts = _BETWEEN_PARTS.split(title)
     if len(parts) < 3:
         return title
-    host = re.sub(r"^www\.", "", urlsplit(url or "").hostname or "").lower()
     for part, rest in ((parts[-1], "".join(parts[:-2])), (parts[0], "".join(parts[2:]))):
-        squeezed = _squeezed(part)
-        if squeezed and (squeezed == _squeezed(site) or squeezed in _squeezed(host)):
+        if _is_site(part, site, url):
             return rest.strip()
     return title
+
+
+def _is_site(text: str, site: str, url: str | None) -> bool:
+    """Whether a text is the name of the site, or of its host."""
+    squeezed = _squeezed(text)
+    host = (urlsplit(url).hostname or "").removeprefix("www.") if url else ""
+    return bool(squeezed) and (squeezed == _squeezed(site) or (len(squeezed) > 3 and squeezed in _squeezed(host)))
 
 
 def _squeezed(text: str) -> str:
@@ -181,9 +215,9 @@ def meta_facts(page: Page) -> Facts:
     """Facts of other ``meta`` elements, and of the links of the head."""
     metas = _metas(page)
     facts: Facts = {name: _first(metas, keys) for name, keys in _META.items()}
-    facts["authors"] = next(
-        ([name for value in metas[key] for name in split_names(value)] for key in _AUTHORS if metas.get(key)), []
-    )
+    key = next((key for key in _AUTHORS if metas.get(key)), "")
+    stated = [_LAST_FIRST.sub(r"\2 \1", value) if "." in key or "_" in key else value for value in metas.get(key, [])]
+    facts["authors"] = [name for value in stated for name in split_names(value)][:MAX_VALUES]
     facts["tags"] = words(", ".join(metas.get("keywords", metas.get("news_keywords", []))))
     for index in np.flatnonzero(page.tag == TAG_ID["link"]).tolist():
         pairs = dict(page.attributes[index])
@@ -200,13 +234,18 @@ def microdata_facts(page: Page) -> Facts:
         "headline": "headline", "datePublished": "published", "dateCreated": "published", "dateModified": "modified",
         "author": "authors",
     }  # fmt: skip
-    for index, value in page.attribute("itemprop").items():
+    props = page.attribute("itemprop")
+    named = [index for index, value in props.items() if value == "name"][:_MAX_NAMED]
+    for index, value in props.items():
         for prop in dict.fromkeys(value.split()):
             name = wanted.get(prop)
             if name is None or facts.get(name):
                 continue
-            stated = _stated(page, index)
-            facts[name] = split_names(stated) if name == "authors" else stated
+            if name == "authors":
+                inner = next((at for at in named if index < at < page.end[index]), index)
+                facts[name] = split_names(_stated(page, inner))
+            else:
+                facts[name] = _stated(page, index)
     return facts
 
 
@@ -230,18 +269,21 @@ def _stated_headline(page: Page, declared: str, site: str) -> str | None:
         common = len(own & words)
         if common > shared and 2 * common >= len(own):
             best, shared = text, common
-    return best or (stated[0] if len(stated) == 1 and len(stated[0].split()) > 1 else None)
+    if best is None and len(stated) == 1 and len(own := set(stated[0].lower().split())) > 1:
+        return stated[0] if own & (words | set(page.title.lower().split())) else None
+    return best
 
 
 def _first(metas: dict[str, list[str]], keys: tuple[str, ...]) -> str | None:
     return next((metas[key][0] for key in keys if metas.get(key)), None)
 
 
-def _in_full(page: Page, address: str | None) -> str | None:
-    if not address:
-        return None
+def _in_full(page: Page, address: str) -> str | None:
+    """An address in full: against ``base``, where there is one, and the address of the page, where it is known."""
+    base = next(iter(np.flatnonzero(page.tag == TAG_ID["base"]).tolist()), None)
     try:
-        return urljoin(page.url or "", address.strip())
+        around = urljoin(page.url or "", dict(page.attributes[base]).get("href", "")) if base is not None else page.url
+        return urljoin(around or "", address.strip()) or None
     except ValueError:
         return None
 

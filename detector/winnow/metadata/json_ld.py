@@ -23,9 +23,14 @@ _OPENING: Final = re.compile(r"\A\s*(?:<!--|(?://\s*)?<!\[CDATA\[)")
 _TRAILING_COMMA: Final = re.compile(r",(?=\s*[}\]])")
 _ARTICLES: Final = re.compile(r"Article|BlogPosting|Report|Posting$|Review$")
 _THINGS: Final = frozenset(
-    "Product Recipe Event Course Book Movie VideoObject JobPosting HowTo QAPage FAQPage Question Dataset".split()  # noqa: SIM905
+    "Product Recipe Event Course Book Movie VideoObject JobPosting HowTo ProductGroup QAPage Question Dataset".split()  # noqa: SIM905
 )
-_PAGES: Final = frozenset({"WebPage", "ItemPage", "AboutPage", "ContactPage", "CollectionPage", "ProfilePage"})
+_PAGES: Final = frozenset(
+    {"WebPage", "ItemPage", "AboutPage", "ContactPage", "CollectionPage", "ProfilePage", "FAQPage"}
+)
+_GTINS: Final = ("gtin", "gtin13", "gtin14", "gtin12", "gtin8", "isbn")
+_MAX_OFFERS: Final = 100
+_MAX_NUMBER_CHARACTERS: Final = 40
 _SITES: Final = frozenset({"WebSite", "Organization", "NewsMediaOrganization"})
 _MAX_THINGS: Final = 1_000  # of each script
 _MANY_SCRIPTS: Final = 8  # for so many, all elements of the page are made
@@ -62,7 +67,68 @@ def _facts_of(thing: dict[str, Any], kind: str) -> dict[str, Any]:
         "description": plain(thing.get("description")),
         "image": address(thing.get("image")),
         "tags": words(thing.get("keywords")),
+        "offers": _offers(thing),
     }
+
+
+def _offers(thing: dict[str, Any]) -> list[dict[str, Any]]:
+    """Offers of a product and of its variants, each with what is known of the product."""
+    rating = _first_of(thing.get("aggregateRating"))
+    product = {
+        **_codes(thing),
+        "brand": _named(thing.get("brand")) or _named(thing.get("manufacturer")),
+        "rating": _number(rating.get("ratingValue")),
+        "ratings": _number(rating.get("reviewCount") or rating.get("ratingCount")),
+    }
+    variants = thing.get("hasVariant")
+    found = []
+    for variant in [thing, *(variants if isinstance(variants, list) else [])][:_MAX_OFFERS]:
+        offers = variant.get("offers") if isinstance(variant, dict) else None
+        for one in (offers if isinstance(offers, list) else [offers])[:_MAX_OFFERS]:
+            if not isinstance(one, dict):
+                continue
+            inner = one.get("offers")
+            terms = _first_of(inner) if inner and "lowPrice" not in one else one
+            stated = _first_of(terms.get("priceSpecification"))
+            offer = {
+                "price": _number(terms.get("price") or terms.get("lowPrice") or stated.get("price")),
+                "currency": plain(terms.get("priceCurrency") or stated.get("priceCurrency")),
+                "availability": (plain(terms.get("availability")) or "").rsplit("/", maxsplit=1)[-1] or None,
+            }
+            found.append(_known(product | _known(_codes(variant)) | _known(_codes(terms)) | offer))
+    return [offer for offer in found if "price" in offer][:_MAX_OFFERS]
+
+
+def _codes(thing: dict[str, Any]) -> dict[str, Any]:
+    sku = thing.get("sku")
+    gtin = next((str(thing[name]).strip() for name in _GTINS if thing.get(name)), None)
+    return {"sku": str(sku).strip() if isinstance(sku, str | int) else None, "gtin": gtin}
+
+
+def _known(facts: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in facts.items() if value not in {None, ""}}
+
+
+def _first_of(value: Any) -> dict[str, Any]:
+    value = value[0] if isinstance(value, list) and value else value
+    return value if isinstance(value, dict) else {}
+
+
+def _named(value: Any) -> str | None:
+    return plain(_first_of(value).get("name")) or plain(value)
+
+
+def _number(value: Any) -> float | None:
+    """Number of a price or a rating, written with a point or a comma, with or without a sign of a currency."""
+    if not isinstance(value, str | int | float):
+        return None
+    digits = re.sub(r"[^\d.,]", "", str(value)[:_MAX_NUMBER_CHARACTERS]).strip(".,")
+    if re.search(r",\d{1,2}$", digits):
+        digits = digits.replace(".", "").replace(",", ".")
+    try:
+        return float(digits.replace(",", ""))
+    except ValueError:
+        return None
 
 
 def _things(page: Page) -> Iterator[dict[str, Any]]:
@@ -78,7 +144,10 @@ def _things(page: Page) -> Iterator[dict[str, Any]]:
             elif isinstance(value, dict):
                 if "@type" in value:
                     yield value
-                inner = (value.get(name) for name in ("mainEntityOfPage", "breadcrumb", "mainEntity", "@graph"))
+                parts = ["mainEntityOfPage", "breadcrumb", "@graph"]
+                if "@type" not in value or _kind(value) != "FAQPage":  # its questions are not what the page is about
+                    parts.append("mainEntity")
+                inner = map(value.get, parts)
                 waiting += (part for part in inner if isinstance(part, dict | list))
 
 

@@ -1,5 +1,7 @@
 """Values of what pages say of themselves: texts, names, keywords and addresses, each written in many forms."""
 
+# ruff: noqa: SIM905 - lists of words are read as text
+
 from __future__ import annotations
 
 import re
@@ -18,27 +20,29 @@ _DECLARED_PREFIX: Final = re.compile(
     r"^(?:(?:written|posted|published) )?(?:by|author|autor|auteur)\b:? ", re.IGNORECASE
 )
 _PREFIX: Final = re.compile(
-    r"^(?:(?:(?:written|posted|published|authored|submitted|reported|created|words|story|text|article|guide|reviewed and written)"
-    r" )?by|authors?|author name"
+    r"^(?:(?:(?:written|posted|published|authored|submitted|reported|created|words|story|text|article|guide) )?by"
+    r"|authors?|author name"
     r"|(?:verfasst |geschrieben |ein beitrag )?von|autor(?:in|en)?|(?:(?:rédigé|publié|écrit|posté) )?par|auteure?s?"
     r"|(?:(?:escrito|publicado|redactado) )?por|autora?(?:es)?|(?:a cura )?di|(?:scritto|pubblicato) da|autore"
-    r"|(?:geschreven )?door|(?:skrevet |skriven )?av|(?:skrevet )?af|forfatter|szerző|írta|kirjoittaja|kirjoittanut|napsal[a]?"
-    r"|yazar|yazan|автор|текст|από|συντάκτης|tác giả|oleh|penulis)(?: ?[:：] ?| )"
+    r"|(?:geschreven )?door|(?:skrevet |skriven )?av|(?:skrevet )?af|forfatter|szerző|írta|kirjoittaja|kirjoittanut"
+    r"|napsala?|yazar|yazan|автор|текст|από|συντάκτης|tác giả|oleh|penulis)(?: ?[:：] ?| )"
     r"|^(?:作者|撰文|文|记者|記者|投稿者|著者|執筆者?|ライター|글쓴이|글|작성자)(?: ?[:：／/|] ?| )",
     re.IGNORECASE,
 )
 _AMBIGUOUS: Final = re.compile(r"^(?:von|par|por|di|door|av|af|posted|written) $", re.IGNORECASE)
 _INNER_PREFIX: Final = re.compile(
-    r"^(?:posted|published|written|submitted|created|updated|last)\b[^|]{0,60}?\bby:? (?=\S)|^[^|]{0,30}\d{4}\W{0,5}\bby (?=\S)",
+    r"^(?:posted|published|written|submitted|created|updated|last)\b[^|]{0,60}?\bby:? (?=\S)"
+    r"|^[^|]{0,30}\d{4}\W{0,5}\bby (?=\S)",
     re.IGNORECASE,
 )
 _NO_AUTHOR: Final = re.compile(
-    r"\b(?:review|check|edit|photo|illustrat|verif|approv|power|sponsor|present|image|medically|translat|design|site)[a-z]* by\b",
+    r"\b(?:review|check|edit|photo|illustrat|verif|approv|power|sponsor|present|image|translat|design|site)[a-z]* by\b",
     re.IGNORECASE,
 )
 _BEHIND_NAME: Final = re.compile(
-    r" [–—-] | ?[|•·⋅/(\[<>»] ?|[:：,]? \b(?:updated|published|posted|last|on|in|at|for|is|was|views?|min|mins?)\b|,? \d|\d"
-    r"| (?:executive|senior|staff|deputy|former|managing|associate|editor|reporter|correspondent|contribut(?:or|ing)|guest)\b"
+    r" [–—-]+ | ?[|•·⋅@/(\[<>»] ?|[:：,]? \b(?:updated|published|posted|last|on|in|at|for|is|was|views?|mins?)\b"
+    r"|,? ?\d| (?:executive|senior|staff|deputy|former|managing|associate|editor|reporter|correspondent|guest)\b"
+    r"| contribut(?:or|ing)\b"
     r"|,? (?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b",
     re.IGNORECASE,
 )
@@ -48,19 +52,20 @@ _BETWEEN_NAMES: Final = re.compile(
 _CREDENTIAL: Final = re.compile(r"[A-Z][A-Za-z.]{0,5}[®.]?")
 _USER_NAME: Final = re.compile(r"[a-z0-9_.-]+")
 _PARTICLES: Final = frozenset(
-    "de la del der den van von zu zur af av da das do dos du di el al bin ibn ben ter ten e y le les san".split()  # noqa: SIM905
+    "de la del der den van von zu zur af av da das do dos du di el al bin ibn ben ter ten e y le les san".split()
 )
 _ROLES: Final = frozenset(
-    """staff writer writers editor editors reporter reporters correspondent contributor contributors contributing senior guest
-    author authors admin administrator editorial team desk newsroom by chief columnist columnists journalist press the
-    name nombre 名前 имя имя: jméno user webmaster root redaktion redaktor redacción redação redazione rédaction nom web content anonymous unknown
-    guest publisher owner moderator default none null""".split()
+    """staff writer writers editor editors reporter reporters correspondent contributor contributors contributing
+    senior guest author authors admin administrator editorial team desk newsroom by chief columnist columnists
+    journalist press the name nombre 名前 имя имя: jméno user webmaster root redaktion redaktor redacción redação
+    redazione rédaction nom web content anonymous unknown publisher owner moderator default none null""".split()
 )
 _NO_NAMES: Final = frozenset(
-    """read more share comment comments view all posts post follow subscribe sign log home about contact us click here this that
-    our your we you how what why when where which best top new news blog article articles story stories search menu skip page
-    website email e-mail name* published updated category categories tags in on for with from and reply leave see learn
-    minutes min next previous copyright terms privacy policy free print save advertisement""".split()
+    """read more share comment comments view all posts post follow subscribe sign log home about contact us click here
+    this that our your we you how what why when where which best top new news blog article articles story stories
+    search menu skip page website email e-mail name* published updated category categories tags in on for with from
+    and reply leave see learn minutes min next previous copyright terms privacy policy free print save
+    advertisement""".split()
 )
 
 
@@ -108,11 +113,15 @@ def names_in_byline(text: str) -> tuple[list[str], bool]:
     """Names of people in what looks like a byline, and whether it says so itself, as "By ..." does."""
     text = _NO_AUTHOR.split(text, maxsplit=1)[0]
     found = _PREFIX.match(text) or _INNER_PREFIX.match(text)
-    rest = _BEHIND_NAME.split(text[found.end() :] if found else text, maxsplit=1)[0]
-    people = [part for part in (_without_month(part) for part in split_names(rest)) if is_name(part)]
-    if found and _AMBIGUOUS.match(found[0]) and (not people or " " not in people[0]):
-        return [], False
+    people = _people(text[found.end() :] if found else text)
+    if found and _AMBIGUOUS.match(found[0]) and not any(" " in name for name in people[:1]):
+        return _people(text), False  # "Di Maria"
     return people, found is not None
+
+
+def _people(text: str) -> list[str]:
+    found = map(_without_month, split_names(_BEHIND_NAME.split(text, maxsplit=1)[0]))
+    return [name for name in found if is_name(name)]
 
 
 def is_name(text: str) -> bool:
@@ -123,6 +132,8 @@ def is_name(text: str) -> bool:
     if len(words) == 1 and not text.isascii() and not text[0].isupper() and len(text) > 12:
         return False
     is_upper = [not (word[0].islower() and word.lower() not in _PARTICLES) and word[0].isalpha() for word in words]
+    if all(word.lower() in _PARTICLES for word in words):
+        return False
     return all(is_upper) and not any(word.lower().strip(".:") in _NO_NAMES for word in words) and not _is_role(text)
 
 
@@ -132,7 +143,8 @@ def is_user_name(text: str) -> bool:
 
 
 def _is_role(text: str) -> bool:
-    return all(word.lower().strip(".:*") in _ROLES for word in text.replace("_", " ").replace("-", " ").split())
+    words = [word.lower().strip(".:*") for word in text.replace("_", " ").replace("-", " ").split()]
+    return "admin" in words or all(word in _ROLES for word in words)
 
 
 def _without_month(text: str) -> str:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from winnow.metadata.dates import dates_in, iso_date
-from winnow.metadata.values import is_name, names_in_byline
+from winnow.metadata.values import names_in_byline
 from winnow.page.tags import TAG_ID
 from winnow.page.tree import once_per_page, within
 
@@ -27,8 +27,10 @@ MAX_FACT_CHARACTERS: Final = 4_000  # white space included
 _MAX_TEXT: Final = 400_000  # characters of the visible text
 _MAX_BYLINE_CHARACTERS: Final = 120
 _MAX_CANDIDATES: Final = 400  # of each kind
+_MAX_RUNS: Final = 40  # text runs of a byline
 _MAX_LABEL: Final = 40  # characters in front of a date
 _NEAR: Final = 12  # text blocks from the headline
+_SURE: Final = 3.0  # what must speak for a date; half of it where the page has no other one
 
 _UPDATED: Final = re.compile(
     r"updat|modifi|edited|revis|reviewed|changed|aktualis|geändert|bearbeitet|mise? à jour|actualiz|aggiorna|atualiz"
@@ -42,23 +44,25 @@ _PUBLISHED: Final = re.compile(
     re.IGNORECASE,
 )
 _NO_DATE_OF_PAGE: Final = re.compile(
-    r"©|copyright|\(c\)|join(?:ed| date)|member since|since|expire|deadline|born|retrieved|accessed|until|through|effective",
+    r"©|copyright|\(c\)|join(?:ed| date)|member since|since|expire|deadline|born|retrieved|accessed|until"
+    r"|through|effective",
     re.IGNORECASE,
 )
-_DATED: Final = re.compile(
-    r"(?:^|[\s_-])(?:date|datetime|published|posted|timestamp|pubdate|datum|fecha|meta|byline|dateline)(?:$|[\s_-])",
-    re.IGNORECASE,
-)
-_OTHERS: Final = re.compile(
-    r"(?:^|[\s_-])(?:comments?|reply|replies|related|recent|sidebar|widget|footer|nav|menu|archives?|reviews?|testimonials?"
-    r"|recommend(?:ed|ations)?|read-?more|more-?(?:from|stories|posts))(?:$|[\s_-])",
-    re.IGNORECASE,
-)
-_BYLINE: Final = re.compile(
-    r"(?:^|[\s_-])(?:byline|authors?|autor|writer|contributor|posted-by|vcard|fn)(?:[\s_-]*(?:name|link|names|text|title))?"
-    r"(?:$|[\s_-])",
-    re.IGNORECASE,
-)
+_DATED, _OF_OTHERS, _BYLINE, _NO_BYLINE = 1, 2, 4, 8
+_WORDS_OF_CLASSES: Final = {
+    **dict.fromkeys(
+        ("date", "datetime", "published", "posted", "timestamp", "pubdate", "datum", "fecha", "meta"), _DATED
+    ),
+    **dict.fromkeys(("dateline", "time"), _DATED),
+    **dict.fromkeys(
+        ("related", "recent", "sidebar", "footer", "nav", "menu", "archive", "archives", "replies"), _OF_OTHERS
+    ),
+    **dict.fromkeys(("review", "reviews", "testimonial", "testimonials", "recommended", "readmore"), _OF_OTHERS),
+    **dict.fromkeys(("comment", "comments", "reply", "widget"), _OF_OTHERS | _NO_BYLINE),
+    **dict.fromkeys(("author", "authors", "autor", "writer", "contributor", "contributors", "vcard", "fn"), _BYLINE),
+    **dict.fromkeys(("bio", "box", "avatar", "image", "img", "photo", "about", "social", "list"), _NO_BYLINE),
+    "byline": _BYLINE | _DATED,
+}
 # Linear: each step of a path is read by the one before it alone.
 _OF_AUTHOR: Final = re.compile(
     r"/(?:authors?|by|contributors?|profiles?|people|staff|writers?|journalists?|autor(?:es)?|auteurs?|redacteur)/[^/?#]+/?$"
@@ -70,7 +74,6 @@ class _Date:
     """A date that readers see, or that the markup of what they see states."""
 
     value: str
-    block: int
     published: float
     modified: float
 
@@ -80,10 +83,14 @@ def visible_dates(page: Page) -> dict[str, str]:
     """Return ``published`` and ``modified`` as the visible text has them, either where it does."""
     found: dict[str, str] = {}
     dates = _dates(page)
-    for name, threshold in (("published", 3.0), ("modified", 3.0)):
-        best = max(dates, key=lambda one: getattr(one, name), default=None)
-        if best is not None and getattr(best, name) >= threshold:
-            found[name] = best.value
+    best = max(dates, key=lambda one: one.published, default=None)
+    if best is not None:
+        is_only_one = len({one.value[:10] for one in dates if one.published >= _SURE / 3}) == 1
+        if best.published >= (_SURE / 2 if is_only_one else _SURE):
+            found["published"] = best.value
+    best = max(dates, key=lambda one: one.modified, default=None)
+    if best is not None and best.modified >= _SURE:
+        found["modified"] = best.value
     return found
 
 
@@ -93,44 +100,35 @@ def _dates(page: Page) -> list[_Date]:
         return []
     starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
     language = language_of(page)
-    heading, marks, others = _heading_block(page), _marked_blocks(page), _blocks_of_others(page)
-    dates: list[_Date] = []
+    heading, marks, others = heading_block(page), _marked_blocks(page), _blocks_of_others(page)
+    places = []
     for begin, end, value in dates_in(text, language):
         block = bisect_right(starts, begin) - 1
         line, at = lines[block], begin - starts[block]
         label = line[max(0, at - _MAX_LABEL) : at]
         if len(label.strip(" :|·•-–—")) < 2 and block and len(lines[block - 1]) <= _MAX_LABEL:
             label = lines[block - 1]
-        dates.append(_judged(value, block, label, line, end - begin, at, heading, marks, others))
+        places.append((block, value, label, len(line) - (end - begin), at, 0.0))
     for block, value, label in _stated_dates(page, language):
-        dates.append(_judged(value, block, label, label, len(label), 0, heading, marks, others))
+        places.append((block, value, f"{label} {lines[block][:_MAX_LABEL]}", 0, 0, 0.5))
+    dates: list[_Date] = []
+    for block, value, label, rest, at, stated in places:
+        distance = None if heading is None else block - heading
+        score = stated + _nearness(distance) + 1.5 * (block in marks) - 0.001 * min(block, 900)
+        score -= 1.5 * (block in others and not (distance is not None and -3 <= distance <= 8))
+        score += 1.0 if rest <= 25 else 0.0 if rest <= 60 else -0.8 if at <= 24 else -3.0
+        score -= 5.0 * bool(_NO_DATE_OF_PAGE.search(label))
+        is_updated, is_published = bool(_UPDATED.search(label)), bool(_PUBLISHED.search(label))
+        published = score + 1.5 * is_published - 4.0 * (is_updated and not is_published)
+        dates.append(_Date(value, published, score + 2.5 if is_updated else -9.0))
     return dates
 
 
-def _judged(
-    value: str,
-    block: int,
-    label: str,
-    line: str,
-    length: int,
-    at: int,
-    heading: int | None,
-    marks: set[int],
-    others: set[int],
-) -> _Date:
-    """Say how much speaks for a date as that of the publication, and of the last change."""
-    distance = None if heading is None else block - heading
-    score = 0.0
-    if distance is not None:
-        score += 2.5 if -4 <= distance <= 5 else 1.5 if -8 <= distance <= _NEAR else 0.0
-    score += 1.5 * (block in marks) - 2.5 * (block in others)
-    rest = len(line) - length
-    score += 1.0 if rest <= 25 else 0.0 if rest <= 90 or at <= 40 else -3.0
-    if _NO_DATE_OF_PAGE.search(label):
-        score -= 5.0
-    is_updated, is_published = bool(_UPDATED.search(label)), bool(_PUBLISHED.search(label))
-    published = score + 1.5 * is_published - 4.0 * (is_updated and not is_published) - 0.001 * min(block, 900)
-    return _Date(value, block, published, score + 2.5 if is_updated else -9.0)
+def _nearness(distance: int | None) -> float:
+    """How much the place of a text speaks for it: text blocks behind the headline, or in front of it (below 0)."""
+    if distance is None or not -9 < distance < 2 * _NEAR:
+        return 0.0
+    return (2.5 if 0 <= distance <= 6 else 2.0 if -4 <= distance <= _NEAR else 1.0) - 0.03 * abs(distance)
 
 
 def _stated_dates(page: Page, language: str | None) -> list[tuple[int, str, str]]:
@@ -149,8 +147,7 @@ def _stated_dates(page: Page, language: str | None) -> list[tuple[int, str, str]
 def _marked_blocks(page: Page) -> set[int]:
     """Blocks in ``time`` elements and in those whose class says that they hold a date."""
     elements = np.flatnonzero(page.tag == TAG_ID["time"]).tolist()
-    for name in ("class", "id"):
-        elements += [index for index, value in page.attribute(name).items() if _DATED.search(value)]
+    elements += _called(page, _DATED)
     found: set[int] = set()
     for index in elements[: 4 * _MAX_CANDIDATES]:
         begin, end = int(page.block_begin[index]), int(page.block_end[index])
@@ -162,24 +159,25 @@ def _marked_blocks(page: Page) -> set[int]:
 def _blocks_of_others(page: Page) -> set[int]:
     """Blocks in comments, lists of other stories, side bars and footers."""
     chosen = np.isin(page.tag, [TAG_ID["nav"], TAG_ID["footer"], TAG_ID["aside"]])
-    for name in ("class", "id"):
-        marked = [index for index, value in page.attribute(name).items() if _OTHERS.search(value)]
-        # what holds most of the page is no side matter, whatever it is called
-        chosen[[index for index in marked if 2 * (page.block_end[index] - page.block_begin[index]) < page.m]] = True
+    marked = np.array(_called(page, _OF_OTHERS), np.int64)
+    # what holds most of the page is no side matter, whatever it is called
+    chosen[marked[2 * (page.block_end[marked] - page.block_begin[marked]) < page.m]] = True
     return set(np.flatnonzero(within(page, chosen)[page.block_node]).tolist())
 
 
 def visible_authors(page: Page) -> list[str]:
     """Names by ``rel=author``, class names, links to pages of authors, and lines as "By ..." near the headline."""
-    lines, heading, others = page.block_texts(), _heading_block(page), _blocks_of_others(page)
+    lines, heading, others = page.block_texts(), heading_block(page), _blocks_of_others(page)
     best: tuple[float, list[str]] = 0.0, []
-    marked = [(index, 2.0) for index, value in page.attribute("rel").items() if "author" in value.lower().split()]
-    marked += [(index, 1.5) for index, value in page.attribute("class").items() if _BYLINE.search(value)]
-    marked += [(index, 1.5) for index, value in page.attribute("href").items() if _OF_AUTHOR.search(value)]
+    table = page.attributes
+    links = [at for value, at in table.named("href").items() if _OF_AUTHOR.search(value)]
+    rels = [at for value, at in table.named("rel").items() if "author" in value.lower().split()]
+    marked = [(index, 2.0) for index in table.bearers(rels)]
+    marked += [(index, 1.5) for index in _called(page, _BYLINE, _NO_BYLINE) + table.bearers(links)]
     in_form = _in_forms(page)
     candidates: list[tuple[float, int, str, bool]] = []
     for index, weight in marked[:_MAX_CANDIDATES]:
-        text = text_of(page, index)
+        text = _spaced_text(page, index)
         if 0 < len(text) <= _MAX_BYLINE_CHARACTERS and not in_form[index]:
             candidates.append((weight, int(page.block_begin[index]), text, True))
     first = 0 if heading is None else max(0, heading - 5)
@@ -192,13 +190,31 @@ def visible_authors(page: Page) -> list[str]:
         names, has_prefix = names_in_byline(text)
         if not names or not (has_prefix or is_marked):
             continue
-        near = 0.0
-        if heading is not None:
-            near = 2.0 if -5 <= block - heading <= 6 else 1.0 if -8 <= block - heading <= _NEAR else 0.0
-        score = weight + near + 1.5 * has_prefix - 2.0 * (block in others) - 0.001 * min(block, 900)
+        distance = None if heading is None else block - heading
+        score = weight + _nearness(distance) + 1.5 * has_prefix - 0.001 * min(block, 900)
+        score -= 1.5 * (block in others and not (distance is not None and -3 <= distance <= 8))
         if score > best[0] and score >= 2.0:
             best = score, names
     return best[1]
+
+
+@once_per_page
+def _kinds_of_classes(page: Page) -> list[tuple[int, int]]:
+    """Place of each different class and id that says what it holds, and which of the kinds that is."""
+    found = []
+    for name in ("class", "id"):
+        for value, at in page.attributes.named(name).items():
+            kinds = 0
+            for word in value.lower().replace("-", " ").replace("_", " ").split():
+                kinds |= _WORDS_OF_CLASSES.get(word, 0)
+            if kinds:
+                found.append((at, kinds))
+    return found
+
+
+def _called(page: Page, kind: int, but: int = 0) -> list[int]:
+    """Elements whose class or id says that they are of a kind, and not of another one."""
+    return page.attributes.bearers([at for at, found in _kinds_of_classes(page) if found & kind and not found & but])
 
 
 def _in_forms(page: Page) -> Any:
@@ -206,23 +222,25 @@ def _in_forms(page: Page) -> Any:
 
 
 @once_per_page
-def _heading_block(page: Page) -> int | None:
-    """Number of the block that the headline begins in: an ``h1`` with words of the title, or a line that has them."""
+def heading_block(page: Page) -> int | None:
+    """Number of the block that the headline begins in: the heading, else the line, that is most like the title."""
     title = set(page.title.lower().split())
-    best, shared = None, 0.0
-    headings = np.flatnonzero(np.isin(page.tag, [TAG_ID["h1"], TAG_ID["h2"]]))[:_MAX_CANDIDATES].tolist()
-    for index in headings:
-        own = set(text_of(page, index).lower().split())
-        weight = len(own & title) * (1.0 if page.tag[index] == TAG_ID["h1"] else 0.9)
-        if weight > shared and 2 * len(own & title) >= len(own):
-            best, shared = int(page.block_begin[index]), weight
-    if best is None:
-        first = [index for index in headings if page.tag[index] == TAG_ID["h1"] and text_of(page, index)]
-        best = int(page.block_begin[first[0]]) if first else None
-    if best is None and len(title) >= 3:
+    best, most = None, 0.0
+    levels = [TAG_ID[name] for name in ("h1", "h2", "h3")]
+    elements = np.flatnonzero(np.isin(page.tag, levels))[:_MAX_CANDIDATES].tolist()
+    for index in elements:
+        words = set(text_of(page, index).lower().split())
+        alike = 2 * len(words & title) / max(len(words) + len(title), 1) + 0.15 * bool(
+            words and page.tag[index] == levels[0]
+        )
+        if alike > most:
+            best, most = int(page.block_begin[index]), alike
+    if most < 0.5 and len(title) >= 3:
         for block, line in enumerate(page.block_texts()):
-            if len(line) <= 2 * len(page.title) and 3 * len(title & set(line.lower().split())) >= 2 * len(title):
-                return block
+            if len(line) <= 2 * len(page.title):
+                words = set(line.lower().split())
+                if (alike := 2 * len(words & title) / (len(words) + len(title))) > max(most, 0.5):
+                    best, most = block, alike
     return best
 
 
@@ -245,6 +263,21 @@ def language_of(page: Page) -> str | None:
         if language:
             return language.replace("_", "-")
     return None
+
+
+def _spaced_text(page: Page, index: int) -> str:
+    """Text of an element with a space between its parts, and a bar between its text blocks."""
+    begin, end = int(page.run_begin[index]), int(page.run_end[index])
+    if end - begin > _MAX_RUNS or page.run_offset[end] - page.run_offset[begin] > MAX_FACT_CHARACTERS:
+        return ""
+    offsets = page.run_offset[begin : end + 1].tolist()
+    ends = {int(run) for run in page.block_run_begin[page.block_begin[index] : page.block_end[index]]}
+    parts: list[str] = []
+    for number, run in enumerate(range(begin, end)):
+        if run in ends and parts:
+            parts.append("|")
+        parts += page.text[offsets[number] : offsets[number + 1]].split()
+    return " ".join(parts)
 
 
 def text_of(page: Page, index: int) -> str:

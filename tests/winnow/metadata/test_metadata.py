@@ -27,7 +27,7 @@ HEAD = """<title>Storm | News</title><meta property=og:title content="Storm by o
 
 
 def facts(head: str, url: str | None = "https://host.example/a") -> dict[str, object]:
-    return metadata_of(Page.parse(f"<html lang=en><head>{head}</head><body><h1>Heading</h1>", url)).to_dict()
+    return metadata_of(Page.parse(f"<html lang=en><head>{head}</head><body><h1>The heading</h1>", url)).to_dict()
 
 
 def test_json_ld_is_trusted_most() -> None:
@@ -59,7 +59,7 @@ def test_without_it_opengraph_meta_and_markup_follow() -> None:
     assert (found["headline"], found["site_name"]) == ("Storm by og", "Site")
     assert found["authors"] == ["Eve", "Bob"]
     assert found["canonical"] == "https://host.example/storm"
-    assert facts("<title>x</title>")["headline"] == "Heading"
+    assert facts("")["headline"] == "The heading"
 
 
 @pytest.mark.parametrize(
@@ -87,6 +87,28 @@ def test_microdata_and_time_give_dates() -> None:
         ("May 17, 2026", "2026-05-17"),
         ("17th May 2026, 10:00", "2026-05-17"),
         ("2026年5月17日", "2026-05-17"),
+        ("05/17/2024", "2024-05-17"),
+        ("1779012000000", "2026-05-17T10:00:00+00:00"),
+        ("17 mai 2024", "2024-05-17"),
+        ("1er août 2023", "2023-08-01"),
+        ("17 de mayo de 2024", "2024-05-17"),
+        ("17 maja 2024 r.", "2024-05-17"),
+        ("17. května 2024", "2024-05-17"),
+        ("2024. május 17.", "2024-05-17"),
+        ("17 Mayıs 2024", "2024-05-17"),
+        ("17 мая 2024, 10:00", "2024-05-17"),
+        ("17 Μαΐου 2024", "2024-05-17"),
+        ("17 tháng 5, 2024", "2024-05-17"),
+        ("17 مايو 2024", "2024-05-17"),
+        ("2024년 5월 17일", "2024-05-17"),
+        ("Ada ByronMay 17, 2024", "2024-05-17"),
+        ("Mayor 12, 1850 visits", None),
+        ("Mayor 12, 2024", None),
+        ("17 พ.ค. 2567", None),
+        ("2567-05-17", None),
+        ("1970-01-01T00:00:00Z", None),
+        ("2 days ago", None),
+        ("192.168.1.2024", None),
         ("2026-13-45", None),
         ("yesterday", None),
         ("", None),
@@ -94,6 +116,103 @@ def test_microdata_and_time_give_dates() -> None:
 )
 def test_dates_are_read_as_pages_write_them(text: str, iso: str | None) -> None:
     assert iso_date(text) == iso
+
+
+def test_the_language_tells_the_order_of_day_and_month() -> None:
+    dates = {lang: iso_date("3/4/2024", lang) for lang in ("en-US", "en", "en-GB", "fr", None)}
+    assert set(map(dates.get, ("en-US", "en"))) == {"2024-03-04"}
+    assert set(map(dates.get, ("en-GB", "fr", None))) == {"2024-04-03"}
+
+
+@pytest.mark.parametrize(
+    ("around_heading", "facts_found"),
+    [
+        ("<p>By Ada Byron | May 17, 2024 | 5 min read", ("Ada Byron", "2024-05-17", None)),
+        (
+            "<p>Posted on <b>May 17, 2024</b> by Ada Byron and Grace Hopper",
+            ("Ada Byron, Grace Hopper", "2024-05-17", None),
+        ),
+        (
+            "<p>Posted on<p>17 Nov 2018<p>Updated at<p>10 Dec 2025<p>Written by<p>Eliz - Product marketer",
+            ("Eliz", "2018-11-17", "2025-12-10"),
+        ),
+        ("<p>Von Peter Müller<p>17. Mai 2024<p>Aktualisiert: 18.5.2024", ("Peter Müller", "2024-05-17", "2024-05-18")),
+        ("<p>Par Jean-Pierre Dupont, le 17 mai 2024", ("Jean-Pierre Dupont", "2024-05-17", None)),
+        ("<p>投稿者: 山田太郎<p>2024年5月17日", ("山田太郎", "2024-05-17", None)),
+        ("<b class=author>Di Maria</b> <time datetime=2024-05-17>2 days ago</time>", ("Di Maria", "2024-05-17", None)),
+        ("<p>By Lizzie Streit, MS, RDN | Reviewed by Bob Fry", ("Lizzie Streit", None, None)),
+        ("<p class=author>Staff Writer<p>yesterday", ("", None, None)),
+        ("<form><label class=author>Nombre *</label></form><p>© 2024 The News, since 1 May 2001", ("", None, None)),
+        ("<p>Text<p>This page was last edited on 8 July 2025, at 12:00.", ("", None, "2025-07-08")),
+        (
+            "<p>In a speech to the members on May 17, 2024 the mayor said that all ferries would stay.",
+            ("", None, None),
+        ),
+    ],
+)
+def test_bylines_and_dates_near_the_headline_are_read(
+    around_heading: str, facts_found: tuple[str, str | None, str | None]
+) -> None:
+    html = f"<title>Storm hits the coast | News</title><h1>Storm hits the coast</h1>{around_heading}<p>The storm came."
+    found = metadata_of(Page.parse(html))
+    assert (", ".join(found.authors), found.published, found.modified) == facts_found
+
+
+def test_dates_and_names_of_comments_and_other_stories_are_not_those_of_the_page() -> None:
+    comments = "".join(
+        f"<div class=comment><p>By Bob Fry<p>May {day}, 2025 at 10:00 AM<p>Well said.</div>" for day in range(1, 9)
+    )
+    filler = "".join(f"<p>Paragraph {number} of a story." for number in range(30))
+    html = f"<title>Storm hits the coast</title><h1>Storm hits the coast</h1>{filler}<section class=comments>{comments}"
+    found = metadata_of(Page.parse(html))
+    assert (found.authors, found.published) == ([], None)
+
+
+@pytest.mark.parametrize(
+    ("title", "h1", "headline"),
+    [
+        ("Storm hits the coast | The Harbour News", "The Harbour News", "Storm hits the coast"),
+        ("Storm hits the coast - harbour.example", "", "Storm hits the coast"),
+        ("News: Storm hits the coast", "Storm hits the coast", "Storm hits the coast"),
+        ("Storm hits the coast | Opinion", "<svg><title>Logo</title></svg>", "Storm hits the coast | Opinion"),
+    ],
+)
+def test_the_headline_is_without_the_name_of_the_site(title: str, h1: str, headline: str) -> None:
+    html = f"<title>{title}</title><meta property=og:site_name content='The Harbour News'><h1>{h1}</h1>"
+    assert metadata_of(Page.parse(html, "https://www.harbour.example/a")).headline == headline
+
+
+def test_people_go_before_user_names_and_the_outlet_and_citations_are_turned() -> None:
+    by = "<h1>Storm hits the coast</h1><p>By Ada Byron"
+    for declared in ("adabyron", "The Harbour News", "admin"):
+        html = f"<meta property=og:site_name content='The Harbour News'><meta name=author content='{declared}'>{by}"
+        assert metadata_of(Page.parse(html)).authors == ["Ada Byron"]
+    cited = "<meta name=citation_author content='Byron, Ada'><meta name=citation_author content='Hopper, Grace M.'>"
+    assert metadata_of(Page.parse(cited)).authors == ["Ada Byron", "Grace M. Hopper"]
+
+
+def test_offers_of_products_are_read() -> None:
+    product = {
+        "@type": "Product", "name": "Lamp", "sku": "L-1", "gtin13": "4006381333931", "brand": {"name": "Lux"},
+        "image": "/lamp.jpg", "aggregateRating": {"ratingValue": "4,5", "reviewCount": 12},
+        "offers": [
+            {"price": "1.299,00", "priceCurrency": "EUR", "availability": "https://schema.org/InStock"},
+            {"sku": "L-2", "priceSpecification": {"price": 5, "priceCurrency": "EUR"}}, {"price": "on request"}, 7,
+        ],
+    }  # fmt: skip
+    found = metadata_of(
+        Page.parse(f'<script type="application/ld+json">{json.dumps(product)}</script>', "https://host.example/a/")
+    )
+    known = {"sku": "L-1", "gtin": "4006381333931", "brand": "Lux", "rating": 4.5, "ratings": 12.0}
+    first = known | {"price": 1299.0, "currency": "EUR", "availability": "InStock"}
+    assert found.offers == [first, known | {"sku": "L-2", "price": 5.0, "currency": "EUR"}]
+    assert (found.headline, found.image) == ("Lamp", "https://host.example/lamp.jpg")
+
+
+def test_addresses_are_in_full_where_the_base_is_known() -> None:
+    head = "<base href=https://cdn.example/x/><link rel=canonical href=storm><meta property=og:image content=i.jpg>"
+    found = metadata_of(Page.parse(head))
+    assert (found.canonical, found.image) == ("https://cdn.example/x/storm", "https://cdn.example/x/i.jpg")
 
 
 def test_a_date_in_the_address_is_the_last_resort() -> None:
