@@ -1,6 +1,8 @@
 """Word F1 on pages of whole sites marked by hand: each page alone, and with 2 to 100 pages of its site counted.
 
-    python -m benchmarks.accuracy.whole_sites SITES_DIR [SITES_DIR ...] [--marks benchmarks/gold/sites.jsonl] [--peers]
+    python -m benchmarks.accuracy.whole_sites SITES_DIR [SITES_DIR ...] [--peers] [--folds 10]
+
+With ``--folds`` what the counts say is learned anew for each fold of the sites, on all others.
 
 Counted are the page and others of its site, drawn at random, each content once. Words that only blocks have which may
 be either are held against nobody; pages without any content are left out. *Holes* are blocks that are cut inside tables
@@ -20,16 +22,33 @@ import numpy as np
 import winnow
 from benchmarks.shared.common import parser_of, say, table, write_json
 from benchmarks.shared.peers import peers
+from winnow.evidence import site_counts
 from winnow.page.tags import tag_set
 from winnow.page.text import WORD
 from winnow.page.tree import prefix_sums
 from winnow.site import PageCounts
-from winnow.training.site_evidence import COMMENTS, CONTENT, MAYBE, SEEN, SitePages, marked_sites, read_marks
+from winnow.training.site_evidence import (
+    COMMENTS,
+    CONTENT,
+    MAYBE,
+    SEEN,
+    SitePages,
+    block_examples,
+    learn_evidence,
+    marked_sites,
+    read_marks,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from winnow import Cleaned
+    from winnow.evidence.site_counts import Evidence
+    from winnow.models.scores import Model
+    from winnow.training.site_evidence import PageMarks
+    from winnow.training.sites import Site
+
+    Evidences = dict[str, Evidence]
 
 ALONE: Final = "page alone"
 _STRUCTURES: Final = tag_set("table", "ul", "ol", "dl")
@@ -44,6 +63,7 @@ def main() -> None:  # noqa: C901
     parser.add_argument("--marks", type=Path, default=Path("benchmarks/gold/sites.jsonl"), metavar="FILE")
     parser.add_argument("--model", help="page-level model (default: the package's own)")
     parser.add_argument("--peers", action="store_true", help="other extractors beside it, as far as they are installed")
+    parser.add_argument("--folds", type=int, metavar="N", help="learn the evidence of the counts on the other folds")
     parser.add_argument("--only", nargs="+", metavar="SITE", help="these sites only")
     options = parser.parse_args()
     model = winnow.load_model(options.model)
@@ -52,10 +72,12 @@ def main() -> None:  # noqa: C901
     holes: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     try:
         marks = [page for page in read_marks(options.marks) if not options.only or page.site in options.only]
-        for site, pages in marked_sites(options.sites, marks):
+        sites = list(marked_sites(options.sites, marks))
+        evidence = _evidence_by_site(sites, model, options.folds) if options.folds else {}
+        for site, pages in sites:
             say(site.name)
-            files = [(file.relative_to(site.folder).as_posix(), file, site.url(file)) for file in site.files]
-            counted, random = SitePages(files, model), np.random.default_rng(0)
+            site_counts.LEARNED = evidence.get(site.name, site_counts.LEARNED)
+            counted, random = SitePages(_files(site), model), np.random.default_rng(0)
             for index, name in enumerate(counted.names):
                 if name not in pages:
                     continue
@@ -86,6 +108,26 @@ def main() -> None:  # noqa: C901
     write_json(
         options, {key: {site: [v[2] for v in of] for site, of in by_site.items()} for key, by_site in f1.items()}
     )
+
+
+def _files(site: Site) -> list[tuple[str, Path, str]]:
+    return [(file.relative_to(site.folder).as_posix(), file, site.url(file)) for file in site.files]
+
+
+def _evidence_by_site(sites: Sequence[tuple[Site, Mapping[str, PageMarks]]], model: Model, folds: int) -> Evidences:
+    """What the counts say, learned for each site on those of other folds."""
+    examples = {}
+    for site, pages in sites:
+        say(f"{site.name}: examples")
+        letters_of = {name: page.of_blocks for name, page in pages.items()}
+        examples[site.name] = block_examples(SitePages(_files(site), model), letters_of, model)
+    names = np.random.default_rng(0).permutation(list(examples)).tolist()
+    learned = {}
+    for fold in range(folds):
+        others = [examples[name] for index, name in enumerate(names) if index % folds != fold]
+        evidence = learn_evidence(*(np.concatenate(column) for column in zip(*others, strict=True)))
+        learned |= dict.fromkeys(names[fold::folds], evidence)
+    return learned
 
 
 def _scores(text: str, words: dict[str, Counter[str]]) -> tuple[float, float, float]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from scrapy_winnow.config import Config
     from scrapy_winnow.storage.evidence import HashedUnits, UnitCounts
-    from winnow.models.scores import StoredModel
+    from winnow.models.scores import Model, StoredModel
     from winnow.rules import Rule
 
 P = ParamSpec("P")
@@ -127,7 +127,7 @@ class Cleaner:
                     return read
             except ProcessDiedError:
                 has_killed = True
-        work = partial(_read, html, url, limits)
+        work = partial(_read, html, url, limits, self.model)
         hashed = work() if self.is_light(html) else await self.in_thread(work)
         if has_killed:
             self._deadly.add(hashed.contents_id)
@@ -190,5 +190,5 @@ class Cleaner:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
 
-def _read(html: str | bytes, url: str, limits: Limits) -> HashedPage:
-    return HashedPage.of(Page.parse(html, url, limits=limits))
+def _read(html: str | bytes, url: str, limits: Limits, model: Model) -> HashedPage:
+    return HashedPage.of(Page.parse(html, url, limits=limits), model)

@@ -191,18 +191,20 @@ class Reading:
         html: the page.
         url: its address.
         limits: caps above which it is not worked on.
+        model: name or path of the model by which its places are counted.
     """
 
     number: int
     html: str | bytes
     url: str
     limits: Limits
+    model: str | None
 
 
 def pack_reading(reading: Reading) -> bytes:
     """Return what is to be read as it is sent."""
     is_text, limits = isinstance(reading.html, str), asdict(reading.limits)
-    head = {"read": reading.number, "is_text": is_text, "url": reading.url, "limits": limits}
+    head = {"read": reading.number, "is_text": is_text, "url": reading.url, "limits": limits, "model": reading.model}
     return Message(head, (packed_html(reading.html),)).packed()
 
 
@@ -214,13 +216,16 @@ def is_reading(message: Message) -> bool:
 def unpack_reading(message: Message) -> Reading:
     """Return the argument of :func:`pack_reading`."""
     head, (html,) = message.head, message.parts
-    return Reading(head["read"], unpacked_html(html, is_text=head["is_text"]), head["url"], Limits(**head["limits"]))
+    page = unpacked_html(html, is_text=head["is_text"])
+    return Reading(head["read"], page, head["url"], Limits(**head["limits"]), head["model"])
 
 
 def pack_hashed(hashed: HashedUnits) -> bytes:
     """Return what was found as it is sent."""
     arrays = (hashed.units.astype("<i4"), hashed.fingerprints.astype("<u8"), hashed.masses)
-    return Message({"size": hashed.size}, (*(array.tobytes() for array in arrays), hashed.contents_id)).packed()
+    return Message(
+        {"size": hashed.size}, (*(array.tobytes() for array in arrays), hashed.contents_id, hashed.main_text_id)
+    ).packed()
 
 
 def pack_too_large(error: PageTooLarge) -> bytes:
@@ -238,11 +243,12 @@ def unpack_hashed(message: Message) -> HashedUnits | None:
         raise PageTooLarge(*message.head["too_large"])
     if "size" not in message.head:
         return None
-    units, fingerprints, masses, contents_id = message.parts
+    units, fingerprints, masses, contents_id, main_text_id = message.parts
     return HashedUnits(
         message.head["size"],
         np.frombuffer(units, "<i4").astype(np.int64),
         np.frombuffer(fingerprints, "<u8").astype(np.uint64),
         np.frombuffer(masses, np.uint8),
         contents_id,
+        main_text_id,
     )

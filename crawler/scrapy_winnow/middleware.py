@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from scrapy_winnow.storage.evidence import HashedUnits, SiteEvidence
+    from winnow.models.scores import Model
 
 
 class CountNodes:
@@ -53,7 +54,7 @@ class CountNodes:
             if not self._is_page(response) or cleaner.reads_elsewhere(response.body):
                 return
             if cleaner.is_light(response.body):
-                self._read[response] = _read_from_tree(response, self._limits)
+                self._read[response] = _read_from_tree(response, self._limits, cleaner.model)
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Count the page, then pass the callback's output on as it is."""
@@ -111,7 +112,8 @@ class CountNodes:
             winnow.count(stats.PAGES_UNCOUNTED if evidence is None else stats.PAGES_READ)
         else:
             evidence = await winnow.counts.count(
-                site, self._page_id(response), hashed.fingerprints, hashed.contents_id, hashed.masses
+                *(site, self._page_id(response), hashed.fingerprints, hashed.contents_id, hashed.masses),
+                main_text_id=hashed.main_text_id,
             )
             winnow.count(_stat_of(evidence))
         return evidence
@@ -133,11 +135,11 @@ def _stat_of(evidence: SiteEvidence | None) -> str:
     return stats.PAGES_COUNTED if evidence.counted else stats.PAGES_REPEATED
 
 
-def _read_from_tree(response: HtmlResponse, limits: Limits) -> HashedPage:
+def _read_from_tree(response: HtmlResponse, limits: Limits, model: Model) -> HashedPage:
     """Read the tree that the callback will use, unless Scrapy's parser has lost some of the page."""
     limits.check("bytes", len(response.body))
     if with_all_text(response.text) is not response.text:
-        return HashedPage.of(Page.parse(response.text, response.url, limits=limits))
+        return HashedPage.of(Page.parse(response.text, response.url, limits=limits), model)
     page = Page.from_tree(response.selector.root, response.url, limits=limits)
     _ = page.title  # the one feature that would be read from the tree later on, when the callback may have changed it
-    return HashedPage.of(page)
+    return HashedPage.of(page, model)

@@ -302,11 +302,11 @@ class CleaningPool:
             ProcessDiedError: ``TRIES`` processes died of it.
         """
         number = next(self._numbers)
-        asked = await self._ask_any(len(html), lambda: pack_reading(Reading(number, html, url, limits)))
+        asked = await self._ask_any(len(html), lambda: pack_reading(Reading(number, html, url, limits, self._model)))
         if asked is None or (found := unpack_hashed(asked[0])) is None:
             return None
         return ReadPage(
-            *(found.size, found.units, found.fingerprints, found.masses, found.contents_id),
+            *(found.size, found.units, found.fingerprints, found.masses, found.contents_id, found.main_text_id),
             process=asked[1],
             number=number,
         )

@@ -111,7 +111,7 @@ def _read(message: Message, kept: KeptPages) -> bytes:
     except PageTooLarge as error:
         return pack_too_large(error)
     kept.put(reading.number, page)
-    return pack_hashed(HashedPage.of(page))
+    return pack_hashed(HashedPage.of(page, load_model(reading.model)))
 
 
 def _clean(message: Message, kept: KeptPages) -> bytes:

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from winnow.metadata import Metadata, metadata_of
+from winnow.metadata import Metadata, declared_kind, metadata_of
 from winnow.output.chunks import Chunk, chunks_of
 from winnow.output.html import EVERYTHING, Parts, write_document, write_html
 from winnow.output.markdown import to_markdown
@@ -39,10 +39,9 @@ class Cleaned:
         url: address of the page, where it was given.
         comments: text of what readers wrote below the content, without the controls of each comment; "" without any, on
             forums, whose posts are the content, and with ``comments="drop"``.
-        confidence: word F1 that the text is expected to have against what a person would keep, 0..1; ``None`` where the
-            model has not learned to say, or nothing was decided. Pages with little are worth a second look.
-        kind: kind of page as the model sees it: ``"article"``, ``"collection"``, ``"documentation"``, ``"forum"``,
-            ``"listing"``, ``"product"`` or ``"service"``; ``None`` as above.
+        confidence: word F1 that the text is expected to have against what a person would keep, 0..1; 0 for no text and
+            with ``fallback``, ``None`` where the model has not learned to say, or nothing was decided. Pages with
+            little are worth a second look.
     """
 
     text: str
@@ -55,7 +54,6 @@ class Cleaned:
     url: str | None = None
     comments: str = ""
     confidence: float | None = None
-    kind: str | None = None
     _parts: Parts = field(default=EVERYTHING, repr=False)
 
     @cached_property
@@ -86,6 +84,17 @@ class Cleaned:
         """What the page says of itself: headline, authors, dates, language and the like, each with its source."""
         return Metadata() if self._decided is None else metadata_of(self._decided.page, self.text)
 
+    @cached_property
+    def kind(self) -> str | None:
+        """Kind of page, as the page says itself or else as the model sees it.
+
+        One of ``"article"``, ``"collection"``, ``"documentation"``, ``"forum"``, ``"listing"``, ``"product"`` and
+        ``"service"``; ``None`` as above.
+        """
+        if self._decided is None:
+            return None
+        return declared_kind(self._decided.page) or self._decided.choice.kind
+
     def chunks(self, max_words: int = 300) -> list[Chunk]:
         """Cut the content into pieces for retrieval with their headings, see :func:`winnow.output.chunks.chunks_of`.
 
@@ -107,7 +116,7 @@ class Cleaned:
         if unknown := set(further).difference(known):
             raise ValueError(f"to_dict takes {', '.join(known)}; not {', '.join(sorted(unknown))}")
         plain = {f.name: getattr(self, f.name) for f in fields(self) if not f.name.startswith("_")}
-        return plain | {name: self._as_json(name) for name in further}
+        return plain | {"kind": self.kind} | {name: self._as_json(name) for name in further}
 
     def _as_json(self, name: str) -> Any:
         value = getattr(self, name)
@@ -119,7 +128,7 @@ class Cleaned:
 
     def __getstate__(self) -> dict[str, Any]:
         """What a pickle or a copy holds: all that can be asked for, worked out, since a page and its tree cannot go."""
-        self.html, self.segments, self.blocks, self.metadata  # noqa: B018
+        self.html, self.segments, self.blocks, self.metadata, self.kind  # noqa: B018
         return vars(self) | {"_decided": None}
 
     @property

@@ -122,7 +122,6 @@ def clean(
         url=page.url,
         comments=join_blocks(page, decided.texts, written, decided.hidden),
         confidence=decided.choice.confidence,
-        kind=decided.choice.kind,
         _parts=Parts(links=links, images=images),
     )
 

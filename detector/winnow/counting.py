@@ -135,6 +135,26 @@ def frequencies_from_leaves(page: Page, df: NDArray[np.int64], leaf: Flags | Non
     return found
 
 
+def spread_frequencies(page: Page, counted: Integers, df: Integers) -> Integers:
+    """Put counts where what was counted stands (:func:`winnow.places.counted_units`), and fill up the elements.
+
+    Args:
+        page: the page.
+        counted: int64[k], places of the leaves among the units, and of what else was counted, behind the units.
+        df: int64[k], pages that have each.
+
+    Returns:
+        int64[n + m], see :func:`frequencies_from_leaves`; longer where more than units was counted.
+    """
+    units = page.n + page.m
+    spread = np.zeros(max(units, int(counted[-1]) + 1 if len(counted) else 0), np.int64)
+    spread[counted] = df
+    leaf = np.zeros(units, bool)
+    leaf[counted[counted < units]] = True
+    spread[:units] = frequencies_from_leaves(page, spread[:units], leaf)
+    return spread
+
+
 THETA: Final = 0.10
 
 # Labels from the first k pages of 31 sites against labels from 100, by text: in file order, where neighbours resemble

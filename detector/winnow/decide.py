@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -14,6 +15,7 @@ from winnow.evidence.draft import Draft, Reason
 from winnow.evidence.main_content import cut_later_copies, keep_parts_of_main_content, keep_structures_whole
 from winnow.evidence.marked_articles import cut_other_articles, cut_outside_marked_article
 from winnow.evidence.site_counts import move_by_site_counts, threshold_with_counts
+from winnow.models.scores import FixedThreshold
 from winnow.output.tables import in_table
 from winnow.output.text import leftovers, texts_without
 from winnow.page.hidden import hidden_runs
@@ -51,6 +53,7 @@ def decide(page: Page, model: Model, counts: SiteCounts | None, options: Options
     if draft.is_fallback and counts is not None:
         draft = decide(page, model, None, options)
         draft.is_fallback = True
+        estimate_confidence(draft)
     return draft
 
 
@@ -61,7 +64,8 @@ def smooth(draft: Draft) -> None:
     if draft.page_scores is not draft.scores:
         without = _choice(draft, _smoothed(draft, draft.page_scores))
         draft.page_threshold = without.threshold
-        draft.choice = threshold_with_counts(draft.choice, without, draft.pages)
+        if draft.options.scope == "auto" and not isinstance(draft.scores.decision, FixedThreshold):
+            draft.choice = threshold_with_counts(draft.choice, without, draft.options.favor)
 
 
 def cut_template(draft: Draft) -> None:
@@ -112,6 +116,25 @@ def cut_unwanted(draft: Draft) -> None:
         draft.overrule(in_table(draft.page), Reason.UNWANTED, cut=True)
 
 
+def estimate_confidence(draft: Draft) -> None:
+    """Say how good the text will be, after all that has moved and overruled the scores.
+
+    What the trees expect of a cut was learned on pages alone. With counts it goes together with the F1 that the scores
+    themselves expect, as fitted on the marked pages of whole sites: a linear function of both.
+    """
+    confidence = draft.choice.confidence
+    if draft.is_fallback or not draft.kept.any():
+        confidence = 0.0
+    elif confidence is not None and draft.page_scores is not draft.scores:
+        words = np.maximum([len(text.split()) for text in draft.texts], 0.5)
+        content = (1 - draft.smoothed.value[draft.page.n :]) * words
+        expected = 2 * content @ draft.kept / (words @ draft.kept + content.sum())
+        confidence = float(_CONFIDENCE @ (1, confidence, expected))
+    draft.choice = replace(draft.choice, confidence=confidence)
+
+
+_CONFIDENCE: Final = np.array([0.594, 0.220, 0.180])
+
 STEPS: Final[tuple[Callable[[Draft], None], ...]] = (
     cut_outside_marked_article,
     cut_other_articles,
@@ -125,6 +148,7 @@ STEPS: Final[tuple[Callable[[Draft], None], ...]] = (
     cut_later_copies,
     cut_unwanted,
     apply_rules,
+    estimate_confidence,
 )
 """The way of a page from scores to what is kept; the scores themselves are the model's."""
 

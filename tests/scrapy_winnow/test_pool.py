@@ -85,7 +85,7 @@ async def test_the_values_are_those_of_the_crawls_own_process():
 async def test_a_page_is_read_as_in_the_crawls_own_process():
     async with running(1) as pool:
         for html in (HTML, HTML.encode(), "", "<p>a lone surrogate \ud800", HTML.encode("utf-16")):
-            read, expected = await pool.read(html, URL, Limits()), HashedPage.of(Page.parse(html, URL))
+            read, expected = await pool.read(html, URL, Limits()), HashedPage.of(Page.parse(html, URL), load_model())
             assert (read.size, read.contents_id) == (expected.size, expected.contents_id)
             assert read.units.tolist() == expected.units.tolist()
             assert read.fingerprints.tolist() == expected.fingerprints.tolist()

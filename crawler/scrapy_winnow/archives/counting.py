@@ -60,7 +60,7 @@ class LeafWriter:
     def add(self, url: str, host: str, hashed: HashedPage) -> None:
         """Keep the leaves of a page, each different one once."""
         leaves = np.unique(hashed.fingerprints)
-        contents = int.from_bytes(hashed.contents_id, "little")
+        contents = int.from_bytes(hashed.main_text_id, "little")
         self._pages.append((_hash(host), _hash(url), contents, len(leaves)))
         self._leaves.append(leaves)
         if len(self._pages) >= _PAGES_PER_FILE:

@@ -189,7 +189,7 @@ def clean_pages(pages: Dataset, options: Options | None = None) -> Dataset:
     clean_block: Any = _clean_block
     # With a batch size, blocks that are shorter, such as parts of archives, would wait for each other in one task.
     blocks: dict[str, Any] = {"batch_format": "pyarrow", "batch_size": None}
-    leaves = pages.map_batches(hash_block, **blocks, fn_kwargs={"limits": options.limits})
+    leaves = pages.map_batches(hash_block, **blocks, fn_kwargs={"limits": options.limits, "model": options.model})
     with tempfile.TemporaryDirectory(prefix="winnow-leaves-") as folder:
         files, counts = Path(folder, "leaves"), Path(folder, "counts")
         files.mkdir()
@@ -227,14 +227,14 @@ def _pages_of(rows: list[dict[str, Any]]) -> Iterator[ArchivedPage]:
         yield ArchivedPage(url, site_of(url) or "", html, charset, row.get("date") or "", row.get("record_id") or "")
 
 
-def _hash_block(block: Any, limits: Limits) -> Any:
+def _hash_block(block: Any, limits: Limits, model: str | None) -> Any:
     """First pass: return the leaves of a block as the bytes of the files of a ``LeafWriter``."""
     with tempfile.TemporaryDirectory(prefix="winnow-leaves-") as folder:
         writer = LeafWriter(Path(folder, "block"))
         for batch in block.to_batches(max_chunksize=_BATCH_PAGES):
             for page in _pages_of(batch.to_pylist()):
                 with suppress(Exception):  # the second pass reports the error
-                    hashed = hash_page(page, limits)
+                    hashed = hash_page(page, limits, load_model(model))
                     if hashed is not None and page.host:
                         writer.add(page.url, page.host, hashed)
         writer.flush()

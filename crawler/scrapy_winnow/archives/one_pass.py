@@ -152,10 +152,10 @@ def clean_in_order(pages: Iterable[ArchivedPage], count: CountPage, options: Opt
     model = load_model(options.model)
     for page in pages:
         try:
-            hashed = hash_page(page, options.limits)
+            hashed = hash_page(page, options.limits, model)
             evidence = None
             if hashed is not None:
-                evidence = count(page.url, page.host, hashed.fingerprints, hashed.contents_id)
+                evidence = count(page.url, page.host, hashed.fingerprints, hashed.main_text_id)
             row = clean_hashed(page, hashed, evidence, model, options)
         except Exception as error:
             yield error
@@ -214,11 +214,11 @@ def _start_process(options: Options) -> None:
 
 
 def _parse_in_process(page: ArchivedPage) -> tuple[NDArray[np.uint64], bytes] | None:
-    hashed = hash_page(page, _Process.options.limits)
-    return None if hashed is None else (hashed.fingerprints, hashed.contents_id)
+    hashed = hash_page(page, _Process.options.limits, _Process.model)
+    return None if hashed is None else (hashed.fingerprints, hashed.main_text_id)
 
 
 def _clean_in_process(page: ArchivedPage, evidence: SiteEvidence | None) -> Row:
     options = _Process.options
-    hashed = hash_page(page, options.limits) if evidence is not None else None
+    hashed = hash_page(page, options.limits, _Process.model) if evidence is not None else None
     return clean_hashed(page, hashed, evidence, _Process.model, options)

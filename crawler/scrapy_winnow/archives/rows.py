@@ -50,17 +50,17 @@ def columns(outputs: frozenset[str]) -> tuple[str, ...]:
     return ARCHIVE_COLUMNS + tuple(field.name for field in FIELDS if not field.optional or field.name in outputs)
 
 
-def hash_page(page: ArchivedPage, limits: Limits) -> HashedPage | None:
-    """Parse a page and fingerprint its leaves; ``None`` for one above the limits."""
+def hash_page(page: ArchivedPage, limits: Limits, model: Model) -> HashedPage | None:
+    """Parse a page and fingerprint what is counted of it; ``None`` for one above the limits."""
     try:
-        return HashedPage.of(Page.parse(page.html, page.url, encoding=page.charset, limits=limits))
+        return HashedPage.of(Page.parse(page.html, page.url, encoding=page.charset, limits=limits), model)
     except PageTooLarge:
         return None
 
 
 def clean_counted(page: ArchivedPage, counts: HostCounts, model: Model, options: Options) -> Row:
     """Clean a page with the final counts of its host."""
-    hashed = hash_page(page, options.limits)
+    hashed = hash_page(page, options.limits, model)
     evidence = counts.evidence(page.host, hashed.fingerprints) if hashed is not None else None
     return clean_hashed(page, hashed, evidence, model, options)
 

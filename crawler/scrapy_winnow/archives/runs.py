@@ -335,10 +335,10 @@ def count_archive(part: Part, folder: Path, options: Options, _: Path) -> FileRe
     shutil.rmtree(unfinished, ignore_errors=True)
     reader = ArchiveReader(part, max_bytes=options.limits.max_bytes)
     report = FileReport()
-    writer = LeafWriter(unfinished)
+    writer, model = LeafWriter(unfinished), load_model(options.model)
     for page in reader:
         try:
-            hashed = hash_page(page, options.limits)
+            hashed = hash_page(page, options.limits, model)
             if hashed is not None:
                 writer.add(page.url, page.host, hashed)
         except Exception as error:

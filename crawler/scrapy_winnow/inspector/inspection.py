@@ -17,7 +17,6 @@ from winnow.counting import MIN_PAGES
 from winnow.duplicates import shingles
 from winnow.evidence.draft import Reason
 from winnow.evidence.marked_articles import with_authors_mark
-from winnow.evidence.site_counts import with_site_counts
 from winnow.models.networks import Attribution, BlockPerceptron, attribute_scores
 from winnow.models.scores import FAVORS, FixedThreshold
 from winnow.output.text import block_texts
@@ -238,22 +237,21 @@ class Inspection:
             self._models[name] = CachedModel(load_model(name))
         return self._models[name]
 
-    def evidence(self, pages: int) -> NDArray[np.int64] | None:
-        """Return int64[n + m], how many of ``pages`` pages of the site have each unit; ``None`` without pages."""
+    def evidence(self, pages: int) -> PageCounts | None:
+        """Return what is known of the page after ``pages`` pages of its site; ``None`` without pages."""
         if self.replay is None or pages < 1 or not self.page.n:
             return None
         if self._hashed is None:
-            self._hashed = HashedPage.of(self.page)
-        return self.replay.frequencies(self.document.name, self._hashed, min(pages, self.replay.seen))
+            self._hashed = HashedPage.of(self.page, load_model())
+        pages = min(pages, self.replay.seen)
+        return PageCounts(self.replay.frequencies(self.document.name, self._hashed, pages), pages)
 
     def cleaned(self, trial: Trial) -> Cleaned:
         """Clean the page under some settings; the last result is kept."""
         if self._cleaned is None or self._cleaned[0] != trial:
-            df = self.evidence(trial.pages)
-            pages = min(trial.pages, self.replay.seen) if self.replay is not None and df is not None else 0
             model = self.model(trial.model).with_trial(trial)
             switches: dict[str, Any] = {"smooth": trial.smooth, "favor": trial.favor}
-            site = None if df is None else PageCounts(df, pages)
+            site = self.evidence(trial.pages)
             self._cleaned = trial, clean(self.page, model=model, site=site, rules=self.rules, **switches)
         return self._cleaned[1]
 
@@ -283,7 +281,7 @@ class Inspection:
             kind = np.where(decided.template[self.page.n :], TEMPLATE, CONTENT)
             kind[decided.comment_units[self.page.n :]] = COMMENTS
             kind[decided.reason[self.page.n :] == Reason.COPY] = COPY
-            sections, section_of = self._sections(cleaned, trial, kind)
+            sections, section_of = self._sections(cleaned, kind)
         spans = locate_blocks(cleaned.text, self.texts, kind == CONTENT)
         model = self.model(trial.model)
         threshold = model.own_threshold(self.page, trial.favor) if self.page.n else 0.5
@@ -309,9 +307,8 @@ class Inspection:
         from markdown_it import MarkdownIt  # noqa: PLC0415  (of the extra [inspect], and not needed for the scores)
 
         cleaned = self.cleaned(trial)
-        df, counts = self.evidence(trial.pages), None
-        if df is not None and self.replay is not None:
-            counts = SiteEvidence(df, min(trial.pages, self.replay.seen), 0, counted=False)
+        known = self.evidence(trial.pages)
+        counts = None if known is None else SiteEvidence(known.df, known.pages, 0, counted=False)
         outcome = Outcome(cleaned, counts, counts is not None and counts.pages >= MIN_PAGES, shingles(cleaned.text))
         item = {field.name: field.value(outcome) for field in FIELDS if field.value is not None and not field.optional}
         markdown = cleaned.markdown
@@ -348,9 +345,7 @@ class Inspection:
             for root in np.unique(section_of)[:_MAX_ATTRIBUTED].tolist()
         }
 
-    def _sections(
-        self, cleaned: Cleaned, trial: Trial, kind: NDArray[np.int64]
-    ) -> tuple[list[dict[str, Any]], NDArray[np.int64]]:
+    def _sections(self, cleaned: Cleaned, kind: NDArray[np.int64]) -> tuple[list[dict[str, Any]], NDArray[np.int64]]:
         """Return the sections in document order, and the number of the section of each block, int64[m]."""
         page, decided = self.page, cleaned.decided
         if decided is None:
@@ -363,13 +358,8 @@ class Inspection:
         section_of = number[decided.smoothed.section[page.n :]]
 
         lengths = np.fromiter(map(len, self.texts), np.float64, page.m)
-        scores = with_authors_mark(page, self.model(trial.model).original_scores(page))
-        df = self.evidence(trial.pages)
-        raw = _means(scores, page, section_of, len(roots))
-        adjusted = raw
-        pages = min(trial.pages, self.replay.seen) if self.replay is not None else 0
-        if df is not None and pages > 1:
-            adjusted = _means(with_site_counts(page, scores, df, pages), page, section_of, len(roots))
+        raw = _means(decided.page_scores, page, section_of, len(roots))
+        adjusted = _means(decided.scores, page, section_of, len(roots))
         sections = []
         blocks_of = np.split(
             np.argsort(section_of, kind="stable"), np.cumsum(np.bincount(section_of, minlength=len(roots)))[:-1]
@@ -389,7 +379,7 @@ class Inspection:
                     "adjusted": adjusted[place],
                     "reason": segment.reason,
                     "characters": segment.characters,
-                    "on": None if df is None else _median(df[page.n + blocks], lengths[blocks]),
+                    "on": None if decided.df is None else _median(decided.df[page.n + blocks], lengths[blocks]),
                 }
             )
         return sections, section_of

@@ -10,6 +10,7 @@ import numpy as np
 
 from scrapy_winnow.inspector.documents import DocumentError
 from scrapy_winnow.storage.evidence import HashedPage, SiteEvidence
+from winnow.models import load_model
 from winnow.page.page import Page, PageTooLarge
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class Replay(Protocol):
         ...
 
     def frequencies(self, name: str, page: HashedPage, pages: int) -> NDArray[np.int64]:
-        """Return int64[n + m], how many of ``pages`` pages, this page included, have each unit of it."""
+        """Return how many of ``pages`` pages, this page included, have each unit of it, and each code of its places."""
         ...
 
 
@@ -80,7 +81,7 @@ class FolderReplay:
         for number in self._order:
             try:
                 document = self._documents.read(number)
-                page = HashedPage.of(Page.parse(document.html, document.url, encoding=document.encoding))
+                page = HashedPage.of(Page.parse(document.html, document.url, encoding=document.encoding), load_model())
             except (DocumentError, OSError, PageTooLarge):
                 self._skipped += 1
                 continue

@@ -118,6 +118,7 @@ class NodeCounts:
         fingerprints: Hashes,
         contents_id: bytes | None = None,
         masses: Masses | None = None,
+        main_text_id: bytes | None = None,
     ) -> SiteEvidence | None:
         """Count a page, unless it was counted before or its host has settled, and return the evidence with it.
 
@@ -128,6 +129,7 @@ class NodeCounts:
                 ``MAX_NODES`` those in the middle are left out: template stands at the ends.
             contents_id: 8 bytes that stand for what is on it; without, the address stands for that too.
             masses: uint8[k], characters of text of each node, 255 for more; without, none has text.
+            main_text_id: 8 bytes that stand for its main text: of pages with the same one, one counts.
 
         Returns:
             The evidence, or ``None`` while Redis is unreachable.
@@ -136,7 +138,8 @@ class NodeCounts:
         contents_id = contents_id or page_id
         if (settled := await self._get_settled(host, contents_id, nodes)) is not None:
             return nodes.evidence_of(settled)
-        arguments = (page_id, contents_id, nodes.joined, nodes.masses.tobytes(), *self._limits)
+        main_text = b"" if main_text_id in {None, contents_id} else main_text_id
+        arguments = (page_id, contents_id, nodes.joined, nodes.masses.tobytes(), *self._limits, main_text)
         reply = await self._connection.run(self._count_page, self.keys(host), arguments)
         if reply is None:
             return None

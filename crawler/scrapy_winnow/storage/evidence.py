@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 
-from winnow.counting import frequencies_from_leaves, frequency_estimates, leaves
+from winnow.counting import frequency_estimates, spread_frequencies
 from winnow.fingerprints import node_fingerprints
+from winnow.places import count_codes, counted_units, main_text_id
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from winnow.models.scores import Model
     from winnow.page.page import Page
 
 MAX_PAGES: Final = 32_767
@@ -55,7 +57,7 @@ class UnitCounts:
     """What a site's counts say of the units of one page, as plain numbers that a cleaning process can be sent.
 
     Attributes:
-        size: units of the page, n + m.
+        size: units of the page and codes of its places, n + m + q * CODES.
         units: int64[k], those that were counted.
         df: int64[k], pages of the host that contain each.
         pages: pages of the host that were counted.
@@ -69,30 +71,28 @@ class UnitCounts:
     label_version: int
 
     def frequencies(self, page: Page) -> NDArray[np.int64]:
-        """int64[n + m], pages of the host that contain each unit; 0 for units whose leaves are not counted.
+        """int64[size], pages of the host that contain each unit; 0 for units whose leaves are not counted.
 
         Raises:
             ValueError: the page has another number of units.
         """
-        if page.n + page.m != self.size:
-            raise ValueError(f"the page has {page.n + page.m} units, its counts are of {self.size}")
-        leaf = np.zeros(self.size, bool)
-        leaf[self.units] = True
-        df = np.zeros(self.size, np.int64)
-        df[self.units] = self.df
-        return frequencies_from_leaves(page, df, leaf)
+        size = page.n + page.m + count_codes(page)
+        if size != self.size:
+            raise ValueError(f"the page has {size} units and codes, its counts are of {self.size}")
+        return spread_frequencies(page, self.units, self.df)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HashedUnits:
-    """The fingerprints of those units of a page that are counted: its leaves.
+    """The fingerprints of what is counted of a page: its leaves, and the codes of its places.
 
     Attributes:
-        size: units of the page, n + m.
-        units: int64[k], the units that are counted, in document order.
+        size: units of the page and codes of its places, n + m + q * CODES.
+        units: int64[k], those that are counted, see :func:`winnow.places.counted_units`.
         fingerprints: uint64[k], theirs.
         masses: uint8[k], characters of text of each, 255 for more.
         contents_id: fingerprint of the whole page, 8 bytes.
+        main_text_id: the same for pages with the same main text, 8 bytes; of pages with little of it ``contents_id``.
     """
 
     size: int
@@ -100,6 +100,7 @@ class HashedUnits:
     fingerprints: NDArray[np.uint64]
     masses: NDArray[np.uint8]
     contents_id: bytes
+    main_text_id: bytes
 
     def counts(self, evidence: SiteEvidence) -> UnitCounts:
         """Return what the counts of the site say of the page's units."""
@@ -117,20 +118,19 @@ class HashedPage(HashedUnits):
     page: Page
 
     @classmethod
-    def of(cls, page: Page) -> Self:
-        """Fingerprint a page."""
-        size = page.n + page.m
-        fingerprints = node_fingerprints(page)
-        units = np.flatnonzero(leaves(page) & (fingerprints != 0))
-        place = np.concatenate([page.run_begin, page.block_run_begin])
-        units = units[np.argsort(place[units], kind="stable")]
+    def of(cls, page: Page, model: Model | None = None) -> Self:
+        """Fingerprint a page; its places and its main text by a page-level model, or not at all."""
+        size = page.n + page.m + count_codes(page)
+        units, fingerprints = counted_units(page, model)
         masses = np.zeros(size, np.uint8)
-        masses[page.n :] = [min(len(text), 255) for text in page.block_texts()]
-        contents_id = fingerprints[:1].astype("<u8").tobytes()
-        return cls(size, units, fingerprints[units], masses[units], contents_id, page)
+        masses[page.n : page.n + page.m] = [min(len(text), 255) for text in page.block_texts()]
+        contents_id = node_fingerprints(page)[:1].astype("<u8").tobytes()
+        main_text = main_text_id(page, model) if model is not None and page.m else 0
+        main_id = main_text.to_bytes(8, "little") if main_text else contents_id
+        return cls(size, units, fingerprints, masses[units], contents_id, main_id, page)
 
     def frequencies(self, evidence: SiteEvidence) -> NDArray[np.int64]:
-        """int64[n + m], pages of the host that contain each unit; 0 for units whose leaves are not counted."""
+        """int64[size], pages of the host that contain each unit; 0 for units whose leaves are not counted."""
         return self.counts(evidence).frequencies(self.page)
 
 

@@ -360,8 +360,8 @@ class CommentPartition:
 
 
 def partition_comments(draft: Draft) -> None:
-    """Set the comments of readers apart from the main content, by the scores so far."""
-    draft.comments = CommentPartition.of(draft.page, draft.scores, draft.options.comments)
+    """Set the comments of readers apart from the main content, by what the page itself says."""
+    draft.comments = CommentPartition.of(draft.page, draft.page_scores, draft.options.comments)
 
 
 def _with_headings(page: Page, comments: NDArray[np.bool_]) -> NDArray[np.bool_]:

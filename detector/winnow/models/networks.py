@@ -197,7 +197,10 @@ class BlockPerceptron:
     def score(self, page: Page) -> Scores:
         """Score every unit of the page."""
         features = features_of(page)
-        scores = 1.0 - self.content_probability(features.matrix(self.tables), features.windows)
+        known: dict[str, NDArray[np.float64]] = vars(page).setdefault("_block_scores", {})
+        if self.version not in known:  # a page is scored when it is counted, and again when it is cleaned
+            known[self.version] = 1.0 - self.content_probability(features.matrix(self.tables), features.windows)
+        scores = known[self.version]
         held = page.block_end - page.block_begin
         branches = held > 1
         branches[1:] &= held[1:] != held[page.parent[1:]]

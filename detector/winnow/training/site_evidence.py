@@ -14,7 +14,7 @@ import argparse
 import hashlib
 import json
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -23,14 +23,13 @@ from urllib.parse import urlsplit
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from winnow.cleaning import clean
-from winnow.counting import MemoryCounts, frequencies_from_leaves, leaves
-from winnow.duplicates import shingles
+from winnow.counting import MemoryCounts, spread_frequencies
 from winnow.evidence.marked_articles import with_authors_mark, with_titled_article
+from winnow.evidence.site_counts import Evidence, evidence_columns
 from winnow.fingerprints import node_fingerprints
 from winnow.models import load_model
-from winnow.models.scores import log_odds
 from winnow.page.page import Page, PageTooLarge
+from winnow.places import clipped_log_odds, counted_units, main_text_id
 from winnow.training.evaluation import GoldPage, read_gold
 from winnow.training.gold import content_fractions
 from winnow.training.sites import Site, find_sites
@@ -121,8 +120,8 @@ class SitePages:
     def __init__(self, files: Iterable[tuple[str, Path, str]], model: Model) -> None:
         self.names: list[str] = []
         self.pages: list[Page] = []
-        self._counted: list[NDArray[np.uint64]] = []
-        self._contents: list[bytes] = []
+        self._counted: list[tuple[NDArray[np.int64], NDArray[np.uint64]]] = []
+        self._contents: list[int] = []
         for name, file, url in files:
             try:
                 page = Page.parse(file.read_bytes(), url)
@@ -130,23 +129,23 @@ class SitePages:
                 continue
             self.names.append(name)
             self.pages.append(page)
-            self._counted.append(np.unique(node_fingerprints(page)[leaves(page)]))
-            self._contents.append(shingles(clean(page, model=model).text).tobytes())
+            self._counted.append(counted_units(page, model))
+            self._contents.append(main_text_id(page, model) or int(node_fingerprints(page)[0]))
 
     def counts(self, index: int, seen: int, random: np.random.Generator) -> tuple[NDArray[np.int64], int]:
         """Count a page and others drawn at random, each content once.
 
         Returns:
-            int64[n + m], pages that have each unit of the page; and how many were counted.
+            int64[n + m + q * CODES], pages that have each unit of the page and each code of its places; and how many
+            were counted.
         """
-        counts, known = MemoryCounts(), set()
+        counts, known = MemoryCounts(), set[int]()
         for other in [index, *random.permutation(len(self.pages)).tolist()]:
             if counts.pages < seen and self._contents[other] not in known:
                 known.add(self._contents[other])
-                counts.add(other, self._counted[other])
-        page = self.pages[index]
-        df = np.where(leaves(page), counts.df(node_fingerprints(page)), 0)
-        return frequencies_from_leaves(page, df), counts.pages
+                counts.add(other, self._counted[other][1])
+        counted, fingerprints = self._counted[index]
+        return spread_frequencies(self.pages[index], counted, counts.df(fingerprints)), counts.pages
 
 
 def marked_sites(folders: Sequence[Path], marks: Sequence[PageMarks]) -> Iterator[tuple[Site, Mapping[str, PageMarks]]]:
@@ -178,9 +177,9 @@ def block_examples(
         seed: draws the other pages.
 
     Returns:
-        float64[e, 3], log-odds of the page's own score, share of the site's other pages that have the block, and the
-        logarithm of the pages counted; bool[e], whether the block is template; float64[e], its weight: the root of
-        its characters, pages alike.
+        float64[e, 5], log-odds of the page's own score and the columns of
+        :func:`~winnow.evidence.site_counts.evidence_columns` but for the constant; bool[e], whether the block is
+        template; float64[e], its weight: the root of its characters, pages alike.
     """
     random = np.random.default_rng(seed)
     rows, labels, weights = [], [], []
@@ -193,16 +192,19 @@ def block_examples(
         if not (letters == CONTENT).any():
             continue
         scores = with_titled_article(page, with_authors_mark(page, model.score(page)))
-        own = np.clip(log_odds(scores.templateness[page.n :], 1e-6), -6, 6)
+        own = clipped_log_odds(scores.templateness[page.n :])
         root = np.sqrt(np.maximum(np.fromiter(map(len, page.block_texts()), float, page.m), 1))
         for seen in SEEN:
             df, pages = site.counts(index, seen, random)
-            share = np.clip(df[page.n :] - 1, 0, None) / max(pages - 1, 1)
-            rows.append(np.stack([own, share, np.full(page.m, np.log(pages))], axis=1)[known])
+            if pages == 1:
+                continue
+            units, templateness = page.n + page.m, scores.templateness[page.n :]
+            columns = evidence_columns(page, df[:units], df[units:], pages, templateness, model)[page.n :, :-1]
+            rows.append(np.column_stack([own, columns])[known])
             labels.append((letters == TEMPLATE)[known])
             weights.append((root / root.sum() * np.sqrt(page.m))[known])
     if not rows:
-        return np.zeros((0, 3)), np.zeros(0, bool), np.zeros(0)
+        return np.zeros((0, 5)), np.zeros(0, bool), np.zeros(0)
     return np.concatenate(rows), np.concatenate(labels), np.concatenate(weights)
 
 
@@ -225,13 +227,13 @@ def _letters_of_gold(texts: list[str], gold: str) -> str:
     return "".join(CONTENT if share >= 0.7 else TEMPLATE if share <= 0.2 else MAYBE for share in shares)
 
 
-def learn_weights(rows: Floats, labels: NDArray[np.bool_], weights: Floats) -> tuple[float, float, float, float]:
-    """Fit a logistic regression: weights of the three columns of :func:`block_examples`, and the constant."""
+def learn_evidence(rows: Floats, labels: NDArray[np.bool_], weights: Floats) -> Evidence:
+    """Fit a logistic regression to :func:`block_examples`; its numbers are for one of the page's own log-odds."""
     mean, scale = rows.mean(axis=0), rows.std(axis=0) + 1e-9
     fitted = LogisticRegression(C=0.3, max_iter=500).fit((rows - mean) / scale, labels, sample_weight=weights)
-    own, share, pages = (fitted.coef_[0] / scale).tolist()
+    own, *others = (fitted.coef_[0] / scale).tolist()
     constant = float(fitted.intercept_[0] - (fitted.coef_[0] * mean / scale).sum())
-    return own, share, pages, constant
+    return Evidence(*(weight / own for weight in (*others, constant)))
 
 
 def main() -> None:
@@ -263,10 +265,8 @@ def main() -> None:
                 examples.append(block_examples(SitePages(hosts_files, model), letters_of, model))
     except (OSError, ValueError) as error:
         parser.error(str(error))
-    own, share, pages_weight, constant = learn_weights(
-        *(np.concatenate(column) for column in zip(*examples, strict=True))
-    )
-    print(f"score {own:.3f}, share {share:.3f}, log(pages) {pages_weight:.3f}, constant {constant:.3f}")
+    learned = learn_evidence(*(np.concatenate(column) for column in zip(*examples, strict=True)))
+    print(", ".join(f"{name}={value:.3f}" for name, value in asdict(learned).items()))
 
 
 if __name__ == "__main__":

@@ -23,7 +23,9 @@ PAGES = st.lists(
 def _hashed(leaves):
     """What a page with these leaves comes to: equal leaves, equal contents."""
     contents = hash(frozenset(leaves)) & (1 << 64) - 1
-    return SimpleNamespace(fingerprints=np.array(sorted(leaves), np.uint64), contents_id=contents.to_bytes(8, "little"))
+    return SimpleNamespace(
+        fingerprints=np.array(sorted(leaves), np.uint64), main_text_id=contents.to_bytes(8, "little")
+    )
 
 
 @settings(max_examples=10, deadline=None)

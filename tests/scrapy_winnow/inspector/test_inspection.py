@@ -104,8 +104,9 @@ def test_pages_of_a_folder_are_replayed_each_but_the_page_itself(site: Path) -> 
     blocks = {text: inspection.page.n + number for number, text in enumerate(inspection.texts)}
     story_block = next(unit for text, unit in blocks.items() if "In report 5" in text)
     for pages in (1, 2, 9, 14):
-        df = inspection.evidence(pages)
-        assert df is not None
+        counts = inspection.evidence(pages)
+        assert counts is not None
+        df = counts.df
         assert df[blocks["Weather"]] == pages
         assert df[story_block] == 1
     assert inspection.evidence(0) is None

@@ -118,6 +118,15 @@ async def test_a_page_found_at_many_addresses_counts_once(new_counts):
     assert (other.df.tolist(), other.pages, other.counted) == ([2, 1], 2, True)
 
 
+async def test_of_pages_with_the_same_main_text_one_counts(new_counts):
+    counts = new_counts()
+    for address in range(5):
+        page = await counts.count(HOST, _id(address), _nodes(1, 10 + address), _id(70 + address), main_text_id=_id(99))
+        assert (page.counted, page.pages, page.df[0]) == (address == 0, 1, 1)
+    other = await counts.count(HOST, _id(9), _nodes(1, 3), _id(80), main_text_id=_id(98))
+    assert (other.counted, other.pages, other.df.tolist()) == (True, 2, [2, 1])
+
+
 async def test_one_page_from_many_workers_at_once_counts_once(redis_url, new_counts):
     connections = [Connection(redis_url, timeout=10) for _ in range(8)]
     nodes = np.arange(MAX_NODES, dtype=np.uint64)

@@ -11,7 +11,7 @@
 -- KEYS[4]  hash: id of a page -> the fingerprints that were counted of it, joined; see below
 -- ARGV     id of the page; id of its contents; distinct fingerprints, 8 bytes each, joined; characters of the text of
 --          each, one byte each; budget of nodes; most pages to count; time to live of the host in seconds; least pages
---          to settle after, 0 for never; fraction of pages that makes a node template
+--          to settle after, 0 for never; fraction of pages that makes a node template; id of the page's main text, or ''
 -- Returns  {1 if counted now, 3 if it has replaced its earlier version, 0 if it was counted before, pages, undercount,
 --          version, entries in the order of the fingerprints, 1 if the host has settled now} or, of a settled host,
 --          {2, pages, stamp, version, labels, expected}
@@ -248,7 +248,7 @@ end
 local host, nodes, guard, contents = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local page_id, contents_id, joined, masses = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local budget, most_pages, ttl = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
-local settle_after, theta = tonumber(ARGV[8]), tonumber(ARGV[9])
+local settle_after, theta, main_text = tonumber(ARGV[8]), tonumber(ARGV[9]), ARGV[10]
 
 -- Whether less than MAX_KNOWN of a page's text is in the table; pages with hardly any text say nothing.
 local function is_of_another_design(entries_of_page, masses_of_page)
@@ -300,6 +300,10 @@ if before then
   is_known, is_replaced = false, true
 end
 local fields = split(joined)
+if main_text ~= '' then
+  fields[#fields + 1] = main_text
+  joined, masses = joined .. main_text, masses .. string.char(0)
+end
 local found = look_up(nodes, fields)
 
 -- Where it is not known what the page had, one that comes again with little of what the host's pages have is a sign of
@@ -310,7 +314,9 @@ if has_changed and is_known and is_of_another_design(found, masses) then
     is_known, found = false, {}
   end
 end
+-- A main text is an entry of the table like any node: forgotten with the rarest, where the table is full.
 local is_same = place_of(ids, contents_id, 9) ~= nil
+  or main_text ~= '' and redis.call('HEXISTS', nodes, main_text) == 1
 local is_new = pages < most_pages and not is_known and not is_same
 
 local has_settled = false
@@ -367,7 +373,8 @@ redis.call('EXPIRE', nodes, ttl)
 redis.call('EXPIRE', guard, ttl)
 redis.call('EXPIRE', contents, ttl)
 
-for i = 1, #fields do
+found[#fields] = main_text == '' and found[#fields] or nil
+for i = 1, main_text == '' and #fields or #fields - 1 do
   found[i] = found[i] or NONE
 end
 local counted = is_replaced and 3 or is_new and 1 or 0

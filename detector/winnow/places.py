@@ -1,0 +1,156 @@
+"""What the page-level model says of the same place on a site's other pages.
+
+A place is where a block stands: the tags and class names from its element up to the body. The text at a place changes
+from page to page, as in a list of recent posts; what the model takes it for hardly does, and where it does, most pages
+are right. So the crawl counts, beside the units, which places its pages have and how template-like the model finds
+each, as three codes that are counted like fingerprints:
+
+0. the page has the place,
+1. its mean log-odds there are above -1, or are not,
+2. they are above 1, or are not.
+
+Each page has one code of each pair, so that the counts of its own codes say how many others have which.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from winnow.counting import WHOLE_PAGE, leaves
+from winnow.fingerprints import node_fingerprints
+from winnow.hashing import hash_text, mix
+from winnow.memo import Memo
+from winnow.models.scores import log_odds
+from winnow.page.tree import once_per_page, path_sums
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from winnow.models.scores import Model
+    from winnow.page.page import Page
+
+    Floats = NDArray[np.float64]
+    Hashes = NDArray[np.uint64]
+
+LEVELS: Final = (-1.0, 1.0)
+"""Mean log-odds of template that the codes of a place tell apart."""
+
+CODES: Final = 1 + len(LEVELS)
+"""Codes that a page has of each of its places."""
+
+MAX_LOGIT: Final = 6.0
+"""Log-odds of a block, either way, as far as they say something of its place."""
+
+_MIN_MAIN_TEXT: Final = 200  # characters; below, pages with the same main text may well be different ones
+_SALTS: Final = mix(np.arange(1, 2 + 2 * len(LEVELS), dtype=np.uint64))
+_LONG_BLOCK: Final = 60  # characters
+
+
+def _hash_of_classes(value: str) -> int:
+    """Hash the class names of an element; those with digits differ from page to page."""
+    return hash_text(" ".join(name for name in value.split() if not any(map(str.isdigit, name))))
+
+
+_hashes_of_classes: Final = Memo[str, int](_hash_of_classes, 16_384)
+
+
+@once_per_page
+def places(page: Page) -> Hashes:
+    """uint64[m], the place of each block; the same on every machine."""
+    classes = page.attributes.named("class")
+    by_first = np.zeros(len(page.attributes.first), np.uint64)
+    by_first[list(classes.values())] = [_hashes_of_classes[value] for value in classes]
+    tag, depth = page.tag.astype(np.uint64), page.depth.astype(np.uint64)
+    own = mix(page.attributes.sums(by_first) ^ mix(depth << np.uint64(32) | tag + np.uint64(1)))
+    own[WHOLE_PAGE[page.tag]] = 0
+    return path_sums(page, own)[page.block_node]
+
+
+def count_codes(page: Page) -> int:
+    """Number of codes that a page has of its places, q * CODES."""
+    return CODES * len(_distinct_places(page)[0])
+
+
+def place_levels(page: Page, model: Model) -> NDArray[np.bool_]:
+    """bool[q, len(LEVELS)], whether the mean log-odds of template at each place of a page are above each level."""
+    distinct, place_of = _distinct_places(page)
+    weight = np.sqrt(np.fromiter(map(len, page.block_texts()), np.float64, page.m))
+    logit = clipped_log_odds(model.score(page).templateness[page.n :])
+    mean = np.bincount(place_of, logit * weight, len(distinct)) / np.bincount(place_of, weight, len(distinct))
+    above: NDArray[np.bool_] = mean[:, None] > np.array(LEVELS)
+    return above
+
+
+def place_codes(page: Page, model: Model) -> Hashes:
+    """uint64[q, CODES], the codes of a page's places by what a model says of them; other versions have other codes."""
+    above = place_levels(page, model)
+    salt = np.zeros((len(above), CODES), np.int64)
+    salt[:, 1:] = 1 + 2 * np.arange(len(LEVELS)) + above
+    distinct, _ = _distinct_places(page)
+    return mix((distinct ^ np.uint64(hash_text(model.version)))[:, None] ^ _SALTS[salt])
+
+
+def counted_units(page: Page, model: Model | None) -> tuple[NDArray[np.int64], Hashes]:
+    """Tell what is counted of a page: its leaves in document order, then the codes of its places.
+
+    Args:
+        page: the page.
+        model: page-level model; without, places are not counted.
+
+    Returns:
+        int64[k], where each stands among the n + m units and, behind them, q * CODES codes; uint64[k], its fingerprint.
+    """
+    fingerprints, begin = node_fingerprints(page), np.concatenate([page.run_begin, page.block_run_begin])
+    units = np.flatnonzero(leaves(page) & (fingerprints != 0))
+    units = units[np.argsort(begin[units], kind="stable")]
+    if model is None or not page.m:
+        return units, fingerprints[units]
+    codes = place_codes(page, model).ravel()
+    behind = page.n + page.m + np.arange(len(codes))
+    return np.concatenate([units, behind]), np.concatenate([fingerprints[units], codes])
+
+
+def look_at_others(page: Page, df: NDArray[np.int64], above: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """Tell what a site's other pages have at the place of each block.
+
+    Args:
+        page: the page.
+        df: int64[q, CODES], pages of the site, itself among them, that have each of the page's codes.
+        above: :func:`place_levels` of the page.
+
+    Returns:
+        float64[m], how many other pages have the place; float64[m], their log-odds there as far as the codes tell them,
+        added up: -2, 0 or 2 each.
+    """
+    others = np.maximum(df - 1, 0).astype(np.float64)
+    have = others[:, :1]
+    over = np.where(above, np.minimum(others[:, 1:], have), np.maximum(have - others[:, 1:], 0))
+    total = 2 * (over.sum(axis=1) - have[:, 0])
+    _, place_of = _distinct_places(page)
+    return have[place_of, 0], total[place_of]
+
+
+def main_text_id(page: Page, model: Model) -> int:
+    """Hash the long blocks of what a model takes for the main text of a page; 0 for less than 200 characters.
+
+    Pages with the same main text are one content at several addresses, as with the id of a session or a print view;
+    counters and dates in short blocks make no other content.
+    """
+    kept = (model.score(page).templateness[page.n :] < 0.5).tolist()
+    texts = zip(page.block_texts(), kept, strict=True)
+    text = "\n".join(text for text, is_kept in texts if is_kept and len(text) >= _LONG_BLOCK)
+    return hash_text(f"main text {text}") if len(text) >= _MIN_MAIN_TEXT else 0
+
+
+def clipped_log_odds(templateness: Floats) -> Floats:
+    """Log-odds of scores, at most :data:`MAX_LOGIT` either way."""
+    return np.clip(log_odds(templateness, 1e-6), -MAX_LOGIT, MAX_LOGIT)
+
+
+@once_per_page
+def _distinct_places(page: Page) -> tuple[Hashes, NDArray[np.intp]]:
+    """uint64[q], the different places of a page; and which of them each block stands at."""
+    distinct, place_of = np.unique(places(page), return_inverse=True)
+    return distinct, place_of
