@@ -17,16 +17,17 @@ PYTHONS := 3.11 3.12 3.13 3.14
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 15
 
+# Modules are compiled when they are first imported: most of those that are installed never are.
 $(VENV)/.package: pyproject.toml $(PINS) hatch_build.py $(shell find detector/winnow/core/source -name "*.[ch]")
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint $(PINS) hatchling editables setuptools
+	$(BIN)/python -m pip install --quiet --no-compile --constraint $(PINS) hatchling editables setuptools
 	@$(BIN)/python -c 'import sys, hatch_build; sys.exit(not hatch_build.find_compiler())' || \
-	    $(BIN)/python -m pip install --quiet --constraint $(PINS) ziglang  # a C compiler, where there is none
-	$(BIN)/python -m pip install --quiet --constraint $(PINS) --no-build-isolation --editable '.[inspect]'
+	    $(BIN)/python -m pip install --quiet --no-compile --constraint $(PINS) ziglang  # a C compiler, where there is none
+	$(BIN)/python -m pip install --quiet --no-compile --constraint $(PINS) --no-build-isolation --editable '.[inspect]'
 	touch $@
 
 $(VENV)/.installed: $(VENV)/.package
-	$(BIN)/python -m pip install --quiet --constraint $(PINS) 'scrapy-winnow[dev]'
+	$(BIN)/python -m pip install --quiet --no-compile --constraint $(PINS) 'scrapy-winnow[dev]'
 	touch $@
 
 demo: $(VENV)/.package ## crawl the bundled demo web with cleaning on and show what came out

@@ -7,6 +7,7 @@ import shlex
 import shutil
 import sys
 import sysconfig
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -70,6 +71,18 @@ def build(root: Path) -> Path:
     from setuptools import Distribution, Extension  # noqa: PLC0415  (only where something is compiled)
     from setuptools.command.build_ext import build_ext  # noqa: PLC0415
 
+    class ParallelBuild(build_ext):
+        def build_extensions(self) -> None:
+            compile_in_turn = self.compiler.compile
+
+            def compile_in_parallel(files: list[str], **options: Any) -> list[str]:
+                with ThreadPoolExecutor(os.cpu_count()) as pool:
+                    compiled = pool.map(lambda file: compile_in_turn([file], **options), files)
+                    return [name for objects in compiled for name in objects]
+
+            self.compiler.compile = compile_in_parallel
+            super().build_extensions()
+
     sources = FOLDER / "source"
     extension = Extension(
         "_compiled",
@@ -92,7 +105,7 @@ def build(root: Path) -> Path:
             os.environ |= {"LDSHARED": f"{compiler} {shared}", "CFLAGS": "-fno-sanitize=all"}
         os.environ["CC"] = compiler
         with TemporaryDirectory() as temporary:
-            command = build_ext(Distribution({"name": "winnow-core", "ext_modules": [extension]}))
+            command = ParallelBuild(Distribution({"name": "winnow-core", "ext_modules": [extension]}))
             command.build_lib = command.build_temp = temporary
             command.ensure_finalized()
             command.run()
