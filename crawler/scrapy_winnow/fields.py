@@ -43,12 +43,8 @@ class Outcome:
 
     @property
     def status(self) -> str:
-        """``cleaned``, ``fallback``, ``empty``, ``too_large`` or ``binary``."""
-        if self.cleaned.passed_through is not None:
-            return "binary" if self.cleaned.passed_through == "binary" else "too_large"
-        if not self.cleaned.text:
-            return "empty"
-        return "fallback" if self.cleaned.fallback else "cleaned"
+        """What became of the page, see :attr:`winnow.Cleaned.status`."""
+        return self.cleaned.status
 
 
 class ItemField(NamedTuple):

@@ -17,6 +17,7 @@ from scrapy_winnow.content import Content
 from scrapy_winnow.extension import Winnow, winnow_of
 from scrapy_winnow.item_sources import DEFAULT, META, RequestOptions
 from scrapy_winnow.storage.keys import site_of
+from winnow.cleaned import NOT_HTML
 from winnow.duplicates import KEEP, near_duplicates
 from winnow.page.parsing import decode
 
@@ -38,7 +39,7 @@ _STATUS_STATS: Final = {
     "fallback": stats.ITEMS_FALLBACK,
     "empty": stats.ITEMS_EMPTY,
     "too_large": stats.ITEMS_TOO_LARGE,
-    "binary": stats.ITEMS_NOT_HTML,
+    **dict.fromkeys(NOT_HTML, stats.ITEMS_NOT_HTML),
 }
 
 _CONTENT: Final = frozenset({"text", "clean_html", "markdown"})

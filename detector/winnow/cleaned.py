@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from winnow.metadata import Metadata, declared_kind, metadata_of
 from winnow.output.chunks import Chunk, chunks_of
 from winnow.output.html import EVERYTHING, Parts, write_document, write_html
 from winnow.output.markdown import to_markdown
 from winnow.output.stripping import remains
+from winnow.page.tags import TAG_ID
 from winnow.segments import Segment, blocks, segments
 
 if TYPE_CHECKING:
     from winnow.evidence.draft import Draft
+    from winnow.page.page import Page
+
+NOT_HTML: Final = frozenset({"binary", "json", "feed"})
 
 
 @dataclass(eq=False)
@@ -33,8 +37,8 @@ class Cleaned:
         template_share: characters of template that were cut, as a share of all, 0..1.
         fallback: every block was template; the least template-like section was kept all the same.
         passed_through: ``None``, or the cap that the page is above (``"bytes"``, ``"nodes"`` or ``"depth"``). Then
-            nothing was cut: the text is all the visible text, and the HTML that text in paragraphs. ``"binary"`` says
-            that the bytes are no HTML, but a PDF or a picture for example; there is no text then.
+            nothing was cut: the text is all the visible text, and the HTML that text in paragraphs. What is no page
+            has no text: ``"binary"`` for a PDF or a picture, ``"json"``, ``"feed"`` for RSS and Atom.
         model_version: version of the model that decided.
         url: address of the page, where it was given.
         comments: text of what readers wrote below the content, without the controls of each comment; "" without any, on
@@ -42,6 +46,7 @@ class Cleaned:
         confidence: word F1 that the text is expected to have against what a person would keep, 0..1; 0 for no text and
             with ``fallback``, ``None`` where the model has not learned to say, or nothing was decided. Pages with
             little are worth a second look.
+        from_data: whether the content is from the page's JSON, see :mod:`winnow.page_data`.
     """
 
     text: str
@@ -54,7 +59,26 @@ class Cleaned:
     url: str | None = None
     comments: str = ""
     confidence: float | None = None
+    from_data: bool = False
     _parts: Parts = field(default=EVERYTHING, repr=False)
+    _stated_by: Page | None = field(default=None, repr=False)
+
+    @property
+    def status(self) -> str:
+        """``"cleaned"``, ``"fallback"``, ``"from_data"``, ``"empty"``, ``"too_large"``, or why it is no page."""
+        if self.passed_through is not None:
+            return self.passed_through if self.passed_through in NOT_HTML else "too_large"
+        if not self.text:
+            return "empty"
+        return "from_data" if self.from_data else "fallback" if self.fallback else "cleaned"
+
+    @property
+    def hint(self) -> str:
+        """What to do about a page without text; "" for others."""
+        if self.status != "empty":
+            return ""
+        has_scripts = self._decided is not None and bool((self._decided.page.tag == TAG_ID["script"]).any())
+        return "the scripts of the page write its text: render it in a browser first" if has_scripts else "no text"
 
     @cached_property
     def html(self) -> str:
@@ -82,7 +106,7 @@ class Cleaned:
     @cached_property
     def metadata(self) -> Metadata:
         """What the page says of itself: headline, authors, dates, language and the like, each with its source."""
-        return Metadata() if self._decided is None else metadata_of(self._decided.page, self.text)
+        return Metadata() if self._stated_by is None else metadata_of(self._stated_by, self.text)
 
     @cached_property
     def kind(self) -> str | None:
@@ -91,9 +115,9 @@ class Cleaned:
         One of ``"article"``, ``"collection"``, ``"documentation"``, ``"forum"``, ``"listing"``, ``"product"`` and
         ``"service"``; ``None`` as above.
         """
-        if self._decided is None:
+        if self._decided is None or self._stated_by is None:
             return None
-        return declared_kind(self._decided.page) or self._decided.choice.kind
+        return declared_kind(self._stated_by) or self._decided.choice.kind
 
     def chunks(self, max_words: int = 300) -> list[Chunk]:
         """Cut the content into pieces for retrieval with their headings, see :func:`winnow.output.chunks.chunks_of`.
@@ -129,7 +153,7 @@ class Cleaned:
     def __getstate__(self) -> dict[str, Any]:
         """What a pickle or a copy holds: all that can be asked for, worked out, since a page and its tree cannot go."""
         self.html, self.segments, self.blocks, self.metadata, self.kind  # noqa: B018
-        return vars(self) | {"_decided": None}
+        return vars(self) | {"_decided": None, "_stated_by": None}
 
     @property
     def decided(self) -> Draft | None:

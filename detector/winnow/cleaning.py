@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import codecs
+import json
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from lxml import etree
@@ -14,7 +16,7 @@ from w3lib.encoding import resolve_encoding
 from winnow.cleaned import Cleaned
 from winnow.decide import decide
 from winnow.evidence.comments import COMMENTS, Comments
-from winnow.evidence.draft import Options
+from winnow.evidence.draft import Options, Reason
 from winnow.models import load_model
 from winnow.models.scores import FAVORS, SCOPES
 from winnow.output.html import Parts
@@ -22,10 +24,13 @@ from winnow.output.text import join_blocks, visible_text
 from winnow.page.hidden import HIDDEN
 from winnow.page.page import DEFAULT_LIMITS, Limits, Page, PageTooLarge
 from winnow.page.parsing import is_binary, parse_html
+from winnow.page.tags import TAG_ID
+from winnow.page.tree import within
+from winnow.page_data import story_of_data
 from winnow.rules import Rules
 
 if TYPE_CHECKING:
-    from winnow.evidence.draft import SiteCounts
+    from winnow.evidence.draft import Draft, SiteCounts
     from winnow.models.scores import Favor, Model, Scope
     from winnow.page.hidden import Hidden
     from winnow.rules import Rule
@@ -109,7 +114,8 @@ def clean(
         rules=own_rules,
         hidden=hidden == "keep",
     )
-    decided = decide(page, model, site, options)
+    decided = _decide_on_page_or_data(page, model, site, options)
+    from_data, metadata_page, page = decided.page is not page, page, decided.page
     written = decided.written_by_readers if comments != "drop" else np.zeros(page.m, bool)
     return Cleaned(
         text=join_blocks(page, decided.texts, decided.kept, decided.hidden),
@@ -122,8 +128,29 @@ def clean(
         url=page.url,
         comments=join_blocks(page, decided.texts, written, decided.hidden),
         confidence=decided.choice.confidence,
+        from_data=from_data,
         _parts=Parts(links=links, images=images),
+        _stated_by=metadata_page,
     )
+
+
+def _decide_on_page_or_data(page: Page, model: Model, site: SiteCounts | None, options: Options) -> Draft:
+    """Decide on a page, or on the story of its JSON where the page itself holds next to nothing."""
+    decided = decide(page, model, site, options)
+    length = int(decided.lengths[decided.kept].sum())
+    scripts = page.tag == TAG_ID["script"]
+    if length > _SHORT or not scripts.any():
+        return decided
+    if story := story_of_data(page, length):
+        with suppress(PageTooLarge):
+            return decide(Page.parse(story, page.url), model, None, options)
+    without_scripts = within(page, page.tag == TAG_ID["noscript"])[page.block_node]
+    if without_scripts[decided.kept].all():  # "This page needs JavaScript."
+        decided.overrule(np.ones(page.m, bool), Reason.UNWANTED, cut=True)
+    return decided
+
+
+_SHORT: Final = 300  # characters; a page with less may wait for its scripts
 
 
 def _page_to_clean(html: Html, url: str | None, encoding: str | None, limits: Limits, model: Model) -> Page | Cleaned:
@@ -143,11 +170,33 @@ def _page_to_clean(html: Html, url: str | None, encoding: str | None, limits: Li
             root = parse_html(html, encoding) if isinstance(html, str | bytes) else _root(html)
             title = " ".join((root.findtext(".//title") or "").split())
             return uncut(visible_text(root), title, passed_through=too_large.reason)
-    return page if page.n and not page.binary else uncut("", "", passed_through="binary" if page.binary else None)
+    reason = "binary" if page.binary else _kind_of_data(page)
+    return page if page.n and reason is None else uncut("", "", passed_through=reason)
+
+
+def _kind_of_data(page: Page) -> str | None:
+    """``"json"`` or ``"feed"`` for what is no page, but was read as one."""
+    names = {
+        name.rpartition("}")[2].lower() for element, name in page.unknown_names.items() if element < _FIRST_ELEMENTS
+    }
+    if names & {"rss", "feed", "rdf", "rdf:rdf"}:
+        return "feed"
+    if page.n > _FIRST_ELEMENTS or page.text.lstrip()[:1] not in {"{", "["}:
+        return None
+    try:
+        return "json" if isinstance(json.loads(page.text), dict | list) else None
+    except (ValueError, RecursionError):
+        return None
+
+
+_FIRST_ELEMENTS: Final = 4  # html, body, p, and what stands in them
 
 
 def _root(tree: etree._Element | etree._ElementTree) -> etree._Element:
-    return tree.getroot() if isinstance(tree, etree._ElementTree) else tree
+    root = tree.getroot() if isinstance(tree, etree._ElementTree) else tree
+    if root is None:
+        raise TypeError("html is an lxml ElementTree without a root")
+    return root
 
 
 def _check_input(html: object, url: object, encoding: object) -> None:

@@ -50,6 +50,7 @@ def test_a_page_says_what_it_shows(html, expected):
         assert line in found.html
     for line in expected.get("nowhere", "").splitlines():
         assert not any(line in part for part in (found.text, found.markdown, found.html, str(found.chunks())))
+    assert found.status == expected.get("status", found.status)
     assert words_of_markdown(found.markdown) == words_of_text(found.text)
 
 

@@ -129,13 +129,18 @@ def clean_file(name: str, options: argparse.Namespace, model: Model, **switches:
         InputError: the file cannot be read, or is not HTML.
     """
     from winnow import clean  # noqa: PLC0415  (help and usage errors need not wait for numpy)
+    from winnow.cleaned import NOT_HTML  # noqa: PLC0415
 
     switches |= {"smooth": not options.no_smooth, "scope": options.scope, "favor": options.favor}
     switches["rules"] = load_rules(options.rules)
     cleaned = clean(read_page(name), options.url, model=model, **switches)
     warnings = []
-    if cleaned.passed_through:
+    if cleaned.passed_through in NOT_HTML:
+        warnings.append(f"is no HTML ({cleaned.passed_through})")
+    elif cleaned.passed_through:
         warnings.append(f"too large ({cleaned.passed_through}); all its text is kept")
+    if cleaned.hint:
+        warnings.append(cleaned.hint)
     if cleaned.fallback:
         warnings.append("everything looks like template; its least template-like section is kept")
     return cleaned, warnings

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, pairwise
@@ -153,7 +154,10 @@ class Page:
         Raises:
             PageTooLarge: the tree is above one of the caps.
         """
-        return cls(**_flatten(root, limits), url=url)
+        page = cls(**_flatten(root, limits), url=url)
+        if any(page.attributes.named(name) for name in _SHADOW_ROOTS):
+            page = cls(**_flatten(_with_shadow_trees(root), limits), url=url)
+        return page
 
     @property
     def n(self) -> int:
@@ -236,6 +240,20 @@ class Page:
         at = np.flatnonzero(chosen[table.first])
         value_of = {place: value for value, place in named.items()}
         return dict(zip(table.element[at].tolist(), map(value_of.__getitem__, table.first[at].tolist()), strict=True))
+
+
+_SHADOW_ROOTS: Final = ("shadowrootmode", "shadowroot")
+
+
+def _with_shadow_trees(root: etree._Element) -> etree._Element:
+    """A copy of a tree in which declarative shadow roots are what a browser makes of them: parts of the page."""
+    copy = deepcopy(root)
+    for template in copy.iter("template"):
+        if any(name in template.attrib for name in _SHADOW_ROOTS):
+            template.tag = "div"
+            for name in _SHADOW_ROOTS:
+                template.attrib.pop(name, "")
+    return copy
 
 
 def _flatten(root: etree._Element, limits: Limits) -> dict[str, Any]:
