@@ -86,12 +86,13 @@ def evidence_columns(
         model: page-level model, by which the places were counted.
 
     Returns:
-        float64[n + m, 5], in the order of the attributes; the columns of places are 0 for elements.
+        float64[n + m, 5], in the order of the attributes; of elements no place is known.
     """
     others = pages - 1
     columns = np.zeros((len(df), 5))
     columns[:, 0] = share = np.clip(df - 1, 0, others) / others
     columns[:, 1] = (share >= _EVERYWHERE) & (pages >= _MIN_PAGES_EVERYWHERE)
+    columns[:, 3] = others / (others + _FEW)  # where nothing is known of places, all pages are taken to have them
     if places is not None:
         have, total = look_at_others(page, places.reshape(-1, CODES), place_levels(page, model))
         columns[page.n :, 2] = (total - have * clipped_log_odds(templateness)) / (have + _AGREEING)
