@@ -33,7 +33,7 @@ _LINE_NUMBERS: Final = re.compile(
 _PLAYERS: Final = tag_set("video", "audio")  # what stands in them is for readers without them
 _PLAYED: Final = tag_set("source", "track", "img", "picture")
 _BUTTONS: Final = tag_set("button")
-_COPYING: Final = question("class", "aria-label", "title", parts=("copy", "clipboard"))
+_COPYING: Final = question("class", "aria-label", "title", parts=("copy",))
 _COPIES: Final = re.compile("copy(?!right)|clipboard", re.IGNORECASE)
 _COPY_LABEL: Final = re.compile(r"copy(?: code| snippet| to clipboard)?|copied!?", re.IGNORECASE)
 _LONG_LABEL: Final = 40  # characters

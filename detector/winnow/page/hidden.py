@@ -36,20 +36,8 @@ _HIDDEN: Final = question("hidden")
 _STYLES: Final = question(
     "style",
     parts=(
-        *(
-            "none",
-            "hidden",
-            "opacity",
-            "font-size:0",
-            "font-size: 0",
-            "font-size:1px",
-            "font-size: 1px",
-            "font:0",
-            "indent",
-            "left:-",
-            "left: -",
-        ),
-        *("top:-", "top: -", "clip", "scale", "white", "#fff", "transparent"),
+        *("none", "hidden", "opacity", "font-size", "font:0", "indent", "absolute", "fixed", "clip", "scale", "white"),
+        *("#fff", "transparent"),
     ),
 )
 _BACKGROUNDS: Final = question("style", parts=("background",))
