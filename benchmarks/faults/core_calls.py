@@ -26,7 +26,6 @@ def misuse(rng: random.Random) -> int:
 
     i64, i32, f32, u8, u64 = np.int64, np.int32, np.float32, np.uint8, np.uint64
     table = np.zeros(0x110000, np.uint8)
-    tags = np.zeros(1, u8)
     tokens, text = np.zeros(1 << 17, np.uint64), rng.choice(("", "ab c", "é\U0001f600 x"))
     calls: list[tuple[str, tuple[Any, ...]]] = [
         ("count_kinds", (text, some(i64), table, some(i64))),
@@ -37,7 +36,6 @@ def misuse(rng: random.Random) -> int:
         ("attribute_tokens", _random_attributes(rng, some, table, text)),
         ("node_fingerprints", (_random_page(rng, some), *_random_nodes(rng, some, table, text))),
         ("nearest", (some(i32), some(u8), some(i32))),
-        ("places", _one_wrong(rng, some, [-np.ones(1, i32), *_ones(np.int16, 1), *_ones(u8, 2), *_ones(i32, 1), tags])),
         ("within", (some(i32), some(u8), some(u8))),
         ("shingles", (text.encode(), some(u8), tokens, 3, 5, rng.choice((-1, 0, 1, 9)), some(u64))),
         (

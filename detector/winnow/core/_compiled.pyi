@@ -84,14 +84,6 @@ def node_fingerprints(
 ) -> None: ...
 def nearest(parent: ReadableBuffer, chosen: ReadableBuffer, found: WriteableBuffer, /) -> bool: ...
 def within(end: ReadableBuffer, chosen: ReadableBuffer, inside: WriteableBuffer, /) -> None: ...
-def places(
-    parent: ReadableBuffer,
-    tag: ReadableBuffer,
-    of_tag: ReadableBuffer,
-    block_node: ReadableBuffer,
-    found: WriteableBuffer,
-    /,
-) -> None: ...
 def shingles(
     text: bytes,
     kinds: ReadableBuffer,

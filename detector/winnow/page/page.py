@@ -275,7 +275,9 @@ def _flatten(root: etree._Element, limits: Limits) -> dict[str, Any]:
         limits.check("depth", found[1])
 
     def array(name: str, dtype: type[np.generic]) -> Any:
-        return np.frombuffer(found[name], dtype)
+        values = np.frombuffer(found[name], dtype)
+        values.flags.writeable = False  # the core reads them with the lock released
+        return values
 
     values = AttributeValues(
         names=found["names"],

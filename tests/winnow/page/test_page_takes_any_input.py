@@ -1,6 +1,8 @@
 import numpy as np
 import pytest
+from lxml import etree
 
+from winnow.cleaning import clean
 from winnow.counting import site_level_templates
 from winnow.fingerprints import node_fingerprints, text_fingerprints
 from winnow.page.page import DEFAULT_LIMITS, Limits, Page, PageTooLarge
@@ -88,6 +90,16 @@ def test_trees_as_deep_as_the_cap_are_whole() -> None:
     page = Page.parse("<div>" * levels + "deep" + "</div>" * levels + "<p>after")
     assert page.block_texts() == ["deep", "after"]
     assert len(set(node_fingerprints(page).tolist())) == page.n + page.m
+
+
+def test_a_tree_of_forty_thousand_levels_is_read_where_the_cap_allows() -> None:
+    root = element = etree.Element("div")
+    for _ in range(40_000):
+        element = etree.SubElement(element, "div")
+    element.text = "At the bottom of the well"
+    page = Page.from_tree(root, limits=Limits(max_depth=50_000))
+    assert (page.n, page.m, int(page.depth[-1])) == (40_001, 1, 40_000)
+    assert clean(page).text == "At the bottom of the well"
 
 
 def test_a_million_siblings_are_above_the_cap() -> None:

@@ -1,4 +1,4 @@
-/* What the files of the compiled core share. Each function is the double of one in numpy, named in its comment. */
+/* What the files of the compiled core share. */
 #ifndef WINNOW_CORE_H
 #define WINNOW_CORE_H
 
@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Goes up with every change of what a function takes or gives; winnow.core knows the same number. */
-#define CORE_VERSION 14
+#define CORE_VERSION 15
 
 /* A stretch of memory that grows; `used` and `capacity` in bytes. */
 typedef struct {
@@ -128,7 +128,6 @@ PyObject *core_attribute_tokens(PyObject *module, PyObject *arguments);
 PyObject *core_node_fingerprints(PyObject *module, PyObject *arguments);
 PyObject *core_nearest(PyObject *module, PyObject *arguments);
 PyObject *core_within(PyObject *module, PyObject *arguments);
-PyObject *core_places(PyObject *module, PyObject *arguments);
 PyObject *core_shingles(PyObject *module, PyObject *arguments);
 PyObject *core_countable(PyObject *module, PyObject *arguments);
 PyObject *core_leaves(PyObject *module, PyObject *arguments);

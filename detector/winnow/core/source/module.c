@@ -87,7 +87,6 @@ static PyMethodDef methods[] = {
     {"node_fingerprints", core_node_fingerprints, METH_VARARGS, "The hashes of winnow.fingerprints."},
     {"nearest", core_nearest, METH_VARARGS, "The look-up of winnow.page.tree."},
     {"within", core_within, METH_VARARGS, "The covers of winnow.page.tree."},
-    {"places", core_places, METH_VARARGS, "The bits of winnow.output.places."},
     {"countable", core_countable, METH_VARARGS, "The units of winnow.counting."},
     {"leaves", core_leaves, METH_VARARGS, "Those of winnow.counting."},
     {"leaf_frequencies", core_leaf_frequencies, METH_VARARGS, "What their counts say of other units."},
@@ -123,7 +122,7 @@ static PyModuleDef_Slot slots[] = {
 static struct PyModuleDef definition = {
     PyModuleDef_HEAD_INIT,
     "winnow.core._compiled",
-    "Scans of pages in C; numpy does the same where this module is not there.",
+    "Scans of pages in C.",
     0,
     methods,
     slots,

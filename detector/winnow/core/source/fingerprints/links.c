@@ -1,4 +1,4 @@
-/* Links in one form per target: the double of winnow.fingerprints. Links with parameters, with dots in their path
+/* Links in one form per target: see winnow.fingerprints. Links with parameters, with dots in their path
    or with other characters than ASCII are left to Python. */
 #include "fingerprints/fingerprints.h"
 

@@ -1,4 +1,4 @@
-/* Names as a site's template has them: the double of winnow.fingerprints. What is not ASCII is left to
+/* Names as a site's template has them: see winnow.fingerprints. What is not ASCII is left to
    Python, which knows the white space of all scripts. */
 #include "fingerprints/fingerprints.h"
 

@@ -1,4 +1,4 @@
-/* The smallest hashes of all windows of words of a text: the double of winnow.duplicates.shingles. */
+/* The smallest hashes of all windows of words of a text: see winnow.duplicates. */
 #include "fingerprints/fingerprints.h"
 
 /* Of UTF-16 codes: winnow.page.text. */

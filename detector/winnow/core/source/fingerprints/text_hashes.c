@@ -1,4 +1,4 @@
-/* Prefix sums over the characters of a page: the double of winnow.fingerprints. */
+/* Prefix sums over the characters of a page: see winnow.fingerprints. */
 #include "fingerprints/fingerprints.h"
 
 #define EMPTY 1 /* stands for a hash that happens to be 0, which means "no text" */

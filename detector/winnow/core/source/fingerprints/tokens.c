@@ -103,10 +103,10 @@ static int read_all(const Known *known, const Array *arrays, const Span *names, 
     return 0;
 }
 
-/* Borrow the texts of a list of names; NULL with an exception where it holds something else. */
-static Span *spans_of(PyObject *list)
+/* Borrow the texts of a tuple of names; NULL with an exception where it holds something else. */
+static Span *spans_of(PyObject *tuple)
 {
-    Py_ssize_t count = PyList_Size(list), i;
+    Py_ssize_t count = PyTuple_Size(tuple), i;
     Span *spans = malloc(sizeof(Span) * (size_t)count + 1);
     if (spans == NULL) {
         PyErr_NoMemory();
@@ -114,7 +114,7 @@ static Span *spans_of(PyObject *list)
     }
     for (i = 0; i < count; i++) {
         Py_ssize_t length;
-        const char *text = PyUnicode_AsUTF8AndSize(PyList_GetItem(list, i), &length);
+        const char *text = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(tuple, i), &length);
         if (text == NULL) {
             free(spans);
             return NULL;
@@ -134,7 +134,7 @@ PyObject *core_attribute_tokens(PyObject *module, PyObject *arguments)
 {
     static const char *const names_of[ARRAYS] = {"value_begin", "name_of", "place", "kinds", "properties", "tokens", "marks"};
     static const int sizes[ARRAYS] = {8, 4, 4, 1, 1, 8, 1};
-    PyObject *objects[ARRAYS], *list, *result = NULL;
+    PyObject *objects[ARRAYS], *list, *held = NULL, *result = NULL;
     Array arrays[ARRAYS] = {{{0}, 0, 0}};
     const char *data, *texts[SPANS];
     Py_ssize_t size, lengths[SPANS];
@@ -149,16 +149,17 @@ PyObject *core_attribute_tokens(PyObject *module, PyObject *arguments)
                           &objects[TOKENS], &objects[MARKS])) {
         return NULL;
     }
-    if (arrays_borrow(arrays, objects, sizes, names_of, ARRAYS, TOKENS) < 0) {
+    held = PyList_AsTuple(list); /* others may change the list while the lock is released */
+    if (held == NULL || arrays_borrow(arrays, objects, sizes, names_of, ARRAYS, TOKENS) < 0) {
         goto done;
     }
     if (arrays[DATA_BEGIN].length != arrays[NAME_OF].length + 1 || arrays[FIRSTS].length != arrays[NAME_OF].length
-        || arrays[KINDS].length != PyList_Size(list) || arrays[PROPERTIES].length != CODE_POINTS
+        || arrays[KINDS].length != PyTuple_Size(held) || arrays[PROPERTIES].length != CODE_POINTS
         || arrays[TOKENS].length != arrays[MARKS].length) {
         PyErr_SetString(PyExc_ValueError, "arrays of other lengths than expected");
         goto done;
     }
-    if ((names = spans_of(list)) == NULL) {
+    if ((names = spans_of(held)) == NULL) {
         goto done;
     }
     for (k = 0; k < SPANS; k++) {
@@ -179,6 +180,7 @@ PyObject *core_attribute_tokens(PyObject *module, PyObject *arguments)
     result = Py_NewRef(Py_None);
 done:
     free(names);
+    Py_XDECREF(held);
     arrays_release(arrays, ARRAYS);
     return result;
 }

@@ -1,4 +1,4 @@
-/* Which texts look like the date or the age of a post: the double of winnow.evidence.comment_model. Texts with other characters
+/* Which texts look like the date or the age of a post: see winnow.evidence.comment_model. Texts with other characters
    than the most common ones are left to Python, which knows letters and digits of all scripts. */
 #include "core.h"
 

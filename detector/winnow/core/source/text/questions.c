@@ -1,4 +1,4 @@
-/* What the values of attributes have in them, all questions in one scan: the double of winnow.page.attributes. */
+/* What the values of attributes have in them, all questions in one scan: see winnow.page.attributes. */
 #include "core.h"
 
 enum { MOST_PARTS = 64 };

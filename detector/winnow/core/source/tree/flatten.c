@@ -1,4 +1,4 @@
-/* An lxml tree as flat arrays: the double of winnow.page.flattening.
+/* An lxml tree as flat arrays: see winnow.page.page.
 
    It reads the nodes of libxml2 behind lxml's elements, whose layout has been the same since libxml2 2.0 (2000) and is
    part of its interface; lxml's public C header says where an element holds its node. tree_prepare() refuses what it
