@@ -30,6 +30,7 @@ def misuse(rng: random.Random) -> int:
     calls: list[tuple[str, tuple[Any, ...]]] = [
         ("count_kinds", (text, some(i64), table, some(i64))),
         ("block_texts", (text, some(i64), some(i32), some(i32), table)),
+        ("has_long_tag", (text.encode() + rng.choice((b"", b"<a '", b"<p " + b"a " * 2_000)),)),
         ("lower_case", (text, rng.choice((table, some(u8))))),
         ("leading_words", (text, "a\nb\n", table, 1, 2, some(i32), some(i32))),
         ("text_hashes", (text, some(i64), some(u8), table, tokens, 3, some(i64), some(u64), some(u64))),

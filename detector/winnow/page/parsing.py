@@ -20,6 +20,8 @@ from w3lib.encoding import (
     to_unicode,
 )
 
+from winnow.core import core
+
 _CONVINCING: Final = 12  # continuation bytes; fewer can be two or three characters of a charset of Asia by chance
 _SINGLE_BYTES: Final = re.compile(r"cp125|iso8859-|latin|koi8|mac|ascii")  # no word of theirs is UTF-8 by chance
 _DAMAGED: Final = 0.05  # most replacements per continuation byte, for text that outweighs its declaration
@@ -161,10 +163,8 @@ _FRAME_TAGS: Final = re.compile(r"</?(?:frameset|frame|noframes)\b[^>]*>", re.IG
 MAX_ATTRIBUTES: Final = 1_000
 """Attributes of an element in a large document; libxml2 takes quadratic time for them, hours for two million."""
 
-_LARGE: Final = 200_000  # characters; smaller documents have no room for attributes that take more than seconds
+_LARGE: Final = 20_000  # bytes; smaller documents have no room for attributes that take long
 _QUOTED: Final = r"""(?:"[^"]*+"|'[^']*+')"""
-# Linear: a tag is followed to its end, over 500 quoted values at most, and an end of it is no beginning of another.
-_LONG_TAG: Final = re.compile(rf"""<[a-zA-Z](?:[^"'>]{{0,1999}}+{_QUOTED}){{0,499}}+(?:[^"'>]{{2000}}|[^"'>]*+["'])""")
 _TAG: Final = re.compile(r"<(?:!--|([a-zA-Z][^\s/>]*+))")
 _ATTRIBUTE: Final = rf"""[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:{_QUOTED}|[^\s>"'][^\s>]*+))?+"""
 _ATTRIBUTES_KEPT: Final = re.compile(rf"(?:{_ATTRIBUTE}){{0,{MAX_ATTRIBUTES}}}+")
@@ -180,7 +180,10 @@ def parse_html(html: str | bytes, encoding: str | None = None) -> etree._Element
         encoding: charset named by the HTTP header; without it :func:`winnow.page.parsing.decoded` says what decides.
     """
     text = html if isinstance(html, str) else decode(html, encoding)
-    body = with_all_text(with_few_attributes(text)).strip().replace("\x00", "").encode("utf-8", "replace")
+    text = with_all_text(text).strip().replace("\x00", "")
+    body = text.encode("utf-8", "replace")
+    if len(body) >= _LARGE and core.has_long_tag(body):
+        body = with_few_attributes(text).encode("utf-8", "replace")
     parser = etree.HTMLParser(recover=True, huge_tree=True, encoding="utf-8")
     root = etree.fromstring(body or b"<html/>", parser=parser)
     return root if root is not None else etree.fromstring(b"<html/>", parser=parser)
@@ -201,9 +204,7 @@ def with_all_text(html: str) -> str:
 
 
 def with_few_attributes(html: str) -> str:
-    """Return a document without what an element of a large one has above :data:`MAX_ATTRIBUTES`."""
-    if len(html) < _LARGE or _LONG_TAG.search(html) is None:
-        return html
+    """Return a document without what its elements have above :data:`MAX_ATTRIBUTES`."""
     kept: list[str] = []
     begin = place = 0
     while found := _TAG.search(html, place):

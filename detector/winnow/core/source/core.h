@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Goes up with every change of what a function takes or gives; winnow.core knows the same number. */
-#define CORE_VERSION 15
+#define CORE_VERSION 16
 
 /* A stretch of memory that grows; `used` and `capacity` in bytes. */
 typedef struct {
@@ -122,6 +122,7 @@ PyObject *core_flatten(PyObject *module, PyObject *arguments);
 PyObject *core_count_kinds(PyObject *module, PyObject *arguments);
 PyObject *core_block_texts(PyObject *module, PyObject *arguments);
 PyObject *core_lower_case(PyObject *module, PyObject *arguments);
+PyObject *core_has_long_tag(PyObject *module, PyObject *arguments);
 PyObject *core_leading_words(PyObject *module, PyObject *arguments);
 PyObject *core_text_hashes(PyObject *module, PyObject *arguments);
 PyObject *core_attribute_tokens(PyObject *module, PyObject *arguments);

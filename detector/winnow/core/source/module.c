@@ -80,6 +80,7 @@ static PyMethodDef methods[] = {
     {"flatten", core_flatten, METH_VARARGS, "The arrays of winnow.page.flattening."},
     {"count_kinds", core_count_kinds, METH_VARARGS, "The totals of winnow.page.text."},
     {"block_texts", core_block_texts, METH_VARARGS, "Texts of blocks, white space normalised, a line each."},
+    {"has_long_tag", core_has_long_tag, METH_VARARGS, "Whether a document may have a tag of very many attributes."},
     {"lower_case", core_lower_case, METH_VARARGS, "Texts in lower case."},
     {"leading_words", core_leading_words, METH_VARARGS, "Hashes of the words at the beginning of each line."},
     {"text_hashes", core_text_hashes, METH_VARARGS, "The prefix sums of winnow.fingerprints."},
