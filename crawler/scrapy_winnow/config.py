@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
@@ -31,7 +32,7 @@ from winnow.page.hidden import HIDDEN
 from winnow.rules import Rules
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection
 
     from winnow.models.scores import Favor, Scope
     from winnow.page.hidden import Hidden
@@ -132,6 +133,8 @@ def _choice(known: Collection[str]) -> Callable[[object], str]:
 
 def _outputs(value: object) -> frozenset[str]:
     try:
+        if isinstance(value, Mapping):
+            value = [name for name, is_wanted in value.items() if is_wanted]
         values = BaseSettings({"value": value}).getlist("value")
         chosen = frozenset(part.strip() for part in map(str, values) if part.strip())
     except (TypeError, ValueError):

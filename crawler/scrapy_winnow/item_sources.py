@@ -59,9 +59,10 @@ class RequestOptions:
         return cls().updated(value, response.url)
 
     def updated(self, value: object, url: str | None) -> Self:
-        """Return them with those in ``value``, a mapping or ``False``, for the page at ``url``."""
+        """Return them with those in ``value``, a mapping or a truth value, for the page at ``url``."""
         if not isinstance(value, Mapping):
-            return self if value is not False else replace(self, count=False, clean=False)
+            is_off = not value or str(value).lower() in _OFF
+            return replace(self, count=False, clean=False) if is_off and value is not None else self
         chosen: dict[str, Any] = {}
         for name, option in value.items():
             try:
@@ -80,6 +81,7 @@ class RequestOptions:
         return self.site or site_of(response.url)
 
 
+_OFF: Final = frozenset({"no", "off", "false", "0"})
 DEFAULT: Final = RequestOptions()
 _TYPES: Final = {f.name: str if f.name in {"site", "model"} else bool for f in fields(RequestOptions)}
 

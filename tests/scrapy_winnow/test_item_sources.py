@@ -1,9 +1,10 @@
 import gc
 import weakref
 
+import pytest
 from scrapy.http import HtmlResponse
 
-from scrapy_winnow.item_sources import _MAX_ITEMS, ItemSource, ItemSources
+from scrapy_winnow.item_sources import _MAX_ITEMS, ItemSource, ItemSources, RequestOptions
 
 
 def _response(number: int = 0) -> HtmlResponse:
@@ -49,3 +50,9 @@ def test_html_is_of_a_page_when_it_is_the_whole_page():
     assert source.is_of("<p>" + "words</p>")
     assert not source.is_of("<p>word</p>")
     assert not ItemSource(response.url).is_of("")
+
+
+@pytest.mark.parametrize(("value", "is_on"), [(False, False), (0, False), ("no", False), (True, True), (None, True)])
+def test_a_page_is_left_alone_by_any_word_for_no(value: object, is_on: bool) -> None:
+    options = RequestOptions().updated(value, "https://a.example/")
+    assert (options.count, options.clean) == (is_on, is_on)

@@ -34,6 +34,7 @@ def test_settings_from_the_command_line_are_text():
     )
     assert (config.keep_html, config.host_budget, config.redis_timeout) == (False, 500, 0.25)
     assert config.outputs == {"markdown", "segments"}
+    assert _config(WINNOW_OUTPUTS={"markdown": True, "segments": False}).outputs == {"markdown"}
     assert (config.field_names["text"], config.field_names["title"]) == ("body", None)
     assert config.field_names["status"] == "status"
 

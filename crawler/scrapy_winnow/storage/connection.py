@@ -19,6 +19,7 @@ from redis.exceptions import (
     ConnectionError,  # noqa: A004
     OutOfMemoryError,
     ReadOnlyError,
+    RedisClusterException,
     RedisError,
     TimeoutError,  # noqa: A004
 )
@@ -46,6 +47,7 @@ _SERVER_ERRORS: Final = (
     ReadOnlyError,
     OutOfMemoryError,
     ClusterDownError,
+    RedisClusterException,  # none of a cluster's nodes answers, or the server is no cluster
     OSError,  # the library lets some through, and asyncio's timeout is one
     RuntimeError,  # an embedded server that does not start
 )

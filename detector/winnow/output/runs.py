@@ -47,6 +47,8 @@ RAISED: Final = {
 """Digits and signs that are raised or lowered, by element."""
 RAISED_SIGNS: Final = frozenset(map(chr, RAISED["sup"]))
 
+_MAX_RAISED_RUNS: Final = 8  # of an element; those with more text hold others of their kind, or no number
+
 QUOTED: Final = {"q": ("“", "”"), "rt": ("(", ")")}
 """What stands around the text of an element where markup is no more."""
 
@@ -136,7 +138,7 @@ def read_runs(page: Page) -> dict[int, str]:
         name = TAG_NAMES[page.tag[element]]
         if element in boxes:
             changed[end] = f"{boxes[element]} {text_of(end).lstrip()}"
-        elif begin < end and name in RAISED:
+        elif begin < end <= begin + _MAX_RAISED_RUNS and name in RAISED:
             raised = (run for run in range(begin, end) if not linked[run] and set(text_of(run)) <= RAISED_SIGNS)
             changed |= {run: text_of(run).translate(RAISED[name]) for run in raised}
         elif begin < end and name in QUOTED and (name != "rt" or not has_parentheses(page.elements[element])):
