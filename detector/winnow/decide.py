@@ -18,8 +18,9 @@ from winnow.evidence.site_counts import move_by_site_counts, threshold_with_coun
 from winnow.models.scores import FixedThreshold
 from winnow.output.tables import in_table
 from winnow.output.text import leftovers, texts_without
+from winnow.page.attributes import question
 from winnow.page.hidden import hidden_runs
-from winnow.page.tree import prefix_sums, runs_of_blocks
+from winnow.page.tree import prefix_sums, runs_of_blocks, within
 from winnow.rules import apply_rules
 from winnow.smoothing import SmoothedScores, smooth_scores, unsmoothed
 
@@ -110,10 +111,17 @@ def _has_seen(page: Page, hidden: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def cut_unwanted(draft: Draft) -> None:
-    """Cut what nobody wants whatever its score: leftovers of markup, controls of comments, tables where asked for."""
+    """Cut what nobody wants whatever its score: leftovers, controls, bars of archives, tables if asked for."""
+    page = draft.page
     draft.overrule(leftovers(draft.texts) | draft.comments.controls, Reason.UNWANTED, cut=True)
+    if bars := page.attributes.having(_ARCHIVE_BARS):
+        is_bar = np.isin(np.arange(page.n), page.attributes.bearers([place for place, _ in bars]))
+        draft.overrule(within(page, is_bar)[page.block_node], Reason.UNWANTED, cut=True)
     if not draft.options.tables:
-        draft.overrule(in_table(draft.page), Reason.UNWANTED, cut=True)
+        draft.overrule(in_table(page), Reason.UNWANTED, cut=True)
+
+
+_ARCHIVE_BARS: Final = question("id", parts=("wm-ipp",))  # of the Wayback Machine
 
 
 def estimate_confidence(draft: Draft) -> None:

@@ -7,6 +7,7 @@ output, and the ``--- status``. Text and Markdown of all of them have the same w
 
 import re
 from pathlib import Path
+from unicodedata import normalize
 
 import pytest
 from markdown_it import MarkdownIt
@@ -60,12 +61,15 @@ def within_story(text):
 
 
 def words_of_markdown(markdown):
-    """Words of what a renderer makes of Markdown, without the descriptions of pictures; a formula is a word."""
-    return " ".join(Page.parse(RENDERER.render(FORMULA.sub(as_word, markdown))).block_texts()).split()
+    """Words of what a renderer makes of Markdown, without the descriptions of pictures; a formula is a word.
+
+    Numbers of footnotes are raised in text; in Markdown they are links.
+    """
+    return words_of_text(" ".join(Page.parse(RENDERER.render(FORMULA.sub(as_word, markdown))).block_texts()))
 
 
 def words_of_text(text):
-    return FORMULA.sub(as_word, text).split()
+    return normalize("NFKC", FORMULA.sub(as_word, text)).split()
 
 
 def as_word(formula):

@@ -13,7 +13,7 @@ import numpy as np
 from winnow.output.formulas import BEFORE, BEHIND, INSTEAD, formulas_of, places_of
 from winnow.page.attributes import question
 from winnow.page.tags import TAG_ID, TAG_NAMES, tag_set
-from winnow.page.tree import linked_runs, nearest, once_per_page, prefix_sums, within
+from winnow.page.tree import nearest, once_per_page, prefix_sums, within
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -132,14 +132,14 @@ def read_runs(page: Page) -> dict[int, str]:
         changed[run] = f"{ways[BEFORE]}{ways[INSTEAD] or text_of(run)}{ways[BEHIND]}"
     if not marked.any():
         return changed
-    boxes, linked = checkboxes(page), linked_runs(page)
+    boxes = checkboxes(page)
     for element in np.flatnonzero(marked).tolist():
         begin, end = int(page.run_begin[element]), int(page.run_end[element])
         name = TAG_NAMES[page.tag[element]]
         if element in boxes:
             changed[end] = f"{boxes[element]} {text_of(end).lstrip()}"
         elif begin < end <= begin + _MAX_RAISED_RUNS and name in RAISED:
-            raised = (run for run in range(begin, end) if not linked[run] and set(text_of(run)) <= RAISED_SIGNS)
+            raised = (run for run in range(begin, end) if set(text_of(run)) <= RAISED_SIGNS)
             changed |= {run: text_of(run).translate(RAISED[name]) for run in raised}
         elif begin < end and name in QUOTED and (name != "rt" or not has_parentheses(page.elements[element])):
             changed[begin] = QUOTED[name][0] + text_of(begin)

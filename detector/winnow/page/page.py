@@ -15,7 +15,7 @@ from lxml import etree
 
 from winnow.core import SEED, core
 from winnow.page.attributes import AttributeTable, AttributeValues
-from winnow.page.parsing import is_binary, parse_html
+from winnow.page.parsing import is_binary, page_of_mhtml, parse_html
 from winnow.page.tags import ALIASES, IS_BLOCK_LEVEL, IS_UNSEEN_TEXT, TAG_ID
 from winnow.page.text import character_properties
 
@@ -134,7 +134,8 @@ class Page:
         """Parse HTML the way Scrapy does, and flatten it.
 
         Args:
-            html: the document; bytes are decoded by BOM, ``encoding``, ``meta``, or what they look like.
+            html: the document, or MHTML as browsers save it; bytes are decoded by BOM, ``encoding``, ``meta``, or what
+                they look like.
             url: address of the page; links are in-site or not relative to it.
             encoding: charset of the HTTP header, where there was one.
             limits: caps on size.
@@ -143,6 +144,8 @@ class Page:
             PageTooLarge: the page is above one of the caps.
         """
         limits.check("bytes", len(html))
+        if isinstance(html, bytes) and (saved := page_of_mhtml(html)):
+            html, encoding, url = saved[0], saved[1] or encoding, url or saved[2]
         page = cls.from_tree(parse_html(html, encoding), url, limits=limits)
         page.binary = encoding is None and is_binary(html)
         return page

@@ -8,6 +8,7 @@ guessed as Firefox does (chardetng): one of the encodings of the web, windows-12
 from __future__ import annotations
 
 import re
+from email.parser import BytesParser
 from typing import Final
 
 from chardetng_py import EncodingDetector
@@ -151,6 +152,23 @@ def is_binary(html: str | bytes) -> bool:
     if start.startswith(_BINARY_STARTS):
         return True
     return len(start) - len(start.translate(None, _CONTROL)) > len(start) // 10
+
+
+_SAVED: Final = re.compile(rb"\s*+[a-z-]++:.*multipart/related", re.IGNORECASE | re.DOTALL)
+_HTML_PART: Final = re.compile(rb"^content-type:\s*(?:text/html|application/xhtml\+xml)", re.IGNORECASE | re.MULTILINE)
+
+
+def page_of_mhtml(html: bytes) -> tuple[bytes, str | None, str | None] | None:
+    """Return bytes, charset and address of a page that a browser saved as MHTML (RFC 2557); ``None`` if it is none."""
+    if not _SAVED.match(html[:_LOOKED_AT]):
+        return None
+    boundary = BytesParser().parsebytes(html[:_LOOKED_AT], headersonly=True).get_boundary()
+    for part in html.split(b"--" + boundary.encode())[1:] if boundary else ():
+        if _HTML_PART.search(part[:_LOOKED_AT]):  # no part of parts, which would be parsed without a bound of depth
+            message = BytesParser().parsebytes(part.lstrip())
+            if isinstance(body := message.get_payload(decode=True), bytes):
+                return body, message.get_content_charset(), message.get("Content-Location")
+    return None
 
 
 _DECIDING: Final = re.compile(r"</html|<frameset\b", re.IGNORECASE)

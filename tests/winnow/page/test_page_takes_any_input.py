@@ -137,3 +137,35 @@ def test_scripts_after_the_end_change_nothing() -> None:
 def test_a_page_of_frames_is_what_it_says_to_those_without_frames() -> None:
     frames = "<frameset cols=1><frame src=a><noframes><body><p>Our <b>menu</b></p></body></noframes></frameset>"
     assert Page.parse(f"<html><head><title>t</title></head>{frames}</html>").block_texts() == ["Our menu"]
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_a_page_that_a_browser_saved_as_mhtml_is_unpacked(line_end):
+    saved = """\
+From: <Saved by Blink>
+Snapshot-Content-Location: https://harbour.example/
+MIME-Version: 1.0
+Content-Type: multipart/related; type="text/html"; boundary="--abc"
+
+----abc
+Content-Type: text/html; charset=iso-8859-1
+Content-Transfer-Encoding: quoted-printable
+Content-Location: https://harbour.example/news
+
+<title>Gr=FC=
+n</title><p>Boats</p>
+----abc
+Content-Type: text/css
+
+p {}
+----abc--
+"""
+    page = Page.parse(saved.replace("\n", line_end).encode())
+    assert (page.title, page.url, page.block_texts()) == ("Grün", "https://harbour.example/news", ["Boats"])
+
+
+@pytest.mark.parametrize(
+    "part", ["", "----abc", "----abc\nContent-Type: text/html\nContent-Transfer-Encoding: base64\n\n=x"]
+)
+def test_mhtml_that_is_broken_is_a_page_all_the_same(part):
+    Page.parse(f"MIME-Version: 1.0\nContent-Type: multipart/related; boundary=--abc\n\n{part}".encode())
