@@ -11,7 +11,7 @@ PINS    := requirements/locked.txt
 PYTHONS := 3.11 3.12 3.13 3.14
 
 .PHONY: demo screenshots test test-engines test-random test-stressed test-all test-lowest lint types tests chromium lock \
-    release-check benchmarks docs model clean help
+    release-check benchmarks docs docs-site model clean help
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -107,9 +107,12 @@ benchmarks: $(VENV)/.installed ## published figures; PAGES=folder of HTML, GOLD=
 
 GOLD_FILES := wcxb-dev/gold.jsonl articles/gold.jsonl
 
-docs: $(VENV)/.installed ## the page of the API, from the docstrings
+docs: $(VENV)/.installed ## the pages and tables of the reference, from the code
 	$(BIN)/python -m docs.reference.api
 	$(BIN)/python -m docs.reference.tables
+
+docs-site: $(VENV)/.installed ## the documentation as a site, in site/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet --site-dir site
 
 model: $(VENV)/.installed ## the weights that the package comes with, from DATA=folder with sites-train/, sites-dev/, sites-gold.jsonl, wcxb-dev/ and articles/
 	$(BIN)/python -m winnow.training.comments $(DATA)/sites-train $(DATA)/sites-dev \
@@ -123,4 +126,4 @@ model: $(VENV)/.installed ## the weights that the package comes with, from DATA=
 	$(BIN)/winnow train $(DATA)/sites-train -o detector/winnow/papers/weights/logistic.npz --model logistic --sources $(WEIGHTS)/sources/sites.md
 
 clean: ## remove what make has made
-	rm -rf .venv .venv-* .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .scrapy .winnow
+	rm -rf .venv .venv-* site .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .scrapy .winnow

@@ -1,6 +1,6 @@
 """``make screenshots``: the pictures of the documentation, made of the demo web in a browser.
 
-python -m demo.screenshots            docs/images, three pictures
+python -m demo.screenshots            docs/images, four pictures
 python -m demo.screenshots --hosts    .winnow/demo/shots, an inspector for each of the six hosts as well
 """
 
@@ -13,8 +13,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import winnow
 from demo.__main__ import DEFAULT_FOLDER
 from demo.hosts import BUILDERS
+from demo.server import DemoWeb
+from demo.web import read_resources
 from scrapy_winnow.inspector.documents import Documents
 from scrapy_winnow.inspector.inspector import Inspector
 from scrapy_winnow.inspector.replay import FolderReplay
@@ -27,6 +30,33 @@ _IMAGES = Path("docs/images")
 _SIZE = {"width": 1280, "height": 800}
 _COLOURS = 160
 _STORY = 20  # number of a page of the newspaper that has all there is
+
+# The demo web has no style sheets: this one lays the newspaper out as newspapers are.
+_NEWSPAPER = """
+body { font: 15px/1.45 Georgia, serif; margin: 0 }
+#topbar, #cookie, #ticker, #header { display: flex; gap: 18px; align-items: center; padding: 5px 26px; margin: 0 }
+#topbar, #cookie, #nav, .share-bar, .box, .meta, .ad-slot, .crumbs, #footer { font: 13px/1.5 "DejaVu Sans", sans-serif }
+#cookie { background: #fdf3d0 } #cookie p { margin: 0 } #ticker { background: #f7e1dd }
+#header ul { display: flex; gap: 16px; list-style: none; padding: 0 } #header { border-bottom: 3px solid #1f3a5a }
+#wrap { display: grid; grid-template-columns: 1fr 250px; gap: 2px 28px; padding: 4px 26px }
+.crumbs { grid-column: 1 / 3 } h1 { margin: 0 0 4px; font-size: 29px; line-height: 1.15 } p { margin: 9px 0 }
+.share-bar { display: flex; gap: 12px; margin: 5px 0 } .art-img { display: none }
+.ad-slot { background: #ddd; text-align: center; padding: 16px; margin: 8px 0 }
+.col-side .box { border: 1px solid #bbb; padding: 9px 12px; margin-bottom: 10px }
+.box ol { padding-left: 20px; margin: 4px 0 }
+.cut { filter: grayscale(1); opacity: .3 }
+"""
+# The largest elements all of whose text was cut.
+_GREY_OUT = """paths => {
+  const find = path => document.evaluate(path, document, null, 9, null).singleNodeValue;
+  const kept = paths.kept.map(find);
+  for (let cut of paths.cut.map(find)) {
+    if (kept.includes(cut)) continue;
+    while (cut.parentElement !== document.body && !kept.some(one => cut.parentElement.contains(one)))
+      cut = cut.parentElement;
+    cut.classList.add("cut");
+  }
+}"""
 
 
 def main() -> int:
@@ -60,6 +90,7 @@ def main() -> int:
             _slide(tab, "threshold", 0.6)
             tab.click("#tab-Text")
             _save(tab, _IMAGES / "inspector-compare.png")
+        _save(_greyed(browser, options.folder / "web"), _IMAGES / "greyed.png")
         tab = browser.new_page(viewport=_SIZE)  # type: ignore[arg-type]
         tab.goto(report.resolve().as_uri())
         _save(tab, _IMAGES / "report.png")
@@ -90,6 +121,21 @@ def _opened(browser: Browser, url: str, *, dark: bool = False) -> Page:
     tab.goto(url)
     tab.wait_for_selector("html[data-boxes]", state="attached")
     return tab
+
+
+def _greyed(browser: Browser, folder: Path) -> Page:
+    """Open a story of the newspaper with what Winnow cuts from it greyed out."""
+    story = next(path for path in read_resources(folder)["news"] if "petition" in path)
+    with DemoWeb(folder) as web:
+        tab = browser.new_page(viewport={"width": 1000, "height": 640})
+        tab.goto(web.urls["news"].rstrip("/") + story)
+        tab.add_style_tag(content=_NEWSPAPER)
+        blocks = winnow.clean(tab.content(), tab.url).blocks
+        paths = {False: set[str](), True: set[str]()}
+        for block in blocks:
+            paths[block.template].add(block.path.partition("/#text")[0])
+        tab.evaluate(_GREY_OUT, {"kept": sorted(paths[False]), "cut": sorted(paths[True])})
+        return tab
 
 
 def _slide(tab: Page, control: str, value: float) -> None:

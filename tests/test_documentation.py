@@ -1,25 +1,33 @@
 """The documentation says what the code does: names, tables, commands, links and examples."""
 
-import ast
+import argparse
 import importlib
+import inspect
+import itertools
+import json
+import os
 import re
 import shlex
+import subprocess
 import sys
+import textwrap
+import tomllib
 from pathlib import Path
 
 import pytest
+from scrapy.settings import Settings, default_settings
 
 from docs.reference import api, tables
-from scrapy_winnow import Addon
-from scrapy_winnow.commands import main as winnow
-from scrapy_winnow.config import SETTINGS
+from scrapy_winnow.commands import add_commands
+from scrapy_winnow.config import SETTINGS, Config
 from scrapy_winnow.fields import FIELDS
 from scrapy_winnow.project.site import SiteSpider
 from winnow.models import shipped_models
+from winnow.rules import Rules
 
 ROOT = Path(__file__).parent.parent
-README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("[!.]*/README.md")])
+NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 BENCHMARKS = sorted((ROOT / "benchmarks").rglob("*.py"))
 
 
@@ -29,11 +37,29 @@ def _first_cells(page):
     return re.findall(r"^\| `([^`]+)` \|", text, re.MULTILINE)
 
 
-def _code_lines(text):
-    """Lines of code: those in fences and those that are indented by four."""
-    fenced = re.findall(r"^```(?:sh|console)?\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    indented = re.findall(r"^ {4}(\S.*)$", text, re.MULTILINE)
-    return [*(line.strip() for block in fenced for line in block.splitlines()), *indented]
+def _code(page):
+    """The code of a page: its language, its text without indentation, and whether it is to be run."""
+    text = page.read_text(encoding="utf-8")
+    fence = re.compile(r"^(<!-- not run: .*-->\n)?( *)```(\w*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+    fenced = [(found[3], textwrap.dedent(found[4]), not found[1]) for found in fence.finditer(text)]
+    blocks = re.findall(r"(?:^|(?<=\n))\n((?: {4}\S.*\n(?: {5,}.*\n)*)+)", fence.sub("", text))
+    return [*fenced, *(("sh", textwrap.dedent(block), True) for block in blocks)]
+
+
+def _commands(page):
+    """The command lines of a page, each as its words; what a line pipes into another is a line of its own."""
+    for language, code, _ in _code(page):
+        if language in {"", "sh", "console"}:
+            for line in re.sub(r"\\\n", " ", code).splitlines():
+                lexer = shlex.shlex(line.removeprefix("$ "), posix=True, punctuation_chars="|&;<>")
+                lexer.whitespace_split = True
+                try:
+                    words = list(lexer)
+                except ValueError:  # the output of a command
+                    continue
+                for is_end, command in itertools.groupby(words, lambda word: set(word) <= set("|&;")):
+                    if not is_end:
+                        yield line, list(itertools.takewhile(lambda word: set(word) - set("<>"), command))
 
 
 @pytest.mark.parametrize("page", tables.PAGES, ids=lambda page: page.name)
@@ -53,61 +79,73 @@ def test_every_field_is_documented_and_no_other():
 
 
 def test_every_shipped_model_is_documented():
-    text = (ROOT / "docs" / "choosing.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "guides" / "training.md").read_text(encoding="utf-8")
     for name in shipped_models():
         assert f"| `{name}`" in text
 
 
-def test_the_python_examples_of_the_readme_run(capsys):
-    examples = re.findall(r"^```python\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
-    assert examples
-    for example in examples:
-        exec(compile(example, "README.md", "exec"), {})  # noqa: S102 - our own README
-    printed = capsys.readouterr().out
-    assert "Winds of up to 130 km/h" in printed
-    assert "nav" in printed
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_the_code_of_the_documentation_runs(page, tmp_path, monkeypatch, capsys):
+    """Python in its order, one namespace a page, in a folder with pages; settings are read as a crawl does."""
+    (tmp_path / "page.html").write_text("<nav><a href='/'>Home</a></nav><p>Winds of up to 130 km/h are expected.</p>")
+    (tmp_path / "items.jsonl").write_text('{"url": "https://example.org/1", "html": "<p>Winds", "text": "Winds"}\n')
+    (tmp_path / "mirror" / "example.org").mkdir(parents=True)
+    for number in range(12):
+        story = f"<p>Menu of the site</p><p>Story {number} is told on this page and on no other one.</p>"
+        (tmp_path / "mirror" / "example.org" / f"{number}.html").write_text(story)
+    (tmp_path / "rules.toml").write_text('[[rules]]\ndrop = ".related"\n')
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "example"}
+    for language, code, is_run in _code(page):
+        if language == "python" and page != api.PAGE:  # whose examples are doctests
+            compiled = compile(code, page.name, "exec")
+            for module in re.findall(r"^(?:from|import) (winnow[\w.]*|scrapy_winnow[\w.]*)", code, re.MULTILINE):
+                importlib.import_module(module)
+            if is_run:
+                exec(compiled, names)  # noqa: S102 - our own pages
+            assigned = set(re.findall(r"^(WINNOW_\w+) = ", code, re.MULTILINE))
+            assert assigned <= SETTINGS.keys()
+            Config.from_settings(Settings({name: names[name] for name in assigned}))
+        elif language == "toml":
+            Rules(tomllib.loads(code)["rules"])
+        elif language == "json":
+            json.loads(code)
+        else:
+            assert language in {"", "sh", "console", "python", "mermaid"}, language
 
 
-def test_the_addon_line_of_the_readme_names_the_addon():
-    (line,) = {line for line in _code_lines(README) if line.startswith("ADDONS")}
-    (path,) = ast.literal_eval(line.partition("=")[2].strip())
-    module, _, name = path.rpartition(".")
-    assert getattr(importlib.import_module(module), name) is Addon
+def test_the_commands_of_the_documentation_are_understood(capsys):
+    parser = argparse.ArgumentParser()
+    add_commands(parser)
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    seen = set()
+    for page in set(PAGES) - {ROOT / "CHANGELOG.md"}:
+        for line, words in _commands(page):
+            match words:
+                case ["winnow", *arguments] | ["scrapy", "winnow", *arguments] if arguments != ["COMMAND", "--help"]:
+                    try:
+                        parser.parse_args(arguments)
+                    except SystemExit as ended:  # --help, --list
+                        assert ended.code == 0, line  # noqa: PT017
+                case ["scrapy", "crawl", "site", *arguments]:
+                    named = [word.split("=", 1) for at, word in enumerate(arguments) if arguments[at - 1] == "-a"]
+                    assert dict(named).keys() <= inspect.signature(SiteSpider).parameters.keys(), line
+                    known = [word.partition("=")[0] for at, word in enumerate(arguments) if arguments[at - 1] == "-s"]
+                    assert all(name in SETTINGS or hasattr(default_settings, name) for name in known), line
+                case ["make", target, *_]:
+                    assert target in targets, line
+                case ["pip" | "bin/pip", "install", *packages]:
+                    chosen = re.findall(r"scrapy-winnow\[([^]]*)\]", " ".join(packages))
+                    assert {extra for names in chosen for extra in names.split(",")} <= extras.keys(), line
+                case _:
+                    continue
+            seen.add(words[0])
+    assert seen == {"winnow", "scrapy", "make", "pip"}
+    capsys.readouterr()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_winnow_commands_in_the_documentation_exist(page, capsys):
-    lines = _code_lines(page.read_text(encoding="utf-8"))
-    command_of = re.compile(r"(?:^|\| |\$ )winnow (site [a-z]\S+|\w+)")
-    named = [(found[1], line) for line in lines if (found := command_of.search(line))]
-    for command in {command for command, _ in named} - {"COMMAND"}:
-        with pytest.raises(SystemExit) as ended:
-            winnow([*command.split(), "--help"])
-        assert ended.value.code == 0, command
-        known = capsys.readouterr().out
-        for line in [line for of, line in named if of == command]:
-            assert all(option in known for option in re.findall(r"(?<= )--[a-z-]+", line)), line
-
-
-def test_crawl_commands_of_the_readme_name_the_spider_and_its_arguments():
-    lines = [line for line in _code_lines(README) if line.startswith("scrapy crawl ")]
-    assert lines
-    for line in lines:
-        words = shlex.split(line)
-        assert words[2] == SiteSpider.name
-        arguments = dict(words[at + 1].split("=", 1) for at, word in enumerate(words) if word == "-a")
-        SiteSpider(**arguments)
-
-
-def test_make_targets_named_in_the_documentation_exist():
-    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
-    for page in PAGES:
-        lines = [line.split() for line in _code_lines(page.read_text(encoding="utf-8"))]
-        named = {words[1] for words in lines if words[:1] == ["make"]}
-        assert named <= targets, page.name
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
 def test_links_of_the_documentation_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
         if re.match(r"[a-z]+:", target):
@@ -125,6 +163,14 @@ def test_every_page_of_the_documentation_is_in_its_index():
     for page in (ROOT / "docs").glob("**/*.md"):
         name = page.relative_to(ROOT / "docs").as_posix()
         assert name == "index.md" or f"({name}" in index, name
+
+
+def test_the_site_builds_without_a_warning(tmp_path):
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
+    environment = os.environ | {"NO_MKDOCS_2_WARNING": "1", "PYTHONWARNINGS": "ignore"}
+    built = subprocess.run(command, check=False, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert built.returncode == 0, built.stderr
+    assert (tmp_path / "deploy" / "index.html").exists()
 
 
 def test_the_page_of_the_api_is_what_the_docstrings_say():

@@ -340,7 +340,7 @@ class Config:
         "path",
     )
     deduplicate: bool = _setting(
-        True, _bool, "`False` keeps text that a page has twice, see [What comes out](output.md#switches)"
+        True, _bool, "`False` keeps text that a page has twice, see [What counts as content](../guides/content.md)"
     )
     comments: Comments = _setting(
         "separate",

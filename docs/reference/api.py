@@ -26,7 +26,7 @@ _HEAD: Final = """\
 # API
 
 What programs may build on, made from the docstrings by `make docs`; everything else may change with any version.
-[In Python](python.md) tells it at more length.
+[Without Scrapy](../guides/library.md) is shorter.
 """
 _SECTIONS: Final = ("Args", "Attributes", "Returns", "Raises", "Yields")
 _SECTION: Final = re.compile(rf"^({'|'.join(_SECTIONS)}):$", re.MULTILINE)
