@@ -17,23 +17,32 @@ PYTHONS := 3.11 3.12 3.13 3.14
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 15
 
-# Modules are compiled when they are first imported: most of those that are installed never are.
+# Modules are compiled when they are first imported: most of those that are installed never are. The core is compiled
+# while the dependencies are unpacked.
+PIP    = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint $(PINS)
+NEEDED = import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+    print(*project["dependencies"], *project["optional-dependencies"].get("inspect", []), sep="\n")
 $(VENV)/.package: pyproject.toml $(PINS) hatch_build.py $(shell find detector/winnow/core/source -name "*.[ch]")
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --no-compile --constraint $(PINS) hatchling editables setuptools
+	@echo "1/3  Making an environment in $(VENV) ..."
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) hatchling editables setuptools
 	@$(BIN)/python -c 'import sys, hatch_build; sys.exit(not hatch_build.find_compiler())' || \
-	    $(BIN)/python -m pip install --quiet --no-compile --constraint $(PINS) ziglang  # a C compiler, where there is none
-	$(BIN)/python -m pip install --quiet --no-compile --constraint $(PINS) --no-build-isolation --editable '.[inspect]'
-	touch $@
+	    $(PIP) ziglang  # a C compiler, where there is none
+	@echo "2/3  Compiling the core, and installing Scrapy and what else it needs: half a minute ..."
+	@$(BIN)/python -c '$(NEEDED)' > $(VENV)/needed.txt
+	@$(PIP) --no-deps --no-build-isolation --editable . & package=$$!; $(PIP) -r $(VENV)/needed.txt && wait $$package
+	@touch $@
 
 $(VENV)/.installed: $(VENV)/.package
-	$(BIN)/python -m pip install --quiet --no-compile --constraint $(PINS) 'scrapy-winnow[dev]'
+	$(PIP) 'scrapy-winnow[dev]'
 	touch $@
 
 demo: $(VENV)/.package ## crawl the bundled demo web with cleaning on and show what came out
-	$(BIN)/python -m demo
+	@echo "3/3  Crawling a small web ..."
+	@$(BIN)/python -m demo
 
-screenshots: $(VENV)/.installed chromium demo ## the pictures of the documentation, of the demo web in a browser
+screenshots: $(VENV)/.installed chromium ## the pictures of the documentation, of the demo web in a browser
+	$(BIN)/python -m demo --pages 50
 	$(BIN)/python -m demo.screenshots
 
 test: lint types tests ## lint, types and every test, servers included
@@ -90,11 +99,11 @@ lock: ## pin the newest versions that the suite runs with, and the lowest ones t
 	$(UV_COMPILE) --extra dev --constraint .venv-lock/lowest.txt --output-file requirements/lowest.txt
 
 release-check: $(VENV)/.installed ## build what is to be published, check it, install it into every Python found, run the demo there
-	$(BIN)/python -m pip install --quiet --constraint $(PINS) --no-build-isolation --editable '.[dev,release]'
+	$(PIP) --no-build-isolation --editable '.[dev,release]'
 	.ci/release-check $(BIN)/python $(PYTHONS)
 
 benchmarks: $(VENV)/.installed ## published figures; PAGES=folder of HTML, GOLD=file of gold text, SITES=folder of sites for those that need data
-	$(BIN)/python -m pip install --quiet --constraint $(PINS) --no-build-isolation --editable '.[dev,peers]'
+	$(PIP) --no-build-isolation --editable '.[dev,peers]'
 	$(BIN)/python -m benchmarks.applications.near_duplicates
 	$(BIN)/python -m benchmarks.speed.crawl_speed
 	$(BIN)/python -m benchmarks.speed.event_loop

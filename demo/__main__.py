@@ -6,20 +6,25 @@ import argparse
 import shutil
 import sys
 import time
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
+import winnow
 from demo.crawl import CrawlFiles, crawl
 from demo.report import host_reports, read_items, site_level_labels, table
 from demo.server import DemoWeb
-from demo.web import DEFAULT_PAGES, DEFAULT_SEED
+from demo.web import DEFAULT_SEED, read_resources
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 DEFAULT_FOLDER = Path(".winnow/demo")
+DEFAULT_PAGES = 24
 _LISTINGS = 50
 _QUIET_SECONDS = 2.0
+_WIDTH, _STORY_LENGTH = 90, 1500
 
 
 def main() -> int:
@@ -48,22 +53,16 @@ def main() -> int:
         items = read_items(files.items)
         reports = host_reports(web, items, site_level_labels(files.state, web.urls.values()))
         _say("\n\n" + table(reports) + "\n")
-        _say(
-            "* Share of template words that were cut and of content words that were kept, against what the generator\n"
-            "  knows about its pages, over the second half of each host's pages in the order they were crawled.\n"
-        )
+        _say("* Fraction of template words that were cut and of content words that were kept, over the later pages.")
         _say(f"{len(items)} pages in {seconds:.1f} s: {len(items) / seconds:.0f} pages per second.")
         _show_twins(items)
-    _say(f"Items: {_short(files.items)}   Log: {_short(files.log)}   Truth: {_short(folder / 'web' / 'truth')}")
-    _say(f"Report, to be opened in a browser: {_short(files.report)}")
+        _show_page(web, items)
     scrapy = _short(Path(sys.executable).with_name("scrapy"))
     _say(
-        "\nOn a site of your own:\n"
-        f"  {scrapy} crawl site -a url=https://example.org/ -a pages=50 -O items.jsonl\n"
-        "In a Scrapy project of your own, one setting:\n"
-        '  ADDONS = {"scrapy_winnow.Addon": 500}\n'
-        "To look at the demo web in a browser:\n"
-        f"  {_short(Path(sys.executable))} -m demo.server"
+        f"\nItems: {_short(files.items)}   Log: {_short(files.log)}\n"
+        f"On a site of your own:  {scrapy} crawl site -a url=https://example.org/ -a pages=50 -O items.jsonl\n"
+        'In a project of your own:  ADDONS = {"scrapy_winnow.Addon": 500}\n'
+        f"The report of this crawl, open it in a browser:  {files.report}"
     )
     return 0
 
@@ -98,6 +97,20 @@ def _show_twins(items: list[dict[str, Any]]) -> None:
     twin = next((item for item in items if item.get("duplicate_of") not in {None, item["url"]}), None)
     if twin is not None:
         _say(f"One story in two templates, for example:\n  {twin['url']}\n  {twin['duplicate_of']}")
+
+
+def _show_page(web: DemoWeb, items: list[dict[str, Any]]) -> None:
+    """Print a story of the newspaper, what was cut marked and in grey."""
+    stories = [item for item in items if web.host(item["url"]) == "news"]
+    item = min(stories, key=lambda item: abs(len(item["text"]) - _STORY_LENGTH))
+    html = read_resources(web.folder)["news"][urlsplit(item["url"]).path].body
+    grey, plain = ("\33[90m", "\33[0m") if sys.stdout.isatty() else ("", "")
+    _say(f"\nOne page, {item['template_share']:.0%} of it cut:\n")
+    for is_kept, blocks in groupby(winnow.clean(html).blocks, lambda block: block.text in item["text"]):
+        lines = [" ".join(block.text.split()) for block in blocks]
+        for line in lines if is_kept else [" | ".join(lines)]:
+            short = line if len(line) < _WIDTH else line[: _WIDTH - 3] + "..."
+            _say(f"       {short}" if is_kept else f"{grey}[cut]  {short}{plain}")
 
 
 def _say(text: str) -> None:
