@@ -420,6 +420,12 @@ class Config:
         "shows, and without one starts a private server",
         "URL",
     )
+    redis_optional: bool = _setting(
+        False,
+        _bool,
+        "`True` goes on without site evidence where `WINNOW_REDIS_URL` will never work: wrong password, permissions, "
+        "database, TLS or mode. A Redis that does not answer never stops a crawl",
+    )
     redis_prefix: str = _setting("winnow", _name, "first part of every key")
     redis_timeout: float = _setting(
         0.5, _seconds, "bound on a call, connecting included; a longer one counts as failed", "seconds"

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final, NoReturn, Self
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
 from scrapy import signals
 from scrapy.exceptions import DropItem, NotConfigured
@@ -18,7 +18,7 @@ from scrapy_winnow import stats
 from scrapy_winnow.cleaner import Cleaner
 from scrapy_winnow.config import Config, ConfigError, unknown_settings
 from scrapy_winnow.item_sources import ItemSources
-from scrapy_winnow.storage.connection import Connection
+from scrapy_winnow.storage.connection import Connection, problem_at_start
 from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.embedded import EmbeddedServer, EmbeddedServerError
 from scrapy_winnow.storage.index import DuplicateIndex
@@ -34,7 +34,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _NO_ASYNCIO: Final = "TWISTED_REACTOR must be the asyncio reactor, which is Scrapy's default"
+_START_TIMEOUT_S: Final = 1.0
 _refused: WeakSet[Crawler] = WeakSet()
+_configs: WeakKeyDictionary[Crawler, Config] = WeakKeyDictionary()
 
 
 class Winnow:
@@ -50,7 +52,7 @@ class Winnow:
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        self.config = _checked_config(crawler)
+        self.config = config_of(crawler)
         self.cleaner = Cleaner(self.config, self.count)
         self.sources = ItemSources()
         self.counts: NodeCounts | None = None
@@ -254,15 +256,21 @@ def _is_enabled(crawler: Crawler) -> bool:
     return True
 
 
-def _checked_config(crawler: Crawler) -> Config:
-    """Read the settings of a crawl; unknown ones are one warning each.
+def config_of(crawler: Crawler) -> Config:
+    """Return the settings of a crawl, which are read and checked once; unknown ones are one warning each.
 
     Raises:
         NotConfigured: Winnow is not enabled, or cannot start and the crawl may go on without it.
         CannotStartError: it cannot start.
     """
-    if not _is_enabled(crawler):
+    if crawler in _refused or not _is_enabled(crawler):
         raise NotConfigured
+    if crawler not in _configs:
+        _configs[crawler] = _checked_config(crawler)
+    return _configs[crawler]
+
+
+def _checked_config(crawler: Crawler) -> Config:
     for unknown in unknown_settings(crawler.settings):
         logger.warning("Winnow: %s", unknown)
     problems: list[str] = []
@@ -273,9 +281,20 @@ def _checked_config(crawler: Crawler) -> Config:
         problems += error.problems
     if not is_asyncio_available():
         problems.append(_NO_ASYNCIO)
+    if config is not None and (problem := _problem_of_redis(config)):
+        problems.append(problem)
     if problems or config is None:
         _refuse(crawler, problems)
     return config
+
+
+def _problem_of_redis(config: Config) -> str | None:
+    """Say why the address of Redis will never work, where that is to stop the crawl; it waits for an answer once."""
+    needed = config.redis_url and (config.site_evidence or config.duplicates) and not config.redis_optional
+    if not needed or not config.is_crawl:
+        return None
+    problem = problem_at_start(config.redis_url or "", config.redis_prefix, max(config.redis_timeout, _START_TIMEOUT_S))
+    return problem and f"{problem}; WINNOW_REDIS_OPTIONAL = True goes on without site evidence"
 
 
 def _refuse(crawler: Crawler, problems: list[str]) -> NoReturn:

@@ -10,7 +10,7 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 
-from scrapy_winnow.config import Config
+from scrapy_winnow.extension import config_of
 from scrapy_winnow.stats import STATS
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class CrawlMetrics:
     """Serves ``/metrics`` in a thread of its own, so that a crawl that hangs is seen to do so."""
 
     def __init__(self, crawler: Crawler) -> None:
-        config = Config.from_settings(crawler.settings)
+        config = config_of(crawler)
         if config.metrics is None or not config.is_crawl:
             raise NotConfigured
         try:

@@ -66,12 +66,24 @@ def test_everything_that_is_wrong_is_one_message_and_no_crawl(run):
 
 
 def test_a_crawl_may_go_on_without_winnow_and_says_so_at_its_end(run):
-    done, items = run(**WRONG, WINNOW_REQUIRED=False)
+    done, items = run(**WRONG, WINNOW_REQUIRED=False, WINNOW_REPORT="report.html", WINNOW_METRICS="127.0.0.1:1")
     assert done.returncode == 0
     assert [set(item) for item in items] == [{"url", "html"}]
     assert done.stderr.count("Winnow cannot start") == 1
     assert "No item of this crawl was cleaned" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_redis_that_will_never_work_stops_the_crawl_unless_it_is_optional(run, tcp_server):
+    url = f"redis://:wrong@127.0.0.1:{tcp_server('--requirepass', 'secret').port}"
+    done, items = run(WINNOW_REDIS_URL=url)
+    assert (done.returncode, items) == (1, [])
+    assert "Redis refused the password: check user and password" in done.stderr
+    assert "WINNOW_REDIS_OPTIONAL" in done.stderr
+    assert "Traceback" not in done.stderr
+    done, items = run(WINNOW_REDIS_URL=url, WINNOW_REDIS_OPTIONAL=True)
+    assert done.returncode == 0
+    assert items[0]["winnow_status"] == "cleaned" if "winnow_status" in items[0] else items[0]["status"]
 
 
 def test_components_without_the_extension_stop_the_crawl(run):

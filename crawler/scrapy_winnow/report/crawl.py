@@ -22,7 +22,7 @@ from scrapy.utils.asyncio import run_in_thread
 
 from scrapy_winnow import stats
 from scrapy_winnow.config import PREFIX, SETTINGS, Config
-from scrapy_winnow.extension import Winnow
+from scrapy_winnow.extension import Winnow, config_of
 from scrapy_winnow.report.records import CrawlRecord, Samples, page_record
 from scrapy_winnow.storage.clients import blocking_client
 from scrapy_winnow.storage.hosts import HostRecords
@@ -52,7 +52,7 @@ class CrawlReport:
     """Writes ``WINNOW_REPORT``. Its errors are logged and change nothing in the crawl and its items."""
 
     def __init__(self, crawler: Crawler) -> None:
-        config = Config.from_settings(crawler.settings)
+        config = config_of(crawler)
         if config.report is None or not config.is_crawl:
             raise NotConfigured
         try:
@@ -186,7 +186,7 @@ class CrawlProgress:
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        config = Config.from_settings(crawler.settings)
+        config = config_of(crawler)
         if not (config.progress and config.is_crawl and sys.stderr.isatty()):
             raise NotConfigured
         try:

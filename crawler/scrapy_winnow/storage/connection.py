@@ -8,15 +8,17 @@ import logging
 import random
 import re
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from redis import retry as blocking
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import (
     AuthenticationError,
     ClusterDownError,
     ConnectionError,  # noqa: A004
+    MovedError,
     OutOfMemoryError,
     ReadOnlyError,
     RedisClusterException,
@@ -25,7 +27,7 @@ from redis.exceptions import (
 )
 
 from scrapy_winnow.storage.batches import CommandBatches, run_with_timeout
-from scrapy_winnow.storage.clients import asynchronous_client, is_cluster
+from scrapy_winnow.storage.clients import asynchronous_client, blocking_client, is_cluster
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -55,6 +57,22 @@ _SERVER_CODES: Final = re.compile(
     r"(?:^|[ -])(?:BUSY|CLUSTERDOWN|LOADING|MASTERDOWN|MISCONF|NOREPLICAS|OOM|READONLY|TRYAGAIN)\b"
 )
 """Error codes about the server itself; old servers send those of a script in the middle of another error."""
+
+_PERMANENT: Final = (
+    (r"AuthenticationError|NOAUTH|WRONGPASS|password", "refused the password", "check user and password"),
+    (
+        r"NoPermissionError|NOPERM",
+        "refused a command",
+        "its user needs +@all but +@dangerous, and the keys of WINNOW_REDIS_PREFIX",
+    ),
+    (r"DB index is out of range|Invalid Database", "has no such database", "check the number behind the host"),
+    (r"CERTIFICATE_VERIFY_FAILED", "has a certificate that is not trusted", "name its authority by ?ssl_ca_certs=FILE"),
+    (r"\bSSL\b|WRONG_VERSION_NUMBER", "does not speak TLS at this port", "use redis:// or the port for TLS"),
+    (r"Connection closed by server", "closed the connection at once", "if the port is for TLS, use rediss://"),
+    (r"cluster (?:support|mode)|Cluster mode", "is no cluster", "use redis:// or rediss://"),
+    (r"MovedError|MOVED", "is a server of a cluster", "use redis+cluster:// or rediss+cluster://"),
+)
+"""What goes wrong again however often it is tried: words of the error or its type, what Redis does, what helps."""
 
 _PASSWORD_CODES: Final = re.compile(r"\b(?:NOAUTH|WRONGPASS)\b|password", re.IGNORECASE)
 _MISCONFIGURED_CODES: Final = re.compile(r"\b(?:MISCONF|NOREPLICAS|OOM|READONLY)\b")
@@ -297,6 +315,50 @@ class _Server:
                 "Redis refused a command for %s (%s: %s): its result is missing. Errors of this kind are logged once",
                 *(purpose, type(error).__name__, error),
             )
+
+
+def problem_at_start(url: str, prefix: str, timeout: float) -> str | None:
+    """Try the commands of a crawl once; say what is wrong with an address that will never work, and what to do.
+
+    ``None`` where all is well, and where the server does not answer, which may be over when the crawl needs it.
+
+    Args:
+        url: see :func:`~scrapy_winnow.storage.clients.blocking_client`.
+        prefix: first part of the keys.
+        timeout: of connecting and of each answer, in seconds.
+    """
+    try:
+        _try_commands(url, prefix, timeout)
+    except TimeoutError as error:  # a server without TLS waits for the end of what it takes for a command
+        with suppress(RedisError, OSError):
+            if url.startswith("rediss"):
+                _try_commands(url.replace("rediss", "redis", 1), prefix, timeout)
+                return _permanent_problem(RedisError(f"SSL: {error}"))
+    except (RedisError, RedisClusterException, OSError) as error:
+        return _permanent_problem(error)
+    return None
+
+
+def _try_commands(url: str, prefix: str, timeout: float) -> None:
+    retry = blocking.Retry(NoBackoff(), 0)
+    client = blocking_client(url, socket_timeout=timeout, socket_connect_timeout=timeout, retry=retry)
+    with closing(client):
+        client.ping()
+        if not is_cluster(client):
+            connection: Any = client.connection_pool.get_connection()
+            mode = dict(connection.handshake_metadata or {}).get(b"mode")
+            client.connection_pool.release(connection)
+            if mode == b"cluster":
+                raise MovedError("0 cluster:0")
+        key = f"{prefix}:{{start}}"
+        client.exists(key)
+        client.evalsha(client.script_load("return redis.call('EXISTS', KEYS[1])"), 1, key)
+
+
+def _permanent_problem(error: Exception) -> str | None:
+    message = f"{type(error).__name__}: {error}"[:500]
+    found = (f"Redis {what}: {to_do} ({message})" for words, what, to_do in _PERMANENT if re.search(words, message))
+    return next(found, None)
 
 
 def _describe(error: Exception) -> str:

@@ -20,7 +20,7 @@ from cryptography.x509.oid import NameOID
 from redis import Redis
 
 from scrapy_winnow.storage.clients import blocking_client
-from scrapy_winnow.storage.connection import Connection
+from scrapy_winnow.storage.connection import Connection, problem_at_start
 from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.index import DuplicateIndex
 
@@ -386,3 +386,38 @@ def _named_connections(servers):
         with Redis(port=server.port) as client:
             found += sum(each["name"] == "closed-by-now" for each in client.client_list())
     return found
+
+
+@pytest.mark.parametrize(
+    ("options", "address", "said"),
+    [
+        (["--requirepass", "secret"], "redis://{}", "refused the password"),
+        (["--requirepass", "secret"], "redis://:wrong@{}", "refused the password"),
+        (["--user", "a", "on", ">secret", "~*", "+@read"], "redis://a:secret@{}", "refused a command"),
+        (["--user", "a", "on", ">secret", "~else:*", "+@all"], "redis://a:secret@{}", "refused a command"),
+        (["--user", "a", "on", ">secret", "~winnow:*", "+@all", "-@dangerous"], "redis://a:secret@{}", None),
+        (["--cluster-enabled", "yes"], "redis://{}", "redis+cluster://"),
+        ([], "redis+cluster://{}", "is no cluster"),
+        ([], "redis://{}/99", "no such database"),
+        ([], "rediss://{}", "does not speak TLS"),
+        ([], "redis://{}", None),
+    ],
+)
+def test_what_will_never_work_is_said_at_the_start_with_what_to_do(tcp_server, options, address, said):
+    server = f"127.0.0.1:{tcp_server(*options).port}"
+    problem = problem_at_start(address.format(server), "winnow", timeout=8)
+    assert problem is None if said is None else said in problem
+    assert "secret" not in (problem or "")
+
+
+async def test_tls_that_does_not_fit_is_said_at_the_start(tcp_server, certificate):
+    async with _tunnel(certificate, tcp_server().port) as tunnel:
+        port = tunnel.sockets[0].getsockname()[1]
+        urls = f"redis://127.0.0.1:{port}", f"rediss://127.0.0.1:{port}"
+        plain, doubting = [await asyncio.to_thread(problem_at_start, url, "winnow", 20) for url in urls]
+    assert "use rediss://" in plain
+    assert "ssl_ca_certs" in doubting
+
+
+def test_a_server_that_does_not_answer_stops_no_crawl(port):
+    assert problem_at_start(f"redis://127.0.0.1:{port}", "winnow", timeout=20) is None
