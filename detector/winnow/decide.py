@@ -12,7 +12,12 @@ import numpy as np
 
 from winnow.evidence.comments import partition_comments
 from winnow.evidence.draft import Draft, Reason
-from winnow.evidence.main_content import cut_later_copies, keep_parts_of_main_content, keep_structures_whole
+from winnow.evidence.main_content import (
+    cut_later_copies,
+    cut_lists_whole,
+    keep_parts_of_main_content,
+    keep_structures_whole,
+)
 from winnow.evidence.marked_articles import cut_other_articles, cut_outside_marked_article
 from winnow.evidence.site_counts import move_by_site_counts, threshold_with_counts
 from winnow.models.scores import FixedThreshold
@@ -152,6 +157,7 @@ STEPS: Final[tuple[Callable[[Draft], None], ...]] = (
     cut_template,
     keep_parts_of_main_content,
     keep_structures_whole,
+    cut_lists_whole,
     cut_hidden,
     cut_later_copies,
     cut_unwanted,

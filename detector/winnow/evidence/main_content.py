@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 _MAIN_FRACTION: Final = 0.9  # of the text kept, in the innermost element that holds the main content
 _MAX_SCORE: Final = 0.5  # templateness below which a heading above text that is kept, or a quotation, stays
 _MAX_SCORE_SET_APART: Final = 0.8  # the same of code, and of a table: mean over its blocks
+_MIN_PLAIN_SHARE: Final = 0.2  # of a table of data that is kept for where it stands; less is a bar of links
 _WHOLE_FRACTION: Final = 0.7  # of its text, from which on a structure is kept whole
+_SCRAPS_FRACTION: Final = 0.3  # of the text of a list of links, up to which it is cut whole
+_MIN_LIST: Final = 5  # blocks
 _STRUCTURES: Final = tag_set("table")
 _BUTTONS: Final = tag_set("button", "label", "select")
 _MAX_DISTANCE: Final = 3  # blocks before and after a table among which one has to be kept
@@ -103,10 +106,19 @@ def _tables(page: Page, kept: NDArray[np.bool_], templateness: Floats) -> NDArra
     before = sums[begin] > sums[np.maximum(begin - _MAX_DISTANCE, 0)]
     after = sums[np.minimum(end + _MAX_DISTANCE, page.m)] > sums[end]
     doubtful = scores[end] - scores[begin] < _MAX_SCORE_SET_APART * (end - begin)
-    stays = roots[(inside | before & after) & doubtful]
+    stays = roots[(inside | before & after) & doubtful & (_plain_share(page, roots) > _MIN_PLAIN_SHARE)]
     found = np.zeros(page.n + 1, bool)  # the last is for -1, no table
     found[stays] = True
     return found[table]
+
+
+def _plain_share(page: Page, elements: NDArray[np.signedinteger[Any]]) -> Floats:
+    """float64[...], share of the text of some elements that is in no link."""
+    length = np.diff(page.run_offset) * page.inked
+    everything, plain = prefix_sums(length), prefix_sums(length * ~linked_runs(page))
+    begin, end = page.run_begin[elements], page.run_end[elements]
+    share: Floats = (plain[end] - plain[begin]) / np.maximum(everything[end] - everything[begin], 1)
+    return share
 
 
 def keep_structures_whole(draft: Draft) -> None:
@@ -127,8 +139,27 @@ def keep_structures_whole(draft: Draft) -> None:
     whole = (kept_inside >= _WHOLE_FRACTION * inside) & (kept_inside < inside) & (end - begin > 1)
     if not whole.any():
         return
-    cover = np.bincount(begin[whole], minlength=page.m + 1) - np.bincount(end[whole], minlength=page.m + 1)
-    draft.overrule((np.cumsum(cover)[:-1] > 0) & ~kept & ~_controls(draft), Reason.STRUCTURE, cut=False)
+    draft.overrule(_covered(page, begin[whole], end[whole]) & ~kept & ~_controls(draft), Reason.STRUCTURE, cut=False)
+
+
+def _covered(page: Page, begin: NDArray[np.int32], end: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """bool[m], blocks inside one of some elements."""
+    cover = np.bincount(begin, minlength=page.m + 1) - np.bincount(end, minlength=page.m + 1)
+    covered: NDArray[np.bool_] = np.cumsum(cover)[:-1] > 0
+    return covered
+
+
+def cut_lists_whole(draft: Draft) -> None:
+    """Cut the rest of lists of links of which nearly all text is cut: scraps of a site's contents say nothing."""
+    page, kept = draft.page, draft.kept
+    roots = np.flatnonzero(_LISTS[page.tag])
+    begin, end = page.block_begin[roots], page.block_end[roots]
+    all_text, kept_text = prefix_sums(draft.lengths), prefix_sums(draft.lengths * kept)
+    inside, kept_inside = all_text[end] - all_text[begin], kept_text[end] - kept_text[begin]
+    scraps = (kept_inside > 0) & (kept_inside <= _SCRAPS_FRACTION * inside) & (end - begin >= _MIN_LIST)
+    if scraps.any():
+        scraps &= _plain_share(page, roots) < _MIN_PLAIN_SHARE
+        draft.overrule(_covered(page, begin[scraps], end[scraps]) & kept, Reason.STRUCTURE, cut=True)
 
 
 def _controls(draft: Draft) -> NDArray[np.bool_]:
