@@ -7,14 +7,15 @@ page), ``[one/other]`` by one of the alternatives, and ``[12-90]`` by a number b
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, TypeAlias
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-Grammar: TypeAlias = "Mapping[str, Sequence[str]]"
-
+_TIMES = re.compile(r"(?:(\d+) x )?(.+)", re.DOTALL)
 _SLOT = re.compile(r"\[([^\[\]]+)\]")
 _RANGE = re.compile(r"(\d+)-(\d+)")
 _INDEFINITE = re.compile(r"\b([Aa]) (?=[aeiouAEIOU])(?!one\b|once\b|us|uni|eu|Uni|EU)")
@@ -22,20 +23,34 @@ _NEXT_SENTENCE = re.compile(r"(?<=[.?!] )[a-z]")
 _TRIES = 40
 
 
+def read_grammar(name: str) -> dict[str, list[str]]:
+    """Read a file of `demo/corpora`: phrases by name.
+
+    After ``== name`` come its phrases, a line each or parted by bars; ``3 x`` before a phrase or a name repeats it.
+    """
+    grammar: dict[str, list[str]] = {}
+    text = Path(__file__).with_name("corpora").joinpath(f"{name}.txt").read_text(encoding="utf-8")
+    for part in text.split("\n== ")[1:]:
+        heading, *lines = part.split("\n")
+        phrases = chain.from_iterable(line.replace("\\n", "\n").split("|") for line in lines)
+        counted = [_TIMES.fullmatch(phrase.strip(" ")) for phrase in phrases]
+        times, key = _TIMES.fullmatch(heading).groups()  # type: ignore[union-attr]
+        grammar[key] = [found[2] for found in counted if found for _ in range(int(found[1] or 1))] * int(times or 1)
+    return grammar
+
+
 class Prose:
     """Says sentences of one grammar.
 
     Args:
         rng: Source of every choice.
-        *grammars: Phrases by name; later grammars win.
+        *grammars: Names of its files; their phrases by name, later grammars win.
         english: Whether "a" before a vowel becomes "an", and sentences are joined by spaces.
     """
 
-    def __init__(self, rng: random.Random, *grammars: Grammar, english: bool = True, spaces: bool = True) -> None:
+    def __init__(self, rng: random.Random, *grammars: str, english: bool = True, spaces: bool = True) -> None:
         self._rng = rng
-        self._phrases: dict[str, Sequence[str]] = {}
-        for grammar in grammars:
-            self._phrases.update(grammar)
+        self._phrases = dict(chain.from_iterable(read_grammar(name).items() for name in grammars))
         self._english = english
         self._joint = " " if spaces else ""
         self._decks: dict[str, list[str]] = {}

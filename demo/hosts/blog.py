@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Unpack
 
-from demo.corpora.blog import BLOG
-from demo.corpora.clauses import BLOG_CLAUSES
-from demo.corpora.common import NAMES
-from demo.corpora.languages import POLISH
-from demo.corpora.story import STORY_ID, STORY_PARAGRAPHS, STORY_TITLE
-from demo.hosts.parts import Link, a, chunks, moment, odds_and_ends, others, paragraph, slug, token, unique_titles
+from demo.hosts.parts import (
+    STORY_ID,
+    STORY_PARAGRAPHS,
+    STORY_TITLE,
+    Link,
+    a,
+    chunks,
+    moment,
+    odds_and_ends,
+    others,
+    paragraph,
+    slug,
+    token,
+    unique_titles,
+)
 from demo.hosts.themes.blog import CATEGORIES, TAGS, BlogTheme
 from demo.nodes import Node, el
 from demo.prose import Prose
@@ -27,8 +36,8 @@ class Blog(BlogTheme):
 
     def __init__(self, site: Site, pages: int) -> None:
         self.site, self.rng = site, site.rng
-        self.prose = Prose(self.rng, NAMES, BLOG_CLAUSES, BLOG)
-        self.polish = Prose(self.rng, NAMES, POLISH, english=False)
+        self.prose = Prose(self.rng, "names", "blog")
+        self.polish = Prose(self.rng, "names", "polish", english=False)
         self.bound: dict[str, dict[str, str]] = {}
         titles = unique_titles(pages - 1 - POLISH_POSTS, self._title)
         titles += unique_titles(POLISH_POSTS, lambda: self.polish.fill("[title]"))

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Unpack
 
-from demo.corpora.clauses import COUNCIL_CLAUSES
-from demo.corpora.common import NAMES
-from demo.corpora.council import COUNCIL
-from demo.corpora.story import STORY_ID, STORY_PARAGRAPHS, STORY_TITLE
-from demo.hosts.parts import Link, a, chunks, moment, odds_and_ends, others, paragraph, slug, token, unique_titles
+from demo.hosts.parts import (
+    STORY_ID,
+    STORY_PARAGRAPHS,
+    STORY_TITLE,
+    Link,
+    a,
+    chunks,
+    moment,
+    odds_and_ends,
+    others,
+    paragraph,
+    slug,
+    token,
+    unique_titles,
+)
 from demo.nodes import Node, comment, el
 from demo.prose import Prose
 
@@ -33,7 +43,7 @@ class Council:
 
     def __init__(self, site: Site, pages: int) -> None:
         self.site, self.rng = site, site.rng
-        self.prose = Prose(self.rng, NAMES, COUNCIL_CLAUSES, COUNCIL)
+        self.prose = Prose(self.rng, "names", "council")
         self.bound: dict[str, dict[str, str]] = {}
         minutes = round(MINUTES_SHARE * pages)
         titles = unique_titles(pages - 1 - minutes, self._title)

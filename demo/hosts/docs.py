@@ -6,13 +6,9 @@ import html
 import posixpath
 from typing import TYPE_CHECKING
 
-from demo.corpora.clauses import DOCS_CLAUSES
-from demo.corpora.common import NAMES
-from demo.corpora.docs import CODE_SAMPLES, DOCS
-from demo.corpora.languages import CHINESE, JAPANESE
 from demo.hosts.parts import Link, a, chunks, moment, odds_and_ends, paragraph, slug, token, unique_titles
 from demo.nodes import Node, el
-from demo.prose import Prose
+from demo.prose import Prose, read_grammar
 
 if TYPE_CHECKING:
     from demo.site import Site
@@ -25,6 +21,7 @@ SPONSORS = (
     "Read the Tidepool handbook, second edition.",
     "Need support? Ask the maintainers.",
 )
+CODE_SAMPLES = read_grammar("docs")["code"]
 
 
 class Docs:
@@ -32,9 +29,9 @@ class Docs:
 
     def __init__(self, site: Site, pages: int) -> None:
         self.site, self.rng = site, site.rng
-        self.prose = Prose(self.rng, NAMES, DOCS_CLAUSES, DOCS)
-        self.japanese = Prose(self.rng, JAPANESE, english=False, spaces=False)
-        self.chinese = Prose(self.rng, CHINESE, english=False, spaces=False)
+        self.prose = Prose(self.rng, "names", "docs")
+        self.japanese = Prose(self.rng, "japanese", english=False, spaces=False)
+        self.chinese = Prose(self.rng, "chinese", english=False, spaces=False)
         titles = unique_titles(pages - 2 * TRANSLATED, lambda: self.prose.fill("[title]"))
         size = -(-len(titles) // len(CHAPTERS))
         self.chapters = {
@@ -166,7 +163,7 @@ class Docs:
     def _code(self) -> Node:
         raw = self.prose.raw
         bound = {"verb": raw("[verb]"), "noun": raw("[noun]"), "option": raw("[option]")}
-        code = raw(self.rng.choice(CODE_SAMPLES), bound)
+        code = raw(self.rng.choice(CODE_SAMPLES), bound) + "\n"
         return el("div", el("div", el("pre", code), class_="highlight"), class_="highlight-python notranslate")
 
     def _foreign(self, link: Link, prose: Prose, links: list[Link]) -> Node:

@@ -5,11 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from demo.corpora.clauses import FORUM_CLAUSES
-from demo.corpora.common import NAMES
-from demo.corpora.forum import FORUM
-from demo.corpora.story import STORY_ID, STORY_PARAGRAPHS, STORY_TITLE
-from demo.hosts.parts import Link, a, chunks, moment, odds_and_ends, others, token, unique_titles
+from demo.hosts.parts import (
+    STORY_ID,
+    STORY_PARAGRAPHS,
+    STORY_TITLE,
+    Link,
+    a,
+    chunks,
+    moment,
+    odds_and_ends,
+    others,
+    token,
+    unique_titles,
+)
 from demo.hosts.themes.forum import BOARDS, ForumTheme
 from demo.nodes import Node, el
 from demo.prose import Prose
@@ -39,7 +47,7 @@ class Forum(ForumTheme):
 
     def __init__(self, site: Site, pages: int) -> None:
         self.site, self.rng = site, site.rng
-        self.prose = Prose(self.rng, NAMES, FORUM_CLAUSES, FORUM)
+        self.prose = Prose(self.rng, "names", "forum")
         self.members = [self._member() for _ in range(MEMBERS)]
         self.bound: dict[str, dict[str, str]] = {}
         titles = [*unique_titles(pages - 1, self._title), STORY_TITLE]

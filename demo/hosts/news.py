@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Unpack
 
-from demo.corpora.clauses import NEWS_CLAUSES
-from demo.corpora.common import NAMES
-from demo.corpora.languages import FRENCH
-from demo.corpora.news import NEWS
-from demo.corpora.story import STORY_ID, STORY_PARAGRAPHS, STORY_TITLE
 from demo.hosts.parts import (
+    STORY_ID,
+    STORY_PARAGRAPHS,
+    STORY_TITLE,
     Link,
     a,
     chunks,
@@ -46,8 +44,8 @@ class News:
 
     def __init__(self, site: Site, pages: int) -> None:
         self.site, self.rng = site, site.rng
-        self.prose = Prose(self.rng, NAMES, NEWS_CLAUSES, NEWS)
-        self.french = Prose(self.rng, NAMES, FRENCH, english=False)
+        self.prose = Prose(self.rng, "names", "news")
+        self.french = Prose(self.rng, "names", "french", english=False)
         self.subjects: list[dict[str, str]] = []
         titles = unique_titles(pages - 1 - FRENCH_PAGES, self._new_title)
         titles += unique_titles(FRENCH_PAGES, lambda: self.french.fill("[title]"))

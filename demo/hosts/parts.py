@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from demo.nodes import Node, el
+from demo.prose import read_grammar
 from demo.site import pdf, png
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ T = TypeVar("T")
 
 DISALLOWED = "/private/"
 MISSING = "/old/archive-2009"
+STORY_ID = "skerry-light"
+(STORY_TITLE,), STORY_PARAGRAPHS = read_grammar("story").values()
 _EPOCH = datetime(2026, 3, 2, 6, 0, tzinfo=UTC)
 
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from demo.corpora.clauses import SHOP_CLAUSES
-from demo.corpora.common import NAMES
-from demo.corpora.shop import SHOP, SPECIFICATIONS
 from demo.hosts.parts import Link, a, chunks, moment, odds_and_ends, others, paragraph, slug, token, unique_titles
 from demo.hosts.themes.shop import DEPARTMENTS, ShopTheme
 from demo.nodes import Node, el
-from demo.prose import Prose
+from demo.prose import Prose, read_grammar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +15,7 @@ if TYPE_CHECKING:
     from demo.site import Site
 
 JOURNAL_SHARE = 0.15
+SPECIFICATIONS = [line.split(": ") for line in read_grammar("shop")["specification"]]
 
 
 class Shop(ShopTheme):
@@ -25,7 +23,7 @@ class Shop(ShopTheme):
 
     def __init__(self, site: Site, pages: int) -> None:
         self.site, self.rng = site, site.rng
-        self.prose = Prose(self.rng, NAMES, SHOP_CLAUSES, SHOP)
+        self.prose = Prose(self.rng, "names", "shop")
         self.kinds: dict[str, str] = {}
         articles = round(JOURNAL_SHARE * pages)
         self.products = [

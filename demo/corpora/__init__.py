@@ -1,1 +1,0 @@
-"""Grammars of sentences, one module a genre, in the form `demo.prose.Prose` reads."""
