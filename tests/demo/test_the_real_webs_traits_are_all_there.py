@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from demo.hosts.parts import STORY_ID, STORY_PARAGRAPHS
 from demo.hosts import BUILDERS
+from demo.hosts.parts import STORY_ID, STORY_PARAGRAPHS
 from demo.web import LEAST_PAGES, build_site
 from tests.demo.browsing import Answer, get
 
