@@ -26,8 +26,8 @@ _OTHER_LINES: Final = 6  # of the screen
 _MAX_SAMPLED: Final = 50
 _EPILOG = """\
 A host is counting until its labels have stopped changing; then it is settled, its labels are frozen, and its pages cost
-no call. A host that was forgotten or opened again counts from its next page on. Crawls that are running notice within a
-minute.
+no call. A host that was forgotten or opened again counts from its next page on. Crawls that are running notice after a
+minute and 16 pages of the host, or after an hour.
 
 examples:
   winnow hosts                                                  in a project: all hosts of its crawls

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import random
 import time
-from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Self
 
@@ -36,10 +36,15 @@ _NEW, _SETTLED, _REPLACED = 1, 2, 3
 """What became of a page, as ``count_page.lua`` returns it."""
 
 REFRESH_S: Final = 60.0
-"""Seconds after which a worker checks whether the labels it holds are still those of the host."""
+"""Seconds after which a worker checks whether the labels it holds are still those of the host, if ``REFRESH_PAGES`` of
+its pages have come since. It does so after ``MAX_REFRESHES`` times as long in any case: a host that is met seldom would
+otherwise cost a call for each of its pages."""
 
-MAX_SETTLED_HOSTS: Final = 1_000
-"""Settled hosts that a worker holds; beyond that, the one met least recently is forgotten."""
+REFRESH_PAGES: Final = 16
+MAX_REFRESHES: Final = 60
+
+MAX_SETTLED_BYTES: Final = 64_000_000
+"""Memory of the settled hosts that a worker holds, about 18,000 hosts with 100 labels each."""
 
 REOPEN_BELOW: Final = 1 / 3
 """A host opens again when the recent pages have less than this fraction of the expected template text."""
@@ -51,7 +56,9 @@ WINDOW: Final = 32
 """Pages after which a worker looks for text that they have in common and that has no label."""
 
 _COMMON: Final = max(int(np.ceil(THETA * WINDOW)), MIN_DF)
-_MAX_UNLABELLED: Final = 256  # unlabelled nodes of a page that are looked at: those with most text
+_MAX_UNLABELLED: Final = 64  # unlabelled nodes of a page that are looked at: those with most text
+_BUCKETS: Final = 4096  # twice what a window has of them, so that they seldom share one
+_HOST_BYTES: Final = 1_000  # of a settled host without its arrays
 
 LABEL: Final = np.dtype([("fingerprint", "<u8"), ("fraction", "u1")])
 """One label, as ``count_page.lua`` packs it."""
@@ -79,7 +86,7 @@ class NodeCounts:
         ttl: life of a host after its last page, in seconds.
         settle_after: least pages after which a host may settle, twice as many after each time it has opened again; 0
             never settles.
-        refresh: seconds after which the labels of a settled host are confirmed.
+        refresh: seconds after which the labels of a settled host are confirmed, see ``REFRESH_S``.
         count_stat: called with a stat of :mod:`scrapy_winnow.stats` when a host settles or opens again.
     """
 
@@ -205,7 +212,7 @@ class NodeCounts:
             return settled
         arguments = (settled.stamp, self._ttl, int(drifted))
         is_known = await self._connection.run(self._settled_host, self.keys(host)[:1], arguments)
-        settled.confirmed = time.monotonic()
+        settled.confirmed, settled.pages_since = time.monotonic(), 0
         if is_known is None or (is_known and not drifted):
             return settled
         self._settled.drop(host)
@@ -214,8 +221,10 @@ class NodeCounts:
         return None
 
     def _is_due(self, settled: SettledHost) -> bool:
-        """Whether it is time to check that the labels are still those of the host."""
-        return time.monotonic() >= settled.confirmed + self._refresh
+        """Whether it is time to check that the labels are still those of the host; a check renews its time to live."""
+        age = time.monotonic() - settled.confirmed
+        is_seldom_met = settled.pages_since < REFRESH_PAGES
+        return age >= (min(MAX_REFRESHES * self._refresh, self._ttl / 4) if is_seldom_met else self._refresh)
 
 
 def _count_in(value: bytes | None) -> int:
@@ -271,6 +280,7 @@ class SettledHost:
         recent: running mean over the pages met here of the fraction of ``expected`` that they have, each at most 1.
         outgrown: whether ``WINDOW`` pages met here had more template text in common that is not labelled than is.
         confirmed: when Redis last confirmed the labels, monotonic, in seconds.
+        pages_since: pages met here since then.
     """
 
     stamp: bytes
@@ -282,8 +292,18 @@ class SettledHost:
     recent: float = 1.0
     outgrown: bool = False
     confirmed: float = field(default_factory=time.monotonic)
-    _window: dict[bytes, tuple[Hashes, NDArray[np.uint8]]] = field(default_factory=dict)
+    pages_since: int = 0
+    _met: bytes = b""  # ids of the contents of the window, joined
+    _often: NDArray[np.uint8] = field(
+        default_factory=lambda: _empty_window()
+    )  # bits: a bucket was met once, twice, ...
     _labelled: int = 0
+    _unlabelled: int = 0
+
+    @property
+    def bytes(self) -> int:
+        """Memory that it takes, about."""
+        return _HOST_BYTES + self.fingerprints.nbytes + self.fractions.nbytes + self._often.nbytes
 
     @classmethod
     def unpack(cls, stamp: bytes, version: int, pages: int, labels: bytes, expected: float) -> Self:
@@ -320,7 +340,8 @@ class SettledHost:
             fingerprints: uint64[k], distinct, of its nodes.
             masses: uint8[k], characters of text of each.
         """
-        if not len(fingerprints) or contents_id in self._window:
+        self.pages_since += 1
+        if not len(fingerprints) or contents_id in self._met:
             return
         fractions = self._fractions_of(fingerprints)
         if self.expected > 0:
@@ -329,17 +350,16 @@ class SettledHost:
         unlabelled = np.flatnonzero(fractions == 0)
         self._labelled += int(masses.sum(dtype=np.int64) - masses[unlabelled].sum(dtype=np.int64))
         longest = unlabelled[np.argsort(masses[unlabelled], kind="stable")[-_MAX_UNLABELLED:]]
-        self._window[contents_id] = fingerprints[longest], masses[longest]
-        if len(self._window) == WINDOW:
-            self.outgrown = self._unlabelled_template() > self._labelled
-            self._window, self._labelled = {}, 0
-
-    def _unlabelled_template(self) -> int:
-        """Characters of text on the pages of the window that several of them have, and that are not labelled."""
-        fingerprints = np.concatenate([nodes for nodes, _ in self._window.values()])
-        masses = np.concatenate([masses for _, masses in self._window.values()])
-        _, first, pages = np.unique(fingerprints, return_index=True, return_counts=True)
-        return int((pages * masses[first].astype(np.int64))[pages >= _COMMON].sum())
+        bucket = (fingerprints[longest] % np.uint64(_BUCKETS)).astype(np.int64)
+        often = np.unpackbits(self._often, axis=1)
+        self._unlabelled += int(masses[longest][often[-1, bucket] > 0].sum(dtype=np.int64))
+        often[1:, bucket] |= often[:-1, bucket]
+        often[0, bucket] = 1
+        self._often = np.packbits(often, axis=1)
+        self._met += contents_id
+        if len(self._met) >= WINDOW * len(contents_id):
+            self.outgrown = self._unlabelled > self._labelled
+            self._met, self._often, self._labelled, self._unlabelled = b"", _empty_window(), 0, 0
 
     def _fractions_of(self, fingerprints: Hashes) -> NDArray[np.float64]:
         """float64, the frozen fraction of pages of each node, 0 for those that are not template."""
@@ -349,30 +369,46 @@ class SettledHost:
         return np.where(self.fingerprints[place] == fingerprints, self.fractions[place] / 255, 0.0)
 
 
+def _empty_window() -> NDArray[np.uint8]:
+    return np.zeros((_COMMON - 1, _BUCKETS // 8), np.uint8)
+
+
 class SettledHosts:
-    """The settled hosts that a worker has met last.
+    """Settled hosts that a worker has met. Where they are too many, any one goes.
+
+    The one met least recently would be the wrong one: a crawl meets its hosts by turns, so that each would be
+    forgotten shortly before its next page.
 
     Args:
-        max_hosts: hosts held at most.
+        max_bytes: memory that they may take.
     """
 
-    def __init__(self, max_hosts: int = MAX_SETTLED_HOSTS) -> None:
-        self._max_hosts = max_hosts
-        self._hosts: OrderedDict[str, SettledHost] = OrderedDict()
+    def __init__(self, max_bytes: int = MAX_SETTLED_BYTES) -> None:
+        self._free = max_bytes
+        self._hosts: dict[str, SettledHost] = {}
+        self._names: list[str] = []
+        self._random = random.Random(0)
 
     def get(self, name: str) -> SettledHost | None:
-        """Return a host, which is then the one met last."""
-        if name in self._hosts:
-            self._hosts.move_to_end(name)
+        """Return a host, if it is held."""
         return self._hosts.get(name)
 
     def put(self, name: str, host: SettledHost) -> None:
         """Hold a host."""
+        self.drop(name)
+        self._free -= host.bytes
+        while self._free < 0 and self._names:
+            place = self._random.randrange(len(self._names))
+            self._names[place], self._names[-1] = self._names[-1], self._names[place]
+            self._let_go(self._names.pop())
         self._hosts[name] = host
-        self._hosts.move_to_end(name)
-        if len(self._hosts) > self._max_hosts:
-            self._hosts.popitem(last=False)
+        self._names.append(name)
 
     def drop(self, name: str) -> None:
         """Forget a host."""
-        self._hosts.pop(name, None)
+        if name in self._hosts:
+            self._names.remove(name)
+            self._let_go(name)
+
+    def _let_go(self, name: str) -> None:
+        self._free += self._hosts.pop(name).bytes

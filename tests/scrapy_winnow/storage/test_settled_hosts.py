@@ -210,13 +210,31 @@ def test_fractions_become_frequencies_and_template_stays_template():
     assert settled({}).frequencies(asked).tolist() == [1] * 5
 
 
-def test_a_worker_holds_the_hosts_it_has_met_last():
-    hosts = SettledHosts(max_hosts=2)
-    for name in "ab":
-        hosts.put(name, SettledHost.unpack(b"s", 1, 1000, b"", 0.0))
-    assert hosts.get("a") is not None
-    hosts.put("c", SettledHost.unpack(b"s", 1, 1000, b"", 0.0))
-    assert [hosts.get(name) is not None for name in "abc"] == [True, False, True]
+def test_a_worker_holds_so_many_bytes_of_hosts_and_meets_some_again_where_they_are_too_many():
+    def settled() -> SettledHost:
+        return SettledHost.unpack(b"s", 1, 1000, bytes(9), 0.0)
+
+    hosts = SettledHosts(max_bytes=60 * settled().bytes)
+    met = 0
+    for name in [f"{number}.example" for number in range(100)] * 4:
+        met += hosts.get(name) is not None
+        hosts.put(name, settled())
+        assert hosts.get(name) is not None
+    assert sum(hosts.get(f"{number}.example") is not None for number in range(100)) == 60
+    assert met > 60
+    hosts.drop(name)
+    assert hosts.get(name) is None
+
+
+async def test_a_host_that_is_met_seldom_is_not_confirmed_at_each_of_its_pages(worker):
+    one = worker(refresh=0.5)
+    await one.pages(range(33))
+    await asyncio.sleep(0.5)
+    with counted_round_trips() as trips:
+        await one.pages(range(40, 54))
+        assert trips == []
+        await one.pages(range(54, 57))
+    assert len(trips) == 1
 
 
 PAGES_BEFORE, SETTLE_AFTER, NOTICED_AFTER = 12, 10, 18
