@@ -266,6 +266,10 @@ def _ends(size: int) -> NDArray[np.int64]:
     return places
 
 
+def _empty_window() -> NDArray[np.uint8]:
+    return np.zeros((_COMMON - 1, _BUCKETS // 8), np.uint8)
+
+
 @dataclass(slots=True, eq=False)
 class SettledHost:
     """The frozen labels of one host.
@@ -301,8 +305,8 @@ class SettledHost:
     _unlabelled: int = 0
 
     @property
-    def bytes(self) -> int:
-        """Memory that it takes, about."""
+    def size(self) -> int:
+        """Bytes of memory that it takes, about."""
         return _HOST_BYTES + self.fingerprints.nbytes + self.fractions.nbytes + self._often.nbytes
 
     @classmethod
@@ -369,10 +373,6 @@ class SettledHost:
         return np.where(self.fingerprints[place] == fingerprints, self.fractions[place] / 255, 0.0)
 
 
-def _empty_window() -> NDArray[np.uint8]:
-    return np.zeros((_COMMON - 1, _BUCKETS // 8), np.uint8)
-
-
 class SettledHosts:
     """Settled hosts that a worker has met. Where they are too many, any one goes.
 
@@ -387,7 +387,7 @@ class SettledHosts:
         self._free = max_bytes
         self._hosts: dict[str, SettledHost] = {}
         self._names: list[str] = []
-        self._random = random.Random(0)
+        self._random = random.Random(0)  # noqa: S311
 
     def get(self, name: str) -> SettledHost | None:
         """Return a host, if it is held."""
@@ -396,7 +396,7 @@ class SettledHosts:
     def put(self, name: str, host: SettledHost) -> None:
         """Hold a host."""
         self.drop(name)
-        self._free -= host.bytes
+        self._free -= host.size
         while self._free < 0 and self._names:
             place = self._random.randrange(len(self._names))
             self._names[place], self._names[-1] = self._names[-1], self._names[place]
@@ -411,4 +411,4 @@ class SettledHosts:
             self._let_go(name)
 
     def _let_go(self, name: str) -> None:
-        self._free += self._hosts.pop(name).bytes
+        self._free += self._hosts.pop(name).size

@@ -214,7 +214,7 @@ def test_a_worker_holds_so_many_bytes_of_hosts_and_meets_some_again_where_they_a
     def settled() -> SettledHost:
         return SettledHost.unpack(b"s", 1, 1000, bytes(9), 0.0)
 
-    hosts = SettledHosts(max_bytes=60 * settled().bytes)
+    hosts = SettledHosts(max_bytes=60 * settled().size)
     met = 0
     for name in [f"{number}.example" for number in range(100)] * 4:
         met += hosts.get(name) is not None
