@@ -10,6 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Final
 
 import pytest
+from hypothesis import settings
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
     from playwright.sync_api import Page as Tab
 
+settings.register_profile("fixed", settings.get_profile("ci"), max_examples=40)
 
 MOST_SECONDS: Final = 300
 """Time for a test and what it needs, such as a crawl for all tests of its file: what takes longer hangs."""

@@ -102,7 +102,7 @@ def test_nothing_is_executed_while_a_file_is_read(model: BlockPerceptron, tmp_pa
 SHIPPED = (WEIGHTS / "blocks-self-taught.npz").read_bytes()
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     changes=st.lists(st.tuples(st.integers(-400, 400), st.integers(0, 255)), min_size=1, max_size=4),
     end=st.one_of(st.just(len(SHIPPED)), st.integers(0, len(SHIPPED))),

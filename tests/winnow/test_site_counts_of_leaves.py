@@ -40,7 +40,7 @@ def counted(pages: list[Page], only_leaves: bool) -> list[np.ndarray]:
 
 
 @given(st.lists(TREE, min_size=10, max_size=12))
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_text_is_labelled_by_its_leaves_as_by_all_units(bodies: list[str]) -> None:
     pages = [Page.parse(f"<body>{body}</body>") for body in bodies]
     for page, whole, reduced in zip(pages, counted(pages, False), counted(pages, True), strict=True):
@@ -49,7 +49,7 @@ def test_text_is_labelled_by_its_leaves_as_by_all_units(bodies: list[str]) -> No
 
 
 @given(st.lists(TREE, min_size=2, max_size=6))
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_no_block_level_element_is_on_more_pages_than_its_leaves_say(bodies: list[str]) -> None:
     pages = [Page.parse(f"<body>{body}</body>") for body in bodies]
     for page, whole, reduced in zip(pages, counted(pages, False), counted(pages, True), strict=True):

@@ -116,7 +116,7 @@ def reference(page: Page, df: np.ndarray, pages: int) -> list[bool]:
     return label
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.integers(10, 100), st.randoms(use_true_random=False))
 def test_blocks_follow_the_definition(pages: int, random: object) -> None:
     page = Page.parse(document(1) + document(30))

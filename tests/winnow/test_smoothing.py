@@ -153,19 +153,19 @@ def forests(draw: st.DrawFn, most: int) -> Case:
     return parent, random.integers(0, steps + 1, n) / steps, weight.astype(np.int64), penalty
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=100)
 @given(forests(most=40))
 def test_small_forests_get_the_answer_of_the_dynamic_program(case: Case) -> None:
     check_answer(case, *dynamic_program(*case))
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=50)
 @given(forests(most=200))
 def test_forests_of_page_size_get_the_answer_of_the_dynamic_program(case: Case) -> None:
     check_answer(case, *dynamic_program(*case))
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=60)
 @given(st.integers(2, 120), st.integers(0, 2**32))
 @example(2, 0)
 def test_dense_integer_grids_with_unequal_weights_are_exact(n: int, seed: int) -> None:
@@ -234,7 +234,7 @@ def test_a_value_is_bit_for_bit_a_given_score() -> None:
     assert set(smooth([-1, 0, 0, 2], score).value.tolist()) <= set(score.tolist())
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=50)
 @given(st.integers(1, 120), st.integers(0, 2**32), st.sampled_from([4, 64, 10**9]))
 def test_the_order_of_the_nodes_does_not_matter(n: int, seed: int, steps: int) -> None:
     random = np.random.default_rng(seed)
@@ -253,7 +253,7 @@ def test_the_order_of_the_nodes_does_not_matter(n: int, seed: int, steps: int) -
     assert other.cost == one.cost
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=40)
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=6), st.integers(0, 2**32), st.sampled_from([2, 16, 10**9]))
 def test_a_forest_gets_what_its_trees_get_alone(sizes: list[int], seed: int, steps: int) -> None:
     random = np.random.default_rng(seed)
@@ -402,7 +402,7 @@ def test_values_never_fall_from_parent_to_child_and_sections_are_connected() -> 
     page = Page.parse(HTML)
     units = page.n + page.m
 
-    @settings(deadline=None, max_examples=60)
+    @settings(deadline=None, max_examples=25)
     @given(
         st.lists(st.sampled_from([0.0, 0.2, 0.5, 0.8, 1.0]), min_size=units, max_size=units),
         st.lists(st.booleans(), min_size=units, max_size=units),

@@ -47,8 +47,10 @@ def seconds(html: str) -> dict[str, float]:
 
 
 def assert_linear(make: Callable[[int], str], n: int, measure: Callable[[str], dict[str, float]] = seconds) -> None:
-    """Compare the best of up to six times for sizes n and 4n."""
+    """Compare the best of up to six times for sizes n and 4n; one that is quick at 4n needs no comparison."""
     small, large = make(n), make(4 * n)
+    if max(measure(large).values()) <= MAX_RATIO * MIN_SECONDS:
+        return
     best: list[dict[str, float]] = [{}, {}]
     slow: dict[str, str] = {}
     for _ in range(6):
@@ -219,9 +221,9 @@ def test_texts_are_read_once(text: str) -> None:
 def test_elements_are_read_once(element: str) -> None:
     closing = "".join(f"</{part.split()[0]}>" for part in reversed(element.split("><")))
     flat, deep = f"<{element}>Word of it. {closing}", f"<{element}>Word "
-    assert_linear(lambda n: STORY + flat * n, 250)
-    assert_linear(lambda n: STORY + deep * n + STORY, 150)
-    assert_linear(lambda n: f"<p>{flat * n}</p><pre>{f'<{element}>{closing}' * n}</pre>{STORY}", 200)
+    code = f"<{element}>{closing}"
+    assert_linear(lambda n: f"{STORY}{flat * n}<p>{flat * n}</p><pre>{code * n}</pre>{STORY}", 100)
+    assert_linear(lambda n: STORY + deep * n + STORY, 100)
 
 
 @pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in VALUES.items() for value in values])

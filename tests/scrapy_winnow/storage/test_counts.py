@@ -73,7 +73,7 @@ def test_a_site_is_the_host_and_its_unusual_port(url, site):
     assert site_of(url) == site
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(st.one_of(st.text(max_size=300), st.text(st.sampled_from("ab.:@[]?#/\\ \t{}%é"), max_size=20)))
 def test_no_host_name_leaves_its_keys_which_are_in_one_slot(text):
     site = site_of(f"http://{text}/story")
@@ -194,7 +194,7 @@ STEPS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 7)), max_size=40)
 
 
 @given(steps=STEPS, versions=st.lists(st.frozensets(st.integers(0, 20), max_size=8), min_size=8, max_size=8))
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_counts_are_those_of_the_pages_as_they_came_last_in_any_order_with_any_replays(redis_url, steps, versions):
     async def crawl() -> None:
         connection = Connection(redis_url, timeout=10)
@@ -340,7 +340,7 @@ VALUES = st.one_of(st.binary(max_size=40), st.sampled_from([b"1e9", b"-1", b"nan
 FIELDS = ["stamp", "pages", "undercount", "entries", "checked", "version", "labels", "expected", "changed"]
 
 
-@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     state=st.dictionaries(st.sampled_from(FIELDS), VALUES, max_size=8),
     nodes=st.dictionaries(st.sampled_from([int(node).to_bytes(8, "little") for node in NODES]), VALUES, max_size=5),

@@ -165,7 +165,7 @@ DOCUMENTS = st.lists(st.tuples(st.integers(0, 9), st.sets(st.integers(0, 24), ma
 
 
 @pytest.mark.parametrize("servers", ["redis_url", "cluster_url"])
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(documents=DOCUMENTS, size=st.integers(1, 8), min_resemblance=st.sampled_from([None, 0.3]))
 def test_memory_and_redis_agree_on_any_documents_in_batches_of_any_size(
     request, servers, documents, size, min_resemblance

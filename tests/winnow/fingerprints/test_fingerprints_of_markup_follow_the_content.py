@@ -113,7 +113,7 @@ def canonical(page: Page, i: int) -> tuple[object, ...]:
     return (element.tag, tuple(sorted(element.items())), tuple(children))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(PARTS, max_size=5).map("".join))
 def test_fingerprints_are_equal_exactly_where_the_trees_are(html: str) -> None:
     page = Page.parse(f"<div>{html}</div>")
@@ -126,7 +126,7 @@ def test_fingerprints_are_equal_exactly_where_the_trees_are(html: str) -> None:
             assert fingerprints.setdefault(fingerprint, tree) == tree
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(PARTS, max_size=5).map("".join))
 def test_text_fingerprints_are_equal_exactly_where_the_texts_are(html: str) -> None:
     page = Page.parse(f"<div>{html}</div>")

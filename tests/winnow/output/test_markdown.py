@@ -21,7 +21,7 @@ MARKUP = [
     *("$x$", "|--|", ":--", "http://a.example/", "www.example.com", "```", "~~~", "***", "___", "- - -"),
     *("a", "ä", "中", "“", "”", "€", "(", ")", '"', "'", ".", ",", ":", "1", "\xa0", "\u2028"),
 ]
-slow = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=150)
+slow = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=50)
 
 words = st.lists(st.sampled_from([*MARKUP, " ", "word"]), min_size=1, max_size=5).map("".join)
 texts = words.map(lambda text: escape(text, quote=False))

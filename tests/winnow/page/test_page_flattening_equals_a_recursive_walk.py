@@ -66,7 +66,7 @@ class Walk:
         return [(self.boxes[self.runs[ks[0]][1]], ks[0], ks[-1] + 1) for ks in found.values()]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(nodes())
 def test_arrays_of_a_random_tree_equal_those_of_a_recursive_walk(root: etree._Element) -> None:
     root.tail = None
@@ -95,7 +95,7 @@ def test_arrays_of_a_random_tree_equal_those_of_a_recursive_walk(root: etree._El
     assert page.block_texts() == [" ".join("".join(page.runs[b:e]).split()) for _, b, e in blocks]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(nodes())
 def test_one_element_is_found_by_its_number(root: etree._Element) -> None:
     page = Page.from_tree(root)

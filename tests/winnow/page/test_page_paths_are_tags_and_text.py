@@ -32,7 +32,7 @@ def _named_paths(page):
     return [of(element) for element in page.elements] + blocks
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(TREES, min_size=1, max_size=4))
 def test_units_have_one_hash_when_their_paths_are_the_same(trees):
     names, hashes = [], []
@@ -57,7 +57,7 @@ def _documents(sets):
     return [set(sets.paths[sets.column[sets.begin[d] : sets.begin[d + 1]]].tolist()) for d in range(sets.documents)]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(st.lists(st.integers(0, 9)), min_size=1, max_size=6))
 def test_sets_hold_what_documents_have(documents):
     sets = _sets(*documents)

@@ -247,7 +247,7 @@ def _clusters(labels):
     return [set(np.flatnonzero(labels == label).tolist()) for label in range(labels.max() + 1)]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(DOCUMENTS, st.data())
 def test_the_cost_is_that_of_templates_members_and_exceptions(documents, data):
     raw = data.draw(st.lists(st.integers(0, 2), min_size=len(documents), max_size=len(documents)))
@@ -279,7 +279,7 @@ def _greedy(documents):
     return labels, costs
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(DOCUMENTS)
 @example([{0}, {1}, {2}, {0, 1, 3, 4, 5}])  # a merge that changes nothing but for rounding
 def test_exact_merging_is_the_greedy_search_over_all_pairs(documents):

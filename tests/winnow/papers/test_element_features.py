@@ -98,7 +98,7 @@ def test_pages_with_next_to_nothing_have_finite_features(html: str):
     assert np.isfinite(node_features(Measures.of(Page.parse(html)))).all()
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.text(st.characters(exclude_categories=("Cs",)), max_size=80), st.text(max_size=30))
 def test_any_text_and_title_has_finite_features(text: str, title: str):
     escaped = [part.replace("&", "&amp;").replace("<", "&lt;") for part in (title, text)]
@@ -206,7 +206,7 @@ TREES = st.recursive(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(TREES)
 def test_any_tree_lies_inside_its_page(body: str):
     page = Page.parse(f"<body>{body}</body>")

@@ -207,7 +207,7 @@ def _recursive_etdm(one, other, equal):
     return etdm(0, 0) if same(0, 0) else set()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(DOCUMENTS, DOCUMENTS, st.sampled_from(EQUALITIES), st.sampled_from([0.3, 0.5, 0.8]))
 def test_the_mapping_is_that_of_the_recursion(one, other, name, threshold):
     first, second = _tree_page(one), _tree_page(other)
@@ -216,7 +216,7 @@ def test_the_mapping_is_that_of_the_recursion(one, other, name, threshold):
     assert set(np.flatnonzero(mapped).tolist()) == _recursive_etdm(first, second, equal)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(DOCUMENTS, st.lists(DOCUMENTS, min_size=1, max_size=3), st.sampled_from(EQUALITIES))
 def test_the_template_is_what_is_mapped_to_all_pages(key_page, others, name):
     equal = equality_of(name)
@@ -313,7 +313,7 @@ def _search(topology, size, most_pages=None):
     return search
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(TOPOLOGIES, st.integers(1, 6))
 def test_the_search_finds_what_a_search_through_all_subsets_finds(topology, size):
     search = _search(topology, size)

@@ -116,7 +116,7 @@ def test_copies_of_pages_do_not_count() -> None:
 WORDS = st.lists(st.sampled_from(["alpha", "beta", "gamma", "delta", "&amp;"]), min_size=1, max_size=4).map(" ".join)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.lists(WORDS, min_size=1, max_size=4), st.booleans())
 def test_any_template_of_a_generated_site_is_found_to_the_byte(parts: list[str], unclosed: bool) -> None:
     end = "" if unclosed else "</li>"
@@ -226,7 +226,7 @@ def test_parameters_that_will_not_do_are_refused(wrong: dict[str, int]) -> None:
         method("text-windows", **wrong)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.text("abc äé€𝄞", min_size=40, max_size=90), st.integers(4, 8))
 def test_any_repeated_text_is_found_and_nothing_else(shared: str, count: int) -> None:
     shared = " ".join(shared.split())

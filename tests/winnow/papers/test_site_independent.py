@@ -93,7 +93,7 @@ def test_digests_are_those_of_md5() -> None:
     assert digest.astype("<u8").tobytes().hex() == "0846c58bfe6a9eb1"
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=4), min_size=12, max_size=20))
 def test_labels_follow_from_the_page_counts(shared: list[list[int]]) -> None:
     sentences = [f"Sentence number {number} of those that pages may share with others" for number in range(6)]
@@ -142,7 +142,7 @@ def by_definition(pairs: list[tuple[float, bool]]) -> list[float]:
     return [*by_definition(pairs[:at]), (values[at - 1] + values[at]) / 2, *by_definition(pairs[at:])]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 12), st.booleans()), min_size=2, max_size=60))
 def test_cuts_are_those_of_the_definition(pairs: list[tuple[int, bool]]) -> None:
     values = np.array([value for value, _ in pairs], float)

@@ -146,7 +146,7 @@ PIECES = [
 ]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=25))
 def test_any_soup_is_followed(pieces: list[str]) -> None:
     source = "".join(pieces).encode()
