@@ -327,16 +327,14 @@ class Config:
         "names",
     )
     metadata: bool = _setting(False, _bool, "write `metadata`, as its name in `WINNOW_OUTPUTS` does")
-    links: bool = _setting(True, _bool, "`False` leaves out of HTML and Markdown where links lead")
+    links: bool = _setting(True, _bool, "`False` drops the targets of links from HTML and Markdown; their text stays")
     images: bool = _setting(True, _bool, "`False` leaves pictures, videos and sounds out")
-    tables: bool = _setting(
-        True, _bool, "`False` leaves tables of data out; those that lay out the page are not concerned"
-    )
+    tables: bool = _setting(True, _bool, "`False` leaves data tables out; layout tables are not concerned")
     rules: Rules = _setting(
         None,
         _rules,
-        "[rules of your own](../guides/rules.md) for sites: CSS selectors of what is kept or dropped whatever else is "
-        "said; a file in TOML or JSON, or a list of mappings",
+        "[rules of your own](../guides/rules.md) for sites: CSS selectors of what is always kept or dropped; a file in TOML "
+        "or JSON, or a list of mappings",
         "path",
     )
     deduplicate: bool = _setting(
@@ -360,8 +358,8 @@ class Config:
     drop_duplicates: bool = _setting(
         False,
         _bool,
-        "drop pages that have [nearly all their text](../guides/near-duplicates.md#dropping), of 30 words or more, in "
-        "common with another, rather than mark them",
+        "drop pages of 30 words or more that share [nearly all their text](../guides/near-duplicates.md#dropping) with "
+        "another, instead of marking them",
     )
     duplicates_ttl: int = _setting(
         30 * DAY_S,
@@ -372,14 +370,14 @@ class Config:
     duplicates_sketch: int = _setting(
         8,
         _int(8, 1024),
-        "kept per document, 8 to 1024; more make the resemblance that is reported more exact, and take 6 bytes each",
+        "kept per document, 8 to 1024; more make the resemblance more exact, and take 6 bytes each",
         "shingles",
     )
     duplicates_resemblance: float | None = _setting(
         None,
         _fraction,
-        "go by the [resemblance](../guides/near-duplicates.md#how-alike) from here on, rather than by 4 shingles of 8 "
-        "in common",
+        "least [resemblance](../guides/near-duplicates.md#how-alike) of near-duplicates; `None`: 4 of 8 shingles in "
+        "common",
         "0 to 1",
     )
     site_evidence: bool = _setting(
@@ -400,24 +398,22 @@ class Config:
     thread_tags: int = _setting(
         3_000,
         _int(),
-        "pages of more tags than this, counted by `<`, with 600 characters or 4 `=` for one more, are worked on in a "
-        "thread, not in the event loop",
+        "pages with more tags (`<`; 600 characters or 4 `=` count as one more) are cleaned in a thread, not in the event "
+        "loop",
         "tags",
     )
     gc_freeze: bool = _setting(
         True,
         _bool,
-        "when the first crawl of a process opens, have Python's garbage collector [pass over](#garbage-collector) all "
-        "that is loaded by then",
+        "Python's garbage collector [skips](#garbage-collector) all that is loaded when the first crawl of a process opens",
     )
     max_bytes: int = _setting(16_000_000, _int(1), "HTML longer than this is passed through uncut", "bytes")
     max_nodes: int = _setting(100_000, _int(1), "pages with more nodes are passed through uncut", "nodes")
     redis_url: str | None = _setting(
         None,
         _redis_url,
-        "`redis://`, `rediss://` or `unix://`, with user and password; `redis+cluster://` or `rediss+cluster://` and "
-        "any server of a cluster; `None` takes the environment variable of this name, which no list of processes "
-        "shows, and without one starts a private server",
+        "`redis://`, `rediss://` or `unix://`; `redis+cluster://` or `rediss+cluster://` and any server of a cluster. "
+        "`None`: the environment variable of this name, the place for passwords; without one a private server is started",
         "URL",
     )
     redis_optional: bool = _setting(
@@ -440,8 +436,7 @@ class Config:
     state_bytes: int = _setting(
         1 << 30,
         _int(4 << 20),
-        "most memory of the private server's data; beyond it the hosts and documents not met for longest go. The limit "
-        "stays with the data: commands that look at them change nothing",
+        "most memory of the private server; beyond it the hosts and documents not met for longest go",
         "bytes",
     )
     host_budget: int = _setting(
@@ -460,8 +455,8 @@ class Config:
     settle_pages: int = _setting(
         64,
         _int(MIN_PAGES, or_zero=True),
-        "least pages after which a host may settle, 10 or more; 0 never does, and pages after `WINNOW_HOST_PAGES` are "
-        "not counted",
+        "pages after which a host may settle, 10 or more; with 0 none does, and pages after `WINNOW_HOST_PAGES` are not "
+        "counted",
         "pages",
     )
     host_ttl: int = _setting(
@@ -486,8 +481,7 @@ class Config:
     progress: bool = _setting(
         True,
         _bool,
-        "say at the foot of the terminal [how the crawl goes](../guides/report.md#while-it-runs); where there is no "
-        "terminal nothing is said",
+        "show the [progress of the crawl](../guides/report.md#while-it-runs) at the foot of the terminal",
     )
 
     @property

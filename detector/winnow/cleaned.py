@@ -34,18 +34,18 @@ class Cleaned:
         text: text of the content, without comments of readers unless they are to be included; blocks are separated as
             in :func:`winnow.output.text.join_blocks`.
         title: title of the document, "" without one.
-        template_share: characters of template that were cut, as a share of all, 0..1.
-        fallback: every block was template; the least template-like section was kept all the same.
-        passed_through: ``None``, or the cap that the page is above (``"bytes"``, ``"nodes"`` or ``"depth"``). Then
-            nothing was cut: the text is all the visible text, and the HTML that text in paragraphs. What is no page
-            has no text: ``"binary"`` for a PDF or a picture, ``"json"``, ``"feed"`` for RSS and Atom.
+        template_share: fraction of the text's characters that was cut as template, 0..1.
+        fallback: all of the page looked like template, and its least template-like section was kept.
+        passed_through: ``None``, or the limit that the page exceeds (``"bytes"``, ``"nodes"`` or ``"depth"``); then
+            nothing was cut. ``"binary"`` for a PDF or a picture, ``"json"``, ``"feed"`` for RSS and Atom, which have no
+            text.
         model_version: version of the model that decided.
         url: address of the page, where it was given.
         comments: text of what readers wrote below the content, without the controls of each comment; "" without any, on
             forums, whose posts are the content, and with ``comments="drop"``.
-        confidence: word F1 that the text is expected to have against what a person would keep, 0..1; 0 for no text and
-            with ``fallback``, ``None`` where the model has not learned to say, or nothing was decided. Pages with
-            little are worth a second look.
+        confidence: expected word F1 of the text against what a person would keep, 0..1; 0 for no text and with
+            ``fallback``, ``None`` with models that do not estimate it, or if nothing was decided. Check pages of low
+            confidence first.
         from_data: whether the content is from the page's JSON, see :mod:`winnow.page_data`.
     """
 

@@ -61,27 +61,27 @@ def clean(
 
     Args:
         html: HTML as text or bytes, an lxml tree (it is not changed), or a :class:`~winnow.page.page.Page`.
-        url: address of the page, where known; links count as in-site or not relative to it.
-        encoding: charset of bytes, as the HTTP header names it; otherwise :func:`winnow.page.parsing.decoded` finds it.
-        model: page-level model, its name or its file; by default the one that comes with the package.
+        url: address of the page: tells in-site links from others, and makes addresses absolute.
+        encoding: charset of bytes, as the HTTP header names it; by default it is detected.
+        model: page-level model, its name or its file; by default the one of the package.
         smooth: make the scores agree with the tree; without it every unit is judged alone.
-        deduplicate: cut text that the page has twice, as copies for another screen are.
-        links: keep the targets of links in HTML and Markdown; without them their text stays.
-        images: keep pictures, videos and sounds there.
-        tables: keep tables of data; tables that only lay out the page are not concerned.
-        comments: ``"separate"`` keeps what readers wrote out of the content and in :attr:`Cleaned.comments`,
-            ``"include"`` has it in both, ``"drop"`` in neither.
-        limits: caps above which a page is passed through as it is.
+        deduplicate: cut text that the page has twice, such as copies for another screen.
+        links: keep the targets of links in HTML and Markdown; their text stays in any case.
+        images: keep pictures, videos and sounds in HTML and Markdown.
+        tables: keep data tables; layout tables are not concerned.
+        comments: what readers wrote below the content: ``"separate"`` keeps it in :attr:`Cleaned.comments` only,
+            ``"include"`` in the text, too, ``"drop"`` nowhere.
+        limits: a page above one of them is passed through uncut.
         site: counts of the page's site, such as a :class:`winnow.Site`; without, the page is judged alone.
-        scope: ``"article"`` where only the story of each page is wanted, ``"page"`` where lists and other things that
-            are not template are wanted, too; ``"auto"`` goes by what kind of page it is.
-        favor: ``"precision"`` where template that stays is worse than content that goes, ``"recall"`` the reverse.
-        rules: CSS selectors of what is kept or dropped whatever all else says, as :class:`winnow.Rules` for sites or as
-            those for this page.
-        hidden: ``"keep"`` for text that nobody sees, too, see :mod:`winnow.page.hidden`.
+        scope: ``"article"`` keeps the main content alone, ``"page"`` all that is not template, such as lists;
+            ``"auto"`` goes by the kind of page.
+        favor: ``"precision"`` cuts more: choose it when leftover template hurts more than lost text; ``"recall"`` cuts
+            less.
+        rules: CSS selectors of what is always kept or dropped: :class:`winnow.Rules` for sites, or rules for this page.
+        hidden: ``"keep"`` keeps text that nobody sees, see :mod:`winnow.page.hidden`.
 
     Returns:
-        The content. Any HTML gives one, be it empty or broken.
+        The content. Every HTML has a result, be it empty or broken.
 
     Raises:
         TypeError: an argument is of a type that is not taken; the message says what is.
