@@ -333,8 +333,8 @@ class Config:
     rules: Rules = _setting(
         None,
         _rules,
-        "[rules of your own](../guides/rules.md) for sites: CSS selectors of what is always kept or dropped; a file in TOML "
-        "or JSON, or a list of mappings",
+        "[rules of your own](../guides/rules.md) for sites: CSS selectors of what is always kept or dropped; a file in "
+        "TOML or JSON, or a list of mappings",
         "path",
     )
     deduplicate: bool = _setting(
@@ -398,14 +398,15 @@ class Config:
     thread_tags: int = _setting(
         3_000,
         _int(),
-        "pages with more tags (`<`; 600 characters or 4 `=` count as one more) are cleaned in a thread, not in the event "
-        "loop",
+        "pages with more tags (`<`; 600 characters or 4 `=` count as one more) are cleaned in a thread, not in the "
+        "event loop",
         "tags",
     )
     gc_freeze: bool = _setting(
         True,
         _bool,
-        "Python's garbage collector [skips](#garbage-collector) all that is loaded when the first crawl of a process opens",
+        "Python's garbage collector [skips](#garbage-collector) all that is loaded when the first crawl of a process "
+        "opens",
     )
     max_bytes: int = _setting(16_000_000, _int(1), "HTML longer than this is passed through uncut", "bytes")
     max_nodes: int = _setting(100_000, _int(1), "pages with more nodes are passed through uncut", "nodes")
@@ -413,7 +414,8 @@ class Config:
         None,
         _redis_url,
         "`redis://`, `rediss://` or `unix://`; `redis+cluster://` or `rediss+cluster://` and any server of a cluster. "
-        "`None`: the environment variable of this name, the place for passwords; without one a private server is started",
+        "`None`: the environment variable of this name, the place for passwords; without one a private server is "
+        "started",
         "URL",
     )
     redis_optional: bool = _setting(
@@ -455,8 +457,8 @@ class Config:
     settle_pages: int = _setting(
         64,
         _int(MIN_PAGES, or_zero=True),
-        "pages after which a host may settle, 10 or more; with 0 none does, and pages after `WINNOW_HOST_PAGES` are not "
-        "counted",
+        "pages after which a host may settle, 10 or more; with 0 none does, and pages after `WINNOW_HOST_PAGES` are "
+        "not counted",
         "pages",
     )
     host_ttl: int = _setting(
