@@ -110,7 +110,6 @@ benchmarks: $(VENV)/.installed ## published figures; PAGES=folder of HTML, GOLD=
 	$(BIN)/python -m benchmarks.sites.site_counts $(SITES)
 	$(BIN)/python -m benchmarks.scale.many_hosts --hosts 66
 	$(BIN)/python -m benchmarks.speed.page_stages $(PAGES)
-	$(BIN)/python -m benchmarks.speed.node_growth
 	$(BIN)/python -m benchmarks.faults.core_fuzzing $(PAGES)
 	$(if $(GOLD),$(BIN)/python -m benchmarks.accuracy.extraction $(GOLD) $(PAGES))
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs Debian's Chromium and a font of the usual widths, where there is none yet: the tests of the inspector and of the
-# report drive it, and benchmarks.layout.geometry compares with it. It takes root, or sudo without a password.
+# report drive it. It takes root, or sudo without a password.
 set -eu
 for name in chromium chromium-browser google-chrome; do
 	if command -v "$name" >/dev/null; then exit 0; fi

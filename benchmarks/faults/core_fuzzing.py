@@ -4,9 +4,8 @@
 
 The core is compiled anew with both sanitizers, which stop the process at the first read or write outside its memory,
 and at the first overflow. Pages of the demo web, or of a folder, are cut, spliced, repeated and strewn with bytes; each
-goes the whole way: parsed, flattened, fingerprinted, scored, smoothed.  Then every
-function of the core is called with arrays of wrong lengths and with numbers that point outside of them, which it has to
-refuse. Needs gcc or clang.
+is counted for a made-up site and cleaned. Then each call of the core that was made for it is made again with one array
+of a wrong length, or with numbers that point outside of the others, which has to be refused. Needs gcc or clang.
 """
 
 from __future__ import annotations
@@ -21,17 +20,19 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
-from benchmarks.faults.core_calls import misuse
+import numpy as np
+
+import winnow
 from benchmarks.shared.common import html_files, parser_of, say
 from demo.web import generate
-from winnow import Page, PageTooLarge, core
-from winnow.evidence.comment_model import dated_features
-from winnow.features.blocks import features_of
-from winnow.fingerprints import node_fingerprints
-from winnow.page.parsing import parse_html
+from winnow import core
+from winnow.duplicates import shingles
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
+
+    Call = tuple[Callable[..., object], tuple[object, ...]]
 
 
 _INSIDE: Final = "WINNOW_FUZZING_INSIDE"
@@ -89,6 +90,9 @@ def _compiled(folder: Path) -> Path:
 
 def _fuzz(options: argparse.Namespace) -> None:
     core.load_from(Path(os.environ[_INSIDE]))
+    calls: list[Call] = []
+    functions = vars(core.core)
+    functions.update({name: _recorded(value, calls) for name, value in functions.items() if callable(value)})
     rng = random.Random(options.seed)
     with TemporaryDirectory() as folder:
         if options.pages is None:
@@ -97,15 +101,40 @@ def _fuzz(options: argparse.Namespace) -> None:
     until, pages, refused = time.monotonic() + options.seconds, 0, 0
     while time.monotonic() < until:
         html = _damaged(rng, seeds)
-        with suppress(PageTooLarge):
-            _read(html)
+        with suppress(winnow.PageTooLarge):
+            site = winnow.Site()
+            site.count(html, "https://example.org/a/b")
+            shingles(winnow.clean(html, "https://example.org/a/b", site=site).markdown)
         pages += 1
-        refused += misuse(rng)
+        refused += sum(_misused(rng, *call) for call in calls)
+        calls.clear()
         if pages % 200 == 0:
             say(f"{pages:,} pages, {refused:,} wrong calls refused")
-    print(
-        f"{pages:,} damaged pages came to the same both ways, {refused:,} wrong calls were refused; nothing was found."
-    )
+    print(f"{pages:,} damaged pages and {refused:,} wrong calls, which were refused: nothing was found")
+
+
+def _recorded(function: Callable[..., object], calls: list[Call]) -> Callable[..., object]:
+    def record(*arguments: object) -> object:
+        calls.append((function, arguments))
+        return function(*arguments)
+
+    return record
+
+
+def _misused(rng: random.Random, function: Callable[..., object], arguments: tuple[object, ...]) -> bool:
+    """Make a call again with one array that does not fit; returns whether it was refused."""
+    given = [value.copy() if isinstance(value, np.ndarray) else value for value in arguments]
+    arrays = [place for place, value in enumerate(given) if isinstance(value, np.ndarray)]
+    if not arrays:
+        return False
+    place = rng.choice(arrays)
+    wrong = [rng.choice((-1, 0, 1, 2, 5, 100, 2**31 - 1, -(2**31))) for _ in range(rng.randrange(6))]
+    given[place] = np.array(wrong, np.int64).astype(arguments[place].dtype)  # type: ignore[attr-defined]
+    try:
+        function(*given)
+    except (TypeError, ValueError):
+        return True
+    return False
 
 
 def _damaged(rng: random.Random, seeds: list[bytes]) -> bytes:
@@ -125,13 +154,6 @@ def _damaged(rng: random.Random, seeds: list[bytes]) -> bytes:
             case _:
                 html[place:place] = html[place : place + rng.randrange(400)] * rng.randrange(1, 4)
     return bytes(html)
-
-
-def _read(html: bytes) -> None:
-    page = Page.from_tree(parse_html(html), "https://example.org/a/b")
-    node_fingerprints(page)
-    features_of(page)
-    dated_features(page)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from demo.hosts.parts import (
     unique_titles,
 )
 from demo.hosts.themes.blog import CATEGORIES, TAGS, BlogTheme
-from demo.nodes import Node, el
+from demo.nodes import Node, el, items
 from demo.prose import Prose
 
 if TYPE_CHECKING:
@@ -104,46 +104,39 @@ class Blog(BlogTheme):
                     class_=f"wp-image-{rng.randrange(9999)}",
                 )
                 out.append(
-                    el(
-                        "figure",
-                        picture,
-                        el("figcaption", prose.fill("[place], [month]. [dish].")),
-                        class_="wp-block-image",
-                    )
+                    el("figure.wp-block-image", picture, el("figcaption", prose.fill("[place], [month]. [dish].")))
                 )
             if rng.random() < 0.15:
                 out.append(el("h3", prose.fill("[subhead]", bound)))
         if rng.random() < 0.5:
             out.append(el("h3", prose.fill("For the [dish]", bound)))
-            out.append(el("ul", *(el("li", prose.say("ingredient")) for _ in range(rng.randint(4, 8)))))
-            out.append(el("ol", *(el("li", prose.say("step")) for _ in range(rng.randint(3, 6)))))
+            out.append(items("ul", (prose.say("ingredient") for _ in range(rng.randint(4, 8)))))
+            out.append(items("ol", (prose.say("step") for _ in range(rng.randint(3, 6)))))
         return out
 
     def _entry(self, link: Link, category: str, text: list[Node], *, comments: int, **writing: Unpack[Writing]) -> None:
         rng, when = self.rng, moment(self.rng)
         meta = el(
-            "div",
-            el("span", f"{when:%B %d, %Y}", class_="posted-on"),
+            "div.entry-meta",
+            el("span.posted-on", f"{when:%B %d, %Y}"),
             " ",
-            el("span", "by Odile Ravensworth", class_="byline"),
-            class_="entry-meta",
+            el("span.byline", "by Odile Ravensworth"),
             template=False,
         )
         share = el(
-            "div",
+            "div.sharedaddy.sd-sharing-enabled",
             el("h3", "Share this:"),
-            el(
+            items(
                 "ul",
-                *(
-                    el("li", el("a", name, href=f"/login?share={name}&nb={rng.randrange(2)}"))
+                (
+                    el("a", name, href=f"/login?share={name}&nb={rng.randrange(2)}")
                     for name in ("Twitter", "Print", "Email")
                 ),
             ),
-            class_="sharedaddy sd-sharing-enabled",
             template=True,
         )
         related = el(
-            "div",
+            "div.jp-relatedposts",
             el("h3", "Related"),
             el(
                 "div",
@@ -152,21 +145,19 @@ class Blog(BlogTheme):
                     for other in others(rng, self.links, 3, link)
                 ),
             ),
-            class_="jp-relatedposts",
             template=True,
         )
         foot = el(
-            "footer",
+            "footer.entry-footer",
             "Posted in ",
             el("a", category, href=f"/category/{category.lower()}/", rel="category"),
             " and tagged ",
             *(el("a", name, href="/", rel="tag") for name in rng.sample(TAGS, 3)),
-            class_="entry-footer",
         )
         article = el(
             "article",
-            el("header", el("h1", link.title, class_="entry-title", template=False), meta, class_="entry-header"),
-            el("div", el("div", *text, template=False), share, related, class_="entry-content"),
+            el("header.entry-header", el("h1.entry-title", link.title, template=False), meta),
+            el("div.entry-content", el("div", *text, template=False), share, related),
             foot,
             id=f"post-{rng.randint(100, 9999)}",
             class_=f"post type-post format-standard category-{category.lower()}",
@@ -175,17 +166,16 @@ class Blog(BlogTheme):
         heading = "One thought" if comments == 1 else f"{comments} thoughts"
         discussion = (
             el(
-                "div",
+                "div.comments-area",
                 el("h2", f"{heading} on \u201c{link.title}\u201d"),
-                el("ol", *said, class_="comment-list"),
-                class_="comments-area",
+                el("ol.comment-list", *said),
                 template=False,
             )
             if said
             else None
         )
         form = el(
-            "div",
+            "div#respond",
             el("h3", "Leave a reply"),
             el(
                 "form",
@@ -195,7 +185,6 @@ class Blog(BlogTheme):
                 el("button", "Post Comment"),
                 action="/login",
             ),
-            id="respond",
         )
         main = el("div", article, self._turn(link), discussion, form)
         self.site.page(
@@ -212,57 +201,41 @@ class Blog(BlogTheme):
         before = self.links[where - 1] if where else None
         after = self.links[where + 1] if where + 1 < len(self.links) else None
         return el(
-            "nav",
-            el("h2", "Post navigation", class_="screen-reader-text"),
+            "nav.navigation.post-navigation",
+            el("h2.screen-reader-text", "Post navigation"),
             el("div", el("a", f"\u2190 {before.title}", href=before.path, rel="prev")) if before else None,
             el("div", el("a", f"{after.title} \u2192", href=after.path, rel="next")) if after else None,
-            class_="navigation post-navigation",
         )
 
     def _comment(self) -> Node:
         rng, prose = self.rng, self.prose
         reader = prose.raw("[first]")
         node = el(
-            "li",
-            el(
-                "div",
-                el("b", prose.raw(f"{reader} [last]"), class_="fn"),
-                el("span", " says:", class_="says"),
-                class_="comment-author",
-            ),
-            el("div", f"{moment(rng):%B %d, %Y at %I:%M %p}", class_="comment-metadata"),
+            "li.comment",
+            el("div.comment-author", el("b.fn", prose.raw(f"{reader} [last]")), el("span.says", " says:")),
+            el("div.comment-metadata", f"{moment(rng):%B %d, %Y at %I:%M %p}"),
             el("p", prose.say("comment")),
-            el(
-                "a",
-                "Reply",
-                href=f"/login?replytocom={rng.randrange(9999)}",
-                class_="comment-reply-link",
-                template=True,
-            ),
-            class_="comment",
+            el("a.comment-reply-link", "Reply", href=f"/login?replytocom={rng.randrange(9999)}", template=True),
             id=f"comment-{rng.randrange(99999)}",
         )
         if rng.random() < 0.3:
             answer = el("p", prose.say("reply", {"first": reader}))
-            node.add(el("ol", el("li", el("b", "Odile", class_="fn"), answer), class_="children"))
+            node.add(el("ol.children", el("li", el("b.fn", "Odile"), answer)))
         return node
 
     def _listing(self, path: str, links: Sequence[Link], more: str | None, category: str = "") -> None:
         entries = [
             el(
-                "article",
-                el("h2", a(link), class_="entry-title"),
+                "article.post",
+                el("h2.entry-title", a(link)),
                 el("p", f"{moment(self.rng):%B %d, %Y}"),
-                el("div", el("p", self.prose.say("sentence")), class_="entry-summary"),
-                class_="post",
+                el("div.entry-summary", el("p", self.prose.say("sentence"))),
             )
             for link in links
         ]
         title = f"Category: {category}" if category else "Latest posts"
-        older = el("nav", el("a", "Older posts", href=more), class_="navigation") if more else None
-        main = el(
-            "div", el("h1", title, class_="page-title", template=False), el("div", *entries, template=False), older
-        )
+        older = el("nav.navigation", el("a", "Older posts", href=more)) if more else None
+        main = el("div", el("h1.page-title", title, template=False), el("div", *entries, template=False), older)
         self.site.page(
             path, "listing", f"{title} \u2013 A Bowl and the Radio", self._frame(category, main), head=self._head()
         )

@@ -19,7 +19,7 @@ from demo.hosts.parts import (
     token,
     unique_titles,
 )
-from demo.nodes import Node, comment, el
+from demo.nodes import Node, comment, el, items
 from demo.prose import Prose
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class Council:
                 el("table", el("tr", el("th", "Charge"), el("th", "From 1 April")), *rows, border=1, cellpadding=4)
             )
         if rng.random() < 0.3:
-            out.append(el("ul", *(el("li", prose.say("sentence", bound)) for _ in range(rng.randint(2, 5)))))
+            out.append(items("ul", (prose.say("sentence", bound) for _ in range(rng.randint(2, 5)))))
         return out
 
     def _minutes(self) -> list[Node]:

@@ -7,7 +7,7 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from demo.hosts.parts import Link, a, chunks, moment, odds_and_ends, paragraph, slug, token, unique_titles
-from demo.nodes import Node, el
+from demo.nodes import Node, el, items
 from demo.prose import Prose, read_grammar
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class Docs:
             "div",
             el("h1", title),
             el("p", self.prose.say("sentence")),
-            el("div", entries, class_="toctree-wrapper"),
+            el("div.toctree-wrapper", entries),
             template=False,
             itemprop="articleBody",
         )
@@ -120,7 +120,7 @@ class Docs:
 
     @staticmethod
     def _heading(tag: str, title: str) -> Node:
-        return el(tag, title, el("a", "\u00b6", href=f"#{slug(title)}", class_="headerlink", template=True))
+        return el(tag, title, el("a.headerlink", "\u00b6", href=f"#{slug(title)}", template=True))
 
     def _extra(self) -> Node:
         rng, prose = self.rng, self.prose
@@ -138,33 +138,28 @@ class Docs:
                 )
                 for _ in range(rng.randint(3, 6))
             ]
-            return el("table", head, *rows, class_="docutils align-default")
+            return el("table.docutils.align-default", head, *rows)
         if choice == "note":
             kind = rng.choice(("Note", "Warning"))
             return el(
-                "div",
-                el("p", kind, class_="admonition-title"),
-                el("p", prose.say("note")),
-                class_=f"admonition {kind.lower()}",
+                "div", el("p.admonition-title", kind), el("p", prose.say("note")), class_=f"admonition {kind.lower()}"
             )
         if choice == "signature":
             bound = {"verb": prose.raw("[verb]"), "option": prose.raw("[option]"), "noun": prose.raw("[noun]")}
             call = el(
-                "dt",
-                el("code", prose.raw("Pool.[verb]_[noun]([noun], *, [option]=None)", bound)),
-                class_="sig sig-object py",
+                "dt.sig.sig-object.py", el("code", prose.raw("Pool.[verb]_[noun]([noun], *, [option]=None)", bound))
             )
             meaning = el(
                 "dd", el("p", prose.say("docstring", bound)), el("p", prose.paragraph("sentence", 1, 2, bound))
             )
-            return el("dl", call, meaning, class_="py method")
-        return el("ul", *(el("li", prose.say("sentence")) for _ in range(rng.randint(3, 5))))
+            return el("dl.py.method", call, meaning)
+        return items("ul", (prose.say("sentence") for _ in range(rng.randint(3, 5))))
 
     def _code(self) -> Node:
         raw = self.prose.raw
         bound = {"verb": raw("[verb]"), "noun": raw("[noun]"), "option": raw("[option]")}
         code = raw(self.rng.choice(CODE_SAMPLES), bound) + "\n"
-        return el("div", el("div", el("pre", code), class_="highlight"), class_="highlight-python notranslate")
+        return el("div.highlight-python.notranslate", el("div.highlight", el("pre", code)))
 
     def _foreign(self, link: Link, prose: Prose, links: list[Link]) -> Node:
         rng = self.rng
@@ -172,7 +167,7 @@ class Docs:
         for _ in range(rng.randint(4, 7)):
             main.add(el("p", prose.paragraph("sentence", 2, 4)))
         main.add(self._code(), el("p", prose.paragraph("sentence", 2, 3)))
-        rest = el("ul", *(el("li", a(other)) for other in links), class_="toctree-l1", template=True)
+        rest = items("ul.toctree-l1", (a(other) for other in links), template=True)
         return el("div", main, rest)
 
     def _head(self) -> list[Node]:
@@ -183,7 +178,7 @@ class Docs:
 
     def _frame(self, current: Link | None, path: str, main: Node) -> Node:
         rng = self.rng
-        menu = el("ul", class_="toctree")
+        menu = el("ul.toctree")
         for chapter, part in self.chapters.items():
             inside = current in part
             entry = el(
@@ -198,35 +193,32 @@ class Docs:
         before = self.order[where - 1] if where else None
         after = self.order[where + 1] if where is not None and where + 1 < len(self.order) else None
         turn = el(
-            "div",
+            "div.rst-footer-buttons",
             el("a", el("span", "Previous"), " ", before.title, href=before.path, rel="prev") if before else None,
             el("a", el("span", "Next"), " ", after.title, href=after.path, rel="next") if after else None,
-            class_="rst-footer-buttons",
         )
         trail = el(
-            "ul",
+            "ul.wy-breadcrumbs",
             el("li", el("a", "Docs", href="/"), " \u00bb"),
             el("li", current.title if current else "Contents"),
-            class_="wy-breadcrumbs",
         )
         return el(
-            "body",
+            "body.wy-body-for-nav",
             el(
-                "nav",
+                "nav.wy-nav-side",
                 el(
-                    "div",
-                    el("a", "Tidepool", href="/", class_="icon icon-home"),
-                    el("div", "stable 4.2", class_="version"),
+                    "div.wy-side-nav-search",
+                    el("a.icon.icon-home", "Tidepool", href="/"),
+                    el("div.version", "stable 4.2"),
                     el(
                         "form",
                         el("input", name="q", placeholder="Search docs"),
                         el("input", type="hidden", name="check_keywords", value="yes"),
                         action="/private/search",
                     ),
-                    class_="wy-side-nav-search",
                 ),
-                el("div", menu, class_="wy-menu wy-menu-vertical"),
-                el("p", rng.choice(SPONSORS), class_="sponsor promo", data_campaign=token(rng, 8)),
+                el("div.wy-menu.wy-menu-vertical", menu),
+                el("p.sponsor.promo", rng.choice(SPONSORS), data_campaign=token(rng, 8)),
                 el(
                     "p",
                     "Languages: ",
@@ -236,17 +228,16 @@ class Docs:
                     " ",
                     el("a", "中文", href=self.zh[0].path),
                 ),
-                class_="wy-nav-side",
             ),
             el(
-                "div",
+                "div.wy-nav-content",
                 el(
                     "div",
                     trail,
                     el("a", "Edit on forge", href=f"https://forge.example/edit{html.escape(path)}"),
                     role="navigation",
                 ),
-                el("div", main, role="main", class_="document"),
+                el("div.document", main, role="main"),
                 turn,
                 el(
                     "footer",
@@ -257,26 +248,23 @@ class Docs:
                         el("code", token(rng, 7)),
                         ".",
                     ),
-                    el("ul", *(el("li", a(link)) for link in self.extras)),
+                    items("ul", (a(link) for link in self.extras)),
                 ),
-                class_="wy-nav-content",
             ),
             template=True,
-            class_="wy-body-for-nav",
         )
 
     @staticmethod
     def _entry(link: Link, current: Link | None, path: str) -> Node:
         href = posixpath.relpath(link.path, posixpath.dirname(path))
         return el(
-            "li",
+            "li.toctree-l2",
             el(
                 "a",
                 link.title,
                 href=href,
                 class_="current reference internal" if link == current else "reference internal",
             ),
-            class_="toctree-l2",
         )
 
 

@@ -19,7 +19,7 @@ from demo.hosts.parts import (
     unique_titles,
 )
 from demo.hosts.themes.forum import BOARDS, ForumTheme
-from demo.nodes import Node, el
+from demo.nodes import Node, el, items
 from demo.prose import Prose
 
 if TYPE_CHECKING:
@@ -74,13 +74,7 @@ class Forum(ForumTheme):
 
     def build(self) -> None:
         """Add every page of the forum."""
-        lost = el(
-            "div",
-            el("h2", "Information"),
-            el("p", "The requested topic does not exist."),
-            class_="panel",
-            template=False,
-        )
+        lost = el("div.panel", el("h2", "Information"), el("p", "The requested topic does not exist."), template=False)
         hidden = el("div", el("h2", "Moderators"), el("p", "Not for robots."), template=False)
         self.extras = odds_and_ends(
             self.site,
@@ -104,18 +98,17 @@ class Forum(ForumTheme):
     def _index(self, boards: list[Link]) -> None:
         rows = [
             el(
-                "li",
+                "li.row",
                 el(
                     "dl",
                     el("dt", a(board, class_="forumtitle"), el("br"), self.prose.say("detail")),
-                    el("dd", f"{self.rng.randint(9, 90)} Topics", class_="topics"),
-                    el("dd", f"Last post {moment(self.rng):%a %b %d, %Y %I:%M %p}", class_="lastpost"),
+                    el("dd.topics", f"{self.rng.randint(9, 90)} Topics"),
+                    el("dd.lastpost", f"Last post {moment(self.rng):%a %b %d, %Y %I:%M %p}"),
                 ),
-                class_="row",
             )
             for board in boards
         ]
-        main = el("div", el("ul", *rows, class_="topiclist forums", template=False), class_="forabg")
+        main = el("div.forabg", el("ul.topiclist.forums", *rows, template=False))
         self.site.page("/", "listing", "Mend & Grow - Index page", self._frame("", main), head=self._head())
 
     def _board(self, board: Link, links: Sequence[Link], more: str | None) -> None:
@@ -135,7 +128,7 @@ class Forum(ForumTheme):
             "div",
             el("h2", board.title, template=False),
             self._pager(more),
-            el("table", heading, *rows, class_="forumbg", template=False),
+            el("table.forumbg", heading, *rows, template=False),
         )
         title = f"{board.title} - Mend & Grow"
         self.site.page(board.path, "listing", title, self._frame(board.title, main), head=self._head())
@@ -155,16 +148,15 @@ class Forum(ForumTheme):
             posts += [self._reply(link, bound) for _ in range(rng.randint(2, 9))]
             posts.append(self._post(link, [el("p", prose.say("thanks", bound))]))
         similar = el(
-            "div",
+            "div.panel.bg2",
             el("h3", "Similar topics"),
             el(
                 "ul",
                 *(el("li", a(other), f" \u00bb {moment(rng):%d %b %Y}") for other in others(rng, self.links, 4, link)),
             ),
-            class_="panel bg2",
             template=True,
         )
-        main = el("div", el("h2", a(link), class_="topic-title", template=False), self._pager(None), *posts, similar)
+        main = el("div", el("h2.topic-title", a(link), template=False), self._pager(None), *posts, similar)
         title = f"{link.title} - Mend & Grow"
         self.site.page(
             link.path, "article", title, self._frame(board.title, main), head=self._head(), broken=broken, story=story
@@ -178,45 +170,42 @@ class Forum(ForumTheme):
             quoted = el("div", el("cite", f"{rng.choice(self.members).name} wrote:"), prose.say("detail", loose))
             body.insert(0, el("blockquote", quoted))
         if rng.random() < 0.12:
-            body.append(el("ul", *(el("li", prose.say("answer", loose)) for _ in range(3))))
+            body.append(items("ul", (prose.say("answer", loose) for _ in range(3))))
         return self._post(link, body)
 
     def _post(self, link: Link, body: list[Node]) -> Node:
         rng, who = self.rng, self.rng.choice(self.members)
         number = rng.randint(10000, 99999)
         profile = el(
-            "dl",
+            "dl.postprofile",
             el(
                 "dt",
                 el("a", el("img", src="/static/logo.png", alt="User avatar", width=80, height=80), href="/login"),
                 el("br"),
-                el("a", who.name, href="/login", class_="username", template=False),
+                el("a.username", who.name, href="/login", template=False),
             ),
             el("dd", who.rank),
             el("dd", el("strong", "Posts:"), f" {who.posts}"),
             el("dd", el("strong", "Joined:"), f" {who.joined}"),
             el("dd", el("strong", "Location:"), f" {who.place}"),
-            class_="postprofile",
             id=f"profile{number}",
         )
         content = el(
-            "div",
+            "div.postbody",
             el("h3", el("a", f"Re: {link.title}", href=f"{link.path}#p{number}"), template=False),
             el(
-                "ul",
+                "ul.post-buttons",
                 el("li", el("a", "Quote", href=f"/login?q={number}&sid={token(rng)}")),
                 el("li", el("a", "Report", href="/login")),
-                class_="post-buttons",
             ),
-            el("p", f"{moment(rng):%a %b %d, %Y %I:%M %p}", class_="author", template=False),
-            el("div", *body, class_="content", template=False),
-            el("div", who.signature, class_="signature") if who.signature else None,
-            class_="postbody",
+            el("p.author", f"{moment(rng):%a %b %d, %Y %I:%M %p}", template=False),
+            el("div.content", *body, template=False),
+            el("div.signature", who.signature) if who.signature else None,
         )
-        back = el("div", el("a", "Top", href="#wrap", title="Top"), class_="back2top")
+        back = el("div.back2top", el("a", "Top", href="#wrap", title="Top"))
         return el(
             "div",
-            el("div", profile, content, back, class_="inner"),
+            el("div.inner", profile, content, back),
             id=f"p{number}",
             class_=f"post has-profile bg{1 + number % 2}",
         )
@@ -224,8 +213,8 @@ class Forum(ForumTheme):
     def _pager(self, more: str | None) -> Node:
         rng = self.rng
         return el(
-            "div",
-            el("a", "Post Reply", href=f"/login?sid={token(rng)}", class_="button"),
+            "div.action-bar.bar-top",
+            el("a.button", "Post Reply", href=f"/login?sid={token(rng)}"),
             el(
                 "form",
                 el("input", type="search", name="keywords"),
@@ -236,7 +225,6 @@ class Forum(ForumTheme):
             el("div", f"{rng.randint(3, 40)} posts \u2022 Page 1 of 1")
             if more is None
             else el("div", el("a", "Next", href=more)),
-            class_="action-bar bar-top",
         )
 
 

@@ -19,7 +19,7 @@ from demo.hosts.parts import (
     token,
     unique_titles,
 )
-from demo.nodes import Node, comment, el
+from demo.nodes import Node, comment, el, items
 from demo.prose import Prose
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class News:
 
     def _story(self, bound: dict[str, str]) -> list[Node]:
         prose, rng = self.prose, self.rng
-        out = [el("p", prose.say("lead", bound) + " " + prose.say("sentence", bound), class_="standfirst")]
+        out = [el("p.standfirst", prose.say("lead", bound) + " " + prose.say("sentence", bound))]
         for number in range(rng.randint(4, 11)):
             name = "quote" if number % 3 == 1 else "sentence"
             out.append(paragraph(rng, prose.paragraph(name, 1, 1 if name == "quote" else 3, bound), self.links))
@@ -111,58 +111,46 @@ class News:
             if rng.random() < 0.08:
                 out.append(el("blockquote", el("p", prose.say("quote", bound))))
             if rng.random() < 0.07:
-                out.append(el("ul", *(el("li", prose.say("sentence", bound)) for _ in range(rng.randint(2, 4)))))
+                out.append(items("ul", (prose.say("sentence", bound) for _ in range(rng.randint(2, 4)))))
         return [*out, el("p", prose.say("closing", bound))]
 
     def _article(self, link: Link, body: list[Node], **writing: Unpack[Writing]) -> None:
         rng, when = self.rng, moment(self.rng)
         picture = el(
-            "div",
+            "div.art-img",
             el("img", src=f"/static/picture.png?v={token(rng, 8)}", width=640, height=400, alt=link.title),
             el("span", self.prose.fill("[caption]", {"body": "the board", "critic": self.prose.raw("[person]")})),
-            class_="art-img",
         )
         share = el(
-            "div",
+            "div.share-bar.clearfix",
             *(
-                el(
-                    "a",
-                    name,
-                    href=f"https://{name.lower()}.example/share?u={token(rng, 12)}",
-                    class_="shr",
-                    rel="nofollow",
-                )
+                el("a.shr", name, href=f"https://{name.lower()}.example/share?u={token(rng, 12)}", rel="nofollow")
                 for name in ("Facebook", "Mastodon", "WhatsApp", "Email")
             ),
-            class_="share-bar clearfix",
             template=True,
         )
         related = el(
-            "div",
-            el("div", "Related stories", class_="hd"),
-            el("ul", *(el("li", a(other)) for other in others(rng, self.links, 4, link))),
-            class_="related box",
+            "div.related.box",
+            el("div.hd", "Related stories"),
+            items("ul", (a(other) for other in others(rng, self.links, 4, link))),
             template=True,
         )
         author = self.prose.raw("[person]")
         article = el(
-            "div",
-            el("h1", link.title, class_="headline", template=False),
+            "div.col-main.article#main",
+            el("h1.headline", link.title, template=False),
             el(
-                "div",
-                el("span", f"By {author}", class_="byline"),
+                "div.meta",
+                el("span.byline", f"By {author}"),
                 " ",
-                el("span", f"{when:%d %B %Y, %H:%M}", class_="dt"),
-                class_="meta",
+                el("span.dt", f"{when:%d %B %Y, %H:%M}"),
                 template=False,
             ),
             share,
-            el("div", picture, *body[:3], class_="txt", id=f"txt-{token(rng, 6)}", template=False),
-            el("div", "Advertisement", class_="ad-slot", data_slot=f"mpu-{rng.randrange(9)}", data_nonce=token(rng)),
-            el("div", *body[3:], class_="txt", template=False),
+            el("div.txt", picture, *body[:3], id=f"txt-{token(rng, 6)}", template=False),
+            el("div.ad-slot", "Advertisement", data_slot=f"mpu-{rng.randrange(9)}", data_nonce=token(rng)),
+            el("div.txt", *body[3:], template=False),
             related,
-            class_="col-main article",
-            id="main",
         )
         section = self.section_of[link.path]
         self.site.page(
@@ -176,16 +164,13 @@ class News:
 
     def _listing(self, path: str, title: str, links: Sequence[Link], active: str, more: str | None = None) -> None:
         teasers = [
-            el("div", el("h3", a(link)), el("p", self.prose.say("sentence", self._loose())), class_="teaser")
-            for link in links
+            el("div.teaser", el("h3", a(link)), el("p", self.prose.say("sentence", self._loose()))) for link in links
         ]
         main = el(
-            "div",
+            "div.col-main#main",
             el("h1", title, template=False),
-            el("div", *teasers, class_="list", template=False),
-            el("div", el("a", "Older stories", href=more), class_="pager") if more else None,
-            class_="col-main",
-            id="main",
+            el("div.list", *teasers, template=False),
+            el("div.pager", el("a", "Older stories", href=more)) if more else None,
         )
         self.site.page(path, "listing", f"{title} - The Saltby Courier", self._frame(active, main), head=self._head())
 
@@ -208,8 +193,8 @@ class News:
             for name in SECTIONS
         ]
         ticker = [el("a", link.title, href=link.path) for link in others(rng, self.links, 2)]
-        crumbs = el("div", el("a", "Home", href="/"), " \u203a ", active or "News", class_="crumbs")
-        most_read = el("ol", *(el("li", a(link)) for link in others(rng, self.links, 5)))
+        crumbs = el("div.crumbs", el("a", "Home", href="/"), " \u203a ", active or "News")
+        most_read = items("ol", (a(link) for link in others(rng, self.links, 5)))
         newsletter = el(
             "form",
             el("label", "Your e-mail"),
@@ -219,46 +204,41 @@ class News:
             action="/login",
         )
         side = el(
-            "div",
-            el("div", el("div", "Most read", class_="hd"), most_read, class_="box", id="mostread"),
-            el("div", el("div", "The morning briefing", class_="hd"), newsletter, class_="box"),
-            el("div", el("p", rng.choice(PROMOTIONS)), class_="box promo"),
-            class_="col-side",
+            "div.col-side",
+            el("div.box#mostread", el("div.hd", "Most read"), most_read),
+            el("div.box", el("div.hd", "The morning briefing"), newsletter),
+            el("div.box.promo", el("p", rng.choice(PROMOTIONS))),
         )
         footer = el(
-            "div",
-            el("ul", *(el("li", el("a", name, href="/")) for name in ("Contact", "Privacy", "Corrections", "Jobs"))),
-            el("ul", *(el("li", a(link)) for link in self.extras)),
+            "div#footer",
+            items("ul", (el("a", name, href="/") for name in ("Contact", "Privacy", "Corrections", "Jobs"))),
+            items("ul", (a(link) for link in self.extras)),
             el("p", "\u00a9 2026 The Saltby Courier Ltd. All rights reserved. Registered in England."),
-            el("p", f"Page built {when:%a %d %b %Y %H:%M:%S} GMT in {rng.uniform(0.01, 0.4):.3f} s", class_="built"),
-            id="footer",
+            el("p.built", f"Page built {when:%a %d %b %Y %H:%M:%S} GMT in {rng.uniform(0.01, 0.4):.3f} s"),
         )
         return el(
             "body",
             el(
-                "div",
+                "div#cookie",
                 el("p", "We use cookies to remember you. By reading on you agree."),
                 el("button", "Accept all"),
-                id="cookie",
                 data_consent=token(rng, 16),
             ),
             comment(f"edge node {rng.randrange(40)}"),
             el(
-                "div",
+                "div#topbar",
                 el("span", f"{when:%A %d %B %Y}"),
                 " ",
                 el("span", f"Saltby {rng.randint(-2, 24)}°C"),
                 el("a", "Log in", href=f"/login?next={token(rng, 8)}"),
-                id="topbar",
             ),
             el(
-                "div",
+                "div#header",
                 el("a", el("img", src="/static/logo.png", alt="The Saltby Courier", width=180, height=60), href="/"),
-                el("div", el("ul", *menu), id="nav"),
-                id="header",
+                el("div#nav", el("ul", *menu)),
             ),
-            el("div", el("b", "Breaking:"), " ", *ticker, id="ticker"),
-            el("div", crumbs, main, side, id="wrap", class_=f"page p{rng.randrange(10**6)}"),
+            el("div#ticker", el("b", "Breaking:"), " ", *ticker),
+            el("div#wrap", crumbs, main, side, class_=f"page p{rng.randrange(10**6)}"),
             footer,
             el("script", f"track('{token(rng)}')"),
             template=True,

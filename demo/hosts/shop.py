@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from demo.hosts.parts import Link, a, chunks, moment, odds_and_ends, others, paragraph, slug, token, unique_titles
 from demo.hosts.themes.shop import DEPARTMENTS, ShopTheme
-from demo.nodes import Node, el
+from demo.nodes import Node, el, items
 from demo.prose import Prose, read_grammar
 
 if TYPE_CHECKING:
@@ -86,15 +86,14 @@ class Shop(ShopTheme):
             el(
                 "a",
                 el("img", src=f"/static/picture.png?v={nonce}", width=300, height=300, alt=link.title),
-                el("h2", link.title, class_="woocommerce-loop-product__title"),
-                el("span", self.price[link.path], class_="price"),
+                el("h2.woocommerce-loop-product__title", link.title),
+                el("span.price", self.price[link.path]),
                 href=link.path,
             ),
             el(
-                "a",
+                "a.button.add_to_cart_button",
                 "Add to basket",
                 href=f"/cart?add={self.rng.randrange(9999)}&n={nonce}",
-                class_="button add_to_cart_button",
                 data_product_sku=nonce,
                 rel="nofollow",
                 template=True,
@@ -116,67 +115,57 @@ class Shop(ShopTheme):
         ]
         reviews = [self._review({"kind": bound["kind"], "colour": bound["colour"]}) for _ in range(rng.randint(0, 6))]
         summary = el(
-            "div",
-            el("h1", link.title, class_="product_title entry-title", template=False),
-            el("p", self.price[link.path], class_="price", template=False),
-            el("div", el("p", prose.say("opening", bound)), class_="short-description", template=False),
+            "div.summary.col-md-6",
+            el("h1.product_title.entry-title", link.title, template=False),
+            el("p.price", self.price[link.path], template=False),
+            el("div.short-description", el("p", prose.say("opening", bound)), template=False),
             self._basket(),
             el(
-                "div",
+                "div.meta-actions",
                 el("a", "Pin it", href="https://pins.example/"),
                 el("a", "Share", href="https://share.example/"),
-                el("span", rng.choice(("In stock", "Only 2 left", "Dispatched within 24 hours")), class_="stock"),
-                class_="meta-actions",
+                el("span.stock", rng.choice(("In stock", "Only 2 left", "Dispatched within 24 hours"))),
             ),
-            class_="summary col-md-6",
         )
         features = [
             paragraph(rng, prose.paragraph("feature", 1, 4, bound), self.products) for _ in range(rng.randint(2, 6))
         ]
         description = el(
-            "div",
+            "div.woocommerce-Tabs-panel",
             el("h2", "Description"),
             *features,
-            el("ul", *(el("li", prose.say("feature", bound)) for _ in range(rng.randint(2, 4))))
+            items("ul", (prose.say("feature", bound) for _ in range(rng.randint(2, 4))))
             if rng.random() < 0.4
             else None,
-            el("table", *specifications, class_="table shop_attributes"),
+            el("table.table.shop_attributes", *specifications),
             template=False,
-            class_="woocommerce-Tabs-panel",
         )
         comments = (
             el(
-                "div",
+                "div#reviews",
                 el("h2", f"{len(reviews)} reviews for {link.title}"),
-                el("ol", *reviews, class_="commentlist"),
+                el("ol.commentlist", *reviews),
                 template=False,
-                id="reviews",
             )
             if reviews
             else None
         )
         bought = el(
-            "section",
+            "section.related.products",
             el("h2", "Customers also bought"),
-            el(
-                "ul", *(self._card(other) for other in others(rng, self.products, 4, link)), class_="products columns-4"
-            ),
-            class_="related products",
+            el("ul.products.columns-4", *(self._card(other) for other in others(rng, self.products, 4, link))),
             template=True,
         )
         gallery = el(
-            "div",
-            el("img", src="/static/picture.png", width=600, height=600, alt=link.title),
-            class_="col-md-6 gallery",
+            "div.col-md-6.gallery", el("img", src="/static/picture.png", width=600, height=600, alt=link.title)
         )
         main = el(
-            "div",
-            el("div", gallery, summary, class_="row"),
+            "div.product",
+            el("div.row", gallery, summary),
             self._tabs(),
             description,
             comments,
             bought,
-            class_="product",
             id=f"product-{rng.randint(100, 9999)}",
         )
         crumbs = [Link("/", "Home"), Link(self._department_path(department, 0), department), link]
@@ -187,24 +176,22 @@ class Shop(ShopTheme):
         rng, prose = self.rng, self.prose
         text = " ".join(prose.say("review", bound) for _ in range(rng.randint(1, 3)))
         return el(
-            "li",
+            "li.review",
             el("strong", prose.raw("[first] [last]")),
             " \u2013 ",
             el("time", f"{moment(rng):%d/%m/%Y}"),
-            el("div", el("p", text), class_="description"),
-            class_="review",
+            el("div.description", el("p", text)),
         )
 
     def _basket(self) -> Node:
         nonce = token(self.rng)
         return el(
-            "form",
+            "form.cart",
             el("label", "Quantity"),
             el("input", type="number", name="quantity", value="1"),
             el("input", type="hidden", name="_wpnonce", value=nonce),
             el("button", "Add to basket", type="submit"),
             el("p", "14 days to change your mind. Read about ", el("a", "delivery and returns", href="/"), "."),
-            class_="cart",
             method="post",
             action="/cart",
             data_nonce=nonce,
@@ -213,26 +200,25 @@ class Shop(ShopTheme):
     @staticmethod
     def _tabs() -> Node:
         return el(
-            "ul",
+            "ul.nav.nav-tabs",
             el("li", el("a", "Description", href="#description")),
             el("li", el("a", "Reviews", href="#reviews")),
             el("li", el("a", "Delivery", href="#delivery")),
-            class_="nav nav-tabs",
         )
 
     def _journal(self, link: Link) -> None:
         rng, prose, when = self.rng, self.prose, moment(self.rng)
         text = [paragraph(rng, prose.paragraph("journal", 1, 3), self.products) for _ in range(rng.randint(4, 8))]
-        text.insert(2, el("ol", *(el("li", prose.say("journal")) for _ in range(rng.randint(3, 5)))))
+        text.insert(2, items("ol", (prose.say("journal") for _ in range(rng.randint(3, 5)))))
         article = el(
             "article",
             el("h1", link.title, template=False),
-            el("p", f"{when:%d %B %Y} by {prose.raw('[first]')}", class_="entry-meta", template=False),
-            el("div", *text, class_="entry", template=False),
+            el("p.entry-meta", f"{when:%d %B %Y} by {prose.raw('[first]')}", template=False),
+            el("div.entry", *text, template=False),
             el(
                 "div",
                 el("h3", "Mentioned in this story"),
-                el("ul", *(self._card(other) for other in others(rng, self.products, 3)), class_="products"),
+                el("ul.products", *(self._card(other) for other in others(rng, self.products, 3))),
             ),
         )
         body = self._frame("Journal", [Link("/", "Home"), Link("/journal/", "Journal"), link], article)
@@ -240,11 +226,9 @@ class Shop(ShopTheme):
 
     def _listing(self, path: str, title: str, links: Sequence[Link], active: str, more: str | None = None) -> None:
         crumbs = [Link("/", "Home")] if active else []
-        grid = el("ul", *(self._card(link) for link in links), class_="products columns-4", template=False)
-        sort = el(
-            "form", el("select", el("option", "Sort by popularity"), el("option", "Sort by price")), class_="ordering"
-        )
-        pager = el("nav", el("a", "Next \u2192", href=more, class_="page-link"), class_="pagination") if more else None
+        grid = el("ul.products.columns-4", *(self._card(link) for link in links), template=False)
+        sort = el("form.ordering", el("select", el("option", "Sort by popularity"), el("option", "Sort by price")))
+        pager = el("nav.pagination", el("a.page-link", "Next \u2192", href=more)) if more else None
         main = el("div", el("h1", title, template=False), sort, grid, pager)
         self.site.page(
             path, "listing", f"{title} | Fernhill Outdoor", self._frame(active, crumbs, main), head=self._head()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from demo.hosts.parts import Link, a, moment, others, token
-from demo.nodes import Node, el
+from demo.nodes import Node, el, items
 
 if TYPE_CHECKING:
     import random
@@ -59,50 +59,39 @@ class BlogTheme:
             )
             for number, name in enumerate(CATEGORIES)
         ]
-        recent = el("ul", *(el("li", a(link)) for link in others(rng, self.links, 5)))
-        cloud = el(
-            "div",
-            *(el("a", name, href="/", class_="tag-cloud-link") for name in rng.sample(TAGS, 7)),
-            class_="tagcloud",
-        )
+        recent = items("ul", (a(link) for link in others(rng, self.links, 5)))
+        cloud = el("div.tagcloud", *(el("a.tag-cloud-link", name, href="/") for name in rng.sample(TAGS, 7)))
         talk = el(
             "ul",
             *(el("li", el("span", self.prose.raw("[first]")), " on ", a(link)) for link in others(rng, self.links, 3)),
         )
         widgets = el(
-            "aside",
+            "aside#secondary.widget-area",
             el(
-                "section",
+                "section.widget.widget_text",
                 el("h2", "About"),
                 el("p", "I am Odile. I cook slowly, travel by train and answer most letters."),
-                class_="widget widget_text",
             ),
-            el("section", el("h2", "Recent posts"), recent, class_="widget widget_recent_entries"),
-            el("section", el("h2", "Recent comments"), talk, class_="widget widget_recent_comments"),
-            el(
-                "section", el("p", rng.choice(PROMOTIONS)), class_="widget promo", id=f"custom_html-{rng.randrange(99)}"
-            ),
-            el("section", el("h2", "Tags"), cloud, class_="widget widget_tag_cloud"),
-            id="secondary",
-            class_="widget-area",
+            el("section.widget.widget_recent_entries", el("h2", "Recent posts"), recent),
+            el("section.widget.widget_recent_comments", el("h2", "Recent comments"), talk),
+            el("section.widget.promo", el("p", rng.choice(PROMOTIONS)), id=f"custom_html-{rng.randrange(99)}"),
+            el("section.widget.widget_tag_cloud", el("h2", "Tags"), cloud),
         )
         return el(
             "body",
-            el("a", "Skip to content", href="#content", class_="skip-link screen-reader-text"),
+            el("a.skip-link.screen-reader-text", "Skip to content", href="#content"),
             el(
-                "header",
-                el("p", el("a", "A Bowl and the Radio", href="/"), class_="site-title"),
-                el("p", "Suppers, trains, weather", class_="site-description"),
-                el("nav", el("button", "Menu"), el("ul", *menu, class_="menu"), class_="main-navigation"),
-                id="masthead",
+                "header#masthead",
+                el("p.site-title", el("a", "A Bowl and the Radio", href="/")),
+                el("p.site-description", "Suppers, trains, weather"),
+                el("nav.main-navigation", el("button", "Menu"), el("ul.menu", *menu)),
             ),
-            el("div", el("main", main, id="content"), widgets, class_="site-content"),
+            el("div.site-content", el("main#content", main), widgets),
             el(
-                "footer",
+                "footer#colophon",
                 el("p", "Proudly powered by butter."),
-                el("ul", *(el("li", a(link)) for link in self.extras)),
-                el("p", f"Cached {moment(rng):%Y-%m-%d %H:%M:%S}, {rng.randint(20, 90)} queries", class_="site-info"),
-                id="colophon",
+                items("ul", (a(link) for link in self.extras)),
+                el("p.site-info", f"Cached {moment(rng):%Y-%m-%d %H:%M:%S}, {rng.randint(20, 90)} queries"),
             ),
             template=True,
             class_=f"post-template-default single postid-{rng.randrange(9999)}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from demo.hosts.parts import Link, a, moment, token
-from demo.nodes import Node, el
+from demo.nodes import Node, el, items
 
 if TYPE_CHECKING:
     import random
@@ -43,56 +43,44 @@ class ForumTheme:
         ]
         online = ", ".join(member.name for member in rng.sample(self.members, 4))
         return el(
-            "body",
+            "body#phpbb.nojs.notouch.section-index",
             el(
-                "div",
+                "div#page-header",
                 el(
-                    "div",
+                    "div.headerbar",
                     el("h1", "Mend & Grow"),
                     el("p", "Gardens, sheds and everything that broke in them"),
                     el("p", el("a", "Skip to content", href="#main")),
-                    class_="headerbar",
                 ),
-                el("div", el("ul", *tabs), class_="navbar tabs"),
-                el(
-                    "ul",
-                    el("li", el("a", "Board index", href="/")),
-                    el("li", active) if active else None,
-                    class_="breadcrumbs",
-                ),
-                el("p", f"It is currently {now:%a %b %d, %Y %I:%M %p}", class_="time"),
-                el("div", rng.choice(NOTICES), class_="rules notice"),
-                id="page-header",
+                el("div.navbar.tabs", el("ul", *tabs)),
+                el("ul.breadcrumbs", el("li", el("a", "Board index", href="/")), el("li", active) if active else None),
+                el("p.time", f"It is currently {now:%a %b %d, %Y %I:%M %p}"),
+                el("div.rules.notice", rng.choice(NOTICES)),
             ),
-            el("a", id="start_here"),
-            el("div", main, id="page-body"),
+            el("a#start_here"),
+            el("div#page-body", main),
             el(
-                "div",
+                "div.stat-block",
                 el("h3", "Who is online"),
                 el("p", f"Users browsing this forum: {online} and {rng.randint(2, 60)} guests"),
-                class_="stat-block",
             ),
             el(
-                "fieldset",
+                "fieldset.quick-login",
                 el("label", "Username:"),
                 el("input", name="username"),
                 el("label", "Password:"),
                 el("input", type="password"),
                 el("input", type="hidden", name="form_token", value=token(rng, 40)),
                 el("button", "Login"),
-                class_="quick-login",
             ),
             el(
-                "div",
-                el("ul", *(el("li", a(link)) for link in self.extras)),
+                "div#page-footer",
+                items("ul", (a(link) for link in self.extras)),
                 el("p", "Powered by a forum software \u00a9 the group. All times are UTC."),
                 el(
                     "p",
                     f"Time: {rng.uniform(0.02, 0.5):.3f}s | Queries: {rng.randint(9, 40)} | {rng.randint(2, 9)} MiB",
                 ),
-                id="page-footer",
             ),
             template=True,
-            id="phpbb",
-            class_="nojs notouch section-index",
         )

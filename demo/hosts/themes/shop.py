@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from demo.hosts.parts import Link, a, moment, others, token
-from demo.nodes import Node, el
+from demo.nodes import Node, el, items
 
 if TYPE_CHECKING:
     import random
@@ -46,65 +46,56 @@ class ShopTheme:
         menu = [
             el(
                 "li",
-                el(
-                    "a",
-                    name,
-                    href=self._department_path(name, 0) if name != "Journal" else "/journal/",
-                    class_="nav-link",
-                ),
+                el("a.nav-link", name, href=self._department_path(name, 0) if name != "Journal" else "/journal/"),
                 class_="nav-item current-menu-item" if name == active else "nav-item",
             )
             for name in (*DEPARTMENTS, "Journal")
         ]
-        trail = [el("li", a(link), class_="breadcrumb-item") for link in crumbs[:-1]]
-        trail += [el("li", crumbs[-1].title, class_="breadcrumb-item active")] if crumbs else []
+        trail = [el("li.breadcrumb-item", a(link)) for link in crumbs[:-1]]
+        trail += [el("li.breadcrumb-item.active", crumbs[-1].title)] if crumbs else []
         viewed = el(
             "ul", *(el("li", a(link), " ", el("span", self.price[link.path])) for link in others(rng, self.products, 3))
         )
         return el(
             "body",
-            el("div", el("p", rng.choice(PROMOTIONS)), class_="alert alert-info promo"),
+            el("div.alert.alert-info.promo", el("p", rng.choice(PROMOTIONS))),
             el(
-                "header",
+                "header.site-header",
                 el(
-                    "div",
-                    el("a", "Fernhill Outdoor", href="/", class_="navbar-brand"),
+                    "div.container",
+                    el("a.navbar-brand", "Fernhill Outdoor", href="/"),
                     el("form", el("input", type="search", name="s"), el("button", "Search"), action="/private/search"),
                     el("a", f"Basket ({rng.randint(0, 3)})", href=f"/cart?sid={token(rng, 16)}"),
                     el("a", "My account", href="/login"),
-                    class_="container",
                 ),
-                el("nav", el("ul", *menu, class_="navbar-nav"), class_="navbar navbar-expand-lg"),
-                class_="site-header",
+                el("nav.navbar.navbar-expand-lg", el("ul.navbar-nav", *menu)),
             ),
-            el("nav", el("ol", *trail, class_="breadcrumb")) if trail else None,
+            el("nav", el("ol.breadcrumb", *trail)) if trail else None,
             el(
-                "div",
-                el("div", main, class_="col-lg-9"),
+                "div.row.container",
+                el("div.col-lg-9", main),
                 el(
-                    "aside",
+                    "aside.col-lg-3.widget-area",
                     el("h4", "Filter by"),
-                    el(
+                    items(
                         "ul",
-                        *(
-                            el("li", el("label", el("input", type="checkbox"), name))
+                        (
+                            el("label", el("input", type="checkbox"), name)
                             for name in ("In stock", "On sale", "Vegan", "Repairable")
                         ),
                     ),
                     el("h4", "Recently viewed"),
                     viewed,
-                    class_="col-lg-3 widget-area",
                 ),
-                class_="row container",
             ),
             el(
-                "footer",
+                "footer.site-footer",
                 el(
                     "div",
                     el("h5", "Visit us"),
                     el("p", "12 Ropewalk, Fennimore. Open Tuesday to Saturday, nine to five."),
                 ),
-                el("div", el("h5", "Help"), el("ul", *(el("li", a(link)) for link in self.extras))),
+                el("div", el("h5", "Help"), items("ul", (a(link) for link in self.extras))),
                 el(
                     "div",
                     el("h5", "Newsletter"),
@@ -117,7 +108,6 @@ class ShopTheme:
                     ),
                 ),
                 el("p", f"\u00a9 2009\u20132026 Fernhill Outdoor. Prices include VAT. Updated {moment(rng):%H:%M:%S}."),
-                class_="site-footer",
             ),
             template=True,
             class_=f"woocommerce woocommerce-page page-id-{rng.randrange(9999)}",
