@@ -128,6 +128,7 @@ model: $(VENV)/.installed ## the weights that the package comes with, from DATA=
 		-o $(THREADS_WEIGHTS)/comments.npz --figures \
 		--sources $(WEIGHTS)/sources/sites.md --sources $(WEIGHTS)/sources/gold.md
 	$(BIN)/winnow train $(DATA)/sites-train -o $(WEIGHTS)/blocks.npz --marks --folds .winnow/folds \
+		--whole-sites benchmarks/gold/sites.jsonl --folder $(DATA)/sites-dev \
 		$(GOLD_FILES:%=--gold $(DATA)/%) --gold $(DATA)/sites-gold.jsonl --leave-out htmltotext-bench \
 		--sources $(WEIGHTS)/sources/sites.md --sources $(WEIGHTS)/sources/gold.md
 	$(BIN)/winnow train $(DATA)/sites-train -o $(WEIGHTS)/blocks-self-taught.npz --marks --sources $(WEIGHTS)/sources/sites.md

@@ -11,16 +11,17 @@ F1 are those of the words of the text, mean over pages; all extractors have thei
 
 from __future__ import annotations
 
-import json
+import sys
 from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.shared.common import model_or_exit, parser_of, shown, table, write_json
+from benchmarks.shared.common import parser_of, shown, table, write_json
 from benchmarks.shared.peers import peers, trafilatura_precision_text
 from winnow import clean
+from winnow.models import ModelError
 from winnow.models.scores import SCOPES
-from winnow.training.evaluation import page_accuracy
+from winnow.training.evaluation import models_of_folds, page_accuracy
 from winnow.training.gold import gold_examples
 
 if TYPE_CHECKING:
@@ -40,12 +41,13 @@ def main() -> None:
     parser.add_argument("--scope", choices=SCOPES, default="auto", help="what is wanted (%(default)s)")
     parser.add_argument("--no-peers", action="store_true", help="Winnow alone")
     options = parser.parse_args()
-    fold_of = json.loads((options.folds / "folds.json").read_text(encoding="utf-8"))
-    models = [model_or_exit(str(options.folds / f"without-{fold}.npz")) for fold in range(max(fold_of.values()) + 1)]
+    try:
+        model_of = models_of_folds(options.folds)
+    except (OSError, ModelError) as error:
+        sys.exit(str(error))
 
     def winnow(html: bytes, example: GoldExample) -> str:
-        model = models[fold_of.get(example.source, 0)]
-        return clean(html, example.gold.url, model=model, scope=options.scope).text
+        return clean(html, example.gold.url, model=model_of(example.source), scope=options.scope).text
 
     extractors: dict[str, Callable[[bytes, GoldExample], str]] = {"winnow": winnow}
     if not options.no_peers:

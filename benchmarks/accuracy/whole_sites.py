@@ -1,8 +1,9 @@
 """Word F1 on pages of whole sites marked by hand: each page alone, and with 2 to 100 pages of its site counted.
 
-    python -m benchmarks.accuracy.whole_sites SITES_DIR [SITES_DIR ...] [--peers] [--folds 10]
+    python -m benchmarks.accuracy.whole_sites SITES_DIR [SITES_DIR ...] [--peers] [--folds 10] [--models FOLDS]
 
-With ``--folds`` what the counts say is learned anew for each fold of the sites, on all others.
+With ``--folds`` what the counts say is learned anew for each fold of the sites, on all others; with ``--models`` each
+site is cleaned by the model that has not seen it.
 
 Counted are the page and others of its site, drawn at random, each content once. Words that only blocks have which may
 be either are held against nobody; pages without any content are left out. *Holes* are blocks that are cut inside tables
@@ -27,6 +28,7 @@ from winnow.page.tags import tag_set
 from winnow.page.text import WORD
 from winnow.page.tree import prefix_sums
 from winnow.site import PageCounts
+from winnow.training.evaluation import models_of_folds
 from winnow.training.site_evidence import (
     COMMENTS,
     CONTENT,
@@ -40,7 +42,7 @@ from winnow.training.site_evidence import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from winnow import Cleaned
     from winnow.evidence.site_counts import Evidence
@@ -62,20 +64,23 @@ def main() -> None:  # noqa: C901
     parser.add_argument("sites", type=Path, nargs="+", metavar="SITES_DIR", help="folders with one folder a site")
     parser.add_argument("--marks", type=Path, default=Path("benchmarks/gold/sites.jsonl"), metavar="FILE")
     parser.add_argument("--model", help="page-level model (default: the package's own)")
+    parser.add_argument("--models", type=Path, metavar="FOLDS", help="models as `winnow train --folds` writes them")
     parser.add_argument("--peers", action="store_true", help="other extractors beside it, as far as they are installed")
     parser.add_argument("--folds", type=int, metavar="N", help="learn the evidence of the counts on the other folds")
     parser.add_argument("--only", nargs="+", metavar="SITE", help="these sites only")
     options = parser.parse_args()
-    model = winnow.load_model(options.model)
+    default = winnow.load_model(options.model)
     others = peers() if options.peers else {}
     f1: dict[str, dict[str, list[tuple[float, float, float]]]] = defaultdict(lambda: defaultdict(list))
     holes: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     try:
         marks = [page for page in read_marks(options.marks) if not options.only or page.site in options.only]
         sites = list(marked_sites(options.sites, marks))
-        evidence = _evidence_by_site(sites, model, options.folds) if options.folds else {}
+        model_of = models_of_folds(options.models) if options.models else lambda _: default
+        evidence = _evidence_by_site(sites, model_of, options.folds) if options.folds else {}
         for site, pages in sites:
             say(site.name)
+            model = model_of(site.name)
             site_counts.LEARNED = evidence.get(site.name, site_counts.LEARNED)
             counted, random = SitePages(_files(site), model), np.random.default_rng(0)
             for index, name in enumerate(counted.names):
@@ -114,12 +119,15 @@ def _files(site: Site) -> list[tuple[str, Path, str]]:
     return [(file.relative_to(site.folder).as_posix(), file, site.url(file)) for file in site.files]
 
 
-def _evidence_by_site(sites: Sequence[tuple[Site, Mapping[str, PageMarks]]], model: Model, folds: int) -> Evidences:
+def _evidence_by_site(
+    sites: Sequence[tuple[Site, Mapping[str, PageMarks]]], model_of: Callable[[str], Model], folds: int
+) -> Evidences:
     """What the counts say, learned for each site on those of other folds."""
     examples = {}
     for site, pages in sites:
         say(f"{site.name}: examples")
         letters_of = {name: page.of_blocks for name, page in pages.items()}
+        model = model_of(site.name)
         examples[site.name] = block_examples(SitePages(_files(site), model), letters_of, model)
     names = np.random.default_rng(0).permutation(list(examples)).tolist()
     learned = {}

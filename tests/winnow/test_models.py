@@ -17,11 +17,21 @@ from winnow.cleaning import clean
 from winnow.core import core
 from winnow.features.blocks import FEATURE_NAMES, features_of
 from winnow.features.tokens import TABLE_SIZE, TokenTables
-from winnow.models import load_model, shipped_models
-from winnow.models.decision import CUT_NAMES, PROPERTIES, PageView, Trees, kept_blocks
+from winnow.models import load_model, sequence, shipped_models
+from winnow.models.blocks import BlockModel, attribute_scores
+from winnow.models.decision import (
+    ARTICLE,
+    CONFIDENCE_INPUTS,
+    KIND_INPUTS,
+    KINDS,
+    KindHead,
+    LearnedDecision,
+    PageDecision,
+)
 from winnow.models.files import FORMAT, ModelError, read_model_file, write_model_file
-from winnow.models.networks import ARRAY_NAMES, CLIP, BlockPerceptron, Ensemble, Network, attribute_scores
+from winnow.models.networks import ARRAY_NAMES, CLIP, Ensemble, Network
 from winnow.models.scores import expected_f1_threshold
+from winnow.models.sequence import SequenceNetwork
 from winnow.page.page import Page
 from winnow.smoothing import smooth_scores
 from winnow.training.networks import forward
@@ -29,6 +39,7 @@ from winnow.training.networks import forward
 K = len(FEATURE_NAMES)
 HIDDEN = (6, 3)
 NETWORKS = 2
+UNITS = (6, 5, 3)
 WEIGHTS = Path(winnow.__file__).parent / "models" / "weights"
 STORY = f"""
 <html><head><title>The otters</title></head><body>
@@ -44,24 +55,32 @@ def random_arrays(seed: int = 3) -> dict[str, np.ndarray]:
     arrays = {"names": tables[0], "words": tables[1], "mean": random.normal(size=K), "scale": random.random(K)}
     for name, shape in zip(ARRAY_NAMES, Network.shapes(K, *HIDDEN), strict=True):
         arrays[name] = random.normal(size=(NETWORKS, *shape)) / 4  # or all is certain
+    for name, shape in zip(sequence.ARRAY_NAMES, SequenceNetwork.shapes(K, *UNITS), strict=True):
+        arrays[f"sequence {name}"] = random.normal(size=shape) / 4
+    arrays |= {"kind mean": np.zeros(len(KIND_INPUTS)), "kind scale": random.random(len(KIND_INPUTS))}
+    arrays |= {"kind weight": random.normal(size=(len(KIND_INPUTS), len(KINDS))), "kind bias": np.zeros(len(KINDS))}
+    arrays["confidence"] = random.random(len(CONFIDENCE_INPUTS)) / 9
     return {name: array.astype(np.float32) for name, array in arrays.items()}
 
 
-def model_of(arrays: dict[str, np.ndarray]) -> BlockPerceptron:
+def model_of(arrays: dict[str, np.ndarray]) -> BlockModel:
     tables = TokenTables(arrays["names"], arrays["words"])
     together = Network(*(arrays[name] for name in ARRAY_NAMES))
-    return BlockPerceptron.of(tables, arrays["mean"], arrays["scale"], together.unstacked())
+    in_order = SequenceNetwork.stored(arrays, K)
+    return BlockModel.of(
+        tables, arrays["mean"], arrays["scale"], together.unstacked(), in_order, LearnedDecision.stored(arrays)
+    )
 
 
 @pytest.fixture(scope="module")
-def model() -> BlockPerceptron:
+def model() -> BlockModel:
     return model_of(random_arrays())
 
 
 # ---- Files
 
 
-def test_a_model_comes_back_from_its_file_as_it_was(model: BlockPerceptron, tmp_path: Path):
+def test_a_model_comes_back_from_its_file_as_it_was(model: BlockModel, tmp_path: Path):
     files = tmp_path / "a.npz", tmp_path / "b.npz"
     for file in files:
         model.save(file)
@@ -73,13 +92,13 @@ def test_a_model_comes_back_from_its_file_as_it_was(model: BlockPerceptron, tmp_
 
 
 @pytest.mark.parametrize("name", sorted(random_arrays()))
-def test_the_version_changes_with_every_array(name: str, model: BlockPerceptron):
+def test_the_version_changes_with_every_array(name: str, model: BlockModel):
     arrays = random_arrays()
     arrays[name] = arrays[name] + np.float32(0.5)
     assert model_of(arrays).version != model.version
 
 
-def test_nothing_is_executed_while_a_file_is_read(model: BlockPerceptron, tmp_path: Path):
+def test_nothing_is_executed_while_a_file_is_read(model: BlockModel, tmp_path: Path):
     class Trap:
         def __reduce__(self) -> tuple[Any, ...]:
             return (Path.touch, (tmp_path / "executed",))
@@ -95,7 +114,7 @@ def test_nothing_is_executed_while_a_file_is_read(model: BlockPerceptron, tmp_pa
     for content in contents:
         (tmp_path / "trap.npz").write_bytes(content)
         with pytest.raises(ModelError):
-            BlockPerceptron.load(tmp_path / "trap.npz")
+            BlockModel.load(tmp_path / "trap.npz")
     assert not (tmp_path / "executed").exists()
 
 
@@ -118,7 +137,13 @@ def test_a_damaged_file_is_a_model_error_or_reads_as_before(tmp_path_factory, ch
         assert header["format"] == FORMAT
 
 
-HEADER = {"name": "blocks", "features": FEATURE_NAMES, "networks": NETWORKS}
+HEADER = {
+    "name": "blocks",
+    "features": FEATURE_NAMES,
+    "networks": NETWORKS,
+    "sequence": True,
+    "decision": list(KIND_INPUTS),
+}
 
 
 @pytest.mark.parametrize(
@@ -141,6 +166,13 @@ HEADER = {"name": "blocks", "features": FEATURE_NAMES, "networks": NETWORKS}
         {"context_bias": np.zeros((NETWORKS, HIDDEN[1] + 1))},
         {"output_weight": np.zeros((NETWORKS, HIDDEN[1], 2))},
         {"output_bias": np.array(["a"])},
+        {"sequence dense_weight": np.zeros((K - 1, UNITS[0]))},
+        {"sequence dense_bias": np.zeros(0)},
+        {"sequence state_bias": np.zeros((2, UNITS[1] + 1))},
+        {"sequence last_bias": np.array(["a"])},
+        {"decision": list(KIND_INPUTS)[::-1]},
+        {"kind weight": np.zeros((len(KIND_INPUTS), 2))},
+        {"confidence": None},
     ],
     ids=" ".join,
 )
@@ -211,7 +243,7 @@ def test_features_count_four_standard_deviations_at_most():
         assert np.array_equal(*logits)
 
 
-def test_long_pages_are_scored_network_by_network(model: BlockPerceptron):
+def test_long_pages_are_scored_network_by_network(model: BlockModel):
     short, long = Page.parse("<p>word" * 50), Page.parse("<p>word" * 5_000)
     scores = model.score(long).templateness[long.n :]
     assert np.ptp(scores[2_000:3_000]) < 0.05
@@ -219,10 +251,37 @@ def test_long_pages_are_scored_network_by_network(model: BlockPerceptron):
     assert np.isfinite(model.score(short).templateness).all()
 
 
+def read_in_order(network: SequenceNetwork, inputs: np.ndarray) -> np.ndarray:
+    """Logits of blocks, worked out one after the other in double precision."""
+    blocks = np.maximum(inputs.clip(-CLIP, CLIP) @ network.dense_weight + network.dense_bias, 0)
+    ways = []
+    for way, turn in enumerate((slice(None), slice(None, None, -1))):
+        states = [np.zeros(network.state_bias.shape[1])]
+        for own in np.split((blocks @ network.input_weight[way] + network.input_bias[way])[turn], len(blocks)):
+            gates = np.split(own[0], 3), np.split(states[-1] @ network.state_weight[way], 3)
+            update, reset = (1 / (1 + np.exp(-(gates[0][gate] + gates[1][gate]))) for gate in range(2))
+            new = np.tanh(gates[0][2] + reset * (gates[1][2] + network.state_bias[way]))
+            states.append((1 - update) * new + update * states[-1])
+        ways.append(np.stack(states[1:])[turn])
+    last = np.maximum(np.concatenate(ways, axis=1) @ network.output_weight + network.output_bias, 0)
+    return last @ network.last_weight + network.last_bias
+
+
+@pytest.mark.usefixtures("registers")
+@pytest.mark.parametrize("shape", [(5, 4, 3, 2), (37, 64, 96, 64), (3, 35, 33, 17)])
+@pytest.mark.parametrize("blocks", [1, 8, 21])
+def test_blocks_are_read_in_order_there_and_back(blocks: int, shape: tuple[int, int, int, int]):
+    random = np.random.default_rng(4)
+    weights = (random.normal(size=size).astype(np.float32) / 4 for size in SequenceNetwork.shapes(*shape))
+    network, inputs = SequenceNetwork(*weights), random.normal(size=(blocks, shape[0])).astype(np.float32) * 2
+    found = network.logits(inputs, np.zeros(shape[0], np.float32), np.ones(shape[0], np.float32))
+    np.testing.assert_allclose(found, read_in_order(network, inputs), rtol=1e-4, atol=1e-4)
+
+
 # ---- Scores
 
 
-def test_blocks_are_scored_and_elements_have_no_opinion(model: BlockPerceptron):
+def test_blocks_are_scored_and_elements_have_no_opinion(model: BlockModel):
     page = Page.parse(STORY)
     scores = model.score(page)
     for values in (scores.templateness, scores.weight, scores.in_tree, scores.penalty):
@@ -236,12 +295,12 @@ def test_blocks_are_scored_and_elements_have_no_opinion(model: BlockPerceptron):
     assert np.array_equal(scores.templateness, again.templateness)
 
 
-def test_longer_blocks_weigh_more(model: BlockPerceptron):
+def test_longer_blocks_weigh_more(model: BlockModel):
     page = Page.parse(f"<p>one</p><p>{'word ' * 16}</p><p>{'word ' * 400}</p>")
     assert model.score(page).weight[page.n :].tolist() == [1, 4, 20]
 
 
-def test_only_elements_where_the_text_branches_are_in_the_tree(model: BlockPerceptron):
+def test_only_elements_where_the_text_branches_are_in_the_tree(model: BlockModel):
     page = Page.parse("<body><div><div><section><p>one</p><p>two</p></section></div></div><p>three</p></body>")
     in_tree = model.score(page).in_tree
     tags = [element.tag for element, is_in in zip(page.elements, in_tree[: page.n], strict=True) if is_in]
@@ -251,7 +310,7 @@ def test_only_elements_where_the_text_branches_are_in_the_tree(model: BlockPerce
 
 
 @pytest.mark.parametrize("html", ["", "<html>", "<!-- -->", "<p> </p>", "<p>x</p>", "<svg><title>x</title></svg>"])
-def test_pages_with_next_to_nothing_are_scored(html: str, model: BlockPerceptron):
+def test_pages_with_next_to_nothing_are_scored(html: str, model: BlockModel):
     page = Page.parse(html)
     scores = model.score(page)
     assert len(scores.templateness) == page.n + page.m
@@ -294,101 +353,44 @@ def test_a_doubtful_page_is_cut_later_than_a_clear_one():
     assert expected_f1_threshold(doubtful, words) > 0.6
 
 
-# ---- Cuts and the trees that judge them
-
-COLUMN = {name: number for number, name in enumerate(CUT_NAMES)}
-PAGE = Page.parse(
-    "<body><ul><li>a<li>b</ul><main><h1>c</h1><div><p>d</p><p>e</p><p>f</p></div></main><div><p>g</p></div></body>"
-)
-WORDS = np.array([1, 1, 5, 50, 40, 60, 3], np.float64)
-LOGITS = np.array([3, 3, -1, -5.5, -4.5, -5.5, 1], np.float64)
+# ---- What is decided of a page as a whole
 
 
-def cuts_of(logits: np.ndarray, words: np.ndarray = WORDS, page: Page = PAGE) -> tuple[np.ndarray, np.ndarray]:
-    """The blocks that each cut keeps, and its features."""
-    properties, of_page = np.zeros((page.m, len(PROPERTIES)), np.float32), np.zeros(0, np.float32)
-    templateness = 1 / (1 + np.exp(-logits))
-    levels, rows = PageView(page, words, properties, of_page).cuts(templateness)
-    return kept_blocks(templateness, levels), rows
+def decision_of(kind: str) -> tuple[PageDecision, np.ndarray]:
+    """A decision for a page that is certainly of a kind, with ten clear blocks and ten doubtful ones."""
+    bias = np.where(np.array(KINDS) == kind, 50.0, 0.0)
+    d = len(KIND_INPUTS)
+    head = KindHead(np.zeros(d), np.ones(d), np.zeros((d, len(KINDS))), bias)
+    scores = np.array([0.05] * 10 + [0.55] * 10)
+    features = features_of(Page.parse("<p>Some words that stand in here.</p>" * 20))
+    return PageDecision(LearnedDecision(head, np.array([0, 1, 0, 0, 0, 0.0])), features, scores), scores
 
 
-@given(
-    st.lists(st.floats(-20, 20), min_size=PAGE.m, max_size=PAGE.m),
-    st.lists(st.integers(0, 900), min_size=PAGE.m, max_size=PAGE.m),
-)
-def test_every_cut_keeps_more_than_the_one_before_and_the_last_keeps_all(logits: list[float], counts: list[int]):
-    kept, features = cuts_of(np.array(logits), np.maximum(np.array(counts, np.float64), 0.5))
-    number = kept.sum(axis=1)
-    assert number[0] > 0
-    assert (np.diff(number) > 0).all()
-    assert number[-1] == PAGE.m
-    assert not (kept[:-1] & ~kept[1:]).any()
-    assert features.shape == (len(number), len(CUT_NAMES))
-    assert np.isfinite(features).all()
+def test_an_article_is_cut_at_even_odds_and_other_pages_where_the_best_text_is_expected():
+    for kind in KINDS:
+        decision, scores = decision_of(kind)
+        own = decision.choose(scores, scope="auto", favor="balanced")
+        assert own.kind == kind
+        best = expected_f1_threshold(scores, decision.features.words)
+        assert own.threshold == pytest.approx(0.5 if kind == KINDS[ARTICLE] else best)
+        article = decision.choose(scores, scope="article", favor="balanced").threshold
+        page = decision.choose(scores, scope="page", favor="balanced").threshold
+        assert (article, page) == pytest.approx((0.5, best))
+    assert best > 0.55
 
 
-def test_features_of_cuts_are_those_counted_by_hand():
-    kept, features = cuts_of(LOGITS)
-    assert kept.astype(int).tolist() == [
-        [0, 0, 0, 1, 0, 1, 0],
-        [0, 0, 0, 1, 1, 1, 0],
-        [0, 0, 1, 1, 1, 1, 0],
-        [0, 0, 1, 1, 1, 1, 1],
-        [1, 1, 1, 1, 1, 1, 1],
-    ]
-    total = WORDS.sum()
-    assert features[:, COLUMN["share of words"]] * total == pytest.approx([110, 150, 155, 158, 160])
-    assert features[:, COLUMN["next: share of page"]] * total == pytest.approx([40, 5, 3, 2, 0])
-    assert features[:, COLUMN["log runs"]] == pytest.approx(np.log1p([2, 1, 1, 1, 1]))
-    assert features[:, COLUMN["longest run"]] == pytest.approx([60 / 110, 1, 1, 1, 1])
-    assert features[:, COLUMN["mean logit cut"]][0] == pytest.approx((3 + 3 - 5 - 180 + 3) / 50)
-    assert features[:, COLUMN["expected F1 to the best"]].max() == 1
-    assert features[:, COLUMN["container's depth"]].tolist() == [3] * 5
-
-
-def test_the_container_is_the_innermost_element_around_most_of_what_is_kept():
-    _, features = cuts_of(np.array([-5, 0, 0, -5, 0, 0, -5.0]), np.full(7, 10.0))
-    assert features[0, COLUMN["container's depth"]] == 0
-
-
-def test_a_page_of_one_block_has_one_cut():
-    kept, features = cuts_of(np.array([9.0]), np.array([1.0]), Page.parse("<p>alone</p>"))
-    assert kept.tolist() == [[True]]
-    assert np.isfinite(features).all()
-
-
-@pytest.mark.parametrize(
-    ("part", "value"),
-    [
-        ("child", np.full((3, 2), 7, np.int32)),
-        ("root", np.array([-1], np.int32)),
-        ("feature", np.array([0, 0, 9], np.int16)),
-        ("value", np.array([0, np.nan, 0], np.float32)),
-        ("threshold", np.array([np.nan, 0, 0], np.float32)),
-        ("shape", np.array([0.0, 1e9])),
-        ("shape", np.array([np.inf, 1])),
-        ("child", np.zeros((2, 2), np.int32)),
-        ("child", np.zeros((3, 2), np.float32)),
-        ("root", None),
-    ],
-)
-def test_trees_that_point_outside_themselves_are_refused(part: str, value: np.ndarray | None):
-    stump = Trees(
-        root=np.array([0], np.int32),
-        feature=np.array([1, 0, 0], np.int32),
-        threshold=np.array([0.5, np.inf, np.inf], np.float32),
-        child=np.array([[1, 2], [1, 1], [2, 2]], np.int32),
-        value=np.array([0, -1, 1], np.float32),
-        baseline=0.25,
-        depth=1,
-    )
-    arrays = stump.arrays("f")
-    assert Trees.stored(arrays, "f", 2).predict(np.array([[9, 0.5], [9, 0.6]], np.float32)).tolist() == [-0.75, 1.25]
-    damaged = {name: array for name, array in arrays.items() if name != f"f {part}"}
-    if value is not None:
-        damaged[f"f {part}"] = value
-    with pytest.raises(ModelError):
-        Trees.stored(damaged, "f", 2)
+@pytest.mark.parametrize("kind", ["article", "listing"])
+def test_a_favor_moves_the_threshold_and_confidence_is_what_the_scores_expect(kind: str):
+    decision, scores = decision_of(kind)
+    chosen = {
+        favor: decision.choose(scores, scope="auto", favor=favor) for favor in ("precision", "balanced", "recall")
+    }
+    thresholds = [choice.threshold for choice in chosen.values()]
+    assert thresholds == sorted(thresholds)
+    assert thresholds[0] < thresholds[2]
+    kept = scores < chosen["balanced"].threshold
+    expected = 2 * (1 - scores)[kept].sum() / (kept.sum() + (1 - scores).sum())
+    assert chosen["balanced"].confidence == pytest.approx(expected)
 
 
 # ---- Attribution
@@ -396,7 +398,7 @@ def test_trees_that_point_outside_themselves_are_refused(part: str, value: np.nd
 
 def test_what_a_feature_did_is_the_change_of_the_score_without_it():
     model, page = load_model("blocks"), Page.parse(STORY)
-    assert isinstance(model, BlockPerceptron)
+    assert isinstance(model, BlockModel)
     found = attribute_scores(model, page)
     matrix, windows = features_of(page).matrix(model.tables), features_of(page).windows
     at = FEATURE_NAMES.index("enclosed by nav")
@@ -417,7 +419,7 @@ def test_what_a_feature_did_is_the_change_of_the_score_without_it():
 
 def test_on_long_pages_features_are_taken_away_by_families():
     model = load_model("blocks")
-    assert isinstance(model, BlockPerceptron)
+    assert isinstance(model, BlockModel)
     found = attribute_scores(model, Page.parse("<p>Text that stands here.</p>" * 1_600))
     assert {"container 0", "words", "names"} <= set(found.names)
     assert found.parts.shape == (1_600, len(found.names))

@@ -19,9 +19,9 @@ _EPILOG = """\
 SITES_DIR has one folder a site with its HTML files anywhere below. What repeats on the pages of a site is taken for
 template, what does not for content: nobody has to label anything. Where there is gold text, the kind "blocks" learns
 from it, too: --gold names a file as for "winnow evaluate", and the HTML of its page ID is html/ID.html beside it, or
-the file ID of SITES_DIR. It then learns by folds where to cut a page, which takes six trainings. The model card, with
-the data, the command and the metrics, is written beside the model (MODEL.md). The same pages and seed give the same
-weights.
+the file ID of SITES_DIR. It then learns by folds what kind a page is and how good its text will be, which takes six
+trainings. The model card, with the data, the command and the metrics, is written beside the model (MODEL.md). The same
+pages and seed give the same weights.
 
 kinds of models:
   blocks    scores text blocks in their context
@@ -59,6 +59,20 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--marks",
         action="store_true",
         help="learn from pages of the sites, too, whose authors mark the article for machines, for --model blocks",
+    )
+    parser.add_argument(
+        "--whole-sites",
+        type=Path,
+        metavar="FILE",
+        help="pages of sites whose blocks were marked by hand, as gold pages, for --model blocks",
+    )
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="with --whole-sites: another folder of their sites than SITES_DIR; may be given more than once",
     )
     parser.add_argument(
         "--leave-out",
@@ -112,6 +126,8 @@ def run(options: argparse.Namespace) -> int:
             model=options.model or DEFAULT_MODEL,
             gold=options.gold,
             marks=options.marks,
+            whole_sites=options.whole_sites,
+            folders=options.folder,
             leave_out=options.leave_out,
             folds=options.folds,
             labels=options.labels,

@@ -17,7 +17,7 @@ from winnow.counting import MIN_PAGES
 from winnow.duplicates import shingles
 from winnow.evidence.draft import Reason
 from winnow.evidence.marked_articles import with_authors_mark
-from winnow.models.networks import Attribution, BlockPerceptron, attribute_scores
+from winnow.models.blocks import Attribution, BlockModel, attribute_scores
 from winnow.models.scores import FAVORS, FixedThreshold
 from winnow.output.text import block_texts
 from winnow.rules import Rules
@@ -328,7 +328,7 @@ class Inspection:
             IndexError: the page has no such block.
         """
         model = self.model(trial.model).model
-        if not isinstance(model, BlockPerceptron) or not self.page.m:
+        if not isinstance(model, BlockModel) or not self.page.m:
             return []
         if trial.model not in self._weights:
             self._weights[trial.model] = attribute_scores(model, self.page)

@@ -121,29 +121,6 @@ def leaf_frequencies(
     least: WriteableBuffer,
     /,
 ) -> None: ...
-def cut_rows(
-    page: tuple[ReadableBuffer, ...],
-    logits: ReadableBuffer,
-    words: ReadableBuffer,
-    properties: ReadableBuffer,
-    levels: ReadableBuffer,
-    of_page: ReadableBuffer,
-    rows: WriteableBuffer,
-    logit: WriteableBuffer,
-    /,
-) -> int: ...
-def predict_trees(
-    rows: ReadableBuffer,
-    root: ReadableBuffer,
-    feature: ReadableBuffer,
-    threshold: ReadableBuffer,
-    child: ReadableBuffer,
-    value: ReadableBuffer,
-    depth: int,
-    width: int,
-    sums: WriteableBuffer,
-    /,
-) -> None: ...
 def name_parts(
     data: bytes, begin: ReadableBuffer, chosen: ReadableBuffer, seed: int, number: int, parts: WriteableBuffer, /
 ) -> bytearray: ...
@@ -176,6 +153,24 @@ def network_logits(
     output_weight: ReadableBuffer,
     output_bias: float,
     networks: int,
+    logits: WriteableBuffer,
+    /,
+) -> None: ...
+def sequence_logits(
+    parts: tuple[ReadableBuffer, ...],
+    clip: float,
+    mean: ReadableBuffer,
+    scale: ReadableBuffer,
+    dense_panels: ReadableBuffer,
+    dense_bias: ReadableBuffer,
+    input_panels: ReadableBuffer,
+    input_bias: ReadableBuffer,
+    state_panels: ReadableBuffer,
+    state_bias: ReadableBuffer,
+    output_panels: ReadableBuffer,
+    output_bias: ReadableBuffer,
+    last_weight: ReadableBuffer,
+    last_bias: float,
     logits: WriteableBuffer,
     /,
 ) -> None: ...

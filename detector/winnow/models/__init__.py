@@ -7,8 +7,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final, cast
 
+from winnow.models.blocks import BLOCKS
 from winnow.models.files import ModelError, read_model_file
-from winnow.models.networks import BLOCKS
 from winnow.models.scores import Model, Scores, StoredModel
 
 __all__ = ["DEFAULT_MODEL", "Model", "ModelError", "Scores", "StoredModel", "load_model", "shipped_models"]
@@ -19,7 +19,7 @@ DEFAULT_MODEL: Final = BLOCKS
 _PACKAGE: Final = Path(__file__).parents[1]
 _WEIGHTS: Final = _PACKAGE / "models" / "weights", _PACKAGE / "papers" / "weights"
 _KINDS: Final = {
-    BLOCKS: ("winnow.models.networks", "BlockPerceptron"),
+    BLOCKS: ("winnow.models.blocks", "BlockModel"),
     "logistic": ("winnow.papers.page_level", "LogisticModel"),  # imported for such a file only
 }
 """Module and class of each kind of model."""

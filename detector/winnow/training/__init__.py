@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol
 
 from winnow.models import DEFAULT_MODEL
-from winnow.models.networks import BLOCKS
+from winnow.models.blocks import BLOCKS
 from winnow.papers.methods import METHODS
 from winnow.papers.page_level import LOGISTIC
 from winnow.training.blocks import train_blocks
@@ -53,6 +53,8 @@ def train(
     model: str = DEFAULT_MODEL,
     gold: Sequence[Path] = (),
     marks: bool = False,
+    whole_sites: Path | None = None,
+    folders: Sequence[Path] = (),
     leave_out: Collection[str] = (),
     folds: Path | None = None,
     labels: str = SITE_LEVEL_METHOD,
@@ -70,6 +72,8 @@ def train(
         model: kind of model, one of :data:`TRAINERS`.
         gold: files of gold pages, for kinds of models that learn from them too.
         marks: learn from the marks of authors on pages of the sites, too, for kinds of models that do.
+        whole_sites: file of pages whose blocks people have marked, for kinds of models that learn from gold text.
+        folders: further folders of the sites that these are from.
         leave_out: collections of the gold files that are not learned from.
         folds: folder for the models without a fold each, and ``folds.json`` with the fold of each source.
         labels: the site-level method that labels the sites, one of :data:`winnow.papers.methods.METHODS`.
@@ -93,7 +97,11 @@ def train(
     if marks and model != BLOCKS:
         raise ValueError(f"marks of authors are for the kind {BLOCKS!r}, not {model!r}")
     sites = find_sites(sites_dir)
-    trainer = partial(train_blocks, marks=marks, leave_out=leave_out) if model == BLOCKS else TRAINERS[model]
+    trainer = (
+        partial(train_blocks, marks=marks, whole_sites=whole_sites, folders=folders, leave_out=leave_out)
+        if model == BLOCKS
+        else TRAINERS[model]
+    )
     trained = trainer(sites, gold, labels=labels, seed=seed, processes=processes, progress=progress)
     output.parent.mkdir(parents=True, exist_ok=True)
     trained.model.save(output)
@@ -104,6 +112,8 @@ def train(
         fold_of = json.dumps(dict(trained.fold_of), indent=1, sort_keys=True)
         (folds / "folds.json").write_text(fold_of, encoding="utf-8")
     with_gold = "".join(f" --gold {file.parent.name}/{file.name}" for file in gold)
+    with_gold += f" --whole-sites {whole_sites.name}" if whole_sites else ""
+    with_gold += "".join(f" --folder {each.name}" for each in folders)
     with_gold += "".join(f" --leave-out {name}" for name in leave_out)
     with_gold += " --marks" if marks else ""
     with_labels = f" --labels {labels}" if labels != SITE_LEVEL_METHOD else ""

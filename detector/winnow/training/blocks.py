@@ -12,16 +12,24 @@ from typing import TYPE_CHECKING, Final, Self, TypeVar
 import numpy as np
 from scipy.optimize import minimize
 
-from winnow.cleaning import clean
-from winnow.models.networks import BlockPerceptron
+from winnow.models.blocks import BlockModel
+from winnow.models.decision import LearnedDecision
 from winnow.models.scores import expected_f1_threshold, log_odds
-from winnow.training.decision import cut_pages, learn_decisions
-from winnow.training.evaluation import page_accuracy, read_gold
+from winnow.training.decision import (
+    UNTAUGHT,
+    learn_confidence,
+    learn_kinds,
+    pages_of_kind,
+    text_f1,
+    with_decision,
+)
+from winnow.training.evaluation import read_gold
 from winnow.training.examples import label_gold_pages, label_sites
 from winnow.training.gold import FOLDS, aligner, folds, gold_examples, source_of
 from winnow.training.marked import label_marked_pages
 from winnow.training.networks import STEPS, Recipe, train_block_model
 from winnow.training.report import GOLD_LABELS, SITE_LABELS, Method, Metrics, Trained
+from winnow.training.site_evidence import marked_examples
 from winnow.training.sites import SITE_LEVEL_LIMITS, SITE_LEVEL_METHOD, describe_labels
 
 if TYPE_CHECKING:
@@ -30,9 +38,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from winnow.models.decision import LearnedDecision
     from winnow.progress import Progress
-    from winnow.training.decision import CutPage
+    from winnow.training.decision import PageOfKind
     from winnow.training.examples import BlockPage
     from winnow.training.gold import GoldExample
     from winnow.training.sites import Site
@@ -43,11 +50,11 @@ if TYPE_CHECKING:
 class Steps:
     """Reports progress over the steps of several trainings; ``of`` names the current one."""
 
-    def __init__(self, progress: Progress | None, trainings: int) -> None:
+    def __init__(self, progress: Progress | None, trainings: int, each: int = len(STEPS)) -> None:
         self.of = ""
         self._progress = progress
         self._begun = 0
-        self._all = trainings * len(STEPS)
+        self._all = trainings * each
 
     def __call__(self, step: str) -> None:
         """Say that a step begins."""
@@ -62,7 +69,7 @@ class Steps:
 
 
 def measure_models(
-    held_out: Iterable[tuple[BlockPerceptron, Sequence[BlockPage]]], text_f1: float | None = None
+    held_out: Iterable[tuple[BlockModel, Sequence[BlockPage]]], text_f1: float | None = None
 ) -> Metrics | None:
     """Measure models on pages held out of each, every source with the same weight; ``None`` where there is no label."""
     judged = [(model, page) for model, pages in held_out for page in pages]
@@ -115,7 +122,7 @@ class Calibration:
     shift: float = 0.0
 
     @classmethod
-    def of(cls, model: BlockPerceptron, pages: Sequence[BlockPage]) -> Self:
+    def of(cls, model: BlockModel, pages: Sequence[BlockPage]) -> Self:
         """Find what makes a model's scores most likely on pages of sources that it has not seen.
 
         Every source counts the same, and every page of one. Without labels of both kinds nothing is changed.
@@ -140,7 +147,7 @@ class Calibration:
         scale, shift = minimize(loss, (1.0, 0.0), bounds=(_SCALES, _SHIFTS)).x.tolist()
         return cls(scale, shift)
 
-    def applied(self, model: BlockPerceptron) -> BlockPerceptron:
+    def applied(self, model: BlockModel) -> BlockModel:
         """Write it into the last layer of every network."""
         scale, shift = np.float32(self.scale), np.float32(self.shift)
         networks = [
@@ -151,7 +158,7 @@ class Calibration:
             )
             for network in model.networks
         ]
-        return BlockPerceptron.of(model.tables, model.mean, model.scale, networks, model.decision)
+        return BlockModel.of(model.tables, model.mean, model.scale, networks, decision=model.decision)
 
 
 _Result = TypeVar("_Result")
@@ -168,8 +175,8 @@ class CrossValidated:
         metrics: of the models without a fold on that fold, by kind of labels.
     """
 
-    model: BlockPerceptron
-    without: tuple[BlockPerceptron, ...]
+    model: BlockModel
+    without: tuple[BlockModel, ...]
     fold_of: dict[str, int]
     metrics: dict[str, Metrics]
 
@@ -180,13 +187,12 @@ def cross_validate(
     sites: Sequence[BlockPage],
     *,
     marked: Sequence[BlockPage] = (),
-    fit: Callable[..., BlockPerceptron],
-    trees: int,
+    fit: Callable[..., BlockModel],
     seed: int = 0,
     processes: int = 1,
     progress: Progress | None = None,
 ) -> CrossValidated:
-    """Train without each fold, learn from what these models say of their folds where to cut, and train on everything.
+    """Train without each fold, learn from what these models say of their folds what to decide, and train on everything.
 
     Args:
         examples: the gold pages.
@@ -194,9 +200,8 @@ def cross_validate(
         sites: blocks of pages of sites.
         marked: blocks of marked pages.
         fit: trains networks on gold pages, pages of sites and marked pages.
-        trees: boosted trees for each favor.
         seed: deals out the sources.
-        processes: worker processes that cut pages.
+        processes: worker processes that clean pages.
         progress: called for each step that begins.
 
     Raises:
@@ -204,32 +209,43 @@ def cross_validate(
     """
     fold_of = folds(examples, {page.source for page in [*sites, *marked]}, seed)
     steps = Steps(progress, FOLDS + 1)
-    networks: list[BlockPerceptron] = []
-    cuts: list[CutPage] = []
-    for fold in range(FOLDS):
+    fitted: list[BlockModel] = []
+    looked_at: list[PageOfKind] = []
+    in_folds = [[example for example in examples if fold_of[example.source] == fold] for fold in range(FOLDS)]
+    for fold, own in enumerate(in_folds):
         steps.of = f"without fold {fold}"
         seen = [_outside_fold(pages, fold_of, fold) for pages in (gold, sites, marked)]
-        networks.append(fit(seen[0], seen[1], marked=seen[2], on_step=steps))
-        own = [example for example in examples if fold_of[example.source] == fold]
-        for found in _mapped(cut_pages, own, networks[fold], fold, processes):
-            cuts += found
-    decisions = learn_decisions(cuts, number=trees)
-    without = tuple(map(_with_decision, networks, decisions.without))
+        fitted.append(fit(seen[0], seen[1], marked=seen[2], on_step=steps))
+        for found in _mapped(pages_of_kind, own, fitted[fold], fold, processes):
+            looked_at += found
+    kinds = [learn_kinds([page for page in looked_at if page.fold != fold]) for fold in range(FOLDS)]
+    without = [with_decision(model, LearnedDecision(head, UNTAUGHT)) for model, head in zip(fitted, kinds, strict=True)]
+    measured = [
+        (example.collection, fold, *measure)
+        for fold, own in enumerate(in_folds)
+        for example, measure in zip(own, _mapped(text_f1, own, without[fold], fold, processes), strict=True)
+    ]
+
+    def confidence(other_than: int) -> NDArray[np.float64]:
+        collections, _, f1, inputs = zip(*(row for row in measured if row[1] != other_than), strict=True)
+        return learn_confidence(collections, f1, inputs)
+
+    without = [
+        with_decision(model, LearnedDecision(head, confidence(fold)))
+        for fold, (model, head) in enumerate(zip(fitted, kinds, strict=True))
+    ]
     metrics = {
         GOLD_LABELS: measure_models(
             [(model, _in_fold(gold, fold_of, fold)) for fold, model in enumerate(without)],
-            _text_f1(examples, without, fold_of, processes),
+            float(np.mean([f1 for _, _, f1, _ in measured])),
         ),
         SITE_LABELS: measure_models([(model, _in_fold(sites, fold_of, fold)) for fold, model in enumerate(without)]),
     }
     steps.of = "for the weights"
-    model = _with_decision(fit(gold, sites, marked=marked, on_step=steps), decisions.learned)
+    decision = LearnedDecision(learn_kinds(looked_at), confidence(FOLDS))
+    model = with_decision(fit(gold, sites, marked=marked, on_step=steps), decision)
     steps.finish()
-    return CrossValidated(model, without, fold_of, {of: row for of, row in metrics.items() if row is not None})
-
-
-def _with_decision(model: BlockPerceptron, decision: LearnedDecision) -> BlockPerceptron:
-    return BlockPerceptron.of(model.tables, model.mean, model.scale, model.networks, decision)
+    return CrossValidated(model, tuple(without), fold_of, {of: row for of, row in metrics.items() if row is not None})
 
 
 def _in_fold(pages: Sequence[BlockPage], fold_of: dict[str, int], fold: int) -> list[BlockPage]:
@@ -240,27 +256,10 @@ def _outside_fold(pages: Sequence[BlockPage], fold_of: dict[str, int], fold: int
     return [page for page in pages if fold_of[page.source] != fold]
 
 
-def _text_f1(
-    examples: Sequence[GoldExample], models: Sequence[BlockPerceptron], fold_of: dict[str, int], processes: int
-) -> float:
-    """Word F1 of the whole way of a page, mean over pages, each cleaned by the model without its fold."""
-    measures: list[float] = []
-    for fold, model in enumerate(models):
-        own = [example for example in examples if fold_of[example.source] == fold]
-        measures += _mapped(_page_f1, own, model, fold, processes)
-    return float(np.mean(measures))
-
-
-def _page_f1(example: GoldExample, model: BlockPerceptron, fold: int) -> float:
-    del fold  # its model has been chosen
-    text = clean(example.file.read_bytes(), example.gold.url, model=model).text
-    return page_accuracy(text, example.gold).f1
-
-
 def _mapped(
     work: Callable[..., _Result],
     examples: Sequence[GoldExample],
-    model: BlockPerceptron,
+    model: BlockModel,
     fold: int,
     processes: int,
 ) -> list[_Result]:
@@ -289,6 +288,8 @@ def train_blocks(
     gold: Sequence[Path] = (),
     *,
     marks: bool = False,
+    whole_sites: Path | None = None,
+    folders: Sequence[Path] = (),
     leave_out: Collection[str] = (),
     labels: str = SITE_LEVEL_METHOD,
     seed: int = 0,
@@ -304,6 +305,8 @@ def train_blocks(
             training without each of five folds and a learned decision; without them one training without a fifth.
         marks: learn from what authors of the sites' pages have marked as their article, too; not on the domains of any
             gold page, those left out among them.
+        whole_sites: file of pages whose blocks people have marked, as gold pages.
+        folders: further folders of the sites that these are from.
         leave_out: collections of the gold files that are not learned from.
         labels: the site-level method that labels the sites.
         seed: picks pages and held-out sources, and starts the networks.
@@ -320,6 +323,8 @@ def train_blocks(
         aligner()
     folder = sites[0].folder.parent
     gold_list = gold_examples(gold, folder, leave_out=leave_out)  # first: what is wrong with it shows early
+    if whole_sites is not None:
+        gold_list += marked_examples([folder, *folders], whole_sites)
     site_pages = label_sites(sites, labels=labels, seed=seed, processes=processes, progress=progress)
     gold_pages = label_gold_pages(gold_list, processes=processes, progress=progress) if gold_list else []
     marked = []
@@ -335,7 +340,6 @@ def train_blocks(
             site_pages,
             marked=marked,
             fit=fit,
-            trees=recipe.trees,
             seed=seed,
             processes=processes,
             progress=progress,
@@ -351,7 +355,7 @@ def train_blocks(
         marked_pages=len(marked),
         gold_pages=sum(not page.copy for page in gold_pages),
         examples=int(sum(page.labelled.sum() for page in [*site_pages, *gold_pages, *marked] if not page.copy)),
-        method=_method(gold, labels, marks=bool(marked)),
+        method=_method([*gold, *([whole_sites] if whole_sites else [])], labels, marks=bool(marked)),
         metrics=metrics,
         fold_models=fold_models,
         fold_of=fold_of,
@@ -361,12 +365,12 @@ def train_blocks(
 def _without_gold(
     sites: Sequence[BlockPage],
     marked: Sequence[BlockPage],
-    fit: Callable[..., BlockPerceptron],
+    fit: Callable[..., BlockModel],
     seed: int,
     progress: Progress | None,
-) -> tuple[BlockPerceptron, dict[str, Metrics]]:
+) -> tuple[BlockModel, dict[str, Metrics]]:
     held_out = _held_out(sites, seed)
-    steps = Steps(progress, 2)
+    steps = Steps(progress, 2, len(STEPS) - 1)
     steps.of = "for the metrics"
     seen = [[page for page in pages if page.source not in held_out] for pages in (sites, marked)]
     model = fit([], seen[0], marked=seen[1], on_step=steps)
@@ -398,11 +402,11 @@ def _method(gold: Sequence[Path], site_method: str, *, marks: bool) -> Method:
         labels += "; what authors have marked as their article, on some pages"
     if gold:
         names = " and ".join(f"`{file.parent.name}/{file.name}`" for file in gold)
-        labels = f"gold text of {names}, which people wrote down, and {labels.replace(', no human ones', '')}"
+        labels = f"gold text of {names}, which people wrote down or marked, and {labels.replace(', no human ones', '')}"
     return Method(
         units="text blocks",
         labels=labels,
-        threshold="learned: trees judge the cuts of each page by its scores"
+        threshold="even odds on articles, where its own scores expect the best F1 on other pages"
         if gold
         else "none: each page is cut where its own scores expect the best F1",
         held_out=_BY_FOLDS if gold else _BY_A_FIFTH,

@@ -123,8 +123,9 @@ def _of_site(task: tuple[Site, str, int, int]) -> list[BlockPage]:
 def _of_gold_page(example: GoldExample) -> list[BlockPage]:
     found = []
     for number, page in enumerate(parse_with_copy(example)):
-        content = content_fractions(page.block_texts(), example.gold.text).astype(np.float32)
-        found.append(replace(block_page(page, content, example.source), copy=number > 0))
+        texts = page.block_texts()
+        content = example.marks.content(texts) if example.marks else content_fractions(texts, example.gold.text)
+        found.append(replace(block_page(page, content.astype(np.float32), example.source), copy=number > 0))
     return found
 
 

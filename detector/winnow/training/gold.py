@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from tldextract import TLDExtract
 
+    from winnow.training.site_evidence import PageMarks
+
 
 def content_fractions(block_texts: Sequence[str], gold_text: str) -> NDArray[np.float64]:
     """Share of each block's words that the gold text has in the same order.
@@ -94,12 +96,14 @@ class GoldExample:
         file: its HTML.
         source: its site, or its registrable domain; pages of one source are never on both sides of a fold.
         collection: the collection that it is from.
+        marks: of its blocks, where people have marked those instead of writing text down.
     """
 
     gold: GoldPage
     file: Path
     source: str
     collection: str
+    marks: PageMarks | None = None
 
 
 def gold_examples(

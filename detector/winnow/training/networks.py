@@ -1,10 +1,11 @@
-"""Trains the networks of the block model: log-odds of tokens, teacher networks, and networks distilled from them.
+"""Trains the block model: log-odds of tokens, teachers, networks distilled from them, and one that reads in order.
 
-Three steps: (1) log-odds of names and words, for the training rows from the other folds only, as in the stacked model
+Four steps: (1) log-odds of names and words, for the training rows from the other folds only, as in the stacked model
 of the site-independent template blocks paper, section 4.1; (2) teachers, on all labels; (3) networks on the labels of
-gold text and, for the blocks of sites, on the soft labels of the teachers. Site-level labels leave out what some pages
-share, and call every teaser that changes content; the teachers correct both. Labels from authors' marks stay as they
-are, as those of gold text do, but weigh less.
+gold text and, for the blocks of sites, on the soft labels of the teachers; (4) the network that reads blocks in order,
+on gold text alone (:mod:`winnow.training.sequences`). Site-level labels leave out what some pages share, and call every
+teaser that changes content; the teachers correct both. Labels from authors' marks stay as they are, as those of gold
+text do, but weigh less.
 
 Networks are fitted by Adam on whole pages, with a rate that falls to zero: scikit-learn's perceptron sees one row at a
 time and cannot learn what the blocks around a block say of it.
@@ -22,8 +23,10 @@ from scipy.sparse import csc_array
 
 from winnow.features.context import WINDOWS, ContextWindows
 from winnow.features.tokens import TABLE_SIZE, TokenTables
-from winnow.models.networks import BlockPerceptron, Network, standardise
+from winnow.models.blocks import BlockModel
+from winnow.models.networks import Network, standardise
 from winnow.training.examples import stack_features
+from winnow.training.sequences import SequencePage, fit_sequence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -182,8 +185,8 @@ def _random_network(inputs: int, hidden: tuple[int, int], random: np.random.Gene
     return Network(*arrays)
 
 
-STEPS: Final = ("token tables", "teachers", "networks")
-"""What training goes through, in this order."""
+STEPS: Final = ("token tables", "teachers", "networks", "sequence network")
+"""What training goes through, in this order; the last with gold text alone."""
 
 FOLDS: Final = 5
 _TEACHERS: Final = 1_000  # their seeds begin there
@@ -207,7 +210,9 @@ class Recipe:
         decay: share of each weight that a step takes, in units of the learning rate.
         dropout: share of the features that the teachers are shown each block without, others at each step.
         dropout_without_gold: the same where there is no gold text, and what is learned must hold for other sites.
-        trees: boosted trees that are fitted for each favor, to learn where to cut.
+        sequence: units of the network that reads blocks in order: first layer, state in each direction, last layer.
+        sequence_epochs: its passes over the gold pages.
+        sequence_dropout: share of the features that it is shown a page without.
     """
 
     site_fraction: float = 0.3
@@ -221,7 +226,9 @@ class Recipe:
     decay: float = 0.01
     dropout: float = 0.5
     dropout_without_gold: float = 0.7
-    trees: int = 100
+    sequence: tuple[int, int, int] = (64, 96, 64)
+    sequence_epochs: int = 8
+    sequence_dropout: float = 0.4
 
 
 def train_block_model(
@@ -232,7 +239,7 @@ def train_block_model(
     seed: int = 0,
     recipe: Recipe | None = None,
     on_step: Callable[[str], None] | None = None,
-) -> BlockPerceptron:
+) -> BlockModel:
     """Train on labelled pages.
 
     Args:
@@ -287,7 +294,26 @@ def train_block_model(
         weight=mass.astype(np.float32),
     )
     networks = _networks(distillation, recipe.networks, recipe, seed=seed)
-    return BlockPerceptron.of(learn_tables(pages, weight), mean, scale, networks)
+    sequence = None
+    if any(len(page.words) for page in gold):
+        on_step(STEPS[3])
+        sequence = fit_sequence(
+            [
+                SequencePage(
+                    inputs=training_set.inputs[begin[number] : begin[number + 1]],
+                    target=training_set.target[begin[number] : begin[number + 1]],
+                    weight=training_set.weight[begin[number] : begin[number + 1]],
+                    copy=page.copy,
+                )
+                for number, page in enumerate(gold)
+            ],
+            units=recipe.sequence,
+            epochs=recipe.sequence_epochs,
+            min_steps=recipe.min_steps,
+            dropout=recipe.sequence_dropout,
+            seed=seed,
+        )
+    return BlockModel.of(learn_tables(pages, weight), mean, scale, networks, sequence)
 
 
 def soft_labels(networks: Sequence[Network], training_set: TrainingSet) -> Matrix:

@@ -16,6 +16,7 @@ import json
 import sys
 from dataclasses import asdict, dataclass
 from functools import partial
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
@@ -30,8 +31,8 @@ from winnow.fingerprints import node_fingerprints
 from winnow.models import load_model
 from winnow.page.page import Page, PageTooLarge
 from winnow.places import clipped_log_odds, counted_units, main_text_id
-from winnow.training.evaluation import GoldPage, read_gold
-from winnow.training.gold import content_fractions
+from winnow.training.evaluation import GoldPage, models_of_folds, read_gold
+from winnow.training.gold import GoldExample, content_fractions, registrable_domain
 from winnow.training.sites import Site, find_sites
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ SEEN: Final = (2, 5, 10, 30, 100)
 
 CONTENT, COMMENTS, MAYBE, TEMPLATE = "comt"
 
+_CONTENT_OF: Final = {CONTENT: 1.0, TEMPLATE: 0.0}
+_KIND_OF: Final = {"wiki": "documentation", "other": "service"}
 _HASH_DIGITS: Final = 8
 _MIN_GOLD_PAGES: Final = 5  # of a host
 
@@ -76,6 +79,10 @@ class PageMarks:
         for mark, digest in zip(reversed(self.marks), reversed(self.hashes), strict=True):
             left.setdefault(digest, []).append(mark)
         return "".join(known.pop() if (known := left.get(hash_block(text))) else MAYBE for text in texts)
+
+    def content(self, texts: Sequence[str]) -> Floats:
+        """float64[m], 1 for blocks of content, 0 for template, NaN for comments and what may be either."""
+        return np.array([_CONTENT_OF.get(letter, np.nan) for letter in self.of_blocks(texts)])
 
 
 def hash_block(text: str) -> str:
@@ -165,6 +172,26 @@ def marked_sites(folders: Sequence[Path], marks: Sequence[PageMarks]) -> Iterato
         yield site, by_site[site.name]
 
 
+def marked_examples(folders: Sequence[Path], path: Path) -> list[GoldExample]:
+    """Take the marked pages of some folders of sites as gold pages, whose text is that of their blocks of content.
+
+    Raises:
+        FileNotFoundError: a folder or the file does not exist.
+        ValueError: a line is no marked page, or none of the sites is there.
+    """
+    found = []
+    for site, marks_of in marked_sites(folders, read_marks(path)):
+        for file in site.files:
+            marks = marks_of.get(name := file.relative_to(site.folder).as_posix())
+            if marks is not None:
+                texts = Page.parse(file.read_bytes(), site.url(file)).block_texts()
+                text = "\n".join(compress(texts, marks.content(texts) == 1))
+                kind = _KIND_OF.get(marks.kind, marks.kind)
+                gold = GoldPage(f"{site.name}/{name}", text, kind, None, site.url(file), (), ())
+                found.append(GoldExample(gold, file, site.name, "whole sites", marks))
+    return found
+
+
 def block_examples(
     site: SitePages, letters_of: Mapping[str, Callable[[list[str]], str]], model: Model, seed: int = 0
 ) -> tuple[Floats, NDArray[np.bool_], Floats]:
@@ -248,20 +275,26 @@ def main() -> None:
         "--gold", type=Path, action="append", default=[], metavar="FILE", help="gold pages beside html/"
     )
     parser.add_argument("--model", help="page-level model (default: the package's own)")
+    parser.add_argument(
+        "--models", type=Path, metavar="FOLDS", help="models that have not seen a site, each by its fold"
+    )
     parser.add_argument("--leave-out", nargs="+", default=[], metavar="SITE", help="sites to measure on")
     options = parser.parse_args()
-    model = load_model(options.model)
     try:
+        default = load_model(options.model)
+        model_of = models_of_folds(options.models) if options.models else lambda _: default
         marks = [page for page in read_marks(options.marks) if page.site not in options.leave_out]
         examples = []
         for site, pages in marked_sites(options.sites, marks):
             print(f"winnow.training.site_evidence: {site.name}", file=sys.stderr, flush=True)
             files = [(file.relative_to(site.folder).as_posix(), file, site.url(file)) for file in site.files]
+            model = model_of(site.name)
             examples.append(
                 block_examples(SitePages(files, model), {name: page.of_blocks for name, page in pages.items()}, model)
             )
         for path in options.gold:
             for hosts_files, letters_of in gold_hosts(path):
+                model = model_of(registrable_domain(hosts_files[0][2]))
                 examples.append(block_examples(SitePages(hosts_files, model), letters_of, model))
     except (OSError, ValueError) as error:
         parser.error(str(error))

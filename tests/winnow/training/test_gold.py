@@ -193,7 +193,7 @@ def test_a_gold_page_gives_itself_and_a_copy(tmp_path: Path):
     assert style_of(example) in STYLES
 
 
-RECIPE = Recipe(hidden=(8, 4), epochs=2, min_steps=150, teachers=1, networks=1)
+RECIPE = Recipe(hidden=(8, 4), epochs=2, min_steps=150, teachers=1, networks=1, sequence=(8, 4, 4))
 STORY = "Early in the morning otter number {} swims up the river, further than anyone here had thought it could. "
 NAMES = ("wide", "text", "left", "post", "main")
 

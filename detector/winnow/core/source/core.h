@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Goes up with every change of what a function takes or gives; winnow.core knows the same number. */
-#define CORE_VERSION 16
+#define CORE_VERSION 17
 
 /* A stretch of memory that grows; `used` and `capacity` in bytes. */
 typedef struct {
@@ -133,13 +133,12 @@ PyObject *core_shingles(PyObject *module, PyObject *arguments);
 PyObject *core_countable(PyObject *module, PyObject *arguments);
 PyObject *core_leaves(PyObject *module, PyObject *arguments);
 PyObject *core_leaf_frequencies(PyObject *module, PyObject *arguments);
-PyObject *core_cut_rows(PyObject *module, PyObject *arguments);
-PyObject *core_predict_trees(PyObject *module, PyObject *arguments);
 PyObject *core_name_parts(PyObject *module, PyObject *arguments);
 PyObject *core_answer_questions(PyObject *module, PyObject *arguments);
 PyObject *core_hiding_rules(PyObject *module, PyObject *sheet);
 PyObject *core_date_signs(PyObject *module, PyObject *arguments);
 PyObject *core_network_logits(PyObject *module, PyObject *arguments);
+PyObject *core_sequence_logits(PyObject *module, PyObject *arguments);
 PyObject *core_limit_registers(PyObject *module, PyObject *arguments);
 PyObject *core_static_features(PyObject *module, PyObject *arguments);
 PyObject *core_word_features(PyObject *module, PyObject *arguments);
@@ -154,7 +153,15 @@ void core_prepare_crc32(void);
 /* The logarithms that features are looked up in. */
 void core_prepare_features(void);
 
-/* The way of multiplying that suits the processor. */
+enum { TILE_ROWS = 8, TILE_COLUMNS = 16 }; /* winnow.models.networks.PANEL is the same */
+
+/* Write the product of TILE_ROWS rows of k values, `step` items apart, and of a panel, float32[k, TILE_COLUMNS], as
+   float32[TILE_ROWS, TILE_COLUMNS]. */
+typedef void (*Multiply)(const float *const *rows, Py_ssize_t step, Py_ssize_t k, const float *panel, float *tile);
+
+/* The way of multiplying that suits the processor, and the size of the registers that it uses. */
+extern Multiply core_multiply;
+extern int core_register_bytes;
 void core_prepare_products(void);
 
 /* Find the type of lxml's elements; 0, or -1 with an ImportError where this lxml is not the one that is known. */

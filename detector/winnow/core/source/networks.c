@@ -6,12 +6,7 @@
    x86-64 processors since 2013 and 2017. Each sum has a variable of its own, which compilers keep in a register; those of
    an array they write back every time. */
 
-enum { TILE_ROWS = 8, TILE_COLUMNS = 16 }; /* winnow.models.networks.PANEL is the same */
 enum { TILE = TILE_ROWS * TILE_COLUMNS };
-
-/* Write the product of TILE_ROWS rows of k values, `step` items apart, and of a panel, float32[k, TILE_COLUMNS], as
-   float32[TILE_ROWS, TILE_COLUMNS]. */
-typedef void (*Multiply)(const float *const *rows, Py_ssize_t step, Py_ssize_t k, const float *panel, float *tile);
 
 /* Write some numbers less a mean, times a scale, between -most and most. */
 static void standardise(const float *restrict from, Py_ssize_t count, float mean, float scale, float most, float *restrict to)
@@ -76,7 +71,8 @@ static void multiply_anywhere(const float *const *rows, Py_ssize_t step, Py_ssiz
 }
 
 /* The fastest way on this machine. Its sums differ from those of others in their last bits. */
-static Multiply multiply = multiply_anywhere;
+Multiply core_multiply = multiply_anywhere;
+int core_register_bytes = 16;
 
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
 #include <immintrin.h>
@@ -134,15 +130,15 @@ static int limit_registers(int most)
 {
     __builtin_cpu_init();
     if (most >= 64 && __builtin_cpu_supports("avx512f")) {
-        multiply = multiply_wide;
-        return 64;
+        core_multiply = multiply_wide;
+        return core_register_bytes = 64;
     }
     if (most >= 32 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-        multiply = multiply_fused;
-        return 32;
+        core_multiply = multiply_fused;
+        return core_register_bytes = 32;
     }
-    multiply = multiply_anywhere;
-    return 16;
+    core_multiply = multiply_anywhere;
+    return core_register_bytes = 16;
 }
 #else
 static int limit_registers(int most)
@@ -220,7 +216,7 @@ static void fill_tile(const Task *task, const float *packed, Py_ssize_t begin, P
     for (row = 0; row < TILE_ROWS; row++) {
         of_row[row] = packed + row;
     }
-    multiply(of_row, STRIP, task->f, weight, tile);
+    core_multiply(of_row, STRIP, task->f, weight, tile);
     for (row = 0; row < rows && row < TILE_ROWS; row++) {
         rectify(tile + row * TILE_COLUMNS, bias, columns, hidden + row * width);
     }
@@ -268,7 +264,7 @@ static void add_products(const Task *task, const float **rows, int count, const 
     for (panel = 0; panel < task->panels; panel++) {
         Py_ssize_t first = panel * TILE_COLUMNS, columns = task->d - first;
         columns = columns < TILE_COLUMNS ? columns : TILE_COLUMNS;
-        multiply(rows, 1, task->c, panels + panel * task->c * TILE_COLUMNS, tile);
+        core_multiply(rows, 1, task->c, panels + panel * task->c * TILE_COLUMNS, tile);
         for (row = 0; row < count; row++) {
             add(to[row] + first, tile + row * TILE_COLUMNS, 1, columns);
         }

@@ -1,0 +1,327 @@
+/* A network over the text blocks of a page in reading order, for winnow.models.sequence: a dense layer, a gated recurrent unit in
+   each direction (Cho et al. 2014), a dense layer over the states of both, and one logit per block. */
+#include "core.h"
+
+enum { STEP_COLUMNS = 64 }; /* of a recurrent matrix, summed up in registers; winnow.models.sequence.STEP_PANEL is the same */
+enum { MAX_PARTS = 4, MAX_UNITS = 1 << 10 };
+enum {
+    MEAN, SCALE, DENSE_PANELS, DENSE_BIAS, INPUT_PANELS, INPUT_BIAS, STATE_PANELS, STATE_BIAS, OUTPUT_PANELS, OUTPUT_BIAS,
+    LAST_WEIGHT, LOGITS, ARRAYS
+};
+
+/* m blocks of f features; c dense units, a state of s, o output units; panels of the columns of 3 s gates, and of o. */
+typedef struct {
+    Array parts[MAX_PARTS], arrays[ARRAYS];
+    int count; /* of parts of the features */
+    float clip;
+    Py_ssize_t m, f, c, s, o, gate_panels, step_panels;
+    float *packed; /* [f][TILE_ROWS] */
+    float *dense;  /* [m][c] */
+    float *states; /* [m][2 s]: forwards, backwards */
+    float *gates;  /* [TILE_ROWS][3 s]: what the blocks themselves add */
+    float *sums;   /* [step_panels][STEP_COLUMNS]: what the state before adds */
+    float *output; /* [TILE_ROWS][o] */
+} Task;
+
+typedef void (*Advance)(const Task *task, int backwards, const float *before, const float *gates, float *state);
+
+static Py_ssize_t panels_of(Py_ssize_t columns, Py_ssize_t width)
+{
+    return (columns + width - 1) / width;
+}
+
+/* Write the products of a few rows and of a weight of so many columns, in panels, plus a bias. */
+static void fill_rows(const float *const *rows, int count, Py_ssize_t step, Py_ssize_t k, const float *panels,
+                      const float *bias, Py_ssize_t columns, float *to)
+{
+    float tile[TILE_ROWS * TILE_COLUMNS];
+    Py_ssize_t first, column;
+    int row;
+    for (first = 0; first < columns; first += TILE_COLUMNS, panels += k * TILE_COLUMNS) {
+        Py_ssize_t width = columns - first < TILE_COLUMNS ? columns - first : TILE_COLUMNS;
+        core_multiply(rows, step, k, panels, tile);
+        for (row = 0; row < count; row++) {
+            for (column = 0; column < width; column++) {
+                to[row * columns + first + column] = tile[row * TILE_COLUMNS + column] + bias[first + column];
+            }
+        }
+    }
+}
+
+static void rectify(float *values, Py_ssize_t count)
+{
+    Py_ssize_t i;
+    for (i = 0; i < count; i++) {
+        values[i] = values[i] > 0 ? values[i] : 0;
+    }
+}
+
+static void fill_dense(const Task *task)
+{
+    const float *rows[TILE_ROWS];
+    Py_ssize_t begin, i;
+    int part;
+    for (begin = 0; begin < task->m; begin += TILE_ROWS) {
+        int count = task->m - begin < TILE_ROWS ? (int)(task->m - begin) : TILE_ROWS;
+        const float *mean = ITEMS(task->arrays[MEAN], float), *scale = ITEMS(task->arrays[SCALE], float);
+        float *to = task->packed;
+        for (part = 0; part < task->count; part++) {
+            const float *from = ITEMS(task->parts[part], float) + begin;
+            Py_ssize_t features = task->parts[part].length / task->m;
+            for (; features > 0; features--, from += task->m, to += TILE_ROWS, mean++, scale++) {
+                for (i = 0; i < count; i++) {
+                    float value = (from[i] - *mean) * *scale;
+                    value = value > -task->clip ? value : -task->clip;
+                    to[i] = value < task->clip ? value : task->clip;
+                }
+            }
+        }
+        for (i = 0; i < TILE_ROWS; i++) {
+            rows[i] = task->packed + i;
+        }
+        fill_rows(rows, count, TILE_ROWS, task->f, ITEMS(task->arrays[DENSE_PANELS], float),
+                  ITEMS(task->arrays[DENSE_BIAS], float), task->c, task->dense + begin * task->c);
+        rectify(task->dense + begin * task->c, count * task->c);
+    }
+}
+
+/* ---- One step of a state. Its functions are worked out by ratios of polynomials, to 1e-6. */
+
+static inline __attribute__((always_inline)) float tanh_of(float x)
+{
+    float square, above, below;
+    x = x < 7.9f ? x : 7.9f;
+    x = x > -7.9f ? x : -7.9f;
+    square = x * x;
+    above = square * -2.76076847742355e-16f + 2.00018790482477e-13f;
+    above = square * above + -8.60467152213735e-11f;
+    above = square * above + 5.12229709037114e-08f;
+    above = square * above + 1.48572235717979e-05f;
+    above = square * above + 6.37261928875436e-04f;
+    above = square * above + 4.89352455891786e-03f;
+    below = square * 1.19825839466702e-06f + 1.18534705686654e-04f;
+    below = square * below + 2.26843463243900e-03f;
+    below = square * below + 4.89352518554385e-03f;
+    return x * above / below;
+}
+
+typedef float Eight __attribute__((vector_size(32)));
+
+#define EACH_OF_EIGHT(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
+#define CLEAR(at) Eight sum##at = {0};
+#define ADD(at) \
+    memcpy(&items, panel + at * 8, sizeof items); \
+    sum##at += items * value;
+#define STORE(at) memcpy(sums + at * 8, &sum##at, sizeof(Eight));
+
+static inline __attribute__((always_inline)) void advance(const Task *task, int backwards, const float *before,
+                                                          const float *gates, float *state)
+{
+    const float *panel = ITEMS(task->arrays[STATE_PANELS], float)
+                         + backwards * task->step_panels * task->s * STEP_COLUMNS;
+    const float *bias = ITEMS(task->arrays[STATE_BIAS], float) + backwards * task->s;
+    float *sums = task->sums;
+    Py_ssize_t number, i, s = task->s;
+    for (number = 0; number < task->step_panels; number++, sums += STEP_COLUMNS) {
+        EACH_OF_EIGHT(CLEAR)
+        for (i = 0; i < s; i++, panel += STEP_COLUMNS) {
+            float value = before[i];
+            Eight items;
+            EACH_OF_EIGHT(ADD)
+        }
+        EACH_OF_EIGHT(STORE)
+    }
+    sums = task->sums;
+    for (i = 0; i < s; i++) {
+        float update = 0.5f + 0.5f * tanh_of(0.5f * (gates[i] + sums[i]));
+        float reset = 0.5f + 0.5f * tanh_of(0.5f * (gates[s + i] + sums[s + i]));
+        float candidate = tanh_of(gates[2 * s + i] + reset * (sums[2 * s + i] + bias[i]));
+        state[i] = candidate + update * (before[i] - candidate);
+    }
+}
+
+static void advance_anywhere(const Task *task, int backwards, const float *before, const float *gates, float *state)
+{
+    advance(task, backwards, before, gates, state);
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx2,fma"))) static void advance_fused(const Task *task, int backwards, const float *before,
+                                                              const float *gates, float *state)
+{
+    advance(task, backwards, before, gates, state);
+}
+#endif
+
+/* Read the blocks in one direction: what they add to the gates a tile at a time, then step by step. */
+static void fill_states(const Task *task, int backwards, Advance step)
+{
+    static const float nothing[MAX_UNITS];
+    const float *before = nothing, *rows[TILE_ROWS];
+    const float *panels = ITEMS(task->arrays[INPUT_PANELS], float)
+                          + backwards * task->gate_panels * task->c * TILE_COLUMNS;
+    const float *bias = ITEMS(task->arrays[INPUT_BIAS], float) + backwards * 3 * task->s;
+    Py_ssize_t begin;
+    int row;
+    for (begin = 0; begin < task->m; begin += TILE_ROWS) {
+        int count = task->m - begin < TILE_ROWS ? (int)(task->m - begin) : TILE_ROWS;
+        for (row = 0; row < TILE_ROWS; row++) {
+            Py_ssize_t block = begin + (row < count ? row : 0);
+            rows[row] = task->dense + (backwards ? task->m - 1 - block : block) * task->c;
+        }
+        fill_rows(rows, count, 1, task->c, panels, bias, 3 * task->s, task->gates);
+        for (row = 0; row < count; row++) {
+            Py_ssize_t block = backwards ? task->m - 1 - begin - row : begin + row;
+            float *state = task->states + (2 * block + backwards) * task->s;
+            step(task, backwards, before, task->gates + row * 3 * task->s, state);
+            before = state;
+        }
+    }
+}
+
+static void fill_logits(const Task *task, float last_bias)
+{
+    const float *weight = ITEMS(task->arrays[LAST_WEIGHT], float), *rows[TILE_ROWS];
+    float *logits = ITEMS(task->arrays[LOGITS], float);
+    Py_ssize_t begin, i;
+    int row;
+    for (begin = 0; begin < task->m; begin += TILE_ROWS) {
+        int count = task->m - begin < TILE_ROWS ? (int)(task->m - begin) : TILE_ROWS;
+        for (row = 0; row < TILE_ROWS; row++) {
+            rows[row] = task->states + (begin + (row < count ? row : 0)) * 2 * task->s;
+        }
+        fill_rows(rows, count, 1, 2 * task->s, ITEMS(task->arrays[OUTPUT_PANELS], float),
+                  ITEMS(task->arrays[OUTPUT_BIAS], float), task->o, task->output);
+        rectify(task->output, count * task->o);
+        for (row = 0; row < count; row++) {
+            float sum = last_bias;
+            for (i = 0; i < task->o; i++) {
+                sum += task->output[row * task->o + i] * weight[i];
+            }
+            logits[begin + row] = sum;
+        }
+    }
+}
+
+/* Borrow the parts of the features; 1, 0 where they do not fit, -1 with an exception set. */
+static int borrow_features(Task *task, PyObject *parts)
+{
+    Py_ssize_t count = PyTuple_Size(parts);
+    if (count < 1 || count > MAX_PARTS || task->m < 1) {
+        return 0;
+    }
+    while (task->count < count) {
+        Array *part = &task->parts[task->count];
+        if (array_borrow(part, PyTuple_GetItem(parts, task->count++), 4, 0, "part") < 0) {
+            return -1;
+        }
+        if (part->length % task->m != 0) {
+            return 0;
+        }
+        task->f += part->length / task->m;
+    }
+    return 1;
+}
+
+/* Find the sizes out and check them; 0 where they do not fit. */
+static int measure(Task *task)
+{
+    const Array *arrays = task->arrays;
+    task->c = arrays[DENSE_BIAS].length;
+    task->s = arrays[STATE_BIAS].length / 2;
+    task->o = arrays[OUTPUT_BIAS].length;
+    if (task->c < 1 || task->s < 1 || task->o < 1 || task->c > MAX_UNITS || task->s > MAX_UNITS || task->o > MAX_UNITS
+        || task->f > 1 << 20) {
+        return 0;
+    }
+    task->gate_panels = panels_of(3 * task->s, TILE_COLUMNS);
+    task->step_panels = panels_of(3 * task->s, STEP_COLUMNS);
+    return arrays[MEAN].length == task->f && arrays[SCALE].length == task->f
+           && arrays[DENSE_PANELS].length == panels_of(task->c, TILE_COLUMNS) * task->f * TILE_COLUMNS
+           && arrays[INPUT_PANELS].length == 2 * task->gate_panels * task->c * TILE_COLUMNS
+           && arrays[INPUT_BIAS].length == 6 * task->s && arrays[STATE_BIAS].length == 2 * task->s
+           && arrays[STATE_PANELS].length == 2 * task->step_panels * task->s * STEP_COLUMNS
+           && arrays[OUTPUT_PANELS].length == panels_of(task->o, TILE_COLUMNS) * 2 * task->s * TILE_COLUMNS
+           && arrays[LAST_WEIGHT].length == task->o && arrays[LOGITS].length == task->m;
+}
+
+/* 0, or -1 without memory. */
+static int prepare(Task *task)
+{
+    size_t size = sizeof(float);
+    task->packed = calloc((size_t)(task->f * TILE_ROWS) + 1, size);
+    task->dense = malloc(size * (size_t)(task->m * task->c));
+    task->states = malloc(size * (size_t)(task->m * 2 * task->s));
+    task->gates = malloc(size * (size_t)(TILE_ROWS * 3 * task->s));
+    task->sums = malloc(size * (size_t)(task->step_panels * STEP_COLUMNS));
+    task->output = malloc(size * (size_t)(TILE_ROWS * task->o));
+    return task->packed && task->dense && task->states && task->gates && task->sums && task->output ? 0 : -1;
+}
+
+static void release(Task *task)
+{
+    free(task->output);
+    free(task->sums);
+    free(task->gates);
+    free(task->states);
+    free(task->dense);
+    free(task->packed);
+    arrays_release(task->parts, task->count);
+    arrays_release(task->arrays, ARRAYS);
+}
+
+/* sequence_logits(parts: tuple of float32[..., m], clip, mean: float32[f], scale: float32[f],
+                   dense_panels: float32[panels, f, TILE_COLUMNS], dense_bias: float32[c],
+                   input_panels: float32[2, panels, c, TILE_COLUMNS], input_bias: float32[2, 3 s],
+                   state_panels: float32[2, panels, s, STEP_COLUMNS], state_bias: float32[2, s],
+                   output_panels: float32[panels, 2 s, TILE_COLUMNS], output_bias: float32[o],
+                   last_weight: float32[o], last_bias, logits: float32[m])
+
+   parts: the features of the blocks, feature by feature; panels: the columns of the weights, filled up with zeros; of the
+   gates, those of update, reset and candidate, one behind the other. */
+PyObject *core_sequence_logits(PyObject *module, PyObject *arguments)
+{
+    static const char *const names[ARRAYS] = {"mean", "scale", "dense_panels", "dense_bias", "input_panels", "input_bias",
+                                              "state_panels", "state_bias", "output_panels", "output_bias", "last_weight",
+                                              "logits"};
+    static const int sizes[ARRAYS] = {4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4};
+    PyObject *o[ARRAYS], *parts, *result = NULL;
+    Advance step = advance_anywhere;
+    float last_bias;
+    int fits, failed;
+    Task task;
+    (void)module;
+    memset(&task, 0, sizeof task);
+    if (!PyArg_ParseTuple(arguments, "O!fOOOOOOOOOOOfO", &PyTuple_Type, &parts, &task.clip, &o[MEAN], &o[SCALE],
+                          &o[DENSE_PANELS], &o[DENSE_BIAS], &o[INPUT_PANELS], &o[INPUT_BIAS], &o[STATE_PANELS],
+                          &o[STATE_BIAS], &o[OUTPUT_PANELS], &o[OUTPUT_BIAS], &o[LAST_WEIGHT], &last_bias, &o[LOGITS])) {
+        return NULL;
+    }
+    if (arrays_borrow(task.arrays, o, sizes, names, ARRAYS, LOGITS) < 0) {
+        goto done;
+    }
+    task.m = task.arrays[LOGITS].length;
+    if ((fits = borrow_features(&task, parts)) < 0) {
+        goto done;
+    }
+    if (!fits || !measure(&task)) {
+        PyErr_SetString(PyExc_ValueError, "not features and the weights of a network over sequences of blocks");
+        goto done;
+    }
+#if defined(__x86_64__)
+    step = core_register_bytes >= 32 ? advance_fused : advance_anywhere;
+#endif
+    Py_BEGIN_ALLOW_THREADS
+    failed = prepare(&task) < 0;
+    if (!failed) {
+        fill_dense(&task);
+        fill_states(&task, 0, step);
+        fill_states(&task, 1, step);
+        fill_logits(&task, last_bias);
+    }
+    Py_END_ALLOW_THREADS
+    result = failed ? PyErr_NoMemory() : Py_NewRef(Py_None);
+done:
+    release(&task);
+    return result;
+}
