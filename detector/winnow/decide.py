@@ -19,7 +19,7 @@ from winnow.evidence.main_content import (
     keep_structures_whole,
 )
 from winnow.evidence.marked_articles import cut_other_articles, cut_outside_marked_article
-from winnow.evidence.site_counts import move_by_site_counts, threshold_with_counts
+from winnow.evidence.site_counts import move_by_site_counts
 from winnow.models.scores import FixedThreshold
 from winnow.output.tables import in_table
 from winnow.output.text import leftovers, texts_without
@@ -64,14 +64,18 @@ def decide(page: Page, model: Model, counts: SiteCounts | None, options: Options
 
 
 def smooth(draft: Draft) -> None:
-    """Make the scores agree with the tree, and choose the threshold."""
+    """Make the scores agree with the tree, and choose the threshold.
+
+    The threshold that is chosen for a page makes up for what the model cannot know of single blocks. With the counts of
+    the site there is nothing to make up for, and even odds are better.
+    """
     draft.smoothed = _smoothed(draft, draft.scores)
     draft.choice = _choice(draft, draft.smoothed)
     if draft.page_scores is not draft.scores:
-        without = _choice(draft, _smoothed(draft, draft.page_scores))
-        draft.page_threshold = without.threshold
+        draft.page_threshold = _choice(draft, _smoothed(draft, draft.page_scores)).threshold
         if draft.options.scope == "auto" and not isinstance(draft.scores.decision, FixedThreshold):
-            draft.choice = threshold_with_counts(draft.choice, without, draft.options.favor)
+            even = FixedThreshold(0.5).choose(draft.smoothed.value, scope="auto", favor=draft.options.favor)
+            draft.choice = replace(draft.choice, threshold=even.threshold)
 
 
 def cut_template(draft: Draft) -> None:
@@ -132,7 +136,7 @@ _ARCHIVE_BARS: Final = question("id", parts=("wm-ipp",))  # of the Wayback Machi
 def estimate_confidence(draft: Draft) -> None:
     """Say how good the text will be, after all that has moved and overruled the scores.
 
-    What the trees expect of a cut was learned on pages alone. With counts it goes together with the F1 that the scores
+    What the decision expects was learned on pages alone. With counts it goes together with the F1 that the scores
     themselves expect, as fitted on the marked pages of whole sites: a linear function of both.
     """
     confidence = draft.choice.confidence
@@ -146,7 +150,7 @@ def estimate_confidence(draft: Draft) -> None:
     draft.choice = replace(draft.choice, confidence=confidence)
 
 
-_CONFIDENCE: Final = np.array([0.594, 0.220, 0.180])
+_CONFIDENCE: Final = np.array([0.123, 0.609, 0.292])
 
 STEPS: Final[tuple[Callable[[Draft], None], ...]] = (
     cut_outside_marked_article,

@@ -9,20 +9,19 @@ left out.
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from winnow.evidence.draft import Reason
-from winnow.models.scores import FixedThreshold, log_odds
 from winnow.places import CODES, clipped_log_odds, look_at_others, place_levels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from winnow.evidence.draft import Draft
-    from winnow.models.scores import Choice, Favor, Model, Scores
+    from winnow.models.scores import Model, Scores
     from winnow.page.page import Page
 
 
@@ -46,11 +45,10 @@ class Evidence:
     constant: float
 
 
-LEARNED: Final = Evidence(share=1.746, everywhere=3.0, place=0.607, presence=1.892, constant=-2.216)
-"""As learned, but for ``everywhere``, of which 0.7 is learned: up to 3 all figures are the same, and what is on all
+LEARNED: Final = Evidence(share=2.594, everywhere=3.0, place=0.632, presence=1.190, constant=-1.869)
+"""As learned, but for ``everywhere``, of which 0.4 is learned: up to 3 all figures are the same, and what is on all
 pages should go however sure its page is of it."""
 
-_ARTICLE_STRICTNESS: Final = 0.5
 _MIN_PAGES: Final = 2
 _AGREEING: Final = 2  # pages at each place that are taken to agree with the block
 _FEW: Final = 0.5  # pages without the place, added to those that were counted
@@ -123,22 +121,3 @@ def with_site_counts(
     moved = columns @ np.array(astuple(evidence))
     is_element = np.arange(len(df)) < page.n
     return scores.adjusted(np.where((df == 0) | (is_element & (moved <= 0)), 0.0, moved))
-
-
-def threshold_with_counts(choice: Choice, without: Choice, favor: Favor) -> Choice:
-    """Choose the threshold for scores that counts have moved.
-
-    The threshold that the model chooses for a page makes up for what it cannot know of single blocks. With the counts
-    of the site there is less to make up for: even odds are better, and on articles, of which the model knows where they
-    end, half of the log-odds of its own threshold.
-
-    Args:
-        choice: by the moved scores.
-        without: by the page's own.
-        favor: which mistakes are worse.
-    """
-    even = FixedThreshold(0.5).choose(np.empty(0), scope="auto", favor=favor).threshold
-    if without.kind != "article":
-        return replace(choice, threshold=even)
-    strictest = log_odds(np.float64(min(choice.threshold, without.threshold)), 1e-4)
-    return replace(choice, threshold=float(1 / (1 + np.exp(-_ARTICLE_STRICTNESS * strictest))))
