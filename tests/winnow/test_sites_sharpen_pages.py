@@ -76,7 +76,7 @@ def test_the_first_page_of_a_site_is_cleaned_as_if_alone() -> None:
 
 
 def test_what_the_site_repeats_is_cut_even_from_the_midst_of_content() -> None:
-    notice = "<p><a href=/c>Write to the editors</a> or <a href=/d>come to the quay</a></p>"
+    notice = "<p>Write to the editors if you have seen more of it than we did, or come to see us on the quay.</p>"
     site = Site()
     pages = [page_of(number, beside=notice) for number in range(30)]
     for number, page in enumerate(pages):
