@@ -86,7 +86,7 @@ def _progress(web: DemoWeb) -> Callable[[float], None]:
             return
         printed = time.monotonic()
         asked = sum(len(web.requests(name)) for name in web.urls)
-        line = f"  {seconds:5.1f} s  {asked:4} requests answered so far"
+        line = f"  {seconds:5.1f} s  {f'{asked:4} requests answered' if asked else 'Scrapy is starting'}"
         sys.stdout.write(f"\r{line}" if live else f"{line}\n")
         sys.stdout.flush()
 
