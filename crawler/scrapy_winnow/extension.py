@@ -27,7 +27,7 @@ from scrapy_winnow.worker import freeze_loaded
 from winnow.fingerprints import FINGERPRINT_VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Hashable
 
     from scrapy.crawler import Crawler
 
@@ -54,7 +54,7 @@ class Winnow:
     def __init__(self, crawler: Crawler) -> None:
         self.config = config_of(crawler)
         self.cleaner = Cleaner(self.config, self.count)
-        self.sources = ItemSources()
+        self.sources = ItemSources(self.warn_once)
         self.counts: NodeCounts | None = None
         self.duplicates: DuplicateIndex | None = None
         self.before_close: list[Callable[[str | None], Awaitable[object]]] = []
@@ -63,6 +63,7 @@ class Winnow:
         self._connection: Connection | None = None
         self._server: EmbeddedServer | None = None
         self._failed_steps: set[str] = set()
+        self._warned: set[Hashable] = set()
         crawler.signals.connect(self.open, signals.spider_opened)
         crawler.signals.connect(self.close, signals.spider_closed)
 
@@ -79,6 +80,12 @@ class Winnow:
     def count(self, stat: str) -> None:
         """Add one to a stat of :mod:`scrapy_winnow.stats`."""
         self._crawler.stats.inc_value(stat)
+
+    def warn_once(self, about: Hashable, message: str, *args: object) -> None:
+        """Log a warning, the first time that there is one about this."""
+        if about not in self._warned:
+            self._warned.add(about)
+            logger.warning(message, *args, extra=self.log_extra)
 
     def step(self, doing: str, stat: str, url: str | None = None) -> Step:
         """Return a context for a step that may fail on its own: an error is counted, and logged once for each step.

@@ -1,29 +1,28 @@
 """What a request says of its page, and which page an item came from.
 
 The middleware hands its work to the pipeline here, outside the item. Nothing outlives a response: a page, whose lxml
-tree can be ten times its HTML, is looked up by its response, which holds that tree anyway, and goes with it. An item is
-remembered until the pipeline has asked for it.
+tree can be ten times its HTML, is looked up by its response, which holds that tree anyway, and goes with it.
 """
 
 from __future__ import annotations
 
-import logging
-from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary, ref
 
 from scrapy_winnow.storage.keys import site_of
 from winnow.rules import Rules
 
 if TYPE_CHECKING:
-    from scrapy.http import Response
+    from scrapy.http import Request, Response
 
     from scrapy_winnow.storage.evidence import HashedUnits, SiteEvidence
     from winnow.rules import Rule
 
-logger = logging.getLogger(__name__)
+Warn = Callable[..., None]
+"""As :meth:`scrapy_winnow.extension.Winnow.warn_once`."""
 
 META: Final = "winnow"
 """Name of the entry in a request's ``meta``."""
@@ -52,14 +51,8 @@ class RequestOptions:
     model: str | None = None
     rules: Rules | None = _NO_RULES
 
-    @classmethod
-    def of(cls, response: Response) -> Self:
-        """Read the options of a response's request; what makes no sense is logged and ignored."""
-        value = response.meta.get(META, True) if response.request is not None else True
-        return cls().updated(value, response.url)
-
-    def updated(self, value: object, url: str | None) -> Self:
-        """Return them with those in ``value``, a mapping or a truth value, for the page at ``url``."""
+    def updated(self, value: object, warn: Warn) -> RequestOptions:
+        """Return them with those in ``value``, a mapping or a truth value; ``warn`` is told what makes no sense."""
         if not isinstance(value, Mapping):
             is_off = not value or str(value).lower() in _OFF
             return replace(self, count=False, clean=False) if is_off and value is not None else self
@@ -68,17 +61,12 @@ class RequestOptions:
             try:
                 chosen |= {} if option is None else {name: _checked(name, option)}
             except ValueError as error:
-                why = f": {error}" if str(error) else ""
-                logger.warning("%r of %s: ignored %r: %r%s", META, url, name, option, why)
+                warn((META, name), "%r: ignored %r: %r%s", META, name, option, f": {error}" if str(error) else "")
         return replace(self, **chosen)
 
     def rules_of(self, crawl: Rules, url: str | None) -> tuple[Rule, ...]:
         """Return the rules for a page, those of the crawl first."""
         return () if self.rules is None else crawl.of(url) + self.rules.of(url)
-
-    def site_of(self, response: Response) -> str | None:
-        """Return the site that a response counts for; ``None`` where it has none."""
-        return self.site or site_of(response.url)
 
 
 _OFF: Final = frozenset({"no", "off", "false", "0"})
@@ -90,20 +78,18 @@ def _checked(name: object, option: object) -> object:
     """The value of an option; a ``ValueError`` where it makes no sense."""
     if name == "rules":
         return None if option is False else Rules(() if option is True else option)  # type: ignore[arg-type]
-    if name not in _TYPES or not isinstance(option, _TYPES[name]):
-        raise ValueError
+    if name not in _TYPES:
+        raise ValueError(f"there are {', '.join(_TYPES)}")
+    if not isinstance(option, _TYPES[name]):
+        raise ValueError(f"it takes a {_TYPES[name].__name__}")  # noqa: TRY004  (as for all that makes no sense)
     if name == "site":
         return site_of(str(option) if "://" in str(option) else f"https://{option}/")
     return option
 
 
-_MAX_ITEMS: Final = 1_000
-"""Items that no pipeline of ours has asked for are forgotten beyond this many."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False, weakref_slot=True)
 class ItemSource:
-    """What the middleware found out about a response.
+    """What the middleware finds out about a response.
 
     Attributes:
         url: address of the response.
@@ -126,25 +112,43 @@ class ItemSource:
         return self.html is not None and any(html is own or html == own for own in self.html)
 
 
+_response: Final[ContextVar[ref[Response] | None]] = ContextVar("winnow_response", default=None)
+
+
 class ItemSources:
-    """Where the items came from that are on their way from the middleware to the pipeline."""
+    """Which response the item came from that a pipeline is given, whatever objects other pipelines have made of it.
 
-    def __init__(self) -> None:
+    Scrapy takes the items of a response through the pipelines in tasks that begin in the one that calls
+    ``process_spider_input``, and so with its context variables.
+
+    Args:
+        warn: warns of options that make no sense.
+    """
+
+    def __init__(self, warn: Warn) -> None:
+        self._warn = warn
         self._sources: WeakKeyDictionary[Response, ItemSource] = WeakKeyDictionary()
-        self._items: OrderedDict[int, tuple[Any, ref[Response]]] = OrderedDict()
 
-    def add_response(self, response: Response, source: ItemSource) -> None:
-        """Keep what is known of a response as long as it lives."""
-        self._sources[response] = source
+    def options_of(self, request: Request | None) -> RequestOptions:
+        """Return the options of a request."""
+        return DEFAULT if request is None else DEFAULT.updated(request.meta.get(META), self._warn)
 
-    def add_item(self, item: Any, response: Response) -> None:
-        """Remember that the item came from the response; the item is held, so that its id stays its own."""
-        self._items[id(item)] = item, ref(response)
-        if len(self._items) > _MAX_ITEMS:
-            self._items.popitem(last=False)
+    def of(self, response: Response) -> ItemSource:
+        """Return what is known of a response, for the middleware to add to."""
+        source = self._sources.get(response)
+        if source is None:
+            options = self.options_of(response.request)
+            source = ItemSource(response.url, options.site or site_of(response.url), options)
+            self._sources[response] = source
+        return source
 
-    def take(self, item: Any) -> ItemSource | None:
-        """Return where an item came from, once; ``None`` for an item that did not come through the middleware."""
-        noted = self._items.pop(id(item), None)
-        response = noted[1]() if noted else None
+    def enter(self, response: Response) -> ItemSource:
+        """Have the items that this task and those begun in it go on with come from the response."""
+        _response.set(ref(response))
+        return self.of(response)
+
+    def current(self) -> ItemSource | None:
+        """Return where the item of this task came from; ``None`` for one that came from no response."""
+        known = _response.get()
+        response = known() if known is not None else None
         return self._sources.get(response) if response is not None else None

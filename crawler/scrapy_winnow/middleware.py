@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self, TypeGuard
-from weakref import WeakKeyDictionary
 
 from scrapy import Request
 from scrapy.http import HtmlResponse
 
 from scrapy_winnow import stats
 from scrapy_winnow.extension import Winnow, winnow_of
-from scrapy_winnow.item_sources import ItemSource, RequestOptions
 from scrapy_winnow.storage.evidence import HashedPage, page_id_of
 from winnow.page.page import Limits, Page, PageTooLarge
 from winnow.page.parsing import is_binary, with_all_text
@@ -22,6 +20,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from scrapy_winnow.item_sources import ItemSource
     from scrapy_winnow.storage.evidence import HashedUnits, SiteEvidence
     from winnow.models.scores import Model
 
@@ -39,7 +38,6 @@ class CountNodes:
         self._crawler = crawler
         self._winnow = winnow
         self._limits = winnow.cleaner.options.limits
-        self._read: WeakKeyDictionary[Response, HashedPage] = WeakKeyDictionary()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -50,64 +48,40 @@ class CountNodes:
         """Read the page: a callback that returns a list has run, and may have changed the tree, before its output."""
         # What goes wrong here goes wrong again when the page is to be counted, and is logged and counted there.
         with suppress(Exception):
-            cleaner = self._winnow.cleaner
-            if not self._is_page(response) or cleaner.reads_elsewhere(response.body):
-                return
-            if cleaner.is_light(response.body):
-                self._read[response] = _read_from_tree(response, self._limits, cleaner.model)
+            source, cleaner = self._winnow.sources.enter(response), self._winnow.cleaner
+            is_here = cleaner.is_light(response.body) and not cleaner.reads_elsewhere(response.body)
+            if is_here and _is_page(response, source):
+                source.hashed = _read_from_tree(response, self._limits, cleaner.model)
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Count the page, then pass the callback's output on as it is."""
-        source = None
         with self._winnow.step("count the page", stats.PAGES_FAILED, response.url):
-            source = await self._source_of(response)
-        sources = self._winnow.sources
-        with self._winnow.step("remember the page", stats.PAGES_FAILED, response.url):
-            sources.add_response(response, source or ItemSource(response.url, options=RequestOptions.of(response)))
+            await self._read(response, self._winnow.sources.of(response))
         async for output in result:
-            if output is not None and not isinstance(output, Request):
-                sources.add_item(output, response)
             yield output
 
-    async def _source_of(self, response: Response) -> ItemSource:
-        options = RequestOptions.of(response)
-        if not self._is_page(response):
-            self._winnow.count(stats.PAGES_SKIPPED)
-            return ItemSource(response.url, options.site_of(response), options)
+    async def _read(self, response: Response, source: ItemSource) -> None:
+        """Read and count a page, and note what comes out."""
+        winnow = self._winnow
+        if not _is_page(response, source):
+            winnow.count(stats.PAGES_SKIPPED)
+            return
         try:
-            hashed = await self._hashed(response)
+            if source.hashed is None:
+                self._limits.check("bytes", len(response.body))
+                source.hashed = await winnow.cleaner.read_page(response.text, response.url)
         except PageTooLarge:
-            self._winnow.count(stats.PAGES_TOO_LARGE)
-            return ItemSource(response.url, options.site_of(response), options)
-        evidence = None
-        with self._winnow.step("count the page", stats.PAGES_FAILED, response.url):
-            evidence = await self._count(response, hashed, options)
-        own = (response.text, response.body)
-        return ItemSource(response.url, options.site_of(response), options, html=own, hashed=hashed, evidence=evidence)
+            winnow.count(stats.PAGES_TOO_LARGE)
+            return
+        source.html = response.text, response.body
+        source.evidence = await self._count(response, source, source.hashed)
 
-    @staticmethod
-    def _is_page(response: Response) -> TypeGuard[HtmlResponse]:
-        """Whether a response is a page of a site that is not to be left alone; servers call many a PDF HTML."""
-        if not isinstance(response, HtmlResponse):
-            return False
-        options = RequestOptions.of(response)
-        wanted = options.count or options.clean
-        found = 200 <= response.status < 300 and wanted and options.site_of(response) is not None
-        return found and not is_binary(response.body)
-
-    async def _hashed(self, response: HtmlResponse) -> HashedUnits:
-        hashed = self._read.pop(response, None)
-        if hashed is not None:
-            return hashed
-        self._limits.check("bytes", len(response.body))
-        return await self._winnow.cleaner.read_page(response.text, response.url)
-
-    async def _count(self, response: HtmlResponse, hashed: HashedUnits, options: RequestOptions) -> SiteEvidence | None:
-        winnow, site = self._winnow, str(options.site_of(response))
+    async def _count(self, response: HtmlResponse, source: ItemSource, hashed: HashedUnits) -> SiteEvidence | None:
+        winnow, site = self._winnow, str(source.site)
         evidence = None
         if winnow.counts is None:
             winnow.count(stats.PAGES_UNCOUNTED)
-        elif winnow.config.read_only or not options.count:
+        elif winnow.config.read_only or not source.options.count:
             evidence = await winnow.counts.read(site, hashed.fingerprints)
             winnow.count(stats.PAGES_UNCOUNTED if evidence is None else stats.PAGES_READ)
         else:
@@ -122,6 +96,14 @@ class CountNodes:
         """What stands for the request: by default its method, canonical address and body, after redirects."""
         request = response.request or Request(response.url)
         return page_id_of(self._crawler.request_fingerprinter.fingerprint(request))
+
+
+def _is_page(response: Response, source: ItemSource) -> TypeGuard[HtmlResponse]:
+    """Whether a response is a page of a site that is not to be left alone; servers call many a PDF HTML."""
+    if not isinstance(response, HtmlResponse) or not 200 <= response.status < 300:
+        return False
+    is_wanted = source.site is not None and (source.options.count or source.options.clean)
+    return is_wanted and not is_binary(response.body)
 
 
 def _stat_of(evidence: SiteEvidence | None) -> str:

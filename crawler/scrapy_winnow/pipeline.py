@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -32,10 +31,9 @@ if TYPE_CHECKING:
     from scrapy_winnow.storage.index import DuplicateIndex
     from winnow.duplicates import Verdict
 
-logger = logging.getLogger(__name__)
-
 _STATUS_STATS: Final = {
     "cleaned": stats.ITEMS_CLEANED,
+    "from_data": stats.ITEMS_CLEANED,
     "fallback": stats.ITEMS_FALLBACK,
     "empty": stats.ITEMS_EMPTY,
     "too_large": stats.ITEMS_TOO_LARGE,
@@ -80,14 +78,15 @@ class CleanItems:
             DropItem: the item is a near-duplicate and ``WINNOW_DROP_DUPLICATES`` is on.
         """
         winnow, step = self._winnow, self._winnow.step
-        source = winnow.sources.take(item)
+        source = winnow.sources.current()
         found = cleaned = verdict = None
         with step("read the item", stats.ITEMS_FAILED, source.url if source is not None else None):
             found = self._html_of(item, source)
         if found is None:
             return item
         adapter, html, url, options = found
-        site = _site_of(source, url)
+        # The site that the response was counted for, whatever address the item itself gives.
+        site = source.site if source is not None and source.site is not None else site_of(url or "")
         with step("clean the item", stats.ITEMS_FAILED, url):
             cleaned = await self._clean(html, url, site, source, options)
         if cleaned is None:
@@ -117,7 +116,7 @@ class CleanItems:
         own = adapter.get(META) if adapter is not None else None
         if adapter is not None and own is not None:
             _delete(adapter, META)
-            options = options.updated(own, source.url if source is not None else None)
+            options = options.updated(own, winnow.warn_once)
         if not options.clean:
             winnow.count(stats.ITEMS_OPTED_OUT)
             return None
@@ -191,12 +190,6 @@ class CleanItems:
             raise DropItem(f"the text is that of {verdict.duplicate_of}", log_level="INFO")
 
 
-def _site_of(source: ItemSource | None, url: str | None) -> str | None:
-    """The site that an item's page was counted for: that of its response, whatever address the item itself gives."""
-    site = source.site or site_of(source.url) if source is not None else None
-    return site if site is not None or url is None else site_of(url)
-
-
 class ItemWriter:
     """Fills fields of items; an item whose class refuses them is not lost.
 
@@ -207,7 +200,6 @@ class ItemWriter:
     def __init__(self, winnow: Winnow) -> None:
         self._winnow = winnow
         self._config = winnow.config
-        self._warned: set[tuple[type, str]] = set()
 
     def write(self, adapter: ItemAdapter, values: dict[str, object]) -> None:
         """Fill the fields that the item has room for; one that holds something already is the user's and stays.
@@ -231,30 +223,23 @@ class ItemWriter:
 
     def warn_of_no_html(self, item: object, adapter: ItemAdapter | None) -> None:
         """Warn, once for each kind of item, that it has nothing to be cleaned."""
-        if self._is_first(type(item), "html"):
-            logger.warning(
-                "Items of %s have no field %r to be cleaned and go on as they are; WINNOW_HTML_FIELD names the field "
-                "that holds the HTML, and the first of them has %s",
-                *(_name_of(type(item)), self._config.html_field),
-                ", ".join(map(repr, adapter or ())) or "no field at all",
-                extra=self._winnow.log_extra,
-            )
+        self._winnow.warn_once(
+            (type(item), "html"),
+            "Items of %s have no field %r to be cleaned and go on as they are; WINNOW_HTML_FIELD names the field that "
+            "holds the HTML, and the first of them has %s",
+            *(_name_of(type(item)), self._config.html_field),
+            ", ".join(map(repr, adapter or ())) or "no field at all",
+        )
 
     def _warn_of_no_room(self, kind: type) -> None:
         """Warn, once for each kind of item, that nothing of the content could be written on it."""
-        wanted = any(self._config.field_names[name] for name in _CONTENT)
-        if wanted and self._is_first(kind, "room"):
-            logger.warning(
+        if any(self._config.field_names[name] for name in _CONTENT):
+            self._winnow.warn_once(
+                (kind, "room"),
                 "Items of %s have no room for their clean text: they need a field %r that is empty and can be set, or "
                 "WINNOW_FIELD_NAMES with the name of another",
                 *(_name_of(kind), self._config.field_names["text"] or "text"),
-                extra=self._winnow.log_extra,
             )
-
-    def _is_first(self, kind: type, what: str) -> bool:
-        is_first = (kind, what) not in self._warned
-        self._warned.add((kind, what))
-        return is_first
 
 
 def _fill(adapter: ItemAdapter, field: str, value: object) -> bool:

@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence  # noqa: TC003
 from typing import Any
 
+from scrapy import Request  # noqa: TC002
 from scrapy.crawler import Crawler  # noqa: TC002
 from scrapy.http import Response  # noqa: TC002
 from scrapy_poet.page_input_providers import PageObjectInputProvider
 
 from scrapy_winnow.content import Content
 from scrapy_winnow.extension import winnow_of
-from scrapy_winnow.item_sources import RequestOptions
+from scrapy_winnow.storage.keys import site_of
 
 
 class ContentProvider(PageObjectInputProvider):
@@ -33,17 +34,20 @@ class ContentProvider(PageObjectInputProvider):
     async def __call__(
         self,
         to_provide: Collection[Callable[..., Any]],  # noqa: ARG002  (there is one class)
+        request: Request,
         response: Response,
         crawler: Crawler,
     ) -> Sequence[Content]:
-        """Clean a response."""
+        """Clean a response, as its request wants it; one that is to be left alone is content without a text."""
         winnow = winnow_of(crawler)
-        options = RequestOptions.of(response)
+        options = winnow.sources.options_of(request)
+        if not options.clean:
+            return [Content(url=response.url)]
         html = getattr(response, "text", None)
         if not isinstance(html, str):
             return [Content(url=response.url, status="binary")]
         hashed = evidence = None
-        site = options.site_of(response)
+        site = options.site or site_of(response.url)
         if winnow.counts is not None and site is not None:
             hashed = await winnow.cleaner.read(html, response.url)
             if hashed is not None:

@@ -186,6 +186,14 @@ class LosingPipeline:
         return dict(item)
 
 
+class ReplacingPipeline:
+    """Makes a dataclass of each item, before ours sees it."""
+
+    async def process_item(self, item):
+        await asyncio.sleep(0)
+        return DataclassItem("http://elsewhere.example/", item["html"])
+
+
 def prepare(process, plan):
     """Make the crawl of a plan; return its crawler and the list that its items will be in."""
     settings = {**({"ADDONS": {"scrapy_winnow.Addon": 500}} if plan.get("addon", True) else MANUAL), **plan["settings"]}

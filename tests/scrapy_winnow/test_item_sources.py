@@ -1,45 +1,44 @@
+import asyncio
 import gc
 import weakref
 
 import pytest
+from scrapy import Request
 from scrapy.http import HtmlResponse
 
-from scrapy_winnow.item_sources import _MAX_ITEMS, ItemSource, ItemSources, RequestOptions
+from scrapy_winnow.item_sources import DEFAULT, ItemSource, ItemSources
 
 
-def _response(number: int = 0) -> HtmlResponse:
-    return HtmlResponse(f"http://a.example/{number}", body=b"<p>words</p>", encoding="utf-8")
+def _response(number: int = 0, **meta: object) -> HtmlResponse:
+    url = f"http://a.example/{number}"
+    return HtmlResponse(url, body=b"<p>words</p>", encoding="utf-8", request=Request(url, meta=meta))
 
 
-def test_an_item_leads_to_its_page_once():
-    sources, response, item = ItemSources(), _response(), {"url": "x"}
-    source = ItemSource(response.url)
-    sources.add_response(response, source)
-    sources.add_item(item, response)
-    assert sources.take({"url": "x"}) is None
-    assert sources.take(item) is source
-    assert sources.take(item) is None
+async def test_whatever_begins_with_a_response_has_it_for_its_source() -> None:
+    sources = ItemSources(print)
+
+    async def sources_of(number: int) -> tuple[ItemSource | None, ItemSource | None]:
+        response = _response(number)
+        sources.enter(response)
+        await asyncio.sleep(0)
+        return sources.of(response), await asyncio.create_task(_current(sources))
+
+    for of_response, of_item in await asyncio.gather(*map(sources_of, range(3))):
+        assert of_item is of_response
+    assert sources.current() is None
 
 
-def test_nothing_outlives_its_response():
-    sources, response, item = ItemSources(), _response(), {"url": "x"}
-    source = ItemSource(response.url)
-    alive = weakref.ref(response)
-    sources.add_response(response, source)
-    sources.add_item(item, response)
+async def _current(sources: ItemSources) -> ItemSource | None:
+    return sources.current()
+
+
+async def test_nothing_outlives_its_response() -> None:
+    sources, response = ItemSources(print), _response()
+    alive = weakref.ref(sources.enter(response)), weakref.ref(response)
     del response
     gc.collect()
-    assert alive() is None
-    assert sources.take(item) is None
-
-
-def test_items_that_nobody_asks_for_are_forgotten():
-    sources, response = ItemSources(), _response()
-    sources.add_response(response, ItemSource(response.url))
-    items = [{"number": number} for number in range(_MAX_ITEMS + 10)]
-    for item in items:
-        sources.add_item(item, response)
-    assert [sources.take(item) is None for item in items] == [True] * 10 + [False] * _MAX_ITEMS
+    assert [each() for each in alive] == [None, None]
+    assert sources.current() is None
 
 
 def test_html_is_of_a_page_when_it_is_the_whole_page():
@@ -54,5 +53,5 @@ def test_html_is_of_a_page_when_it_is_the_whole_page():
 
 @pytest.mark.parametrize(("value", "is_on"), [(False, False), (0, False), ("no", False), (True, True), (None, True)])
 def test_a_page_is_left_alone_by_any_word_for_no(value: object, is_on: bool) -> None:
-    options = RequestOptions().updated(value, "https://a.example/")
+    options = DEFAULT.updated(value, print)
     assert (options.count, options.clean) == (is_on, is_on)

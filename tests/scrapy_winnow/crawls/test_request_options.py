@@ -19,6 +19,24 @@ async def test_pages_behind_one_host_count_for_the_sites_that_they_are_of(web, c
     assert await _pages_counted(connection, prefix, web.host) == 0
 
 
+REPLACED = {"ITEM_PIPELINES": {"__main__.ReplacingPipeline": 50}}
+
+
+@pytest.mark.parametrize(
+    ("meta", "stats"),
+    [
+        ({"winnow": False}, {"winnow/pages/skipped": 12, "winnow/items/opted_out": 12}),
+        (
+            {"winnow": {"site": "news.example"}},
+            {"winnow/pages/counted": 12, "winnow/items/cleaned": 12, "winnow/items/with_site_evidence": 3},
+        ),
+    ],
+)
+def test_items_that_another_pipeline_replaces_are_those_of_their_page(web, crawl, meta, stats):
+    crawled = crawl(urls=web.add_articles(12), meta=meta, **REPLACED, WINNOW_DUPLICATES=False, CONCURRENT_REQUESTS=1)
+    assert {name: n for name, n in crawled.winnow_stats.items() if name != "winnow/items/without_field"} == stats
+
+
 async def test_a_page_is_only_counted(web, crawl, connection, prefix):
     crawled = crawl(urls=web.add_articles(3), meta={"winnow": {"clean": False}})
     assert crawled.winnow_stats == {"winnow/pages/counted": 3, "winnow/items/opted_out": 3}
@@ -39,12 +57,12 @@ def test_near_duplicates_are_dropped_on_request(web, crawl):
     assert len(crawled.items) == 1
 
 
-def test_another_model_cleans_and_what_makes_no_sense_is_ignored(web, crawl):
-    (url,) = web.add_articles(1)
-    crawled = crawl(urls=[url], meta={"winnow": {"model": "logistic", "color": "red", "clean": "yes"}})
+def test_another_model_cleans_and_what_makes_no_sense_is_ignored_and_said_once(web, crawl):
+    url, *others = web.add_articles(3)
+    crawled = crawl(urls=[url, *others], meta={"winnow": {"model": "logistic", "color": "red", "clean": "yes"}})
     assert crawled.item(url)["label_version"].startswith("logistic-")
-    assert "ignored 'color': 'red'" in crawled.log
-    assert "ignored 'clean': 'yes'" in crawled.log
+    assert crawled.log.count("ignored 'color': 'red': there are count, clean, site") == 1
+    assert crawled.log.count("ignored 'clean': 'yes': it takes a bool") == 1
 
 
 def test_a_model_that_is_not_there_costs_no_item(web, crawl):

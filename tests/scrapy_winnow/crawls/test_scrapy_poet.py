@@ -32,6 +32,8 @@ class Spider(scrapy.Spider):
         for url in sys.argv[2:]:
             yield scrapy.Request(url, callback=self.parse)
             yield scrapy.Request(url + "?page", callback=self.parse_page)
+        yield scrapy.Request(sys.argv[2] + "?alone", callback=self.parse, meta={"winnow": False})
+        yield scrapy.Request(sys.argv[2] + "?model", callback=self.parse, meta={"winnow": {"model": "logistic"}})
 
     async def parse(self, response, content: Content):
         yield content
@@ -62,7 +64,7 @@ def out(tmp_path: Path) -> Path:
 
 def test_callbacks_and_page_objects_get_the_content_they_ask_for(web, out):
     urls = web.add_articles(12)
-    web.pages |= {f"{path}?page": page for path, page in web.pages.items()}
+    web.pages |= {f"{path}?{query}": page for path, page in web.pages.items() for query in ("page", "alone", "model")}
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(out), *urls], capture_output=True, text=True, check=False, cwd=out.parent
     )
@@ -71,13 +73,20 @@ def test_callbacks_and_page_objects_get_the_content_they_ask_for(web, out):
     items = [json.loads(line) for line in out.read_text().splitlines()]
     contents = [item for url in urls for item in items if item.get("kind") != "page object" and item["url"] == url]
     assert len(contents) == len(urls)
-    assert all(item["text"].startswith("Story") for item in items)
+    alone, by_model = (
+        next(item for item in items if item.get("url") == f"{urls[0]}?{key}") for key in ("alone", "model")
+    )
+    assert alone.pop("url")
+    assert not any(alone.values())
+    assert by_model["label_version"].startswith("logistic-")
+    assert all(item["text"].startswith("Story") for item in items if item is not alone)
     assert contents[-1]["label_source"] == "site"
     assert contents[0]["markdown"].startswith("# Story 0\n\n")
     assert contents[0]["metadata"]["headline"] == "Story 0"
     stats = json.loads(done.stdout.splitlines()[-1])
-    assert stats["winnow/pages/counted"] + stats.get("winnow/pages/repeated", 0) == 24
+    assert stats["winnow/pages/counted"] + stats.get("winnow/pages/repeated", 0) == 25
     assert stats["winnow/items/without_html"] == 12, "those of the page object"
+    assert stats["winnow/items/opted_out"] == 1
 
 
 def test_the_item_class_has_every_field_that_is_written():
