@@ -165,7 +165,7 @@ class Winnow:
         def total(*names: str) -> int:
             return sum(self._crawler.stats.get_value(name, 0) for name in names)
 
-        raw = total(stats.ITEMS_WITHOUT_HTML, stats.ITEMS_NOT_HTML, stats.ITEMS_FAILED)
+        raw = total(stats.ITEMS_WITHOUT_HTML, stats.ITEMS_NOT_HTML, stats.ITEMS_WITHOUT_FIELD, stats.ITEMS_FAILED)
         if raw and not total(stats.ITEMS_CLEANED, stats.ITEMS_FALLBACK, stats.ITEMS_EMPTY, stats.ITEMS_TOO_LARGE):
             logger.error("None of the %d items of this crawl was cleaned", raw, extra=self.log_extra)
 

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import MutableMapping
 from contextvars import ContextVar
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Self
+from dataclasses import dataclass, field, is_dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
 from itemadapter import ItemAdapter
 from scrapy import signals
 from scrapy.exceptions import DropItem
+from w3lib.url import add_or_replace_parameter
+from xxhash import xxh3_64_hexdigest
 
 from scrapy_winnow import stats
 from scrapy_winnow.content import Content
 from scrapy_winnow.extension import Winnow, winnow_of
-from scrapy_winnow.item_sources import DEFAULT, META, RequestOptions
+from scrapy_winnow.item_sources import DEFAULT, META
 from scrapy_winnow.storage.keys import site_of
 from winnow.cleaned import NOT_HTML
 from winnow.duplicates import KEEP, near_duplicates
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from scrapy_winnow.fields import CleanedItem
-    from scrapy_winnow.item_sources import ItemSource
+    from scrapy_winnow.item_sources import ItemSource, RequestOptions
     from scrapy_winnow.storage.evidence import HashedUnits, SiteEvidence
     from scrapy_winnow.storage.index import DuplicateIndex
     from winnow.duplicates import Verdict
@@ -45,6 +48,22 @@ _CONTENT: Final = frozenset({"text", "clean_html", "markdown"})
 
 STORE_TIMEOUT_S: Final = 10.0
 """How long a copy waits to see whether its original is stored; then it goes on, and both may be."""
+
+
+class _ItemPage(NamedTuple):
+    """What there is to clean of an item.
+
+    Attributes:
+        html: its HTML.
+        url: address of the page, where known.
+        document: what stands for it in the near-duplicate index.
+        options: of its request, and its own.
+    """
+
+    html: str | bytes
+    url: str | None
+    document: str | None
+    options: RequestOptions
 
 
 class CleanItems:
@@ -79,43 +98,40 @@ class CleanItems:
         """
         winnow, step = self._winnow, self._winnow.step
         source = winnow.sources.current()
-        found = cleaned = verdict = None
+        page = cleaned = verdict = None
+        is_written = False
+        adapter = ItemAdapter(item) if ItemAdapter.is_item(item) else None
         with step("read the item", stats.ITEMS_FAILED, source.url if source is not None else None):
-            found = self._html_of(item, source)
-        if found is None:
-            return item
-        adapter, html, url, options = found
-        # The site that the response was counted for, whatever address the item itself gives.
-        site = source.site if source is not None and source.site is not None else site_of(url or "")
-        with step("clean the item", stats.ITEMS_FAILED, url):
-            cleaned = await self._clean(html, url, site, source, options)
+            page = self._page_of(item, adapter, source)
+        if adapter is None or page is None:
+            return item if adapter is None else adapter.item
+        with step("clean the item", stats.ITEMS_FAILED, page.url):
+            cleaned = await self._clean(page, source)
         if cleaned is None:
-            return item
-        winnow.count(_STATUS_STATS[cleaned.status])
+            return adapter.item
         if cleaned.values["comments"]:
             winnow.count(stats.ITEMS_WITH_COMMENTS)
         if cleaned.with_evidence:
             winnow.count(stats.ITEMS_WITH_EVIDENCE)
-        if url is not None:
-            with step("look for near-duplicates of the item", stats.ITEMS_INCOMPLETE, url):
-                verdict = await self._find_original(url, cleaned)
+        if page.document is not None:
+            with step("look for near-duplicates of the item", stats.ITEMS_INCOMPLETE, page.url):
+                verdict = await self._find_original(page.document, cleaned)
         if verdict is not None:
             cleaned.values["duplicate_of"] = verdict.duplicate_of
-            self._drop_same_text(verdict, cleaned, options)
-        with step("fill the fields of the item", stats.ITEMS_INCOMPLETE, url):
-            self._writer.write(adapter, cleaned.values)
-        return item
+            self._drop_same_text(verdict, cleaned, page.options)
+        with step("fill the fields of the item", stats.ITEMS_INCOMPLETE, page.url):
+            is_written = self._writer.write(adapter, cleaned.values)
+        if is_written:
+            winnow.count(_STATUS_STATS[cleaned.status])
+        return adapter.item
 
-    def _html_of(
-        self, item: Any, source: ItemSource | None
-    ) -> tuple[ItemAdapter, str | bytes, str | None, RequestOptions] | None:
-        """The item, its HTML, address and options; ``None`` for one that goes on as it is, which is counted."""
+    def _page_of(self, item: Any, adapter: ItemAdapter | None, source: ItemSource | None) -> _ItemPage | None:
+        """What there is to clean of an item; ``None`` for one that goes on as it is, which is counted."""
         winnow = self._winnow
-        adapter = ItemAdapter(item) if ItemAdapter.is_item(item) else None
         options = source.options if source is not None else DEFAULT
         own = adapter.get(META) if adapter is not None else None
         if adapter is not None and own is not None:
-            _delete(adapter, META)
+            _take_off(adapter, META)
             options = options.updated(own, winnow.warn_once)
         if not options.clean:
             winnow.count(stats.ITEMS_OPTED_OUT)
@@ -132,20 +148,18 @@ class CleanItems:
             return None
         if winnow.config.encoding is not None and isinstance(html, bytes):
             html = decode(html, winnow.config.encoding)
-        url = adapter.get(winnow.config.url_field)
+        url = document = adapter.get(winnow.config.url_field)
         if not isinstance(url, str):
-            url = source.url if source is not None else None
-        return adapter, html, url, options
+            url = document = source.url if source is not None else None
+            if source is not None and not source.is_of(html):  # a part of the page is a document of its own
+                raw = html if isinstance(html, bytes) else html.encode("utf-8", "surrogatepass")
+                document = add_or_replace_parameter(source.url, "part", xxh3_64_hexdigest(raw))
+        return _ItemPage(html, url, document, options)
 
-    async def _clean(
-        self,
-        html: str | bytes,
-        url: str | None,
-        site: str | None,
-        source: ItemSource | None,
-        options: RequestOptions,
-    ) -> CleanedItem:
-        winnow, cleaner = self._winnow, self._winnow.cleaner
+    async def _clean(self, page: _ItemPage, source: ItemSource | None) -> CleanedItem:
+        winnow, cleaner, html, url = self._winnow, self._winnow.cleaner, page.html, page.url
+        # The site that the response was counted for, whatever address the item itself gives.
+        site = source.site if source is not None and source.site is not None else site_of(url or "")
         hashed: HashedUnits | None = None
         evidence: SiteEvidence | None = None
         if source is not None and source.html is not None and source.hashed is not None and source.is_of(html):
@@ -157,18 +171,18 @@ class CleanItems:
                 with winnow.step("look up the counts for the item", stats.ITEMS_INCOMPLETE, url):
                     evidence = await winnow.counts.read(site, hashed.fingerprints)
         counts = hashed.counts(evidence) if hashed is not None and evidence is not None else None
-        rules = options.rules_of(winnow.config.rules, url)
-        return await cleaner.clean(html, url, hashed, counts, options.model, rules)
+        rules = page.options.rules_of(winnow.config.rules, url)
+        return await cleaner.clean(html, url, hashed, counts, page.options.model, rules)
 
-    async def _find_original(self, url: str, cleaned: CleanedItem) -> Verdict | None:
+    async def _find_original(self, document: str, cleaned: CleanedItem) -> Verdict | None:
         winnow = self._winnow
         if winnow.duplicates is None:
             return None
         if self._unstored is not None:
-            verdict = await self._unstored.find(winnow.duplicates, url, cleaned.shingles)
+            verdict = await self._unstored.find(winnow.duplicates, document, cleaned.shingles)
         else:
             writes = not winnow.config.read_only  # a look counts no page that the call could go along with
-            verdict = await winnow.duplicates.find(url, cleaned.shingles, enter=writes, can_wait=writes)
+            verdict = await winnow.duplicates.find(document, cleaned.shingles, enter=writes, can_wait=writes)
         if verdict is None or verdict.duplicate_of is None:
             return None
         winnow.count(stats.ITEMS_DUPLICATE)
@@ -186,6 +200,7 @@ class CleanItems:
         config, choice = self._winnow.config, options.drop_duplicates
         is_same = verdict.is_same_text(cleaned.shingles, config.duplicates_sketch, config.duplicates_resemblance)
         if is_same and (config.drop_duplicates if choice is None else choice):
+            self._winnow.count(_STATUS_STATS[cleaned.status])
             self._winnow.count(stats.ITEMS_DROPPED)
             raise DropItem(f"the text is that of {verdict.duplicate_of}", log_level="INFO")
 
@@ -200,26 +215,31 @@ class ItemWriter:
     def __init__(self, winnow: Winnow) -> None:
         self._winnow = winnow
         self._config = winnow.config
+        self._wants_content = any(self._config.field_names[name] for name in _CONTENT)
 
-    def write(self, adapter: ItemAdapter, values: dict[str, object]) -> None:
-        """Fill the fields that the item has room for; one that holds something already is the user's and stays.
+    def write(self, adapter: ItemAdapter, values: dict[str, object]) -> bool:
+        """Fill the fields that the item has; one that holds something already is the user's and stays.
 
-        The HTML is taken off, where it is not to be kept, once the content has a place on the item.
+        The HTML is taken off, where it is not to be kept, once the content has a place on the item. The adapter has
+        another item of the class afterwards where the one that came cannot be changed.
+
+        Returns:
+            Whether something of the content was written.
         """
-        unwritten = has_content = False
+        has_content, problems = not self._wants_content, {}
         for name, value in values.items():
-            field = self._config.field_names[name]
-            if field is None:
+            if (field := self._config.field_names[name]) is None:
                 continue
-            is_written = _fill(adapter, field, value)
-            unwritten |= not is_written and name != "title"
-            has_content |= is_written and name in _CONTENT
-        if not self._config.keep_html and has_content:
-            unwritten |= not _delete(adapter, self._config.html_field)
-        if unwritten:
-            self._winnow.count(stats.ITEMS_WITHOUT_FIELD)
+            problem = _fill(adapter, field, value)
+            has_content |= problem is None and name in _CONTENT
+            problems[name] = problem
         if not has_content:
-            self._warn_of_no_room(type(adapter.item))
+            self._warn_of_no_room(type(adapter.item), problems)
+        elif not self._config.keep_html and self._wants_content and not _take_off(adapter, self._config.html_field):
+            problems["html"] = "cannot be taken off"
+        if not has_content or any(problem not in {None, _MISSING, _HELD} for problem in problems.values()):
+            self._winnow.count(stats.ITEMS_WITHOUT_FIELD)
+        return has_content
 
     def warn_of_no_html(self, item: object, adapter: ItemAdapter | None) -> None:
         """Warn, once for each kind of item, that it has nothing to be cleaned."""
@@ -231,39 +251,61 @@ class ItemWriter:
             ", ".join(map(repr, adapter or ())) or "no field at all",
         )
 
-    def _warn_of_no_room(self, kind: type) -> None:
+    def _warn_of_no_room(self, kind: type, problems: dict[str, str | None]) -> None:
         """Warn, once for each kind of item, that nothing of the content could be written on it."""
-        if any(self._config.field_names[name] for name in _CONTENT):
-            self._winnow.warn_once(
-                (kind, "room"),
-                "Items of %s have no room for their clean text: they need a field %r that is empty and can be set, or "
-                "WINNOW_FIELD_NAMES with the name of another",
-                *(_name_of(kind), self._config.field_names["text"] or "text"),
-            )
+        reasons = [f"{self._config.field_names[name]!r} {problems[name]}" for name in _CONTENT if problems.get(name)]
+        self._winnow.warn_once(
+            (kind, "room"),
+            "Items of %s go on without their clean text: the field %s. WINNOW_FIELD_NAMES can name another",
+            *(_name_of(kind), " and ".join(sorted(reasons))),
+        )
 
 
-def _fill(adapter: ItemAdapter, field: str, value: object) -> bool:
-    """Set a field unless it holds something; return whether it was set."""
+_MISSING: Final = "is not declared"
+_HELD: Final = "holds something already"
+
+
+def _fill(adapter: ItemAdapter, field: str, value: object) -> str | None:
+    """Set a field unless it holds something; return why it was not set."""
     try:
         if adapter.get(field):
-            return False
+            return _HELD
+        _set(adapter, field, value)
+    except KeyError:
+        return _MISSING
+    except Exception as error:  # whatever the item's class raises
+        return f"refuses it ({type(error).__name__}: {error})"
+    return None
+
+
+def _set(adapter: ItemAdapter, field: str, value: object) -> None:
+    """Set a field; where the item cannot be changed, the adapter gets a copy of it."""
+    item = adapter.item
+    try:
         adapter[field] = value
+    except KeyError:
+        raise
     except Exception:
-        return False
-    return True
+        if is_dataclass(item) and not isinstance(item, type):
+            item = replace(item, **{field: value})
+        elif hasattr(item, "__attrs_attrs__"):
+            import attrs  # noqa: PLC0415  (it is there, since the item's class was made with it)
+
+            item = attrs.evolve(item, **{field: value})
+        elif getattr(item, "model_config", {}).get("frozen"):
+            item = item.model_copy(update={field: value})
+        else:
+            raise
+        adapter.adapter = type(adapter.adapter)(item)
 
 
-def _delete(adapter: ItemAdapter, field: str) -> bool:
+def _take_off(adapter: ItemAdapter, field: str) -> bool:
+    """Remove a field, or empty it where the class declares it; return whether this could be done."""
     try:
-        del adapter[field]
-    except Exception:
-        return _clear(adapter, field)
-    return True
-
-
-def _clear(adapter: ItemAdapter, field: str) -> bool:
-    try:
-        adapter[field] = None
+        if isinstance(adapter.item, MutableMapping):
+            del adapter[field]
+        else:
+            _set(adapter, field, None)
     except Exception:
         return False
     return True

@@ -75,7 +75,8 @@ ITEMS_INCOMPLETE: Final = _stat(
     "without what the step would have written, the first failure of each is in the log",
 )
 ITEMS_WITHOUT_FIELD: Final = _stat(
-    "items/without_field", "items that had no room for some field, or held something there already"
+    "items/without_field",
+    "items that took no content, which are not counted as cleaned, or whose class refused a field that it declares",
 )
 ITEMS_DUPLICATE: Final = _stat("items/duplicate", "near-duplicates found")
 ITEMS_DROPPED: Final = _stat("items/dropped", "near-duplicates dropped")

@@ -98,7 +98,7 @@ class Rules:
         if not self._by_site:
             return ()
         try:
-            host = urlsplit(url or "").hostname or ""
+            host = (urlsplit(url or "").hostname or "").rstrip(".")
         except ValueError:
             host = ""
         return self._of_host(host)

@@ -62,11 +62,26 @@ class ScrapyItem(scrapy.Item):
     title = scrapy.Field()
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class FrozenItem:
     url: str
-    html: str
+    html: str | None
     text: str = ""
+    template_share: float = 0.0
+    title: str | None = None
+
+
+@attrs.frozen
+class FrozenAttrsItem:
+    url: str
+    html: str | None
+    text: str = ""
+    template_share: float = 0.0
+    title: str | None = None
+
+
+class FrozenPydanticItem(PydanticItem, frozen=True):
+    pass
 
 
 class RoomlessItem(scrapy.Item):
@@ -98,7 +113,10 @@ ODD_URLS = ["http://[broken", "http://a.example:99999/", "http://a.example/\udc8
 
 MAKERS = {
     "odd": lambda response: [{"url": url, "html": response.text} for url in ODD_URLS],
-    "frozen": lambda response: FrozenItem(response.url, response.text),
+    "frozen dataclass": lambda response: FrozenItem(response.url, response.text),
+    "frozen attrs": lambda response: FrozenAttrsItem(response.url, response.text),
+    "frozen pydantic": lambda response: FrozenPydanticItem(url=response.url, html=response.text),
+    "parts": lambda response: [{"html": f"<p>{part}</p>"} for part in response.css("p::text").getall()],
     "roomless": lambda response: RoomlessItem(url=response.url, html=response.text),
     "forbidding": lambda response: ForbiddingItem(url=response.url, html=response.text),
     "dict": lambda response: {"url": response.url, "html": response.text},

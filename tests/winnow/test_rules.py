@@ -44,6 +44,7 @@ def test_rules_keep_and_drop_whatever_else_says_and_are_the_reason() -> None:
         ("EXAMPLE.org", URL, True),
         ("", None, True),
         ("b.example.org", URL, False),
+        ("example.org", "https://example.org./", True),
         ("example.org", "https://badexample.org/", False),
         ("example.org", None, False),
         ("bücher.example", "https://www.xn--bcher-kva.example:8080/a", True),

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import re
+from contextlib import suppress
 from functools import lru_cache
+from ipaddress import IPv6Address
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import urlsplit
 
@@ -38,14 +40,18 @@ _LONGEST_NAME: Final = 253
 def site_of(url: str) -> str | None:
     """Return the host of a page's address, with its port where that is not the usual one.
 
-    Whatever could leave a key or its hash tag (braces, white space, control and non-ASCII characters) is
-    percent-encoded, and a name that is longer than DNS allows is replaced by its hash.
+    However it is written a host has one name: in lower case, without a dot at its end, in punycode as Scrapy has it, an
+    IPv6 address as short as it goes and in brackets. Whatever could leave a key or its hash tag (braces, white space,
+    control and non-ASCII characters) is percent-encoded, and a name that is longer than DNS allows is replaced by its
+    hash.
 
     Returns:
         The name, or ``None`` for addresses without a host, such as ``file:`` and ``data:``, and for broken ones.
 
-    >>> site_of("https://News.example:8080/2026/storm.html")
+    >>> site_of("https://News.example.:8080/2026/storm.html")
     'news.example:8080'
+    >>> site_of("https://bücher.example/"), site_of("http://[0:0::1]:80/")
+    ('xn--bcher-kva.example', '[::1]')
     """
     # A page's links lead to few hosts: what is behind the host is cut off where it is plain to see, the rest is known.
     begin = len("https://") if url.startswith("https://") else len("http://") if url.startswith("http://") else 0
@@ -56,11 +62,15 @@ def site_of(url: str) -> str | None:
 def _name_in(url: str) -> str | None:
     try:
         parts = urlsplit(url)
-        host, port = parts.hostname, parts.port
+        host, port = (parts.hostname or "").rstrip("."), parts.port
+        host = f"[{IPv6Address(host)}]" if ":" in host else host
     except ValueError:
         return None
     if parts.scheme not in _DEFAULT_PORTS or not host:
         return None
+    if not host.isascii():
+        with suppress(UnicodeError):
+            host = host.encode("idna").decode("ascii").rstrip(".")
     name = host if port in {None, _DEFAULT_PORTS[parts.scheme]} else f"{host}:{port}"
     raw = name.lower().encode("utf-8", "surrogatepass")
     if len(raw) > _LONGEST_NAME:
