@@ -21,7 +21,7 @@ help: ## this list
 # while the dependencies are unpacked.
 PIP    = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint $(PINS)
 NEEDED = import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
-    print(*project["dependencies"], *project["optional-dependencies"].get("inspect", []), sep="\n")
+    print(*project["dependencies"], sep="\n")
 $(VENV)/.package: pyproject.toml $(PINS) hatch_build.py $(shell find detector/winnow/core/source -name "*.[ch]")
 	@echo "1/3  Making an environment in $(VENV) ..."
 	@$(PYTHON) -m venv $(VENV)
@@ -95,7 +95,7 @@ lock: ## pin the newest versions that the suite runs with, and the lowest ones t
 	$(PYTHON) -m venv .venv-lock
 	.venv-lock/bin/python -m pip install --quiet --upgrade uv
 	$(UV_COMPILE) --extra dev --extra peers --extra release --output-file requirements/locked.txt
-	$(UV_COMPILE) --extra archives --extra inspect --extra metrics --extra s3 --extra train --resolution lowest-direct --output-file .venv-lock/lowest.txt
+	$(UV_COMPILE) --extra archives --extra metrics --extra s3 --extra train --resolution lowest-direct --output-file .venv-lock/lowest.txt
 	$(UV_COMPILE) --extra dev --constraint .venv-lock/lowest.txt --output-file requirements/lowest.txt
 
 release-check: $(VENV)/.installed ## build what is to be published, check it, install it into every Python found, run the demo there

@@ -155,15 +155,9 @@ def _show_hosts(records: Iterable[HostRecord], names: set[str], *, as_json: bool
 
 
 def watch_hosts(records: HostRecords, names: Sequence[str]) -> None:
-    """Show hosts until interrupted, those with the latest pages first.
+    """Show hosts until interrupted, those with the latest pages first."""
+    from rich.live import Live  # noqa: PLC0415
 
-    Raises:
-        CommandError: rich is not installed.
-    """
-    try:
-        from rich.live import Live  # noqa: PLC0415
-    except ImportError as error:
-        raise CommandError("--watch needs more than the core: pip install 'scrapy-winnow[inspect]'") from error
     before: dict[str, int] = {}
     with Live(screen=True, auto_refresh=False) as live:
         while True:

@@ -93,11 +93,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run(options: argparse.Namespace) -> int:
     """Write the file, or serve until interrupted."""
-    try:
-        import jinja2  # noqa: F401, PLC0415
-        import markdown_it  # noqa: F401, PLC0415
-    except ImportError as error:
-        raise CommandError("inspect needs more than the core: pip install 'scrapy-winnow[inspect]'") from error
     from scrapy_winnow.inspector.documents import DocumentError  # noqa: PLC0415
     from scrapy_winnow.inspector.server import InspectorServer, render_document  # noqa: PLC0415
 

@@ -46,10 +46,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run(options: argparse.Namespace) -> int:
     """Read the sources and write the report."""
-    try:
-        from scrapy_winnow.report.document import render_report  # noqa: PLC0415
-    except ImportError as error:
-        raise CommandError("report needs more than the core: pip install 'scrapy-winnow[inspect]'") from error
+    from scrapy_winnow.report.document import render_report  # noqa: PLC0415
     from scrapy_winnow.report.records import CrawlRecord  # noqa: PLC0415
 
     if not options.sources and not options.redis_url:

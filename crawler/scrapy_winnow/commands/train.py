@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from scrapy_winnow.commands.common import FAILED, CommandError, Progress, reason
 
 if TYPE_CHECKING:
-    from winnow.training import Trained
+    from winnow.training.report import Trained
 
 _FEW_SITES: Final = 20
 _POOR_RECALL: Final = 0.2
@@ -115,10 +115,13 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def run(options: argparse.Namespace) -> int:
     """Train, write model and card, and print the metrics."""
     from winnow.models import DEFAULT_MODEL  # noqa: PLC0415  (help and usage errors need not wait for numpy)
-    from winnow.training import train  # noqa: PLC0415  (scikit-learn is slow to import)
 
     if options.processes < 1:
         raise CommandError("--processes: at least 1")
+    try:
+        from winnow.training.train import train  # noqa: PLC0415  (scikit-learn is slow to import)
+    except ImportError as error:
+        raise CommandError(f"training needs {error.name}: pip install 'scrapy-winnow[train]'") from error
     try:
         trained = train(
             options.sites,

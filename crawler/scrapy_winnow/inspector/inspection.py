@@ -304,7 +304,7 @@ class Inspection:
 
     def outputs(self, trial: Trial) -> dict[str, Any]:
         """Return the outputs under some settings: HTML, Markdown, metadata and the fields of an item."""
-        from markdown_it import MarkdownIt  # noqa: PLC0415  (of the extra [inspect], and not needed for the scores)
+        from markdown_it import MarkdownIt  # noqa: PLC0415  (not needed for the scores)
 
         cleaned = self.cleaned(trial)
         known = self.evidence(trial.pages)

@@ -55,11 +55,6 @@ class CrawlReport:
         config = config_of(crawler)
         if config.report is None or not config.is_crawl:
             raise NotConfigured
-        try:
-            import jinja2  # noqa: F401, PLC0415
-        except ImportError:
-            logger.warning("No report is written: it needs pip install 'scrapy-winnow[inspect]'")
-            raise NotConfigured from None
         self._crawler = crawler
         self._path = Path(config.report)
         self._config = config
@@ -129,7 +124,7 @@ class CrawlReport:
         record.inspect_options = _inspect_options(self._config, settings)
         winnow = self._crawler.get_extension(Winnow)
         try:
-            from scrapy_winnow.report.document import render_report  # noqa: PLC0415  (of the extra [inspect])
+            from scrapy_winnow.report.document import render_report  # noqa: PLC0415  (slow to import)
 
             document = await run_in_thread(render_report, record, None if winnow is None else winnow.cleaner.model)
             self._path.write_text(document, encoding="utf-8", errors="replace")
@@ -182,17 +177,13 @@ def _versions() -> dict[str, str]:
 class CrawlProgress:
     """``WINNOW_PROGRESS``: pages, speed, fraction of text cut, settled hosts, waiting requests, and errors.
 
-    It is shown if standard error is a terminal and ``rich`` is installed. Each crawl of a process has a line.
+    It is shown if standard error is a terminal. Each crawl of a process has a line.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         config = config_of(crawler)
         if not (config.progress and config.is_crawl and sys.stderr.isatty()):
             raise NotConfigured
-        try:
-            import rich  # noqa: F401, PLC0415
-        except ImportError:
-            raise NotConfigured from None
         self._crawler = crawler
         self._share_field = config.field_names["template_share"]
         self._cut = self._cut_of = 0.0

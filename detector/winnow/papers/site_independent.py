@@ -7,7 +7,6 @@ from hashlib import md5
 from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
-from scipy.sparse import csr_matrix
 
 from winnow.page.tags import tag_set
 from winnow.page.tree import outermost, subtree_sums, within
@@ -120,17 +119,14 @@ class Discretisation:
         """Number of binary features: one for each interval of the features that were cut."""
         return sum(len(cuts) + 1 for cuts in self.cuts if len(cuts))
 
-    def binary(self, matrix: NDArray[np.floating]) -> csr_matrix:
-        """Sparse float[e, size], one for the interval that each value lies in; features without a cut are left out."""
-        columns, first = [], 0
-        for values, cuts in zip(matrix.T, self.cuts, strict=True):
-            if len(cuts):
-                columns.append(first + np.searchsorted(cuts, values, side="left"))
-                first += len(cuts) + 1
-        rows = len(matrix)
-        column = np.stack(columns, axis=1).ravel() if columns else np.zeros(0, np.int64)
-        row_ends = np.arange(rows + 1) * len(columns)
-        return csr_matrix((np.ones(len(column)), column, row_ends), (rows, self.size))
+    def binary(self, matrix: NDArray[np.floating]) -> NDArray[np.bool_]:
+        """Bool[e, size], true for the interval that each value lies in; features without a cut are left out."""
+        intervals = [
+            np.searchsorted(cuts, values, side="left")[:, None] == np.arange(len(cuts) + 1)
+            for values, cuts in zip(matrix.T, self.cuts, strict=True)
+            if len(cuts)
+        ]
+        return np.concatenate([np.zeros((len(matrix), 0), bool), *intervals], axis=1)
 
 
 # Blocks of the site-independent detector: which of them a site repeats, and which only one of its pages has.

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from scrapy_winnow.commands import main, train
-from winnow.training import Metrics
+from winnow.training.report import Metrics
 
 
 def _sentences(subject: str, count: int) -> str:
@@ -92,11 +92,14 @@ def test_gold_pages_that_cannot_be_used_are_refused(
     assert message in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("package", ["rapidfuzz.distance", "scipy.optimize"])
 def test_a_missing_package_is_named(
-    sites: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    package: str, sites: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "rapidfuzz.distance", None)
+    monkeypatch.setitem(sys.modules, package, None)
     arguments = ["train", str(sites), "--gold", str(tmp_path / "gold.jsonl"), "-o", str(tmp_path / "m.npz")]
+    for module in [name for name in sys.modules if name.startswith("winnow.training.")]:
+        monkeypatch.delitem(sys.modules, module)
     assert main([*arguments, "--model", "blocks"]) == 2
     assert "pip install 'scrapy-winnow[train]'" in capsys.readouterr().err
 

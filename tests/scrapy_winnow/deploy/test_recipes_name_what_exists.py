@@ -64,4 +64,4 @@ def test_the_image_has_what_the_settings_of_the_recipes_need():
     (unasked,) = re.findall(r"^ARG EXTRAS=(.*)$", image, re.MULTILINE)
     (more,) = re.findall(r"--build-arg EXTRAS=(\S+)", image)
     known = tomllib.loads((DEPLOY.parent / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    assert {"inspect", "metrics"} <= set(unasked.split(",")) < set(more.split(",")) <= set(known)
+    assert {"metrics"} <= set(unasked.split(",")) < set(more.split(",")) <= set(known)

@@ -11,12 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import pytest
-from scrapy.exceptions import NotConfigured
-from scrapy.utils.test import get_crawler
-
 from scrapy_winnow.commands import main
-from scrapy_winnow.report.crawl import CrawlReport
 
 CRAWL = Path(__file__).parent.parent / "crawl_process.py"
 ALONE = {"WINNOW_SITE_EVIDENCE": False, "WINNOW_DUPLICATES": False}
@@ -105,12 +100,3 @@ def test_a_report_that_cannot_be_written_changes_nothing_else(web, crawl, tmp_pa
     assert len(crawled.items) == 3
     assert crawled.stats["finish_reason"] == "finished"
     assert "Could not write the report" in crawled.log
-
-
-def test_a_report_without_its_packages_is_a_warning(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setitem(sys.modules, "jinja2", None)
-    with pytest.raises(NotConfigured):
-        CrawlReport(get_crawler(settings_dict={"WINNOW_REPORT": "report.html"}))
-    assert [record.levelname for record in caplog.records if "scrapy-winnow[inspect]" in record.message] == ["WARNING"]

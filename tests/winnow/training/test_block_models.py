@@ -16,13 +16,13 @@ from demo.web import build_site
 from winnow import Page, load_model
 from winnow.features.blocks import STATIC_NAMES
 from winnow.models.blocks import BlockModel
-from winnow.training import TRAINERS, Trained, find_sites, train
 from winnow.training.blocks import Calibration, train_blocks
 from winnow.training.evaluation import GoldPage
 from winnow.training.examples import BlockPage, block_page, label_gold_pages, label_sites
 from winnow.training.gold import GoldExample, gold_examples
 from winnow.training.networks import Recipe, learn_tables, stacked_token_features, train_block_model
 from winnow.training.report import GOLD_LABELS, SITE_LABELS, model_card
+from winnow.training.train import TRAINERS, Trained, find_sites, train
 
 RECIPE = Recipe(hidden=(8, 4), networks=1, teachers=1, epochs=2, min_steps=150, sequence=(8, 4, 4))
 TINY = Recipe(hidden=(4, 2), networks=2, teachers=1, epochs=1, min_steps=10, sequence=(8, 4, 4))

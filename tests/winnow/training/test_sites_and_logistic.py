@@ -10,10 +10,10 @@ from demo.web import generate
 from winnow.models import load_model
 from winnow.page.page import Page
 from winnow.papers.page_level import LogisticModel
-from winnow.training import TRAINERS, Site, Trained, find_sites, train
 from winnow.training.logistic import THRESHOLDS, best_threshold
 from winnow.training.report import SITE_LABELS
 from winnow.training.sites import CONTENT, IGNORED, TEMPLATE, SiteCounts
+from winnow.training.train import TRAINERS, Site, Trained, find_sites, train
 
 DATE = datetime.date(2024, 2, 29)
 

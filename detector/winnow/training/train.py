@@ -1,0 +1,125 @@
+"""Training of page-level models: sites to labels, labels to examples, examples to weights and a model card."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from functools import partial
+from typing import TYPE_CHECKING, Final, Protocol
+
+from winnow.models import DEFAULT_MODEL
+from winnow.models.blocks import BLOCKS
+from winnow.papers.methods import METHODS
+from winnow.papers.page_level import LOGISTIC
+from winnow.training.blocks import train_blocks
+from winnow.training.logistic import train_logistic
+from winnow.training.report import Metrics, Trained, model_card
+from winnow.training.sites import SITE_LEVEL_METHOD, Site, find_sites
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+    from pathlib import Path
+
+    from winnow.progress import Progress
+
+__all__ = ["TRAINERS", "Metrics", "Site", "Trained", "Trainer", "find_sites", "train"]
+
+
+class Trainer(Protocol):
+    """Makes one kind of model; raises as :func:`train` does where sites or gold text do not do."""
+
+    def __call__(
+        self,
+        sites: Sequence[Site],
+        gold: Sequence[Path] = (),
+        *,
+        labels: str = SITE_LEVEL_METHOD,
+        seed: int = 0,
+        processes: int = 1,
+        progress: Progress | None = None,
+    ) -> Trained:
+        """Train from sites and, if the kind of model uses it, gold text."""
+        ...
+
+
+TRAINERS: Final[dict[str, Trainer]] = {BLOCKS: train_blocks, LOGISTIC: train_logistic}
+"""How each kind of model is made, by its name."""
+
+
+def train(
+    sites_dir: Path,
+    *,
+    output: Path,
+    model: str = DEFAULT_MODEL,
+    gold: Sequence[Path] = (),
+    marks: bool = False,
+    whole_sites: Path | None = None,
+    folders: Sequence[Path] = (),
+    leave_out: Collection[str] = (),
+    folds: Path | None = None,
+    labels: str = SITE_LEVEL_METHOD,
+    sources: str = "",
+    seed: int = 0,
+    processes: int = 1,
+    date: datetime.date | None = None,
+    progress: Progress | None = None,
+) -> Trained:
+    """Train a model, and write it with its model card (``.md``) beside it.
+
+    Args:
+        sites_dir: folder of sites, one folder a site.
+        output: file to write, ending in ``.npz``.
+        model: kind of model, one of :data:`TRAINERS`.
+        gold: files of gold pages, for kinds of models that learn from them too.
+        marks: learn from the marks of authors on pages of the sites, too, for kinds of models that do.
+        whole_sites: file of pages whose blocks people have marked, for kinds of models that learn from gold text.
+        folders: further folders of the sites that these are from.
+        leave_out: collections of the gold files that are not learned from.
+        folds: folder for the models without a fold each, and ``folds.json`` with the fold of each source.
+        labels: the site-level method that labels the sites, one of :data:`winnow.papers.methods.METHODS`.
+        sources: whom the pages are from, as Markdown for the model card.
+        seed: the same seed and the same pages give the same weights.
+        processes: worker processes that read pages.
+        date: date on the model card; today's by default.
+        progress: called with how many things are done, of how many, and the name of the last one or of the next step.
+
+    Raises:
+        FileNotFoundError: there is no such folder, or the HTML of a gold page is missing.
+        ImportError: the gold text needs a package that is not installed.
+        ValueError: the kind of model or the file name will not do, or sites or gold text are not what it needs.
+    """
+    if model not in TRAINERS:
+        raise ValueError(f"no such kind of model: {model!r}; there are {', '.join(sorted(TRAINERS))}")
+    if labels not in METHODS:
+        raise ValueError(f"no such method: {labels!r}; there are {', '.join(METHODS)}")
+    if output.suffix != ".npz":
+        raise ValueError(f"the model's file must end in .npz: {output}")
+    if marks and model != BLOCKS:
+        raise ValueError(f"marks of authors are for the kind {BLOCKS!r}, not {model!r}")
+    sites = find_sites(sites_dir)
+    trainer = (
+        partial(train_blocks, marks=marks, whole_sites=whole_sites, folders=folders, leave_out=leave_out)
+        if model == BLOCKS
+        else TRAINERS[model]
+    )
+    trained = trainer(sites, gold, labels=labels, seed=seed, processes=processes, progress=progress)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    trained.model.save(output)
+    if folds is not None:
+        folds.mkdir(parents=True, exist_ok=True)
+        for fold, fold_model in enumerate(trained.fold_models):
+            fold_model.save(folds / f"without-{fold}.npz")
+        fold_of = json.dumps(dict(trained.fold_of), indent=1, sort_keys=True)
+        (folds / "folds.json").write_text(fold_of, encoding="utf-8")
+    with_gold = "".join(f" --gold {file.parent.name}/{file.name}" for file in gold)
+    with_gold += f" --whole-sites {whole_sites.name}" if whole_sites else ""
+    with_gold += "".join(f" --folder {each.name}" for each in folders)
+    with_gold += "".join(f" --leave-out {name}" for name in leave_out)
+    with_gold += " --marks" if marks else ""
+    with_labels = f" --labels {labels}" if labels != SITE_LEVEL_METHOD else ""
+    command = f"winnow train {sites_dir.name}{with_gold}{with_labels} -o {output.name} --model {model} --seed {seed}"
+    card = model_card(
+        trained, data=sites_dir.name, command=command, date=date or datetime.date.today(), sources=sources
+    )
+    output.with_suffix(".md").write_text(card, encoding="utf-8")
+    return trained
