@@ -87,11 +87,21 @@ static void fill_dense(const Task *task)
 
 /* ---- One step of a state. Its functions are worked out by ratios of polynomials, to 1e-6. */
 
-static inline __attribute__((always_inline)) float tanh_of(float x)
+typedef float Eight __attribute__((vector_size(32)));
+typedef int32_t Mask __attribute__((vector_size(32)));
+
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE Eight chosen(Mask mask, Eight yes, Eight no)
 {
-    float square, above, below;
-    x = x < 7.9f ? x : 7.9f;
-    x = x > -7.9f ? x : -7.9f;
+    return (Eight)(((Mask)yes & mask) | ((Mask)no & ~mask));
+}
+
+INLINE Eight tanh_of(Eight x)
+{
+    Eight most = (Eight){0} + 7.9f, square, above, below;
+    x = chosen(x < most, x, most);
+    x = chosen(x > -most, x, -most);
     square = x * x;
     above = square * -2.76076847742355e-16f + 2.00018790482477e-13f;
     above = square * above + -8.60467152213735e-11f;
@@ -105,51 +115,70 @@ static inline __attribute__((always_inline)) float tanh_of(float x)
     return x * above / below;
 }
 
-typedef float Eight __attribute__((vector_size(32)));
+/* Some numbers, and zeros where there are fewer than eight. */
+INLINE Eight eight_of(const float *from, Py_ssize_t count)
+{
+    Eight found = {0};
+    if (count >= 8) {
+        memcpy(&found, from, sizeof found);
+    } else {
+        memcpy(&found, from, (size_t)count * sizeof *from);
+    }
+    return found;
+}
+
+/* The new state, from what block and state before add to the gates. */
+INLINE void turn(Py_ssize_t s, const float *before, const float *gates, const float *sums, const float *bias, float *state)
+{
+    Py_ssize_t i;
+    for (i = 0; i < s; i += 8) {
+        Py_ssize_t count = s - i < 8 ? s - i : 8;
+        Eight old = eight_of(before + i, count), update, reset, candidate;
+        update = 0.5f + 0.5f * tanh_of(0.5f * (eight_of(gates + i, count) + eight_of(sums + i, count)));
+        reset = 0.5f + 0.5f * tanh_of(0.5f * (eight_of(gates + s + i, count) + eight_of(sums + s + i, count)));
+        candidate = eight_of(sums + 2 * s + i, count) + eight_of(bias + i, count);
+        candidate = tanh_of(eight_of(gates + 2 * s + i, count) + reset * candidate);
+        candidate += update * (old - candidate);
+        memcpy(state + i, &candidate, (size_t)count * sizeof *state);
+    }
+}
 
 #define EACH_OF_EIGHT(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
 #define CLEAR(at) Eight sum##at = {0};
 #define ADD(at) \
     memcpy(&items, panel + at * 8, sizeof items); \
-    sum##at += items * value;
+    sum##at = MULTIPLY_ADD(items, value, sum##at);
 #define STORE(at) memcpy(sums + at * 8, &sum##at, sizeof(Eight));
 
-static inline __attribute__((always_inline)) void advance(const Task *task, int backwards, const float *before,
-                                                          const float *gates, float *state)
-{
-    const float *panel = ITEMS(task->arrays[STATE_PANELS], float)
-                         + backwards * task->step_panels * task->s * STEP_COLUMNS;
-    const float *bias = ITEMS(task->arrays[STATE_BIAS], float) + backwards * task->s;
-    float *sums = task->sums;
-    Py_ssize_t number, i, s = task->s;
-    for (number = 0; number < task->step_panels; number++, sums += STEP_COLUMNS) {
-        EACH_OF_EIGHT(CLEAR)
-        for (i = 0; i < s; i++, panel += STEP_COLUMNS) {
-            float value = before[i];
-            Eight items;
-            EACH_OF_EIGHT(ADD)
-        }
-        EACH_OF_EIGHT(STORE)
-    }
-    sums = task->sums;
-    for (i = 0; i < s; i++) {
-        float update = 0.5f + 0.5f * tanh_of(0.5f * (gates[i] + sums[i]));
-        float reset = 0.5f + 0.5f * tanh_of(0.5f * (gates[s + i] + sums[s + i]));
-        float candidate = tanh_of(gates[2 * s + i] + reset * (sums[2 * s + i] + bias[i]));
-        state[i] = candidate + update * (before[i] - candidate);
-    }
-}
+#define ADVANCE \
+    const float *panel = ITEMS(task->arrays[STATE_PANELS], float) \
+                         + backwards * task->step_panels * task->s * STEP_COLUMNS; \
+    float *sums = task->sums; \
+    Py_ssize_t number, i, s = task->s; \
+    for (number = 0; number < task->step_panels; number++, sums += STEP_COLUMNS) { \
+        EACH_OF_EIGHT(CLEAR) \
+        for (i = 0; i < s; i++, panel += STEP_COLUMNS) { \
+            Eight items, value = (Eight){0} + before[i]; \
+            EACH_OF_EIGHT(ADD) \
+        } \
+        EACH_OF_EIGHT(STORE) \
+    } \
+    turn(s, before, gates, task->sums, ITEMS(task->arrays[STATE_BIAS], float) + backwards * s, state);
 
+#define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))
 static void advance_anywhere(const Task *task, int backwards, const float *before, const float *gates, float *state)
 {
-    advance(task, backwards, before, gates, state);
+    ADVANCE
 }
 
 #if defined(__x86_64__)
+#include <immintrin.h>
+#undef MULTIPLY_ADD
+#define MULTIPLY_ADD(a, b, c) _mm256_fmadd_ps(a, b, c)
 __attribute__((target("avx2,fma"))) static void advance_fused(const Task *task, int backwards, const float *before,
                                                               const float *gates, float *state)
 {
-    advance(task, backwards, before, gates, state);
+    ADVANCE
 }
 #endif
 
