@@ -15,7 +15,7 @@ from scrapy_winnow.pool import CleaningPool, ProcessDiedError, ReadPage
 from scrapy_winnow.storage.evidence import HashedPage
 from winnow.models import load_model
 from winnow.page.page import Limits, Page, PageTooLarge
-from winnow.page.parsing import is_binary
+from winnow.page.parsing import kind_of_data
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -108,7 +108,7 @@ class Cleaner:
 
     async def read(self, html: str | bytes, url: str) -> HashedUnits | None:
         """Parse and fingerprint a page; ``None`` for one that is too large, or no HTML."""
-        if is_binary(html):
+        if kind_of_data(html):
             return None
         with suppress(PageTooLarge):
             return await self.read_page(html, url)

@@ -12,7 +12,7 @@ from scrapy_winnow import stats
 from scrapy_winnow.extension import Winnow, winnow_of
 from scrapy_winnow.storage.evidence import HashedPage, page_id_of
 from winnow.page.page import Limits, Page, PageTooLarge
-from winnow.page.parsing import is_binary, with_all_text
+from winnow.page.parsing import kind_of_data, with_all_text
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -103,7 +103,7 @@ def _is_page(response: Response, source: ItemSource) -> TypeGuard[HtmlResponse]:
     if not isinstance(response, HtmlResponse) or not 200 <= response.status < 300:
         return False
     is_wanted = source.site is not None and (source.options.count or source.options.clean)
-    return is_wanted and not is_binary(response.body)
+    return is_wanted and kind_of_data(response.body) is None
 
 
 def _stat_of(evidence: SiteEvidence | None) -> str:

@@ -62,7 +62,8 @@ ITEMS_IN_THREAD: Final = _stat(
 )
 ITEMS_WITHOUT_HTML: Final = _stat("items/without_html", "items without the HTML field, which go on as they are")
 ITEMS_NOT_HTML: Final = _stat(
-    "items/not_html", "items whose HTML field holds neither text nor bytes, which go on as they are"
+    "items/not_html",
+    "items whose HTML field holds no HTML: neither text nor bytes, or a picture, JSON, a feed, XML; they get no text",
 )
 ITEMS_OPTED_OUT: Final = _stat("items/opted_out", 'items of requests with `meta={"winnow": False}`')
 ITEMS_FAILED: Final = _stat(

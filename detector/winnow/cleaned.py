@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from winnow.evidence.draft import Draft
     from winnow.page.page import Page
 
-NOT_HTML: Final = frozenset({"binary", "json", "feed"})
+NOT_HTML: Final = frozenset({"binary", "json", "feed", "xml"})
 
 
 @dataclass(eq=False)

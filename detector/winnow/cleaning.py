@@ -23,7 +23,7 @@ from winnow.output.html import Parts
 from winnow.output.text import join_blocks, visible_text
 from winnow.page.hidden import HIDDEN
 from winnow.page.page import DEFAULT_LIMITS, Limits, Page, PageTooLarge
-from winnow.page.parsing import is_binary, parse_html
+from winnow.page.parsing import kind_of_data, parse_html
 from winnow.page.tags import TAG_ID
 from winnow.page.tree import within
 from winnow.page_data import story_of_data
@@ -158,8 +158,8 @@ def _page_to_clean(html: Html, url: str | None, encoding: str | None, limits: Li
     uncut = partial(Cleaned, template_share=0.0, fallback=False, model_version=model.version, _decided=None, url=url)
     if isinstance(html, Page):
         page = html
-    elif encoding is None and isinstance(html, str | bytes) and is_binary(html):
-        return uncut("", "", passed_through="binary")
+    elif encoding is None and isinstance(html, str | bytes) and (data := kind_of_data(html)):
+        return uncut("", "", passed_through=data)
     else:
         try:
             if isinstance(html, str | bytes):
@@ -170,7 +170,7 @@ def _page_to_clean(html: Html, url: str | None, encoding: str | None, limits: Li
             root = parse_html(html, encoding) if isinstance(html, str | bytes) else _root(html)
             title = " ".join((root.findtext(".//title") or "").split())
             return uncut(visible_text(root), title, passed_through=too_large.reason)
-    reason = "binary" if page.binary else _kind_of_data(page)
+    reason = page.data or _kind_of_data(page)
     return page if page.n and reason is None else uncut("", "", passed_through=reason)
 
 

@@ -15,7 +15,7 @@ from lxml import etree
 
 from winnow.core import SEED, core
 from winnow.page.attributes import AttributeTable, AttributeValues
-from winnow.page.parsing import is_binary, page_of_mhtml, parse_html
+from winnow.page.parsing import kind_of_data, page_of_mhtml, parse_html
 from winnow.page.tags import ALIASES, IS_BLOCK_LEVEL, IS_UNSEEN_TEXT, TAG_ID
 from winnow.page.text import character_properties
 
@@ -99,7 +99,7 @@ class Page:
         end: int32[n], end of the slice of each subtree.
         depth: int32[n], 0 for the root.
         url: address of the page, where known.
-        binary: whether it was parsed from what is no HTML, but a PDF or a picture for example.
+        data: what it was parsed from if that is no HTML: ``"binary"``, ``"feed"`` or ``"xml"``.
 
     *Units* are what gets a score: the ``n`` elements followed by the ``m`` blocks. In the tree of units a block is a
     leaf below its ``block_node``; see :attr:`unit_parent`.
@@ -125,7 +125,7 @@ class Page:
     block_begin: Indices
     block_end: Indices
     url: str | None = None
-    binary: bool = False
+    data: str | None = None
 
     @classmethod
     def parse(
@@ -147,7 +147,7 @@ class Page:
         if isinstance(html, bytes) and (saved := page_of_mhtml(html)):
             html, encoding, url = saved[0], saved[1] or encoding, url or saved[2]
         page = cls.from_tree(parse_html(html, encoding), url, limits=limits)
-        page.binary = encoding is None and is_binary(html)
+        page.data = kind_of_data(html) if encoding is None else None
         return page
 
     @classmethod

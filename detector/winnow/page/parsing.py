@@ -22,6 +22,7 @@ from w3lib.encoding import (
 )
 
 from winnow.core import core
+from winnow.page.tags import TAG_ID
 
 _CONVINCING: Final = 12  # continuation bytes; fewer can be two or three characters of a charset of Asia by chance
 _SINGLE_BYTES: Final = re.compile(r"cp125|iso8859-|latin|koi8|mac|ascii")  # no word of theirs is UTF-8 by chance
@@ -152,6 +153,20 @@ def is_binary(html: str | bytes) -> bool:
     if start.startswith(_BINARY_STARTS):
         return True
     return len(start) - len(start.translate(None, _CONTROL)) > len(start) // 10
+
+
+_XML: Final = re.compile(r"\s*+<\?xml\b(?:[^<]|<!--.*?(?:-->|\Z)|<[?!])*+<(?:[\w.-]++:)?([\w.-]++)", re.DOTALL)
+
+
+def kind_of_data(html: str | bytes) -> str | None:
+    """``"binary"``, or ``"feed"`` and ``"xml"`` for what says that it is XML, with a root that HTML does not know."""
+    if is_binary(html):
+        return "binary"
+    start = html[:_LOOKED_AT] if isinstance(html, str) else html[:_LOOKED_AT].decode("utf-8", "replace")
+    root = _XML.match(start.removeprefix("\ufeff"))
+    if root is None or root[1].lower() in TAG_ID:
+        return None
+    return "feed" if root[1].lower() in {"rss", "feed", "rdf"} else "xml"
 
 
 _SAVED: Final = re.compile(rb"\s*+[a-z-]++:.*multipart/related", re.IGNORECASE | re.DOTALL)
