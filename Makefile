@@ -22,7 +22,7 @@ help: ## this list
 PIP    = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint $(PINS)
 NEEDED = import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
     print(*project["dependencies"], sep="\n")
-$(VENV)/.package: pyproject.toml $(PINS) hatch_build.py $(shell find detector/winnow/core/source -name "*.[ch]")
+$(VENV)/.package: pyproject.toml $(PINS) hatch_build.py $(wildcard detector/winnow/core/source/*.[ch])
 	@echo "1/3  Making an environment in $(VENV) ..."
 	@$(PYTHON) -m venv $(VENV)
 	@$(PIP) hatchling editables setuptools

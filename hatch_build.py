@@ -86,7 +86,7 @@ def build(root: Path) -> Path:
     sources = FOLDER / "source"
     extension = Extension(
         "_compiled",
-        sources=[str(source.relative_to(root)) for source in sorted((root / sources).rglob("*.c"))],
+        sources=[str(source.relative_to(root)) for source in sorted((root / sources).glob("*.c"))],
         include_dirs=[str(sources)],
         define_macros=[("Py_LIMITED_API", STABLE_ABI[0])] if is_abi_stable() else [],
         extra_compile_args=["-O3", "-fno-strict-aliasing", "-ffp-contract=off"],  # sums as numpy has them, everywhere

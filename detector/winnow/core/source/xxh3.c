@@ -1,6 +1,6 @@
 /* XXH3 of up to 240 bytes without a seed, 64 bits, by its specification (Yann Collet, xxHash, BSD 2-clause); xxhash does the
    same for Python, and the tests compare the two. */
-#include "fingerprints/fingerprints.h"
+#include "fingerprints.h"
 
 #define PRIME64_1 0x9E3779B185EBCA87u
 #define PRIME64_2 0xC2B2AE3D27D4EB4Fu

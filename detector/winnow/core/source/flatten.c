@@ -3,7 +3,7 @@
    It reads the nodes of libxml2 behind lxml's elements, whose layout has been the same since libxml2 2.0 (2000) and is
    part of its interface; lxml's public C header says where an element holds its node. tree_prepare() refuses what it
    does not know. The GIL is held while the tree is read, since other threads may change it. */
-#include "tree/flat.h"
+#include "flatten.h"
 
 static PyTypeObject *element_type;
 

@@ -1,5 +1,5 @@
 /* The smallest hashes of all windows of words of a text: see winnow.duplicates. */
-#include "fingerprints/fingerprints.h"
+#include "fingerprints.h"
 
 /* Of UTF-16 codes: winnow.page.text. */
 enum { SEPARATOR, WORD, UNSPACED, LOW_SURROGATE };

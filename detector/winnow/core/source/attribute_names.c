@@ -1,6 +1,6 @@
 /* Names as a site's template has them: see winnow.fingerprints. What is not ASCII is left to
    Python, which knows the white space of all scripts. */
-#include "fingerprints/fingerprints.h"
+#include "fingerprints.h"
 
 enum { LONGEST_NAME = 1024 };
 

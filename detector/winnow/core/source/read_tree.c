@@ -1,5 +1,5 @@
 /* One walk over a tree, without recursion: elements, runs of text, blocks. */
-#include "tree/flat.h"
+#include "flatten.h"
 
 /* Keep all text inside an element, whose tree is read here for itself; 0, or -1 without memory. */
 static int read_title(Flat *flat, const Node *root)

@@ -3,7 +3,7 @@
 #define WINNOW_FLAT_H
 
 #include "core.h"
-#include "tree/nodes.h"
+#include "libxml2_nodes.h"
 
 typedef struct {
     size_t nodes;      /* elements, comments, instructions and references */
