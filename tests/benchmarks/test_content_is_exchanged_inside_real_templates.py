@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from benchmarks.applications.content_exchange import frames_of, mistyped, own_texts, shortened
+from benchmarks.applications.content_exchange import frames_of, mistyped, shortened
 from demo.web import generate
 from winnow.output.text import block_texts
 from winnow.page.page import Page
@@ -40,20 +40,6 @@ def test_the_text_replaces_what_only_this_page_has_and_the_template_stays(news, 
         assert after[at : at + 2] == TEXT
         lost = before[frame.url] - set(after)
         assert sum(len(text.split()) for text in lost) > 100
-
-
-def test_a_frame_can_be_filled_again(news):
-    frame = next(frames_of(news))
-    first = frame.filled(TEXT, "p")
-    frame.filled(["Something else altogether."], "br")
-    assert frame.filled(TEXT, "p") == first
-
-
-def test_own_texts_are_what_no_other_page_says(news):
-    texts = own_texts(news, 10)
-    assert len(texts) == 10
-    lines = [line for text in texts for line in text.splitlines()]
-    assert len(lines) == len(set(lines))
 
 
 def test_a_text_ends_with_the_paragraph_that_reaches_the_words_wanted():

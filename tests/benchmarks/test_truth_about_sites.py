@@ -1,6 +1,6 @@
 import numpy as np
 
-from benchmarks.sites.site_truth import KeptPages, Overlap, demo_sites, gold_sites
+from benchmarks.sites.site_truth import Overlap, demo_sites, gold_sites
 from winnow.page.page import Page
 
 
@@ -44,12 +44,3 @@ def test_overlap_is_by_characters_of_blocks_and_by_elements_with_text():
     assert overlap.figures("text") == (1.0, 0.25, 0.4)
     assert overlap.figures("node") == (1.0, 0.5, 2 / 3)
     assert Overlap().figures("text") == (1.0, 1.0, 1.0)
-
-
-def test_kept_pages_have_the_numbers_of_their_selection():
-    news = next(iter(demo_sites(12, seed=1)))
-    kept = KeptPages.of(news.pages)
-    part = kept.subset([5, 2])
-    assert [read.number for read in part.read_all()] == [0, 1]
-    assert part.read(1).page is kept.read(2).page
-    assert part.names[0] == kept.names[5]

@@ -11,7 +11,6 @@ from benchmarks.sites.truth.hand_truth import (
     read_marks,
     write_marks,
 )
-from benchmarks.sites.truth.listing import listing
 from winnow.page.page import Page
 
 HTML = b"""<body><ul id=menu><li><a href=/>Front</a><li><a href=/sea>Sea</a></ul>
@@ -57,11 +56,3 @@ def test_what_is_kept_of_the_marked_pages_is_no_text():
     for page in pages:
         assert any(mark.kind == CONTENT for mark in page.marks)
         assert all(mark.path.startswith("/html") and len(mark.digest) == 16 for mark in page.marks)
-
-
-def test_a_listing_has_a_line_for_each_plain_thing():
-    page = Page.parse(HTML + b"<form><p>Name <input><p>" + b"Long " * 30 + b"</form>")
-    lines = listing(page)
-    assert [line.split()[1] for line in lines[1:]] == ["ul#menu", "div#story", "p#next", "p#end", "form"]
-    form = int(lines[-1].split("-")[0])
-    assert [line.split()[1] for line in listing(page, {form})][-3:] == ["form", "p", "p"]

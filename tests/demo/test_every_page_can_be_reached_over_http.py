@@ -21,11 +21,6 @@ def crawled(web: DemoWeb, name: str) -> dict[str, Answer]:
     return crawl(web.urls[name], RULES)
 
 
-def test_there_are_at_least_five_hosts_on_ports_of_their_own(web: DemoWeb) -> None:
-    assert set(web.urls) == set(BUILDERS)
-    assert len({urlsplit(url).port for url in web.urls.values()}) == len(BUILDERS) >= 5
-
-
 @pytest.mark.parametrize("name", BUILDERS)
 def test_every_page_of_a_host_is_reachable_from_its_root(web: DemoWeb, name: str) -> None:
     found = {target(url) for url in crawled(web, name)}

@@ -57,19 +57,6 @@ def test_the_same_seed_writes_the_same_bytes_and_another_seed_does_not(tmp_path:
     assert one != three
 
 
-def test_the_number_of_pages_can_be_chosen() -> None:
-    assert sum(truth.kind == "article" for truth in build_site("forum", pages=120).truth.values()) == 120 + 1
-
-
-def test_a_run_that_is_half_template_is_refused() -> None:
-    half = el("p", "content", template=False)
-    assert Serialiser().write(el("body", half, template=True))[1] == (("content", False),)
-    serialiser = Serialiser()
-    serialiser._string("template", True)
-    with pytest.raises(ValueError, match="both template and content"):
-        serialiser._string("content", False)
-
-
 def test_slips_change_the_markup_and_not_the_text() -> None:
     page = el("body", el("ul", *(el("li", f"number {number} & more", class_="item") for number in range(60))))
     sound, runs = Serialiser().write(page)

@@ -11,7 +11,6 @@ from scrapy_winnow.extension import Winnow
 from scrapy_winnow.middleware import CountNodes
 from scrapy_winnow.pipeline import CleanItems
 from scrapy_winnow.project import settings as project
-from scrapy_winnow.report.crawl import CrawlReport
 
 COMPONENTS = {"EXTENSIONS": Winnow, "SPIDER_MIDDLEWARES": CountNodes, "ITEM_PIPELINES": CleanItems}
 MANUAL = {
@@ -65,19 +64,8 @@ def test_the_addon_can_be_used_twice():
     assert _resolved(settings) == before
 
 
-def test_without_the_extension_the_other_components_say_what_is_missing(caplog):
-    for component in (CountNodes, CleanItems):
-        with pytest.raises(Exception, match=r"scrapy_winnow\.extension\.Winnow"):
-            component.from_crawler(get_crawler())
-
-
 def test_the_projects_own_settings_are_all_known_to_scrapy_or_to_us():
     config = importlib.import_module("scrapy_winnow.config")
     known = {*default_settings.__all__, *config.SETTINGS}
     assert {name for name in vars(project) if name.isupper()} <= known
     assert project.ROBOTSTXT_OBEY is True
-
-
-def test_the_report_is_there_when_it_is_wanted():
-    assert CrawlReport not in _with_addon({})["EXTENSIONS"]
-    assert CrawlReport in _with_addon({"WINNOW_REPORT": "report.html"})["EXTENSIONS"]

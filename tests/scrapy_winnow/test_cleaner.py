@@ -7,7 +7,7 @@ import time
 import pytest
 from scrapy.settings import Settings
 
-from scrapy_winnow.cleaner import Cleaner, tags_of
+from scrapy_winnow.cleaner import Cleaner
 from scrapy_winnow.config import Config
 from scrapy_winnow.pool import ProcessDiedError, ReadPage
 from scrapy_winnow.storage.evidence import HashedPage
@@ -27,18 +27,6 @@ async def ready(cleaner: Cleaner) -> None:
     async with asyncio.timeout(SECONDS):
         while not cleaner.is_ready:  # noqa: ASYNC110 - a process is a process
             await asyncio.sleep(0.01)
-
-
-@pytest.mark.parametrize("page", HEAVY)
-@pytest.mark.parametrize("kind", [str, bytes])
-def test_pages_of_many_tags_are_heavy_however_few_bytes_they_have(page, kind):
-    html = HEAVY[page] if kind is str else HEAVY[page].encode()
-    assert len(html) < 262_144
-    assert tags_of(html) > 3_000
-
-
-def test_long_text_is_light():
-    assert tags_of("<p>" + "lorem ipsum dolor sit amet " * 30_000) < 3_000
 
 
 async def _read_and_cleaned(cleaner, html):

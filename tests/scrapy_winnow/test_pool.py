@@ -9,24 +9,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from scrapy_winnow import pool as process_module
-from scrapy_winnow.fields import OPTIONAL_FIELDS, CleanedItem, CleaningOptions, clean_item
+from scrapy_winnow.fields import OPTIONAL_FIELDS, CleaningOptions, clean_item
 from scrapy_winnow.messages import (
     CleaningTask,
     Message,
     MessageReader,
-    pack_cleaned,
-    pack_failure,
-    pack_task,
-    read_cleaned,
-    read_task,
 )
 from scrapy_winnow.pool import CleaningPool, ProcessDiedError
-from scrapy_winnow.storage.evidence import HashedPage, SiteEvidence, UnitCounts
-from scrapy_winnow.worker import MAX_KEPT_UNITS, KeptPages
+from scrapy_winnow.storage.evidence import HashedPage, SiteEvidence
 from tests.scrapy_winnow.waiting import SECONDS
 from winnow import Limits, Page, load_model
 from winnow.page.page import PageTooLarge
@@ -90,21 +82,6 @@ async def test_a_page_is_read_as_in_the_crawls_own_process():
             assert read.units.tolist() == expected.units.tolist()
             assert read.fingerprints.tolist() == expected.fingerprints.tolist()
             assert read.masses.tolist() == expected.masses.tolist()
-
-
-async def test_a_page_that_was_read_is_cleaned_without_being_sent_again():
-    async with running(2) as pool:
-        reads = await asyncio.gather(*(pool.read(HTML, URL, Limits()) for _ in range(20)))
-        counts = reads[0].counts(SiteEvidence(np.ones(len(reads[0].units), np.int64), 100, 0, counted=True))
-        cleaned = await asyncio.gather(*(pool.clean(task("not sent", counts), read) for read in reversed(reads)))
-    assert [page.values for page in cleaned] == [here(HTML, counts).values] * 20
-
-
-async def test_a_page_that_is_not_kept_any_more_is_sent_again():
-    async with running(1) as pool:
-        read = await pool.read(HTML, URL, Limits())
-        twice = [(await pool.clean(task(HTML), read)).values for _ in range(2)]
-    assert twice == [here(HTML).values] * 2
 
 
 async def test_a_page_whose_process_was_killed_since_it_was_read_is_sent_to_another():
@@ -283,98 +260,6 @@ async def test_a_process_ends_when_the_crawl_has_gone():
         await until(lambda: process._process.poll() is not None)
 
 
-TEXT = st.text(st.characters(), max_size=10)  # lone surrogates included
-PLAIN = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXT,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
-    max_leaves=4,
-)
-MESSAGES = st.builds(
-    Message,
-    st.dictionaries(st.text("abc", max_size=3), PLAIN, max_size=2),
-    st.lists(st.binary(max_size=20), max_size=2).map(tuple),
-)
-
-
 def only(data: bytes) -> Message:
     (message,) = MessageReader().feed(data)
     return message
-
-
-@given(st.lists(MESSAGES, max_size=3), st.integers(1, 30))
-def test_messages_are_put_together_from_pieces_of_any_size(messages, size):
-    sent = b"".join(message.packed() for message in messages)
-    reader = MessageReader()
-    pieces = [sent[at : at + size] for at in range(0, len(sent), size)]
-    received = [message for piece in pieces for message in reader.feed(piece)]
-    assert [(message.head, message.parts) for message in received] == [(m.head, m.parts) for m in messages]
-
-
-@given(TEXT | st.binary(max_size=50), TEXT | st.none())
-def test_a_task_without_counts_arrives_as_it_was(html, url):
-    options = CleaningOptions(Limits(max_bytes=9), ("markdown",), "drop", 12)
-    received = read_task(only(pack_task(CleaningTask(html, url, None, options, None))))
-    assert (received.html, received.url, received.counts, received.options, received.model) == (
-        html,
-        url,
-        None,
-        options,
-        None,
-    )
-
-
-def test_counts_arrive_as_they_were():
-    counts = UnitCounts(9, np.array([2, 8]), np.array([70_000, 1]), 80_000, 3)
-    sent = CleaningTask("x", "http://host.example/", counts, CleaningOptions(), "model.npz")
-    task = read_task(only(pack_task(sent)))
-    assert task.model == "model.npz"
-    assert (task.counts.size, task.counts.pages, task.counts.label_version) == (9, 80_000, 3)
-    assert task.counts.units.tolist() == [2, 8]
-    assert task.counts.df.tolist() == [70_000, 1]
-
-
-def test_what_came_out_arrives_as_it_was():
-    values = {"text": "caf\u00e9 \ud800", "template_share": 0.1234, "shingles": ["00"], "segments": [{"score": 0.5}]}
-    shingles = np.array([0, 2**64 - 1], np.uint64)
-    cleaned = read_cleaned(only(pack_cleaned(CleanedItem(values, shingles, True))))
-    assert cleaned.values == values
-    assert cleaned.shingles.tolist() == shingles.tolist()
-    assert cleaned.shingles.dtype == np.uint64
-    assert cleaned.with_evidence is True
-
-
-def test_a_page_that_could_not_be_cleaned_is_none():
-    assert read_cleaned(only(pack_failure())) is None
-
-
-def test_a_value_that_is_not_plain_is_an_error_of_who_sends_it():
-    with pytest.raises(TypeError, match="not JSON serializable"):
-        Message({"values": {1, 2}}).packed()
-
-
-PAGE = Page.parse("<p>some words" * 1_000)
-MAX_PAGES = MAX_KEPT_UNITS // (PAGE.n + PAGE.m)
-
-
-def test_a_page_is_given_back_once():
-    kept = KeptPages()
-    kept.put(7, PAGE)
-    assert kept.take(7) is PAGE
-    assert kept.take(7) is None
-
-
-def test_the_pages_that_were_read_first_go_first():
-    kept = KeptPages()
-    for round_number in range(3):  # what was taken makes room again
-        numbers = range(100 * round_number, 100 * round_number + MAX_PAGES + 2)
-        for number in numbers:
-            kept.put(number, PAGE)
-        assert [number for number in numbers if kept.take(number) is PAGE] == [*numbers][2:]
-
-
-def test_a_page_that_is_too_large_is_not_kept_and_displaces_no_other():
-    kept = KeptPages()
-    kept.put(1, PAGE)
-    kept.put(2, Page.parse("<p>some words" * MAX_KEPT_UNITS))
-    assert kept.take(1) is PAGE
-    assert kept.take(2) is None

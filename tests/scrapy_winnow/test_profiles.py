@@ -190,16 +190,3 @@ def test_every_element_is_found_and_it_alone(html: str) -> None:
     for index, element in enumerate(page.elements):
         found = root.css(selectors.selector_of(index))
         assert [each.root for each in found] == [element], selectors.selector_of(index)
-
-
-@pytest.mark.parametrize(
-    ("html", "selector"),
-    [
-        ("<div id=top><p>x</p></div>", "#top"),
-        ("<nav>x</nav>", "nav"),
-        ("<div class='card wide'>x</div><div class=card>y</div>", "div.wide"),
-        ("<div id=post-4711 class=css-1a2b3c4d>x</div><div>y</div>", "body > div:nth-of-type(1)"),
-    ],
-)
-def test_what_lasts_is_preferred(html: str, selector: str) -> None:
-    assert Selectors(Page.parse(html)).selector_of(2) == selector

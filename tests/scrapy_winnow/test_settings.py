@@ -39,10 +39,6 @@ def test_settings_from_the_command_line_are_text():
     assert config.field_names["status"] == "status"
 
 
-def test_an_absolute_state_folder_stays_where_it_is(tmp_path):
-    assert _config(WINNOW_STATE_DIR=str(tmp_path)).state_dir == tmp_path
-
-
 @pytest.mark.parametrize(
     ("name", "value"),
     [

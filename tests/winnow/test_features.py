@@ -5,13 +5,10 @@ from zlib import crc32
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from winnow.features.blocks import FEATURE_NAMES, LEVELS, PAGE_FEATURE_NAMES, STATIC_NAMES, features_of
 from winnow.features.context import WINDOWS, ContextWindows
 from winnow.features.tokens import TABLE_SIZE, TokenTables, leading_words, name_hashes
-from winnow.memo import forget
 from winnow.page.page import Page
 
 SMALL = """<html><head><title>Red boats</title></head><body>
@@ -97,20 +94,11 @@ def test_features_of_the_page_are_those_counted_by_hand():
     assert [found[f"page: {name}"] for name in names] == pytest.approx([*np.log1p([14, 4, 5, 2, 2, 1]), 13 / 56])
 
 
-def test_text_of_many_blocks_counts_how_often_it_is_repeated():
-    assert column("<p>a b<p>c<p>A B", "log twins") == pytest.approx(np.log1p([1, 0, 1]))
-
-
 @pytest.mark.parametrize(
     "hiding", ["hidden", "aria-hidden=true", "style='display: none'", "style='color:red; display:none'"]
 )
 def test_what_markup_hides_is_known(hiding):
     assert column(f"<div {hiding}><p>a</p></div><p>b</p>", "hidden by markup") == [1, 0]
-
-
-def test_elements_of_one_class_are_alike_whatever_their_numbers():
-    html = "<ul><li class='post post-{}'>a</li><li class='post post-{}'>b</li><li class='other'>c</li></ul>"
-    assert column(html.format(1, 12), "container 0: log alike siblings") == pytest.approx(np.log1p([2, 2, 1]))
 
 
 WRAPPERS = """<body><nav><a href=/a>A</a><p>menu</p></nav>
@@ -150,17 +138,6 @@ def test_extra_wrappers_leave_what_containers_say_of_their_text():
     assert np.array_equal(features(PLAIN).static[:, columns], features(WRAPPED).static[:, columns])
 
 
-def test_features_do_not_depend_on_the_pages_seen_before():
-    first = features(PLAIN)
-    for number in range(50):
-        features(f"<div class='c{number} post-{number}' id=x{number}>word{number} a</div>" * 5)
-    forget()
-    again = features(PLAIN)
-    assert np.array_equal(first.static, again.static)
-    assert np.array_equal(first.tokens.name, again.tokens.name)
-    assert np.array_equal(first.tokens.word, again.tokens.word)
-
-
 def test_names_change_the_learned_features_only():
     plain, named = (features(f"<div{name}><p>a b</p></div>") for name in ("", " class=post-meta"))
     assert np.array_equal(plain.static, named.static)
@@ -179,27 +156,10 @@ def test_the_order_of_attributes_and_classes_does_not_matter():
     assert sorted(names[0].tolist()) == sorted(names[1].tolist())
 
 
-@given(
-    st.lists(st.text(st.sampled_from("abCD09-_ \té²ΑΣß\U0001f600"), min_size=1, max_size=20), max_size=6, unique=True)
-)
-def test_the_core_divides_names_as_python_does(names):
-    found = features("".join(f"<p data-testid='{name}'>a</p>" for name in names)).tokens
-    assert found.name.tolist() == [hash_ % TABLE_SIZE for name in names for hash_ in name_hashes(name)]
-    assert np.diff(found.name_element).min(initial=0) >= 0
-
-
 def test_case_and_numbers_divide_a_name_and_numbers_are_alike():
     expected = tuple(crc32(f"name:{part}".encode()) for part in ("post", "meta", "#"))
     assert name_hashes("postMeta_12") == name_hashes("post meta 7") == expected
     assert [len(name_hashes(name)) for name in ("", "a " * 30, " ".join("abcdefghijklmnop"))] == [0, 1, 12]
-
-
-@given(st.lists(st.text(min_size=1, max_size=8).filter(lambda text: text.split() == [text]), max_size=6))
-def test_words_are_hashed_as_if_each_were_alone(words):
-    found = leading_words(" ".join(words), 1, "")
-    expected = [crc32(f"word:{'#' if word.isdigit() else word}".encode()) for word in words]
-    assert found.hashes.tolist() == expected
-    assert found.number.tolist() == [len(words)]
 
 
 def test_words_of_the_title_count_once_and_only_at_the_beginning():

@@ -235,22 +235,6 @@ def test_networks_together_give_the_mean_of_their_logits(number: int, blocks: in
     np.testing.assert_allclose(logits_of(networks, inputs, html), alone, rtol=1e-4, atol=1e-3)
 
 
-def test_features_count_four_standard_deviations_at_most():
-    random, html = np.random.default_rng(0), "<p>a" * 6
-    networks = [Network(*(random.normal(size=shape).astype(np.float32) for shape in Network.shapes(5, 4, 3)))]
-    for far, near in ((9, CLIP), (-9, -CLIP)):
-        logits = [logits_of(networks, np.full((6, 5), value, np.float32), html) for value in (far, near)]
-        assert np.array_equal(*logits)
-
-
-def test_long_pages_are_scored_network_by_network(model: BlockModel):
-    short, long = Page.parse("<p>word" * 50), Page.parse("<p>word" * 5_000)
-    scores = model.score(long).templateness[long.n :]
-    assert np.ptp(scores[2_000:3_000]) < 0.05
-    assert len(scores) == 5_000
-    assert np.isfinite(model.score(short).templateness).all()
-
-
 def read_in_order(network: SequenceNetwork, inputs: np.ndarray) -> np.ndarray:
     """Logits of blocks, worked out one after the other in double precision."""
     blocks = np.maximum(inputs.clip(-CLIP, CLIP) @ network.dense_weight + network.dense_bias, 0)
@@ -415,12 +399,3 @@ def test_what_a_feature_did_is_the_change_of_the_score_without_it():
     assert parts == sorted(parts, reverse=True)
     assert all(value is not None for _, _, value in heaviest)
     assert found.heaviest([]) == []
-
-
-def test_on_long_pages_features_are_taken_away_by_families():
-    model = load_model("blocks")
-    assert isinstance(model, BlockModel)
-    found = attribute_scores(model, Page.parse("<p>Text that stands here.</p>" * 1_600))
-    assert {"container 0", "words", "names"} <= set(found.names)
-    assert found.parts.shape == (1_600, len(found.names))
-    assert found.heaviest([5])[0][2] is None

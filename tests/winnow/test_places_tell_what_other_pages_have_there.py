@@ -5,7 +5,7 @@ import pytest
 
 import winnow
 from winnow.page.page import Page
-from winnow.places import count_codes, counted_units, look_at_others, main_text_id, place_codes, place_levels, places
+from winnow.places import look_at_others, main_text_id, place_codes, place_levels, places
 
 MODEL = winnow.load_model()
 PARAGRAPH = "<p>The council of the harbour town has decided to dredge the eastern basin before the winter of {}.</p>"
@@ -38,14 +38,6 @@ def test_the_codes_of_a_page_say_which_of_the_others_differ() -> None:
     assert total.tolist() == agreeing[place_of].tolist()
     df[:, 1:] = 1  # no other page is on the same side of either level
     assert look_at_others(this, df, above)[1].tolist() == (2 * ((~above).sum(axis=1) - 1) * 4)[place_of].tolist()
-
-
-def test_codes_stand_behind_the_units_and_another_model_has_others() -> None:
-    this = page()
-    counted, fingerprints = counted_units(this, MODEL)
-    assert counted[-1] == this.n + this.m + count_codes(this) - 1
-    assert np.array_equal(fingerprints[-count_codes(this) :], place_codes(this, MODEL).ravel())
-    assert counted_units(this, None)[0][-1] < this.n + this.m
 
 
 @pytest.mark.parametrize(

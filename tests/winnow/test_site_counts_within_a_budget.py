@@ -107,11 +107,6 @@ def test_a_page_in_both_parts_cannot_be_added_up() -> None:
         one += other
 
 
-def test_a_budget_of_nothing_is_refused() -> None:
-    with pytest.raises(ValueError, match="budget of 0"):
-        LossyCounts(0)
-
-
 def test_what_may_be_on_a_tenth_of_the_pages_is_taken_to_be_unless_most_of_that_is_guessed() -> None:
     seen, missed = np.array([10, 9, 9, 6, 5, 4, 1, 0]), np.array([0, 0, 1, 4, 5, 9, 20, 0])
     assert frequency_estimates(seen, missed, 100).tolist() == [10, 9, 10, 10, 10, 4, 1, 0]

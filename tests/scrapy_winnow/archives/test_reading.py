@@ -77,15 +77,6 @@ def test_an_archive_whose_records_are_not_compressed_one_by_one_is_not_split(con
     assert split_archive(str(file), len(content), 2_000) == [Part(str(file))]
 
 
-def test_of_many_long_archives_longer_parts_are_made(monkeypatch, tmp_path):
-    monkeypatch.setattr(reading, "MIN_PART_BYTES", 1_000)
-    monkeypatch.setattr(reading, "MAX_PARTS", 5)
-    files = [tmp_path / f"{number}.warc.gz" for number in range(3)]
-    for file in files:
-        file.write_bytes(b"".join(map(gzip.compress, RECORDS)))
-    assert 5 <= sum(map(len, split_archives(map(str, files)).values())) <= 5 + len(files)
-
-
 def test_an_archive_that_was_compressed_as_a_whole_is_read_and_checked(tmp_path):
     file = tmp_path / "crawl.warc.gz"
     content = gzip.compress(b"".join(RECORDS * 20))

@@ -139,14 +139,6 @@ def test_arguments_that_cannot_be_used_are_refused(arguments, message, tmp_path,
     assert not list(tmp_path.iterdir())
 
 
-def test_a_folder_for_unfinished_work_keeps_what_else_is_in_it(archives, tmp_path):
-    (tmp_path / "disk").mkdir()
-    (tmp_path / "disk" / "other.txt").write_text("of somebody else")
-    assert run(archives[0], "-o", tmp_path / "out", "-j", 1, "--work", tmp_path / "disk") == 0
-    assert [file.name for file in (tmp_path / "disk").iterdir()] == ["other.txt"]
-    assert [file.name for file in (tmp_path / "out").iterdir()] == ["first.jsonl.gz"]
-
-
 def test_a_killed_run_is_resumed_and_ends_as_an_undisturbed_one(archives, cleaned, tmp_path, capsys):
     program = KILLED.format(kind="ArchiveRun", condition='(step, done) == ("clean", 1)')
     killed = subprocess.run([sys.executable, "-c", program, tmp_path / "out", *archives], check=False)

@@ -9,7 +9,7 @@ from s3fs import S3FileSystem
 
 from scrapy_winnow.archives import reading
 from scrapy_winnow.commands import main
-from tests.scrapy_winnow.archives.made import BreakingProxy, rows_of
+from tests.scrapy_winnow.archives.made import rows_of
 
 
 @pytest.fixture(scope="module")
@@ -64,17 +64,6 @@ def test_a_pattern_in_a_bucket_gives_what_the_same_files_here_do(part_bytes, buc
     assert rows_of(tmp_path) == local_rows
 
 
-def test_a_broken_connection_is_opened_again(bucket, server, local_rows, monkeypatch, tmp_path):
-    monkeypatch.setattr(reading, "_RETRY_PAUSE_S", 0.01)
-    monkeypatch.setattr(S3FileSystem, "retries", 1)
-    with BreakingProxy(server, breaks=2) as proxy:
-        monkeypatch.setenv("AWS_ENDPOINT_URL", proxy.address)
-        forget_connections()
-        assert clean(["s3://crawl/*.warc.gz"], tmp_path) == 0
-    assert proxy.breaks == 0
-    assert rows_of(tmp_path) == local_rows
-
-
 @pytest.mark.parametrize(
     ("source", "key"),
     [("s3://crawl/first.warc.gz", "wrong"), ("s3://crawl/*.warc.gz", "wrong"), ("s3://crawl/first.warc.gz", None)],
@@ -126,12 +115,3 @@ def test_a_store_that_takes_no_files_is_named_before_anything_is_read(bucket, ar
         message = capsys.readouterr().err
         assert why in message
         assert message.count("\n") == 1
-
-
-def test_missing_archives_are_named(bucket, archives, capsys, tmp_path):
-    assert clean(["s3://crawl/*.none"], tmp_path / "out") == 2
-    assert "no such archive: s3://crawl/*.none" in capsys.readouterr().err
-    gone = "s3://crawl/gone.warc.gz"
-    assert clean([gone, archives[0]], tmp_path / "out") == 1
-    assert f"broken: {gone}: FileNotFoundError" in capsys.readouterr().err
-    assert (tmp_path / "out" / "first.jsonl.gz").stat().st_size > 1000

@@ -1,6 +1,5 @@
 """``winnow clean`` and ``winnow segments``."""
 
-import io
 import json
 import subprocess
 import sys
@@ -54,11 +53,6 @@ def test_json_is_one_object_a_line(clean, page: str) -> None:
     assert (first["file"], first["title"]) == (page, "Storm")
     assert 0 < first["template_share"] < 0.5
     assert (first["fallback"], first["passed_through"], first["url"]) == (False, None, None)
-
-
-def test_standard_input_is_read(clean, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(PAGE.encode("utf-16"))))
-    assert clean("-")[1].startswith("Storm warning")
 
 
 def test_several_files_get_headings_or_a_folder_and_none_is_overwritten(clean, page: str, tmp_path: Path) -> None:
@@ -191,12 +185,6 @@ def test_options_that_do_not_work_are_explained(arguments: list[str], message: s
     code, _, err = clean(*(argument.format(page=page) for argument in arguments))
     assert code == 2
     assert message.format(page=page) in err
-
-
-def test_an_unknown_encoding_is_named(clean, page: str) -> None:
-    code, _, err = clean(page, "--encoding", "klingon")
-    assert code == 1
-    assert "unknown encoding: klingon" in err
 
 
 def test_cleaning_loads_neither_scrapy_nor_redis_nor_what_training_needs(model: str, page: str) -> None:

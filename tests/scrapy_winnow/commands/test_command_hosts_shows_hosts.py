@@ -13,7 +13,6 @@ from scrapy_winnow.commands import main
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.embedded import EmbeddedServer
-from scrapy_winnow.storage.hosts import HostRecords
 from tests.scrapy_winnow.waiting import SECONDS
 from winnow.fingerprints import FINGERPRINT_VERSION
 
@@ -85,14 +84,6 @@ def test_every_host_is_shown_with_its_state_pages_labels_and_bytes(hosts, redis_
     assert abs(news["used"] - time.time()) < 60
 
 
-def test_template_nodes_are_those_on_a_tenth_of_the_pages_frozen_or_not(redis_url, prefix):
-    count_pages(redis_url, prefix, news=20, shop=40, few=3)
-    with redis.Redis.from_url(redis_url) as client:
-        records = HostRecords(client, prefix, FINGERPRINT_VERSION)
-        found = [records.template_nodes(f"{host}.example") for host in ("news", "shop", "few", "nobody")]
-    assert found == [12, 12, 0, 0]
-
-
 def test_the_table_has_a_line_a_host_and_sums(hosts, redis_url, prefix):
     count_pages(redis_url, prefix, news=5, shop=40)
     code, written, summary = hosts()
@@ -110,11 +101,6 @@ def test_hosts_can_be_named_by_name_or_address_and_unknown_ones_fail(hosts, redi
     assert set(_json(written)) == {"news.example"}
     assert code == 1
     assert error == "winnow: nobody.example: no such host was counted\n"
-
-
-def test_many_hosts_come_in_batches(hosts, redis_url, prefix):
-    count_pages(redis_url, prefix, **{f"h{number}": 1 for number in range(1100)})
-    assert len(_json(hosts("--json")[1])) == 1100
 
 
 def test_a_prefix_with_signs_of_a_pattern_is_taken_to_the_letter(redis_url, prefix, capsys):
@@ -195,12 +181,6 @@ def test_without_the_right_to_ask_for_sizes_the_rest_is_shown(tcp_server, capsys
         [(3, None), (2, None)],
         [(2, None), (3, None)],
     )
-
-
-@pytest.mark.parametrize("option", ["--forget", "--reopen"])
-def test_nothing_is_changed_without_a_name(hosts, option):
-    code, _, error = hosts(option)
-    assert (code, error) == (2, f"winnow: {option} needs a HOST\n")
 
 
 def test_what_is_no_host_is_refused(hosts):

@@ -61,11 +61,6 @@ def test_text_html_and_labels_of_every_page_are_written(
     assert row.split()[:3] == ["all", "12", "12"]
 
 
-def test_formats_are_chosen(folder: Path, tmp_path: Path) -> None:
-    assert main(["site", "site-level", str(folder), "-o", str(tmp_path / "out"), "--format", "text"]) == 0
-    assert [each.name for each in (tmp_path / "out").iterdir()] == ["text"]
-
-
 def test_parameters_of_the_method_are_options(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["site", "text-windows", str(folder), "--window", "5000"]) == 0
     assert "0.0%" in capsys.readouterr().out
@@ -160,10 +155,3 @@ def test_wrong_use_is_explained(
     words = [word.format(tmp=empty, site=folder) for word in arguments]
     assert main(["site", "node-hashes", *words]) == 2
     assert message in capsys.readouterr().err
-
-
-def test_unknown_methods_are_refused_with_the_list(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(["site", "guess", str(folder)])
-    assert ended.value.code == 2
-    assert "node-hashes" in capsys.readouterr().err

@@ -57,14 +57,6 @@ def test_the_counts_of_a_site_take_part_in_processes(web, crawl):
     assert all("About us" not in item["text"] and item["label_source"] == "site" for item in late)
 
 
-def test_processes_start_with_the_crawl(web, start_crawls):
-    crawls = []
-    web.on_request = lambda _: until(lambda: crawls and workers_of(crawls[0].process.pid))
-    crawls.append(start_crawls({"urls": web.add_articles(1), "WINNOW_PROCESSES": 1}))
-    (crawled,) = crawls[0].results()
-    assert len(crawled.items) == 1
-
-
 def test_a_crawl_loses_nothing_when_a_process_is_killed(web, start_crawls):
     killed = web.hold_after(5)
     crawl = start_crawls({"urls": web.add_articles(PAGES), **TWO_AND_TWO})

@@ -2,14 +2,12 @@
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-import redis
 
 from tests.scrapy_winnow.waiting import SECONDS, until
 
@@ -73,36 +71,3 @@ def test_a_crawl_that_is_told_to_end_while_it_ends_leaves_no_server_behind(web, 
     until(lambda: not server.exists())
     assert _start(tmp_path, urls[0], JOBDIR=tmp_path / "job").wait(timeout=SECONDS) == 0
     assert {item["url"] for item in _items(tmp_path)} == set(urls)
-
-
-def test_the_user_of_the_recipe_has_the_rights_that_crawls_and_workers_need_and_no_more(web, tmp_path, tcp_server):
-    recipe = (ROOT / "deploy" / "compose.yaml").read_text()
-    (words,) = re.findall(r'echo "user winnow (.*)"', recipe)
-    server = tcp_server("--user", "winnow", *words.replace("$$WINNOW_PASSWORD", "secret").split())
-    url = server.url.replace("//", "//winnow:secret@")
-    environment = {"WINNOW_REDIS_URL": url}
-    urls = web.add_articles(5)
-    options = {"WINNOW_REDIS_TIMEOUT": 10}
-    assert _start(tmp_path, urls[0], environment, **options).wait(timeout=SECONDS) == 0
-    log = (tmp_path / "log").read_text()
-    assert "'winnow/pages/counted': 5" in log
-    assert "WARNING" not in log
-    assert "secret" not in log
-    work = [sys.executable, "-c", "import sys; from scrapy_winnow.commands import main; sys.exit(main())"]
-    done = subprocess.run(
-        [*work, "hosts"], env={**os.environ, **environment}, cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    with redis.Redis.from_url(url) as client:
-        for forbidden in ("KEYS *", "FLUSHALL", "CONFIG GET *", "GET other", "EVAL return 0"):
-            with pytest.raises(redis.exceptions.NoPermissionError):
-                client.execute_command(*forbidden.split())
-
-
-def test_a_folder_of_another_users_is_one_warning(web, tmp_path):
-    urls = web.add_articles(5)
-    (tmp_path / "state").mkdir()
-    (tmp_path / "state" / "start.lock").mkdir()  # what cannot be opened for writing, even by root
-    assert _start(tmp_path, urls[0]).wait(timeout=SECONDS) == 0
-    assert len(_items(tmp_path)) == 5
-    assert (tmp_path / "log").read_text().count("cannot use the state folder") == 1

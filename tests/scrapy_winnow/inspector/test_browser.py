@@ -34,20 +34,6 @@ def test_the_page_and_its_sections_lead_to_each_other(tab: Tab, page_server: Ins
     expect(tab.locator("#card .kind")).to_have_text("Content")
 
 
-def test_every_form_of_the_output_is_shown(tab: Tab, page_server: InspectorServer) -> None:
-    opened(tab, page_server.url)
-    tab.click("#tab-Markdown")
-    expect(tab.frame_locator("#panel iframe").locator("p").first).to_contain_text("In report 3")
-    tab.click(".modes button >> nth=1")
-    expect(tab.locator("#panel pre")).to_contain_text("In report 3")
-    tab.click("#tab-HTML")
-    expect(tab.locator("#panel pre")).to_contain_text("<!DOCTYPE html>")
-    tab.click("#tab-Facts")
-    expect(tab.locator("#panel table")).to_contain_text("What happened 3")
-    tab.click("#tab-Item")
-    expect(tab.locator("#panel tr", has_text="status")).to_contain_text("cleaned")
-
-
 def test_everything_can_be_done_with_keys(tab: Tab, page_server: InspectorServer) -> None:
     opened(tab, page_server.url)
     tab.keyboard.press("ArrowDown")
@@ -165,12 +151,6 @@ def test_it_is_accessible(tab: Tab, site: Path) -> None:
             found = Axe().run(tab, options={"iframes": False, "runOnly": ["wcag2a", "wcag2aa", "best-practice"]})
             assert found.response["violations"] == []
             tab.keyboard.press("t")  # and again in the dark
-
-
-def test_the_colour_scheme_of_the_system_is_used(tab: Tab, page_server: InspectorServer) -> None:
-    tab.emulate_media(color_scheme="dark")
-    opened(tab, page_server.url)
-    assert tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(25, 26, 28)"
 
 
 def test_broken_foreign_and_empty_pages_are_shown(tab: Tab, tmp_path: Path) -> None:

@@ -10,12 +10,11 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page as Tab
 
 from scrapy_winnow.commands import main
-from scrapy_winnow.report.document import render_report, smooth, summarize
-from scrapy_winnow.report.records import PAGES_PER_HOST, CrawlRecord, PageRecord, Samples, page_record
+from scrapy_winnow.report.document import render_report, summarize
+from scrapy_winnow.report.records import CrawlRecord, PageRecord, Samples, page_record
 from scrapy_winnow.storage.embedded import EmbeddedServer
 from tests.scrapy_winnow.commands.test_command_hosts_shows_hosts import count_pages
 from tests.scrapy_winnow.inspector.browsing import story
-from winnow import load_model
 
 LOG = """2026-11-22 05:03:15 [scrapy.core.scraper] ERROR: Spider error processing <GET https://a.example/x>
 2026-11-22 05:03:36 [scrapy.statscollectors] INFO: Dumping Scrapy stats:
@@ -63,24 +62,6 @@ def test_items_are_read_by_the_names_that_settings_give_the_fields() -> None:
     assert page is not None
     assert (page.host, page.words, page.source) == ("a.example", 2, "page")
     assert page_record({"url": "https://a.example/", "name": "not a page"}, 1.0, {}) is None
-
-
-def test_samples_are_random_and_of_bounded_size() -> None:
-    samples = Samples()
-    for number in range(60):
-        samples.offer("a.example", f"https://a.example/{number}", story(number).encode())
-    samples.offer("a.example", "https://a.example/large", b"<p>" * 500_000)
-    found = samples.analyse("a.example", load_model())
-    assert found is not None
-    assert found.pages == PAGES_PER_HOST
-    assert any("newsletter" in part.text and part.pages == PAGES_PER_HOST for part in found.parts)
-    assert all("In report" not in part.text for part in found.parts)
-    assert samples.analyse("b.example", load_model()) is None
-
-
-def test_running_means_are_shorter_at_the_ends() -> None:
-    assert smooth([0, 3, 6], 3) == [1.5, 3, 4.5]
-    assert smooth([]) == []
 
 
 def test_the_command_reads_items_a_log_or_both(tmp_path: Path) -> None:

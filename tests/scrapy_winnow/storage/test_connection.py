@@ -17,9 +17,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
-from redis import Redis
 
-from scrapy_winnow.storage.clients import blocking_client
 from scrapy_winnow.storage.connection import Connection, problem_at_start
 from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.index import DuplicateIndex
@@ -224,15 +222,6 @@ async def test_a_first_call_that_connects_between_pages_is_not_taken_for_an_outa
     assert (pages, counting.failures) == (None, [True])
 
 
-async def test_connections_that_were_cut_while_idle_are_no_outage(tcp_server, crawl):
-    server = tcp_server()
-    counting, other = crawl(server.url), crawl(server.url)
-    assert sorted(await asyncio.gather(*(counting.count(page) for page in range(8)))) == list(range(1, 9))
-    await other.connection.call(lambda client: client.client_kill_filter(_type="normal", skipme=True))
-    assert sorted(await asyncio.gather(*(counting.count(page) for page in range(8, 12)))) == [9, 10, 11, 12]
-    assert counting.failures == []
-
-
 async def test_a_purpose_that_finds_no_time_leaves_the_others_alone(tcp_server, crawl):
     counting = crawl(tcp_server().url, timeout=0.3, retry_interval=3600)
     other = counting.connection.for_purpose("near-duplicates")
@@ -367,25 +356,6 @@ async def test_rediss_with_user_and_password_works_and_an_unknown_certificate_is
         doubting = Connection(url, timeout=20)
         assert not await doubting.ping()
         await doubting.close()
-
-
-def test_nothing_of_a_clusters_client_is_left_open(cluster_url, cluster_servers):
-    with blocking_client(cluster_url, client_name="closed-by-now") as client:
-        for number in range(20):
-            client.set(f"key-{number}", number)
-        assert _named_connections(cluster_servers) == len(cluster_servers)
-    deadline = time.monotonic() + 60
-    while _named_connections(cluster_servers):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
-def _named_connections(servers):
-    found = 0
-    for server in servers:
-        with Redis(port=server.port) as client:
-            found += sum(each["name"] == "closed-by-now" for each in client.client_list())
-    return found
 
 
 @pytest.mark.parametrize(

@@ -153,16 +153,6 @@ async def test_hosts_and_versions_of_fingerprints_do_not_mix_and_reading_writes_
     assert (await new_counts(version=2).count(HOST, _id(1), _nodes(1))).pages == 1
 
 
-async def test_of_a_huge_page_the_nodes_at_both_ends_are_counted(new_counts):
-    counts = new_counts()
-    nodes = np.arange(1, MAX_NODES + 101, dtype=np.uint64)
-    for number in (1, 2):
-        evidence = await counts.count(HOST, _id(number), nodes)
-    middle = slice(MAX_NODES // 2, MAX_NODES // 2 + 100)
-    assert (evidence.df[middle] == 0).all()
-    assert (np.delete(evidence.df, middle) == 2).all()
-
-
 async def test_no_page_is_counted_beyond_the_limit(new_counts, connection):
     counts = new_counts(max_pages=3)
     for number in range(5):
@@ -241,20 +231,6 @@ def test_the_counts_are_those_of_the_reference_whatever_the_budget(redis_url, se
         await connection.close()
 
     asyncio.run(crawl())
-
-
-async def test_contents_are_held_only_in_memory_that_a_full_table_would_take(new_counts, connection):
-    counts = new_counts(budget=200)
-    own = iter(range(1000, 10_000))
-    for page in range(60):
-        nodes = _nodes(*range(40), *(next(own) for _ in range(4)))
-        evidence = await counts.count(HOST, _id(page), nodes, _id(500 + page))
-        entries, _, _ = await _held(connection, counts)
-        ((*contents,),) = await connection.run_commands([("HVALS", counts.keys(HOST).contents)])
-        assert sum(map(len, contents)) <= 48 * (200 - entries)
-    assert evidence.undercount > 0
-    assert contents == []
-    assert (evidence.df[:40] == 60).all(), "nodes of single pages do not push those of the template out"
 
 
 @pytest.mark.parametrize("evicted", ["contents", "nodes", "guard", "state"])

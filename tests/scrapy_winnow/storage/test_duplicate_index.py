@@ -135,18 +135,6 @@ async def test_text_of_a_template_that_many_documents_share_hides_no_copies(new_
     assert (await index.find(url("copy"), shared)).duplicate_of == url("shared")
 
 
-async def test_a_larger_sketch_estimates_the_resemblance_better_and_changes_no_verdict(new_index):
-    index = new_index(keep=64)
-    await index.find(url("a"), made(*range(1, 65)))
-    verdict = await index.find(url("b"), made(*range(1, 33), *range(200, 232)))
-    assert verdict == Verdict(url("a"), 0.5, id_of("a"))
-    assert (await index.find(url("c"), made(1, 2, 3, *range(20, 80)))).duplicate_of is None
-    # Of texts with fewer windows than are kept, all is known: the resemblance is exact.
-    await index.find(url("d"), made(*range(1001, 1011)))
-    verdict = await index.find(url("e"), made(*range(1001, 1006), 2000))
-    assert verdict.resemblance == pytest.approx(5 / 11, abs=1e-4)
-
-
 async def test_with_a_least_resemblance_one_shingle_leads_and_the_sketch_decides(new_index):
     index = new_index(keep=64, min_resemblance=0.4)
     rest = range(100, 156)
@@ -203,12 +191,6 @@ async def test_of_copies_that_come_to_many_workers_at_the_same_moment_one_is_the
         await connection.close()
 
 
-async def test_one_page_that_comes_to_many_workers_at_the_same_moment_is_one_document(connection, prefix):
-    index = DuplicateIndex(connection, prefix)
-    found = await asyncio.gather(*(index.find(url("a"), STORY) for _ in range(10)))
-    assert found == [Verdict(cluster=id_of("a"))] * 10
-
-
 async def test_documents_are_forgotten_in_time_unless_they_are_met(connection, prefix, monkeypatch):
     index = DuplicateIndex(connection, prefix, ttl=1000)
     await index.find(url("a"), STORY)
@@ -255,12 +237,6 @@ async def test_without_redis_there_is_no_verdict():
     connection = Connection("redis://127.0.0.1:1/", timeout=10)
     assert await DuplicateIndex(connection, "test").find(url("a"), STORY) is None
     await connection.close()
-
-
-def test_bounds_that_cannot_work_are_refused():
-    for options in ({"max_documents": 0}, {"keep": 7}, {"min_resemblance": 0.0}, {"min_resemblance": 1.1}):
-        with pytest.raises(ValueError, match="must be"):
-            MemoryIndex(**options)
 
 
 def test_the_example_of_the_documentation_runs(capsys):

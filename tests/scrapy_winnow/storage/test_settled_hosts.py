@@ -199,17 +199,6 @@ async def test_a_host_whose_pages_keep_their_templates_settles_once(worker, page
     assert (evidence.settled, one.noted) == (True, [stats.HOSTS_SETTLED])
 
 
-def test_fractions_become_frequencies_and_template_stays_template():
-    def settled(fractions: dict[int, int]) -> SettledHost:
-        packed = b"".join(node.to_bytes(8, "little") + bytes([fraction]) for node, fraction in fractions.items())
-        return SettledHost.unpack(b"s", 1, 1000, packed, 100.0)
-
-    asked = np.array([5, 6, 2**64 - 1, 9, 5], np.uint64)
-    assert settled({2**64 - 1: 255, 5: 128, 9: 26}).frequencies(asked).tolist() == [502, 1, 1000, 102, 502]
-    assert settled({9: 25}).frequencies(asked)[3] == 100, "rounding must not take a label away"
-    assert settled({}).frequencies(asked).tolist() == [1] * 5
-
-
 def test_a_worker_holds_so_many_bytes_of_hosts_and_meets_some_again_where_they_are_too_many():
     def settled() -> SettledHost:
         return SettledHost.unpack(b"s", 1, 1000, bytes(9), 0.0)
@@ -224,17 +213,6 @@ def test_a_worker_holds_so_many_bytes_of_hosts_and_meets_some_again_where_they_a
     assert met > 60
     hosts.drop(name)
     assert hosts.get(name) is None
-
-
-async def test_a_host_that_is_met_seldom_is_not_confirmed_at_each_of_its_pages(worker):
-    one = worker(refresh=0.5)
-    await one.pages(range(33))
-    await asyncio.sleep(0.5)
-    with counted_round_trips() as trips:
-        await one.pages(range(40, 54))
-        assert trips == []
-        await one.pages(range(54, 57))
-    assert len(trips) == 1
 
 
 PAGES_BEFORE, SETTLE_AFTER, NOTICED_AFTER = 12, 10, 18

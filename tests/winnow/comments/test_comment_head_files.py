@@ -5,24 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.winnow.comments.pages import BLOG_POST
-from winnow.evidence.comment_model import CommentHead, dated_features
-from winnow.evidence.comments import WEIGHTS, comment_head
-from winnow.features.blocks import features_of
+from winnow.evidence.comment_model import CommentHead
+from winnow.evidence.comments import WEIGHTS
 from winnow.models.files import ModelError, read_model_file, write_model_file
-from winnow.page.page import Page
-
-
-def test_what_is_written_judges_as_before(tmp_path: Path) -> None:
-    page = Page.parse(BLOG_POST)
-    features = features_of(page)
-    head = comment_head()
-    head.save(tmp_path / "head.npz")
-    again = CommentHead.load(tmp_path / "head.npz")
-    assert again.version == head.version
-    one, other = (each.judge(dated_features(page), features) for each in (head, again))
-    np.testing.assert_array_equal(one.comment, other.comment)
-    assert one.forum == other.forum
 
 
 @pytest.mark.parametrize(

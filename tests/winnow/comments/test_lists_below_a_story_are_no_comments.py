@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.winnow.comments.pages import SAID, STORY, page_of, thread
+from tests.winnow.comments.pages import STORY, page_of
 from winnow import clean
 from winnow.evidence.comment_model import posted
 
@@ -15,15 +15,6 @@ MEASURES = [("Flat head bits for the large handle", f"{n} mm") for n in (1, 2, 3
 def test_rows_of_a_list_are_no_thread(rows: list[tuple[str, str]]) -> None:
     listed = "".join(f"<li><div><b>{name}</b></div><p>{text}</p></li>" for name, text in rows)
     assert not clean(page_of(f"{STORY}<div><ol>{listed}</ol></div>")).comments
-
-
-def test_a_dated_list_of_other_stories_is_no_thread() -> None:
-    stories = "".join(
-        f"<li><div>{date}</div><h4><a href='/{n}'>How to bake another bread, part {n}</a></h4><p>{text}</p></li>"
-        for n, (_, date, text) in enumerate(SAID)
-    )
-    assert not clean(page_of(f"{STORY}<div><ol>{stories}</ol></div>")).comments
-    assert clean(page_of(STORY + thread())).comments
 
 
 @pytest.mark.parametrize(

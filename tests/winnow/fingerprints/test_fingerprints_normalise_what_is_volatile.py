@@ -1,8 +1,6 @@
 import pytest
 
-from winnow import fingerprints
 from winnow.fingerprints import LinkTargets, node_fingerprints
-from winnow.memo import forget
 from winnow.page.page import Page
 
 
@@ -109,43 +107,12 @@ def test_addresses_that_are_none_do_no_harm(url: str) -> None:
     assert fingerprint('<a href="../x">x', url)
 
 
-def test_results_do_not_depend_on_what_the_caches_hold() -> None:
-    links = "".join(f'<a class="c{k} active" href="x{k}.html#y" title="{k}">{k}</a>' for k in range(50))
-    urls = [f"https://example.org/{place}" for place in ("a/", "b/", "a/x3.html", "a/x4.html")]
-    forget()
-    first = [fingerprint(f"<div>{links}</div>", url) for url in urls]
-    again = [fingerprint(f"<div>{links}</div>", url) for url in urls]
-    assert first == again
-    assert len(set(first)) == 4
-
-
 @pytest.mark.parametrize(
     "value",
     ["1 2 3 " + "a" * 1_000_000, "?csrf" + "a" * 1_000_000, "a&" * 500_000 + "=", "../" * 300_000, "x" * 1_000_000],
 )
 def test_long_attributes_take_no_more_than_their_length(value: str) -> None:
     assert fingerprint(f'<a href="{value}" id="{value}" class="{value}" title="{value}">x</a>', PAGE)
-
-
-def test_no_more_places_and_links_are_remembered_than_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fingerprints, "_PLACES", 8)
-    monkeypatch.setattr(fingerprints, "_LINKS_OF_A_PLACE", 5)
-    fingerprints._tokens.clear()
-    for site in range(30):
-        html = "".join(f'<a href="/{site}/{k}" id="{site} {"x" * k}" data-x="{k}">x</a>' for k in range(20))
-        fingerprint(html, f"https://site{site}.org/")
-    assert len(fingerprints._tokens) <= 8
-    assert max(map(len, fingerprints._tokens.values())) <= 5
-    fingerprints._tokens.clear()
-
-
-def test_pages_without_address_and_without_host_do_not_share_what_is_remembered() -> None:
-    urls = [None, "file:///a/page.html"]
-    results = []
-    for order in (urls, urls[::-1]):
-        forget()
-        results.append({url: fingerprint('<a href="/b/./c.html">x', url) for url in order})
-    assert results[0] == results[1]
 
 
 def test_a_relative_link_that_begins_like_an_address_depends_on_its_folder() -> None:

@@ -119,12 +119,6 @@ def test_on_a_forum_the_mark_of_the_first_post_moves_nothing() -> None:
     assert with_authors_mark(page, scores) is scores
 
 
-def test_sections_say_that_they_were_cut_for_the_mark() -> None:
-    reasons = {segment.reason for segment in clean(page_of("itemprop=articleBody")).removed if NEXT[0] in segment.text}
-    assert reasons == {"author"}
-    assert "author" not in {segment.reason for segment in clean(page_of()).removed}
-
-
 @pytest.mark.parametrize(
     "head",
     [

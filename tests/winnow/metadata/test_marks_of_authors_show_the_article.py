@@ -56,16 +56,6 @@ def test_a_marked_element_is_the_article(kind: str, attributes: str) -> None:
     assert np.isnan(labels["The otter"])  # some mark the heading, others do not
 
 
-@pytest.mark.parametrize("escape", [False, True])
-def test_a_text_in_json_is_found_among_the_blocks(escape: bool) -> None:
-    body = BODY.replace("<", "&lt;") if escape else " ".join(PARAGRAPHS)
-    data = {"@graph": [{"@type": ["NewsArticle"], "articleBody": body}]}
-    page = page_of(f"<div>{BODY}</div>", f"<script type='application/ld+json'>{json.dumps(data)}</script>")
-    labels = marked(page)
-    assert all(labels[" ".join(text.split())] == 1 for text in PARAGRAPHS)
-    assert labels["More stories"] == 0
-
-
 @pytest.mark.parametrize(
     "page",
     [

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from winnow.evidence.main_content import MIN_COPY_LENGTH, find_later_copies
+from winnow.evidence.main_content import find_later_copies
 from winnow.page.page import Page
 
 LONG = "A sentence that is long enough to be sure of a copy."
@@ -15,29 +15,6 @@ def copies(html: str, *cut: int) -> list[bool]:
     kept = np.ones(page.m, bool)
     kept[list(cut)] = False
     return find_later_copies(page, page.block_texts(), kept).tolist()
-
-
-def paragraphs(*texts: str) -> str:
-    """Each in a place of its own kind."""
-    return "".join(f"<p class=place{number}>{text}</p>" for number, text in enumerate(texts))
-
-
-def test_later_copies_of_long_blocks_are_found() -> None:
-    html = paragraphs(LONG, "short", OTHER, LONG, "short", LONG)
-    assert copies(html) == [False, False, False, True, False, True]
-
-
-def test_blocks_that_are_cut_are_neither_copies_nor_copied() -> None:
-    assert copies(paragraphs(LONG, LONG, LONG, OTHER, OTHER), 0, 4) == [False, False, True, False, False]
-
-
-def test_length_decides_from_the_stated_character_on() -> None:
-    for length, copied in ((MIN_COPY_LENGTH - 1, False), (MIN_COPY_LENGTH, True)):
-        assert copies(paragraphs("x" * length, "x" * length)) == [False, copied]
-
-
-def test_a_page_without_blocks_has_no_copies() -> None:
-    assert copies("") == []
 
 
 @pytest.mark.parametrize(

@@ -56,12 +56,6 @@ def test_paths_are_xpaths_of_the_elements_that_hold_the_text() -> None:
     assert [s.path for s in found][-2:] == ["/html/body/main/#text[1]", "/html/body/#text[1]"]
 
 
-def test_paths_of_sections_at_great_depth_end_alike() -> None:
-    deep = sections("<div>" * 1_000 + "<p>A story that is told.</p>", smooth=False)[-1]
-    assert deep.path.startswith("//div/div")
-    assert deep.path.count("/") == 257
-
-
 def test_a_page_without_text_is_one_section() -> None:
     (segment,) = sections(etree.fromstring("<div/>"))
     assert (segment.path, segment.characters) == ("/div", 0)

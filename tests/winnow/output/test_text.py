@@ -4,7 +4,7 @@ from lxml import etree
 
 import winnow
 from tests.winnow.output.written import write
-from winnow.output.text import block_texts, is_leftover, join_blocks, visible_text
+from winnow.output.text import block_texts, join_blocks, visible_text
 from winnow.page.page import Limits, Page
 
 
@@ -161,10 +161,3 @@ def test_what_is_left_of_conditional_comments_is_no_text(html: str) -> None:
         assert "endif" not in cleaned.html
         assert "--&gt;" not in cleaned.html
         assert {segment.reason for segment in cleaned.removed} <= {"leftover"}
-
-
-def test_only_borders_of_comments_are_leftovers() -> None:
-    borders = ("[endif]-->", "<![endif]-->", "[if lt IE 9]>", "-->", "[endif]--> [endif]-->")
-    others = ("", "[if]", "<!--[if IE]> use this <![endif]-->", "#endif", "a -->", "[note]", "<", "--", "[1]", "<-->")
-    assert all(map(is_leftover, borders))
-    assert not any(map(is_leftover, others))

@@ -95,13 +95,6 @@ def test_arrays_of_a_random_tree_equal_those_of_a_recursive_walk(root: etree._El
     assert page.block_texts() == [" ".join("".join(page.runs[b:e]).split()) for _, b, e in blocks]
 
 
-@settings(max_examples=15, deadline=None)
-@given(nodes())
-def test_one_element_is_found_by_its_number(root: etree._Element) -> None:
-    page = Page.from_tree(root)
-    assert [page.element(index) for index in range(page.n)] == page.elements
-
-
 @given(nodes())
 def test_a_unit_comes_after_its_parent_and_shapes_and_types_are_as_documented(root: etree._Element) -> None:
     page = Page.from_tree(root)
@@ -143,7 +136,3 @@ def test_the_title_is_that_of_the_page_and_not_that_of_a_drawing() -> None:
     svg = "<svg><title>Icon</title></svg>"
     assert Page.parse(f"<body>{svg}<p>x").title == ""
     assert Page.parse(f"<title> A\n B </title>{svg}").title == "A B"
-
-
-def test_attributes_are_found_by_name() -> None:
-    assert Page.parse('<p id="a"><b id="c">x</b><i>y</i>').attribute("id") == {2: "a", 3: "c"}

@@ -17,18 +17,6 @@ def statistics(html: str) -> tuple[Page, TextStatistics]:
     return page, TextStatistics.of(page)
 
 
-def test_kinds_of_a_latin_sentence():
-    _, counts = statistics("<p>Hello, World! 42 is it; no?</p>")
-    assert counts.words[-1] == 6
-    assert counts.letters[-1] == 16
-    assert counts.upper_case[-1] == 2
-    assert counts.digits[-1] == 2
-    assert counts.commas[-1] == 2
-    assert counts.sentence_ends[-1] == 2
-    assert counts.symbols[-1] == 0
-    assert counts.characters[-1] == 22
-
-
 @pytest.mark.parametrize(
     ("text", "words", "commas", "sentence_ends"),
     [
@@ -45,24 +33,6 @@ def test_kinds_of_a_latin_sentence():
 def test_words_and_punctuation_are_found_in_every_script(text: str, words: int, commas: int, sentence_ends: int):
     _, counts = statistics(f"<p>{text}</p>")
     assert (counts.words[-1], counts.commas[-1], counts.sentence_ends[-1]) == (words, commas, sentence_ends)
-
-
-def test_a_run_begins_a_word_of_its_own():
-    _, counts = statistics("<p>un<b>able</b> to</p>")
-    assert np.diff(counts.words).tolist() == [1, 1, 1]
-
-
-def test_units_are_subtrees_followed_by_blocks():
-    page, counts = statistics("<div>one two<p>three</p>four <i>five</i></div>")
-    words = counts.per_unit(counts.words)
-    assert words[: page.n].max() == 5
-    assert words[page.n :].tolist() == [2, 1, 2]
-
-
-def test_totals_of_chosen_runs_leave_the_others_out():
-    page, counts = statistics("<p>plain <a href=x>in a link</a></p>")
-    linked = np.array([page.elements[node].tag == "a" for node in page.run_node])
-    assert counts.only(counts.words, linked).tolist() == [0, 0, 3]
 
 
 def test_a_page_without_text_has_no_runs():

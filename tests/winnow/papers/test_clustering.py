@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from winnow.page.page import Page
-from winnow.papers.clustering import Clustering, cluster
+from winnow.papers.clustering import cluster
 from winnow.papers.mdl import (
     NOTHING,
     Bits,
@@ -154,12 +154,6 @@ def test_the_number_of_clusters_is_that_of_the_templates_however_many_pages_ther
         assert len(pairs) == labels.max() + 1 == 6
 
 
-def test_the_nearest_template_is_not_the_one_that_holds_most():
-    templates = [np.array(paths, np.uint64) for paths in ([1, 2, 3, 4], [1, 2], [1, 2, 3, 4, 5, 6, 7])]
-    found = Clustering(np.arange(3), templates, [])
-    assert [found.nearest(np.array(paths, np.uint64)) for paths in ([1, 2, 99], [1, 3, 4, 99], [2, 5, 6])] == [1, 0, 2]
-
-
 def _sets(documents):
     return PathSets.of([np.array(sorted(document), np.uint64) for document in documents])
 
@@ -287,9 +281,3 @@ def test_exact_merging_is_the_greedy_search_over_all_pairs(documents):
     labels, costs = _greedy(documents)
     assert found.labels.tolist() == labels.tolist()
     assert found.costs == pytest.approx(costs)
-
-
-def test_clusters_are_numbered_by_their_first_documents():
-    documents = [{1, 2, 3, 4}, {11, 12, 13, 14}, {1, 2, 3, 4}, {21, 22, 23}, {11, 12, 13, 14}, {21, 22, 23}]
-    assert merge_exactly(_sets(documents)).labels.tolist() == [0, 1, 0, 2, 1, 2]
-    assert merge_by_minhash(_sets(documents)).labels.tolist() == [0, 1, 0, 2, 1, 2]

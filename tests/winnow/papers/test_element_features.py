@@ -98,25 +98,12 @@ def test_pages_with_next_to_nothing_have_finite_features(html: str):
     assert np.isfinite(node_features(Measures.of(Page.parse(html)))).all()
 
 
-@settings(max_examples=15, deadline=None)
-@given(st.text(st.characters(exclude_categories=("Cs",)), max_size=80), st.text(max_size=30))
-def test_any_text_and_title_has_finite_features(text: str, title: str):
-    escaped = [part.replace("&", "&amp;").replace("<", "&lt;") for part in (title, text)]
-    page = Page.parse("<title>{}</title><body><h1>{}</h1><p>İ{}</p>".format(escaped[0], *escaped[::-1]))
-    assert np.isfinite(node_features(Measures.of(page))).all()
-
-
 ORDINARY = "Some words that stand for a sentence of ordinary length in an article. "
 
 
 def boxes(body: str) -> tuple[Page, Geometry, dict[str, int]]:
     page = Page.parse(f"<body>{body}</body>")
     return page, layout(page), {value: index for index, value in page.attribute("id").items()}
-
-
-def test_more_text_takes_more_area():
-    _, geometry, at = boxes(f"<p id=short>{ORDINARY}</p><p id=long>{ORDINARY * 20}</p>")
-    assert geometry.area[at["long"]] > 4 * geometry.area[at["short"]] > 0
 
 
 def test_boxes_are_stacked_in_reading_order_and_the_page_holds_them_all():
@@ -138,22 +125,6 @@ def test_images_have_the_size_they_declare_and_shrink_to_the_page():
     assert not geometry.hidden[at["small"]]
 
 
-def test_cells_of_a_row_stand_beside_each_other():
-    _, geometry, at = boxes(f"<table><tr><td id=left>Menu<td id=right>{ORDINARY * 30}</table>")
-    left, right = at["left"], at["right"]
-    assert geometry.y[left] == geometry.y[right]
-    assert geometry.x[right] == pytest.approx(geometry.x[left] + geometry.width[left], abs=1)
-    assert geometry.width[left] < geometry.width[right]
-
-
-def test_grid_classes_share_a_row():
-    _, geometry, at = boxes(
-        f"<div><div id=a class=col-md-8>{ORDINARY}</div><div id=b class='col-md-4 x'>{ORDINARY}</div></div>"
-    )
-    assert geometry.width[at["a"]] == pytest.approx(PAGE_WIDTH * 2 / 3)
-    assert geometry.x[at["b"]] == pytest.approx(PAGE_WIDTH * 2 / 3)
-
-
 @pytest.mark.parametrize("side", ["<aside id=side>{}</aside>", "<div id=side class=left-sidebar>{}</div>"])
 def test_a_side_column_keeps_to_a_margin(side: str):
     side = side.format(f"<p>{ORDINARY}</p>")
@@ -164,13 +135,6 @@ def test_a_side_column_keeps_to_a_margin(side: str):
     assert geometry.x[at["side"]] == 0
     assert geometry.x[at["main"]] >= geometry.width[at["side"]] - 1
     assert geometry.side_distance[at["side"]] < geometry.side_distance[at["main"]]
-
-
-def test_distances_tell_the_middle_of_a_page_from_its_edges():
-    _, geometry, at = boxes("".join(f"<p id=p{k}>{ORDINARY * 5}</p>" for k in range(11)))
-    distance = geometry.centre_distance[[at["p0"], at["p5"], at["p10"]]]
-    assert distance[1] < 0.1 < distance.min(initial=2, where=[True, False, True])
-    assert geometry.bottom_distance[at["p10"]] < geometry.bottom_distance[at["p0"]]
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from winnow.page.page import Page
-from winnow.papers.menu_mapping import EQUALITIES, Likeness, Profile, Weighted, equality_of, mapped_units, template_of
+from winnow.papers.menu_mapping import EQUALITIES, Profile, equality_of, mapped_units, template_of
 from winnow.papers.menu_search import (
     VARIANTS,
     MenuSearch,
     SubdigraphSearch,
-    page_key,
     search_menu,
     site_links,
 )
@@ -238,31 +237,6 @@ def test_states_in_class_names_make_no_difference():
     assert _mapped_tags(one, other, equality_of("attributes")) == ["html", "body", "ul", "li"]
 
 
-def _likeness(one, other):
-    profiles = [Profile.of(Page.parse(f"<body>{html}</body>", "http://a.example/")) for html in (one, other)]
-    return Likeness(Weighted(), *profiles)(np.array([2]), np.array([2]))[0]
-
-
-def test_the_weighted_likeness_is_a_mean_of_what_either_has():
-    # weights: id, classes and other attributes 1, children and place 0.5; there is one element, so places agree
-    assert _likeness("<p>x</p>", "<p>y</p>") == 1
-    assert _likeness("<p id=a>x</p>", "<p id=b>x</p>") == pytest.approx(0.5 / 1.5)
-    assert _likeness("<p class='a b'>x</p>", "<p class='b c'>x</p>") == pytest.approx((1 / 3 + 0.5) / 1.5)
-    assert _likeness("<p title=t>x</p>", "<p>x</p>") == pytest.approx(0.5 / 1.5)
-    assert _likeness("<p><i>x</i></p>", "<p><i>x</i><i>x</i></p>") == pytest.approx((0.25 + 0.5) / 1)
-
-
-def test_pages_with_another_root_are_left_out():
-    key, other = Profile.of(Page.parse("<html><body><p>x</body></html>")), Profile.of(Page.from_tree(_svg()))
-    assert not template_of(key, [other], equality_of("tag")).any()
-    assert template_of(key, [other, key], equality_of("tag")).all()
-    assert not template_of(key, [], equality_of("tag")).any()
-
-
-def _svg():
-    return Page.parse("<body><svg><g></g></svg></body>").elements[2]
-
-
 def test_what_stands_under_another_ancestor_is_found_by_what_it_says():
     foot = "<div class=foot><p>The paper of the harbour</p><a href=/x>Imprint</a></div>"
     key = Page.parse(f"<body><div class=a><h1>Sea</h1></div>{foot}<i>Hi</i></body>", "https://a.example/1")
@@ -323,13 +297,6 @@ def test_the_search_finds_what_a_search_through_all_subsets_finds(topology, size
     assert search.found == [link for link in topology if link in search.found]
 
 
-def test_a_graph_of_many_cliques_takes_no_time():
-    # 7 groups of 40 pages, each page linked to all pages of the other groups: 40**7 cliques of 7, none of 8.
-    names = [(group, number) for number in range(40) for group in range(7)]
-    topology = {name: [other for other in names if other[0] != name[0]] for name in names}
-    assert len(_search(topology, 8).found) == 7
-
-
 def test_no_more_pages_are_loaded_than_allowed():
     topology = {name: set() for name in NAMES}
     assert _search(topology, 2, most_pages=3).loaded == 3
@@ -351,13 +318,6 @@ def test_only_links_to_other_pages_of_the_domain_count():
         "a.example/e": "http://www.a.example/e/",
         "a.example/f?x=1": "https://a.example/f?x=1",
     }
-
-
-def test_addresses_of_one_page_have_one_key():
-    same = ["http://a.example", "https://www.A.example/", "http://a.example/index.html", "http://a.example/#x"]
-    assert {page_key(address) for address in same} == {"a.example"}
-    assert page_key("http://a.example/%C3%A4/") == page_key("http://a.example/ä")
-    assert page_key("http://a.example/index.html?page=2") == "a.example?page=2"
 
 
 def _linked_site(topology):
@@ -401,17 +361,3 @@ def test_pages_that_do_not_agree_are_compared_with_more():
     texts = site["http://a.example/key"].block_texts()
     kept = search.template()[-len(texts) :]
     assert [text for text, chosen in zip(texts, kept, strict=True) if not chosen] == ["The letters of the harbour"]
-
-
-def test_what_leads_back_to_a_page_that_is_known_is_no_page_of_its_own():
-    site = _linked_site({"": "abc", "b": "ac", "c": "ab"})
-    site["http://a.example/a"] = site["http://a.example/"]  # the key page again, as after a redirect
-    search = search_menu(MenuSearch(site["http://a.example/"]), site.get)
-    assert list(search.found) == ["a.example/b", "a.example/c"]
-
-
-def test_links_to_pages_that_are_not_there_are_left_alone():
-    site = _linked_site({"": "xyab", "a": "b", "b": "a"})
-    known = {"a.example/a", "a.example/b"}
-    search = search_menu(MenuSearch(site["http://a.example/"], known=known), site.__getitem__)
-    assert (sorted(search.found), search.loaded) == (sorted(known), 3)

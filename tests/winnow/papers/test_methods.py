@@ -1,7 +1,6 @@
 """What all site-level methods have in common: pages read in passes, labels, output, parameters, counted hashes."""
 
 import json
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,13 +8,11 @@ from typing import ClassVar, Self
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from winnow.page.page import Page
 from winnow.papers.labelling import labelled_pages
 from winnow.papers.methods import METHODS, Labels, method, method_type, parameter, parameters_of
-from winnow.papers.pages import HashCounter, SiteError, SitePage, SitePages, is_in_sorted, whole_elements
+from winnow.papers.pages import SiteError, SitePage, SitePages, whole_elements
 
 
 @dataclass(frozen=True)
@@ -185,27 +182,3 @@ def test_pictures_go_with_the_text_around_them():
 def test_parameters_out_of_range_are_refused_by_name(name: str, wrong: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):
         method(name, **wrong)
-
-
-HASHES = st.lists(st.integers(0, 9) | st.sampled_from([2**63, 2**64 - 1]), max_size=30)
-
-
-@given(st.lists(HASHES, max_size=8), st.integers(0, 8), st.integers(0, 8), st.sampled_from([1, 10, 1 << 18]))
-def test_hashes_that_were_counted_so_often_are_found(
-    batches: list[list[int]], least: int, more: int, waiting: int
-) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("winnow.papers.pages._MIN_PENDING", waiting)
-        counter = HashCounter()
-        for batch in batches:
-            counter.add(np.array(batch, np.uint64))
-        counted = Counter(number for batch in batches for number in batch)
-        expected = sorted(number for number, count in counted.items() if least <= count <= least + more)
-        assert counter.between(least, least + more).tolist() == expected
-        assert counter.between(least).tolist() == sorted(n for n, count in counted.items() if count >= least)
-
-
-@given(HASHES, HASHES)
-def test_known_hashes_are_told_from_others(hashes: list[int], known: list[int]) -> None:
-    found = is_in_sorted(np.array(hashes, np.uint64), np.unique(np.array(known, np.uint64)))
-    assert found.tolist() == [number in known for number in hashes]

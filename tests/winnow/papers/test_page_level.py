@@ -42,14 +42,6 @@ def test_a_page_without_area_has_infinite_penalties_and_one_section(area: float)
     assert smooth(TREE, [0.1, 0.9, 0.9, 0.9, 0.9], penalty=penalty).section.tolist() == [0] * 5
 
 
-@pytest.mark.parametrize("bad", [-1.0, float("nan")])
-def test_areas_that_make_no_sense_are_refused(bad: float) -> None:
-    with pytest.raises(ValueError, match="area"):
-        by_area(np.array([1.0, bad]), 10.0)
-    with pytest.raises(ValueError, match="area"):
-        by_area(np.array([1.0]), bad)
-
-
 def test_a_hidden_node_counts_for_its_nearest_visible_ancestor() -> None:
     hidden = np.array([False, True, True, False, True])
     assert weights_with_hidden(TREE, hidden).tolist() == [4, 0, 0, 1, 0]
@@ -94,14 +86,6 @@ def test_the_size_of_a_node_picks_its_regression():
     assert model.probability(np.zeros((4, K), np.float32), area) == pytest.approx(expected)
 
 
-def test_extreme_values_are_clipped():
-    model = LogisticModel.from_arrays(
-        0.5, -np.ones((BUCKETS, K)), np.ones((BUCKETS, K)), np.full((BUCKETS, K), 1000.0), np.zeros(BUCKETS)
-    )
-    values = np.array([np.full(K, 1e30), np.full(K, -1e30)], np.float32)
-    assert model.probability(values, np.array([1e4, 1e4])) == pytest.approx([1, 0])
-
-
 def test_hidden_nodes_and_blocks_are_left_out_and_counted_by_those_around_them():
     page = Page.parse("<body><div>" + "<i>x</i>" * 5 + SENTENCE * 9 + "</div></body>")
     scores = hand_made([0.0] * 4).score(page)
@@ -117,14 +101,6 @@ def test_penalties_are_the_papers_by_area():
     penalty = model.score(page).penalty
     assert penalty[0] == pytest.approx(0.01)
     assert (penalty[1 : page.n] >= penalty[0]).all()
-
-
-@pytest.mark.parametrize("html", ["", "<html>", "<!-- -->", "<p>x</p>", "<svg><title>x</title></svg>"])
-def test_pages_with_next_to_nothing_are_scored(html: str):
-    page = Page.parse(html)
-    scores = load_model("logistic").score(page)
-    assert len(scores.templateness) == len(scores.weight) == len(scores.in_tree) == page.n + page.m
-    assert scores.in_tree[0]
 
 
 @pytest.fixture

@@ -90,15 +90,6 @@ def test_siblings_are_joined_across_small_gaps(gap: int, joined: bool) -> None:
     assert ("0001" in template_texts(pages, NodeHashes(gap=gap), 1)) == joined
 
 
-def test_hashes_are_literal() -> None:
-    pages = site(*(document(k, menu=MENU.replace("menu", f"menu-{k}")) for k in range(8)))
-    read = pages.read(0)
-    label = NodeHashes(gap=0).learn(pages).label(read).template
-    tags = [element.tag for element in read.page.elements]
-    assert not label[tags.index("ul")]
-    assert label[tags.index("li")]
-
-
 def test_new_pages_of_the_site_are_labelled_too() -> None:
     learned = NodeHashes().learn(site(*(document(k) for k in range(8))))
     read = site(document(99)).read(0)
@@ -171,38 +162,6 @@ def test_fragments_are_as_long_as_the_window(window: int, found: bool) -> None:
     assert len(LICENCE) == 92  # and a space behind it
     pages = site(*(notice_page(k) for k in range(8)))
     assert (LICENCE in template_texts(pages, windows(window=window))) == found
-
-
-def test_a_fragment_counted_on_a_page_is_counted_on_all() -> None:
-    pages = site(*(notice_page(k) for k in range(8)))
-    learned = [windows(density=density).learn(pages) for density in (1, 4, 16)]
-    stretches = [{each.text for each in one.templates(pages.read(0))} for one in learned]
-    assert len(stretches[0]) == 1
-    for fewer in stretches[1:]:
-        assert all(any(text in whole for whole in stretches[0]) for text in fewer)
-    # Every 4th fragment of 61 is enough to cover most of the text by windows of 32 characters, on every page alike.
-    for number in range(8):
-        assert template_texts(pages, windows(density=4), number) == [LICENCE]
-
-
-def test_the_sample_is_what_is_counted() -> None:
-    pages = site(*(notice_page(k) for k in range(30)))
-    learned = windows(sample=12, seed=3).learn(pages)
-    assert learned.pages == 12
-    for number in (0, 29):
-        read = pages.read(number)
-        assert learned.label(read).template[read.page.n :].tolist() == [True, False, False, False]
-    assert windows(sample=0).learn(pages).pages == 30
-
-
-def test_places_in_the_source_are_those_of_the_text() -> None:
-    notice = "Fish &amp; chips — gr&uuml;ner Sal&#97;t &copy 2020, all rights reserved by ä company of ours"
-    sources = [f"<P>{own_text(k)}\r\n<p>  {notice}  </P><!-- {k} --><p>{own_text(k + 50)}".encode() for k in range(6)]
-    pages = site(*sources)
-    for number, source in enumerate(sources):
-        (found,) = windows().learn(pages).templates(pages.read(number))
-        assert found.text == "Fish & chips — grüner Salat © 2020, all rights reserved by ä company of ours"
-        assert source[found.begin : found.end].decode() == notice
 
 
 @pytest.mark.parametrize(

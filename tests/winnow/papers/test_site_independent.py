@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from winnow.page.page import Page
 from winnow.papers.pages import SitePages
-from winnow.papers.site_independent import Discretisation, SiteIndependentBlocks, mdl_cuts
+from winnow.papers.site_independent import SiteIndependentBlocks, mdl_cuts
 
 NOTICE = "All articles of this paper may be printed for private use only."
 PAIR = "Two pages of this site have this sentence, and no more of them."
@@ -88,11 +88,6 @@ def test_markup_makes_no_difference() -> None:
     assert digest[0] == digest[1] != digest[2]
 
 
-def test_digests_are_those_of_md5() -> None:
-    _, digest = SiteIndependentBlocks().blocks(Page.parse(f"<div>{NOTICE}</div>"))
-    assert digest.astype("<u8").tobytes().hex() == "0846c58bfe6a9eb1"
-
-
 @settings(max_examples=15, deadline=None)
 @given(st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=4), min_size=12, max_size=20))
 def test_labels_follow_from_the_page_counts(shared: list[list[int]]) -> None:
@@ -148,21 +143,3 @@ def test_cuts_are_those_of_the_definition(pairs: list[tuple[int, bool]]) -> None
     values = np.array([value for value, _ in pairs], float)
     label = np.array([label for _, label in pairs])
     assert mdl_cuts(values, label).tolist() == pytest.approx(by_definition([(float(v), b) for v, b in pairs]))
-
-
-def test_what_tells_nothing_is_not_cut() -> None:
-    random = np.random.default_rng(3)
-    label = random.random(400) < 0.5
-    assert len(mdl_cuts(random.random(400), label)) == 0
-    assert len(mdl_cuts(np.ones(400), label)) == 0
-    assert len(mdl_cuts(random.random(400), np.ones(400, bool))) == 0
-
-
-def test_binary_features_name_the_interval() -> None:
-    label = np.array([False] * 50 + [True] * 50 + [False] * 50)
-    matrix = np.stack([np.arange(150.0), np.ones(150), np.arange(150.0) % 2], axis=1)
-    cut = Discretisation.of(matrix, label)
-    assert [cuts.tolist() for cuts in cut.cuts] == [[49.5, 99.5], [], []]
-    assert cut.size == 3
-    dense = cut.binary(np.array([[0.0, 1, 1], [49.5, 1, 0], [50, 7, 0], [1e9, 0, 0]]))
-    assert dense.tolist() == [[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]

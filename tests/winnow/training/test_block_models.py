@@ -17,9 +17,8 @@ from winnow import Page, load_model
 from winnow.features.blocks import STATIC_NAMES
 from winnow.models.blocks import BlockModel
 from winnow.training.blocks import Calibration, train_blocks
-from winnow.training.evaluation import GoldPage
 from winnow.training.examples import BlockPage, block_page, label_gold_pages, label_sites
-from winnow.training.gold import GoldExample, gold_examples
+from winnow.training.gold import gold_examples
 from winnow.training.networks import Recipe, learn_tables, stacked_token_features, train_block_model
 from winnow.training.report import GOLD_LABELS, SITE_LABELS, model_card
 from winnow.training.train import TRAINERS, Trained, find_sites, train
@@ -92,16 +91,6 @@ def test_examples_of_gold_pages_have_shares_for_every_block(gold_pages: list[Blo
         assert page.labelled.all()
         assert 0 <= page.content.min() <= page.content.max() == 1
         assert page.words @ page.content > 0
-
-
-def test_a_page_without_text_is_no_obstacle(data: Path, tmp_path: Path, site_pages: list[BlockPage]):
-    file = tmp_path / "empty.html"
-    file.write_text("<html><body><img src=x></body></html>")
-    page = GoldPage("empty", "", "untyped", None, None, (), ())
-    empty, _ = label_gold_pages([GoldExample(page, file, "empty", "gold")])
-    assert (len(empty.words), empty.source, empty.mass.sum()) == (0, "empty", 0)
-    model = train_block_model([empty], site_pages, recipe=TINY)
-    assert model.score(Page.parse("<p>x</p>")).templateness.shape == (4,)
 
 
 def test_learned_features_of_a_source_come_from_the_others(site_pages: list[BlockPage]):
@@ -257,11 +246,6 @@ def content(model: BlockModel, page: BlockPage) -> NDArray[np.float64]:
     return model.content_probability(page.matrix(model.tables), page.windows)
 
 
-def logits(model: BlockModel, page: BlockPage) -> NDArray[np.float64]:
-    probability = content(model, page)
-    return np.log(probability / (1 - probability))
-
-
 @pytest.fixture(scope="module")
 def labelled(model: BlockModel, pages: list[BlockPage]) -> list[BlockPage]:
     """The pages with labels drawn as if the model were too certain, and too often of content."""
@@ -271,21 +255,3 @@ def labelled(model: BlockModel, pages: list[BlockPage]) -> list[BlockPage]:
         replace(page, content=(random.random(len(page.words)) < content(calibrated, page)).astype(np.float32))
         for page in pages
     ]
-
-
-def test_the_last_layer_takes_the_calibration(model: BlockModel, pages: list[BlockPage]):
-    expected = TRUE.scale * logits(model, pages[0]) - TRUE.shift
-    np.testing.assert_allclose(logits(TRUE.applied(model), pages[0]), expected, atol=1e-3)
-
-
-def test_what_is_too_certain_is_found(model: BlockModel, labelled: list[BlockPage]):
-    found = Calibration.of(model, labelled)
-    assert found.scale == pytest.approx(TRUE.scale, abs=0.15)
-    assert found.shift == pytest.approx(TRUE.shift, abs=0.4)
-
-
-@pytest.mark.parametrize("label", [0, 1, np.nan])
-def test_labels_of_one_kind_or_none_change_nothing(model: BlockModel, pages: list[BlockPage], label: float):
-    same = [replace(page, content=np.full(len(page.words), label, np.float32)) for page in pages[:2]]
-    assert Calibration.of(model, same) == Calibration()
-    assert Calibration.of(model, []) == Calibration()

@@ -86,16 +86,6 @@ def test_blocks_without_weight_teach_nothing():
         assert np.array_equal(first, second)
 
 
-def test_dropout_hides_features_from_training_alone():
-    training_set = lesson_that_needs_the_others(20)
-    before = training_set.inputs.copy()
-    ways = ({"dropout": 0.5, "seed": 1}, {"dropout": 0.5, "seed": 1}, {"dropout": 0.0, "seed": 1})
-    first, again, without = (fit(training_set, hidden=(4, 2), epochs=2, decay=0.01, **way) for way in ways)
-    assert np.array_equal(training_set.inputs, before)
-    assert np.array_equal(first.block_weight, again.block_weight)
-    assert not np.array_equal(first.block_weight, without.block_weight)
-
-
 @pytest.mark.parametrize("forwards", [True, False])
 def test_what_only_the_order_of_blocks_tells_is_learned(forwards: bool):
     random, pages = np.random.default_rng(6), []

@@ -178,16 +178,6 @@ def test_unknown_methods_are_named(sites: Path, tmp_path: Path):
 RAMP = np.linspace(0, 1, len(THRESHOLDS))
 
 
-def test_among_thresholds_that_do_equally_well_the_lowest_is_taken():
-    curve = np.minimum(RAMP, RAMP[5])
-    assert best_threshold([(site, curve) for site in range(4)])[0] == THRESHOLDS[5]
-
-
-def test_every_site_counts_the_same_whatever_the_number_of_its_pages():
-    low, high = 1 - RAMP, RAMP
-    assert best_threshold([(0, low), *[(1, high)] * 50, (2, low)])[0] == THRESHOLDS[0]
-
-
 def test_pages_without_content_are_left_out():
     nothing = np.full(len(THRESHOLDS), np.nan)
     assert best_threshold([(0, RAMP), (1, nothing)]) == (THRESHOLDS[-1], 1.0)
