@@ -9,7 +9,7 @@ import sys
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -170,11 +170,14 @@ class Crawled:
         items: fields of each item that passed the pipelines, by address where it has one.
         stats: all stats.
         log: standard error.
+        urls, prefix: what was asked for, and the first part of the keys, where a file's tests share crawls.
     """
 
     items: list[dict]
     stats: dict[str, object]
     log: str
+    urls: list[str] = field(default_factory=list)
+    prefix: str = ""
 
     @property
     def winnow_stats(self) -> dict[str, object]:

@@ -1,59 +1,20 @@
 """A crawl over real HTTP with a real Redis: what is counted, what is cleaned, what is left alone."""
 
-from scrapy_winnow.storage.connection import Connection
+import uuid
+
+import pytest
+
 from scrapy_winnow.storage.counts import NodeCounts
+from tests.scrapy_winnow.conftest import Crawled
 from tests.scrapy_winnow.crawls.items import FIELDS
 from winnow.fingerprints import FINGERPRINT_VERSION
 
 
-async def _pages_counted(connection: Connection, prefix: str, host: str) -> int:
-    counts = NodeCounts(connection, prefix=prefix, version=FINGERPRINT_VERSION, budget=1000, max_pages=1000, ttl=1000)
-    return int(await connection.call(lambda client: client.hget(counts.keys(host)[0], "pages")) or 0)
-
-
-async def test_every_page_is_counted_once_and_every_item_cleaned(web, crawl, connection, prefix):
-    urls = web.add_articles(30)
-    crawled = crawl(urls=urls + urls[:5])
-    assert crawled.winnow_stats == {
-        "winnow/pages/counted": 30,
-        "winnow/pages/repeated": 5,
-        "winnow/items/cleaned": 35,
-        "winnow/items/with_site_evidence": 26,
-    }
-    assert await _pages_counted(connection, prefix, web.host) == 30
-    assert crawled.stats["responses_alive"] == 0
-    assert crawled.stats["frozen"] > 50_000
-
-
-def test_what_is_written_on_an_item(web, crawl):
-    urls = web.add_articles(20)
-    crawled = crawl(urls=urls, WINNOW_OUTPUTS="clean_html,markdown,segments", CONCURRENT_REQUESTS=1)
-    item = crawled.item(urls[19])
-    assert set(item) == {*FIELDS, "clean_html", "markdown", "segments"}
-    assert item["title"] == "Story 19"
-    assert item["status"] == "cleaned"
-    assert item["label_source"] == "site"
-    assert item["evidence_pages"] >= 19
-    assert crawled.item(urls[0])["label_source"] == "page"
-    assert len(item["shingles"]) == 8
-    assert "Story 19" in item["text"]
-    assert "<p>" in item["clean_html"]
-    assert {"path", "score", "template"} <= set(item["segments"][0])
-
-
-def test_site_evidence_cuts_what_the_pages_share_and_keeps_their_stories(web, crawl):
-    urls = web.add_articles(30)
-    item = crawl(urls=urls, CONCURRENT_REQUESTS=1).item(urls[-1])
-    assert "all rights are reserved" not in item["text"]
-    assert "Front page" not in item["text"]
-    assert item["text"].count(".") >= 4
-    assert 0 < item["template_share"] < 0.5
-
-
-def test_pages_that_are_no_pages_of_the_site_are_not_counted(web, crawl):
-    (article,) = web.add_articles(1)
-    urls = [
-        article,
+@pytest.fixture(scope="module")
+def crawled(shared_web, start_crawls):
+    """Crawls of the same thirty articles, all in one process."""
+    web, urls = shared_web, shared_web.add_articles(30)
+    others = [
         web.add("/text", "plain words", Content_Type="text/plain"),
         web.add("/file", b"\x00\x01", Content_Type="application/octet-stream"),
         web.add("/empty", b""),
@@ -61,7 +22,98 @@ def test_pages_that_are_no_pages_of_the_site_are_not_counted(web, crawl):
         web.url + "/gone",
         "data:text/html,<p>words</p>",
     ]
-    stats = crawl(urls=urls).winnow_stats
+    late = "It came after the end of the document, and browsers show it all the same, which is why it is kept here."
+    after_the_end = [
+        web.add(
+            f"/late{n}", f"<html><body><h1>Story {n}</h1><p>{late} {n}.</p></body></html><p>{late} Really, {n}.</p>"
+        )
+        for n in range(3)
+    ]
+    few = {"urls": urls[:3]}
+    replaced = {
+        "urls": urls[:12],
+        "ITEM_PIPELINES": {"__main__.ReplacingPipeline": 50},
+        "WINNOW_DUPLICATES": False,
+        "CONCURRENT_REQUESTS": 1,
+    }
+    plans = {
+        "repeated": {"urls": urls + urls[:5]},
+        "one by one": {"urls": urls, "WINNOW_OUTPUTS": "clean_html,markdown,segments", "CONCURRENT_REQUESTS": 1},
+        "others": {"urls": [urls[0], *others]},
+        "after the end": {"urls": after_the_end},
+        "left alone": {**few, "meta": {"winnow": False}},
+        "off": {**few, "custom_settings": {"WINNOW_ENABLED": False}},
+        "in threads": {"urls": urls[:9], "WINNOW_THREAD_TAGS": 0},
+        "without threads": {"urls": urls[:9]},
+        "too many bytes": {"urls": urls[:1], "WINNOW_MAX_BYTES": 10},
+        "too many nodes": {"urls": urls[:1], "WINNOW_MAX_NODES": 10},
+        "without counts": {"urls": urls[:12], "WINNOW_SITE_EVIDENCE": False},
+        "of a site": {"urls": urls[:12], "meta": {"winnow": {"site": "news.example"}}},
+        "only counted": {**few, "meta": {"winnow": {"clean": False}}},
+        "only cleaned": {**few, "meta": {"winnow": {"count": False}}},
+        "another model": {**few, "meta": {"winnow": {"model": "logistic", "color": "red", "clean": "yes"}}},
+        "left alone and replaced": {**replaced, "meta": {"winnow": False}},
+        "of a site and replaced": {**replaced, "meta": {"winnow": {"site": "news.example"}}},
+        "no such model": {"urls": urls[:1], "meta": {"winnow": {"model": "no-such"}}},
+    }
+    prefix = f"test-{uuid.uuid4().hex[:12]}"
+    keys = {name: f"{prefix}-{number}" for number, name in enumerate(plans)}
+    results = start_crawls(*({**plan, "WINNOW_REDIS_PREFIX": keys[name]} for name, plan in plans.items())).results()
+    crawled = dict(zip(plans, results, strict=True))
+    for name, result in crawled.items():
+        result.urls, result.prefix = plans[name]["urls"], keys[name]
+    return crawled
+
+
+@pytest.fixture
+def pages_counted(connection):
+    """How many pages of a host a crawl has counted in Redis."""
+
+    async def counted(crawl: Crawled, host: str) -> int:
+        counts = NodeCounts(
+            connection, prefix=crawl.prefix, version=FINGERPRINT_VERSION, budget=1000, max_pages=1000, ttl=1000
+        )
+        return int(await connection.call(lambda client: client.hget(counts.keys(host)[0], "pages")) or 0)
+
+    return counted
+
+
+async def test_every_page_is_counted_once_and_every_item_cleaned(shared_web, crawled, pages_counted):
+    repeated = crawled["repeated"]
+    assert repeated.winnow_stats == {
+        "winnow/pages/counted": 30,
+        "winnow/pages/repeated": 5,
+        "winnow/items/cleaned": 35,
+        "winnow/items/with_site_evidence": 26,
+    }
+    assert await pages_counted(repeated, shared_web.host) == 30
+    assert repeated.stats["responses_alive"] == 0
+    assert repeated.stats["frozen"] > 50_000
+
+
+def test_what_is_written_on_an_item(crawled):
+    result = crawled["one by one"]
+    first, item = (result.item(result.urls[number]) for number in (0, 19))
+    assert set(item) == {*FIELDS, "clean_html", "markdown", "segments"}
+    assert (item["title"], item["status"], item["label_source"]) == ("Story 19", "cleaned", "site")
+    assert item["evidence_pages"] >= 19
+    assert first["label_source"] == "page"
+    assert len(item["shingles"]) == 8
+    assert "Story 19" in item["text"]
+    assert "<p>" in item["clean_html"]
+    assert {"path", "score", "template"} <= set(item["segments"][0])
+
+
+def test_site_evidence_cuts_what_the_pages_share_and_keeps_their_stories(crawled):
+    item = crawled["one by one"].item(crawled["one by one"].urls[-1])
+    assert "all rights are reserved" not in item["text"]
+    assert "Front page" not in item["text"]
+    assert item["text"].count(".") >= 4
+    assert 0 < item["template_share"] < 0.5
+
+
+def test_pages_that_are_no_pages_of_the_site_are_not_counted(crawled):
+    stats = crawled["others"].winnow_stats
     # A page of two words may be all template to the model.
     assert stats.pop("winnow/items/cleaned") + stats.pop("winnow/items/fallback", 0) == 4
     assert stats == {
@@ -72,45 +124,68 @@ def test_pages_that_are_no_pages_of_the_site_are_not_counted(web, crawl):
     }
 
 
-def test_a_request_can_ask_to_be_left_alone(web, crawl):
-    urls = web.add_articles(3)
-    crawled = crawl(urls=urls, meta={"winnow": False})
-    assert crawled.winnow_stats == {"winnow/pages/skipped": 3, "winnow/items/opted_out": 3}
-    assert all(set(item) == {"url"} for item in crawled.items)
+@pytest.mark.parametrize(
+    ("name", "stats"),
+    [
+        ("left alone", {"pages/skipped": 3, "items/opted_out": 3}),
+        ("off", {}),
+        ("left alone and replaced", {"pages/skipped": 12, "items/opted_out": 12}),
+        ("of a site and replaced", {"pages/counted": 12, "items/cleaned": 12, "items/with_site_evidence": 3}),
+        ("without counts", {"pages/uncounted": 12, "items/cleaned": 12}),
+        ("only counted", {"pages/counted": 3, "items/opted_out": 3}),
+        ("only cleaned", {"pages/read": 3, "items/cleaned": 3}),
+        ("too many bytes", {"pages/too_large": 1, "items/too_large": 1}),
+        ("too many nodes", {"pages/too_large": 1, "items/too_large": 1}),
+    ],
+)
+def test_settings_and_requests_say_what_happens_to_a_page(crawled, name, stats):
+    result = crawled[name]
+    assert result.winnow_stats == {f"winnow/{stat}": number for stat, number in stats.items()}
+    assert len(result.items) == len(result.urls)
+    for item in result.items:
+        if name in {"left alone", "off", "only counted"}:
+            assert set(item) == {"url"}
+        elif name.startswith("too many"):
+            assert item["status"] == "too_large"
+            assert "Copyright" in item["text"]
 
 
-def test_a_spider_can_switch_everything_off(web, crawl):
-    urls = web.add_articles(3)
-    crawled = crawl(urls=urls, custom_settings={"WINNOW_ENABLED": False})
-    assert crawled.winnow_stats == {}
-    assert len(crawled.items) == 3
-    assert "Disabled" not in crawled.log
-
-
-def test_heavy_pages_come_out_of_a_thread_as_they_do_without_one(web, start_crawls):
-    plan = {"urls": web.add_articles(9)}
-    light, heavy = start_crawls(plan, {**plan, "WINNOW_THREAD_TAGS": 0}).results()
+def test_heavy_pages_come_out_of_a_thread_as_they_do_without_one(crawled):
+    light, heavy = crawled["without threads"], crawled["in threads"]
     assert heavy.winnow_stats == {**light.winnow_stats, "winnow/items/in_thread": 9}
-    for url in plan["urls"]:
+    for url in heavy.urls:
         heavy_item, light_item = heavy.item(url), light.item(url)
         assert 1 <= heavy_item.pop("evidence_pages") <= 9 >= light_item.pop("evidence_pages")
         assert abs(heavy_item.pop("confidence") - light_item.pop("confidence")) < 0.05  # it goes by the counts, too
         assert heavy_item == light_item
 
 
+async def test_pages_behind_one_host_count_for_the_sites_that_they_are_of(shared_web, crawled, pages_counted):
+    assert crawled["of a site"].winnow_stats["winnow/pages/counted"] == 12
+    assert await pages_counted(crawled["of a site"], "news.example") == 12
+    assert await pages_counted(crawled["of a site"], shared_web.host) == 0
+
+
+def test_another_model_cleans_and_what_makes_no_sense_is_ignored_and_said_once(crawled):
+    result = crawled["another model"]
+    assert all(item["label_version"].startswith("logistic-") for item in result.items)
+    assert result.log.count("ignored 'color': 'red': there are count, clean, site") == 1
+    assert result.log.count("ignored 'clean': 'yes': it takes a bool") == 1
+
+
+def test_a_model_that_is_not_there_costs_no_item(crawled):
+    assert crawled["no such model"].winnow_stats["winnow/items/failed"] == 1
+    assert [item["url"] for item in crawled["no such model"].items] == crawled["no such model"].urls
+
+
+def test_text_after_the_end_of_a_document_is_cleaned_alike_with_counts(crawled):
+    result = crawled["after the end"]
+    assert all(f"Really, {n}." in result.item(url)["text"] for n, url in enumerate(result.urls))
+
+
 def test_what_is_loaded_by_the_first_page_can_be_left_to_the_garbage_collector(web, crawl):
     crawled = crawl(urls=web.add_articles(1), WINNOW_GC_FREEZE=False)
     assert crawled.stats["frozen"] < 50_000
-
-
-def test_a_page_above_a_cap_is_passed_through_and_said_to_be(web, start_crawls):
-    (url,) = web.add_articles(1)
-    for crawled in start_crawls(
-        {"urls": [url], "WINNOW_MAX_BYTES": 10}, {"urls": [url], "WINNOW_MAX_NODES": 10}
-    ).results():
-        assert crawled.winnow_stats == {"winnow/pages/too_large": 1, "winnow/items/too_large": 1}
-        assert crawled.item(url)["status"] == "too_large"
-        assert "Copyright" in crawled.item(url)["text"]
 
 
 def test_near_duplicates_are_marked_and_on_a_setting_dropped_if_they_have_no_text_of_their_own(web, start_crawls):
@@ -128,8 +203,3 @@ def test_near_duplicates_are_marked_and_on_a_setting_dropped_if_they_have_no_tex
     assert [item["url"] for item in dropped.items] == [url, longer]
     assert dropped.winnow_stats["winnow/items/dropped"] == 1
     assert "winnow/items/duplicate" not in off.winnow_stats
-
-
-def test_site_evidence_can_be_switched_off(web, crawl):
-    crawled = crawl(urls=web.add_articles(12), WINNOW_SITE_EVIDENCE=False)
-    assert crawled.winnow_stats == {"winnow/pages/uncounted": 12, "winnow/items/cleaned": 12}

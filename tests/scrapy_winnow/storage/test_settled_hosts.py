@@ -238,7 +238,8 @@ def test_a_crawl_of_a_host_that_is_redesigned_learns_its_new_template(web, crawl
         web.add(f"/{number}", (old if number < PAGES_BEFORE else new).format(f"Story {number}", *story(number)))
         for number in range(PAGES_BEFORE + NOTICED_AFTER + 2 * SETTLE_AFTER + 1)
     ]
-    crawled = crawl(urls=urls, CONCURRENT_REQUESTS=1, WINNOW_SETTLE_PAGES=SETTLE_AFTER)
+    one_by_one = {"urls": [], "callback": "fed", "later": [[url] for url in urls]}  # each when the last is stored
+    crawled = crawl(**one_by_one, WINNOW_SETTLE_PAGES=SETTLE_AFTER, WINNOW_REDIS_TIMEOUT=60)
     items = [crawled.item(url) for url in urls]
     learned_again = PAGES_BEFORE + NOTICED_AFTER - 1 + 2 * SETTLE_AFTER
     versions = [0] * (SETTLE_AFTER - 1) + [1] * (learned_again - SETTLE_AFTER) + [2] * (len(urls) - learned_again + 1)
