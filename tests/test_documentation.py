@@ -15,6 +15,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from scrapy.settings import Settings, default_settings
 
 from docs.reference import api, tables
@@ -165,12 +166,15 @@ def test_every_page_of_the_documentation_is_in_its_index():
         assert name == "index.md" or f"({name}" in index, name
 
 
-def test_the_site_builds_without_a_warning(tmp_path):
+def test_the_site_builds_without_a_warning_and_is_accessible(tmp_path, tab):
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
     environment = os.environ | {"NO_MKDOCS_2_WARNING": "1", "PYTHONWARNINGS": "ignore"}
     built = subprocess.run(command, check=False, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert built.returncode == 0, built.stderr
-    assert (tmp_path / "deploy" / "index.html").exists()
+    for page in ("start", "reference/settings", "deploy/index"):
+        tab.goto((tmp_path / f"{page}.html").as_uri())
+        found = Axe().run(tab).response["violations"]
+        assert [each for each in found if each["impact"] in {"serious", "critical"}] == [], page
 
 
 def test_the_page_of_the_api_is_what_the_docstrings_say():
