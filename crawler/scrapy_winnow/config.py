@@ -470,8 +470,8 @@ class Config:
     report: str | None = _setting(
         None,
         _file,
-        "write a [report of the crawl](../guides/report.md) there when it ends; the `site` spider's project has "
-        "`report.html`",
+        "write a [report of the crawl](../guides/report.md) there when it ends; `%(name)s` and `%(time)s` stand for "
+        "the spider's name and the beginning, as in `FEEDS`; the `site` spider's project has `report.html`",
         "path",
     )
     metrics: tuple[str, int] | None = _setting(

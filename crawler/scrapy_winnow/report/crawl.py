@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import datetime
 import logging
 import platform
 import shlex
@@ -56,7 +57,8 @@ class CrawlReport:
         if config.report is None or not config.is_crawl:
             raise NotConfigured
         self._crawler = crawler
-        self._path = Path(config.report)
+        now = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H-%M-%S")
+        self._path = Path(config.report.replace("%(name)s", crawler.spidercls.name).replace("%(time)s", now))
         self._config = config
         self._record = CrawlRecord(title=crawler.spidercls.name)
         self._record.samples = self._samples = Samples()

@@ -49,15 +49,15 @@ def test_in_a_terminal_each_crawl_that_wants_one_has_a_line_below_the_log(web: A
 def test_a_report_has_the_pages_the_hosts_and_the_errors(
     web, crawl, redis_url: str, prefix: str, tmp_path: Path
 ) -> None:
-    report = tmp_path / "report.html"
     urls = web.add_articles(20)
     web.add("/broken", "<html><body>The server failed", status=500)
     crawled = crawl(
         urls=[*urls, f"{web.url}/broken", f"{web.url}/gone"],
-        WINNOW_REPORT=str(report),
+        WINNOW_REPORT=str(tmp_path / "%(name)s-%(time)s.html"),
         RETRY_ENABLED=False,
         CONCURRENT_REQUESTS=2,
     )
+    (report,) = tmp_path.glob("planned-20*.html")
     assert len(crawled.items) == 20
     assert "/s · " not in crawled.log, "the line of progress is for terminals only"
     text = report.read_text(encoding="utf-8")
