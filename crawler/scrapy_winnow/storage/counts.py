@@ -298,9 +298,7 @@ class SettledHost:
     confirmed: float = field(default_factory=time.monotonic)
     pages_since: int = 0
     _met: bytes = b""  # ids of the contents of the window, joined
-    _often: NDArray[np.uint8] = field(
-        default_factory=lambda: _empty_window()
-    )  # bits: a bucket was met once, twice, ...
+    _often: NDArray[np.uint8] = field(default_factory=_empty_window)  # bits: a bucket was met once, twice, ...
     _labelled: int = 0
     _unlabelled: int = 0
 
