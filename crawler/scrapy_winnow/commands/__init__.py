@@ -7,7 +7,9 @@ import io
 import os
 import sys
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import shtab
 
 from scrapy_winnow.commands import clean, dedup, evaluate, hosts, inspect, report, site, train, warc
 from scrapy_winnow.commands.common import FAILED, INTERRUPTED, CommandError
@@ -25,6 +27,7 @@ examples:
   curl -s https://host.example/ | winnow clean - --format markdown
   winnow segments page.html                 the sections of a page and their scores
   winnow COMMAND --help                     all options of a command, with examples
+  winnow --print-completion bash            completion for the shell: bash, zsh or tcsh
 """
 
 
@@ -39,14 +42,25 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
     """Give a parser all the commands, and what ``--help`` says of them together."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("--version", action="version", version=_version())
+    parser.add_argument("--version", nargs=0, action=_Version, help="print the versions of what cleans, and exit")
+    shtab.add_argument_to(parser, help="print what completes commands and options in this shell, and exit")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in (clean, inspect, site, warc, train, evaluate, dedup, hosts, report):
         command.add_parser(commands)
 
 
-def _version() -> str:
-    return f"winnow {version('scrapy-winnow')}, core {core.VERSION}"
+class _Version(argparse.Action):
+    """Prints the versions that a question about an output needs."""
+
+    def __call__(self, *_: Any) -> None:
+        """Load the model, print and end."""
+        from winnow import load_model  # noqa: PLC0415  (slow to load)
+
+        print(
+            f"winnow {version('scrapy-winnow')}, core {core.VERSION}, model {load_model().version}, "
+            f"lxml {version('lxml')}"
+        )
+        raise SystemExit(0)
 
 
 def run(options: argparse.Namespace) -> int:

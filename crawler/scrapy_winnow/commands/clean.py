@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
 from scrapy_winnow.commands.common import (
     FAILED,
@@ -26,6 +27,7 @@ from scrapy_winnow.commands.common import (
     warn,
     with_progress,
 )
+from scrapy_winnow.fetching import is_address
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -46,6 +48,7 @@ _PATH_WIDTH: Final = 60
 _CLEAN_EPILOG = """\
 examples:
   winnow clean page.html
+  winnow clean https://host.example/story               one page, if its robots.txt allows it
   winnow clean --format markdown --url https://host.example/story page.html -o story.md
   winnow clean --format json *.html > pages.jsonl       one JSON object a line
   winnow clean *.html -o cleaned/                       a file each, in a folder
@@ -207,6 +210,8 @@ def _find_sources(name: str) -> list[Source]:
     """
     if name == STANDARD_INPUT:
         return [Source(name, "stdin")]
+    if is_address(name):
+        return [Source(name, Path(urlsplit(name).path).stem or "page")]
     folder = Path(name)
     if not name or not folder.is_dir():
         return [Source(name, Path(name).stem)]
@@ -292,7 +297,7 @@ def _clean_source(
 def _json_of(name: str, cleaned: Cleaned, options: argparse.Namespace) -> str:
     row = {
         "file": name,
-        "url": options.url,
+        "url": cleaned.url or options.url,
         "title": cleaned.title,
         "text": cleaned.text,
         "comments": cleaned.comments,

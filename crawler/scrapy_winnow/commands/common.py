@@ -9,6 +9,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from scrapy_winnow.fetching import FetchError, fetch, is_address
+
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Sequence
@@ -69,7 +71,10 @@ def write_output(file: Path, content: str) -> None:
 
 def add_page_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of every command that cleans pages named on the command line."""
-    parser.add_argument("files", nargs="+", metavar="FILE", help="HTML file, or - for standard input")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="HTML file, - for standard input, or one address")
+    parser.add_argument(
+        "--allow-private", action="store_true", help="also fetch from addresses that are not on the public internet"
+    )
     parser.add_argument("--url", help="address of the page: tells in-site links from others; for a single FILE only")
     parser.add_argument("--rules", type=Path, metavar="FILE", help="rules of your own for sites, in TOML or JSON")
     add_model_options(parser)
@@ -96,9 +101,11 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
 
 
 def check_url(options: argparse.Namespace) -> None:
-    """Refuse one address for many pages."""
+    """Refuse one address for many pages, and many addresses."""
     if options.url and len(options.files) > 1:
         raise CommandError("--url goes with a single FILE")
+    if any(map(is_address, options.files)) and (len(options.files) > 1 or getattr(options, "site", False)):
+        raise CommandError("one address at a time; scrapy crawl site -a url=ADDRESS cleans a site, urls_file=FILE many")
 
 
 def load_model_option(options: argparse.Namespace) -> Model:
@@ -133,7 +140,17 @@ def clean_file(name: str, options: argparse.Namespace, model: Model, **switches:
 
     switches |= {"smooth": not options.no_smooth, "scope": options.scope, "favor": options.favor}
     switches["rules"] = load_rules(options.rules)
-    cleaned = clean(read_page(name), options.url, model=model, **switches)
+    url = options.url
+    if is_address(name):
+        try:
+            fetched = fetch(name, allow_private=options.allow_private)
+        except FetchError as error:
+            raise InputError(str(error)) from error
+        html, url = fetched.html, url or fetched.url
+        switches["encoding"] = switches.get("encoding") or fetched.encoding
+    else:
+        html = read_page(name)
+    cleaned = clean(html, url, model=model, **switches)
     warnings = []
     if cleaned.passed_through in NOT_HTML:
         warnings.append(f"is no HTML ({cleaned.passed_through})")
@@ -154,11 +171,6 @@ def read_page(name: str) -> bytes:
     """
     if not name:
         raise InputError("no such file or directory (its name is empty)")
-    if name.startswith(("http://", "https://")):
-        raise InputError(
-            f"is an address; curl -sL {name} | winnow clean - --url {name} cleans one page, "
-            f"scrapy crawl site -a url={name} a site"
-        )
     from winnow.page.parsing import is_binary  # noqa: PLC0415  (help and usage errors need not wait for numpy)
 
     try:

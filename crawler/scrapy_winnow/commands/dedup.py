@@ -185,7 +185,7 @@ def _rows(options: argparse.Namespace) -> Iterator[Any]:
                         except (ValueError, RecursionError):
                             yield None
         except OSError as error:
-            raise CommandError(f"{name}: {reason(error)}") from error
+            raise CommandError(f"{Path(name).resolve()}: {reason(error)}") from error
 
 
 def _batches(rows: Iterator[Any]) -> Iterator[list[Any]]:

@@ -87,7 +87,7 @@ def connect_to(url: str | None, state_dir: Path | None = None, *, create: bool =
     if state_dir is not None:
         server = EmbeddedServer(state_dir)
         if not server.has_data and not create:
-            raise CommandError(f"--state-dir: no private server has stored data in {state_dir}")
+            raise CommandError(f"--state-dir: no private server has stored data in {state_dir.resolve()}")
     try:
         if server is not None:
             server.start()

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import http.client
 import json
 import os
-import urllib.error
-import urllib.request
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -15,6 +12,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 import numpy as np
 
+from scrapy_winnow.fetching import FetchError, fetch, is_address
 from scrapy_winnow.storage.keys import site_of
 from winnow.output.text import join_blocks
 from winnow.rules import Rules
@@ -22,12 +20,9 @@ from winnow.training.sites import page_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from email.message import Message
 
     from scrapy_winnow.inspector.inspection import Inspection, Trial
 
-_AGENT: Final = "winnow-inspect (+https://pypi.org/project/scrapy-winnow/)"
-_TIMEOUT_S: Final = 30.0
 _MAX_BYTES: Final = 64_000_000
 _MAX_ARCHIVED: Final = 500  # pages of a WARC file, which are held in memory
 _ARCHIVES: Final = (".warc", ".warc.gz", ".warc.zst")
@@ -81,9 +76,9 @@ class Documents:
         self._read_page = read_page
         self._files: tuple[Path, ...] = ()
         self._archived: tuple[Document, ...] = ()
-        if not _is_address(source) and source.endswith(_ARCHIVES):
+        if not is_address(source) and source.endswith(_ARCHIVES):
             self._archived = read_archived(source, url)
-        elif not _is_address(source) and Path(source).is_dir():
+        elif not is_address(source) and Path(source).is_dir():
             self.folder = Path(source)
             self._files = page_files(self.folder)
             if not self._files:
@@ -116,35 +111,17 @@ class Documents:
         if self._archived:
             return self._archived[number]
         if self.folder is None:
-            if _is_address(self._source):
-                return fetch(self._source)
+            if is_address(self._source):
+                try:
+                    fetched = fetch(self._source, obey_robots=False, allow_private=True)  # as the browser would
+                except FetchError as error:
+                    raise DocumentError(str(error)) from error
+                return Document(fetched.url, *fetched)
             return Document(_title(self._source), self._url, self._read_page(self._source))
         file = self._files[number]
         name = file.relative_to(self.folder).as_posix()
         base = self._url or f"https://{quote(self.folder.resolve().name)}/"
         return Document(name, f"{base.rstrip('/')}/{quote(name)}", self._read_page(str(file)))
-
-
-def fetch(url: str) -> Document:
-    """Fetch a page from the web.
-
-    Raises:
-        DocumentError: it cannot be fetched, or is too large.
-    """
-    request = urllib.request.Request(url, headers={"User-Agent": _AGENT, "Accept": "text/html,*/*;q=0.5"})  # noqa: S310
-    try:
-        with urllib.request.urlopen(request, timeout=_TIMEOUT_S) as response:  # noqa: S310  (_is_address accepts only http)
-            html = response.read(_MAX_BYTES + 1)
-            headers: Message = response.headers
-            final = response.geturl()
-    except urllib.error.HTTPError as error:
-        error.close()
-        raise DocumentError(f"could not be fetched: {error}") from error
-    except (OSError, ValueError, http.client.HTTPException) as error:
-        raise DocumentError(f"could not be fetched: {error}") from error
-    if len(html) > _MAX_BYTES:
-        raise DocumentError(f"is larger than {_MAX_BYTES:,} bytes")
-    return Document(final, final, html, headers.get_content_charset())
 
 
 def read_archived(source: str, url: str | None) -> tuple[Document, ...]:
@@ -174,7 +151,7 @@ def read_archived(source: str, url: str | None) -> tuple[Document, ...]:
 def gold_name(document: Document) -> str:
     """Return the name of a page in a gold file: its file name without suffix, or one made from its address."""
     name = document.name
-    if _is_address(name):
+    if is_address(name):
         parts = urlsplit(name)
         name = unquote(f"{parts.netloc}{parts.path}".rstrip("/")) + (f"_{parts.query}" if parts.query else "")
     stem = name.removesuffix(".html").removesuffix(".htm")
@@ -185,10 +162,6 @@ def gold_name(document: Document) -> str:
 
 def _title(source: str) -> str:
     return "page" if source == "-" else Path(source).name
-
-
-def _is_address(source: str) -> bool:
-    return source.lower().startswith(("http://", "https://"))
 
 
 class RulesFile:

@@ -143,7 +143,6 @@ def test_files_that_are_not_pages_are_named_and_the_others_cleaned(
     ("name", "message"),
     [
         ("", "no such file or directory (its name is empty)"),
-        ("https://host.example/", "https://host.example/: is an address; curl -sL"),
         (".", ".: no HTML files in this folder"),
     ],
 )

@@ -1,6 +1,7 @@
 """The command line as a whole: help, usage, progress, and ``scrapy winnow``, which finds the server of a project."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -38,7 +39,16 @@ def test_help_has_examples(command: str, capsys: pytest.CaptureFixture[str]) -> 
 def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--version"])
-    assert capsys.readouterr().out.startswith("winnow 0.")
+    assert re.fullmatch(r"winnow 0\.\S+, core \d+, model \S+, lxml \S+\n", capsys.readouterr().out)
+
+
+def test_the_shell_completes_commands_and_options(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--print-completion", "bash"])
+    complete = 'eval "$1"; COMP_WORDS=(winnow segments --js) COMP_CWORD=2; _shtab_winnow; echo "${COMPREPLY[@]}"'
+    command = ["bash", "-c", complete, "-", capsys.readouterr().out]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["--json"]
 
 
 class Clock:
@@ -77,7 +87,8 @@ def run(*arguments: str, folder: Path) -> tuple[int, str, str]:
 def test_scrapy_winnow_does_what_winnow_does(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--help"])
-    assert run("--help", folder=tmp_path)[1].replace("usage: scrapy winnow", "usage: winnow") == capsys.readouterr().out
+    shown = run("--help", folder=tmp_path)[1].replace("usage: scrapy winnow", "usage: winnow")
+    assert shown.split() == capsys.readouterr().out.split()
     (tmp_path / "page.html").write_text(PAGE)
     code, out, _ = run("clean", "page.html", "--format", "json", folder=tmp_path)
     assert code == 0

@@ -1,0 +1,172 @@
+"""Fetches one page for a person, politely: robots.txt, limits of size and time, no private addresses unless asked."""
+
+from __future__ import annotations
+
+import http.client
+import ipaddress
+import socket
+import time
+import urllib.error
+import urllib.request
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.parse import urljoin
+
+from protego import Protego
+from w3lib.encoding import resolve_encoding
+
+if TYPE_CHECKING:
+    from email.message import Message
+
+AGENT: Final = "winnow"
+_USER_AGENT: Final = f"{AGENT} (+https://pypi.org/project/scrapy-winnow/)"
+_TIMEOUT_S: Final = 30.0
+_MAX_BYTES: Final = 64_000_000
+_MAX_ROBOTS_BYTES: Final = 512_000
+_CHUNK_BYTES: Final = 65_536
+
+
+class FetchError(Exception):
+    """A page that could not be fetched; the message says why."""
+
+
+class Fetched(NamedTuple):
+    """A page as it was served: its last address, its bytes, and the charset of the HTTP header."""
+
+    url: str
+    html: bytes
+    encoding: str | None
+
+
+def is_address(name: str) -> bool:
+    """Whether a name is a web address rather than a file."""
+    return name.lower().startswith(("http://", "https://"))
+
+
+def fetch(url: str, *, obey_robots: bool = True, allow_private: bool = False) -> Fetched:
+    """Fetch one page; redirects are followed, each under the same rules.
+
+    Args:
+        url: address, ``http`` or ``https``.
+        obey_robots: ask the ``robots.txt`` of each host on the way whether ``winnow`` may fetch the page.
+        allow_private: also connect to addresses that are not on the public internet, and use the proxies of the
+            environment. Without it the address that a name resolves to is checked, and connected to.
+
+    Raises:
+        FetchError: it may not or cannot be fetched, or is too large or too slow.
+    """
+    deadline = time.monotonic() + _TIMEOUT_S
+    opener = _opener(allow_private)
+    if obey_robots:
+        robots = _Robots(opener, deadline)
+        robots.check(url)
+        opener.add_handler(robots)
+    try:
+        return _read(opener, url, _MAX_BYTES, deadline)
+    except urllib.error.HTTPError as error:
+        error.close()
+        raise FetchError(f"could not be fetched: {error}") from error
+    except (OSError, ValueError, http.client.HTTPException) as error:
+        raise FetchError(f"could not be fetched: {getattr(error, 'reason', None) or error}") from error
+
+
+def _read(opener: urllib.request.OpenerDirector, url: str, max_bytes: int, deadline: float) -> Fetched:
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise FetchError(f"took longer than {_TIMEOUT_S:g} s")
+    request = urllib.request.Request(url, headers={"User-Agent": _USER_AGENT, "Accept": "text/html,*/*;q=0.5"})  # noqa: S310
+    body = bytearray()
+    with opener.open(request, timeout=left) as response:
+        while chunk := response.read1(_CHUNK_BYTES):
+            body += chunk
+            if len(body) > max_bytes:
+                raise FetchError(f"is larger than {max_bytes:,} bytes")
+            if time.monotonic() > deadline:
+                raise FetchError(f"took longer than {_TIMEOUT_S:g} s")
+        headers: Message = response.headers
+        charset = headers.get_content_charset()
+        known = charset if charset and resolve_encoding(charset) else None
+        return Fetched(response.geturl(), bytes(body), known)
+
+
+def _opener(allow_private: bool) -> urllib.request.OpenerDirector:
+    """Return what opens ``http`` and ``https`` only."""
+    opener = urllib.request.OpenerDirector()
+    kinds: list[Any] = [
+        urllib.request.UnknownHandler,
+        urllib.request.HTTPDefaultErrorHandler,
+        urllib.request.HTTPErrorProcessor,
+        urllib.request.HTTPRedirectHandler,
+    ]
+    open_kinds = [urllib.request.ProxyHandler, urllib.request.HTTPHandler, urllib.request.HTTPSHandler]
+    for kind in [*kinds, *(open_kinds if allow_private else [_PublicHTTPHandler, _PublicHTTPSHandler])]:
+        opener.add_handler(kind())
+    return opener
+
+
+class _Robots(urllib.request.BaseHandler):
+    """Asks robots.txt before each request but those for robots.txt itself, redirects included."""
+
+    def __init__(self, opener: urllib.request.OpenerDirector, deadline: float) -> None:
+        self._opener, self._deadline = opener, deadline
+        self._known: dict[str, Protego | None] = {}
+
+    def check(self, url: str) -> None:
+        """Refuse an address that robots.txt forbids, or whose robots.txt the server fails to give (RFC 9309)."""
+        where = urljoin(url, "/robots.txt")
+        if url == where:
+            return
+        if where not in self._known:
+            self._known[where] = None  # a redirect of robots.txt to a page is not asked about
+            self._known[where] = self._ask(where)
+        rules = self._known[where]
+        if rules is not None and not rules.can_fetch(url, AGENT):
+            raise FetchError(f"robots.txt does not allow it: {where}")
+
+    def http_request(self, request: urllib.request.Request) -> urllib.request.Request:
+        """Check each request that the opener makes."""
+        self.check(request.full_url)
+        return request
+
+    https_request = http_request
+
+    def _ask(self, where: str) -> Protego:
+        try:
+            text = _read(self._opener, where, _MAX_ROBOTS_BYTES, self._deadline).html
+        except urllib.error.HTTPError as error:
+            error.close()
+            if error.code >= http.HTTPStatus.INTERNAL_SERVER_ERROR:
+                raise FetchError(f"robots.txt could not be read: {error}: {where}") from error
+            text = b""
+        except (OSError, ValueError, http.client.HTTPException) as error:
+            raise FetchError(f"could not be fetched: {getattr(error, 'reason', None) or error}") from error
+        return Protego.parse(text.decode("utf-8", "replace"))
+
+
+def _connect_public(address: tuple[str, int], timeout: Any = None, source: Any = None) -> socket.socket:
+    """Connect to the address that was checked, so that a name cannot resolve to another one afterwards."""
+    found = socket.getaddrinfo(*address, type=socket.SOCK_STREAM)
+    for *_, (host, *_) in found:
+        found_ip = ipaddress.ip_address(str(host).partition("%")[0])
+        ip = getattr(found_ip, "ipv4_mapped", None) or found_ip
+        if not ip.is_global or ip.is_multicast:
+            raise OSError(f"{address[0]} is a private address; --allow-private fetches from it")
+    return socket.create_connection((str(found[0][4][0]), address[1]), timeout, source)
+
+
+def _public(connection: type[http.client.HTTPConnection]) -> Any:
+    def connect(*args: Any, **options: Any) -> http.client.HTTPConnection:
+        made = connection(*args, **options)
+        made._create_connection = _connect_public  # type: ignore[attr-defined]
+        return made
+
+    return connect
+
+
+class _PublicHTTPHandler(urllib.request.HTTPHandler):
+    def http_open(self, request: urllib.request.Request) -> Any:
+        return self.do_open(_public(http.client.HTTPConnection), request)
+
+
+class _PublicHTTPSHandler(urllib.request.HTTPSHandler):
+    def https_open(self, request: urllib.request.Request) -> Any:
+        return self.do_open(_public(http.client.HTTPSConnection), request)
