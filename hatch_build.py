@@ -71,7 +71,7 @@ def build(root: Path) -> Path:
     from setuptools import Distribution, Extension  # noqa: PLC0415  (only where something is compiled)
     from setuptools.command.build_ext import build_ext  # noqa: PLC0415
 
-    class ParallelBuild(build_ext):
+    class ParallelBuild(build_ext):  # type: ignore[misc]  # setuptools has no types
         def build_extensions(self) -> None:
             compile_in_turn = self.compiler.compile
 

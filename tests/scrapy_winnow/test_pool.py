@@ -21,7 +21,6 @@ from scrapy_winnow.pool import CleaningPool, ProcessDiedError
 from scrapy_winnow.storage.evidence import HashedPage, SiteEvidence
 from tests.scrapy_winnow.waiting import SECONDS
 from winnow import Limits, Page, load_model
-from winnow.page.page import PageTooLarge
 
 URL = "http://host.example/story"
 HTML = (
@@ -91,14 +90,6 @@ async def test_a_page_whose_process_was_killed_since_it_was_read_is_sent_to_anot
         assert (await pool.clean(task(HTML), read)).values == here(HTML).values
 
 
-async def test_a_page_above_the_caps_is_not_read_and_passed_through():
-    async with running(1) as pool:
-        with pytest.raises(PageTooLarge, match="nodes, the limit is 3"):
-            await pool.read(HTML, URL, Limits(max_nodes=3))
-        cleaned = await pool.clean(CleaningTask(HTML, URL, None, CleaningOptions(Limits(max_nodes=3)), None))
-    assert cleaned.status == "too_large"
-
-
 async def test_the_counts_of_the_site_take_part():
     hashed = HashedPage.of(Page.parse(HTML, URL))
     df = np.ones(len(hashed.units), np.int64)
@@ -110,13 +101,6 @@ async def test_the_counts_of_the_site_take_part():
     assert cleaned.with_evidence
     assert "All rights" not in cleaned.values["text"]
     assert cleaned.values["site_label_version"] == 2
-
-
-async def test_counts_of_another_page_are_left_to_the_caller():
-    counts = HashedPage.of(Page.parse(HTML, URL)).counts(SiteEvidence(np.zeros(5, np.int64), 100, 0, counted=True))
-    async with running(1) as pool:
-        assert await pool.clean(task("<p>another page", counts)) is None
-        assert (await pool.clean(task(HTML))).values == here(HTML).values
 
 
 async def test_a_model_of_ones_own_is_used(tmp_path: Path):
@@ -137,16 +121,6 @@ async def test_many_pages_at_once_all_come_back_and_few_are_in_hand():
             in_hand |= {process.in_hand for process in pool._processes}
     assert [done.result().values["title"] for done in tasks] == [f"Story {number}" for number in range(60)]
     assert max(in_hand) == 8
-
-
-async def test_a_large_page_is_the_only_one_that_a_process_has_in_hand():
-    large = HTML + " " * (1 << 18)
-    async with running(1) as pool:
-        tasks = [asyncio.create_task(pool.clean(task(html))) for html in (large, HTML, large)]
-        while not all(done.done() for done in tasks):
-            assert all(p.in_hand <= 1 or p.bytes_in_hand < 1 << 18 for p in pool._processes)
-            await asyncio.sleep(0.001)
-        assert [done.result().status for done in tasks] == ["cleaned"] * 3
 
 
 async def test_a_killed_process_is_replaced_and_its_pages_are_cleaned_again():
@@ -232,14 +206,6 @@ async def test_closing_ends_the_processes_and_the_pages_that_wait_go_back():
     assert [await page for page in pages] == [None] * 12
     assert not any(map(is_alive, pids))
     assert not pool.is_ready
-
-
-async def test_closing_while_the_processes_start_leaves_none():
-    pool = CleaningPool(2)
-    pool.start()
-    await asyncio.sleep(0.02)
-    await pool.close()
-    assert pool.pids == []
 
 
 async def test_a_page_that_is_cancelled_while_it_waits_holds_up_no_other():

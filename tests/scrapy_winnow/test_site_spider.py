@@ -61,16 +61,6 @@ def test_many_sites_from_a_file_each_with_its_own_budget(web, shared_web, start_
     assert sorted(hosts) == sorted([web.host] * 4 + [shared_web.host] * 4)
 
 
-def test_links_that_wait_keep_the_limit_of_depth(web, start_crawls):
-    for number in range(40):
-        web.add(f"/{number}", f"<p>page {number} has this to say</p>" + f'<a href="/deep/{number}">deeper</a>')
-        web.add(f"/deep/{number}", "<p>too deep</p>")
-    web.add("/", "".join(f'<a href="/{number}">{number}</a>' for number in range(40)))
-    (crawled,) = start_crawls({**_plan(url=web.url + "/"), "DEPTH_LIMIT": 1}).results()
-    assert len(crawled.items) == 41
-    assert not any(path.startswith("/deep") for path in web.asked)
-
-
 @pytest.mark.parametrize("pages", [0, -1, "many", "", "1.5"])
 def test_a_budget_that_is_no_number_is_a_clear_error(pages):
     with pytest.raises(ValueError, match="-a pages must be a whole number above 0"):
@@ -90,11 +80,6 @@ def test_a_budget_that_is_no_number_is_a_clear_error(pages):
 def test_an_address_that_cannot_be_crawled_is_a_clear_error(url, message):
     with pytest.raises(ValueError, match=message):
         start_urls(url, None)
-
-
-def test_the_front_page_of_a_site_is_one_page():
-    assert start_urls("https://a.example", None) == start_urls("https://a.example/", None) == ["https://a.example/"]
-    assert start_urls("https://a.example?page=2", None) == ["https://a.example/?page=2"]
 
 
 def test_a_file_of_addresses_is_checked_line_by_line(tmp_path):

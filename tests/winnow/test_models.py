@@ -329,14 +329,6 @@ def test_no_other_cut_has_a_higher_expected_f1(blocks: list[tuple[float, int]]):
     assert expected_f1(templateness, words, kept) >= best - 1e-9
 
 
-def test_a_doubtful_page_is_cut_later_than_a_clear_one():
-    words = np.full(20, 30.0)
-    clear = np.array([0.05] * 10 + [0.6] * 10)
-    doubtful = np.array([0.5] * 10 + [0.6] * 10)
-    assert 0.05 < expected_f1_threshold(clear, words) < 0.6
-    assert expected_f1_threshold(doubtful, words) > 0.6
-
-
 # ---- What is decided of a page as a whole
 
 

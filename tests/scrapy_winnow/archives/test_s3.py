@@ -106,12 +106,3 @@ def test_results_go_into_a_bucket_as_into_a_folder(kind, bucket, archives, monke
     assert len(local) == 2
     assert {name.rpartition("/")[2]: bucket.cat_file(name) for name in bucket.ls("crawl/clean")} == local
     assert not list((tmp_path / ".winnow").iterdir())
-
-
-def test_a_store_that_takes_no_files_is_named_before_anything_is_read(bucket, archives, monkeypatch, capsys, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    for address, why in (("s3://no-such-bucket/clean", "bucket does not exist"), ("http://127.0.0.1:9/clean", "HTTP")):
-        assert clean(archives[:1], address) == 2
-        message = capsys.readouterr().err
-        assert why in message
-        assert message.count("\n") == 1

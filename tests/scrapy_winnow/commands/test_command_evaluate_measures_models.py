@@ -73,10 +73,3 @@ def test_gold_files_that_will_not_do_are_explained(
     gold.write_text(content)
     assert main(["evaluate", str(gold), "--pages", str(tmp_path), "--fold", "7"]) == 2
     assert f"{gold}: {message}" in capsys.readouterr().err
-
-
-def test_missing_gold_files_and_folders_are_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["evaluate", str(tmp_path / "gone.jsonl"), "--pages", str(tmp_path)]) == 2
-    assert "gone.jsonl: no such file" in capsys.readouterr().err
-    assert main(["evaluate", str(tmp_path / "gone.jsonl"), "--pages", str(tmp_path / "none")]) == 2
-    assert "--pages: no such folder" in capsys.readouterr().err

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from scrapy_winnow.commands import common, main
-from scrapy_winnow.commands.common import Progress
+from scrapy_winnow.commands import main
 from tests.scrapy_winnow.commands.test_command_hosts_shows_hosts import count_pages
 from tests.scrapy_winnow.waiting import SECONDS
 
@@ -49,33 +48,6 @@ def test_the_shell_completes_commands_and_options(capsys: pytest.CaptureFixture[
     command = ["bash", "-c", complete, "-", capsys.readouterr().out]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["--json"]
-
-
-class Clock:
-    now = 0.0
-
-    def monotonic(self) -> float:
-        return self.now
-
-
-def test_off_a_terminal_long_work_reports_now_and_then_how_much_is_left(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    clock = Clock()
-    monkeypatch.setattr(common, "time", clock)
-    progress = Progress("pages")
-    for done in range(100):
-        clock.now = 4.0 * done
-        progress(done, 100, "page.html")
-    lines = capsys.readouterr().err.splitlines()
-    assert 10 <= len(lines) <= 13
-    assert lines[0] == "8 of 100 pages page.html, 6 min left"
-    assert lines[-1].endswith(" s left")
-    progress = Progress()
-    for done in range(11):
-        clock.now += 0.1
-        progress(done, 10)
-    assert capsys.readouterr().err == ""
 
 
 def run(*arguments: str, folder: Path) -> tuple[int, str, str]:

@@ -1,11 +1,9 @@
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
-from scrapy_winnow.commands import main, train
-from winnow.training.report import Metrics
+from scrapy_winnow.commands import main
 
 
 def _sentences(subject: str, count: int) -> str:
@@ -102,12 +100,3 @@ def test_a_missing_package_is_named(
         monkeypatch.delitem(sys.modules, module)
     assert main([*arguments, "--model", "blocks"]) == 2
     assert "pip install 'scrapy-winnow[train]'" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(("recall", "code", "message"), [(0.6, 0, "5 sites are few"), (0.0, 1, "the model is poor")])
-def test_a_model_that_is_poor_on_sites_held_out_is_said_to_be(
-    recall: float, code: int, message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    metrics = Metrics(**(dict.fromkeys(Metrics.__dataclass_fields__, 0.5) | {"recall_at_precision_90": recall}))
-    assert train._warn_if_poor(SimpleNamespace(sites=5, metrics={"site-level": metrics})) == code  # type: ignore[arg-type]
-    assert message in capsys.readouterr().err

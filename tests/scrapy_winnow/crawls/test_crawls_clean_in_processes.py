@@ -26,33 +26,44 @@ def is_running(pid: int) -> bool:
     return bool(listed.strip()) and not listed.strip().startswith("Z")
 
 
-def test_items_are_the_same_with_processes_and_without(web, start_crawls):
-    plan = {"urls": web.add_articles(PAGES), "WINNOW_OUTPUTS": ["clean_html", "markdown", "segments"], **PLAIN}
-    without, with_processes = start_crawls(plan, {**plan, "WINNOW_PROCESSES": 2}).results()
+KINDS = ("bytes", "copy", "dataclass", "twice")
+
+
+@pytest.fixture(scope="module")
+def crawled(shared_web, start_crawls):
+    """Crawls without processes, and with processes of their own, all at once."""
+    urls = shared_web.add_articles(PAGES)
+    plan = {"urls": urls, "WINNOW_OUTPUTS": ["clean_html", "markdown", "segments"], **PLAIN}
+    heavy = {"urls": [shared_web.add("/heavy", HEAVY), *urls[:12]], "WINNOW_PROCESSES": 1}
+    plans = {
+        "without": plan,
+        "with": {**plan, "WINNOW_PROCESSES": 2},
+        "counts": {"urls": urls, "WINNOW_PROCESSES": 1, "CONCURRENT_REQUESTS": 2, "when_ready": 1},
+        **{kind: {**heavy, "item": kind} for kind in KINDS},
+    }
+    return dict(zip(plans, start_crawls(*plans.values()).results(), strict=True))
+
+
+def test_items_are_the_same_with_processes_and_without(crawled):
+    without, with_processes = crawled["without"], crawled["with"]
     assert len(without.items) == PAGES
-    for url in plan["urls"]:
-        assert with_processes.item(url) == without.item(url)
-    in_process = with_processes.winnow_stats.pop("winnow/items/in_process", 0)
-    assert 0 <= in_process <= PAGES
+    for item in without.items:
+        assert with_processes.item(item["url"]) == item
     stats = {**with_processes.winnow_stats}
-    stats.pop("winnow/items/in_process", None)
+    assert 0 <= stats.pop("winnow/items/in_process", 0) <= PAGES
     assert stats == without.winnow_stats
 
 
-@pytest.mark.parametrize("item", ["bytes", "copy", "dataclass", "twice"])
-def test_items_of_any_kind_go_through_processes(web, crawl, item):
-    web.add("/heavy", HEAVY)
-    crawled = crawl(urls=[f"{web.url}/heavy", *web.add_articles(12)], item=item, WINNOW_PROCESSES=1)
-    assert len(crawled.items) == 13 * (2 if item == "twice" else 1)
-    assert all(item["text"] for item in crawled.items)
-    assert "Traceback" not in crawled.log
+@pytest.mark.parametrize("kind", KINDS)
+def test_items_of_any_kind_go_through_processes(crawled, kind):
+    assert len(crawled[kind].items) == 13 * (2 if kind == "twice" else 1)
+    assert all(item["text"] for item in crawled[kind].items)
+    assert "Traceback" not in crawled[kind].log
 
 
-def test_the_counts_of_a_site_take_part_in_processes(web, crawl):
-    urls = web.add_articles(PAGES)
-    crawled = crawl(urls=urls, WINNOW_PROCESSES=1, CONCURRENT_REQUESTS=2, when_ready=1)
-    assert crawled.stats["winnow/items/in_process"] == PAGES
-    late = [item for item in crawled.items if item["evidence_pages"] >= 15]
+def test_the_counts_of_a_site_take_part_in_processes(crawled):
+    assert crawled["counts"].stats["winnow/items/in_process"] == PAGES
+    late = [item for item in crawled["counts"].items if item["evidence_pages"] >= 15]
     assert late
     assert all("About us" not in item["text"] and item["label_source"] == "site" for item in late)
 

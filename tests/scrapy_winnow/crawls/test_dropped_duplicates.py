@@ -34,19 +34,3 @@ def test_a_copy_takes_the_place_of_an_original_that_a_later_pipeline_has_lost(cr
     assert len(result.items) == 1
     assert "Story 0" in result.items[0]["text"]
     assert result.winnow_stats["winnow/items/dropped"] == COPIES - 2
-
-
-def test_an_original_that_was_stored_is_known_to_the_next_crawl(shared_web, start_crawls, prefix, crawled):
-    plan = {"WINNOW_REDIS_PREFIX": prefix, "WINNOW_DROP_DUPLICATES": True}
-    (first,) = start_crawls({**plan, "urls": [f"{shared_web.url}/0"]}).results()
-    (second,) = start_crawls({**plan, "urls": [f"{shared_web.url}/copy-1"]}).results()
-    assert (len(first.items), len(second.items)) == (1, 0)
-
-
-def test_parts_of_a_page_are_documents_of_their_own(shared_web, start_crawls):
-    one, other = (" ".join(f"Sentence {n} of the {story}." for n in range(60)) for story in ("sea", "land"))
-    url = shared_web.add("/parts", "".join(f"<p>{text}</p>" for text in (one, other, f"{one} Its end.")))
-    (crawled,) = start_crawls({"urls": [url], "item": "parts", "CONCURRENT_ITEMS": 1}).results()
-    originals = [item.get("duplicate_of") for item in crawled.items]
-    assert originals[:2] == [None, None]
-    assert originals[2].startswith(f"{url}?part=")

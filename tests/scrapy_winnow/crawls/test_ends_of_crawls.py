@@ -7,8 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from tests.scrapy_winnow.waiting import SECONDS, until
 
 ROOT = Path(__file__).parents[3]
@@ -55,18 +53,17 @@ def test_without_a_server_for_this_machine_items_are_cleaned_by_the_page_alone(w
     assert "Traceback" not in log
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_crawl_that_is_told_to_end_while_it_ends_leaves_no_server_behind(web, tmp_path, number):
+def test_a_crawl_that_is_told_to_end_while_it_ends_leaves_no_server_behind(web, tmp_path):
     urls = web.add_articles(40)
     told = web.hold_after(6)
     crawl = _start(tmp_path, urls[0], JOBDIR=tmp_path / "job")
     server = tmp_path / "state" / "server.pid"
     until(lambda: len(web.asked) > 6)
     assert server.exists()
-    crawl.send_signal(number)
+    crawl.send_signal(signal.SIGINT)
     told.set()
     until(lambda: "shutting down gracefully" in (tmp_path / "log").read_text())
-    crawl.send_signal(number)
+    crawl.send_signal(signal.SIGINT)
     crawl.wait(timeout=SECONDS)
     until(lambda: not server.exists())
     assert _start(tmp_path, urls[0], JOBDIR=tmp_path / "job").wait(timeout=SECONDS) == 0

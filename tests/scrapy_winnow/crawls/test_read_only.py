@@ -55,7 +55,6 @@ async def _keys(connection, prefix):
 @pytest.mark.parametrize(
     "arguments",
     [
-        pytest.param(["fetch", "--spider", "look"], id="fetch"),
         pytest.param(["shell", "-c", "response.status"], id="shell"),
         pytest.param(["parse", "--pipelines", "--spider", "look"], id="parse"),
     ],

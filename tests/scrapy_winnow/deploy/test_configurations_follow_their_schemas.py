@@ -22,11 +22,6 @@ def test_a_configuration_follows_its_schema(schema, files):
     assert done.returncode == 0, done.stdout
 
 
-def test_the_forge_runs_what_ci_runs():
-    (tests,) = [file for file in WORKFLOWS if file.stem == "tests"]
-    assert "bash .ci/run" in tests.read_text()
-
-
 def test_the_manifests_follow_the_interface_of_kubernetes():
     manifests = list(yaml.safe_load_all((ROOT / "deploy" / "kubernetes.yaml").read_text()))
     assert [manifest["kind"] for manifest in manifests] == ["PersistentVolumeClaim", "Job"]

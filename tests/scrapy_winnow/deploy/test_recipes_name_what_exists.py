@@ -44,11 +44,6 @@ def test_the_shards_of_a_recipe_are_all_there():
     assert f"shard=$(JOB_COMPLETION_INDEX)/{completions}" in text
 
 
-def test_the_readme_links_to_every_recipe():
-    linked = set(re.findall(r"\]\((\w+\.\w+)\)", (DEPLOY / "README.md").read_text()))
-    assert linked == {file.name for file in DEPLOY.iterdir() if file.is_file()} - {"README.md", "Dockerfile"}
-
-
 def test_a_folder_that_nobody_may_write_to_is_no_hindrance_to_who_needs_none(tmp_path, monkeypatch):
     (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = scrapy_winnow.project.settings\n")
     (tmp_path / ".scrapy").symlink_to("/proc/nowhere")  # where not even root can make one

@@ -6,7 +6,7 @@ import pytest
 
 from scrapy_winnow.inspector.documents import Document, DocumentError, Documents, GoldFile, gold_name
 from scrapy_winnow.inspector.drawing import describe_page
-from scrapy_winnow.inspector.inspection import Inspection, Trial, locate_blocks
+from scrapy_winnow.inspector.inspection import Inspection, Trial
 from scrapy_winnow.inspector.replay import CountedReplay, FolderReplay
 from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.hosts import HostLabels
@@ -45,17 +45,6 @@ def test_every_block_is_in_a_section_and_kept_as_the_library_says() -> None:
     assert [state["text"][begin:end] for _, begin, end in state["spans"]] == kept
 
 
-def test_repeated_text_differs_from_template() -> None:
-    same = (
-        "<p>The same long paragraph of text stands on this page twice, once for small screens and once for others.</p>"
-    )
-    state = _inspection(
-        f"<article>{same}<p>Something else, of which there is only one, stands here.</p>"
-        f"<div class=mobile>{same}</div></article>"
-    ).state(Trial())
-    assert [section["kind"] for section in state["sections"]].count(3) == 1
-
-
 def test_comments_of_readers_differ_from_template() -> None:
     comment = (
         "<li class=comment><p class=comment-author>Ann Ferryman says:</p><p>I was there, and it was fine, {}.</p></li>"
@@ -67,15 +56,6 @@ def test_comments_of_readers_differ_from_template() -> None:
     marked = {text for text, kind in zip(inspection.texts, kinds, strict=True) if kind == 2}
     assert all(line in marked for line in cleaned.comments.split("\n") if line)
     assert "I was there, and it was fine, 3." in marked
-
-
-def test_blocks_are_found_in_the_text_in_units_of_browsers() -> None:
-    spans = locate_blocks(
-        "🚢 one\n\ntwo two\tthree",
-        ["🚢 one", "cut", "two", "missing altogether", "three"],
-        np.array([1, 0, 1, 1, 1], bool),
-    )
-    assert spans == [[0, 0, 6], [2, 8, 11], [4, 16, 21]]
 
 
 def test_a_page_above_the_limits_is_inspected_and_says_so() -> None:

@@ -11,7 +11,7 @@ from playwright.sync_api import Page as Tab
 
 from scrapy_winnow.commands import main
 from scrapy_winnow.report.document import render_report, summarize
-from scrapy_winnow.report.records import CrawlRecord, PageRecord, Samples, page_record
+from scrapy_winnow.report.records import CrawlRecord, PageRecord, Samples
 from scrapy_winnow.storage.embedded import EmbeddedServer
 from tests.scrapy_winnow.commands.test_command_hosts_shows_hosts import count_pages
 from tests.scrapy_winnow.inspector.browsing import story
@@ -54,14 +54,6 @@ def test_clusters_hold_all_copies_of_a_document() -> None:
     found = summarize(_record(_page(0), *copies))
     (cluster,) = found.clusters
     assert (cluster.original, len(cluster.copies), cluster.hosts) == ("https://a.example/0", 3, 4)
-
-
-def test_items_are_read_by_the_names_that_settings_give_the_fields() -> None:
-    item = {"link": "https://a.example/", "body": "some words", "template_share": 0.5, "status": "cleaned"}
-    page = page_record(item, 1.0, {"url": "link", "text": "body", "label_source": None})
-    assert page is not None
-    assert (page.host, page.words, page.source) == ("a.example", 2, "page")
-    assert page_record({"url": "https://a.example/", "name": "not a page"}, 1.0, {}) is None
 
 
 def test_the_command_reads_items_a_log_or_both(tmp_path: Path) -> None:

@@ -59,11 +59,6 @@ def test_another_story_on_the_page_of_a_marked_one_goes(page: str, model: str) -
     assert not any(holds(cleaned, NEXT))
 
 
-def test_what_the_text_in_json_leaves_out_of_the_story_stays() -> None:
-    cleaned = clean(page_of(head=json_ld("\n".join(STORY))))
-    assert all(holds(cleaned, ["The ferry", "What to know", *LIST]))
-
-
 def test_the_rest_of_a_story_of_which_the_mark_has_the_beginning_stays() -> None:
     cleaned = clean(page_of(head=json_ld("\n".join(STORY[:4]))))
     assert all(holds(cleaned, STORY))

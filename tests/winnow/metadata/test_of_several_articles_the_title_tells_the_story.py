@@ -42,11 +42,6 @@ def test_the_next_stories_of_an_endless_page_go(rank: str, model: str) -> None:
     assert not any(text in cleaned.text for story in STORIES[1:] for text in story)
 
 
-def test_sections_say_that_they_were_cut_for_what_the_author_says() -> None:
-    removed = clean(endless()).removed
-    assert {segment.reason for segment in removed if STORIES[1][0] in segment.text} == {"author"}
-
-
 def test_the_story_may_stand_below_others_and_inside_an_article_of_all() -> None:
     html = page_of(f"<article>{article(OTHERS[0], STORIES[1])}{article(TITLE, STORIES[0])}</article>")
     cleaned = clean(html)
@@ -74,13 +69,6 @@ def test_the_story_may_stand_below_others_and_inside_an_article_of_all() -> None
 )  # fmt: skip
 def test_nothing_is_moved_where_the_title_does_not_tell_stories_apart(html: str) -> None:
     page = Page.parse(html)
-    scores = load_model("blocks").score(page)
-    assert with_titled_article(page, scores) is scores
-
-
-def test_parts_of_one_story_stay_where_more_of_it_lies_outside_of_articles() -> None:
-    longer = "".join(f"<p>{text}</p>" for story in STORIES[1:] for text in story)
-    page = Page.parse(page_of(article(TITLE, STORIES[0]), longer, article(OTHERS[0], STORIES[1])))
     scores = load_model("blocks").score(page)
     assert with_titled_article(page, scores) is scores
 

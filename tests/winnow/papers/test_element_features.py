@@ -77,13 +77,6 @@ def test_words_of_the_title_are_found_in_the_text():
     assert found["foot"]["title_covered"] == 0
 
 
-def test_titles_of_scripts_without_spaces_are_matched_by_pairs_of_characters():
-    html = "<title>東京都知事選挙</title><body><p id=p>今年の東京都の選挙について</p><p id=q>全く別の話です</p>"
-    found = rows(html)
-    assert found["p"]["title_covered"] > 0
-    assert found["q"]["title_covered"] == 0
-
-
 def test_positions_follow_the_order_of_the_page():
     found = rows(PAGE)
     assert found["menu"]["text_before"] == 0
@@ -112,29 +105,6 @@ def test_boxes_are_stacked_in_reading_order_and_the_page_holds_them_all():
     assert tops == sorted(tops)
     assert tops[1] == pytest.approx(geometry.y[at["d1"]] + geometry.height[at["d1"]])
     assert geometry.page_height >= tops[-1] + geometry.height[at["d5"]] - 1e-6
-
-
-def test_images_have_the_size_they_declare_and_shrink_to_the_page():
-    _, geometry, at = boxes(
-        "<img id=small width=100 height=50><img id=large width=4096 height=1024><img id=logo width=32px height=32>"
-        "<noscript><img id=copy width=500 height=500></noscript>"
-    )
-    areas = [geometry.area[at[name]] for name in ("small", "large", "logo", "copy")]
-    assert areas == pytest.approx([5000, 1024 * 256, 1024, 0])
-    assert geometry.hidden[at["logo"]]
-    assert not geometry.hidden[at["small"]]
-
-
-@pytest.mark.parametrize("side", ["<aside id=side>{}</aside>", "<div id=side class=left-sidebar>{}</div>"])
-def test_a_side_column_keeps_to_a_margin(side: str):
-    side = side.format(f"<p>{ORDINARY}</p>")
-    main = f"<div id=main><p>{ORDINARY * 9}</p></div>"
-    _, geometry, at = boxes(f"<div>{main}{side}</div>")
-    assert geometry.x[at["side"]] >= geometry.width[at["main"]] - 1
-    _, geometry, at = boxes(f"<div>{side}{main}</div>")
-    assert geometry.x[at["side"]] == 0
-    assert geometry.x[at["main"]] >= geometry.width[at["side"]] - 1
-    assert geometry.side_distance[at["side"]] < geometry.side_distance[at["main"]]
 
 
 @pytest.mark.parametrize(

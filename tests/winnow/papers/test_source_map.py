@@ -7,7 +7,7 @@ from winnow.page.page import Page
 from winnow.page.parsing import decoded
 from winnow.papers.pages import Events
 from winnow.papers.repeats import template_hashes
-from winnow.papers.source_map import NOWHERE, SourceMap, byte_offsets, source_map, source_tokens
+from winnow.papers.source_map import NOWHERE, SourceMap, byte_offsets, source_map
 
 
 def assert_bytes_parse_to_the_nodes(source: bytes) -> int:
@@ -81,49 +81,11 @@ def test_offsets_count_bytes_of_any_encoding(encoding: str, text: str) -> None:
     assert assert_bytes_parse_to_the_nodes(source) > 4
 
 
-@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
-def test_a_byte_order_mark_counts(encoding: str) -> None:
-    source = "<p>ä<b>ö</b></p>".encode(encoding)
-    page = Page.parse(source)
-    begin, end = source_map(source, page).element[-1].tolist()
-    assert source[begin:end] in {"<b>ö</b>".encode(), "<b>ö</b>".encode("utf-16-le")}
-
-
-def test_bytes_that_are_not_valid_move_nothing() -> None:
-    source = b"<meta charset=utf-8><p>\xe4\xf6 \xe2\x82<b>x\xff\xfey</b> \xe2\x82\xac<i>z</i>"
-    page = Page.parse(source)
-    located = source_map(source, page)
-    spans = {element.tag: source[slice(*span)] for element, span in zip(page.elements, located.element, strict=True)}
-    assert spans["b"] == b"<b>x\xff\xfey</b>"
-    assert spans["i"] == b"<i>z</i>"
-
-
 def test_offsets_of_another_text_are_refused() -> None:
     assert byte_offsets(b"abc", "abd", "utf-8") is None
     offsets = byte_offsets("aä€𝄞b".encode(), "aä€𝄞b", "utf-8")
     assert offsets is not None
     assert offsets.tolist() == [0, 1, 3, 6, 10, 11]
-
-
-def test_implied_elements_span_what_they_hold_and_empty_ones_nothing() -> None:
-    source = b"<!doctype html>\n<b>x</b> y"
-    page = Page.parse(source)
-    spans = {element.tag: span for element, span in zip(page.elements, source_map(source, page).element, strict=True)}
-    assert spans["b"].tolist() == [16, 24]
-    assert spans["body"].tolist() == [16, 26]
-
-
-def test_tags_are_cut_as_a_parser_cuts_them() -> None:
-    source = "<P a='>'>1</p ><!--<b>--><script><b></scripT\n><3 <![CDATA[<i>]]><u b=\"<s>"
-    assert [(each.kind, each.name) for each in source_tokens(source)] == [
-        ("start", "p"),
-        ("end", "p"),
-        ("other", ""),
-        ("start", "script"),
-        ("end", "script"),
-        ("other", ""),
-        ("cut off", "u"),
-    ]
 
 
 PIECES = [

@@ -78,16 +78,6 @@ def test_the_head_finds_comments_without_their_names() -> None:
     assert prediction.forum < head.judge(dated_features(posts), features_of(posts)).forum
 
 
-def test_the_same_pages_and_seed_give_the_same_head() -> None:
-    heads = [train_comment_head(examples(), seed=3, recipe=SMALL) for _ in range(2)]
-    assert heads[0].version == heads[1].version
-
-
-def test_pages_of_one_kind_do_not_do() -> None:
-    with pytest.raises(ValueError, match="pages of forums"):
-        train_comment_head(examples()[:2])
-
-
 def test_figures_count_words() -> None:
     page = comment_page(Page.parse(page_of(STORY + NAMED)), "a", forum=False)
     everything = compare_with_labels([page], [np.ones(len(page.texts), bool)])

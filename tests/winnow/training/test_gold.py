@@ -59,14 +59,6 @@ def test_characters_of_scripts_without_spaces_count_as_words(menu: str, story: s
     assert shares[0] < 0.5 > shares[3]
 
 
-@pytest.mark.parametrize(
-    ("blocks", "gold", "shares"),
-    [([], "words", []), (["words"], "", [0]), (["…", "words", "—"], "words", [0, 1, 0]), ([], "", [])],
-)
-def test_pages_and_blocks_without_words_have_no_content(blocks: list[str], gold: str, shares: list[float]):
-    assert content_fractions(blocks, gold).tolist() == shares
-
-
 @given(st.lists(WORDS, max_size=6), st.data())
 def test_shares_are_shares_and_a_selection_of_blocks_is_found_whole(blocks: list[str], data: st.DataObject):
     chosen = data.draw(st.lists(st.booleans(), min_size=len(blocks), max_size=len(blocks)))
@@ -227,12 +219,6 @@ def test_words_are_compared_as_lower_case_multisets() -> None:
     assert metrics.precision == pytest.approx(3 / 4)
     assert metrics.recall == pytest.approx(3 / 5)
     assert metrics.f1 == pytest.approx(2 * 0.75 * 0.6 / 1.35)
-
-
-def test_characters_are_compared_where_there_are_no_spaces() -> None:
-    metrics = page_accuracy("風が 強い", gold("風が吹く"), "char")
-    assert (metrics.precision, metrics.recall) == (0.5, 0.5)
-    assert page_accuracy("風が強い", gold("風が吹く")).f1 == 0.0
 
 
 def test_an_empty_gold_text_wants_an_empty_text() -> None:

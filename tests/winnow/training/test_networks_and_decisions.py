@@ -5,10 +5,10 @@ import pytest
 
 from winnow.features.blocks import features_of
 from winnow.features.context import ContextWindows
-from winnow.models.decision import CONFIDENCE_INPUTS, KIND_INPUTS, KINDS
+from winnow.models.decision import CONFIDENCE_INPUTS
 from winnow.models.networks import ARRAY_NAMES, Network
 from winnow.page.page import Page
-from winnow.training.decision import PageOfKind, learn_confidence, learn_kinds
+from winnow.training.decision import learn_confidence
 from winnow.training.networks import TrainingSet, fit, forward, gradients
 from winnow.training.sequences import SequencePage, fit_sequence
 
@@ -99,20 +99,6 @@ def test_what_only_the_order_of_blocks_tells_is_learned(forwards: bool):
     mean, scale = np.zeros(K, np.float32), np.ones(K, np.float32)
     right = [(network.logits(page.inputs, mean, scale) > 0) == (page.target > 0.5) for page in pages]
     assert np.mean(right) > 0.95
-
-
-def page_of_kind(number: int, random: np.random.Generator) -> PageOfKind:
-    kind = KINDS.index("listing") if number % 3 == 0 else KINDS.index("article")
-    inputs = random.normal(size=len(KIND_INPUTS))
-    inputs[0] += 4 * (number % 3 == 0)
-    return PageOfKind("one", number % 5, kind, inputs)
-
-
-def test_kinds_of_pages_are_told_apart():
-    random = np.random.default_rng(3)
-    seen, unseen = ([page_of_kind(number, random) for number in range(250)] for _ in range(2))
-    head = learn_kinds(seen)
-    assert np.mean([head.probabilities(page.inputs).argmax() == page.kind for page in unseen]) > 0.9
 
 
 def test_confidence_is_the_f1_that_such_texts_have_had():
