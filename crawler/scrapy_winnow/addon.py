@@ -20,7 +20,7 @@ class Addon:
         from scrapy_winnow.pipeline import CleanItems  # noqa: PLC0415
 
         settings.setdefault_in_component_priority_dict("EXTENSIONS", Winnow, 0)
-        settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", CountNodes, 100)
+        settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", CountNodes, 45)
         settings.setdefault_in_component_priority_dict("ITEM_PIPELINES", CleanItems, 100)
         if sys.stderr is not None and sys.stderr.isatty():
             from scrapy_winnow.report.crawl import CrawlProgress  # noqa: PLC0415

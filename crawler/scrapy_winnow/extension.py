@@ -81,11 +81,11 @@ class Winnow:
         """Add one to a stat of :mod:`scrapy_winnow.stats`."""
         self._crawler.stats.inc_value(stat)
 
-    def warn_once(self, about: Hashable, message: str, *args: object) -> None:
-        """Log a warning, the first time that there is one about this."""
+    def warn_once(self, about: Hashable, message: str, *args: object, level: int = logging.WARNING) -> None:
+        """Log a message, the first time that there is one about this."""
         if about not in self._warned:
             self._warned.add(about)
-            logger.warning(message, *args, extra=self.log_extra)
+            logger.log(level, message, *args, extra=self.log_extra)
 
     def step(self, doing: str, stat: str, url: str | None = None) -> Step:
         """Return a context for a step that may fail on its own: an error is counted, and logged once for each step.
@@ -167,7 +167,13 @@ class Winnow:
 
         raw = total(stats.ITEMS_WITHOUT_HTML, stats.ITEMS_NOT_HTML, stats.ITEMS_WITHOUT_FIELD, stats.ITEMS_FAILED)
         if raw and not total(stats.ITEMS_CLEANED, stats.ITEMS_FALLBACK, stats.ITEMS_EMPTY, stats.ITEMS_TOO_LARGE):
-            logger.error("None of the %d items of this crawl was cleaned", raw, extra=self.log_extra)
+            logger.log(
+                logging.WARNING if raw == total(stats.ITEMS_WITHOUT_HTML) else logging.ERROR,
+                "None of the %d items of this crawl was cleaned; WINNOW_ENABLED = False in the custom_settings of a "
+                "spider switches Winnow off",
+                raw,
+                extra=self.log_extra,
+            )
 
     async def close(self) -> None:
         """Disconnect, and stop the embedded server if no other crawl uses it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import MutableMapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field, is_dataclass, replace
@@ -141,7 +142,7 @@ class CleanItems:
         html = adapter.get(winnow.config.html_field) if adapter is not None else None
         if adapter is None or html is None:
             winnow.count(stats.ITEMS_WITHOUT_HTML)
-            self._writer.warn_of_no_html(item, adapter)
+            self._writer.report_no_html(item, adapter)
             return None
         if not isinstance(html, str | bytes):
             winnow.count(stats.ITEMS_NOT_HTML)
@@ -241,14 +242,15 @@ class ItemWriter:
             self._winnow.count(stats.ITEMS_WITHOUT_FIELD)
         return has_content
 
-    def warn_of_no_html(self, item: object, adapter: ItemAdapter | None) -> None:
-        """Warn, once for each kind of item, that it has nothing to be cleaned."""
+    def report_no_html(self, item: object, adapter: ItemAdapter | None) -> None:
+        """Say, once for each kind of item, that it has nothing to be cleaned, which may well be meant."""
         self._winnow.warn_once(
             (type(item), "html"),
             "Items of %s have no field %r to be cleaned and go on as they are; WINNOW_HTML_FIELD names the field that "
             "holds the HTML, and the first of them has %s",
             *(_name_of(type(item)), self._config.html_field),
             ", ".join(map(repr, adapter or ())) or "no field at all",
+            level=logging.INFO,
         )
 
     def _warn_of_no_room(self, kind: type, problems: dict[str, str | None]) -> None:

@@ -23,7 +23,7 @@ PLAIN = {"LOG_LEVEL": "INFO", "TELNETCONSOLE_ENABLED": False, "REMOTE_CONTROL_EN
 
 MANUAL = {
     "EXTENSIONS": {"scrapy_winnow.extension.Winnow": 0},
-    "SPIDER_MIDDLEWARES": {"scrapy_winnow.middleware.CountNodes": 100},
+    "SPIDER_MIDDLEWARES": {"scrapy_winnow.middleware.CountNodes": 45},
     "ITEM_PIPELINES": {"scrapy_winnow.pipeline.CleanItems": 100},
 }
 
@@ -141,13 +141,14 @@ class PlannedSpider(scrapy.Spider):
     """Asks for the addresses of the plan, with its meta, and makes items of its kind."""
 
     name = "planned"
+    on_error = None
 
     async def start(self):
         winnow = self.crawler.get_extension(Winnow)
         while self.when_ready and len(winnow.cleaner._pool.pids) < self.when_ready:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
         for url in self.urls:
-            yield scrapy.Request(url, meta=dict(self.meta), dont_filter=True)
+            yield scrapy.Request(url, meta=dict(self.meta), errback=self.on_error, dont_filter=True)
 
     def parse(self, response):
         if not isinstance(response, scrapy.http.TextResponse):
@@ -163,6 +164,13 @@ class ListSpider(PlannedSpider):
         for element in response.css("div.story"):
             element.drop()
         return [{"url": response.url, "html": response.text}]
+
+
+class ErrbackSpider(PlannedSpider):
+    """Makes items of error pages."""
+
+    def on_error(self, failure):
+        return self.parse(failure.value.response)
 
 
 class FedSpider(PlannedSpider):
@@ -181,7 +189,7 @@ class FedSpider(PlannedSpider):
             raise scrapy.exceptions.DontCloseSpider
 
 
-CALLBACKS = {"generator": PlannedSpider, "list": ListSpider, "fed": FedSpider}
+CALLBACKS = {"generator": PlannedSpider, "list": ListSpider, "errback": ErrbackSpider, "fed": FedSpider}
 
 
 class LosingPipeline:

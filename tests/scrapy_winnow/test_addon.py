@@ -15,7 +15,7 @@ from scrapy_winnow.project import settings as project
 COMPONENTS = {"EXTENSIONS": Winnow, "SPIDER_MIDDLEWARES": CountNodes, "ITEM_PIPELINES": CleanItems}
 MANUAL = {
     "EXTENSIONS": {"scrapy_winnow.extension.Winnow": 0},
-    "SPIDER_MIDDLEWARES": {"scrapy_winnow.middleware.CountNodes": 100},
+    "SPIDER_MIDDLEWARES": {"scrapy_winnow.middleware.CountNodes": 45},
     "ITEM_PIPELINES": {"scrapy_winnow.pipeline.CleanItems": 100},
 }
 

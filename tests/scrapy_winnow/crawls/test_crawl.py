@@ -29,6 +29,8 @@ def crawled(shared_web, start_crawls):
         )
         for n in range(3)
     ]
+    web.pages["/broken"] = (404, *web.pages["/0"][1:])
+    broken = {"urls": [web.url + "/broken"], "callback": "errback"}
     few = {"urls": urls[:3]}
     replaced = {
         "urls": urls[:12],
@@ -54,6 +56,8 @@ def crawled(shared_web, start_crawls):
         "another model": {**few, "meta": {"winnow": {"model": "logistic", "color": "red", "clean": "yes"}}},
         "left alone and replaced": {**replaced, "meta": {"winnow": False}},
         "of a site and replaced": {**replaced, "meta": {"winnow": {"site": "news.example"}}},
+        "error page": broken,
+        "error page left alone": {**broken, "meta": {"winnow": False}},
         "no such model": {"urls": urls[:1], "meta": {"winnow": {"model": "no-such"}}},
     }
     prefix = f"test-{uuid.uuid4().hex[:12]}"
@@ -119,7 +123,7 @@ def test_pages_that_are_no_pages_of_the_site_are_not_counted(crawled):
     assert stats == {
         "winnow/pages/counted": 2,
         "winnow/pages/repeated": 1,
-        "winnow/pages/skipped": 3,
+        "winnow/pages/skipped": 4,
         "winnow/items/empty": 1,
     }
 
@@ -131,6 +135,8 @@ def test_pages_that_are_no_pages_of_the_site_are_not_counted(crawled):
         ("off", {}),
         ("left alone and replaced", {"pages/skipped": 12, "items/opted_out": 12}),
         ("of a site and replaced", {"pages/counted": 12, "items/cleaned": 12, "items/with_site_evidence": 3}),
+        ("error page", {"pages/skipped": 1, "items/cleaned": 1}),
+        ("error page left alone", {"pages/skipped": 1, "items/opted_out": 1}),
         ("without counts", {"pages/uncounted": 12, "items/cleaned": 12}),
         ("only counted", {"pages/counted": 3, "items/opted_out": 3}),
         ("only cleaned", {"pages/read": 3, "items/cleaned": 3}),
