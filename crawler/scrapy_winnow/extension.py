@@ -64,6 +64,7 @@ class Winnow:
         self._server: EmbeddedServer | None = None
         self._failed_steps: set[str] = set()
         self._warned: set[Hashable] = set()
+        crawler.signals.connect(self.sources.leave, signals.request_scheduled)
         crawler.signals.connect(self.open, signals.spider_opened)
         crawler.signals.connect(self.close, signals.spider_closed)
 

@@ -6,6 +6,7 @@ tree can be ten times its HTML, is looked up by its response, which holds that t
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
@@ -112,7 +113,10 @@ class ItemSource:
         return self.html is not None and any(html is own or html == own for own in self.html)
 
 
-_response: Final[ContextVar[ref[Response] | None]] = ContextVar("winnow_response", default=None)
+_entered: Final[ContextVar[tuple[ref[Response], ref[asyncio.Task[Any]] | None] | None]] = ContextVar(
+    "winnow_entered", default=None
+)
+"""The response that tasks work for, and the task that entered it."""
 
 
 class ItemSources:
@@ -128,6 +132,7 @@ class ItemSources:
     def __init__(self, warn: Warn) -> None:
         self._warn = warn
         self._sources: WeakKeyDictionary[Response, ItemSource] = WeakKeyDictionary()
+        self._leaving: WeakKeyDictionary[asyncio.Task[Any], ref[Response]] = WeakKeyDictionary()
 
     def options_of(self, request: Request | None) -> RequestOptions:
         """Return the options of a request."""
@@ -144,11 +149,20 @@ class ItemSources:
 
     def enter(self, response: Response) -> ItemSource:
         """Have the items that this task and those begun in it go on with come from the response."""
-        _response.set(ref(response))
+        task = asyncio.current_task()
+        _entered.set((ref(response), None if task is None else ref(task)))
         return self.of(response)
+
+    def leave(self) -> None:
+        """Have what comes of a request that this task has just scheduled not come from the response of this task."""
+        entered, task = _entered.get(), asyncio.current_task()
+        if entered is not None and task is not None and (entered[1] is None or entered[1]() is not task):
+            self._leaving[task] = entered[0]
+            _entered.set(None)
 
     def current(self) -> ItemSource | None:
         """Return where the item of this task came from; ``None`` for one that came from no response."""
-        known = _response.get()
+        entered, task = _entered.get(), asyncio.current_task()
+        known = entered[0] if entered is not None else self._leaving.get(task) if task is not None else None
         response = known() if known is not None else None
         return self._sources.get(response) if response is not None else None

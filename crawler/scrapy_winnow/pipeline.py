@@ -152,7 +152,8 @@ class CleanItems:
         url = document = adapter.get(winnow.config.url_field)
         if not isinstance(url, str):
             url = document = source.url if source is not None else None
-            if source is not None and not source.is_of(html):  # a part of the page is a document of its own
+            if source is not None and source.html is not None and not source.is_of(html):
+                # A part of the page is a document of its own.
                 raw = html if isinstance(html, bytes) else html.encode("utf-8", "surrogatepass")
                 document = add_or_replace_parameter(source.url, "part", xxh3_64_hexdigest(raw))
         return _ItemPage(html, url, document, options)

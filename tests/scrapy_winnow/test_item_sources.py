@@ -32,6 +32,18 @@ async def _current(sources: ItemSources) -> ItemSource | None:
     return sources.current()
 
 
+async def test_what_comes_of_a_request_that_an_item_task_schedules_has_another_source() -> None:
+    sources, response = ItemSources(print), _response()
+
+    async def schedule() -> tuple[ItemSource | None, ...]:
+        sources.leave()
+        return sources.current(), await asyncio.create_task(_current(sources)), sources.current()
+
+    source = sources.enter(response)
+    assert await asyncio.create_task(schedule()) == (source, None, source)
+    assert await schedule() == (source, source, source), "the task that calls the callback begins those of the items"
+
+
 async def test_nothing_outlives_its_response() -> None:
     sources, response = ItemSources(print), _response()
     alive = weakref.ref(sources.enter(response)), weakref.ref(response)
