@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 import html5lib
 from markdown_it import MarkdownIt
 
-from scrapy_winnow.storage.counts import SettledHost
 from scrapy_winnow.storage.evidence import ENTRY, frequencies
+from scrapy_winnow.storage.settled import SettledHost
 from winnow import clean, models
 from winnow.models.files import ModelError, read_model_file
 

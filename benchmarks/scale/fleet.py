@@ -1,214 +1,228 @@
-"""What a fleet of crawls asks of Redis: costs of a page, the model made of them, and a simulation beside it.
+"""What a fleet of crawls asks of Redis when it meets its hosts by turns, as a breadth-first crawl does.
 
-    python -m benchmarks.scale.fleet [--workers 20] [--pages 500] [--hosts 10] [--nodes 3]
+    python -m benchmarks.scale.fleet settled [--hosts 100 900 1100 5000 20000]
+    python -m benchmarks.scale.fleet counting [--hosts 50] [--pages 128]
+    python -m benchmarks.scale.fleet workers [--workers 1 10 50 100] [--pace 5] [--seconds 40] [--hosts 300]
 
-The pages are those of the demo web: read, fingerprinted and shingled as a crawl does, each on made-up hosts whose
-fingerprints and shingles are salted, one page in ten without, which so repeats one of another host. First *one* process
-replays pages through the plugin's own storage code against a cluster on loopback, once only counting and once only
-looking for near-duplicates. What the servers took of processor, network, calls and memory, less what they take idle,
-are the costs of a page, and the model adds them up. Then --workers processes replay pages of other hosts, counting and
-looking up together as crawls do, and the same is read again.
+Pages are made up: 60 leaves of their host's template and 80 of their own, which is what 500 elements have. All go
+through the plugin's own storage code to one Valkey on loopback. *settled*: one worker meets so many settled hosts by
+turns; calls a page after the first round, and memory of the worker. *counting*: one worker counts hosts by turns;
+memory of a host, bytes written to the append-only file (replicas get the same) and processor time of the server for a
+page, by pages of a host; then the same of hosts whose only page has 4,096 leaves. *workers*: processes of their own
+meet hosts by turns, each at its pace; pages counted and not counted in time, share of pages that cost a call, waiting
+time, and load of the server.
 """
 
 from __future__ import annotations
 
 import asyncio
 import multiprocessing
-import tempfile
+import resource
 import time
-from contextlib import ExitStack
-from dataclasses import astuple, dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from benchmarks.shared.cluster import local_cluster
-from benchmarks.shared.common import parser_of, say, table, write_json
+from benchmarks.shared.common import parser_of, table, write_json
 from benchmarks.shared.local_server import LocalServer
-from demo.web import generate, read_resources
+from benchmarks.sites.counted_pages import LEAVES, TEMPLATE
 from scrapy_winnow.config import SETTINGS
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.counts import NodeCounts
-from scrapy_winnow.storage.evidence import HashedPage
-from scrapy_winnow.storage.index import DuplicateIndex
-from winnow import clean
-from winnow.duplicates import shingles
+from scrapy_winnow.storage.hosts import HostLabels
 from winnow.fingerprints import FINGERPRINT_VERSION
-from winnow.page.page import Page
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    import argparse
 
     from numpy.typing import NDArray
 
-_AT_ONCE: Final = 8
-"""Pages under way in a process, as Scrapy has items."""
+_PREFIX: Final = "fleet"
+_MASSES: Final = np.full(LEAVES, 40, np.uint8)
+_HUGE: Final = 4_096
+_ROUNDS: Final = 3
+_SERVER: Final = ("--appendonly", "yes", "--appendfsync", "no", "--auto-aof-rewrite-percentage", "0")
 
-_IDLE_SECONDS: Final = 3.0
-
-
-@dataclass(frozen=True, slots=True)
-class ReplayedPage:
-    """What a page sends to Redis."""
-
-    fingerprints: NDArray[np.uint64]
-    masses: NDArray[np.uint8]
-    shingles: NDArray[np.uint64]
-
-
-@dataclass(frozen=True, slots=True)
-class Costs:
-    """What the servers of a cluster took, together.
-
-    Attributes:
-        processor: microseconds.
-        received, sent: bytes of the network.
-        calls: script calls and commands of clients.
-        reads: times that the servers read from a client: round trips.
-        memory: bytes of data.
-    """
-
-    processor: float
-    received: float
-    sent: float
-    calls: float
-    reads: float
-    memory: float
-
-    def __sub__(self, other: Costs) -> Costs:
-        return Costs(*(a - b for a, b in zip(astuple(self), astuple(other), strict=True)))
-
-    def __add__(self, other: Costs) -> Costs:
-        return Costs(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
-
-    def times(self, factor: float) -> Costs:
-        """Each of them so many times."""
-        return Costs(*(factor * value for value in astuple(self)))
+Row = dict[str, float]
 
 
 def main() -> None:
-    """Measure, predict, simulate, compare."""
+    """Measure and print."""
     parser = parser_of(__doc__ or "")
-    parser.add_argument("--workers", type=int, default=20, metavar="N", help="replaying processes (%(default)s)")
-    parser.add_argument("--pages", type=int, default=500, metavar="N", help="pages of each (%(default)s)")
-    parser.add_argument("--hosts", type=int, default=10, metavar="N", help="hosts of each (%(default)s)")
-    parser.add_argument("--nodes", type=int, default=3, metavar="N", help="servers; 1 is no cluster (%(default)s)")
+    parser.add_argument("what", choices=["settled", "counting", "workers"])
+    parser.add_argument("--hosts", type=int, nargs="+", metavar="N", help="hosts that are met by turns")
+    parser.add_argument("--pages", type=int, default=128, metavar="N", help="pages of each host (%(default)s)")
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 10, 50, 100], metavar="N", help="processes")
+    parser.add_argument("--pace", type=float, default=5.0, metavar="X", help="pages a second of each (%(default)s)")
+    parser.add_argument("--seconds", type=float, default=40.0, metavar="S", help="length of each run (%(default)s)")
     options = parser.parse_args()
-    pages = read_pages()
-    measured = options.pages * max(options.workers // 10, 2)
-    with ExitStack() as stack:
-        if options.nodes > 1:
-            servers = stack.enter_context(local_cluster(options.nodes))
-            url = f"redis+cluster://127.0.0.1:{servers[0].port}"
+    with LocalServer(*_SERVER) as server:
+        if options.what == "settled":
+            rows = [asyncio.run(meet_settled(server, n)) for n in options.hosts or [100, 900, 1_100, 5_000, 20_000]]
+        elif options.what == "counting":
+            rows = asyncio.run(count_by_turns(server, (options.hosts or [50])[0], options.pages))
         else:
-            servers = [stack.enter_context(LocalServer())]
-            url = servers[0].url
-        warm = (url, pages, 50, 2, "warm", True, True)
-        _replayed(servers, [warm])
-        begin = _taken(servers)
-        time.sleep(_IDLE_SECONDS)
-        idle = (_taken(servers) - begin).times(1 / _IDLE_SECONDS)
-        hosts = max(round(options.hosts * measured / options.pages), 1)
-        counts = _replayed(servers, [(url, pages, measured, hosts, "counts", True, False)], idle).times(1 / measured)
-        near = _replayed(servers, [(url, pages, measured, hosts, "near", False, True)], idle).times(1 / measured)
-        model = counts + near
-        work = [(url, pages, options.pages, options.hosts, f"w{n}", True, True) for n in range(options.workers)]
-        total = options.workers * options.pages
-        simulated = _replayed(servers, work, idle).times(1 / total)
-    rows, names = [], ("microseconds of processor", "bytes received", "bytes sent", "calls", "reads", "bytes of memory")
-    for name, *values in zip(names, *map(astuple, (counts, near, model, simulated)), strict=True):
-        rows.append([name, *(f"{value:,.1f}" for value in values), f"{values[3] / values[2] - 1:+.0%}"])
-    print(table(["of a page", "counts", "near-duplicates", "model", "simulated", "off by"], rows))
-    print(f"{total:,} pages of {options.workers * options.hosts:,} hosts by {options.workers} processes")
-    write_json(options, {"counts": astuple(counts), "near": astuple(near), "simulated": astuple(simulated)})
+            rows = [run_workers(server, n, (options.hosts or [300])[0], options) for n in options.workers]
+    cells = [[f"{value:.3g}" if value < 10 else round(value) for value in row.values()] for row in rows]
+    print(table(list(rows[0]), cells))
+    write_json(options, {"rows": rows})
 
 
-def read_pages() -> list[ReplayedPage]:
-    """Read the pages of a small demo web, one host after the other."""
-    read = []
-    with tempfile.TemporaryDirectory(prefix="winnow-fleet-") as folder:
-        generate(Path(folder), pages=12)
-        for resources in read_resources(Path(folder)).values():
-            for resource in resources.values():
-                if resource.status == 200 and dict(resource.headers)["Content-Type"].startswith("text/html"):
-                    page = HashedPage.of(Page.parse(resource.body.decode("utf-8", "replace")))
-                    text = clean(resource.body).text
-                    read.append(ReplayedPage(page.fingerprints, page.masses, shingles(text)))
-    return read
+def counts_on(connection: Connection, settle_after: int | None = None) -> NodeCounts:
+    """Counts with the limits that a crawl has by default."""
+    names = ("HOST_BUDGET", "HOST_PAGES", "HOST_TTL", "SETTLE_PAGES")
+    budget, max_pages, ttl, settle = (int(str(SETTINGS[f"WINNOW_{name}"].default)) for name in names)
+    return NodeCounts(
+        connection,
+        prefix=_PREFIX,
+        version=FINGERPRINT_VERSION,
+        budget=budget,
+        max_pages=max_pages,
+        ttl=ttl,
+        settle_after=settle if settle_after is None else settle_after,
+    )
 
 
-def _replayed(servers: Sequence[LocalServer], work: Sequence[tuple[object, ...]], idle: Costs | None = None) -> Costs:
-    """What the servers took for some processes, less what they take idle."""
-    begin, begun = _taken(servers), time.monotonic()
-    context = multiprocessing.get_context("spawn")
-    processes = [context.Process(target=_replay, args=about) for about in work]
+def page_of(host: int, number: int, leaves: int = LEAVES) -> tuple[str, bytes, NDArray[np.uint64]]:
+    """Name of a host, id of one of its pages, and the fingerprints of that page."""
+    rng = np.random.default_rng([host, number])
+    own = rng.integers(1, 2**63, leaves, np.uint64)
+    own[:TEMPLATE] = np.random.default_rng(host).integers(1, 2**63, TEMPLATE, np.uint64)
+    return f"h{host}.example", (host << 32 | number).to_bytes(8, "big"), own
+
+
+async def meet_settled(server: LocalServer, hosts: int) -> Row:
+    """Calls a page of one worker that meets settled hosts by turns, after the first round."""
+    server.empty()
+    for host in range(hosts):
+        name, _, leaves = page_of(host, 0)
+        template = np.sort(leaves[:TEMPLATE])
+        fractions = np.full(TEMPLATE, 255, np.uint8)
+        HostLabels(64, 1, template, fractions, 40.0 * TEMPLATE).write(
+            server.client, _PREFIX, FINGERPRINT_VERSION, name, 86_400
+        )
+    connection = Connection(server.url, timeout=60)
+    counts = counts_on(connection)
+    calls, begun = 0, 0.0
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for turn in range(_ROUNDS):
+        if turn == 1:
+            calls, begun = _calls(server), time.process_time()
+        for host in range(hosts):
+            name, page_id, leaves = page_of(host, turn)
+            assert await counts.count(name, page_id, leaves, masses=_MASSES) is not None
+    pages = hosts * (_ROUNDS - 1)
+    row = {"settled hosts": hosts, "calls a page": (_calls(server) - calls) / pages}
+    row["milliseconds of the worker a page"] = 1000 * (time.process_time() - begun) / pages
+    row["growth of the worker, MB"] = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory) / 1000
+    await connection.close()
+    return row
+
+
+async def count_by_turns(server: LocalServer, hosts: int, pages: int) -> list[Row]:
+    """Memory, bytes written and processor time while hosts grow, and for hosts with one page of very many leaves."""
+    connection = Connection(server.url, timeout=60)
+    counts = counts_on(connection, settle_after=0)
+    rows = []
+    bounds = [number for number in (0, 1, 2, 6, 12, 30, 63, 128, 256, 512, 1_024) if number <= pages]
+    for begin, end in pairwise(bounds):
+        before = _state(server)
+        for number in range(begin, end):
+            for host in range(hosts):
+                name, page_id, leaves = page_of(host, number)
+                assert await counts.count(name, page_id, leaves, masses=_MASSES) is not None
+        rows.append({"pages of a host": end} | _difference(server, before, hosts, hosts * (end - begin)))
+    server.empty()
+    before = _state(server)
+    for host in range(hosts):
+        name, page_id, leaves = page_of(host, 0, _HUGE)
+        assert await counts.count(name, page_id, leaves, masses=np.full(_HUGE, 40, np.uint8)) is not None
+    rows.append({"pages of a host": 1} | _difference(server, before, hosts, hosts))
+    await connection.close()
+    return rows
+
+
+def _calls(server: LocalServer) -> int:
+    about: Any = server.client.info("commandstats")
+    return int(about.get("cmdstat_evalsha", {"calls": 0})["calls"])
+
+
+def _state(server: LocalServer) -> tuple[float, float]:
+    """The file of the server in bytes, and its processor time in microseconds."""
+    about: Any = server.client.info("everything")
+    return about["aof_current_size"], 1e6 * (about["used_cpu_user"] + about["used_cpu_sys"])
+
+
+def _difference(server: LocalServer, before: tuple[float, float], hosts: int, pages: int) -> Row:
+    written, processor = (b - a for a, b in zip(before, _state(server), strict=True))
+    sizes: list[Any] = [server.client.memory_usage(key, samples=0) for key in server.client.keys(f"{_PREFIX}:*")]
+    return {
+        "bytes of a host": sum(sizes) / hosts,
+        "bytes written a page": written / pages,
+        "microseconds of the server a page": processor / pages,
+    }
+
+
+def run_workers(server: LocalServer, workers: int, hosts: int, options: argparse.Namespace) -> Row:
+    """A fleet of processes that meets the hosts by turns, each worker at its pace."""
+    server.empty()
+    context = multiprocessing.get_context("fork")  # a hundred imports of the package would take minutes
+    results: Any = context.Queue()
+    start = context.Barrier(workers + 1)
+    arguments = (server.url, hosts, workers, options.pace, options.seconds, start, results)
+    processes = [context.Process(target=_work, args=(number, *arguments)) for number in range(workers)]
     for process in processes:
         process.start()
+    start.wait()
+    before, begun = _state(server), time.monotonic()
+    found = [results.get() for _ in processes]
+    seconds = time.monotonic() - begun
     for process in processes:
         process.join()
-        if process.exitcode:
-            raise SystemExit(f"a process ended with {process.exitcode}")
-    seconds = time.monotonic() - begun
-    say(f"{len(work)} processes, {seconds:.1f} s")
-    taken = _taken(servers) - begin
-    return taken - idle.times(seconds) if idle is not None else taken
+    written, processor = (b - a for a, b in zip(before, _state(server), strict=True))
+    waits = np.concatenate([waits for waits, _, _ in found])
+    counted, missed = (sum(result[k] for result in found) for k in (1, 2))
+    return {
+        "workers": workers,
+        "pages a second": len(waits) / seconds,
+        "calls a page": counted / len(waits),
+        "not counted in time, %": 100 * missed / len(waits),
+        "milliseconds, median": 1000 * float(np.median(waits)),
+        "milliseconds, 99th percentile": 1000 * float(np.percentile(waits, 99)),
+        "server, % of a core": processor / seconds / 1e4,
+        "microseconds of the server a call": processor / max(counted, 1),
+        "bytes written a call": written / max(counted, 1),
+    }
 
 
-def _taken(servers: Sequence[LocalServer]) -> Costs:
-    values = np.zeros(6)
-    for server in servers:
-        about = server.client.info("everything")
-        values += (
-            1e6 * (about["used_cpu_user"] + about["used_cpu_sys"]),
-            about["total_net_input_bytes"],
-            about["total_net_output_bytes"],
-            about["total_commands_processed"],
-            about["total_reads_processed"],
-            about["used_memory_dataset"],
-        )
-    return Costs(*values.tolist())
-
-
-def _replay(url: str, pages: list[ReplayedPage], number: int, hosts: int, name: str, counts: bool, near: bool) -> None:
-    asyncio.run(_work(url, pages, number, hosts, name, counts, near))
-
-
-async def _work(
-    url: str, pages: list[ReplayedPage], number: int, hosts: int, name: str, counts: bool, near: bool
+def _work(
+    worker: int, url: str, hosts: int, workers: int, pace: float, seconds: float, start: Any, results: Any
 ) -> None:
-    connection = Connection(url, timeout=60)
-    counting = NodeCounts(
-        connection,
-        prefix="winnow",
-        version=FINGERPRINT_VERSION,
-        budget=int(str(SETTINGS["WINNOW_HOST_BUDGET"].default)),
-        max_pages=int(str(SETTINGS["WINNOW_HOST_PAGES"].default)),
-        ttl=int(str(SETTINGS["WINNOW_HOST_TTL"].default)),
-        settle_after=0,  # each page costs its call
-    )
-    index = DuplicateIndex(connection.for_purpose("near-duplicates"), "winnow")
-    rng = np.random.default_rng(sum(name.encode()))
-    salts = rng.integers(1, 2**63, hosts, np.uint64)
-    free = asyncio.Semaphore(_AT_ONCE)
+    results_of = asyncio.run(_meet_hosts(worker, url, hosts, workers, pace, seconds, start))
+    results.put(results_of)
 
-    async def page(place: int) -> None:
-        host = place % hosts
-        salt = salts[host] + np.uint64(place // hosts // len(pages))
-        shown = pages[place // hosts % len(pages)]
-        async with free:
-            if counts:
-                page_id = f"{name}{place}".encode().ljust(8)[-8:]
-                salted = shown.fingerprints ^ salts[host]
-                if await counting.count(f"{name}-{host}.example", page_id, salted, masses=shown.masses) is None:
-                    raise SystemExit("a page was not counted")
-            if near:
-                own = shown.shingles if place % 10 == 0 else np.sort(shown.shingles ^ salt)
-                if await index.find(f"https://{name}-{host}.example/some/story/{place}.html", own) is None:
-                    raise SystemExit("a page was not looked up")
 
-    await asyncio.gather(*(page(place) for place in range(number)))
+async def _meet_hosts(
+    worker: int, url: str, hosts: int, workers: int, pace: float, seconds: float, start: Any
+) -> tuple[list[float], int, int]:
+    """How long each page of a worker took, how many cost a call, and how many were not counted in time."""
+    connection = Connection(url, timeout=float(str(SETTINGS["WINNOW_REDIS_TIMEOUT"].default)))
+    counts = counts_on(connection)
+    await connection.ping()
+    start.wait()
+    begun, waits, called, missed = time.monotonic() + worker / workers / pace, [], 0, 0
+    for number in range(int(seconds * pace)):
+        # Made before its time: it is not what is measured.
+        name, page_id, leaves = page_of((number + worker * hosts // workers) % hosts, worker << 20 | number)
+        await asyncio.sleep(max(begun + number / pace - time.monotonic(), 0))
+        at = time.monotonic()
+        evidence = await counts.count(name, page_id, leaves, masses=_MASSES)
+        waits.append(time.monotonic() - at)
+        missed += evidence is None
+        called += evidence is None or not evidence.settled
     await connection.close()
+    return waits, called, missed
 
 
 if __name__ == "__main__":

@@ -28,9 +28,10 @@ from benchmarks.shared.common import parser_of, say, shown, table, write_json
 from benchmarks.sites.counted_pages import CountedPage, by_links, made_up_pages, read_site
 from scrapy_winnow.config import SETTINGS
 from scrapy_winnow.storage.connection import Connection
-from scrapy_winnow.storage.counts import NodeCounts, SettledHost
+from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.embedded import EmbeddedServer
 from scrapy_winnow.storage.evidence import SiteEvidence
+from scrapy_winnow.storage.settled import SettledHost
 from winnow.counting import site_level_templates
 from winnow.fingerprints import FINGERPRINT_VERSION
 from winnow.training.sites import find_sites

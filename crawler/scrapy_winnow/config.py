@@ -461,6 +461,13 @@ class Config:
         "not counted",
         "pages",
     )
+    domain_hosts: int = _setting(
+        1_000,
+        _int(),
+        "most hosts of one registered domain that a crawl begins to count, as a wildcard in DNS has no end of them; "
+        "0 is any number",
+        "hosts",
+    )
     host_ttl: int = _setting(
         30 * DAY_S,
         _int(1, MAX_TTL_S),

@@ -18,6 +18,7 @@ from scrapy_winnow import stats
 from scrapy_winnow.cleaner import Cleaner
 from scrapy_winnow.config import Config, ConfigError, unknown_settings
 from scrapy_winnow.item_sources import ItemSources
+from scrapy_winnow.storage.clients import memory_advice
 from scrapy_winnow.storage.connection import Connection, problem_at_start
 from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.embedded import EmbeddedServer, EmbeddedServerError
@@ -138,6 +139,7 @@ class Winnow:
                 max_pages=config.host_pages,
                 ttl=config.host_ttl,
                 settle_after=config.settle_pages,
+                max_hosts=config.domain_hosts,
                 count_stat=self.count,
             )
         if config.duplicates:
@@ -150,6 +152,8 @@ class Winnow:
             )
         if await connection.ping():
             await self._warn_of_other_layouts(connection)
+            if advice := await connection.call(memory_advice):
+                logger.warning("%s", advice, extra=self.log_extra)
 
     async def _warn_of_other_layouts(self, connection: Connection) -> None:
         prefix = self.config.redis_prefix

@@ -104,3 +104,22 @@ def _what_is_wrong(parts: SplitResult, *, is_cluster: bool) -> str | None:
 def _address(url: str) -> tuple[str, bool]:
     scheme, separator, rest = url.partition("://")
     return f"{scheme.removesuffix(_CLUSTER)}{separator}{rest}", scheme.endswith(_CLUSTER)
+
+
+async def memory_advice(client: AsyncRedis) -> str | None:
+    """Say what the server's limit on memory should be where it has none, or refuses to write at it.
+
+    ``None`` where all is well, and where the user may not ask.
+    """
+    from redis.exceptions import ResponseError  # noqa: PLC0415
+
+    try:
+        found: dict[str, Any] = await client.info("memory")
+    except ResponseError:
+        return None
+    about = found if "maxmemory" in found else next((each for each in found.values() if isinstance(each, dict)), {})
+    limit, policy = about.get("maxmemory"), about.get("maxmemory_policy")
+    advice = "set maxmemory, and maxmemory-policy volatile-lru: the hosts not met for longest are forgotten first then"
+    if limit == 0:
+        return f"Redis has no limit on its memory: {advice}"
+    return f"Redis takes no more counts when its memory is full: {advice}" if policy == "noeviction" else None

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import random
+import logging
 import time
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Self
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from tldextract import TLDExtract
 
 from scrapy_winnow import stats
 from scrapy_winnow.storage.batches import Script
 from scrapy_winnow.storage.evidence import ENTRY, SiteEvidence, frequencies
 from scrapy_winnow.storage.keys import HostKeys, host_keys
-from winnow.counting import MIN_DF, THETA
+from scrapy_winnow.storage.settled import SettledHost, SettledHosts
+from winnow.counting import THETA
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,13 +28,13 @@ if TYPE_CHECKING:
     Hashes = NDArray[np.uint64]
     Masses = NDArray[np.uint8]
 
-MAX_NODES: Final = 4096
+MAX_NODES: Final = 1024
 """Nodes of a page that are counted: the server is never held up for longer than so many take."""
 
 MAX_LABEL_BYTES: Final = 900_000
 """Bytes of labels that are read of a settled host; ``storage/lua/count_page.lua`` has the same limit."""
 
-_NEW, _SETTLED, _REPLACED = 1, 2, 3
+_NEW, _SETTLED, _REPLACED, _REFUSED = 1, 2, 3, 4
 """What became of a page, as ``count_page.lua`` returns it."""
 
 REFRESH_S: Final = 60.0
@@ -43,25 +45,10 @@ otherwise cost a call for each of its pages."""
 REFRESH_PAGES: Final = 16
 MAX_REFRESHES: Final = 60
 
-MAX_SETTLED_BYTES: Final = 64_000_000
-"""Memory of the settled hosts that a worker holds, about 18,000 hosts with 100 labels each."""
+_MAX_DOMAINS: Final = 10_000  # that are held; beyond that, those with fewer than so many new hosts are forgotten:
+_FEW_HOSTS: Final = 10
 
-REOPEN_BELOW: Final = 1 / 3
-"""A host opens again when the recent pages have less than this fraction of the expected template text."""
-
-RECENT: Final = 16
-"""Pages over which that fraction is averaged: a redesign of all pages is noticed after 18."""
-
-WINDOW: Final = 32
-"""Pages after which a worker looks for text that they have in common and that has no label."""
-
-_COMMON: Final = max(int(np.ceil(THETA * WINDOW)), MIN_DF)
-_MAX_UNLABELLED: Final = 64  # unlabelled nodes of a page that are looked at: those with most text
-_BUCKETS: Final = 4096  # twice what a window has of them, so that they seldom share one
-_HOST_BYTES: Final = 1_000  # of a settled host without its arrays
-
-LABEL: Final = np.dtype([("fingerprint", "<u8"), ("fraction", "u1")])
-"""One label, as ``count_page.lua`` packs it."""
+logger = logging.getLogger(__name__)
 
 
 class NodeCounts:
@@ -86,6 +73,7 @@ class NodeCounts:
         ttl: life of a host after its last page, in seconds.
         settle_after: least pages after which a host may settle, twice as many after each time it has opened again; 0
             never settles.
+        max_hosts: new hosts of one registered domain that this worker begins to count; 0 for any number.
         refresh: seconds after which the labels of a settled host are confirmed, see ``REFRESH_S``.
         count_stat: called with a stat of :mod:`scrapy_winnow.stats` when a host settles or opens again.
     """
@@ -100,6 +88,7 @@ class NodeCounts:
         max_pages: int,
         ttl: int,
         settle_after: int = 0,
+        max_hosts: int = 1_000,
         refresh: float = REFRESH_S,
         count_stat: Callable[[str], object] = lambda _: None,
     ) -> None:
@@ -111,6 +100,7 @@ class NodeCounts:
         self._refresh = refresh
         self._count_stat = count_stat
         self._settled = SettledHosts()
+        self._domains = _NewHosts(max_hosts)
         self._count_page = Script("count_page")
         self._settled_host = Script("settled_host")
 
@@ -139,16 +129,17 @@ class NodeCounts:
             main_text_id: 8 bytes that stand for its main text: of pages with the same one, one counts.
 
         Returns:
-            The evidence, or ``None`` while Redis is unreachable.
+            The evidence, or ``None`` while Redis is unreachable, and for a host that its domain has no room for.
         """
         nodes = _Distinct(fingerprints, masses)
         contents_id = contents_id or page_id
         if (settled := await self._get_settled(host, contents_id, nodes)) is not None:
             return nodes.evidence_of(settled)
         main_text = b"" if main_text_id in {None, contents_id} else main_text_id
-        arguments = (page_id, contents_id, nodes.joined, nodes.masses.tobytes(), *self._limits, main_text)
+        may_begin = int(self._domains.have_room(host))
+        arguments = (page_id, contents_id, nodes.joined, nodes.masses.tobytes(), *self._limits, main_text, may_begin)
         reply = await self._connection.run(self._count_page, self.keys(host), arguments)
-        if reply is None:
+        if reply is None or reply[0] == _REFUSED:
             return None
         if reply[0] == _SETTLED:
             _, pages, stamp, version, labels, expected = reply
@@ -159,6 +150,8 @@ class NodeCounts:
         how, pages, undercount, version, entries, has_settled = reply
         if has_settled:
             self._count_stat(stats.HOSTS_SETTLED)
+        if how == _NEW and pages == 1:
+            self._domains.add(host)
         df = nodes.spread(frequencies(entries, pages))
         counted = how in {_NEW, _REPLACED}
         return SiteEvidence(df, pages, undercount, counted, label_version=version, replaced=how == _REPLACED)
@@ -266,147 +259,44 @@ def _ends(size: int) -> NDArray[np.int64]:
     return places
 
 
-def _empty_window() -> NDArray[np.uint8]:
-    return np.zeros((_COMMON - 1, _BUCKETS // 8), np.uint8)
-
-
-@dataclass(slots=True, eq=False)
-class SettledHost:
-    """The frozen labels of one host.
-
-    Attributes:
-        stamp: what Redis knows these labels by.
-        version: how often the labels of the host have been frozen.
-        pages: pages that had been counted by then.
-        expected: characters of template text per page by then, each weighted with its fraction of pages.
-        fingerprints: uint64[k], the nodes that are template, sorted.
-        fractions: uint8[k], fraction of the pages that have each, 255 for all.
-        recent: running mean over the pages met here of the fraction of ``expected`` that they have, each at most 1.
-        outgrown: whether ``WINDOW`` pages met here had more template text in common that is not labelled than is.
-        confirmed: when Redis last confirmed the labels, monotonic, in seconds.
-        pages_since: pages met here since then.
-    """
-
-    stamp: bytes
-    version: int
-    pages: int
-    expected: float
-    fingerprints: Hashes
-    fractions: NDArray[np.uint8]
-    recent: float = 1.0
-    outgrown: bool = False
-    confirmed: float = field(default_factory=time.monotonic)
-    pages_since: int = 0
-    _met: bytes = b""  # ids of the contents of the window, joined
-    _often: NDArray[np.uint8] = field(default_factory=_empty_window)  # bits: a bucket was met once, twice, ...
-    _labelled: int = 0
-    _unlabelled: int = 0
-
-    @property
-    def size(self) -> int:
-        """Bytes of memory that it takes, about."""
-        return _HOST_BYTES + self.fingerprints.nbytes + self.fractions.nbytes + self._often.nbytes
-
-    @classmethod
-    def unpack(cls, stamp: bytes, version: int, pages: int, labels: bytes, expected: float) -> Self:
-        """Read labels as ``count_page.lua`` packs them: 8 bytes of fingerprint and one for the fraction of pages each.
-
-        Raises:
-            ValueError: they are of another length, or the expected text is no number.
-        """
-        if not 0 <= expected < float("inf"):
-            raise ValueError(f"the text expected of a page cannot be {expected}")
-        packed = np.sort(np.frombuffer(labels, LABEL), order="fingerprint")
-        return cls(
-            *(stamp, version, pages, expected),
-            packed["fingerprint"].astype(np.uint64),
-            packed["fraction"].copy(),
-        )
-
-    @property
-    def has_drifted(self) -> bool:
-        """Whether the recent pages lack most of the template, or have more of another one."""
-        return self.recent < REOPEN_BELOW or self.outgrown
-
-    def frequencies(self, fingerprints: Hashes) -> NDArray[np.int64]:
-        """Estimate on how many of the ``pages`` each node was: from its fraction for template, 1 for all others."""
-        fractions = self._fractions_of(fingerprints)
-        least = max(int(np.ceil(THETA * self.pages)), MIN_DF)  # the fraction is rounded, the label is not
-        return np.where(fractions > 0, np.maximum(np.rint(fractions * self.pages), least), 1).astype(np.int64)
-
-    def observe(self, contents_id: bytes, fingerprints: Hashes, masses: NDArray[np.uint8]) -> None:
-        """Look at a page for signs that the labels are no longer those of the host.
-
-        Args:
-            contents_id: stands for what is on the page; one that was met a few pages ago says nothing new.
-            fingerprints: uint64[k], distinct, of its nodes.
-            masses: uint8[k], characters of text of each.
-        """
-        self.pages_since += 1
-        if not len(fingerprints) or contents_id in self._met:
-            return
-        fractions = self._fractions_of(fingerprints)
-        if self.expected > 0:
-            matched = float(fractions @ masses)
-            self.recent += (min(matched / self.expected, 1.0) - self.recent) / RECENT
-        unlabelled = np.flatnonzero(fractions == 0)
-        self._labelled += int(masses.sum(dtype=np.int64) - masses[unlabelled].sum(dtype=np.int64))
-        longest = unlabelled[np.argsort(masses[unlabelled], kind="stable")[-_MAX_UNLABELLED:]]
-        bucket = (fingerprints[longest] % np.uint64(_BUCKETS)).astype(np.int64)
-        often = np.unpackbits(self._often, axis=1)
-        self._unlabelled += int(masses[longest][often[-1, bucket] > 0].sum(dtype=np.int64))
-        often[1:, bucket] |= often[:-1, bucket]
-        often[0, bucket] = 1
-        self._often = np.packbits(often, axis=1)
-        self._met += contents_id
-        if len(self._met) >= WINDOW * len(contents_id):
-            self.outgrown = self._unlabelled > self._labelled
-            self._met, self._often, self._labelled, self._unlabelled = b"", _empty_window(), 0, 0
-
-    def _fractions_of(self, fingerprints: Hashes) -> NDArray[np.float64]:
-        """float64, the frozen fraction of pages of each node, 0 for those that are not template."""
-        if not len(self.fingerprints):
-            return np.zeros(len(fingerprints))
-        place = np.minimum(np.searchsorted(self.fingerprints, fingerprints), len(self.fingerprints) - 1)
-        return np.where(self.fingerprints[place] == fingerprints, self.fractions[place] / 255, 0.0)
-
-
-class SettledHosts:
-    """Settled hosts that a worker has met. Where they are too many, any one goes.
-
-    The one met least recently would be the wrong one: a crawl meets its hosts by turns, so that each would be
-    forgotten shortly before its next page.
+class _NewHosts:
+    """How many hosts of each registered domain were begun: any number of them lead to one server with a wildcard.
 
     Args:
-        max_bytes: memory that they may take.
+        max_hosts: of a domain; 0 for any number.
     """
 
-    def __init__(self, max_bytes: int = MAX_SETTLED_BYTES) -> None:
-        self._free = max_bytes
-        self._hosts: dict[str, SettledHost] = {}
-        self._names: list[str] = []
-        self._random = random.Random(0)  # noqa: S311
+    def __init__(self, max_hosts: int) -> None:
+        self._max_hosts = max_hosts
+        _public_suffixes()  # reading it takes a moment, which the first page should not wait for
+        self._hosts: dict[str, int] = {}
 
-    def get(self, name: str) -> SettledHost | None:
-        """Return a host, if it is held."""
-        return self._hosts.get(name)
+    def have_room(self, host: str) -> bool:
+        """Whether one more host of the domain of this one may be begun."""
+        return not self._max_hosts or self._hosts.get(_domain_of(host), 0) < self._max_hosts
 
-    def put(self, name: str, host: SettledHost) -> None:
-        """Hold a host."""
-        self.drop(name)
-        self._free -= host.size
-        while self._free < 0 and self._names:
-            place = self._random.randrange(len(self._names))
-            self._names[place], self._names[-1] = self._names[-1], self._names[place]
-            self._let_go(self._names.pop())
-        self._hosts[name] = host
-        self._names.append(name)
+    def add(self, host: str) -> None:
+        """Note that a host was begun."""
+        if not self._max_hosts:
+            return
+        domain = _domain_of(host)
+        self._hosts[domain] = number = self._hosts.get(domain, 0) + 1
+        if number == self._max_hosts:
+            logger.warning(
+                "%s has %d hosts that were counted by this crawl: pages of further ones are cleaned on their own. If "
+                "these are different sites, raise WINNOW_DOMAIN_HOSTS",
+                *(domain, number),
+            )
+        if len(self._hosts) > _MAX_DOMAINS:
+            self._hosts = {domain: number for domain, number in self._hosts.items() if number >= _FEW_HOSTS}
 
-    def drop(self, name: str) -> None:
-        """Forget a host."""
-        if name in self._hosts:
-            self._names.remove(name)
-            self._let_go(name)
 
-    def _let_go(self, name: str) -> None:
-        self._free += self._hosts.pop(name).size
+@cache
+def _public_suffixes() -> TLDExtract:
+    """The list of public suffixes as it comes with the library: nothing is fetched."""
+    return TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)
+
+
+@lru_cache(maxsize=20_000)
+def _domain_of(host: str) -> str:
+    return _public_suffixes()(host).top_domain_under_public_suffix or host

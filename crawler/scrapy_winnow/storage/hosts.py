@@ -12,9 +12,9 @@ import numpy as np
 from redis.exceptions import NoPermissionError
 
 from scrapy_winnow.storage.batches import Script
-from scrapy_winnow.storage.counts import LABEL
 from scrapy_winnow.storage.evidence import ENTRY
 from scrapy_winnow.storage.keys import HostKeys, host_keys
+from scrapy_winnow.storage.settled import LABEL
 from winnow.counting import MIN_DF, MIN_PAGES, THETA
 
 if TYPE_CHECKING:

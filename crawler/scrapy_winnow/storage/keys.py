@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from redis.asyncio import Redis
 
-HOST_LAYOUT: Final = 4
+HOST_LAYOUT: Final = 5
 """Number of the definition of what a host's keys hold; it stands in their names after the fingerprints' version."""
 
 INDEX_LAYOUT: Final = 4

@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from scrapy_winnow.storage.clients import memory_advice
 from scrapy_winnow.storage.connection import Connection, problem_at_start
 from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.index import DuplicateIndex
@@ -391,3 +392,14 @@ async def test_tls_that_does_not_fit_is_said_at_the_start(tcp_server, certificat
 
 def test_a_server_that_does_not_answer_stops_no_crawl(port):
     assert problem_at_start(f"redis://127.0.0.1:{port}", "winnow", timeout=20) is None
+
+
+@pytest.mark.parametrize(
+    ("limit", "policy", "advice"),
+    [("0", "noeviction", "no limit"), ("50mb", "noeviction", "no more counts"), ("50mb", "volatile-lru", None)],
+)
+async def test_a_server_is_asked_for_its_limit_on_memory(tcp_server, limit, policy, advice):
+    connection = Connection(tcp_server("--maxmemory", limit, "--maxmemory-policy", policy).url, timeout=20)
+    said = await connection.call(memory_advice)
+    assert advice in said if advice else said is None
+    await connection.close()

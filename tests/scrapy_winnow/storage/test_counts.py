@@ -349,3 +349,31 @@ def test_no_contents_of_the_keys_make_a_page_fail(redis_url, prefix, state, node
         if guard:
             client.set(keys[2], guard)
     asyncio.run(read_and_count())
+
+
+async def test_a_domain_with_no_end_of_hosts_gets_so_many_counted(new_counts, caplog):
+    counts = new_counts(max_hosts=3)
+    begun = [await counts.count(f"{name}.trap.co.uk:8080", _id(1), _nodes(1)) for name in "abcde"]
+    assert [evidence is not None for evidence in begun] == [True] * 3 + [False] * 2
+    assert "trap.co.uk has 3 hosts" in caplog.text
+    assert (await counts.count("a.trap.co.uk:8080", _id(2), _nodes(1))).pages == 2
+    assert (await counts.count("shop.co.uk", _id(1), _nodes(1))).counted
+
+
+async def test_a_host_of_one_page_is_soon_forgotten_and_a_page_writes_no_more_than_it_changes(new_counts, connection):
+    counts = new_counts(ttl=1_000_000)
+    keys = counts.keys(HOST)
+
+    async def lives() -> list[int]:
+        return await connection.run_commands([("TTL", key) for key in keys])
+
+    await counts.count(HOST, _id(1), _nodes(1))
+    assert all(90_000 < life <= 100_000 for life in await lives())
+    await counts.count(HOST, _id(2), _nodes(1))
+    assert all(life > 990_000 for life in await lives())
+    await connection.run_commands([("EXPIRE", key, 960_000) for key in keys])
+    await counts.count(HOST, _id(3), _nodes(1))
+    assert all(life <= 960_000 for life in await lives())
+    await connection.run_commands([("EXPIRE", keys.guard, 940_000)])
+    await counts.count(HOST, _id(3), _nodes(1))
+    assert (await lives())[2] > 960_000

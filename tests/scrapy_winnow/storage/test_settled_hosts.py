@@ -8,7 +8,8 @@ import pytest
 
 from scrapy_winnow import stats
 from scrapy_winnow.storage.connection import Connection
-from scrapy_winnow.storage.counts import NodeCounts, SettledHost, SettledHosts
+from scrapy_winnow.storage.counts import NodeCounts
+from scrapy_winnow.storage.settled import SettledHost, SettledHosts
 from tests.scrapy_winnow.round_trips import counted_round_trips
 
 HOST = "a.example"

@@ -11,10 +11,11 @@
 -- KEYS[4]  hash: id of a page -> the fingerprints that were counted of it, joined; see below
 -- ARGV     id of the page; id of its contents; distinct fingerprints, 8 bytes each, joined; characters of the text of
 --          each, one byte each; budget of nodes; most pages to count; time to live of the host in seconds; least pages
---          to settle after, 0 for never; fraction of pages that makes a node template; id of the page's main text, or ''
+--          to settle after, 0 for never; fraction of pages that makes a node template; id of the page's main text, or '';
+--          1 where a host that is not known may be begun, 0 where not
 -- Returns  {1 if counted now, 3 if it has replaced its earlier version, 0 if it was counted before, pages, undercount,
 --          version, entries in the order of the fingerprints, 1 if the host has settled now} or, of a settled host,
---          {2, pages, stamp, version, labels, expected}
+--          {2, pages, stamp, version, labels, expected}, or of one that may not be begun {4}
 local BATCH = 2000 -- fields per command; Lua's unpack gives up near 8,000 values
 local BUDGET_KEPT = 0.9 -- fraction of the budget that is left in use when rare entries are dropped
 local MAX_NODES = 100000 -- nodes and pages of a host; a table with more is not ours
@@ -25,6 +26,8 @@ local ROOM = 6 -- fingerprints held, of 8 bytes, for each free place of the tabl
 local MAX_PAGE_NODES = 10000 -- a page that holds more is not ours
 local MIN_CHANGED = 5 -- pages that make a redesign, at least
 local MAX_KNOWN = 1 / 3 -- fraction of the text of a page of another design that is known, at most
+local RENEWED = 0.95 -- fraction of its life that a key has left when it is renewed: not for every page
+local FIRST = 0.1 -- fraction of the life of a host with one page, an hour at least: traps have no end of such hosts
 local NONE = string.char(0, 0, 0, 0, 0)
 
 -- The entries of a host's hash of nodes: fingerprint (8 bytes) -> 5 bytes, numbers with the low byte first:
@@ -263,12 +266,27 @@ local function is_of_another_design(entries_of_page, masses_of_page)
   return all > 0 and known < MAX_KNOWN * all
 end
 
+-- Renew the keys that have lost some of their life, or have none; return whether there were any.
+local function keep_alive(life)
+  local is_renewed = false
+  for _, key in ipairs(KEYS) do
+    local left = redis.call('TTL', key)
+    if left ~= -2 and left < RENEWED * life then
+      redis.call('EXPIRE', key, life)
+      is_renewed = true
+    end
+  end
+  return is_renewed
+end
+
+local now = redis.call('TIME')[1]
+local first_life = math.min(ttl, math.max(3600, math.floor(FIRST * ttl)))
 local state = read_state(host, nodes, guard, contents, budget)
 local pages, undercount, entries = state.pages, state.undercount, state.entries
 local version, ids, checked, held = state.version, state.ids, state.is_checked and state.checked, state.remembered
 if state.stamp then
-  redis.call('HSET', host, 'used', redis.call('TIME')[1])
-  redis.call('EXPIRE', host, ttl)
+  redis.call('HSET', host, 'used', now)
+  keep_alive(ttl)
   return { 2, pages, state.stamp, version, state.labels, tostring(state.expected) }
 end
 
@@ -280,8 +298,12 @@ local function start_anew()
     redis.call('HDEL', host, 'pages', 'undercount', 'entries', 'checked', 'changed', 'remembered')
   end
   pages, undercount, entries, ids, checked, held = 0, 0, 0, '', false, 0
+  state.undercount = 0
 end
 
+if pages == 0 and ARGV[11] == '0' then
+  return { 4 }
+end
 if pages == 0 or state.held ~= entries or #ids ~= 16 * pages then
   start_anew()
 end
@@ -351,12 +373,22 @@ if is_new then
     undercount = math.min(undercount + 1, pages)
   end
   entries = entries + #taken / 2
-  ids = ids .. page_id .. contents_id
+  -- No more is written than has changed: a whole guard for every page would be most of what replicas get.
+  if is_replaced then
+    redis.call('SETRANGE', guard, at + 7, contents_id)
+  else
+    redis.call('SETRANGE', guard, #ids, page_id .. contents_id)
+  end
   held = remember(contents, page_id, joined, held, budget - entries, undercount == 0)
+elseif is_replaced then
+  redis.call('SET', guard, ids)
 end
-if is_new or is_replaced then
-  redis.call('SET', guard, ids) -- APPEND would keep room for more
-  redis.call('HSET', host, 'pages', pages, 'undercount', undercount, 'entries', entries, 'remembered', held)
+local is_changed = is_new or is_replaced
+if is_changed then
+  redis.call('HSET', host, 'pages', pages, 'entries', entries, 'remembered', held, 'used', now)
+  if undercount ~= state.undercount then
+    redis.call('HSET', host, 'undercount', undercount)
+  end
 
   -- Checkpoints are at half of the least pages to settle after, then whenever the pages have doubled.
   local due = checked and 2 * checked or settle_after * 2 ^ (math.min(version, 4) - 1)
@@ -366,12 +398,10 @@ if is_new or is_replaced then
   end
   version = has_settled and version + 1 or version
 end
-redis.call('HSET', host, 'used', redis.call('TIME')[1])
 -- A host lives as long as its pages come, new ones or not.
-redis.call('EXPIRE', host, ttl)
-redis.call('EXPIRE', nodes, ttl)
-redis.call('EXPIRE', guard, ttl)
-redis.call('EXPIRE', contents, ttl)
+if keep_alive(pages > 1 and ttl or first_life) and not is_changed then
+  redis.call('HSET', host, 'used', now)
+end
 
 found[#fields] = main_text == '' and found[#fields] or nil
 for i = 1, main_text == '' and #fields or #fields - 1 do

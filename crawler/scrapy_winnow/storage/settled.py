@@ -1,0 +1,183 @@
+"""Settled hosts in a worker's memory: their frozen labels, and the signs that these are no longer those of the host."""
+
+from __future__ import annotations
+
+import random
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, Self
+
+import numpy as np
+
+from winnow.counting import MIN_DF, THETA
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Hashes = NDArray[np.uint64]
+
+MAX_SETTLED_BYTES: Final = 64_000_000
+"""Memory of the settled hosts that a worker holds, about 18,000 hosts with 100 labels each."""
+
+REOPEN_BELOW: Final = 1 / 3
+"""A host opens again when the recent pages have less than this fraction of the expected template text."""
+
+RECENT: Final = 16
+"""Pages over which that fraction is averaged: a redesign of all pages is noticed after 18."""
+
+WINDOW: Final = 32
+"""Pages after which a worker looks for text that they have in common and that has no label."""
+
+_COMMON: Final = max(int(np.ceil(THETA * WINDOW)), MIN_DF)
+_MAX_UNLABELLED: Final = 64  # unlabelled nodes of a page that are looked at: those with most text
+_BUCKETS: Final = 4096  # twice what a window has of them, so that they seldom share one
+_HOST_BYTES: Final = 1_000  # of a settled host without its arrays
+
+LABEL: Final = np.dtype([("fingerprint", "<u8"), ("fraction", "u1")])
+"""One label, as ``count_page.lua`` packs it."""
+
+
+def _empty_window() -> NDArray[np.uint8]:
+    return np.zeros((_COMMON - 1, _BUCKETS // 8), np.uint8)
+
+
+@dataclass(slots=True, eq=False)
+class SettledHost:
+    """The frozen labels of one host.
+
+    Attributes:
+        stamp: what Redis knows these labels by.
+        version: how often the labels of the host have been frozen.
+        pages: pages that had been counted by then.
+        expected: characters of template text per page by then, each weighted with its fraction of pages.
+        fingerprints: uint64[k], the nodes that are template, sorted.
+        fractions: uint8[k], fraction of the pages that have each, 255 for all.
+        recent: running mean over the pages met here of the fraction of ``expected`` that they have, each at most 1.
+        outgrown: whether ``WINDOW`` pages met here had more template text in common that is not labelled than is.
+        confirmed: when Redis last confirmed the labels, monotonic, in seconds.
+        pages_since: pages met here since then.
+    """
+
+    stamp: bytes
+    version: int
+    pages: int
+    expected: float
+    fingerprints: Hashes
+    fractions: NDArray[np.uint8]
+    recent: float = 1.0
+    outgrown: bool = False
+    confirmed: float = field(default_factory=time.monotonic)
+    pages_since: int = 0
+    _met: bytes = b""  # ids of the contents of the window, joined
+    _often: NDArray[np.uint8] = field(default_factory=_empty_window)  # bits: whether a bucket was met once, twice, ...
+    _labelled: int = 0
+    _unlabelled: int = 0
+
+    @property
+    def size(self) -> int:
+        """Bytes of memory that it takes, about."""
+        return _HOST_BYTES + self.fingerprints.nbytes + self.fractions.nbytes + self._often.nbytes
+
+    @classmethod
+    def unpack(cls, stamp: bytes, version: int, pages: int, labels: bytes, expected: float) -> Self:
+        """Read labels as ``count_page.lua`` packs them: 8 bytes of fingerprint and one for the fraction of pages each.
+
+        Raises:
+            ValueError: they are of another length, or the expected text is no number.
+        """
+        if not 0 <= expected < float("inf"):
+            raise ValueError(f"the text expected of a page cannot be {expected}")
+        packed = np.sort(np.frombuffer(labels, LABEL), order="fingerprint")
+        return cls(
+            *(stamp, version, pages, expected),
+            packed["fingerprint"].astype(np.uint64),
+            packed["fraction"].copy(),
+        )
+
+    @property
+    def has_drifted(self) -> bool:
+        """Whether the recent pages lack most of the template, or have more of another one."""
+        return self.recent < REOPEN_BELOW or self.outgrown
+
+    def frequencies(self, fingerprints: Hashes) -> NDArray[np.int64]:
+        """Estimate on how many of the ``pages`` each node was: from its fraction for template, 1 for all others."""
+        fractions = self._fractions_of(fingerprints)
+        least = max(int(np.ceil(THETA * self.pages)), MIN_DF)  # the fraction is rounded, the label is not
+        return np.where(fractions > 0, np.maximum(np.rint(fractions * self.pages), least), 1).astype(np.int64)
+
+    def observe(self, contents_id: bytes, fingerprints: Hashes, masses: NDArray[np.uint8]) -> None:
+        """Look at a page for signs that the labels are no longer those of the host.
+
+        Args:
+            contents_id: stands for what is on the page; one that was met a few pages ago says nothing new.
+            fingerprints: uint64[k], distinct, of its nodes.
+            masses: uint8[k], characters of text of each.
+        """
+        self.pages_since += 1
+        if not len(fingerprints) or contents_id in self._met:
+            return
+        fractions = self._fractions_of(fingerprints)
+        if self.expected > 0:
+            matched = float(fractions @ masses)
+            self.recent += (min(matched / self.expected, 1.0) - self.recent) / RECENT
+        unlabelled = np.flatnonzero(fractions == 0)
+        self._labelled += int(masses.sum(dtype=np.int64) - masses[unlabelled].sum(dtype=np.int64))
+        longest = unlabelled[np.argsort(masses[unlabelled], kind="stable")[-_MAX_UNLABELLED:]]
+        bucket = (fingerprints[longest] % np.uint64(_BUCKETS)).astype(np.int64)
+        often = np.unpackbits(self._often, axis=1)
+        self._unlabelled += int(masses[longest][often[-1, bucket] > 0].sum(dtype=np.int64))
+        often[1:, bucket] |= often[:-1, bucket]
+        often[0, bucket] = 1
+        self._often = np.packbits(often, axis=1)
+        self._met += contents_id
+        if len(self._met) >= WINDOW * len(contents_id):
+            self.outgrown = self._unlabelled > self._labelled
+            self._met, self._often, self._labelled, self._unlabelled = b"", _empty_window(), 0, 0
+
+    def _fractions_of(self, fingerprints: Hashes) -> NDArray[np.float64]:
+        """float64, the frozen fraction of pages of each node, 0 for those that are not template."""
+        if not len(self.fingerprints):
+            return np.zeros(len(fingerprints))
+        place = np.minimum(np.searchsorted(self.fingerprints, fingerprints), len(self.fingerprints) - 1)
+        return np.where(self.fingerprints[place] == fingerprints, self.fractions[place] / 255, 0.0)
+
+
+class SettledHosts:
+    """Settled hosts that a worker has met. Where they are too many, any one goes.
+
+    The one met least recently would be the wrong one: a crawl meets its hosts by turns, so that each would be
+    forgotten shortly before its next page.
+
+    Args:
+        max_bytes: memory that they may take.
+    """
+
+    def __init__(self, max_bytes: int = MAX_SETTLED_BYTES) -> None:
+        self._free = max_bytes
+        self._hosts: dict[str, SettledHost] = {}
+        self._names: list[str] = []
+        self._random = random.Random(0)  # noqa: S311
+
+    def get(self, name: str) -> SettledHost | None:
+        """Return a host, if it is held."""
+        return self._hosts.get(name)
+
+    def put(self, name: str, host: SettledHost) -> None:
+        """Hold a host."""
+        self.drop(name)
+        self._free -= host.size
+        while self._free < 0 and self._names:
+            place = self._random.randrange(len(self._names))
+            self._names[place], self._names[-1] = self._names[-1], self._names[place]
+            self._let_go(self._names.pop())
+        self._hosts[name] = host
+        self._names.append(name)
+
+    def drop(self, name: str) -> None:
+        """Forget a host."""
+        if name in self._hosts:
+            self._names.remove(name)
+            self._let_go(name)
+
+    def _let_go(self, name: str) -> None:
+        self._free += self._hosts.pop(name).size
