@@ -2,7 +2,7 @@
 
     python -m benchmarks.scale.fleet settled [--hosts 100 900 1100 5000 20000]
     python -m benchmarks.scale.fleet counting [--hosts 50] [--pages 128]
-    python -m benchmarks.scale.fleet workers [--workers 1 10 50 100] [--pace 5] [--seconds 40] [--hosts 300]
+    python -m benchmarks.scale.fleet workers [--workers 1 10 50 100] [--pace 5] [--seconds 40]
 
 Pages are made up: 60 leaves of their host's template and 80 of their own, which is what 500 elements have. All go
 through the plugin's own storage code to one Valkey on loopback. *settled*: one worker meets so many settled hosts by
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 _PREFIX: Final = "fleet"
 _MASSES: Final = np.full(LEAVES, 40, np.uint8)
 _HUGE: Final = 4_096
-_ROUNDS: Final = 3
+_ROUNDS: Final = 2
 _SERVER: Final = ("--appendonly", "yes", "--appendfsync", "no", "--auto-aof-rewrite-percentage", "0")
 
 Row = dict[str, float]
@@ -63,7 +63,7 @@ def main() -> None:
         elif options.what == "counting":
             rows = asyncio.run(count_by_turns(server, (options.hosts or [50])[0], options.pages))
         else:
-            rows = [run_workers(server, n, (options.hosts or [300])[0], options) for n in options.workers]
+            rows = [run_workers(server, n, options) for n in options.workers]
     cells = [[f"{value:.3g}" if value < 10 else round(value) for value in row.values()] for row in rows]
     print(table(list(rows[0]), cells))
     write_json(options, {"rows": rows})
@@ -164,9 +164,10 @@ def _difference(server: LocalServer, before: tuple[float, float], hosts: int, pa
     }
 
 
-def run_workers(server: LocalServer, workers: int, hosts: int, options: argparse.Namespace) -> Row:
+def run_workers(server: LocalServer, workers: int, options: argparse.Namespace) -> Row:
     """A fleet of processes that meets the hosts by turns, each worker at its pace."""
     server.empty()
+    hosts = max(round(workers * options.pace * options.seconds / options.pages), 1)
     context = multiprocessing.get_context("fork")  # a hundred imports of the package would take minutes
     results: Any = context.Queue()
     start = context.Barrier(workers + 1)
@@ -185,6 +186,7 @@ def run_workers(server: LocalServer, workers: int, hosts: int, options: argparse
     counted, missed = (sum(result[k] for result in found) for k in (1, 2))
     return {
         "workers": workers,
+        "hosts": hosts,
         "pages a second": len(waits) / seconds,
         "calls a page": counted / len(waits),
         "not counted in time, %": 100 * missed / len(waits),
