@@ -44,6 +44,7 @@ _SIGNS_IN_FEATURES: Final = 3  # time of day, year, age
 _BITS: Final = np.arange(_SIGNS_IN_FEATURES)[:, None]
 _NOT_TOLD: Final = 255  # dates.c leaves a text to Python
 _AROUND: Final = 8  # blocks on each side
+_DIGIT: Final = re.compile(r"\d")
 _TIME: Final = re.compile(r"\b\d{1,2}[:.h]\d{2}\b|\b\d{1,2}\s?[ap]\.?m\b", re.IGNORECASE)
 _YEAR: Final = re.compile(r"(?<!\d)(?:19[89]\d|20[0-4]\d)(?!\d)")
 _AGE: Final = re.compile(
@@ -107,6 +108,8 @@ def date_features(signs: NDArray[np.uint8]) -> Floats:
 
 
 def _signs(text: str) -> int:
+    if not _DIGIT.search(text):
+        return 0
     age = len(text) * 3 <= LONGEST and _AGE.search(text) is not None
     found = _TIME.search(text) is not None, _YEAR.search(text) is not None, age, _CLOCK_PERHAPS.search(text) is not None
     return sum(sign << bit for bit, sign in enumerate(found))

@@ -283,9 +283,10 @@ def best_runs(gain: list[float], switch: float) -> NDArray[np.bool_]:
     from_inside: list[bool] = []  # by block: whether the best way to be outside at it was inside before
     from_outside: list[bool] = []
     for each in gain:
-        from_inside.append(inside - switch > outside)
-        from_outside.append(outside - switch > inside)
-        outside, inside = max(outside, inside - switch), max(inside, outside - switch) + each
+        left, entered = inside - switch > outside, outside - switch > inside
+        from_inside.append(left)
+        from_outside.append(entered)
+        outside, inside = inside - switch if left else outside, (outside - switch if entered else inside) + each
     state = inside > outside
     states = np.zeros(len(gain), bool)
     for block in range(len(gain) - 1, -1, -1):

@@ -203,12 +203,13 @@ def _in_body(page: Page, body: str) -> NDArray[np.float32] | None:
     begin, end = np.append(0, border + 1), np.append(border, len(words))
     length = end - begin
     content = np.zeros(page.m, np.float32)
-    for least in range(1, _LEAST_BLOCK + 1):
-        there = prefix_sums(np.isin(_stretches(words, least), _stretches(whole, least)))
-        own = np.flatnonzero(length >= least if least == _LEAST_BLOCK else length == least)
-        stretches = length[own] - least + 1
-        found = there[begin[own] + stretches] - there[begin[own]] == stretches
-        content[own[found]] = 1 if least == _LEAST_BLOCK else np.nan
+    for least in range(1, _LEAST_BLOCK):
+        own = np.flatnonzero(length == least)
+        content[own[np.isin(_stretches(words, least)[begin[own]], _stretches(whole, least))]] = np.nan
+    there = prefix_sums(np.isin(_stretches(words, _LEAST_BLOCK), _stretches(whole, _LEAST_BLOCK)))
+    own = np.flatnonzero(length >= _LEAST_BLOCK)
+    stretches = length[own] - _LEAST_BLOCK + 1
+    content[own[there[begin[own] + stretches] - there[begin[own]] == stretches]] = 1
     return content if length[content == 1].sum() >= _LEAST_FOUND * len(whole) else None
 
 

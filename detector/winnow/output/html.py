@@ -177,12 +177,12 @@ def _body(page: Page, remains: Remains, parts: Parts) -> str:
     elements = zip(
         [*kept.tolist(), page.n],
         [*names, ""],
-        [*page.run_begin[kept].tolist(), len(page.runs)],
+        [*page.run_begin[kept].tolist(), page.r],
         [*page.end[kept].tolist(), page.n],
-        [*page.run_end[kept].tolist(), len(page.runs)],
+        [*page.run_end[kept].tolist(), page.r],
         strict=True,
     )
-    runs_to_come = zip([*runs.tolist(), len(page.runs)], [*_block_numbers(page, runs).tolist(), 0], strict=True)
+    runs_to_come = zip([*runs.tolist(), page.r], [*_block_numbers(page, runs).tolist(), 0], strict=True)
     run, block = next(runs_to_come)
     body = _Body(_base_address(page))
     offered = _offered_sources(page)

@@ -193,9 +193,9 @@ def _with_seen_characters(page: Page) -> dict[int, str]:
     data = page.text.encode("utf-8", "replace")
     if not any(found in data for found in _THEIR_BYTES):
         return {}
-    return {
-        run: UNSEEN_CHARACTERS.sub("", text) for run, text in enumerate(page.runs) if UNSEEN_CHARACTERS.search(text)
-    }
+    places = [found.start() for found in UNSEEN_CHARACTERS.finditer(page.text)]
+    runs = np.unique(np.searchsorted(page.run_offset, places, side="right")).tolist()
+    return {run - 1: UNSEEN_CHARACTERS.sub("", page.text[slice(*page.run_offset[run - 1 : run + 1])]) for run in runs}
 
 
 def _separated_buttons(page: Page) -> dict[int, str]:

@@ -124,7 +124,7 @@ def _blank_runs_in_pre(page: Page, elements: NDArray[np.bool_]) -> NDArray[np.bo
     """bool[r], white space between the tokens and lines of a ``pre`` that stays."""
     preformatted = (page.tag == TAG_ID["pre"]) & elements
     if not preformatted.any():
-        return np.zeros(len(page.runs), bool)
-    blank = np.ones(len(page.runs), bool)
+        return np.zeros(page.r, bool)
+    blank = np.ones(page.r, bool)
     blank[runs_of_blocks(page, np.ones(page.m, bool))] = False
     return blank & within(page, preformatted)[page.run_node]

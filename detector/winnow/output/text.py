@@ -46,7 +46,7 @@ _CLOSING: Final = r"(?:--)?>?(?:<!)?"
 _LEFTOVER: Final = re.compile(
     f"(?:{_BORDERS}{_OPENING}{_MARK}(?>{_CLOSING}{_BORDERS}{_OPENING}{_MARK})*+{_CLOSING})?{_BORDERS}"
 )
-_LEFTOVER_STARTS: Final = frozenset("<[-")
+_LEFTOVER_STARTS: Final = ("<", "[", "-")
 
 
 @once_per_page
@@ -71,14 +71,13 @@ def stands_in(page: Page, kinds: int) -> NDArray[np.bool_]:
 def block_texts(page: Page) -> list[str]:
     """Text of each block (``m`` strings): white space normalised, but kept as it is inside ``pre``."""
     texts, places = page.block_texts(), places_of(page)
-    changed = read_runs(page)
-    runs = with_changes(page, changed)
+    changed, preformatted = read_runs(page), np.flatnonzero(stands_in(page, CODE)).tolist()
+    runs = with_changes(page, changed) if changed or preformatted else []
     if changed:
         for block in np.unique(np.searchsorted(page.block_run_end, list(changed), side="right")).tolist():
             if block < page.m:  # blank runs between blocks belong to none
                 begin, end = page.block_run_begin[block], page.block_run_end[block]
                 texts[block] = " ".join("".join(runs[begin:end]).split())
-    preformatted = np.flatnonzero(stands_in(page, CODE)).tolist()
     if preformatted:
         around = nearest(page.parent, page.tag == TAG_ID["pre"])[page.block_node]
         for block in preformatted:
@@ -294,11 +293,12 @@ def is_leftover(text: str) -> bool:
     ``<!--[if IE]> ... <![endif]-->`` is a comment, and ``<![endif]>`` alone a declaration, which the parser drops. But
     in ``<!--[if IE]> --> ... [endif]-->`` the last part is text to a parser and to a browser.
     """
-    return text[:1] in _LEFTOVER_STARTS and _LEFTOVER.fullmatch(text) is not None
+    return text.startswith(_LEFTOVER_STARTS) and _LEFTOVER.fullmatch(text) is not None
 
 
 def leftovers(texts: Sequence[str]) -> NDArray[np.bool_]:
     """bool[m], the blocks that are; a block that holds other text, too, such as a line of code, is none."""
     found = np.zeros(len(texts), bool)
-    found[[block for block, text in enumerate(texts) if is_leftover(text)]] = True
+    suspects = [block for block, text in enumerate(texts) if text.startswith(_LEFTOVER_STARTS)]
+    found[[block for block in suspects if is_leftover(texts[block])]] = True
     return found

@@ -120,6 +120,7 @@ class AttributeValues(Mapping[str, dict[str, int]]):
         self.begin = begin
         self._number = {name: number for number, name in enumerate(names)}
         self._known: dict[str, dict[str, int]] = {}
+        self._ascii = data.decode("ascii") if data.isascii() else None
         self._answered = 0  # questions
 
     def __getitem__(self, name: str) -> dict[str, int]:
@@ -152,6 +153,8 @@ class AttributeValues(Mapping[str, dict[str, int]]):
     def strings(self, chosen: NDArray[np.int64]) -> list[str]:
         """Values of different attributes, by their numbers."""
         bounds = zip(self.begin[chosen].tolist(), self.begin[chosen + 1].tolist(), strict=True)
+        if self._ascii is not None:
+            return [self._ascii[begin:end] for begin, end in bounds]
         return [self.data[begin:end].decode() for begin, end in bounds]
 
     def __iter__(self) -> Iterator[str]:

@@ -292,12 +292,14 @@ def _matches(page: Page, sheet: str, holding: Flags) -> Iterator[tuple[Style, li
     rules = core.hiding_rules(sheet.encode("utf-8", "replace")) if sheet else []
     if not rules:
         return
-    present = page.attributes.firsts(holding)
+    present = page.attributes.firsts(holding).tolist()
+    wanted = {name for selectors, _ in rules for name in _NAME.findall(selectors)}
     known: dict[str, list[int]] = {}  # places of attributes, by what selectors call them
     for mark, kind in ((".", "class"), ("#", "id")):
-        for value, place in page.attributes.named(kind).items():
+        names_wanted = {name[1:] for name in wanted if name[0] == mark}
+        for value, place in page.attributes.named(kind).items() if names_wanted else ():
             if present[place]:
-                for name in value.split():
+                for name in names_wanted.intersection(value.split()):
                     known.setdefault(mark + name, []).append(place)
     for selectors, style in rules:
         if known.keys().isdisjoint(_NAME.findall(selectors)) and _NAME.search(selectors):

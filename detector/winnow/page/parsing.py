@@ -76,7 +76,7 @@ def decoded(html: bytes, encoding: str | None = None) -> tuple[str, str]:
         return marked, to_unicode(html[len(mark) :], marked)
     if wide := _wide_codec(html):
         return wide, to_unicode(html, wide)
-    text, characters, damage = _as_utf8(html)
+    text, damage = _as_utf8(html)
     continuations = len(html) - len(text)
     is_damaged = damage > continuations * _DAMAGED
     if continuations >= _CONVINCING and not is_damaged:
@@ -84,6 +84,7 @@ def decoded(html: bytes, encoding: str | None = None) -> tuple[str, str]:
     known = http_content_type_encoding(f"text/html; charset={encoding}") if encoding else None
     declared = [name for name in (known, html_body_declared_encoding(html)) if name is not None]
     declared = [_NOT_WITHOUT_ZEROS.get(name, name) for name in declared]
+    characters = 0 if text.isascii() else len(text) - len(text.encode("ascii", "ignore")) - damage  # beyond ASCII
     if declared[:1] == ["utf-8"]:
         is_utf8 = characters >= damage and not (html.isascii() and b"\x1b" in html)  # escapes of ISO-2022-JP
     else:
@@ -121,15 +122,13 @@ def _wide_codec(html: bytes) -> str | None:
     return found and ("utf-16-le" if found[1] else "utf-16-be")
 
 
-def _as_utf8(html: bytes) -> tuple[str, int, int]:
-    """Text of bytes taken for UTF-8, its characters that are not ASCII, and how many replacements stand for errors."""
+def _as_utf8(html: bytes) -> tuple[str, int]:
+    """Text of bytes taken for UTF-8, and how many replacements stand for errors."""
     try:
-        text, damage = html.decode("utf-8"), 0
+        return html.decode("utf-8"), 0
     except UnicodeDecodeError:
         text = html.decode("utf-8", "replace")
-        damage = text.count("\ufffd") - text.endswith("\ufffd")  # a page may have been cut off in a character
-    others = 0 if text.isascii() else len(text) - len(text.encode("ascii", "ignore")) - damage
-    return text, others, damage
+        return text, text.count("\ufffd") - text.endswith("\ufffd")  # a page may have been cut off in a character
 
 
 def _guess(html: bytes) -> str:
@@ -213,10 +212,12 @@ def parse_html(html: str | bytes, encoding: str | None = None) -> etree._Element
         encoding: charset named by the HTTP header; without it :func:`winnow.page.parsing.decoded` says what decides.
     """
     text = html if isinstance(html, str) else decode(html, encoding)
-    text = with_all_text(text).strip().replace("\x00", "")
-    body = text.encode("utf-8", "replace")
+    body = text.strip().encode("utf-8", "replace").replace(b"\x00", b"")
+    small = body.lower()
+    if b"<frameset" in small or 0 <= small.find(b"</html") < len(small) - len("</html>"):
+        body = with_all_text(body.decode()).strip().encode()
     if len(body) >= _LARGE and core.has_long_tag(body):
-        body = with_few_attributes(text).encode("utf-8", "replace")
+        body = with_few_attributes(body.decode()).encode()
     parser = etree.HTMLParser(recover=True, huge_tree=True, encoding="utf-8")
     root = etree.fromstring(body or b"<html/>", parser=parser)
     return root if root is not None else etree.fromstring(b"<html/>", parser=parser)

@@ -125,7 +125,7 @@ def path_sums(tree: Tree, values: NDArray[Number]) -> NDArray[Number]:
 
 def runs_of_blocks(page: Page, blocks: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """bool[r], runs of the given blocks (bool[m])."""
-    change = np.zeros(len(page.runs) + 1, np.int8)
+    change = np.zeros(page.r + 1, np.int8)
     change[page.block_run_begin[blocks]] += 1
     change[page.block_run_end[blocks]] -= 1
     return np.cumsum(change[:-1]) > 0
