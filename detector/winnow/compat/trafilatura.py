@@ -1,0 +1,335 @@
+"""The functions of trafilatura with Winnow behind them: ``from winnow.compat import trafilatura``.
+
+Arguments and output formats are those of trafilatura 2. Without effect, since Winnow has nothing of the kind: ``fast``,
+``no_fallback``, ``deduplicate``, ``date_extraction_params``, ``settingsfile`` and ``config``; ``fingerprint`` and
+``license`` are ``None``. TEI, ``options`` and fetching raise `NotImplementedError`.
+"""
+
+from __future__ import annotations
+
+import copy
+import csv
+import io
+import json
+import re
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from lxml import etree, html
+
+import winnow
+from winnow.page.parsing import parse_html
+
+_FORMATS: Final = ("csv", "html", "json", "markdown", "python", "txt", "xml")
+_HEADER: Final = ("title", "author", "url", "hostname", "description", "sitename", "date", "categories", "tags", "id")
+_COLUMNS: Final = (
+    *("url", "id", "fingerprint", "hostname", "title", "image", "date", "text", "comments", "license", "pagetype"),
+)
+    ["url", "id", "fingerprint", "hostname", "title", "image", "date", "text", "comments", "license", "pagetype"]
+)
+_JSON_NAMES: Final = {"url": "source", "hostname": "source-hostname", "description": "excerpt"}
+_XML_TAGS: Final = {
+    **{f"h{level}": "head" for level in range(1, 7)},
+    "p": "p",
+    "ul": "list",
+    "ol": "list",
+    "li": "item",
+    "blockquote": "quote",
+    "pre": "code",
+    "code": "code",
+    "a": "ref",
+    "b": "hi",
+    "strong": "hi",
+    "i": "hi",
+    "em": "hi",
+    "img": "graphic",
+    "br": "lb",
+    "table": "table",
+    "tr": "row",
+    "td": "cell",
+    "th": "cell",
+}
+_XML_ATTRIBUTES: Final = {"href": "target", "src": "src", "alt": "alt"}
+
+
+@dataclass
+class Document:
+    """What trafilatura's class of this name holds, with lxml elements as ``body`` and ``commentsbody``."""
+
+    title: str | None = None
+    author: str | None = None
+    url: str | None = None
+    hostname: str | None = None
+    description: str | None = None
+    sitename: str | None = None
+    date: str | None = None
+    categories: list[str] = field(default_factory=list)
+    tags: list[str] = field(default_factory=list)
+    fingerprint: str | None = None
+    id: str | None = None
+    license: str | None = None
+    body: Any = None
+    comments: str | None = None
+    commentsbody: Any = None
+    raw_text: str | None = None
+    text: str | None = None
+    language: str | None = None
+    image: str | None = None
+    pagetype: str | None = None
+    filedate: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the attributes by name."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+
+def extract(
+    filecontent: Any,
+    url: str | None = None,
+    record_id: str | None = None,
+    fast: bool = False,
+    no_fallback: bool = False,
+    favor_precision: bool = False,
+    favor_recall: bool = False,
+    include_comments: bool = True,
+    output_format: str = "txt",
+    tei_validation: bool = False,
+    target_language: str | None = None,
+    include_tables: bool = True,
+    include_images: bool = False,
+    include_formatting: bool | None = None,
+    include_links: bool = False,
+    deduplicate: Any = False,
+    date_extraction_params: dict[str, Any] | None = None,
+    with_metadata: bool = False,
+    only_with_metadata: bool = False,
+    max_tree_size: int | None = None,
+    url_blacklist: set[str] | None = None,
+    author_blacklist: set[str] | None = None,
+    settingsfile: str | None = None,
+    prune_xpath: str | list[str] | None = None,
+    config: Any = None,
+    options: Any = None,
+) -> str | None:
+    """Return the content of a page in an output format; ``None`` where there is none, or a condition is not met.
+
+    Raises:
+        NotImplementedError: the format is TEI, or ``options`` are given.
+        ValueError: there is no such format.
+    """
+    del fast, no_fallback, tei_validation, deduplicate, date_extraction_params, settingsfile, config
+    document = bare_extraction(
+        filecontent,
+        url,
+        favor_precision=favor_precision,
+        favor_recall=favor_recall,
+        include_comments=include_comments,
+        output_format=output_format,
+        target_language=target_language,
+        include_tables=include_tables,
+        include_images=include_images,
+        include_formatting=include_formatting,
+        include_links=include_links,
+        with_metadata=with_metadata,
+        only_with_metadata=only_with_metadata,
+        max_tree_size=max_tree_size,
+        url_blacklist=url_blacklist,
+        author_blacklist=author_blacklist,
+        prune_xpath=prune_xpath,
+        options=options,
+    )
+    if document is None:
+        return None
+    document.id = record_id
+    return _write(document, output_format, with_metadata=with_metadata or only_with_metadata)
+
+
+def bare_extraction(
+    filecontent: Any,
+    url: str | None = None,
+    fast: bool = False,
+    no_fallback: bool = False,
+    favor_precision: bool = False,
+    favor_recall: bool = False,
+    include_comments: bool = True,
+    output_format: str = "python",
+    target_language: str | None = None,
+    include_tables: bool = True,
+    include_images: bool = False,
+    include_formatting: bool | None = None,
+    include_links: bool = False,
+    deduplicate: Any = False,
+    date_extraction_params: dict[str, Any] | None = None,
+    with_metadata: bool = False,
+    only_with_metadata: bool = False,
+    max_tree_size: int | None = None,
+    url_blacklist: set[str] | None = None,
+    author_blacklist: set[str] | None = None,
+    as_dict: bool = False,
+    prune_xpath: str | list[str] | None = None,
+    config: Any = None,
+    options: Any = None,
+) -> Any:
+    """Return content and metadata as a :class:`Document` or a dictionary; ``None`` and errors as :func:`extract`."""
+    del fast, no_fallback, deduplicate, date_extraction_params, with_metadata, config
+    if options is not None or output_format == "xmltei":
+        raise NotImplementedError("winnow.compat.trafilatura has no TEI and no options: give the arguments themselves")
+    if output_format not in _FORMATS:
+        raise ValueError(f"no such output_format: {output_format!r}; there are {', '.join(_FORMATS)}")
+    limits = winnow.DEFAULT_LIMITS if max_tree_size is None else replace(winnow.DEFAULT_LIMITS, max_nodes=max_tree_size)
+    cleaned = winnow.clean(
+        _pruned(_content(filecontent), [prune_xpath] if isinstance(prune_xpath, str) else prune_xpath),
+        url,
+        favor="precision" if favor_precision else "recall" if favor_recall else "balanced",
+        tables=include_tables,
+        images=include_images,
+        links=include_links,
+        limits=limits,
+        comments="separate" if include_comments else "drop",
+    )
+    document = _described(cleaned, url, author_blacklist)
+    language = (document.language or "").partition("-")[0]
+    if (
+        not cleaned.text
+        or (max_tree_size is not None and cleaned.passed_through)
+        or (url_blacklist and document.url in url_blacklist)
+        or (target_language and language and language != target_language)
+        or (only_with_metadata and not (document.date and document.title and document.url))
+    ):
+        return None
+    is_markdown = output_format == "markdown" or include_formatting or include_links or include_images
+    document.raw_text = re.sub(r"\n{2,}", "\n", cleaned.text)
+    document.text = cleaned.markdown.strip() if is_markdown else document.raw_text
+    document.comments = re.sub(r"\n{2,}", "\n", cleaned.comments)
+    document.body = html.document_fromstring(cleaned.html or "<p></p>").find("body")
+    document.commentsbody = _paragraphs(document.comments)
+    return document.as_dict() if as_dict else document
+
+
+def extract_with_metadata(filecontent: Any, url: str | None = None, **arguments: Any) -> Any:
+    """Return what :func:`bare_extraction` does, by the arguments of :func:`extract`."""
+    record_id = arguments.pop("record_id", None)
+    for name in ("tei_validation", "settingsfile"):
+        arguments.pop(name, None)
+    document = bare_extraction(filecontent, url, **arguments)
+    return None if document is None else replace(document, id=record_id)
+
+
+def extract_metadata(
+    filecontent: Any,
+    default_url: str | None = None,
+    date_config: dict[str, Any] | None = None,
+    extensive: bool = True,
+    author_blacklist: set[str] | None = None,
+) -> Document:
+    """Return what a page says of itself, without its content."""
+    del date_config, extensive
+    return _described(winnow.clean(_content(filecontent), default_url), default_url, author_blacklist)
+
+
+def baseline(filecontent: Any) -> tuple[Any, str, int]:
+    """Return the body, the text and its length of all that is not template, cut with care."""
+    cleaned = winnow.clean(_content(filecontent), scope="page", favor="recall")
+    text = re.sub(r"\n{2,}", "\n", cleaned.text)
+    return _paragraphs(text), text, len(text)
+
+
+def html2txt(content: Any, clean: bool = True) -> str:
+    """Return all text of a page; without ``clean`` that of scripts, styles and the head, too."""
+    page = _content(content)
+    root: Any = parse_html(page) if isinstance(page, str | bytes) else copy.deepcopy(page)
+    if clean:
+        etree.strip_elements(root, "script", "style", "head", "noscript", "template", etree.Comment, with_tail=False)
+    return " ".join(" ".join(root.itertext()).split())
+
+
+def fetch_url(url: str, *_: Any, **__: Any) -> None:
+    """Raise `NotImplementedError`: Winnow's library fetches nothing."""
+    raise NotImplementedError(f"winnow fetches by the command `winnow clean {url}`, and with Scrapy")
+
+
+def _content(filecontent: Any) -> Any:
+    """Return the bytes of a response, and what else is given as it is."""
+    return getattr(filecontent, "data", filecontent)
+
+
+def _pruned(content: Any, paths: list[str] | None) -> Any:
+    if not paths:
+        return content
+    root: Any = parse_html(content) if isinstance(content, str | bytes) else copy.deepcopy(content)
+    for element in [found for path in paths for found in root.xpath(path)]:
+        if (parent := element.getparent()) is not None:
+            if element.tail:
+                element.addprevious(etree.Comment(""))
+                element.getprevious().tail = element.tail
+            parent.remove(element)
+    return root
+
+
+def _described(cleaned: winnow.Cleaned, url: str | None, author_blacklist: set[str] | None) -> Document:
+    facts = cleaned.metadata
+    unwanted = {name.lower() for name in author_blacklist or ()}
+    address = url or facts.canonical
+    return Document(
+        title=facts.headline or facts.title,
+        author="; ".join(name for name in facts.authors if name.lower() not in unwanted) or None,
+        url=address,
+        hostname=(urlsplit(address).hostname or "").removeprefix("www.") or None if address else None,
+        description=facts.description,
+        sitename=facts.site_name,
+        date=facts.published[:10] if facts.published else None,
+        categories=facts.breadcrumbs,
+        tags=facts.tags,
+        language=facts.language,
+        image=facts.image,
+        pagetype=facts.kind,
+    )
+
+
+def _write(document: Document, output_format: str, *, with_metadata: bool) -> str:
+    facts = {name: value for name in _HEADER if (value := getattr(document, name))} if with_metadata else {}
+    if output_format == "json":
+        values = document.as_dict() if with_metadata else {"text": document.text, "comments": document.comments}
+        values = {_JSON_NAMES.get(name, name): ";".join(v) if isinstance(v, list) else v for name, v in values.items()}
+        return json.dumps({name: v for name, v in values.items() if "body" not in name}, ensure_ascii=False)
+    if output_format == "csv":
+        row = [getattr(document, name) or "null" for name in _COLUMNS]
+        csv.writer(file := io.StringIO(), delimiter="\t", lineterminator="\n").writerow(row)
+        return file.getvalue()
+    if output_format in {"html", "xml"}:
+        return _write_tree(document, facts, output_format)
+    written = {name: json.dumps(value, ensure_ascii=False) for name, value in facts.items()}
+    header = "".join(f"{name}: {value}\n" for name, value in written.items())
+    text = "\n".join(filter(None, [document.text, document.comments]))
+    return f"---\n{header}---\n{text}" if with_metadata else text
+
+
+def _write_tree(document: Document, facts: dict[str, Any], kind: str) -> str:
+    named = {name: ";".join(value) if isinstance(value, list) else value for name, value in facts.items()}
+    body, comments = copy.deepcopy(document.body), document.commentsbody
+    if kind == "html":
+        root, head = etree.Element("html"), etree.Element("head")
+        head.extend(etree.Element("meta", name=name, content=value) for name, value in named.items())
+        body.extend(comments)
+        root.extend([head, body])
+        return etree.tostring(root, encoding="unicode", method="html")
+    root = etree.Element("doc", named)
+    for element in list(body.iter(etree.Element)):
+        kept = {_XML_ATTRIBUTES[name]: value for name, value in element.attrib.items() if name in _XML_ATTRIBUTES}
+        if element.tag.startswith("h") and element.tag in _XML_TAGS:
+            kept["rend"] = element.tag
+        element.attrib.clear()
+        element.attrib.update(kept)
+        element.tag = _XML_TAGS.get(element.tag, "div")
+    body.tag, comments.tag = "main", "comments"
+    etree.strip_tags(body, "div")
+    root.extend([body, comments])
+    return etree.tostring(root, encoding="unicode")
+
+
+def _paragraphs(text: str) -> Any:
+    body = etree.Element("body")
+    for line in filter(None, text.split("\n")):
+        etree.SubElement(body, "p").text = line
+    return body

@@ -1,0 +1,80 @@
+"""``winnow.compat.trafilatura`` takes the arguments of trafilatura and gives its formats."""
+
+import csv
+import importlib
+import inspect
+import io
+import json
+
+import pytest
+from lxml import etree
+
+from winnow.compat import trafilatura
+
+PAGE = """<html lang=en><head><title>Storm - The Bay</title><meta property="og:site_name" content="The Bay">
+<meta name=author content="Ann Lee"><meta property="article:published_time" content="2024-05-06T07:00:00Z"></head>
+<body><nav><a href="/">Home</a> <a href="/news">News</a></nav><article><h1>Storm closes the harbour</h1>
+<p>Winds of up to 130 km/h hit the <b>coast</b> on Monday, and the <a href="/ferry">ferries</a> stayed in port.</p>
+<p class=aside>The mayor asked everybody to stay at home until the storm is over on Tuesday evening.</p>
+<table><tr><th>Day<th>Wind<tr><td>Monday<td>130</table></article><footer>Copyright 2024</footer></body></html>"""
+URL = "https://bay.example/storm"
+
+
+@pytest.mark.parametrize("name", ["extract", "bare_extraction", "extract_metadata", "baseline", "html2txt"])
+def test_arguments_and_defaults_are_those_of_trafilatura(name: str) -> None:
+    theirs = inspect.signature(getattr(importlib.import_module("trafilatura"), name)).parameters
+    ours = inspect.signature(getattr(trafilatura, name)).parameters
+    assert list(ours) == list(theirs)
+    assert {n: p.default for n, p in ours.items() if n != "config"} == {
+        n: p.default for n, p in theirs.items() if n != "config"
+    }
+
+
+def test_every_format_holds_the_content_and_not_the_template() -> None:
+    out = {
+        kind: trafilatura.extract(PAGE, url=URL, output_format=kind, with_metadata=True, include_links=True) or ""
+        for kind in ("txt", "markdown", "json", "html", "xml", "csv")
+    }
+    for text in out.values():
+        assert "Winds of up to 130 km/h" in text
+        assert "Copyright" not in text
+    document = json.loads(out["json"])
+    assert (document["author"], document["date"], document["source-hostname"]) == (
+        "Ann Lee",
+        "2024-05-06",
+        "bay.example",
+    )
+    assert "[ferries](https://bay.example/ferry)" in out["markdown"]
+    tree = etree.fromstring(out["xml"])
+    assert tree.get("author") == "Ann Lee"
+    assert tree.find("main//ref").get("target")
+    assert tree.find("main//row/cell").text == "Day"
+    assert next(csv.reader(io.StringIO(out["csv"]), delimiter="\t"))[0] == URL
+    assert '<meta name="author" content="Ann Lee">' in out["html"]
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [{"target_language": "de"}, {"url_blacklist": {URL}}, {"max_tree_size": 3}, {"prune_xpath": "//body/*"}],
+)
+def test_a_condition_that_is_not_met_gives_none(condition: dict[str, object]) -> None:
+    assert trafilatura.extract(PAGE, url=URL, **condition) is None  # type: ignore[arg-type]
+    assert trafilatura.extract("") is None
+
+
+def test_parts_can_be_left_out() -> None:
+    text = trafilatura.extract(PAGE, prune_xpath=["//*[@class='aside']"], include_tables=False)
+    assert "Storm closes the harbour" in (text or "")
+    assert not {"mayor", "Monday|130"} & set((text or "").split())
+    assert trafilatura.bare_extraction(PAGE, as_dict=True, author_blacklist={"Ann Lee"})["author"] is None
+    assert trafilatura.extract_metadata(PAGE, URL).sitename == "The Bay"
+    assert trafilatura.baseline(PAGE)[2] > 100
+    assert trafilatura.html2txt(PAGE).startswith("Home News Storm closes")
+
+
+def test_what_is_not_there_is_said() -> None:
+    for call in (lambda: trafilatura.extract(PAGE, output_format="xmltei"), lambda: trafilatura.fetch_url(URL)):
+        with pytest.raises(NotImplementedError):
+            call()
+    with pytest.raises(ValueError, match="no such output_format"):
+        trafilatura.extract(PAGE, output_format="pdf")
