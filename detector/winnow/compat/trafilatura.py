@@ -26,8 +26,6 @@ _HEADER: Final = ("title", "author", "url", "hostname", "description", "sitename
 _COLUMNS: Final = (
     *("url", "id", "fingerprint", "hostname", "title", "image", "date", "text", "comments", "license", "pagetype"),
 )
-    ["url", "id", "fingerprint", "hostname", "title", "image", "date", "text", "comments", "license", "pagetype"]
-)
 _JSON_NAMES: Final = {"url": "source", "hostname": "source-hostname", "description": "excerpt"}
 _XML_TAGS: Final = {
     **{f"h{level}": "head" for level in range(1, 7)},
