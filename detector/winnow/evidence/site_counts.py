@@ -49,6 +49,8 @@ LEARNED: Final = Evidence(share=2.594, everywhere=3.0, place=0.632, presence=1.1
 """As learned, but for ``everywhere``, of which 0.4 is learned: up to 3 all figures are the same, and what is on all
 pages should go however sure its page is of it."""
 
+_SELDOM: Final = 0.3  # of the other pages that have the place of a block; less, and the counts know little of it
+_MAX_FOR_CONTENT: Final = 0.6  # log-odds that such a block becomes surer content: a menu of one page is not content
 _MIN_PAGES: Final = 2
 _AGREEING: Final = 2  # pages at each place that are taken to agree with the block
 _FEW: Final = 0.5  # pages without the place, added to those that were counted
@@ -119,5 +121,6 @@ def with_site_counts(
         evidence: what was learned, :data:`LEARNED`.
     """
     moved = columns @ np.array(astuple(evidence))
+    moved = np.maximum(moved, np.where(columns[:, 3] < _SELDOM, -_MAX_FOR_CONTENT, -np.inf))
     is_element = np.arange(len(df)) < page.n
     return scores.adjusted(np.where((df == 0) | (is_element & (moved <= 0)), 0.0, moved))
