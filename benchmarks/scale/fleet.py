@@ -56,6 +56,13 @@ def main() -> None:
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 10, 50, 100], metavar="N", help="processes")
     parser.add_argument("--pace", type=float, default=5.0, metavar="X", help="pages a second of each (%(default)s)")
     parser.add_argument("--seconds", type=float, default=40.0, metavar="S", help="length of each run (%(default)s)")
+    parser.add_argument(
+        "--timeout",
+        type=float,
+        default=float(str(SETTINGS["WINNOW_REDIS_TIMEOUT"].default)),
+        metavar="S",
+        help="as WINNOW_REDIS_TIMEOUT (%(default)s)",
+    )
     options = parser.parse_args()
     with LocalServer(*_SERVER) as server:
         if options.what == "settled":
@@ -171,7 +178,7 @@ def run_workers(server: LocalServer, workers: int, options: argparse.Namespace) 
     context = multiprocessing.get_context("fork")  # a hundred imports of the package would take minutes
     results: Any = context.Queue()
     start = context.Barrier(workers + 1)
-    arguments = (server.url, hosts, workers, options.pace, options.seconds, start, results)
+    arguments = (server.url, options.timeout, hosts, workers, options.pace, options.seconds, start, results)
     processes = [context.Process(target=_work, args=(number, *arguments)) for number in range(workers)]
     for process in processes:
         process.start()
@@ -198,18 +205,16 @@ def run_workers(server: LocalServer, workers: int, options: argparse.Namespace) 
     }
 
 
-def _work(
-    worker: int, url: str, hosts: int, workers: int, pace: float, seconds: float, start: Any, results: Any
-) -> None:
-    results_of = asyncio.run(_meet_hosts(worker, url, hosts, workers, pace, seconds, start))
-    results.put(results_of)
+def _work(worker: int, *arguments: Any) -> None:
+    *meeting, results = arguments
+    results.put(asyncio.run(_meet_hosts(worker, *meeting)))
 
 
 async def _meet_hosts(
-    worker: int, url: str, hosts: int, workers: int, pace: float, seconds: float, start: Any
+    worker: int, url: str, limit: float, hosts: int, workers: int, pace: float, seconds: float, start: Any
 ) -> tuple[list[float], int, int]:
     """How long each page of a worker took, how many cost a call, and how many were not counted in time."""
-    connection = Connection(url, timeout=float(str(SETTINGS["WINNOW_REDIS_TIMEOUT"].default)))
+    connection = Connection(url, timeout=limit)
     counts = counts_on(connection)
     await connection.ping()
     start.wait()

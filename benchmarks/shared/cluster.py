@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import time
-from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Final
 
 import redis
 
-from benchmarks.shared.local_server import LocalServer
-from benchmarks.shared.ports import ReservedPort
-
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
 SLOTS: Final = 16_384
 _SECONDS: Final = 120.0
@@ -40,15 +36,3 @@ def share_slots(ports: Sequence[tuple[int, int]]) -> None:
                 if time.monotonic() > deadline:
                     raise RuntimeError("the servers have not found each other")
                 time.sleep(0.02)
-
-
-@contextmanager
-def local_cluster(nodes: int) -> Iterator[list[LocalServer]]:
-    """Run a cluster of so many servers that keep nothing on disk."""
-    with ExitStack() as stack:
-        buses = [stack.enter_context(ReservedPort()).number for _ in range(nodes)]
-        servers = [
-            stack.enter_context(LocalServer("--cluster-enabled", "yes", "--cluster-port", str(bus))) for bus in buses
-        ]
-        share_slots([(server.port, bus) for server, bus in zip(servers, buses, strict=True)])
-        yield servers
