@@ -151,6 +151,8 @@ class PageDecision:
         even = FixedThreshold(0.5).choose(templateness, scope=scope, favor=favor).threshold
         logits = log_odds(np.array([best, even]), _EPSILON)
         threshold = float(1 / (1 + np.exp(-((1 - article) * logits[0] + article * logits[1]))))
+        if not (templateness < threshold).any():  # a page of one doubtful sentence keeps it
+            threshold = best
         estimated = float(self.learned.confidence @ self.confidence_inputs(templateness, threshold))
         return Choice(threshold, min(max(estimated, 0.0), 1.0), KINDS[int(self.kinds.argmax())])
 

@@ -31,9 +31,10 @@ def story(number: int) -> str:
       <nav><ul><li><a href="/">Home</a></li>
       <li><a href="/weather">Weather</a></li><li><a href="/sport">Sport</a></li></ul>
       </nav>
-      <article><h1>Story {number} of the harbour</h1>{paragraphs}</article>
+      <article><h1>Story {number} of the harbour</h1>{paragraphs}
       <div class="box"><p>Our newsletter brings the news of the coast to your letter box on every morning of the week,
       without any advertisements. Order it now, and read the first month without paying anything at all.</p></div>
+      </article>
       <footer><a href="/about">About us</a> <a href="/terms">Terms of use</a> © The Harbour News</footer></body>"""
 
 
