@@ -34,6 +34,7 @@ from benchmarks.faults.chaos_faults import FAULTS, Clock, Fault, Setting, fail_o
 from benchmarks.faults.redis_faults import Proxy, Server
 from benchmarks.shared.common import parser_of, say, table, write_json
 from benchmarks.shared.demo_pages import demo_pages
+from benchmarks.shared.sentinels import MASTER, running_sentinels
 from demo.server import DemoWeb
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.counts import NodeCounts
@@ -129,9 +130,13 @@ def _run(
         clock = Clock(folder)
         server = stack.enter_context(Server(folder / "primary", *fault.server, environment=clock.environment))
         replica = stack.enter_context(Server(folder / "replica", "--replicaof", "127.0.0.1", str(server.port)))
-        setting = Setting(server, replica, stack.enter_context(Proxy(server.port)), clock, processes)
+        proxy = stack.enter_context(Proxy(server.port))
+        url = proxy.url
+        if fault.sentinels:
+            url = f"redis+sentinel://{stack.enter_context(running_sentinels(server.port, folder))[0]}/{MASTER}"
+        setting = Setting(server, replica, url, proxy, clock, processes)
         still = _crawl(fault, setting, web, pages, folder, pause)
-        survivor = replica if fault.mend is fail_over else server
+        survivor = replica if fault.mend is fail_over or fault.sentinels else server
         counted, wrong = asyncio.run(_compared(survivor, pages, folder))
         log = "".join(file.read_text(encoding="utf-8") for file in folder.glob("*.log"))
     items = {
@@ -196,7 +201,7 @@ def _start(
     for name, value in {
         "LOG_FILE": folder / f"{number}.log",
         "LOG_LEVEL": "INFO",
-        "WINNOW_REDIS_URL": setting.proxy.url,
+        "WINNOW_REDIS_URL": setting.url,
         "WINNOW_REDIS_TIMEOUT": TIMEOUT,
         "WINNOW_REDIS_RETRY_INTERVAL": 1,
         "WINNOW_SETTLE_PAGES": 0,

@@ -26,6 +26,7 @@ class Setting:
     Attributes:
         server: the Redis that it talks to.
         replica: that of the server.
+        url: address that the crawl is given.
         proxy: what is between crawl and server.
         clock: that of all processes.
         processes: cleaning processes.
@@ -33,6 +34,7 @@ class Setting:
 
     server: Server
     replica: Server
+    url: str
     proxy: Proxy
     clock: Clock
     processes: int
@@ -49,6 +51,7 @@ class Fault:
         workers: crawls of the same pages at the same time.
         kills: whether it is the worker that is killed with 9, and started again.
         keeps: whether all pages must be in the counts at the end; without, those counted must be right.
+        sentinels: whether three Sentinels name the server to the crawl, and make the replica the server.
     """
 
     strike: Callable[[Setting], object] = lambda _: None
@@ -57,6 +60,7 @@ class Fault:
     workers: int = 1
     kills: bool = False
     keeps: bool = False
+    sentinels: bool = False
 
 
 class Clock:
@@ -115,6 +119,7 @@ FAULTS: Final = {
         lambda s: s.server.do("REPLICAOF", "127.0.0.1", "1"), lambda s: s.server.do("REPLICAOF", "NO", "ONE")
     ),
     "Redis failing over to its replica": Fault(lambda s: s.server.kill(), fail_over),
+    "Redis killed -9, Sentinels fail over": Fault(lambda s: s.server.kill(), sentinels=True),
     "Redis's disk full": Fault(
         lambda s: s.server.fill_disk(),
         lambda s: s.server.empty_disk(),

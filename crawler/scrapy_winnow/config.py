@@ -413,7 +413,9 @@ class Config:
     redis_url: str | None = _setting(
         None,
         _redis_url,
-        "`redis://`, `rediss://` or `unix://`; `redis+cluster://` or `rediss+cluster://` and any server of a cluster. "
+        "`redis://`, `rediss://` or `unix://`; `redis+cluster://` and any server of a cluster; "
+        "`redis+sentinel://USER:PASSWORD@HOST:26379,HOST:26379/MASTER/DATABASE` for the master that Sentinels name, "
+        "`?sentinel_password=` and `&sentinel_username=` where they have their own; both with `rediss` for TLS. "
         "`None`: the environment variable of this name, the place for passwords; without one a private server is "
         "started",
         "URL",

@@ -91,6 +91,10 @@ def test_a_setting_that_cannot_work_is_named(name, value):
         ("redis://localhost/first", "nothing but the number of a database"),
         ("redis://localhost?colour=red", "colour"),
         ("redis+cluster://localhost?colour=red", "colour"),
+        ("redis+sentinel://:sec@ret@a,b/name?colour=red", "colour"),
+        ("redis+sentinel://a:26379,b:26379", "must name the master"),
+        ("redis+sentinel://a,b:99999/name", "must have a port"),
+        ("redis+sentinel://a,b/name/first", "nothing but the number of a database"),
         ("redis://localhost?socket_timeout=soon", "socket_timeout"),
         ("rediss://localhost?ssl_cert_reqs=perhaps", "perhaps"),
     ],
@@ -106,6 +110,7 @@ def test_an_address_that_cannot_work_is_named_without_its_password(url, problem)
     [
         *("redis://localhost", "redis://:p%2Fw@localhost:6379/2", "rediss://user:word@host:6380/0?ssl_cert_reqs=none"),
         *("unix:///run/redis.sock?db=1", "redis+cluster://host:7000", "rediss+cluster://user:word@host"),
+        *("redis+sentinel://a,b:1/name", "rediss+sentinel://user:word@[::1]:26379,b/name/2?sentinel_password=p"),
     ],
 )
 def test_an_address_that_can_work_is_taken(url):

@@ -25,8 +25,8 @@ def add_server_options(parser: argparse.ArgumentParser) -> None:
     where.add_argument(
         "--redis-url",
         metavar="URL",
-        help="redis://, rediss://, unix:// or redis+cluster:// (default: WINNOW_REDIS_URL, of the environment or "
-        "of the project)",
+        help="redis://, rediss://, unix://, redis+cluster:// or redis+sentinel:// (default: WINNOW_REDIS_URL, of the "
+        "environment or of the project)",
     )
     where.add_argument(
         "--state-dir",

@@ -1,10 +1,12 @@
-"""Clients for the address of a Redis: one server, or with ``+cluster`` in its scheme the cluster that it belongs to."""
+"""Clients for the address of a Redis: a server, a cluster (``+cluster``), the master of Sentinels (``+sentinel``)."""
 
 from __future__ import annotations
 
+import asyncio
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 if TYPE_CHECKING:
     from urllib.parse import SplitResult
@@ -12,7 +14,13 @@ if TYPE_CHECKING:
     from redis import Redis
     from redis.asyncio import Redis as AsyncRedis
 
-_CLUSTER: Final = "+cluster"
+_CLUSTER: Final = "cluster"
+_SENTINEL: Final = "sentinel"
+_SENTINEL_PORT: Final = 26379
+_OF_SENTINELS: Final = re.compile(r"ssl|socket_|retry$")
+"""Options of a client that hold for its connections to the Sentinels, too."""
+_SHOWN_CLIENTS: Final = re.compile(r"<redis.*?\)>\)>\)> - ")
+"""What redis-py writes of each Sentinel into its errors: all its options, on 500 characters."""
 
 
 def asynchronous_client(url: str, **options: Any) -> AsyncRedis:
@@ -20,7 +28,9 @@ def asynchronous_client(url: str, **options: Any) -> AsyncRedis:
 
     Args:
         url: ``redis://``, ``rediss://`` or ``unix://``; for any server of a cluster ``redis+cluster://`` or
-            ``rediss+cluster://``.
+            ``rediss+cluster://``; ``redis+sentinel://[USER:PASSWORD@]HOST[:PORT],HOST[:PORT]/MASTER[/DATABASE]`` or
+            ``rediss+sentinel://`` for the master that Sentinels name, with ``sentinel_username`` and
+            ``sentinel_password`` among its options where the Sentinels have a password of their own.
         options: further arguments of the client.
 
     Raises:
@@ -29,9 +39,11 @@ def asynchronous_client(url: str, **options: Any) -> AsyncRedis:
     from redis.asyncio import Redis  # noqa: PLC0415  (help and usage errors need not wait for it)
     from redis.asyncio.cluster import RedisCluster  # noqa: PLC0415
 
-    address, in_cluster = _address(url)
-    client: Any = RedisCluster if in_cluster else Redis
-    opened: AsyncRedis = client.from_url(address, **options)
+    kind, servers, _ = _split(url)
+    if kind == _SENTINEL:
+        return _asynchronous_master(url, options)
+    client: Any = RedisCluster if kind == _CLUSTER else Redis
+    opened: AsyncRedis = client.from_url(servers[0], **options)
     return opened
 
 
@@ -52,9 +64,11 @@ def blocking_client(url: str, **options: Any) -> Redis:
                 self.disconnect_connection_pools()  # type: ignore[no-untyped-call]
             super().close()
 
-    address, in_cluster = _address(url)
-    client: Any = Cluster if in_cluster else Redis
-    opened: Redis = client.from_url(address, **options)
+    kind, servers, _ = _split(url)
+    if kind == _SENTINEL:
+        return _blocking_master(url, options)
+    client: Any = Cluster if kind == _CLUSTER else Redis
+    opened: Redis = client.from_url(servers[0], **options)
     return opened
 
 
@@ -74,8 +88,12 @@ def check_address(url: str) -> str | None:
     from redis.exceptions import RedisError  # noqa: PLC0415
 
     try:
-        if problem := _what_is_wrong(urlsplit(_address(url)[0]), is_cluster=_address(url)[1]):
-            return problem
+        kind, servers, name = _split(url)
+        for server in servers:
+            if problem := _what_is_wrong(urlsplit(server), kind):
+                return problem
+        if kind == _SENTINEL and not name:
+            return "must name the master behind the Sentinels, as in redis+sentinel://HOST:26379,HOST:26379/mymaster"
     except ValueError:  # of urlsplit, and of its result's port; their messages have parts of the address in them
         return "must have a port from 0 to 65535; in a password / ? # @ [ and : have to be percent-encoded"
     try:
@@ -87,23 +105,121 @@ def check_address(url: str) -> str | None:
     return None
 
 
-def _what_is_wrong(parts: SplitResult, *, is_cluster: bool) -> str | None:
+def _what_is_wrong(parts: SplitResult, kind: str) -> str | None:
     is_socket = parts.scheme == "unix"
-    if parts.scheme not in {"redis", "rediss", "unix"} or (is_socket and is_cluster):
-        return "must begin with redis://, rediss://, unix://, redis+cluster:// or rediss+cluster://"
+    schemes = {"redis", "rediss", *(() if kind else ("unix",))}
+    if parts.scheme not in schemes or kind not in {"", _CLUSTER, _SENTINEL}:
+        return "must begin with redis://, rediss:// or unix://, or have +cluster or +sentinel behind redis or rediss"
     if is_socket and not parts.path:
         return "must name the path of a socket, as in unix:///run/redis.sock"
     if parts.fragment:
         return "must not have a # in it; in a password it has to be percent-encoded"
     _ = parts.port
     if not is_socket and not re.fullmatch(r"/?\d*/?", parts.path):
-        return "must have nothing but the number of a database behind its host"
+        return "must have nothing but the number of a database behind its host, or behind the name of its master"
     return None
 
 
-def _address(url: str) -> tuple[str, bool]:
+def _split(url: str) -> tuple[str, list[str], str]:
+    """Return what is behind the ``+`` of the scheme, a plain address for each server, and the name of the master.
+
+    The address of a Sentinel has all the rest of the master's: user, password, database, options.
+    """
     scheme, separator, rest = url.partition("://")
-    return f"{scheme.removesuffix(_CLUSTER)}{separator}{rest}", scheme.endswith(_CLUSTER)
+    scheme, _, kind = scheme.partition("+")
+    if kind != _SENTINEL:
+        return kind, [f"{scheme}{separator}{rest}"], ""
+    rest, mark, options = rest.partition("?")
+    authority, _, path = rest.partition("/")
+    user, at, hosts = authority.rpartition("@")
+    name, slash, database = path.partition("/")
+    end = f"{slash}{database}{mark}{options}"
+    return kind, [f"{scheme}://{user}{at}{host}{end}" for host in hosts.split(",")], unquote(name)
+
+
+def _sentinel_options(url: str, options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the name of the master, and the arguments of redis-py's ``Sentinel``."""
+    from redis.connection import parse_url  # noqa: PLC0415
+
+    _, servers, name = _split(url)
+    places, given = [], dict(options)
+    for server in servers:
+        given |= parse_url(server)  # type: ignore[no-untyped-call]
+        places.append((given.pop("host", "localhost"), given.pop("port", _SENTINEL_PORT)))
+    if given.pop("connection_class", None) is not None:
+        given["ssl"] = True
+    own = {key: given.pop(f"sentinel_{key}") for key in ("username", "password") if f"sentinel_{key}" in given}
+    shared = {key: value for key, value in given.items() if _OF_SENTINELS.match(key)}
+    return name, {"sentinels": places, "sentinel_kwargs": shared | own, **given}
+
+
+def _asynchronous_master(url: str, options: dict[str, Any]) -> AsyncRedis:
+    from redis.asyncio.sentinel import MasterNotFoundError, Sentinel, SentinelConnectionPool  # noqa: PLC0415
+
+    class Sentinels(Sentinel):
+        """Asks one connection after the other, for redis-py changes the order of its Sentinels while it asks."""
+
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **options)  # type: ignore[no-untyped-call]
+            self._asking = asyncio.Lock()
+
+        async def discover_master(self, service_name: str) -> Any:
+            async with self._asking:
+                try:
+                    return await super().discover_master(service_name)
+                except BaseException as error:  # cancelled, too: a Sentinel that hangs is not the first again
+                    self.sentinels.append(self.sentinels.pop(0))
+                    if isinstance(error, MasterNotFoundError):
+                        raise MasterNotFoundError(_SHOWN_CLIENTS.sub("", str(error))) from None
+                    raise
+
+    class Pool(SentinelConnectionPool):
+        """Closes the connections to the Sentinels with its own."""
+
+        async def disconnect(self, inuse_connections: bool = True) -> None:
+            await super().disconnect(inuse_connections)
+            if inuse_connections:
+                for sentinel in self.sentinel_manager.sentinels:
+                    await sentinel.connection_pool.disconnect()
+
+    name, arguments = _sentinel_options(url, options)
+    sentinels: Any = Sentinels(**arguments)
+    master: AsyncRedis = sentinels.master_for(name, connection_pool_class=Pool)
+    return master
+
+
+def _blocking_master(url: str, options: dict[str, Any]) -> Redis:
+    from redis import RedisError  # noqa: PLC0415
+    from redis.sentinel import MasterNotFoundError, Sentinel, SentinelConnectionPool  # noqa: PLC0415
+
+    class Sentinels(Sentinel):
+        """Says so where a Sentinel answers that knows of no such master."""
+
+        def discover_master(self, service_name: str) -> Any:
+            try:
+                return super().discover_master(service_name)  # type: ignore[no-untyped-call]
+            except MasterNotFoundError as error:
+                answers = []
+                for sentinel in self.sentinels:
+                    with suppress(RedisError):
+                        answers.append(sentinel.sentinel_masters())
+                if answers and not any(service_name in known for known in answers):
+                    raise MasterNotFoundError(f"the Sentinels watch {[*answers[0]]}, not {service_name!r}") from None
+                raise MasterNotFoundError(_SHOWN_CLIENTS.sub("", str(error))) from None
+
+    class Pool(SentinelConnectionPool):
+        """Closes the connections to the Sentinels with its own."""
+
+        def disconnect(self, inuse_connections: bool = True) -> None:
+            super().disconnect(inuse_connections)
+            if inuse_connections:
+                for sentinel in self.sentinel_manager.sentinels:
+                    sentinel.connection_pool.disconnect()
+
+    name, arguments = _sentinel_options(url, options)
+    sentinels: Any = Sentinels(**arguments)  # type: ignore[no-untyped-call]
+    master: Redis = sentinels.master_for(name, connection_pool_class=Pool)
+    return master
 
 
 async def memory_advice(client: AsyncRedis) -> str | None:

@@ -25,6 +25,7 @@ from redis.exceptions import (
     RedisError,
     TimeoutError,  # noqa: A004
 )
+from redis.sentinel import MasterNotFoundError
 
 from scrapy_winnow.storage.batches import CommandBatches, run_with_timeout
 from scrapy_winnow.storage.clients import asynchronous_client, blocking_client, is_cluster
@@ -59,6 +60,14 @@ _SERVER_CODES: Final = re.compile(
 """Error codes about the server itself; old servers send those of a script in the middle of another error."""
 
 _PERMANENT: Final = (
+    (
+        r"MasterNotFound.*Authentication",
+        "Sentinel refused the password",
+        "check ?sentinel_username=, sentinel_password=",
+    ),
+    (r"the Sentinels watch", "Sentinel has no master of this name", "check the name behind the hosts"),
+    (r"unknown command .SENTINEL", "is no Sentinel", "name the Sentinels, whose port is 26379, or use redis://"),
+    (r"mode sentinel", "is a Sentinel", "use redis+sentinel:// or rediss+sentinel://, with the name of the master"),
     (r"AuthenticationError|NOAUTH|WRONGPASS|password", "refused the password", "check user and password"),
     (
         r"NoPermissionError|NOPERM",
@@ -329,12 +338,11 @@ def problem_at_start(url: str, prefix: str, timeout: float) -> str | None:
     """
     try:
         _try_commands(url, prefix, timeout)
-    except TimeoutError as error:  # a server without TLS waits for the end of what it takes for a command
-        with suppress(RedisError, OSError):
-            if url.startswith("rediss"):
+    except (RedisError, RedisClusterException, OSError) as error:
+        if isinstance(error, TimeoutError | MasterNotFoundError) and url.startswith("rediss"):
+            with suppress(RedisError, OSError):  # a server without TLS waits for the end of what it takes for a command
                 _try_commands(url.replace("rediss", "redis", 1), prefix, timeout)
                 return _permanent_problem(RedisError(f"SSL: {error}"))
-    except (RedisError, RedisClusterException, OSError) as error:
         return _permanent_problem(error)
     return None
 
@@ -350,6 +358,8 @@ def _try_commands(url: str, prefix: str, timeout: float) -> None:
             client.connection_pool.release(connection)
             if mode == b"cluster":
                 raise MovedError("0 cluster:0")
+            if mode == b"sentinel":
+                raise RedisError("mode sentinel")
         key = f"{prefix}:{{start}}"
         client.exists(key)
         client.evalsha(client.script_load("return redis.call('EXISTS', KEYS[1])"), 1, key)
