@@ -30,9 +30,8 @@ from demo.hosts import BUILDERS
 from demo.web import build_site
 from winnow.page.page import Page, PageTooLarge
 from winnow.papers.clustering import cluster
-from winnow.papers.labelling import labelled_pages
-from winnow.papers.mdl import path_hashes
-from winnow.papers.methods import method
+from winnow.papers.mdl import dom_paths
+from winnow.papers.methods import labelled_pages, method
 from winnow.papers.page_level import SiteLevel
 from winnow.papers.pages import SitePages
 from winnow.training.sites import Site, find_sites
@@ -111,7 +110,7 @@ def purity(labels: NDArray[np.int64], truth: NDArray[np.int64]) -> float:
 
 def paths_of(site: Site, most: int) -> list[Hashes]:
     """Paths of a site's pages, or of some of them, evenly spread."""
-    return [path_hashes(page) for page in pages_of(site, most)]
+    return [dom_paths(page) for page in pages_of(site, most)]
 
 
 def pages_of(site: Site, most: int) -> Iterator[Page]:
@@ -164,7 +163,7 @@ def planted_templates(options: argparse.Namespace) -> list[list[object]]:
     for trial in shown(range(options.trials), "hosts"):
         host = PlantedHost(TEMPLATES[trial % len(TEMPLATES)], random.Random(options.seed + trial))
         written = [host.page() for _ in range(options.most)]
-        documents = [np.unique(path_hashes(Page.parse(html))) for _, html in written]
+        documents = [np.unique(dom_paths(Page.parse(html))) for _, html in written]
         truth = np.array([template for template, _ in written])
         for number in [each for each in NUMBERS if each <= options.most]:
             for variant in ("exact", "minhash"):

@@ -20,7 +20,7 @@ import numpy as np
 
 from benchmarks.shared.common import parser_of, say, table, write_json
 from benchmarks.sites.menu_cases import Case, demo_cases, marked_cases
-from winnow.papers.menu_mapping import EQUALITIES, WEIGHTED, equality_of
+from winnow.papers.menu_mapping import EQUALITIES, WEIGHTED, Equality
 from winnow.papers.menu_search import AGREEING, PAPER, SIZE, VARIANTS, MenuSearch, search_menu
 
 if TYPE_CHECKING:
@@ -99,9 +99,7 @@ def measured(case: Case) -> dict[str, Result]:
 def found(case: Case, variant: str, equality: str, size: int) -> Result:
     """Find the template of a case; the key page alone is all template."""
     begin = time.process_time()
-    search = MenuSearch(
-        case.key_page, size, known=case.known, variant=VARIANTS[variant], equality=equality_of(equality)
-    )
+    search = MenuSearch(case.key_page, size, known=case.known, variant=variant, equality=Equality(equality))
     search_menu(search, case.load)
     template = search.template() if search.found else np.ones(case.key_page.n + case.key_page.m, bool)
     return compared(case, template, len(search.found), search.loaded, time.process_time() - begin)

@@ -36,8 +36,7 @@ import numpy as np
 from benchmarks.shared.common import parser_of, say, table, write_json
 from benchmarks.sites.site_teachers import add_teaching_arguments, taught
 from benchmarks.sites.site_truth import KeptPages, KnownSite, Overlap, demo_sites, gold_sites, reference_sites
-from winnow.papers.labelling import labelled_pages
-from winnow.papers.methods import METHODS, method
+from winnow.papers.methods import METHODS, labelled_pages, method
 from winnow.papers.pages import SiteError, SitePages
 
 if TYPE_CHECKING:

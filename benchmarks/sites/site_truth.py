@@ -12,7 +12,7 @@ from demo.hosts import BUILDERS
 from demo.web import build_site
 from winnow.output.text import block_texts
 from winnow.papers.methods import method
-from winnow.papers.pages import SiteError, SitePages, mostly, of_blocks
+from winnow.papers.pages import SiteError, SitePages, blocks_of_runs, elements_of_blocks
 from winnow.training.evaluation import read_gold
 from winnow.training.gold import content_fractions
 from winnow.training.sites import find_sites
@@ -98,7 +98,7 @@ class _DemoTruth:
             return None
         runs = np.zeros(len(texts), bool)
         runs[inked] = [template for _, template in truth]
-        return _with_elements(page, mostly(page, runs))
+        return _with_elements(page, blocks_of_runs(page, runs))
 
 
 def gold_sites(gold: Path, folder: Path) -> Iterator[KnownSite]:
@@ -165,7 +165,7 @@ def pages_of(site: Site) -> SitePages:
 
 
 def _with_elements(page: Page, blocks: NDArray[np.bool_]) -> Units:
-    return np.concatenate([of_blocks(page, blocks), blocks])
+    return np.concatenate([elements_of_blocks(page, blocks), blocks])
 
 
 class Overlap(Counter[str]):

@@ -21,8 +21,7 @@ from benchmarks.sites.menu_cases import base_url
 from benchmarks.sites.menus import f1
 from benchmarks.sites.site_truth import KeptPages
 from benchmarks.sites.truth.hand_truth import HandTruth, hand_truth, read_marks
-from winnow.papers.labelling import labelled_pages
-from winnow.papers.methods import METHODS, method
+from winnow.papers.methods import METHODS, labelled_pages, method
 from winnow.papers.pages import SiteError, SitePages
 from winnow.training.sites import page_files
 

@@ -12,8 +12,7 @@ from scrapy_winnow.commands.common import FAILED, CommandError, Progress, reason
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from winnow.papers.labelling import LabelledSitePage
-    from winnow.papers.methods import Parameter
+    from winnow.papers.methods import LabelledSitePage, Parameter
 
 _TEXT: Final = "text"
 _HTML: Final = "html"
@@ -77,7 +76,7 @@ class _List(argparse.Action):
         from winnow.papers.methods import METHODS  # noqa: PLC0415
 
         for name, entry in METHODS.items():
-            print(f"{name:<24} {entry.description}")
+            print(f"{name:<24} {entry[1]}")
         raise SystemExit(0)
 
 
@@ -96,15 +95,14 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     methods = parser.add_subparsers(
         title="methods", dest="method", metavar="METHOD", required=True, parser_class=_MethodParser
     )
-    for name, entry in METHODS.items():
-        methods.add_parser(name, help=entry.description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name, (_, summary) in METHODS.items():
+        methods.add_parser(name, help=summary, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Learn, label, write, and print the table."""
-    from winnow.papers.labelling import labelled_pages  # noqa: PLC0415
-    from winnow.papers.methods import method, parameters_of  # noqa: PLC0415
+    from winnow.papers.methods import labelled_pages, method, parameters_of  # noqa: PLC0415
     from winnow.papers.pages import SiteError, SitePages  # noqa: PLC0415
     from winnow.training.sites import page_files  # noqa: PLC0415
 

@@ -13,9 +13,9 @@ from scrapy.utils.asyncio import run_in_thread
 from scrapy_winnow.project.arguments import page_budget, start_urls
 from scrapy_winnow.storage.keys import site_of
 from winnow.page.page import Page, PageTooLarge
-from winnow.papers.menu_mapping import THRESHOLD, WEIGHTED, equality_of
-from winnow.papers.menu_search import AGREEING, SIZE, MenuSearch, variant_of
-from winnow.papers.menus import MAX_PAGES, template_page
+from winnow.papers.menu_mapping import THRESHOLD, WEIGHTED
+from winnow.papers.menu_search import AGREEING, SIZE
+from winnow.papers.menus import MAX_PAGES, Menus, template_page
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scrapy.http import Response
     from twisted.python.failure import Failure
+
+    from winnow.papers.menu_search import MenuSearch
 
 
 class TemplateSpider(Spider):
@@ -61,10 +63,7 @@ class TemplateSpider(Spider):
     ) -> None:
         super().__init__(**kwargs)
         (self._url,) = start_urls(url, None)
-        self._size = _number("size", size, 1)
-        self._pages = page_budget(pages)
-        self._variant = variant_of(variant)
-        self._equality = equality_of(equality, float(threshold))
+        self._menus = Menus(variant, _number("size", size, 1), equality, float(threshold), max(page_budget(pages), 2))
         self._out = Path(out or f"{str(site_of(self._url)).replace(':', '-')}.template.html")
         if not self._out.parent.is_dir():
             raise ValueError(f"-a out: there is no folder {self._out.parent} to write to")
@@ -83,7 +82,7 @@ class TemplateSpider(Spider):
         if page is None:
             raise CloseSpider("no_key_page")
         self._key_page = page
-        self._search = MenuSearch(page, self._size, self._pages, variant=self._variant, equality=self._equality)
+        self._search = self._menus.search_from(page)
         async for each in self._go_on():
             yield each
 

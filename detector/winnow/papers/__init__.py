@@ -6,15 +6,13 @@ of each page out.
 ====================== ============================================================================================
 module                 what
 ====================== ============================================================================================
-``methods``            the interface of all methods, and the table of them
+``methods``            the interface of all methods, the table of them, and the labels of a site's pages by one
 ``pages``              the pages of a site, and what several methods compute of a page
-``labelling``          labels and clean output of every page of a site, by one method
 ``page_level``         "Page-level Template Detection via Isotonic Smoothing": site-level labels, ``logistic`` model
 ``element_features``   the features of that model
 ``geometry``           its positions and areas, estimated without a browser
-``site_independent``   "Site-Independent Template-Block Detection": blocks, labels, discretisation
+``site_independent``   "Site-Independent Template-Block Detection": blocks and their labels
 ``repeats``            "Automatic Template Detection Using Novel Approach": node hashes and text windows
-``source_map``         where nodes and text are in the bytes of a page, for these two
 ``clustering``         clusters of pages by template, in the same paper
 ``mdl``                the cost that the clustering lowers, exactly and by MinHash
 ``menus``              "Web Template Extraction Based on Hyperlink Analysis" as a method

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 import numpy as np
 
@@ -15,10 +15,10 @@ from winnow.papers.mdl import (
     FUNCTIONS,
     MIN_SUPPORT,
     PathSets,
+    dom_paths,
     essential_paths,
     merge_by_minhash,
     merge_exactly,
-    path_hashes,
     template_paths,
 )
 from winnow.papers.methods import Labels, parameter
@@ -34,51 +34,28 @@ if TYPE_CHECKING:
 
     Hashes = NDArray[np.uint64]
 
-
-# Clustering of documents given as sets of paths: which belong together, and the template of each cluster.
-
-EXACT: Final = "exact"
-MINHASH: Final = "minhash"
-AUTO: Final = "auto"
-VARIANTS: Final = (AUTO, EXACT, MINHASH)
+VARIANTS: Final = ("auto", "exact", "minhash")
 AUTO_EXACT: Final = 400  # documents up to which "auto" is exact: a second or two
 SAMPLE: Final = AUTO_EXACT  # documents that are clustered
 _SEED: Final = 0
-_MIN_SAMPLE: Final = 2
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Clustering:
+class Clustering(NamedTuple):
     """Clusters of ``d`` documents.
 
     Attributes:
         labels: int64[d], cluster of each document, numbered by their first documents of the sample.
         templates: template of each cluster: uint64[t], ascending hashes of paths.
-        costs: MDL cost in bits at the start and after each merge (estimated by the MinHash variant).
     """
 
     labels: NDArray[np.int64]
     templates: list[Hashes]
-    costs: list[float]
-
-    def nearest(self, paths: Hashes) -> int:
-        """Return the cluster whose template has the greatest Jaccard coefficient with a document's paths.
-
-        Only paths of some template are looked at, since a document has content besides.
-
-        Args:
-            paths: uint64[k], each once.
-        """
-        known = paths[np.isin(paths, np.concatenate(self.templates))]
-        shared = np.array([np.isin(known, template).sum() for template in self.templates])
-        sizes = np.array([len(template) for template in self.templates])
-        return int((shared / np.maximum(1, len(known) + sizes - shared)).argmax())
 
 
 def cluster(
     documents: Sequence[Hashes],
     least_support: float = MIN_SUPPORT,
-    variant: str = AUTO,
+    variant: str = "auto",
     functions: int = FUNCTIONS,
     sample: int = SAMPLE,
 ) -> Clustering:
@@ -89,49 +66,37 @@ def cluster(
     the more documents, the more clusters.
 
     Args:
-        documents: hashes of the paths of each, as :func:`~.paths.path_hashes` gives them for a page.
+        documents: hashes of the paths of each, at least one, as :func:`winnow.papers.mdl.dom_paths` gives them.
         least_support: share of the documents that have to have a path to make it essential, 0 for each document's mode.
         variant: ``"exact"`` or ``"minhash"``; ``"auto"`` is exact for up to 400 documents.
         functions: length of a MinHash signature, 1 to 255.
         sample: documents that are clustered.
-
-    Raises:
-        ValueError: there are no documents, or a parameter will not do.
     """
-    if not documents:
-        raise ValueError("there are no documents to cluster")
-    check_parameters(least_support, variant, functions, sample)
     chosen = np.sort(np.random.default_rng(_SEED).permutation(len(documents))[:sample])
     essential = essential_paths(PathSets.of([documents[number] for number in chosen.tolist()]), least_support)
-    exact = variant == EXACT or (variant == AUTO and len(chosen) <= AUTO_EXACT)
-    merged = merge_exactly(essential) if exact else merge_by_minhash(essential, functions)
-    found = Clustering(merged.labels, template_paths(essential, merged.labels), merged.costs)
-    if len(chosen) == len(documents):
-        return found
+    exact = variant == "exact" or (variant == "auto" and len(chosen) <= AUTO_EXACT)
+    of_chosen = merge_exactly(essential) if exact else merge_by_minhash(essential, functions)
+    templates = template_paths(essential, of_chosen)
     labels = np.full(len(documents), -1, np.int64)
-    labels[chosen] = found.labels
+    labels[chosen] = of_chosen
     for number in np.flatnonzero(labels < 0).tolist():
-        labels[number] = found.nearest(np.unique(documents[number]))
-    return Clustering(labels, found.templates, found.costs)
+        labels[number] = nearest_template(np.unique(documents[number]), templates)
+    return Clustering(labels, templates)
 
 
-def check_parameters(least_support: float, variant: str, functions: int, sample: int = SAMPLE) -> None:
-    """Check the parameters of :func:`cluster`.
+def nearest_template(paths: Hashes, templates: Sequence[Hashes]) -> int:
+    """Return the template with the greatest Jaccard coefficient with a document's paths.
 
-    Raises:
-        ValueError: one of them will not do.
+    Only paths of some template are looked at, since a document has content besides.
+
+    Args:
+        paths: uint64[k], each once.
+        templates: uint64[t] each.
     """
-    if not 0 <= least_support <= 1:
-        raise ValueError(f"least_support is a share of the documents, 0 to 1: {least_support}")
-    if variant not in VARIANTS:
-        raise ValueError(f"variant must be one of {', '.join(VARIANTS)}: {variant!r}")
-    if not 1 <= functions <= np.iinfo(np.uint8).max:
-        raise ValueError(f"functions must be from 1 to 255: {functions}")
-    if sample < _MIN_SAMPLE:
-        raise ValueError(f"sample must be at least {_MIN_SAMPLE} pages: {sample}")
-
-
-# Clusters of a site's pages as a method among the others.
+    known = paths[np.isin(paths, np.concatenate(templates))]
+    shared = np.array([np.isin(known, template).sum() for template in templates])
+    sizes = np.array([len(template) for template in templates])
+    return int((shared / np.maximum(1, len(known) + sizes - shared)).argmax())
 
 
 @dataclass(frozen=True)
@@ -140,7 +105,7 @@ class Clusters:
 
     Paper: "Automatic Template Detection Using Novel Approach" (IJERT 1(7), 2012), "HTML Documents and Cluster
     Initialization" to "Clustering with MinHash"; the MDL cost is that of Kim and Shim (TKDE 2011), written down in
-    :mod:`~.clustering.mdl`. A page is the set of its DOM paths (tags from the root down, and text at the
+    :mod:`winnow.papers.mdl`. A page is the set of its DOM paths (tags from the root down, and text at the
     end); paths that too few pages have are left out; pages are merged into clusters as long as that shortens the
     description of all of them by templates and exceptions; the template of a cluster has the paths of more than half of
     its pages.
@@ -162,13 +127,19 @@ class Clusters:
     least_support: float = parameter(
         MIN_SUPPORT, "pages that must have a path to make it essential; 0 for each page's mode", "share, 0 to 1"
     )
-    variant: str = parameter(AUTO, "how to search; auto is exact up to 400 pages", choices=VARIANTS)
+    variant: str = parameter("auto", "how to search; auto is exact up to 400 pages", choices=VARIANTS)
     functions: int = parameter(FUNCTIONS, "length of a MinHash signature", "ranks")
-
     sample: int = parameter(SAMPLE, "different pages that are clustered; others go to the nearest cluster", "pages")
 
     def __post_init__(self) -> None:
-        check_parameters(self.least_support, self.variant, self.functions, self.sample)
+        if not 0 <= self.least_support <= 1:
+            raise ValueError(f"least_support is a share of the pages, 0 to 1: {self.least_support}")
+        if self.variant not in VARIANTS:
+            raise ValueError(f"variant must be one of {', '.join(VARIANTS)}: {self.variant!r}")
+        if not 1 <= self.functions <= np.iinfo(np.uint8).max:
+            raise ValueError(f"functions must be from 1 to 255: {self.functions}")
+        if self.sample < 2:
+            raise ValueError(f"sample must be at least 2 pages: {self.sample}")
 
     def learn(self, pages: SitePages, progress: Progress | None = None) -> ClusterTemplates:
         """Cluster the pages of a site. Copies of a page count once and go with it; pages without text count as copies.
@@ -183,7 +154,7 @@ class Clusters:
             key = int(text_fingerprints(read.page)[0])
             if key not in known:
                 known[key] = len(documents)
-                documents.append(np.unique(path_hashes(read.page)))
+                documents.append(np.unique(dom_paths(read.page)))
             document_of[read.number] = known[key]
         check_enough(pages, len(known.keys() - {0}))
         found = cluster(documents, self.least_support, self.variant, self.functions, self.sample)
@@ -220,9 +191,9 @@ class ClusterTemplates:
         A block is template when its path is in the template; of elements see
         :func:`~winnow.papers.pages.whole_elements`.
         """
-        paths = path_hashes(read.page)
+        paths = dom_paths(read.page)
         found = self._cluster_of.get(read.number)
         if found is None:
-            found = self.clustering.nearest(np.unique(paths))
+            found = nearest_template(np.unique(paths), self.clustering.templates)
         shared = np.isin(paths, self.clustering.templates[found])
         return Labels(whole_elements(read.page, shared))

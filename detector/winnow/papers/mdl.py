@@ -30,16 +30,15 @@ The template of a cluster has the paths of more than half of its documents.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from math import ceil
-from typing import TYPE_CHECKING, Final, NamedTuple, Self
+from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 
 from winnow.fingerprints import text_fingerprints
 from winnow.hashing import hash_text, mix
-from winnow.page.tags import TAG_NAMES, UNKNOWN
 from winnow.page.tree import prefix_sums
+from winnow.papers.pages import path_hashes, tag_hashes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,35 +51,17 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.int64]
 
 
-# Pages as sets of DOM paths, and which of a page's paths are essential.
-
-_TAG_TOKEN: Final = np.array([hash_text(f"<{name}>") for name in TAG_NAMES], np.uint64)
-_STEP: Final = np.uint64(0x9E3779B97F4A7C13)
 _TEXT: Final = np.uint64(hash_text("#text"))
 
 
-def path_hashes(page: Page) -> Hashes:
-    """Hash the DOM path of every unit of a page.
+def dom_paths(page: Page) -> Hashes:
+    """uint64[n + m], hash of the DOM path of every unit of a page, elements first.
 
     The path of an element is the tags from the root down to it, that of a block the path of its element and the block's
     text. Attributes and places among siblings are no part of it: the items of a list share a path, and so do elements
     whose classes name the page or its topic.
-
-    Returns:
-        uint64[n + m], elements first. Cost: one vectorised step per level of the tree.
     """
-    own = _TAG_TOKEN[page.tag]
-    for index in np.flatnonzero(page.tag == UNKNOWN).tolist():
-        own[index] ^= np.uint64(hash_text(page.elements[index].tag))
-    hashes = np.empty(page.n, np.uint64)
-    order = np.argsort(page.depth, kind="stable")
-    borders = np.searchsorted(page.depth[order], np.arange(int(page.depth.max(initial=0)) + 2)).tolist()
-    for begin, end in pairwise(borders):
-        level = order[begin:end]
-        above = hashes[page.parent[level]] * _STEP if begin else np.zeros(len(level), np.uint64)
-        hashes[level] = mix(above + own[level])
-    text = text_fingerprints(page)[page.n :]
-    return np.concatenate([hashes, mix(hashes[page.block_node] * _STEP + _TEXT + text)])
+    return path_hashes(page, tag_hashes(page), _TEXT + text_fingerprints(page)[page.n :])
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -174,18 +155,6 @@ _CELL: Final = 63  # bits of a cell
 _SEED: Final = 0
 
 
-class Merged(NamedTuple):
-    """What merging came to.
-
-    Attributes:
-        labels: int64[d], cluster of each document; clusters are numbered by their first documents.
-        costs: the cost in bits, at the start and after each merge.
-    """
-
-    labels: Numbers
-    costs: list[float]
-
-
 class Bits:
     """Bits of clusters of these documents; see the module.
 
@@ -212,11 +181,9 @@ class Bits:
         below = np.random.default_rng(_SEED).integers(1, 1 << (self._count - bits), documents)
         self.cells: Numbers = below + (1 << self._count)
         """int64[d], what each document adds to the cells of the columns that it has."""
-        self.of_all = float(self._times_log[-1])
-        """``d * log2 d``: to be added to the bits of all clusters together."""
 
     def of(self, cells: Numbers, size: Numbers) -> NDArray[np.float64]:
-        """float64[c], bits of each of some clusters, without :attr:`of_all`.
+        """float64[c], bits of each of some clusters; to their sum ``d * log2 d`` is to be added.
 
         Args:
             cells: int64[c, q], cells of each cluster.
@@ -233,12 +200,14 @@ class Bits:
         return bits
 
 
-def merge_exactly(sets: PathSets) -> Merged:
+def merge_exactly(sets: PathSets) -> Numbers:
     """Merge documents, at first each a cluster of its own, while the MDL cost falls (TEXT-MDL).
 
     The pair that lowers the cost most is merged in every step; among equals, the one of the first documents.
 
-    Cost: ``O(d**2 * q)`` operations in numpy and ``O(d**2 + d * q)`` memory for ``d`` documents and ``q`` columns.
+    Returns:
+        int64[d], cluster of each document; clusters are numbered by their first documents. Cost: ``O(d**2 * q)``
+        operations in numpy and ``O(d**2 + d * q)`` memory for ``d`` documents and ``q`` columns.
     """
     matrix, weight = distinct_columns(sets)
     bits = Bits(matrix.sum(axis=0), weight, sets.documents)
@@ -246,30 +215,28 @@ def merge_exactly(sets: PathSets) -> Merged:
     size = np.ones(sets.documents, np.int64)
     own = bits.of(cells, size)
     change = np.full((len(size), len(size)), np.inf)
+
+    def compare(first: int, others: NDArray[np.bool_]) -> None:
+        merged = bits.of(cells[others] + cells[first], size[others] + size[first])
+        change[first, others] = change[others, first] = merged - own[others] - own[first]
+
     for first in range(len(size) - 1):
-        others = np.arange(len(size)) > first
-        row = bits.of(cells[others] + cells[first], size[others] + 1) - own[others] - own[first]
-        change[first, others], change[others, first] = row, row
+        compare(first, np.arange(len(size)) > first)
     member = np.arange(sets.documents)
-    steps = [float(own.sum()) + bits.of_all]
     while len(size) > 1:
         least = int(np.argmax(change <= change.min() + NOTHING))
         first, second = sorted(divmod(least, len(size)))
         if change[first, second] >= -NOTHING:
             break
-        steps.append(steps[-1] + float(change[first, second]))
         cells[first] += cells[second]
         size[first] += size[second]
         member[member == second] = first
         member[member > second] -= 1
-        cells, size = np.delete(cells, second, axis=0), np.delete(size, second)
-        own = np.delete(own, second)
-        own[first] = bits.of(cells[first : first + 1], size[first : first + 1])[0]
+        cells, size, own = np.delete(cells, second, axis=0), np.delete(size, second), np.delete(own, second)
         change = np.delete(np.delete(change, second, axis=0), second, axis=1)
-        others = np.arange(len(size)) != first
-        row = bits.of(cells[others] + cells[first], size[others] + size[first]) - own[others] - own[first]
-        change[first, others], change[others, first] = row, row
-    return Merged(numbered(member), steps)
+        own[first] = bits.of(cells[first : first + 1], size[first : first + 1])[0]
+        compare(first, np.arange(len(size)) != first)
+    return numbered(member)
 
 
 def template_paths(sets: PathSets, labels: Numbers) -> list[NDArray[np.uint64]]:
@@ -313,77 +280,41 @@ def column_groups(sets: PathSets) -> tuple[Numbers, Numbers]:
     return group.astype(np.int64), weight.astype(np.int64)
 
 
-def numbered(member: Numbers) -> Numbers:
+def numbered(member: NDArray[np.signedinteger]) -> Numbers:
     """Number clusters 0, 1, 2 and so on in the order in which they first occur."""
     _, first, inverse = np.unique(member, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[inverse].astype(np.int64)
 
 
-# MinHash signatures of clusters, and agglomerative clustering among near ones only (the MinHash variant of TEXT-MDL).
+# The MinHash variant: signatures of clusters, and merging among near ones only.
 #
-# Kim and Shim (TKDE 2011; see :mod:`winnow.papers.mdl`), and "Automatic Template Detection Using Novel Approach",
-# "Estimation of MDL Cost with MinHash" and "Clustering with MinHash". ``k`` functions give every path a random rank,
-# and of a cluster the least rank of each is kept. Two clusters have as many least ranks in common as their Jaccard
-# coefficient says, so that only those with the most are compared. They estimate the cost from signatures, too; here it
-# is counted, since what columns have in common is kept, and the search differs from the exact one by its candidates
-# alone.
+# Kim and Shim, and "Automatic Template Detection Using Novel Approach", "Estimation of MDL Cost with MinHash" and
+# "Clustering with MinHash". ``k`` functions give every path a random rank, and of a cluster the least rank of each is
+# kept. Two clusters have as many least ranks in common as their Jaccard coefficient says, so that only those with the
+# most are compared. They estimate the cost from signatures, too; here it is counted, and the search differs from the
+# exact one by its candidates alone.
 
 FUNCTIONS: Final = 128
 _SALT: Final = np.uint64(0xD1B54A32D192ED03)
-_COMPACT: Final = 0.75  # share of living clusters below which the arrays are made shorter
 
 
-@dataclass(eq=False, slots=True)
-class Signatures:
-    """What is kept of ``m`` clusters.
-
-    Attributes:
-        rank: uint16 or uint32[k, m], least rank of each function among the paths of each cluster.
-        cells: int64[m, q], of each column, see :class:`~winnow.papers.mdl.Bits`.
-        size: int64[m], documents of each cluster.
-        cost: bits of clusters.
-    """
-
-    rank: NDArray[np.unsignedinteger]
-    cells: Numbers
-    size: Numbers
-    cost: Bits
-
-    @classmethod
-    def of(cls, sets: PathSets, functions: int = FUNCTIONS) -> Self:
-        """Signatures of single documents. Those without paths have the greatest rank everywhere."""
-        ranks = np.stack([_least_ranks(sets, ranked) for ranked in _path_ranks(sets, functions)])
-        matrix, weight = distinct_columns(sets)
-        cost = Bits(matrix.sum(axis=0), weight, sets.documents)
-        return cls(ranks, matrix * cost.cells[:, None], np.ones(sets.documents, np.int64), cost)
-
-    def jaccard_with(self, cluster: int) -> NDArray[np.uint8]:
-        """uint8[m], least ranks that each cluster shares with one: its estimated Jaccard coefficient times ``k``."""
-        equal = self.rank == self.rank[:, cluster : cluster + 1]
-        shared: NDArray[np.uint8] = np.add.reduce(equal, axis=0, dtype=np.uint8)
-        return shared
-
-    def bits(self, clusters: Numbers) -> NDArray[np.float64]:
-        """float64[c], bits of some clusters."""
-        return self.cost.of(self.cells[clusters], self.size[clusters])
-
-    def bits_merged(self, cluster: int, others: Numbers) -> NDArray[np.float64]:
-        """float64[c], bits when one cluster is merged with each of others."""
-        return self.cost.of(self.cells[others] + self.cells[cluster], self.size[others] + self.size[cluster])
-
-    def merge(self, cluster: int, other: int) -> None:
-        """Make one cluster of two; it takes the place of the first, and the other's place is to be left alone."""
-        self.rank[:, cluster] = np.minimum(self.rank[:, cluster], self.rank[:, other])
-        self.cells[cluster] += self.cells[other]
-        self.size[cluster] += self.size[other]
-
-    def subset(self, clusters: Numbers | NDArray[np.bool_]) -> Signatures:
-        """Return some of the clusters."""
-        return Signatures(self.rank[:, clusters], self.cells[clusters], self.size[clusters], self.cost)
+def signatures(sets: PathSets, functions: int = FUNCTIONS) -> NDArray[np.uint32]:
+    """uint32[k, d], least rank of each function among the paths of each document; the greatest where it has none."""
+    group, weight = column_groups(sets)
+    order = np.argsort(group, kind="stable")
+    starts = prefix_sums(weight)[:-1]
+    some = sets.sizes > 0
+    ranks = np.full((functions, sets.documents), len(sets.paths), np.uint32)
+    for number in range(functions if some.any() else 0):
+        hashes = mix(sets.paths ^ mix(np.array([number], np.uint64) * _SALT + _SALT))
+        # paths that the same documents have share a rank: which of them has it makes no difference
+        rank = np.argsort(np.argsort(np.minimum.reduceat(hashes[order], starts)))[group]
+        ranks[number, some] = np.minimum.reduceat(rank[sets.column], sets.begin[:-1][some])
+    return ranks
 
 
-def merge_by_minhash(sets: PathSets, functions: int = FUNCTIONS) -> Merged:
-    """Merge documents while the MDL cost falls.
+def merge_by_minhash(sets: PathSets, functions: int = FUNCTIONS) -> Numbers:
+    """Merge documents while the MDL cost falls, looking for partners by MinHash.
 
     Documents with equal signatures are merged at once. Then every cluster looks for the best partner among those only
     whose estimated Jaccard coefficient with it is the greatest, and the best of these pairs is merged. A cluster whose
@@ -394,48 +325,43 @@ def merge_by_minhash(sets: PathSets, functions: int = FUNCTIONS) -> Merged:
         sets: essential paths of the documents.
         functions: length of the signatures, at most 255.
 
-    Cost: ``O(k * p)`` for the ranks of ``p`` paths, ``O(k * e)`` for the signatures of ``e`` entries, and in numpy for
-    each of the ``m`` different signatures ``O(k * m)``, about twice, and ``O(q)`` for each candidate. Memory
-    ``O((k + q) * m)``, of all documents at first.
+    Returns:
+        int64[d], cluster of each document; clusters are numbered by their first documents. Cost: ``O(k * p)`` for the
+        ranks of ``p`` paths, ``O(k * e)`` for the signatures of ``e`` entries, and in numpy for each of the ``m``
+        different signatures ``O(k * m)``, about twice, and ``O(q)`` for each candidate. Memory ``O((k + q) * m)``.
     """
-    if not sets.documents:
-        return Merged(np.zeros(0, np.int64), [0.0])
-    alone = Signatures.of(sets, functions)
-    _, first, group = np.unique(_as_bytes(alone.rank), return_index=True, return_inverse=True)
-    signatures = alone.subset(first)
-    signatures.size = np.bincount(group).astype(np.int64)
-    signatures.cells = np.zeros_like(signatures.cells)
-    np.add.at(signatures.cells, group, alone.cells)
-
-    each = (alone.bits(np.arange(sets.documents)), signatures.bits(np.arange(len(first))))
-    steps = [float(bits.sum()) + alone.cost.of_all for bits in each]
-    search = Partners(signatures)
+    search = _MinHashSearch(sets, functions)
     while search.alive > 1:
         one, other, change = search.best()
         if change >= -NOTHING:
             break
         search.merge(one, other)
-        steps.append(steps[-1] + change)
-    return Merged(numbered(search.member[group]), steps)
+    return numbered(search.member[search.group])
 
 
-class Partners:
-    """For each cluster the partner that it would best be merged with, and by how much that changes the cost."""
+class _MinHashSearch:
+    """Clusters, and for each the partner that it would best be merged with, and by how much that changes the cost."""
 
-    def __init__(self, signatures: Signatures) -> None:
-        self._signatures = signatures
-        number = len(signatures.size)
-        self.alive = number
+    def __init__(self, sets: PathSets, functions: int) -> None:
+        rows = np.ascontiguousarray(signatures(sets, functions).T)
+        as_bytes = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))[:, 0]
+        _, first, self.group = np.unique(as_bytes, return_index=True, return_inverse=True)
+        matrix, weight = distinct_columns(sets)
+        self._cost = Bits(matrix.sum(axis=0), weight, sets.documents)
+        self.alive = number = len(first)
+        self._rank = rows[first].T.copy()
+        self._size = np.bincount(self.group, minlength=number)
+        self._cells = np.zeros((number, matrix.shape[1]), np.int64)
+        np.add.at(self._cells, self.group, matrix * self._cost.cells[:, None])
+        self._bits = self._cost.of(self._cells, self._size)
         self.member = np.arange(number)  # by number at the start: where the cluster is now
         self._living = np.ones(number, bool)
-        self._bits = signatures.bits(np.arange(number))
         self._partner = np.zeros(number, np.int64)
         self._shared = np.zeros(number, np.uint8)
         self._change = np.full(number, np.inf)
         self._provisional = np.ones(number, bool)
-        if number > 1:
-            for cluster in range(number):
-                self._look(cluster)
+        for cluster in range(number if number > 1 else 0):
+            self._look(cluster)
 
     def best(self) -> tuple[int, int, float]:
         """The best pair, and how its merging changes the cost."""
@@ -446,84 +372,48 @@ class Partners:
             self._look(cluster)
 
     def merge(self, cluster: int, other: int) -> None:
-        """Merge a pair, and let the others know."""
-        self._signatures.merge(cluster, other)
+        """Merge a pair into the place of the first, and let the others know."""
+        self._rank[:, cluster] = np.minimum(self._rank[:, cluster], self._rank[:, other])
+        self._cells[cluster] += self._cells[other]
+        self._size[cluster] += self._size[other]
+        self._bits[cluster] = self._cost.of(self._cells[[cluster]], self._size[[cluster]])[0]
         self.member[self.member == other] = cluster
         self._living[other] = False
         self.alive -= 1
         self._change[other] = np.inf
-        self._bits[cluster] = self._signatures.bits(np.array([cluster]))[0]
         if self.alive < 2:
             return
         shared = self._look(cluster)
         left = self._living & ((self._partner == cluster) | (self._partner == other))
-        left[cluster] = False
         nearer = self._living & (shared > self._shared)
-        nearer[cluster] = False
+        left[cluster] = nearer[cluster] = False
         self._provisional |= left & (shared < self._shared)
         concerned = np.flatnonzero(left | nearer)
         self._partner[concerned] = cluster
         self._shared[concerned] = shared[concerned]
-        self._change[concerned] = (
-            self._signatures.bits_merged(cluster, concerned) - self._bits[cluster] - self._bits[concerned]
-        )
+        self._change[concerned] = self._change_with(cluster, concerned)
         self._provisional[nearer] = False
-        if self.alive < _COMPACT * len(self._living):
-            self._compact()
+
+    def _change_with(self, cluster: int, others: Numbers) -> NDArray[np.float64]:
+        """float64[c], by how much merging one cluster with each of others changes the cost."""
+        cells, size = self._cells[others] + self._cells[cluster], self._size[others] + self._size[cluster]
+        change: NDArray[np.float64] = self._cost.of(cells, size) - self._bits[cluster] - self._bits[others]
+        return change
 
     def _look(self, cluster: int) -> NDArray[np.uint8]:
-        """Find the best partner of one cluster among those with the greatest Jaccard coefficient."""
-        shared = self._signatures.jaccard_with(cluster)
-        shared[~self._living] = 0
-        shared[cluster] = 0
-        most = shared.max()
-        candidates = self._living & (shared == most)
+        """Find the best partner of a cluster among those nearest to it.
+
+        Returns:
+            uint8[m], least ranks that each cluster shares with it: the estimated Jaccard coefficient times ``k``.
+        """
+        equal = self._rank == self._rank[:, cluster : cluster + 1]
+        shared: NDArray[np.uint8] = np.add.reduce(equal, axis=0, dtype=np.uint8)
+        shared[~self._living] = shared[cluster] = 0
+        candidates = self._living & (shared == shared.max())
         candidates[cluster] = False
         others = np.flatnonzero(candidates)
-        change = self._signatures.bits_merged(cluster, others) - self._bits[cluster] - self._bits[others]
+        change = self._change_with(cluster, others)
         best = int(change.argmin())
-        self._partner[cluster], self._shared[cluster], self._change[cluster] = others[best], most, change[best]
+        self._partner[cluster], self._shared[cluster], self._change[cluster] = others[best], shared.max(), change[best]
         self._provisional[cluster] = False
         return shared
-
-    def _compact(self) -> None:
-        living = np.flatnonzero(self._living)
-        place = np.full(len(self._living), -1)
-        place[living] = np.arange(len(living))
-        self._signatures = self._signatures.subset(living)
-        self.member = place[self.member]
-        self._partner = place[self._partner[living]]
-        self._bits, self._shared = self._bits[living], self._shared[living]
-        self._change, self._provisional = self._change[living], self._provisional[living]
-        self._living = np.ones(len(living), bool)
-
-
-def _path_ranks(sets: PathSets, functions: int) -> NDArray[np.uint32]:
-    """uint32[k, p], rank of each path in each permutation.
-
-    Paths that the same documents have share the least rank among them: which of them has it makes no difference.
-    """
-    group, weight = column_groups(sets)
-    order = np.argsort(group, kind="stable")
-    starts = prefix_sums(weight)[:-1]
-    ranks = np.empty((functions, len(sets.paths)), np.uint32)
-    for number in range(functions):
-        hashes = mix(sets.paths ^ mix(np.array([number], np.uint64) * _SALT + _SALT))
-        least = np.minimum.reduceat(hashes[order], starts) if len(order) else hashes
-        ranks[number] = np.argsort(np.argsort(least))[group]
-    return ranks
-
-
-def _least_ranks(sets: PathSets, ranks: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """uint32[d], least rank among the paths of each document; the number of paths where it has none."""
-    least = np.full(sets.documents, len(sets.paths), np.uint32)
-    some = sets.sizes > 0
-    if some.any():
-        least[some] = np.minimum.reduceat(ranks[sets.column], sets.begin[:-1][some])
-    return least
-
-
-def _as_bytes(rank: NDArray[np.unsignedinteger]) -> NDArray[np.void]:
-    """void[m], the signature of each cluster as one value."""
-    rows = np.ascontiguousarray(rank.T)
-    return rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))[:, 0]

@@ -8,17 +8,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final, Protocol, Self
+from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 
 from winnow.fingerprints import LinkTargets, attribute_tokens, node_fingerprints, text_fingerprints
 from winnow.hashing import hash_text, mix
-from winnow.page.tags import TAG_ID, TAG_NAMES, UNKNOWN, tag_set
+from winnow.page.tags import TAG_ID, tag_set
 from winnow.page.tree import prefix_sums, subtree_sums, within
+from winnow.papers.pages import path_hashes, tag_hashes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -27,12 +28,13 @@ if TYPE_CHECKING:
     Hashes = NDArray[np.uint64]
     Indices = NDArray[np.int32]
     Numbers = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+    IsEqual = Callable[[Numbers, Numbers], NDArray[np.bool_]]
 
 
 # What mapping needs to know of a page, in arrays, so that its tree need not be kept.
 
 WIDTH: Final = 8  # classes and other attributes of an element that are looked at
-_TAG_TOKEN: Final = np.array([hash_text(f"<{name}>") for name in TAG_NAMES], np.uint64)
 _WITH_TEXT: Final = tag_set("title", "script", "style")
 _FRAME: Final = tag_set("html", "head", "body")
 
@@ -113,13 +115,16 @@ class Profile:
         frame = _FRAME[page.tag]
         attributes, identifier, others = _attributes(page)
         attributes[frame] = 0
+        tag = tag_hashes(page)
+        for index in np.flatnonzero(_WITH_TEXT[page.tag]).tolist():
+            tag[index] ^= np.uint64(hash_text(" ".join((page.elements[index].text or "").split())))
         content, text = node_fingerprints(page), text_fingerprints(page)
         of_block = np.fromiter(map(len, page.block_texts()), np.int64, page.m)
         before = prefix_sums(of_block)
         return cls(
             parent=page.parent,
             depth=page.depth,
-            tag=_tags(page),
+            tag=tag,
             frame=frame,
             attributes=attributes,
             identifier=identifier,
@@ -145,15 +150,6 @@ class Profile:
     def m(self) -> int:
         """Number of blocks."""
         return len(self.block_node)
-
-
-def _tags(page: Page) -> Hashes:
-    tokens = _TAG_TOKEN[page.tag]
-    for index in np.flatnonzero(page.tag == UNKNOWN).tolist():
-        tokens[index] ^= np.uint64(hash_text(page.elements[index].tag))
-    for index in np.flatnonzero(_WITH_TEXT[page.tag]).tolist():
-        tokens[index] ^= np.uint64(hash_text(" ".join((page.elements[index].text or "").split())))
-    return tokens
 
 
 def _attributes(page: Page) -> tuple[Hashes, Hashes, Hashes]:
@@ -193,142 +189,85 @@ def _words(value: str) -> list[int]:
     return [hash_text(word) for word in list(dict.fromkeys(value.split()))[:WIDTH]]
 
 
-# When two nodes of two pages are taken as equal: the open parameter of the exact top-down mapping.
-#
-# "Web Template Extraction Based on Hyperlink Analysis", definition 3.2 and section 4.2. Nodes of the first two kinds
-# are equal when their keys are, which makes mapping a look-up; the third compares each node with each.
+# When two nodes of two pages are taken as equal: the open parameter of the exact top-down mapping (definition 3.2).
 
 TAG: Final = "tag"
 ATTRIBUTES: Final = "attributes"
 WEIGHTED: Final = "weighted"
 EQUALITIES: Final = (TAG, ATTRIBUTES, WEIGHTED)
 THRESHOLD: Final = 0.5
-
-
-class Comparison(Protocol):
-    """An equality between the elements of two pages."""
-
-    def __call__(self, nodes: Numbers, others: Numbers, /) -> NDArray[np.bool_]:
-        """bool[k]: whether element ``nodes[i]`` of the one page equals ``others[i]`` of the other, k pairs."""
-        ...
-
-
-class Equality(Protocol):
-    """A relation between elements of pages."""
-
-    def between(self, one: Profile, other: Profile) -> Comparison:
-        """Return what compares elements of two pages."""
-        ...
+_OF_ID, _OF_CLASSES, _OF_CHILDREN, _OF_POSITION, _OF_OTHERS = 1.0, 1.0, 0.5, 0.5, 1.0
 
 
 @dataclass(frozen=True)
-class ByKey:
-    """Elements are equal when their tags are, or their tags and all their normalised attributes.
+class Equality:
+    """When elements of two pages are equal: by tag, by tag and all normalised attributes, or when enough is alike.
+
+    The weighted equality takes elements of one tag with a weighted mean of up to five likenesses, 0 to 1, from the
+    threshold on. The paper names what is weighted, not how much; weights and threshold are ours. What neither element
+    has does not count. Likeness of ids is 1 or 0, of classes and of other attributes their Jaccard coefficient, of
+    numbers of children the lesser over the greater, of places among the siblings (0 first, 1 last) 1 minus their
+    distance. ``html``, ``head`` and ``body`` are always equal to their likes.
 
     Attributes:
-        with_attributes: compare attributes, too.
-    """
-
-    with_attributes: bool
-
-    def keys(self, page: Profile) -> Hashes:
-        """uint64[n]: equal for equal elements, and only for them."""
-        return page.tag ^ page.attributes if self.with_attributes else page.tag
-
-    def between(self, one: Profile, other: Profile) -> Comparison:
-        """Return what compares elements of two pages."""
-        keys, other_keys = self.keys(one), self.keys(other)
-
-        def equal(nodes: Numbers, others: Numbers) -> NDArray[np.bool_]:
-            same: NDArray[np.bool_] = keys[nodes] == other_keys[others]
-            return same
-
-        return equal
-
-
-@dataclass(frozen=True)
-class Weighted:
-    """Elements of one tag are equal when enough else is alike: a weighted mean of up to five likenesses, 0 to 1.
-
-    The paper names what is weighted, not how much; weights and threshold are ours. What neither element has does not
-    count. Likeness of ids is 1 or 0, of classes and of other attributes their Jaccard coefficient, of numbers of
-    children the lesser over the greater, of places among the siblings (0 first, 1 last) 1 minus their distance.
-
-    ``html``, ``head`` and ``body`` are always equal to their likes.
-
-    Attributes:
-        threshold: least mean.
-        identifier, classes, children, position, others: weights.
-    """
-
-    threshold: float = THRESHOLD
-    identifier: float = 1.0
-    classes: float = 1.0
-    children: float = 0.5
-    position: float = 0.5
-    others: float = 1.0
-
-    def between(self, one: Profile, other: Profile) -> Comparison:
-        """Return what compares elements of two pages; the likenesses of their classes and attributes are tabled."""
-        likeness = Likeness(self, one, other)
-
-        def equal(nodes: Numbers, others: Numbers) -> NDArray[np.bool_]:
-            same: NDArray[np.bool_] = one.tag[nodes] == other.tag[others]
-            where = np.flatnonzero(same & ~one.frame[nodes])
-            same[where] = likeness(nodes[where], others[where]) >= self.threshold
-            return same
-
-        return equal
-
-
-class Likeness:
-    """Weighted means of the likenesses of elements of two pages, whatever their tags."""
-
-    def __init__(self, weights: Weighted, one: Profile, other: Profile) -> None:
-        self._weights = weights
-        self._one, self._other = one, other
-        self._classes = _jaccard(one.classes.rows, other.classes.rows)
-        self._others = _jaccard(one.others.rows, other.others.rows)
-
-    def __call__(self, nodes: Numbers, others: Numbers) -> NDArray[np.float64]:
-        """float64[k], likeness of each of k pairs."""
-        one, other, weights = self._one, self._other, self._weights
-        near = 1 - np.abs(one.position[nodes] - other.position[others]).astype(np.float64)
-        total, weight = weights.position * near, np.full(len(nodes), weights.position)
-
-        def add(own: float, likeness: NDArray[np.float64], counts: NDArray[np.bool_]) -> None:
-            np.add(total, np.multiply(likeness, own), out=total, where=counts)
-            np.add(weight, own, out=weight, where=counts)
-
-        first, second = one.identifier[nodes], other.identifier[others]
-        add(weights.identifier, (first == second).astype(np.float64), (first | second) != 0)
-        for own, table, mine, its in (
-            (weights.classes, self._classes, one.classes, other.classes),
-            (weights.others, self._others, one.others, other.others),
-        ):
-            likeness = table[mine.index[nodes], its.index[others]]
-            add(own, likeness, likeness >= 0)
-        few, many = (f(one.children[nodes], other.children[others]) for f in (np.minimum, np.maximum))
-        add(weights.children, few / np.maximum(1, many), many > 0)
-        mean: NDArray[np.float64] = total / weight
-        return mean
-
-
-def equality_of(name: str, threshold: float = THRESHOLD) -> Equality:
-    """Return an equality by its name, one of :data:`EQUALITIES`.
-
-    Args:
-        name: ``"tag"``, ``"attributes"`` (tag and attributes) or ``"weighted"``.
-        threshold: least likeness for ``"weighted"``.
+        kind: one of :data:`EQUALITIES`.
+        threshold: least mean of the weighted one.
 
     Raises:
         ValueError: there is no such equality, or the threshold is not from 0 to 1.
     """
-    if not 0 <= threshold <= 1:
-        raise ValueError(f"threshold must be from 0 to 1: {threshold}")
-    if name not in EQUALITIES:
-        raise ValueError(f"equality must be one of {', '.join(EQUALITIES)}: {name!r}")
-    return Weighted(threshold) if name == WEIGHTED else ByKey(with_attributes=name == ATTRIBUTES)
+
+    kind: str = WEIGHTED
+    threshold: float = THRESHOLD
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.threshold <= 1:
+            raise ValueError(f"threshold must be from 0 to 1: {self.threshold}")
+        if self.kind not in EQUALITIES:
+            raise ValueError(f"equality must be one of {', '.join(EQUALITIES)}: {self.kind!r}")
+
+    def keys(self, page: Profile) -> Hashes:
+        """uint64[n]: equal for elements that are equal by tag or by attributes, and only for them."""
+        return page.tag ^ page.attributes if self.kind == ATTRIBUTES else page.tag
+
+    def between(self, one: Profile, other: Profile) -> IsEqual:
+        """Return what compares elements of two pages: int64[k] numbers of each, bool[k] whether they are equal."""
+        keys, other_keys = self.keys(one), self.keys(other)
+        if self.kind != WEIGHTED:
+            return lambda nodes, others: keys[nodes] == other_keys[others]
+        likeness = _likeness(one, other)
+
+        def is_equal(nodes: Numbers, others: Numbers) -> NDArray[np.bool_]:
+            equal: NDArray[np.bool_] = keys[nodes] == other_keys[others]
+            where = np.flatnonzero(equal & ~one.frame[nodes])
+            equal[where] = likeness(nodes[where], others[where]) >= self.threshold
+            return equal
+
+        return is_equal
+
+
+def _likeness(one: Profile, other: Profile) -> Callable[[Numbers, Numbers], Floats]:
+    """Return what gives float64[k] weighted means of the likenesses of k pairs of elements, whatever their tags."""
+    classes, attributes = _jaccard(one.classes.rows, other.classes.rows), _jaccard(one.others.rows, other.others.rows)
+
+    def likeness(nodes: Numbers, others: Numbers) -> Floats:
+        near = 1 - np.abs(one.position[nodes] - other.position[others]).astype(np.float64)
+        total, weight = _OF_POSITION * near, np.full(len(nodes), _OF_POSITION)
+        first, second = one.identifier[nodes], other.identifier[others]
+        of_classes = classes[one.classes.index[nodes], other.classes.index[others]]
+        of_others = attributes[one.others.index[nodes], other.others.index[others]]
+        few, many = (f(one.children[nodes], other.children[others]) for f in (np.minimum, np.maximum))
+        for own, alike, counts in (
+            (_OF_ID, (first == second).astype(np.float64), (first | second) != 0),
+            (_OF_CLASSES, of_classes, of_classes >= 0),
+            (_OF_OTHERS, of_others, of_others >= 0),
+            (_OF_CHILDREN, few / np.maximum(1, many), many > 0),
+        ):
+            np.add(total, own * alike, out=total, where=counts)
+            np.add(weight, own, out=weight, where=counts)
+        return np.asarray(total / weight)
+
+    return likeness
 
 
 def _jaccard(one: Hashes, other: Hashes) -> NDArray[np.float64]:
@@ -349,7 +288,6 @@ def _jaccard(one: Hashes, other: Hashes) -> NDArray[np.float64]:
 # of definition 3.1 would pick one.) A text is mapped when an equal text belongs to an element that its element is
 # mapped to.
 
-_STEP: Final = np.uint64(0x9E3779B97F4A7C13)
 _MAX_PAIRS_AT_ONCE: Final = 1 << 20  # pairs of elements compared in one step, to bound the memory
 
 
@@ -413,26 +351,15 @@ def _common_subtrees(one: Profile, other: Profile, least_characters: int) -> NDA
 
 def mapped_units(one: Profile, other: Profile, equality: Equality) -> NDArray[np.bool_]:
     """bool[n + m], the elements and blocks of one page that are mapped to some of the other's."""
-    if isinstance(equality, ByKey):
-        keys, other_keys = _path_keys(one, equality), _path_keys(other, equality)
-        return np.concatenate([np.isin(mine, others) for mine, others in zip(keys, other_keys, strict=True)])
+    if equality.kind != WEIGHTED:  # by the keys from the root down: equal where a chain of pairs exists
+        keys, other_keys = (path_hashes(page, equality.keys(page), page.text) for page in (one, other))
+        return np.concatenate(
+            [np.isin(keys[: one.n], other_keys[: other.n]), np.isin(keys[one.n :], other_keys[other.n :])]
+        )
     nodes, others = mapped_pairs(one, other, equality)
     mapped = np.zeros(one.n, bool)
     mapped[nodes] = True
     return np.concatenate([mapped, _mapped_texts(one, other, nodes, others)])
-
-
-def _path_keys(page: Profile, equality: ByKey) -> tuple[Hashes, Hashes]:
-    """Hashes of the keys from the root down to each element, and to each block: equal where a chain of pairs exists."""
-    keys = equality.keys(page)
-    hashes = np.zeros(page.n, np.uint64)
-    order = np.argsort(page.depth, kind="stable")
-    borders = np.searchsorted(page.depth[order], np.arange(int(page.depth.max(initial=0)) + 2)).tolist()
-    for begin, end in pairwise(borders):
-        level = order[begin:end]
-        above = hashes[page.parent[level]] * _STEP if begin else np.zeros(end - begin, np.uint64)
-        hashes[level] = mix(above + keys[level])
-    return hashes, mix(hashes[page.block_node] * _STEP + page.text)
 
 
 def mapped_pairs(one: Profile, other: Profile, equality: Equality) -> tuple[Numbers, Numbers]:
@@ -453,7 +380,7 @@ def mapped_pairs(one: Profile, other: Profile, equality: Equality) -> tuple[Numb
 
 
 def _equal_children(
-    one: Profile, nodes: Numbers, other: Profile, others: Numbers, equal: Comparison
+    one: Profile, nodes: Numbers, other: Profile, others: Numbers, equal: IsEqual
 ) -> tuple[Numbers, Numbers]:
     width = other.children[others].astype(np.int64)
     number = one.children[nodes] * width

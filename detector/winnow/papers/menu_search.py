@@ -5,17 +5,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote, urljoin, urlsplit
 
 import numpy as np
 
 from winnow.page.tags import TAG_ID, tag_set
-from winnow.papers.menu_mapping import Equality, Profile, Weighted, shared_units, template_of
+from winnow.papers.menu_mapping import Equality, Profile, shared_units, template_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Container, Iterable
+    from collections.abc import Callable, Collection, Container, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -224,48 +223,16 @@ def _bits(places: Iterable[int]) -> int:
     return bits
 
 
-# The two ways of going from a key page to its template: the paper's, and one that heeds what it left open.
+# The pages that share a key page's menu, found with as few pages loaded as it takes; whoever asks loads them.
 
 AGREEING: Final = "agreeing"
 PAPER: Final = "paper"
+VARIANTS: Final = (AGREEING, PAPER)
+"""The paper's algorithm, and one that heeds what it left open; see :class:`MenuSearch`."""
 
-
-@dataclass(frozen=True, slots=True)
-class Variant:
-    """What is done beside the search for pages that link to each other, and the mapping of their trees.
-
-    Attributes:
-        front_last: load the front page after all others, since most are of a template of their own. (In the paper a
-            front page in the subdigraph is what makes two of twenty templates nearly empty; its links come first.)
-        agreement: end the search at a smaller subdigraph, of two pages at least, when what the key page shares with all
-            of its pages is at least this part of what it shares with each, on average; ``None`` for never.
-        least_characters: an element or block with so much text that another page has, too, with the very same markup
-            and text, is mapped wherever it stands: a footer under a wrapper that only some pages have. ``None`` for
-            never: the exact top-down mapping ends at every ancestor that differs.
-    """
-
-    front_last: bool
-    agreement: float | None
-    least_characters: int | None
-
-
-VARIANTS: Final = {AGREEING: Variant(True, 0.95, 10), PAPER: Variant(False, None, None)}
-
-
-def variant_of(name: str) -> Variant:
-    """Return one of :data:`VARIANTS` by its name.
-
-    Raises:
-        ValueError: there is none of that name.
-    """
-    if name not in VARIANTS:
-        raise ValueError(f"variant must be one of {', '.join(VARIANTS)}: {name!r}")
-    return VARIANTS[name]
-
-
-# The pages that share a key page's menu, found with as few pages loaded as it takes; whoever asks loads them.
-
+_AGREEMENT: Final = 0.95
 _TO_AGREE: Final = 2  # pages
+_MIN_CHARACTERS: Final = 10  # of a unit that counts wherever it stands
 
 
 class MenuSearch:
@@ -274,12 +241,18 @@ class MenuSearch:
     Ask :meth:`wanted` for an address, load the page there, give it to :meth:`add`, until nothing is wanted. Of each
     page only its links and its :class:`~winnow.papers.menu_mapping.Profile` are kept.
 
+    The ``agreeing`` variant differs from the paper's in three things. The front page is loaded last, since most are of
+    a template of their own; in the paper its links come first. The search ends at a smaller subdigraph, of two pages at
+    least, when what the key page shares with all of its pages is at least 0.95 of what it shares with each, on average.
+    And an element or block with 10 characters of text that another page has with the very same markup is mapped
+    wherever it stands: a footer under a wrapper that only some pages have.
+
     Args:
         key_page: the page to start from; its ``url`` has to be known.
         size: pages of the subdigraph, the key page not counted; at most so many where pages that agree are enough.
         most_pages: pages to load at most, the key page included.
         known: keys of the pages that can be loaded, where that is known beforehand; links to others are left alone.
-        variant: see :mod:`~winnow.papers.menu_search`.
+        variant: ``agreeing`` or ``paper``.
         equality: of nodes.
 
     Attributes:
@@ -294,18 +267,19 @@ class MenuSearch:
         most_pages: int | None = None,
         known: Container[str] | None = None,
         *,
-        variant: Variant = VARIANTS[AGREEING],
-        equality: Equality | None = None,
+        variant: str = AGREEING,
+        equality: Equality = Equality(),  # noqa: B008  frozen
     ) -> None:
         links = [(key, address) for key, address in site_links(key_page).items() if known is None or key in known]
-        if variant.front_last:
+        self._agreeing = variant == AGREEING
+        if self._agreeing:
             links.sort(key=lambda link: is_front(link[0]))
         self.addresses = dict(links)
         self.key_page = Profile.of(key_page)
-        self._variant = variant
-        self._equality = equality or Weighted()
+        self._equality = equality
+        self._min_characters = _MIN_CHARACTERS if self._agreeing else None
         self._size = size
-        first = size if variant.agreement is None else min(size, _TO_AGREE)
+        first = min(size, _TO_AGREE) if self._agreeing else size
         self._search = SubdigraphSearch(self.addresses, first, None if most_pages is None else most_pages - 1)
         self._domain = domain(key_page.url or "")
         self._seen = {page_key(key_page.url or "")}
@@ -339,13 +313,11 @@ class MenuSearch:
         """Whether the pages found share nearly the same of the key page."""
         for key in self._search.found:
             if key not in self._shared:
-                self._shared[key] = shared_units(
-                    self.key_page, self._profiles[key], self._equality, self._variant.least_characters
-                )
+                other = self._profiles[key]
+                self._shared[key] = shared_units(self.key_page, other, self._equality, self._min_characters)
         shared = [self._shared[key] for key in self._search.found]
         by_all = int(np.logical_and.reduce(shared).sum())
-        agreement = float(np.mean([by_all / max(1, int(each.sum())) for each in shared]))
-        return self._variant.agreement is not None and agreement >= self._variant.agreement
+        return bool(np.mean([by_all / max(1, int(each.sum())) for each in shared]) >= _AGREEMENT)
 
     @property
     def found(self) -> dict[str, Profile]:
@@ -364,7 +336,11 @@ class MenuSearch:
 
     def template(self) -> NDArray[np.bool_]:
         """bool[n + m], the units of the key page that all pages found have, too; none where none was found."""
-        return template_of(self.key_page, list(self.found.values()), self._equality, self._variant.least_characters)
+        return self.template_of(self.key_page, list(self.found.values()))
+
+    def template_of(self, page: Profile, others: Sequence[Profile]) -> NDArray[np.bool_]:
+        """bool[n + m], the units of a page that others have, too, in this search's way."""
+        return template_of(page, others, self._equality, self._min_characters)
 
 
 def search_menu(search: MenuSearch, load: Callable[[str], Page | None]) -> MenuSearch:

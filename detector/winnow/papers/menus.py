@@ -14,29 +14,19 @@ import numpy as np
 from winnow.page.page import PageTooLarge
 from winnow.page.tags import UNSEEN_TEXT, tag_set
 from winnow.page.tree import within
-from winnow.papers.menu_mapping import EQUALITIES, THRESHOLD, WEIGHTED, Equality, Profile, equality_of, template_of
-from winnow.papers.menu_search import (
-    AGREEING,
-    SIZE,
-    VARIANTS,
-    MenuSearch,
-    Variant,
-    is_front,
-    page_key,
-    search_menu,
-    variant_of,
-)
+from winnow.papers.menu_mapping import EQUALITIES, THRESHOLD, WEIGHTED, Equality, Profile
+from winnow.papers.menu_search import AGREEING, SIZE, VARIANTS, MenuSearch, is_front, page_key, search_menu
 from winnow.papers.methods import Labels, parameter
 from winnow.papers.pages import SiteError, whole_elements
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from numpy.typing import NDArray
 
     from winnow.page.page import Page
     from winnow.papers.pages import SitePage, SitePages
     from winnow.progress import Progress
-
-# Menus as a method among the others: the template of the pages that link to each other.
 
 MAX_PAGES: Final = 100
 _TRIED: Final = 10  # pages tried as key page where none is named
@@ -50,12 +40,12 @@ class Menus:
     173), sections 4.1 (Algorithm 1, an n-complete subdigraph among the pages that a key page links to) and 4.2
     (Algorithm 2, the exact top-down mapping of the key page with each of them).
 
-    Parameters: ``variant``, ``agreeing`` (the default) or ``paper``: see :mod:`~winnow.papers.menu_search`;
-    ``size``, pages of the subdigraph, the key page not counted (4; the largest smaller one where there is none, and
-    fewer where they agree); ``equality`` of nodes: ``tag``, ``attributes`` (tag and attributes) or ``weighted`` (the
-    default: id, classes, number of children, place among siblings, attributes); ``threshold`` of the weighted one (0.5,
-    of 1); ``most_pages`` to load (100); ``key_page``, its name or address (the page nearest to the front page that has
-    a menu; in the paper's variant the front page, if it has one).
+    Parameters: ``variant``, ``agreeing`` (the default) or ``paper``: see
+    :class:`~winnow.papers.menu_search.MenuSearch`; ``size``, pages of the subdigraph, the key page not counted (4; the
+    largest smaller one where there is none, and fewer where they agree); ``equality`` of nodes: ``tag``, ``attributes``
+    (tag and attributes) or ``weighted`` (the default: id, classes, number of children, place among siblings,
+    attributes); ``threshold`` of the weighted one (0.5, of 1); ``most_pages`` to load (100); ``key_page``, its name or
+    address (the page nearest to the front page that has a menu; in the paper's variant the front page, if it has one).
 
     Cost: the pages loaded, seldom more than a dozen; then each page is compared with ``size`` others. By tag or
     attributes that is a look-up for each node, weighted a comparison of all children of mapped nodes with each other.
@@ -66,7 +56,7 @@ class Menus:
 
     name: ClassVar[str] = "menus"
 
-    variant: str = parameter(AGREEING, "as in the paper, or until pages agree", choices=tuple(VARIANTS))
+    variant: str = parameter(AGREEING, "as in the paper, or until pages agree", choices=VARIANTS)
     size: int = parameter(SIZE, "pages that link to each other, the key page not counted", "pages")
     equality: str = parameter(WEIGHTED, "what makes two nodes equal", choices=EQUALITIES)
     threshold: float = parameter(THRESHOLD, "least likeness of equal nodes, when weighted", "0 to 1")
@@ -78,8 +68,14 @@ class Menus:
             raise ValueError(f"size must be at least 1 page: {self.size}")
         if self.most_pages < 2:
             raise ValueError(f"most_pages must be at least 2, the key page and another: {self.most_pages}")
-        equality_of(self.equality, self.threshold)
-        variant_of(self.variant)
+        if self.variant not in VARIANTS:
+            raise ValueError(f"variant must be one of {', '.join(VARIANTS)}: {self.variant!r}")
+        Equality(self.equality, self.threshold)  # refuses what will not do
+
+    def search_from(self, key_page: Page, known: Container[str] | None = None) -> MenuSearch:
+        """Begin the search from a key page; see :class:`~winnow.papers.menu_search.MenuSearch`."""
+        equality = Equality(self.equality, self.threshold)
+        return MenuSearch(key_page, self.size, self.most_pages, known, variant=self.variant, equality=equality)
 
     def learn(self, pages: SitePages, progress: Progress | None = None) -> MenuTemplate:
         """Find pages that link to each other, from the key page or from the first page that has such links.
@@ -88,17 +84,16 @@ class Menus:
             SiteError: the key page is not there, or no page links to another.
         """
         numbers = {page_key(url): number for number, url in reversed(list(enumerate(pages.urls)))}
-        variant, equality = variant_of(self.variant), equality_of(self.equality, self.threshold)
         best: MenuTemplate | None = None
         for done, number in enumerate(self._key_pages(pages), 1):
             key_page = _page(pages, number)
             if key_page is None:
                 continue
-            search = MenuSearch(key_page, self.size, self.most_pages, numbers, variant=variant, equality=equality)
+            search = self.search_from(key_page, numbers)
             search_menu(search, lambda address: _page(pages, numbers[page_key(address)]))
             found = {numbers[key]: profile for key, profile in search.found.items()}
             if best is None or len(found) >= len(best.subdigraph):
-                best = MenuTemplate({number: search.key_page, **found}, search.loaded, equality, variant)
+                best = MenuTemplate(search, {number: search.key_page, **found})
             if progress:
                 progress(done, _TRIED, pages.names[number])
             if search.satisfied:
@@ -114,7 +109,7 @@ class Menus:
         """Numbers of the pages to start from: the one that is named, or those nearest to the front page."""
         if not self.key_page:
             order = sorted(range(len(pages)), key=lambda number: _distance(pages.urls[number]))
-            if variant_of(self.variant).front_last:
+            if self.variant == AGREEING:
                 order.sort(key=lambda number: is_front(page_key(pages.urls[number])))
             return order[:_TRIED]
         for number, (name, url) in enumerate(zip(pages.names, pages.urls, strict=True)):
@@ -129,19 +124,14 @@ class MenuTemplate:
     Attributes:
         pages: pages that were loaded to find them.
         key_page: number of the key page.
+        subdigraph: numbers of the pages that link to each other, the key page not among them.
     """
 
-    def __init__(self, profiles: dict[int, Profile], loaded: int, equality: Equality, variant: Variant) -> None:
-        self.pages = loaded
-        self.key_page, *self._subdigraph = profiles
+    def __init__(self, search: MenuSearch, profiles: dict[int, Profile]) -> None:
+        self.pages = search.loaded
+        self.key_page, *self.subdigraph = profiles
+        self._search = search
         self._profiles = profiles
-        self._equality = equality
-        self._least_characters = variant.least_characters
-
-    @property
-    def subdigraph(self) -> list[int]:
-        """Numbers of the pages that link to each other, the key page not among them."""
-        return list(self._subdigraph)
 
     def mapped(self, read: SitePage) -> NDArray[np.bool_]:
         """bool[n + m], the units of a page that all of the others have, too: the template as the paper has it.
@@ -149,13 +139,10 @@ class MenuTemplate:
         An element is mapped whatever it says, so what holds the content is mapped, too.
         """
         others = [profile for number, profile in self._profiles.items() if number != read.number]
-        return template_of(Profile.of(read.page), others, self._equality, self._least_characters)
+        return self._search.template_of(Profile.of(read.page), others)
 
     def label(self, read: SitePage) -> Labels:
-        """Label a page: a block is template when it is mapped.
-
-        Of elements see :func:`~winnow.papers.pages.whole_elements`.
-        """
+        """Label a page: a block is template when it is mapped, an element as :func:`whole_elements` has it."""
         return Labels(whole_elements(read.page, self.mapped(read)))
 
 

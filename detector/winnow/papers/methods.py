@@ -1,36 +1,40 @@
-"""What all site-level methods have in common, and the one table that they are found in.
+"""The interface of all site-level methods, the table of them, and the labels of a site's pages by one of them.
 
-A method works in two passes. :meth:`SiteMethod.learn` reads the pages of a site and keeps what it needs to know;
-:meth:`SiteTemplate.label` then labels one page after the other, those that were learned from and new ones of the same
-site. So a site of thousands of pages needs no more than one tree at a time.
+A method works in two passes: ``learn`` reads the pages of a site, ``label`` of what it returns labels one page after
+another, those learned from and new ones. So a site of thousands of pages needs no more than one tree at a time.
 
-    from winnow.papers.methods import method
+    from winnow.papers.methods import labelled_pages, method
     from winnow.papers.pages import SitePages
 
-    pages = SitePages.of_files(folder, files)
-    template = method("site-level").learn(pages)
-    for read in pages.read_all():
-        labels = template.label(read)  # labels.template: bool[n + m], elements first, then blocks
+    for page in labelled_pages(SitePages.of_files(folder, files), method("node-hashes", gap=0)):
+        print(page.read.name, page.text)
 """
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Protocol, cast
+
+import numpy as np
+
+from winnow.output.html import write_html
+from winnow.output.stripping import remains
+from winnow.output.text import block_texts, join_blocks
+from winnow.papers.pages import SiteError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from winnow.papers.pages import SitePage, SitePages
     from winnow.progress import Progress
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Labels:
+class Labels(NamedTuple):
     """What a method says of the units of a page.
 
     Attributes:
@@ -56,52 +60,32 @@ class SiteTemplate(Protocol):
         ...
 
 
-class Place(Protocol):
-    """A template in the original source of a page."""
-
-    @property
-    def begin(self) -> int:
-        """Its first byte, -1 where the source could not be followed."""
-        ...
-
-    @property
-    def end(self) -> int:
-        """The byte behind its last one."""
-        ...
-
-
-@runtime_checkable
-class LocatingTemplate(Protocol):
-    """What a method has learned that knows where in the source of a page its templates are."""
-
-    def templates(self, read: SitePage) -> Sequence[Place]:
-        """Return the templates of a page by their places in its source, in order."""
-        ...
-
-
 class SiteMethod(Protocol):
     """A method is a frozen dataclass of its parameters, each made by :func:`parameter`.
 
     Its docstring names the paper and section, the parameters with defaults and units, the cost, and when to use it.
     Values that will not do raise `ValueError` in ``__post_init__``.
-
-    Attributes:
-        name: name of the method, as in :data:`METHODS`.
     """
 
     name: ClassVar[str]
 
     def learn(self, pages: SitePages, progress: Progress | None = None) -> SiteTemplate:
-        """Find out what the site repeats.
-
-        Args:
-            pages: its pages, read as often as the method needs; ``pages.distinct()`` leaves copies out.
-            progress: called for each page that is done.
+        """Find out what the site repeats; ``progress`` is called for each page that is done.
 
         Raises:
             SiteError: the site will not do: one page only, only copies, no links.
         """
         ...
+
+
+class Parameter(NamedTuple):
+    """One parameter of a method; see :func:`parameter`."""
+
+    name: str
+    default: Any
+    description: str
+    unit: str
+    choices: tuple[str, ...]
 
 
 def parameter(default: Any, description: str, unit: str = "", choices: tuple[str, ...] = ()) -> Any:
@@ -116,49 +100,18 @@ def parameter(default: Any, description: str, unit: str = "", choices: tuple[str
     return field(default=default, metadata={"description": description, "unit": unit, "choices": choices})
 
 
-class Parameter(NamedTuple):
-    """One parameter of a method; see :func:`parameter`."""
-
-    name: str
-    default: Any
-    description: str
-    unit: str
-    choices: tuple[str, ...]
-
-
-class Entry(NamedTuple):
-    """Where a method is defined, and what it does in one line; its module is imported when it is used."""
-
-    module: str
-    type_name: str
-    description: str
-
-
-METHODS: Final[dict[str, Entry]] = {
-    "site-level": Entry(
-        "winnow.papers.page_level", "SiteLevel", "units on a tenth of the pages, by normalised markup or by text"
-    ),
-    "node-hashes": Entry(
-        "winnow.papers.repeats",
-        "NodeHashes",
-        "topmost DOM nodes that occur often, to the letter, and small gaps",
-    ),
-    "text-windows": Entry(
-        "winnow.papers.repeats", "TextWindows", "stretches of text that occur often, whatever their markup"
-    ),
-    "site-independent-blocks": Entry(
-        "winnow.papers.site_independent",
-        "SiteIndependentBlocks",
+METHODS: Final[dict[str, tuple[str, str]]] = {
+    "site-level": ("page_level.SiteLevel", "units on a tenth of the pages, by normalised markup or by text"),
+    "node-hashes": ("repeats.NodeHashes", "topmost DOM nodes that occur often, to the letter, and small gaps"),
+    "text-windows": ("repeats.TextWindows", "stretches of text that occur often, whatever their markup"),
+    "site-independent-blocks": (
+        "site_independent.SiteIndependentBlocks",
         "elements of block tags whose text is on a tenth of the pages; content only where no other page has it",
     ),
-    "clusters": Entry(
-        "winnow.papers.clustering",
-        "Clusters",
-        "pages clustered by template, and what most of a cluster share",
-    ),
-    "menus": Entry("winnow.papers.menus", "Menus", "what a page has in common with the few pages of its menu"),
+    "clusters": ("clustering.Clusters", "pages clustered by template, and what most of a cluster share"),
+    "menus": ("menus.Menus", "what a page has in common with the few pages of its menu"),
 }
-"""Every site-level method by its name."""
+"""Module and class of every site-level method, and what it does, by its name; imported when it is used."""
 
 
 def method_type(name: str) -> type[SiteMethod]:
@@ -169,8 +122,18 @@ def method_type(name: str) -> type[SiteMethod]:
     """
     if name not in METHODS:
         raise ValueError(f"no such method: {name!r}; there are {', '.join(METHODS)}")
-    entry = METHODS[name]
-    return cast("type[SiteMethod]", getattr(import_module(entry.module), entry.type_name))
+    module, _, type_name = METHODS[name][0].partition(".")
+    return cast("type[SiteMethod]", getattr(import_module(f"winnow.papers.{module}"), type_name))
+
+
+def parameters_of(name: str) -> list[Parameter]:
+    """List the parameters of a method.
+
+    Raises:
+        ValueError: there is no such method.
+    """
+    listed = fields(cast("Any", method_type(name)))
+    return [Parameter(each.name, each.default, **each.metadata) for each in listed]
 
 
 def method(name: str, **parameters: Any) -> SiteMethod:
@@ -185,11 +148,109 @@ def method(name: str, **parameters: Any) -> SiteMethod:
     return method_type(name)(**parameters)
 
 
-def parameters_of(name: str) -> list[Parameter]:
-    """List the parameters of a method.
+@dataclass(eq=False)
+class LabelledSitePage:
+    """A page of a site with its labels, and what is left of it without its template.
+
+    Attributes:
+        read: the page.
+        labels: what the method says of its units.
+        group: number of the cluster that it was labelled in; 0 without clusters.
+        learned: what the method has learned, of the site or of the cluster.
+    """
+
+    read: SitePage
+    labels: Labels
+    group: int
+    learned: SiteTemplate
+
+    @property
+    def template(self) -> NDArray[np.bool_]:
+        """bool[n + m], the units that are template."""
+        return self.labels.template
+
+    @cached_property
+    def _texts(self) -> list[str]:
+        return block_texts(self.read.page)
+
+    @property
+    def text(self) -> str:
+        """Text of the blocks that are no template."""
+        page = self.read.page
+        return join_blocks(page, self._texts, ~self.template[page.n :])
+
+    @property
+    def html(self) -> str:
+        """Clean HTML of what is no template."""
+        return write_html(self.read.page, remains(self.read.page, self.template))
+
+    @property
+    def characters(self) -> tuple[int, int]:
+        """Characters of text that are template, and of all text."""
+        lengths = np.fromiter(map(len, self._texts), np.int64, len(self._texts))
+        return int(lengths[self.template[self.read.page.n :]].sum()), int(lengths.sum())
+
+    @property
+    def json(self) -> str:
+        """The labels as a JSON object; ``docs/figures/methods.md`` has its fields."""
+        page, template, content = self.read.page, self.template, self.labels.content
+        path = page.elements[0].getroottree().getpath
+        above = np.append(template[: page.n], False)[page.parent]
+        topmost = np.flatnonzero(template[: page.n] & ~above).tolist()
+        cut, characters = self.characters
+        blocks = [
+            {
+                "path": path(page.elements[node]),
+                "text": text,
+                "template": bool(template[page.n + number]),
+                "content": None if content is None else bool(content[page.n + number]),
+            }
+            for number, (node, text) in enumerate(zip(page.block_node.tolist(), page.block_texts(), strict=True))
+        ]
+        row = {
+            "file": self.read.name,
+            "url": page.url,
+            "cluster": self.group + 1,
+            "template_share": round(cut / max(characters, 1), 4),
+            "elements": [path(page.elements[number]) for number in topmost],
+            "blocks": blocks,
+        }
+        return json.dumps(row, ensure_ascii=False, indent=1) + "\n"
+
+
+def labelled_pages(
+    pages: SitePages, chosen: SiteMethod, *, per_cluster: bool = False, progress: Progress | None = None
+) -> Iterator[LabelledSitePage]:
+    """Learn from the pages of a site, and label each of them.
+
+    Args:
+        pages: the pages; those that cannot be read are left out, see ``pages.skipped``.
+        chosen: the method.
+        per_cluster: cluster the pages by template first, and learn from each cluster for itself, the largest first. A
+            cluster that is too small to learn from is labelled by what the whole site teaches.
+        progress: called for each page that is done, in each pass over them.
+
+    Returns:
+        The pages one after the other, cluster by cluster; drop each before taking the next to keep one tree in memory.
 
     Raises:
-        ValueError: there is no such method.
+        SiteError: the method cannot work on the site.
     """
-    listed = fields(cast("Any", method_type(name)))
-    return [Parameter(each.name, each.default, **each.metadata) for each in listed if "description" in each.metadata]
+    whole: SiteTemplate | None = None
+    groups: list[Any] = [None]
+    if per_cluster:
+        groups = sorted(cast("Any", method("clusters").learn(pages, progress)).clusters, key=len, reverse=True)
+    for group, numbers in enumerate(groups):
+        part = pages if numbers is None else pages.subset(numbers)
+        try:
+            learned = chosen.learn(part, progress)
+        except SiteError:
+            if numbers is None:
+                raise
+            learned = whole = whole or chosen.learn(pages, progress)
+            reads: Iterator[SitePage] = map(pages.read, numbers)
+        else:
+            reads = part.read_all(progress)
+        for read in reads:
+            yield LabelledSitePage(read, learned.label(read), group, learned)
+            del read

@@ -1,19 +1,19 @@
-"""The pages of one site, read again on each pass, and what several of the methods compute of a page.
-
-No more than one tree is in memory at a time.
-"""
+"""The pages of one site, read again on each pass, and what several of the methods compute of a page."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote, urljoin
 
 import numpy as np
 
+from winnow.hashing import hash_text, mix
 from winnow.page.page import DEFAULT_LIMITS, Limits, Page, PageTooLarge
+from winnow.page.tags import TAG_NAMES, UNKNOWN
 from winnow.page.text import CODES, white_space
 from winnow.page.tree import nearest, prefix_sums
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from winnow.papers.menu_mapping import Profile
     from winnow.progress import Progress
 
     Hashes = NDArray[np.uint64]
@@ -33,27 +34,7 @@ class SiteError(ValueError):
     """A site that a method cannot work on; the message says what is missing and what would help."""
 
 
-class Source(Protocol):
-    """Where the HTML of a page is."""
-
-    def read_bytes(self) -> bytes:
-        """The HTML, as it was served; raises `OSError` where it cannot be read. A `pathlib.Path` is one."""
-        ...
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class InMemory:
-    """HTML that is in memory anyway."""
-
-    html: bytes
-
-    def read_bytes(self) -> bytes:
-        """The HTML."""
-        return self.html
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class SitePage:
+class SitePage(NamedTuple):
     """One page of a site that has been read.
 
     Attributes:
@@ -71,19 +52,19 @@ class SitePage:
 
 @dataclass(eq=False)
 class SitePages:
-    """The pages of one site: names and addresses in memory; HTML and trees are read on each pass.
+    """The pages of one site: names and addresses in memory; HTML and trees are read on each pass, one at a time.
 
     Attributes:
         names: name of each page.
         urls: address of each page.
-        sources: where the HTML of each page is.
+        sources: the HTML of each page, or the file that has it.
         limits: caps on the size of a page.
         skipped: pages that could not be read or are too large, and why; :meth:`read_all` fills it.
     """
 
     names: Sequence[str]
     urls: Sequence[str]
-    sources: Sequence[Source]
+    sources: Sequence[Path | bytes]
     limits: Limits = DEFAULT_LIMITS
     skipped: dict[str, str] = field(default_factory=dict)
 
@@ -98,7 +79,7 @@ class SitePages:
     def of_html(cls, pages: Sequence[tuple[str, bytes]]) -> SitePages:
         """Take pairs of an address and HTML; the address is the page's name, too."""
         urls = [url for url, _ in pages]
-        return cls(urls, urls, [InMemory(html) for _, html in pages])
+        return cls(urls, urls, [html for _, html in pages])
 
     def __len__(self) -> int:
         return len(self.sources)
@@ -110,7 +91,8 @@ class SitePages:
             OSError: it cannot be read.
             PageTooLarge: it is above one of the caps.
         """
-        html = self.sources[number].read_bytes()
+        source = self.sources[number]
+        html = source if isinstance(source, bytes) else source.read_bytes()
         return SitePage(number, self.names[number], html, Page.parse(html, self.urls[number], limits=self.limits))
 
     def read_all(self, progress: Progress | None = None) -> Iterator[SitePage]:
@@ -148,16 +130,14 @@ class SitePages:
 
     def subset(self, numbers: Sequence[int]) -> SitePages:
         """The pages with these numbers, in this order; they get numbers of their own."""
-        chosen = ([column[number] for number in numbers] for column in (self.names, self.urls))
-        names, urls = chosen
+        names, urls = ([column[number] for number in numbers] for column in (self.names, self.urls))
         return SitePages(names, urls, [self.sources[number] for number in numbers], self.limits)
 
 
-MIN_DISTINCT_PAGES: Final = 2
-"""Different pages below which nothing can be seen to repeat."""
+_MIN_DISTINCT_PAGES: Final = 2  # below which nothing can be seen to repeat
 
 
-def check_enough(pages: SitePages, distinct: int, least: int = MIN_DISTINCT_PAGES) -> None:
+def check_enough(pages: SitePages, distinct: int, least: int = _MIN_DISTINCT_PAGES) -> None:
     """Refuse a site with too few different pages.
 
     Args:
@@ -168,13 +148,12 @@ def check_enough(pages: SitePages, distinct: int, least: int = MIN_DISTINCT_PAGE
     Raises:
         SiteError: there are fewer; the message says of what there was how much.
     """
-    if distinct >= least:
-        return
-    unread = f", {len(pages.skipped):,} of which cannot be used" if pages.skipped else ""
-    raise SiteError(
-        f"{least:,} pages with different text are needed to see what repeats, there are {distinct:,} "
-        f"(among {len(pages):,} pages{unread})"
-    )
+    if distinct < least:
+        unread = f", {len(pages.skipped):,} of which cannot be used" if pages.skipped else ""
+        raise SiteError(
+            f"{least:,} pages with different text are needed to see what repeats, there are {distinct:,} "
+            f"(among {len(pages):,} pages{unread})"
+        )
 
 
 class Detagged:
@@ -183,21 +162,19 @@ class Detagged:
     Attributes:
         codes: uint32, code points of the text.
         place: int64[k], places in the text of the characters that are not white space.
-        character: int64[k], where these are in `Page.text`.
-        run: int64[k], the run each is in.
+        run: int64[k], the run of the page that each of these is in.
     """
 
     def __init__(self, page: Page) -> None:
         codes = np.frombuffer(page.text.encode("utf-32-le", "surrogatepass"), np.dtype("<u4"))
-        ink = ~white_space()[np.minimum(codes, CODES - 1)]
-        self.character = np.flatnonzero(ink)
-        self.run = np.searchsorted(page.run_offset, self.character, side="right") - 1
-        spaced = np.diff(self.character, prepend=-1) > 1
-        spaced[np.searchsorted(self.character, page.run_offset[page.block_run_begin])] = True
+        ink = np.flatnonzero(~white_space()[np.minimum(codes, CODES - 1)])
+        self.run = np.searchsorted(page.run_offset, ink, side="right") - 1
+        spaced = np.diff(ink, prepend=-1) > 1
+        spaced[np.searchsorted(ink, page.run_offset[page.block_run_begin])] = True
         spaced[:1] = False
-        self.place = np.arange(len(self.character)) + np.cumsum(spaced)
+        self.place = np.arange(len(ink)) + np.cumsum(spaced)
         self.codes = np.full(int(self.place[-1]) + 1 if len(self.place) else 0, ord(" "), np.dtype("<u4"))
-        self.codes[self.place] = codes[self.character]
+        self.codes[self.place] = codes[ink]
 
     @cached_property
     def text(self) -> str:
@@ -205,14 +182,44 @@ class Detagged:
         return self.codes.tobytes().decode("utf-32-le", "surrogatepass")
 
 
+_TAG_TOKEN: Final = np.array([hash_text(f"<{name}>") for name in TAG_NAMES], np.uint64)
+_STEP: Final = np.uint64(0x9E3779B97F4A7C13)
+
+
+def tag_hashes(page: Page) -> Hashes:
+    """uint64[n], hash of each element's tag."""
+    hashes: Hashes = _TAG_TOKEN[page.tag]
+    for index in np.flatnonzero(page.tag == UNKNOWN).tolist():
+        hashes[index] ^= np.uint64(hash_text(page.elements[index].tag))
+    return hashes
+
+
+def path_hashes(tree: Page | Profile, own: Hashes, of_block: Hashes) -> Hashes:
+    """Hash the path from the root down to every unit; one array operation for each level of the tree.
+
+    Args:
+        tree: a page, or its profile.
+        own: uint64[n], of each element.
+        of_block: uint64[m], of each block.
+
+    Returns:
+        uint64[n + m], elements first.
+    """
+    hashes = np.zeros(len(own), np.uint64)
+    order = np.argsort(tree.depth, kind="stable")
+    borders = np.searchsorted(tree.depth[order], np.arange(int(tree.depth.max(initial=0)) + 2)).tolist()
+    for begin, end in pairwise(borders):
+        level = order[begin:end]
+        above = hashes[tree.parent[level]] * _STEP if begin else np.uint64(0)
+        hashes[level] = mix(above + own[level])
+    return np.concatenate([hashes, mix(hashes[tree.block_node] * _STEP + of_block)])
+
+
 _MIN_PENDING: Final = 1 << 18
 
 
 class HashCounter:
-    """Counts millions of 64-bit hashes in two sorted arrays.
-
-    New hashes are merged in when they are as many as the old ones, so that merging costs little.
-    """
+    """Counts millions of 64-bit hashes in two sorted arrays; new ones are merged in when they are as many as these."""
 
     def __init__(self) -> None:
         self._hashes = np.zeros(0, np.uint64)
@@ -233,26 +240,10 @@ class HashCounter:
         return self._hashes[(self._counts >= min_count) & (self._counts <= max_count)]
 
     def _merge(self) -> None:
-        new, count = np.unique(np.concatenate([*self._pending, np.zeros(0, np.uint64)]), return_counts=True)
-        hashes = np.concatenate([self._hashes, new])
-        counts = np.concatenate([self._counts, count])
-        order = np.argsort(hashes, kind="stable")
-        hashes, counts = hashes[order], counts[order]
-        first = np.ones(len(hashes), bool)
-        first[1:] = hashes[1:] != hashes[:-1]
-        starts = np.flatnonzero(first)
-        self._hashes = hashes[starts]
-        self._counts = np.add.reduceat(counts, starts) if len(starts) else counts
+        counts = np.concatenate([self._counts, np.ones(self._length, np.int64)])
+        self._hashes, place = np.unique(np.concatenate([self._hashes, *self._pending]), return_inverse=True)
+        self._counts = np.bincount(place, counts, len(self._hashes)).astype(np.int64)
         self._pending, self._length = [], 0
-
-
-def is_in_sorted(hashes: Hashes, known: Hashes) -> NDArray[np.bool_]:
-    """bool, shaped like ``hashes``: which of them are among the known ones, which are sorted."""
-    if not len(known):
-        return np.zeros(hashes.shape, bool)
-    place = np.minimum(np.searchsorted(known, hashes), len(known) - 1)
-    found: NDArray[np.bool_] = known[place] == hashes
-    return found
 
 
 def whole_elements(page: Page, shared: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -270,53 +261,12 @@ def whole_elements(page: Page, shared: NDArray[np.bool_]) -> NDArray[np.bool_]:
         bool[n + m], elements first; the blocks as they were.
     """
     blocks = shared[page.n :]
-    other = prefix_sums(~blocks)
-    with_text = page.block_end > page.block_begin
-    whole = with_text & shared[: page.n] & (other[page.block_end] == other[page.block_begin])
-    around = nearest(page.parent, with_text)
+    whole = shared[: page.n] & elements_of_blocks(page, blocks)
+    around = nearest(page.parent, page.block_end > page.block_begin)
     return np.concatenate([np.append(whole, False)[around], blocks])
 
 
-class Events(NamedTuple):
-    """A page as a sequence of ``2 * n + r`` events: an element opens, a run of text, an element closes.
-
-    Attributes:
-        opens, closes: int64[n], where each element opens and closes.
-        runs: int64[r], where each run of text stands.
-    """
-
-    opens: Positions
-    closes: Positions
-    runs: Positions
-
-    @classmethod
-    def of(cls, page: Page) -> Events:
-        """Lay a page out."""
-        n, r = page.n, len(page.runs)
-        opened_before = np.searchsorted(page.run_begin, np.arange(r), side="right")
-        return cls(
-            opens=2 * np.arange(n) + page.run_begin - page.depth,
-            closes=2 * page.end.astype(np.int64) + page.run_end - page.depth - 1,
-            runs=np.arange(r) + 2 * opened_before - page.depth[page.run_node] - 1,
-        )
-
-    def __len__(self) -> int:
-        return 2 * len(self.opens) + len(self.runs)
-
-
-def covered(begin: Positions, end: Positions, length: int) -> NDArray[np.bool_]:
-    """bool[length], which places some of the slices ``[begin, end)`` cover."""
-    change = np.bincount(begin, minlength=length + 1) - np.bincount(end, minlength=length + 1)
-    inside: NDArray[np.bool_] = np.cumsum(change[:length]) > 0
-    return inside
-
-
-def mostly(page: Page, runs: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """bool[m], blocks more than half of whose characters, white space aside, lie in the chosen runs (bool[r])."""
-    return mostly_characters(page, np.fromiter((len("".join(run.split())) for run in page.runs), np.int64), runs)
-
-
-def of_blocks(page: Page, blocks: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def elements_of_blocks(page: Page, blocks: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """bool[n], elements that hold text, and none but that of the chosen blocks (bool[m])."""
     chosen = prefix_sums(blocks)
     held = page.block_end - page.block_begin
@@ -324,14 +274,18 @@ def of_blocks(page: Page, blocks: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return elements
 
 
-def mostly_characters(page: Page, length: Positions, share: NDArray[np.float64 | np.bool_]) -> NDArray[np.bool_]:
+def blocks_of_runs(
+    page: Page, share: NDArray[np.float64 | np.bool_], length: Positions | None = None
+) -> NDArray[np.bool_]:
     """bool[m], blocks more than half of whose characters are chosen.
 
     Args:
         page: the page.
-        length: int64[r], characters of each run.
-        share: float64[r] or bool[r], the share of them that is chosen.
+        share: float64[r] or bool[r], the share of each run that is chosen.
+        length: int64[r], characters of each run; white space aside by default.
     """
+    if length is None:
+        length = np.fromiter((len("".join(run.split())) for run in page.runs), np.int64, len(page.runs))
     whole = prefix_sums(length)
     chosen = np.concatenate([[0.0], np.cumsum(length * share)])
     begin, end = page.block_run_begin, page.block_run_end

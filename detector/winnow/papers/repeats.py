@@ -13,22 +13,10 @@ import numpy as np
 
 from winnow.counting import html_lengths
 from winnow.hashing import hash_text, inverse_powers, mix, powers
-from winnow.page.parsing import decoded
 from winnow.page.tags import UNSEEN_TEXT, tag_set
 from winnow.page.tree import prefix_sums, within
 from winnow.papers.methods import Labels, parameter
-from winnow.papers.pages import (
-    Detagged,
-    Events,
-    HashCounter,
-    check_enough,
-    covered,
-    is_in_sorted,
-    mostly,
-    mostly_characters,
-    of_blocks,
-)
-from winnow.papers.source_map import NOWHERE, character_offsets, source_map
+from winnow.papers.pages import Detagged, HashCounter, blocks_of_runs, check_enough, elements_of_blocks
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -42,7 +30,41 @@ if TYPE_CHECKING:
     Positions = NDArray[np.int64]
 
 
-# Template-hashes: 64-bit hashes of DOM nodes by tag name, attributes and all that they hold, none of it normalised.
+class Events(NamedTuple):
+    """A page as a sequence of ``2 * n + r`` events: an element opens, a run of text, an element closes.
+
+    Attributes:
+        opens, closes: int64[n], where each element opens and closes.
+        runs: int64[r], where each run of text stands.
+    """
+
+    opens: Positions
+    closes: Positions
+    runs: Positions
+
+    @classmethod
+    def of(cls, page: Page) -> Events:
+        """Lay a page out."""
+        n, r = page.n, len(page.runs)
+        opened_before = np.searchsorted(page.run_begin, np.arange(r), side="right")
+        return cls(
+            opens=2 * np.arange(n) + page.run_begin - page.depth,
+            closes=2 * page.end.astype(np.int64) + page.run_end - page.depth - 1,
+            runs=np.arange(r) + 2 * opened_before - page.depth[page.run_node] - 1,
+        )
+
+    @property
+    def number(self) -> int:
+        """How many there are."""
+        return 2 * len(self.opens) + len(self.runs)
+
+
+def _covered(begin: Positions, end: Positions, length: int) -> NDArray[np.bool_]:
+    """bool[length], which places some of the slices ``[begin, end)`` cover."""
+    change = np.bincount(begin, minlength=length + 1) - np.bincount(end, minlength=length + 1)
+    inside: NDArray[np.bool_] = np.cumsum(change[:length]) > 0
+    return inside
+
 
 _CLOSE: Final = np.uint64(hash_text("</>"))
 _UNSEEN_TEXT: Final = tag_set(*UNSEEN_TEXT)
@@ -61,14 +83,14 @@ def template_hashes(page: Page, events: Events) -> Hashes:
     run = np.fromiter((hash_text(" ".join(text.split())) for text in page.runs), np.uint64, len(page.runs))
     blank = np.fromiter(map(str.isspace, page.runs), bool, len(page.runs))
     run[blank] = 0
-    tokens = np.zeros(len(events), np.uint64)
+    tokens = np.zeros(events.number, np.uint64)
     tokens[events.opens] = _element_tokens(page)
     tokens[events.closes] = _CLOSE
     tokens[events.runs] = run
-    kept = np.ones(len(events), bool)
+    kept = np.ones(events.number, bool)
     kept[events.runs[blank]] = False
     exponent = prefix_sums(kept)
-    sums = np.zeros(len(events) + 1, np.uint64)
+    sums = np.zeros(events.number + 1, np.uint64)
     np.cumsum(tokens * powers(0, int(exponent[-1]) + 1)[exponent[:-1]], out=sums[1:])
     element = mix((sums[events.closes + 1] - sums[events.opens]) * inverse_powers(exponent[events.opens]))
     return np.concatenate([element, run])
@@ -92,9 +114,6 @@ def _direct_text(element: etree._Element) -> str:
     return text and f"\x00\x00{text}"
 
 
-# DOM node hashes in two passes: nodes that a site repeats literally, and what little changes between them.
-
-
 @dataclass(frozen=True)
 class NodeHashes:
     """DOM nodes whose tag, attributes and content occur often enough on the site, each by one hash.
@@ -110,10 +129,9 @@ class NodeHashes:
     ``most_per_page``, occurrences per page above which a node is too common to say anything (20.0, and 0 for no limit).
     With ``least`` 1 and ``least_share`` 0 a whole page is one template, as the paper says.
 
-    Cost: two parses of each page and 8 bytes of memory for each different node of the site; three more parses of a page
-    whose templates are located in its source.
+    Cost: two parses of each page and 8 bytes of memory for each different node of the site.
 
-    When to use: to know the exact bytes of a template, or to be sure that what is cut is the same on other pages to
+    When to use: to be sure that what is cut is the same on other pages to
     the letter. A nonce, a counter or a marked menu entry hides a node; its children are still found.
     """
 
@@ -153,25 +171,8 @@ class NodeHashes:
         return NodeHashTemplate(self, counter.between(least, most), distinct)
 
 
-class SourceTemplate(NamedTuple):
-    """A template in the original source of a page: one node, or siblings and the gaps between them.
-
-    Attributes:
-        begin, end: where it is, in bytes.
-        nodes: number of template nodes that were joined.
-    """
-
-    begin: int
-    end: int
-    nodes: int
-
-
 class NodeHashTemplate:
-    """The template-hashes of a site.
-
-    Attributes:
-        pages: number of different pages that were counted.
-    """
+    """The template-hashes of a site, learned from ``pages`` different pages."""
 
     def __init__(self, method: NodeHashes, hashes: Hashes, pages: int) -> None:
         self.pages = pages
@@ -185,28 +186,13 @@ class NodeHashTemplate:
         """
         page = read.page
         events = Events.of(page)
-        begin, end, _ = self._joined(page, events)
-        inside = covered(begin, end, len(events))
-        return Labels(np.concatenate([inside[events.opens], mostly(page, inside[events.runs])]))
+        begin, end = self._joined(page, events)
+        inside = _covered(begin, end, events.number)
+        return Labels(np.concatenate([inside[events.opens], blocks_of_runs(page, inside[events.runs])]))
 
-    def templates(self, read: SitePage) -> list[SourceTemplate]:
-        """Return the templates of a page by their places in its source, in order.
-
-        Those without a place of their own in the source are left out: an implied element that holds nothing.
-        """
-        page = read.page
-        events = Events.of(page)
-        begin, end, nodes = self._joined(page, events)
-        located = source_map(read.html, page)
-        span = np.full((len(events), 2), NOWHERE, np.int64)
-        span[events.opens] = span[events.closes] = located.element
-        span[events.runs] = located.run
-        found = zip(span[begin, 0].tolist(), span[end - 1, 1].tolist(), nodes.tolist(), strict=True)
-        return sorted(SourceTemplate(*each) for each in found if NOWHERE not in each[:2])
-
-    def _joined(self, page: Page, events: Events) -> tuple[Positions, Positions, Positions]:
-        """First event of each coalesced template, the event behind its last one, and its number of nodes."""
-        known = is_in_sorted(template_hashes(page, events), self._hashes)
+    def _joined(self, page: Page, events: Events) -> tuple[Positions, Positions]:
+        """First event of each coalesced template, and the event behind its last one."""
+        known = np.isin(template_hashes(page, events), self._hashes)
         begin = np.concatenate([events.opens, events.runs])[known]
         end = np.concatenate([events.closes, events.runs])[known] + 1
         parent = np.concatenate([page.parent, page.run_node])[known]
@@ -217,19 +203,14 @@ class NodeHashTemplate:
         topmost[1:] = begin[1:] >= np.maximum.accumulate(end)[:-1]
         begin, end, parent = begin[topmost], end[topmost], parent[topmost]
 
-        html = np.zeros(len(events), np.int64)
+        html = np.zeros(events.number, np.int64)
         html[events.opens], html[events.runs] = html_lengths(page)
         before = prefix_sums(html)
         order = np.lexsort([begin, parent])
         begin, end, parent = begin[order], end[order], parent[order]
         apart = np.ones(len(begin), bool)
         apart[1:] = (parent[1:] != parent[:-1]) | (before[begin[1:]] - before[end[:-1]] > self._gap)
-        first = np.flatnonzero(apart)
-        last = np.flatnonzero(np.append(apart[1:], True)[: len(begin)])
-        return begin[first], end[last], last - first + 1
-
-
-# Text windows in two passes: stretches of detagged text that a site repeats, whatever their markup.
+        return begin[apart], end[np.append(apart[1:], True)[: len(begin)]]
 
 
 @dataclass(frozen=True)
@@ -285,7 +266,8 @@ class TextWindows:
         distinct = 0
         for read in chosen.distinct(progress):
             fragments = _fragments(Detagged(read.page).codes, self.window)
-            fragments = fragments[_sampled(fragments, self.density)]
+            # by the hash: what is counted on one page is counted on all
+            fragments = fragments[fragments % np.uint64(max(self.density, 1)) == 0]
             counter.add(np.unique(fragments) if self.once_per_page else fragments)
             distinct += 1
         pages.skipped.update(chosen.skipped)
@@ -293,26 +275,8 @@ class TextWindows:
         return TextWindowTemplate(self, counter.between(max(self.least, self.share * distinct)), distinct)
 
 
-class TextTemplate(NamedTuple):
-    """A stretch of repeated text on a page.
-
-    Attributes:
-        text: the text, white space collapsed.
-        begin, end: where it is in the source, in bytes, with the markup between its parts; -1 where the source could
-            not be followed.
-    """
-
-    text: str
-    begin: int
-    end: int
-
-
 class TextWindowTemplate:
-    """The frequent fragments of a site.
-
-    Attributes:
-        pages: number of different pages that were counted.
-    """
+    """The frequent fragments of a site, learned from ``pages`` different pages."""
 
     def __init__(self, method: TextWindows, fragments: Hashes, pages: int) -> None:
         self.pages = pages
@@ -321,58 +285,13 @@ class TextWindowTemplate:
 
     def label(self, read: SitePage) -> Labels:
         """Label blocks most of whose characters lie in frequent fragments, and elements of nothing but such blocks."""
-        page = read.page
-        detagged = Detagged(page)
-        inked = self._covered(detagged)[detagged.place]
+        page, detagged = read.page, Detagged(read.page)
+        frequent = np.flatnonzero(np.isin(_fragments(detagged.codes, self._window), self._fragments))
+        inked = _covered(frequent, frequent + self._window, len(detagged.codes))[detagged.place]
         length = np.bincount(detagged.run, minlength=len(page.runs))
         inside = np.bincount(detagged.run, inked, minlength=len(page.runs))
-        blocks = mostly_characters(page, length, inside / np.maximum(length, 1))
-        return Labels(np.concatenate([of_blocks(page, blocks), blocks]))
-
-    def templates(self, read: SitePage) -> list[TextTemplate]:
-        """Return the coalesced fragments of a page and their places in its source, in order."""
-        page = read.page
-        detagged = Detagged(page)
-        change = np.flatnonzero(np.diff(self._covered(detagged).astype(np.int8), prepend=0, append=0))
-        first = np.searchsorted(detagged.place, change[::2])
-        last = np.searchsorted(detagged.place, change[1::2]) - 1
-        where = _Located(read)
-        found = []
-        for begin, end, inked, until in zip(change[::2], change[1::2], first, last, strict=True):
-            if inked <= until:
-                text = detagged.text[begin:end].strip()
-                at = where.byte(detagged.run[inked], detagged.character[inked], after=False)
-                to = where.byte(detagged.run[until], detagged.character[until], after=True)
-                found.append(TextTemplate(text, at, to))
-        return found
-
-    def _covered(self, detagged: Detagged) -> NDArray[np.bool_]:
-        """bool[length of the text], characters in any of the frequent fragments."""
-        frequent = np.flatnonzero(is_in_sorted(_fragments(detagged.codes, self._window), self._fragments))
-        return covered(frequent, frequent + self._window, len(detagged.codes))
-
-
-class _Located:
-    """Places of characters in the source of a page, worked out run by run when asked for."""
-
-    def __init__(self, read: SitePage) -> None:
-        self._read = read
-        self._encoding = decoded(read.html)[0]
-        self._runs = source_map(read.html, read.page).run
-        self._offsets: dict[int, list[int] | None] = {}
-
-    def byte(self, run: int, character: int, *, after: bool) -> int:
-        """Byte at which a character begins, or the one after it; the border of the run where that cannot be told."""
-        begin, end = self._runs[run].tolist()
-        if begin == NOWHERE:
-            return NOWHERE
-        if run not in self._offsets:
-            text = self._read.page.runs[run]
-            self._offsets[run] = character_offsets(self._read.html[begin:end], text, self._encoding)
-        offsets = self._offsets[run]
-        if offsets is None:
-            return int(end if after else begin)
-        return int(begin + offsets[character - int(self._read.page.run_offset[run]) + after])
+        blocks = blocks_of_runs(page, inside / np.maximum(length, 1), length)
+        return Labels(np.concatenate([elements_of_blocks(page, blocks), blocks]))
 
 
 def _fragments(codes: NDArray[np.uint32], window: int) -> Hashes:
@@ -384,9 +303,3 @@ def _fragments(codes: NDArray[np.uint32], window: int) -> Hashes:
     np.cumsum(mix(codes.astype(np.uint64) + np.uint64(1)) * powers(0, length), out=sums[1:])
     begin = np.arange(length - window + 1)
     return mix((sums[begin + window] - sums[begin]) * inverse_powers(begin))
-
-
-def _sampled(hashes: Hashes, density: int) -> NDArray[np.bool_]:
-    """bool, fragments whose hash is zero modulo the density, so that it is the same ones on every page."""
-    sampled: NDArray[np.bool_] = hashes % np.uint64(max(density, 1)) == 0
-    return sampled

@@ -185,5 +185,5 @@ def describe_labels(method: str) -> str:
     """What model cards say of the labels of a method."""
     if method == SITE_LEVEL_METHOD:
         return SITE_LEVEL
-    finds = METHODS[method].description
+    finds = METHODS[method][1]
     return f"`{method}`, no human ones: template is what the method finds ({finds}), content what one page has"

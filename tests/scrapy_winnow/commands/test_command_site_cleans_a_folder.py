@@ -47,15 +47,6 @@ def test_text_html_and_labels_of_every_page_are_written(
         assert labels["blocks"][-1]["path"] == "/html/body/div[2]/p"
         assert "/html/body/div[1]" in labels["elements"] or "/html/body/div[1]/ul" in labels["elements"]
         assert 0.3 < labels["template_share"] < 0.7
-        source = (folder / page).read_bytes()
-        places = [source[begin:end].decode() for begin, end in labels["places"] or []]
-        if name == "node-hashes":
-            assert places == [f"<div id=menu><ul>{MENU}</ul></div>"]
-        elif name == "text-windows":
-            (place,) = places
-            assert MENU[60:-60] in place
-        else:
-            assert labels["places"] is None
     head, row = capsys.readouterr().out.splitlines()
     assert head.split() == ["pages", "learned", "from", "text", "cut", "nodes", "cut"]
     assert row.split()[:3] == ["all", "12", "12"]

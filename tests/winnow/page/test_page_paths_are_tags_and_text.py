@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from winnow.page.page import Page
-from winnow.papers.mdl import PathSets, essential_paths, mode_supports, path_hashes
+from winnow.papers.mdl import PathSets, dom_paths, essential_paths, mode_supports
 
 TREES = st.recursive(
     st.sampled_from(["red", "blue", "long words"]),
@@ -39,14 +39,14 @@ def test_units_have_one_hash_when_their_paths_are_the_same(trees):
     for tree in trees:
         page = Page.parse(f"<html><body>{_html(tree)}</body></html>")
         names += _named_paths(page)
-        hashes += path_hashes(page).tolist()
+        hashes += dom_paths(page).tolist()
     assert len(set(zip(names, hashes, strict=True))) == len(set(names)) == len(set(hashes))
 
 
 def test_attributes_and_places_say_nothing():
     one = Page.parse("<body><ul><li class=a>first<li id=b>second</ul></body>")
     other = Page.parse("<body><ul class=x><li>second<li>first</ul></body>")
-    assert set(path_hashes(one).tolist()) == set(path_hashes(other).tolist())
+    assert set(dom_paths(one).tolist()) == set(dom_paths(other).tolist())
 
 
 def _sets(*documents):

@@ -9,14 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from winnow.page.page import Page
-from winnow.papers.menu_mapping import EQUALITIES, Profile, equality_of, mapped_units, template_of
-from winnow.papers.menu_search import (
-    VARIANTS,
-    MenuSearch,
-    SubdigraphSearch,
-    search_menu,
-    site_links,
-)
+from winnow.papers.menu_mapping import EQUALITIES, Equality, Profile, mapped_units, template_of
+from winnow.papers.menu_search import MenuSearch, SubdigraphSearch, search_menu, site_links
 from winnow.papers.menus import template_page
 from winnow.papers.methods import method
 from winnow.papers.pages import SiteError, SitePages
@@ -210,7 +204,7 @@ def _recursive_etdm(one, other, equal):
 @given(DOCUMENTS, DOCUMENTS, st.sampled_from(EQUALITIES), st.sampled_from([0.3, 0.5, 0.8]))
 def test_the_mapping_is_that_of_the_recursion(one, other, name, threshold):
     first, second = _tree_page(one), _tree_page(other)
-    equal = equality_of(name, threshold)
+    equal = Equality(name, threshold)
     mapped = mapped_units(Profile.of(first), Profile.of(second), equal)
     assert set(np.flatnonzero(mapped).tolist()) == _recursive_etdm(first, second, equal)
 
@@ -218,7 +212,7 @@ def test_the_mapping_is_that_of_the_recursion(one, other, name, threshold):
 @settings(max_examples=15, deadline=None)
 @given(DOCUMENTS, st.lists(DOCUMENTS, min_size=1, max_size=3), st.sampled_from(EQUALITIES))
 def test_the_template_is_what_is_mapped_to_all_pages(key_page, others, name):
-    equal = equality_of(name)
+    equal = Equality(name)
     key, pages = _tree_page(key_page), [_tree_page(other) for other in others]
     template = template_of(Profile.of(key), [Profile.of(page) for page in pages], equal)
     expected = set.intersection(*(_recursive_etdm(key, page, equal) for page in pages))
@@ -234,7 +228,7 @@ def _mapped_tags(one, other, equality):
 def test_states_in_class_names_make_no_difference():
     one = "<body><ul><li class='item current'>x</li></ul></body>"
     other = "<body><ul><li class='item'>x</li></ul></body>"
-    assert _mapped_tags(one, other, equality_of("attributes")) == ["html", "body", "ul", "li"]
+    assert _mapped_tags(one, other, Equality("attributes")) == ["html", "body", "ul", "li"]
 
 
 def test_what_stands_under_another_ancestor_is_found_by_what_it_says():
@@ -242,7 +236,7 @@ def test_what_stands_under_another_ancestor_is_found_by_what_it_says():
     key = Page.parse(f"<body><div class=a><h1>Sea</h1></div>{foot}<i>Hi</i></body>", "https://a.example/1")
     wrapped = f"<body><section id=all><div class=b><h1>Land</h1></div>{foot}<i>Hi</i></section></body>"
     other = Profile.of(Page.parse(wrapped, "https://a.example/2"))
-    weighted, tags = equality_of("weighted"), [str(element.tag) for element in key.elements]
+    weighted, tags = Equality("weighted"), [str(element.tag) for element in key.elements]
     exact = template_of(Profile.of(key), [other], weighted)
     assert [tags[index] for index in np.flatnonzero(exact[: key.n])] == ["html", "body"]
     anywhere = template_of(Profile.of(key), [other], weighted, 10)
@@ -329,7 +323,7 @@ def _linked_site(topology):
 def test_menu_pages_are_loaded_one_by_one_until_enough_link_to_each_other():
     site = _linked_site({"": "abcdef", "a": "x", "b": "cd", "c": "bd", "d": "bc", "e": "bcd", "f": ""})
     asked = []
-    search = MenuSearch(site["http://a.example/"], 3, variant=VARIANTS["paper"])
+    search = MenuSearch(site["http://a.example/"], 3, variant="paper")
     search_menu(search, lambda url: asked.append(url[-1]) or site[url])
     assert list(search.found) == ["a.example/b", "a.example/c", "a.example/d"]
     assert asked == ["a", "b", "c", "d"]

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from winnow.page.page import Page
-from winnow.papers.labelling import labelled_pages
-from winnow.papers.methods import METHODS, Labels, method, method_type, parameter, parameters_of
+from winnow.papers.methods import METHODS, Labels, labelled_pages, method, method_type, parameter, parameters_of
 from winnow.papers.pages import SiteError, SitePage, SitePages, whole_elements
 
 
@@ -164,8 +163,7 @@ def test_pictures_go_with_the_text_around_them():
         ("node-hashes", {"least": 0}),
         ("node-hashes", {"gap": -1}),
         ("node-hashes", {"most_per_page": 0.01}),
-        ("text-windows", {"window": 0}),
-        ("text-windows", {"sample": -1}),
+        *(("text-windows", wrong) for wrong in ({"window": 0}, {"least": 0}, {"density": -1}, {"sample": -1})),
         ("site-independent-blocks", {"share": 1.5}),
         ("site-independent-blocks", {"least": 1}),
         ("clusters", {"least_support": 1.5}),

@@ -1,15 +1,11 @@
-"""Site-independent blocks: which are template, which content, and cuts of features by description length."""
+"""Site-independent blocks: which are template, and which content."""
 
-import math
-
-import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from winnow.page.page import Page
 from winnow.papers.pages import SitePages
-from winnow.papers.site_independent import SiteIndependentBlocks, mdl_cuts
+from winnow.papers.site_independent import SiteIndependentBlocks
 
 NOTICE = "All articles of this paper may be printed for private use only."
 PAIR = "Two pages of this site have this sentence, and no more of them."
@@ -41,14 +37,6 @@ def test_repeated_blocks_are_template_and_unique_ones_content() -> None:
     blocks = slice(read.page.n, None)
     assert labels.template[blocks].tolist() == [True, False, False]
     assert labels.content[blocks].tolist() == [False, True, True]
-
-
-def test_examples_are_template_blocks_and_the_topmost_content() -> None:
-    pages = site(*(document(k) for k in range(10)))
-    page = pages.read(3).page
-    elements, template = SiteIndependentBlocks().learn(pages).examples(page)
-    names = [page.elements[number].get("id") or page.elements[number].tag for number in elements.tolist()]
-    assert list(zip(names, template.tolist(), strict=True)) == [("foot", True), ("small", True), ("around", False)]
 
 
 def test_blocks_of_a_few_pages_are_neither_and_keep_what_is_around_them_from_being_content() -> None:
@@ -107,39 +95,3 @@ def test_labels_follow_from_the_page_counts(shared: list[list[int]]) -> None:
             df = 1 if name == "own" else sum(int(name[1:]) in chosen for chosen in shared)
             assert labels.template[number] == (df >= max(4, 0.1 * len(shared)))
             assert labels.content[number] == (df == 1)
-
-
-def entropy(labels: list[bool]) -> float:
-    shares = [labels.count(kind) / len(labels) for kind in set(labels)]
-    return -sum(share * math.log2(share) for share in shares)
-
-
-def by_definition(pairs: list[tuple[float, bool]]) -> list[float]:
-    """The paper's recursion, written down literally."""
-    pairs = sorted(pairs)
-    values, labels = [value for value, _ in pairs], [label for _, label in pairs]
-    n = len(pairs)
-    best = None
-    for at in range(1, n):
-        if values[at - 1] < values[at]:
-            left, right = labels[:at], labels[at:]
-            information = (at * entropy(left) + (n - at) * entropy(right)) / n
-            if best is None or information < best[0] - 1e-12:
-                best = (information, at)
-    if best is None:
-        return []
-    information, at = best
-    left, right = labels[:at], labels[at:]
-    k, k1, k2 = len(set(labels)), len(set(left)), len(set(right))
-    delta = math.log2(3**k - 2) - (k * entropy(labels) - k1 * entropy(left) - k2 * entropy(right))
-    if entropy(labels) - information <= (math.log2(n - 1) + delta) / n:
-        return []
-    return [*by_definition(pairs[:at]), (values[at - 1] + values[at]) / 2, *by_definition(pairs[at:])]
-
-
-@settings(max_examples=25, deadline=None)
-@given(st.lists(st.tuples(st.integers(0, 12), st.booleans()), min_size=2, max_size=60))
-def test_cuts_are_those_of_the_definition(pairs: list[tuple[int, bool]]) -> None:
-    values = np.array([value for value, _ in pairs], float)
-    label = np.array([label for _, label in pairs])
-    assert mdl_cuts(values, label).tolist() == pytest.approx(by_definition([(float(v), b) for v, b in pairs]))
