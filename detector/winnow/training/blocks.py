@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from multiprocessing import get_context
-from typing import TYPE_CHECKING, Final, Self, TypeVar
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 from scipy.optimize import minimize
@@ -27,10 +25,10 @@ from winnow.training.evaluation import read_gold
 from winnow.training.examples import label_gold_pages, label_sites
 from winnow.training.gold import FOLDS, aligner, folds, gold_examples, source_of
 from winnow.training.marked import label_marked_pages
-from winnow.training.networks import STEPS, Recipe, train_block_model
+from winnow.training.networks import RECIPE, STEPS, Recipe, train_block_model
 from winnow.training.report import GOLD_LABELS, SITE_LABELS, Method, Metrics, Trained
 from winnow.training.site_evidence import marked_examples
-from winnow.training.sites import SITE_LEVEL_LIMITS, SITE_LEVEL_METHOD, describe_labels
+from winnow.training.sites import SITE_LEVEL_LIMITS, SITE_LEVEL_METHOD, describe_labels, map_in_processes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -109,89 +107,61 @@ _SHIFTS: Final = -3.0, 3.0
 _EPSILON: Final = 1e-6
 
 
-@dataclass(frozen=True, slots=True)
-class Calibration:
-    """What becomes of a network's logit of content: ``scale * logit - shift``.
+def calibration_of(model: BlockModel, pages: Sequence[BlockPage]) -> tuple[float, float]:
+    """Find scale and shift of a network's logits, ``scale * logit - shift``, that make its scores most likely.
 
-    Attributes:
-        scale: above 0; below 1 it makes a network less certain.
-        shift: above 0 it makes more of a page template.
+    A scale below 1 makes a network less certain, a shift above 0 makes more of a page template.
+
+    Args:
+        model: whose networks they are for.
+        pages: of sources that it has not seen. Every source counts the same, and every page of one; without labels of
+            both kinds nothing is changed.
     """
+    judged = [page for page in pages if page.mass[page.labelled].sum() > 0]
+    number = Counter(page.source for page in judged)
+    logits, content, weights = [], [], []
+    for page in judged:
+        labelled, mass = page.labelled, page.mass
+        probability = model.content_probability(page.matrix(model.tables), page.windows)[labelled]
+        logits.append(log_odds(probability, _EPSILON))
+        content.append(page.content[labelled] > 0.5)
+        weights.append(mass[labelled] / (mass[labelled].sum() * number[page.source] * len(number)))
+    if not judged or len(np.unique(np.concatenate(content))) < 2:
+        return 1.0, 0.0
+    logit, sign, weight = np.concatenate(logits), np.where(np.concatenate(content), 1, -1), np.concatenate(weights)
 
-    scale: float = 1.0
-    shift: float = 0.0
+    def loss(scale_and_shift: Floats) -> float:
+        scale, shift = scale_and_shift
+        return float(weight @ np.logaddexp(0, -sign * (scale * logit - shift)))
 
-    @classmethod
-    def of(cls, model: BlockModel, pages: Sequence[BlockPage]) -> Self:
-        """Find what makes a model's scores most likely on pages of sources that it has not seen.
-
-        Every source counts the same, and every page of one. Without labels of both kinds nothing is changed.
-        """
-        judged = [page for page in pages if page.mass[page.labelled].sum() > 0]
-        number = Counter(page.source for page in judged)
-        logits, content, weights = [], [], []
-        for page in judged:
-            labelled, mass = page.labelled, page.mass
-            probability = model.content_probability(page.matrix(model.tables), page.windows)[labelled]
-            logits.append(log_odds(probability, _EPSILON))
-            content.append(page.content[labelled] > 0.5)
-            weights.append(mass[labelled] / (mass[labelled].sum() * number[page.source] * len(number)))
-        if not judged or len(np.unique(np.concatenate(content))) < 2:
-            return cls()
-        logit, sign, weight = np.concatenate(logits), np.where(np.concatenate(content), 1, -1), np.concatenate(weights)
-
-        def loss(scale_and_shift: Floats) -> float:
-            scale, shift = scale_and_shift
-            return float(weight @ np.logaddexp(0, -sign * (scale * logit - shift)))
-
-        scale, shift = minimize(loss, (1.0, 0.0), bounds=(_SCALES, _SHIFTS)).x.tolist()
-        return cls(scale, shift)
-
-    def applied(self, model: BlockModel) -> BlockModel:
-        """Write it into the last layer of every network."""
-        scale, shift = np.float32(self.scale), np.float32(self.shift)
-        networks = [
-            replace(
-                network,
-                output_weight=network.output_weight * scale,
-                output_bias=network.output_bias * scale - shift,
-            )
-            for network in model.networks
-        ]
-        return BlockModel.of(model.tables, model.mean, model.scale, networks, decision=model.decision)
+    scale, shift = minimize(loss, (1.0, 0.0), bounds=(_SCALES, _SHIFTS)).x.tolist()
+    return scale, shift
 
 
-_Result = TypeVar("_Result")
+def calibrated(model: BlockModel, calibration: tuple[float, float]) -> BlockModel:
+    """Write a calibration into the last layer of every network."""
+    scale, shift = map(np.float32, calibration)
+    networks = [
+        replace(each, output_weight=each.output_weight * scale, output_bias=each.output_bias * scale - shift)
+        for each in model.networks
+    ]
+    return BlockModel.of(model.tables, model.mean, model.scale, networks, decision=model.decision)
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class CrossValidated:
-    """A model, and the models that it is measured by.
-
-    Attributes:
-        model: trained on everything.
-        without: for each fold, trained and taught to decide without it.
-        fold_of: the fold of every source.
-        metrics: of the models without a fold on that fold, by kind of labels.
-    """
-
-    model: BlockModel
-    without: tuple[BlockModel, ...]
-    fold_of: dict[str, int]
-    metrics: dict[str, Metrics]
+_ByFolds: TypeAlias = "tuple[BlockModel, list[BlockModel], dict[str, int], dict[str, Metrics]]"
 
 
 def cross_validate(
     examples: Sequence[GoldExample],
     gold: Sequence[BlockPage],
     sites: Sequence[BlockPage],
-    *,
-    marked: Sequence[BlockPage] = (),
+    marked: Sequence[BlockPage],
     fit: Callable[..., BlockModel],
+    *,
     seed: int = 0,
     processes: int = 1,
     progress: Progress | None = None,
-) -> CrossValidated:
+) -> _ByFolds:
     """Train without each fold, learn from what these models say of their folds what to decide, and train on everything.
 
     Args:
@@ -204,29 +174,39 @@ def cross_validate(
         processes: worker processes that clean pages.
         progress: called for each step that begins.
 
+    Returns:
+        The model that is trained on everything; for each fold one that is trained and taught to decide without it; the
+        fold of every source; and the metrics of the models without a fold on that fold, by kind of labels.
+
     Raises:
         ValueError: the sources are too few, or a fold leaves no labels of both kinds.
     """
     fold_of = folds(examples, {page.source for page in [*sites, *marked]}, seed)
+    in_folds = [[example for example in examples if fold_of[example.source] == fold] for fold in range(FOLDS)]
+
+    def parted(pages: Sequence[BlockPage], fold: int, *, inside: bool) -> list[BlockPage]:
+        return [page for page in pages if (fold_of[page.source] == fold) == inside and not (inside and page.copy)]
+
     steps = Steps(progress, FOLDS + 1)
     fitted: list[BlockModel] = []
-    looked_at: list[PageOfKind] = []
-    in_folds = [[example for example in examples if fold_of[example.source] == fold] for fold in range(FOLDS)]
+    looked_at: list[tuple[int, PageOfKind]] = []
     for fold, own in enumerate(in_folds):
         steps.of = f"without fold {fold}"
-        seen = [_outside_fold(pages, fold_of, fold) for pages in (gold, sites, marked)]
+        seen = [parted(pages, fold, inside=False) for pages in (gold, sites, marked)]
         fitted.append(fit(seen[0], seen[1], marked=seen[2], on_step=steps))
-        for found in _mapped(pages_of_kind, own, fitted[fold], fold, processes):
-            looked_at += found
-    kinds = [learn_kinds([page for page in looked_at if page.fold != fold]) for fold in range(FOLDS)]
+        for found in map_in_processes(partial(pages_of_kind, model=fitted[fold]), own, processes, chunk=16):
+            looked_at += ((fold, page) for page in found)
+    kinds = [learn_kinds([page for of, page in looked_at if of != fold]) for fold in range(FOLDS)]
     without = [with_decision(model, LearnedDecision(head, UNTAUGHT)) for model, head in zip(fitted, kinds, strict=True)]
     measured = [
         (example.collection, fold, *measure)
         for fold, own in enumerate(in_folds)
-        for example, measure in zip(own, _mapped(text_f1, own, without[fold], fold, processes), strict=True)
+        for example, measure in zip(
+            own, map_in_processes(partial(text_f1, model=without[fold]), own, processes, chunk=16), strict=True
+        )
     ]
 
-    def confidence(other_than: int) -> NDArray[np.float64]:
+    def confidence(other_than: int) -> Floats:
         collections, _, f1, inputs = zip(*(row for row in measured if row[1] != other_than), strict=True)
         return learn_confidence(collections, f1, inputs)
 
@@ -234,40 +214,16 @@ def cross_validate(
         with_decision(model, LearnedDecision(head, confidence(fold)))
         for fold, (model, head) in enumerate(zip(fitted, kinds, strict=True))
     ]
+    mean_f1 = float(np.mean([f1 for _, _, f1, _ in measured]))
     metrics = {
-        GOLD_LABELS: measure_models(
-            [(model, _in_fold(gold, fold_of, fold)) for fold, model in enumerate(without)],
-            float(np.mean([f1 for _, _, f1, _ in measured])),
-        ),
-        SITE_LABELS: measure_models([(model, _in_fold(sites, fold_of, fold)) for fold, model in enumerate(without)]),
+        labels: measure_models([(model, parted(pages, fold, inside=True)) for fold, model in enumerate(without)], f1)
+        for labels, pages, f1 in ((GOLD_LABELS, gold, mean_f1), (SITE_LABELS, sites, None))
     }
     steps.of = "for the weights"
-    decision = LearnedDecision(learn_kinds(looked_at), confidence(FOLDS))
+    decision = LearnedDecision(learn_kinds([page for _, page in looked_at]), confidence(FOLDS))
     model = with_decision(fit(gold, sites, marked=marked, on_step=steps), decision)
     steps.finish()
-    return CrossValidated(model, tuple(without), fold_of, {of: row for of, row in metrics.items() if row is not None})
-
-
-def _in_fold(pages: Sequence[BlockPage], fold_of: dict[str, int], fold: int) -> list[BlockPage]:
-    return [page for page in pages if fold_of[page.source] == fold and not page.copy]
-
-
-def _outside_fold(pages: Sequence[BlockPage], fold_of: dict[str, int], fold: int) -> list[BlockPage]:
-    return [page for page in pages if fold_of[page.source] != fold]
-
-
-def _mapped(
-    work: Callable[..., _Result],
-    examples: Sequence[GoldExample],
-    model: BlockModel,
-    fold: int,
-    processes: int,
-) -> list[_Result]:
-    one = partial(work, model=model, fold=fold)
-    if processes == 1:
-        return list(map(one, examples))
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-        return list(pool.map(one, examples, chunksize=16))
+    return model, without, fold_of, {labels: row for labels, row in metrics.items() if row is not None}
 
 
 _BY_FOLDS: Final = """\
@@ -295,7 +251,7 @@ def train_blocks(
     seed: int = 0,
     processes: int = 1,
     progress: Progress | None = None,
-    recipe: Recipe | None = None,
+    recipe: Recipe = RECIPE,
 ) -> Trained:
     """Train the ``blocks`` model: without some of the sources, for the metrics, and on all, for the weights.
 
@@ -331,23 +287,14 @@ def train_blocks(
     if marks:
         domains = {source_of(page) for file in gold for page in read_gold(file)}
         marked = label_marked_pages(sites, seed=seed, leave_out=domains, processes=processes, progress=progress)
-    recipe = recipe or Recipe()
     fit = partial(train_block_model, seed=seed, recipe=recipe)
     if gold_list:
-        fitted = cross_validate(
-            gold_list,
-            gold_pages,
-            site_pages,
-            marked=marked,
-            fit=fit,
-            seed=seed,
-            processes=processes,
-            progress=progress,
+        model, fold_models, fold_of, metrics = cross_validate(
+            gold_list, gold_pages, site_pages, marked, fit, seed=seed, processes=processes, progress=progress
         )
-        model, metrics, fold_models, fold_of = fitted.model, fitted.metrics, fitted.without, fitted.fold_of
     else:
         model, metrics = _without_gold(site_pages, marked, fit, seed, progress)
-        fold_models, fold_of = (), {}
+        fold_models, fold_of = [], {}
     return Trained(
         model,
         sites=len(sites),
@@ -378,10 +325,10 @@ def _without_gold(
     half = held_out[::2]
     halves = [[page for page in unseen if (page.source in half) == first] for first in (True, False)]
     pairs = zip(halves, reversed(halves), strict=True)  # measured on sites that it was not calibrated on either
-    metrics = measure_models([(Calibration.of(model, others).applied(model), own) for own, others in pairs])
-    calibration = Calibration.of(model, unseen)
+    metrics = measure_models([(calibrated(model, calibration_of(model, others)), own) for own, others in pairs])
+    calibration = calibration_of(model, unseen)
     steps.of = "for the weights"
-    model = calibration.applied(fit([], sites, marked=marked, on_step=steps))
+    model = calibrated(fit([], sites, marked=marked, on_step=steps), calibration)
     steps.finish()
     return model, {SITE_LABELS: metrics} if metrics is not None else {}
 

@@ -20,7 +20,8 @@ from winnow.evidence.comments import NamedComments
 from winnow.features.blocks import BlockFeatures, features_of
 from winnow.page.page import Page, PageTooLarge
 from winnow.training.evaluation import read_gold
-from winnow.training.gold import content_fractions
+from winnow.training.examples import block_mass
+from winnow.training.gold import content_fractions, registrable_domain
 from winnow.training.sites import find_sites
 
 if TYPE_CHECKING:
@@ -78,11 +79,8 @@ class CommentPage:
 
     @property
     def mass(self) -> NDArray[np.float64]:
-        """float64[m], part of each block in its page: half by its words, half by their root; adds up to 1."""
-        words = self.features.words
-        by_root, by_words = (part / max(float(part.sum()), 1e-9) for part in (np.sqrt(words), words))
-        mass: NDArray[np.float64] = (by_root + by_words) / 2
-        return mass
+        """float64[m], part of each block in its page; adds up to 1."""
+        return block_mass(self.features.words)
 
 
 def comment_page(page: Page, source: str, *, forum: bool, content: NDArray[np.float64] | None = None) -> CommentPage:
@@ -94,26 +92,14 @@ def comment_page(page: Page, source: str, *, forum: bool, content: NDArray[np.fl
         forum: whether it is one of a forum.
         content: float64[m], share of each block that is in the gold text, where there is one.
     """
-    names = NamedComments.of(page)
-    features = features_of(page)
-    return CommentPage(
-        source=source,
-        static=static_features(page, features),
-        features=features,
-        comment=_labels(page, names, features.words, forum=forum, content=content),
-        named=names.comment,
-        texts=page.block_texts(),
-        forum=forum,
-    )
+    names, features = NamedComments.of(page), features_of(page)
+    label = _labels(page, names, features.words, forum, content)
+    static = static_features(page, features)
+    return CommentPage(source, static, features, label, names.comment, page.block_texts(), forum)
 
 
 def _labels(
-    page: Page,
-    names: NamedComments,
-    words: NDArray[np.float64],
-    *,
-    forum: bool,
-    content: NDArray[np.float64] | None,
+    page: Page, names: NamedComments, words: NDArray[np.float64], forum: bool, content: NDArray[np.float64] | None
 ) -> NDArray[np.float32]:
     label = np.full(page.m, np.nan, np.float32)
     in_named = words[names.comment].sum()
@@ -122,7 +108,11 @@ def _labels(
         return label
     if in_named >= MIN_WORDS or words[names.thread].sum() >= 2 * MIN_WORDS:
         label[~names.thread] = 0
-    elif not _may_have_some(page):
+    elif not any(
+        _UNNAMED.search(value)
+        for name in ("class", "id", "itemtype", "itemprop")
+        for value in page.attributes.named(name)
+    ):
         label[:] = 0
     if in_named >= MIN_WORDS:
         control = np.fromiter((_CONTROL.fullmatch(text) is not None for text in page.block_texts()), bool, page.m)
@@ -131,13 +121,6 @@ def _labels(
         label[(content > _GOLD) & ~names.comment] = 0
     label[names.form] = 0
     return label
-
-
-def _may_have_some(page: Page) -> bool:
-    table = page.attributes
-    return any(
-        _UNNAMED.search(value) for name in ("class", "id", "itemtype", "itemprop") for value in table.named(name)
-    )
 
 
 def without_repeats(pages: Sequence[CommentPage]) -> list[CommentPage]:
@@ -159,13 +142,9 @@ def without_repeats(pages: Sequence[CommentPage]) -> list[CommentPage]:
     return result
 
 
-# Gathers pages for the comments head: gold pages, and some pages of every site of a folder.
-
 MAX_WITH_THREAD: Final = 15
-"""Most pages of a site that have a thread."""
-
 MAX_WITHOUT_THREAD: Final = 5
-"""Most pages of a site that have none."""
+"""Most pages of a site with and without a thread."""
 
 FORUM: Final = "forum"
 """Kind of a gold page, and genre of a site, whose posts are the content."""
@@ -183,9 +162,6 @@ def pages_of_gold(file: Path, leave_out: Collection[str] = ()) -> list[CommentPa
         ImportError: rapidfuzz or tldextract is not installed.
         ValueError: the file is malformed.
     """
-    from tldextract import TLDExtract  # noqa: PLC0415  (training only)
-
-    suffixes = TLDExtract(suffix_list_urls=(), cache_dir=None)
     with file.open(encoding="utf-8") as lines:
         rows = {str(row.get("id") or row["page"]): row for row in map(json.loads, lines)}
     found = []
@@ -197,8 +173,7 @@ def pages_of_gold(file: Path, leave_out: Collection[str] = ()) -> list[CommentPa
             page = Page.parse((file.parent / "html" / f"{gold.page_id}.html").read_bytes())
         except PageTooLarge:
             continue
-        host = row.get("site") or (gold.url or "").partition("//")[2].partition("/")[0] or gold.page_id
-        source = suffixes(host).top_domain_under_public_suffix or host
+        source = registrable_domain(f"//{row['site']}" if row.get("site") else gold.url) or gold.page_id
         content = content_fractions(page.block_texts(), gold.text)
         found.append(comment_page(page, source, forum=gold.page_type == FORUM, content=content))
     return found

@@ -25,6 +25,7 @@ from winnow.models.networks import standardise
 from winnow.training.comment_examples import pages_of_gold, pages_of_sites, without_repeats
 from winnow.training.examples import deal_folds, stack_features
 from winnow.training.networks import TrainingSet, fit
+from winnow.training.report import write_card
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -39,6 +40,10 @@ if TYPE_CHECKING:
 
 STACKING_FOLDS: Final = 3
 """The word odds that a page is learned from are of the pages of the other folds."""
+
+_SMOOTHING: Final = 2.0  # pages that say what the prior says, added to every word
+_SPREAD: Final = 20.0  # a word votes for a page in full from a twentieth of its mass on
+_CLIP: Final = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +74,7 @@ class CommentRecipe:
 
 
 def train_comment_head(
-    pages: Sequence[CommentPage], *, seed: int = 0, recipe: CommentRecipe | None = None
+    pages: Sequence[CommentPage], *, seed: int = 0, recipe: CommentRecipe = CommentRecipe()
 ) -> CommentHead:
     """Train on labelled pages.
 
@@ -81,8 +86,7 @@ def train_comment_head(
     Raises:
         ValueError: there are no pages with comments, or none of a forum, or no others.
     """
-    recipe = recipe or CommentRecipe()
-    pages = [page for page in pages if len(page.texts)]
+    pages = [page for page in pages if page.texts]
     if not any(page.has_thread for page in pages) or len({page.forum for page in pages}) < 2:
         raise ValueError("pages with comments, pages of forums and other pages are needed")
     weight = _page_weights(pages, recipe)
@@ -149,10 +153,6 @@ def word_odds(pages: Sequence[CommentPage], weight: Floats, min_sources: int) ->
     return np.where(known, odds, 0).astype(np.float16).astype(np.float32)
 
 
-_SMOOTHING: Final = 2.0  # pages that say what the prior says, added to every word
-_SPREAD: Final = 20.0  # a word votes for a page in full from a twentieth of its mass on
-
-
 def _fit_forum_regression(
     pages: Sequence[CommentPage], matrices: Sequence[Matrix], recipe: CommentRecipe
 ) -> tuple[Matrix, Matrix, Matrix]:
@@ -180,8 +180,6 @@ def _fit_forum_regression(
     weight = np.concatenate([of_page, of_names * (here - away), [bias]])
     return mean, scale, weight.astype(np.float32)
 
-
-_CLIP: Final = 4.0
 
 # Measures the comments head on sources that it has not seen, with the names of comments hidden and shown.
 
@@ -235,7 +233,7 @@ def compare_with_labels(pages: Iterable[CommentPage], found: Iterable[NDArray[np
 
 
 def cross_validate_head(
-    pages: Sequence[CommentPage], *, seed: int = 0, recipe: CommentRecipe | None = None
+    pages: Sequence[CommentPage], *, seed: int = 0, recipe: CommentRecipe = CommentRecipe()
 ) -> tuple[CommentMetrics, CommentMetrics]:
     """Measure heads trained without a fifth of the sources each, on that fifth, with every block taken for a story.
 
@@ -267,8 +265,6 @@ def _find_comments(head: CommentHead, page: CommentPage, named: NDArray[np.bool_
     return threads(prediction, named, page.texts, features.words, unlinked_words(features), np.zeros(len(page.texts)))
 
 
-# Writes the card of a comments head: what it was made of, by which command, and what it can do.
-
 _WHAT: Final = "Tells the text blocks that readers wrote below a story from the story and from template, by their look."
 
 _LABELS: Final = (
@@ -279,46 +275,6 @@ _LABELS: Final = (
 _LIMITS: Final = """\
 Most threads that it has learned from are English ones of WordPress, Substack, Drupal and a few dozen other systems;
 where a thread is neither named nor dated it is not found. Reviews in the manner of comments are comments to it."""
-
-
-def comments_card(
-    head: CommentHead,
-    pages: Sequence[CommentPage],
-    figures: tuple[CommentMetrics, CommentMetrics] | None,
-    *,
-    command: str,
-    date: datetime.date,
-    sources: str = "",
-) -> str:
-    """Write a card as Markdown.
-
-    Args:
-        head: what was trained.
-        pages: what on.
-        figures: with names hidden and with names shown, if they were measured.
-        command: the command that makes it again.
-        date: when it was made.
-        sources: whom the training data is from, as Markdown; left out if empty.
-    """
-    with_threads = sum(page.has_thread for page in pages)
-    origins = len({page.source for page in pages})
-    rows = [
-        ("version", f"`{head.version}`"),
-        ("made on", date.isoformat()),
-        ("made by", f"`{command}`"),
-        ("data", f"{len(pages):,} pages of {origins:,} sources, {with_threads:,} pages with comments"),
-        ("labels", _LABELS),
-    ]
-    parts = [
-        "# Model `comments`",
-        _WHAT,
-        "\n".join(["| | |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows)]),
-        *([_metrics_section(*figures)] if figures else []),
-        f"## Limits\n\n{_LIMITS}",
-    ]
-    if sources.strip():
-        parts.append(f"## Sources of the training data\n\n{sources.strip()}")
-    return "\n\n".join(parts) + "\n"
 
 
 def _metrics_section(hidden: CommentMetrics, shown: CommentMetrics) -> str:
@@ -333,11 +289,8 @@ def _metrics_section(hidden: CommentMetrics, shown: CommentMetrics) -> str:
     return "\n".join(lines)
 
 
-# ``python -m winnow.training.comments``: train the comments head, measure it by folds, and write it with its card.
-
-
 def main() -> None:
-    """Train."""
+    """Train the comments head, measure it by folds, and write it with its card."""
     parser = argparse.ArgumentParser(prog="python -m winnow.training.comments", description="Train the comments head.")
     parser.add_argument("sites", type=Path, nargs="*", metavar="SITES_DIR", help="folder with one folder a site")
     parser.add_argument("--gold", type=Path, action="append", default=[], metavar="FILE", help="gold pages, .jsonl")
@@ -364,25 +317,32 @@ def main() -> None:
         _log("trains by folds, for the figures")
         figures = cross_validate_head(pages, seed=options.seed)
     head.save(options.output)
-    card = comments_card(
-        head,
-        pages,
-        figures,
-        command=_command(options),
-        date=datetime.date.today(),
-        sources="\n".join(file.read_text(encoding="utf-8").strip() for file in options.sources),
+    names = [folder.name for folder in options.sites]
+    names += [f"--gold {file.parent.name}/{file.name}" for file in options.gold]
+    names += [f"--leave-out {name}" for name in options.leave_out]
+    command = " ".join(
+        ["python -m winnow.training.comments", *names, f"-o {options.output.name} --seed {options.seed}"]
+    )
+    with_threads = sum(page.has_thread for page in pages)
+    origins = len({page.source for page in pages})
+    card = write_card(
+        "comments",
+        _WHAT,
+        {
+            "version": f"`{head.version}`",
+            "made on": datetime.date.today().isoformat(),
+            "made by": f"`{command}`",
+            "data": f"{len(pages):,} pages of {origins:,} sources, {with_threads:,} pages with comments",
+            "labels": _LABELS,
+        },
+        [_metrics_section(*figures)] if figures else [],
+        _LIMITS,
+        "\n".join(file.read_text(encoding="utf-8").strip() for file in options.sources),
     )
     options.output.with_suffix(".md").write_text(card, encoding="utf-8")
-    print(f"{head.version}: {len(pages):,} pages, {sum(page.has_thread for page in pages):,} with comments")
+    print(f"{head.version}: {len(pages):,} pages, {with_threads:,} with comments")
     if figures:
         print(f"names hidden: {figures[0]}\nnames shown: {figures[1]}")
-
-
-def _command(options: argparse.Namespace) -> str:
-    parts = [folder.name for folder in options.sites]
-    parts += [f"--gold {file.parent.name}/{file.name}" for file in options.gold]
-    parts += [f"--leave-out {name}" for name in options.leave_out]
-    return " ".join(["python -m winnow.training.comments", *parts, f"-o {options.output.name} --seed {options.seed}"])
 
 
 def _log(step: str) -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -39,34 +38,26 @@ UNTAUGHT: Final = np.zeros(len(CONFIDENCE_INPUTS))
 """Weights of a confidence that has not been learned."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class PageOfKind:
+class PageOfKind(NamedTuple):
     """A gold page as a model sees it that was trained without it.
 
     Attributes:
         collection: of the page.
-        fold: number of the fold that the page is in.
         kind: index of the kind of page; of pages without a type that of articles.
         inputs: float64[d], what the kind of page is judged by.
     """
 
     collection: str
-    fold: int
     kind: int
     inputs: Floats
 
 
-def pages_of_kind(example: GoldExample, model: BlockModel, fold: int) -> list[PageOfKind]:
+def pages_of_kind(example: GoldExample, model: BlockModel) -> list[PageOfKind]:
     """Look at a gold page and its copy in another style; pages without text and pages above the caps give nothing."""
-    kind = example.gold.page_type
-    number = KINDS.index(kind) if kind in KINDS else ARTICLE
-    return [
-        PageOfKind(
-            example.collection, fold, number, kind_inputs(features_of(page), model.score(page).templateness[page.n :])
-        )
-        for page in parse_with_copy(example)
-        if page.m
-    ]
+    kind = KINDS.index(example.gold.page_type) if example.gold.page_type in KINDS else ARTICLE
+    pages = [page for page in parse_with_copy(example) if page.m]
+    inputs = [kind_inputs(features_of(page), model.score(page).templateness[page.n :]) for page in pages]
+    return [PageOfKind(example.collection, kind, each) for each in inputs]
 
 
 def learn_kinds(pages: Sequence[PageOfKind]) -> KindHead:
@@ -94,9 +85,8 @@ def collection_weights(collections: Sequence[str]) -> Floats:
     return np.array([number[collection] ** -0.5 for collection in collections])
 
 
-def text_f1(example: GoldExample, model: BlockModel, fold: int) -> tuple[float, Floats]:
+def text_f1(example: GoldExample, model: BlockModel) -> tuple[float, Floats]:
     """Word F1 of a gold page that is cleaned, and float64[len(CONFIDENCE_INPUTS)] what its confidence is judged by."""
-    del fold  # its model has been chosen
     cleaned = clean(example.file.read_bytes(), example.gold.url, model=model)
     f1, draft = page_accuracy(cleaned.text, example.gold).f1, cleaned.decided
     if draft is None or not isinstance(draft.scores.decision, PageDecision):

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 import numpy as np
@@ -13,10 +10,10 @@ import numpy as np
 from winnow.features.blocks import features_of
 from winnow.features.context import ContextWindows
 from winnow.training.gold import aligner, content_fractions, parse_with_copy
-from winnow.training.sites import CONTENT, IGNORED, SITE_LEVEL_METHOD, SiteCounts
+from winnow.training.sites import CONTENT, IGNORED, SITE_LEVEL_METHOD, SiteCounts, map_in_processes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -69,10 +66,15 @@ class BlockPage:
 
     @property
     def mass(self) -> NDArray[np.float64]:
-        """float64[m], part of each block in its page: half by its words, half by their root; adds up to 1."""
-        parts = [np.sqrt(self.words), self.words]
-        mass: NDArray[np.float64] = np.sum([part / max(part.sum(), 1e-9) for part in parts], axis=0) / len(parts)
-        return mass
+        """float64[m], part of each block in its page; adds up to 1."""
+        return block_mass(self.words)
+
+
+def block_mass(words: Floats) -> Floats:
+    """float64[m], part of each block in its page: half by its words, half by their root; adds up to 1."""
+    by_root, by_words = (part / max(float(part.sum()), 1e-9) for part in (np.sqrt(words), words))
+    mass: Floats = (by_root + by_words) / 2
+    return mass
 
 
 def block_page(page: Page, content: NDArray[np.float32], source: str) -> BlockPage:
@@ -136,25 +138,8 @@ def collect_pages(
     processes: int,
     progress: Progress | None,
 ) -> list[BlockPage]:
-    """Take pages as examples, task by task, and tell the progress the name of each that is done."""
-    with _mapped(work, tasks, processes) as parts:
-        pages: list[BlockPage] = []
-        for done, (name, part) in enumerate(zip(names, parts, strict=True), start=1):
-            pages += part
-            if progress:
-                progress(done, len(names), name)
-        return pages
-
-
-@contextmanager
-def _mapped(
-    work: Callable[[Any], list[BlockPage]], tasks: Sequence[object], processes: int
-) -> Iterator[Iterable[list[BlockPage]]]:
-    if processes == 1:
-        yield map(work, tasks)
-        return
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-        yield pool.map(work, tasks, chunksize=1)
+    """Take pages as examples, task by task."""
+    return [page for part in map_in_processes(work, tasks, processes, names, progress) for page in part]
 
 
 # Stacking: what is learned as a feature is given to each page by what was learned without its source.
@@ -166,14 +151,9 @@ class StaticPage(Protocol):
     """A page as examples, with features that need nothing learned."""
 
     @property
-    def source(self) -> str:
-        """Site or domain."""
-        ...
-
+    def source(self) -> str: ...  # noqa: D102  site or domain
     @property
-    def static(self) -> Matrix:
-        """float32[m, k]."""
-        ...
+    def static(self) -> Matrix: ...  # noqa: D102  float32[m, k]
 
 
 _Page = TypeVar("_Page", bound=StaticPage)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
-from multiprocessing import get_context
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -23,6 +20,7 @@ from winnow.training.sites import (
     TEMPLATE,
     SiteCounts,
     describe_labels,
+    map_in_processes,
 )
 
 if TYPE_CHECKING:
@@ -35,14 +33,18 @@ if TYPE_CHECKING:
     from winnow.progress import Progress
     from winnow.training.sites import Site
 
+    Floats = NDArray[np.float64]
 
 PAGES_PER_SITE: Final = 30
 EXAMPLES_PER_PAGE: Final = 100
 TUNING_PAGES_PER_SITE: Final = 8
+THRESHOLDS: Final = np.round(np.arange(0.30, 0.91, 0.05), 2)
+FOLDS: Final = 5
+_REGULARISATION: Final = 0.1  # scikit-learn's C, for examples whose weights average 1
+_CLIP: Final = 6.0  # standard deviations
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Examples:
+class Examples(NamedTuple):
     """Labelled elements of the pages of some sites (e of them).
 
     Attributes:
@@ -56,9 +58,14 @@ class Examples:
 
     values: NDArray[np.float32]
     label: NDArray[np.bool_]
-    area: NDArray[np.float64]
-    weight: NDArray[np.float64]
+    area: Floats
+    weight: Floats
     site: NDArray[np.int64]
+
+    @classmethod
+    def joined(cls, parts: Iterable[Examples]) -> Examples:
+        """Join examples, weights as they are."""
+        return cls(*map(np.concatenate, zip(*parts, strict=True)))
 
     def merged(self) -> Examples:
         """Merge examples of one site with equal features and labels; their weights add up, so fits stay the same."""
@@ -72,15 +79,18 @@ class Examples:
         return Examples(self.values[kept], self.label[kept], self.area[kept], weight, self.site[kept])
 
 
-def page_examples(measures: Measures, label: NDArray[np.int8], site: int, random: np.random.Generator) -> Examples:
-    """Pick up to 100 labelled elements of a page; their weights add up to 1.
+class TuningPage(NamedTuple):
+    """A page to choose the threshold by: file, address, number of its site, and of its m blocks labels and words."""
 
-    Args:
-        measures: the page, measured.
-        label: int8[n + m], labels of its units.
-        site: number of its site.
-        random: picks the elements.
-    """
+    file: Path
+    url: str
+    site: int
+    label: NDArray[np.int8]
+    words: NDArray[np.int64]
+
+
+def _page_examples(measures: Measures, label: NDArray[np.int8], site: int, random: np.random.Generator) -> Examples:
+    """Pick up to 100 labelled elements of a page; their weights add up to 1."""
     elements = measures.elements
     rows = np.flatnonzero(label[elements] != IGNORED)
     rows = np.sort(random.permutation(rows)[:EXAMPLES_PER_PAGE])
@@ -94,123 +104,26 @@ def page_examples(measures: Measures, label: NDArray[np.int8], site: int, random
     )
 
 
-def of_one_site(pages: Sequence[Examples]) -> Examples:
-    """Join the examples of a site's pages; every page has an equal part of the site's weight, which is 1."""
-    joined = joined_examples(pages)
-    return replace(joined, weight=joined.weight / len(pages))
-
-
-def joined_examples(parts: Sequence[Examples]) -> Examples:
-    """Join examples, weights as they are."""
-    return Examples(
-        *(np.concatenate([getattr(part, name) for part in parts]) for name in Examples.__dataclass_fields__)
-    )
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Collected:
-    """What was read from the sites.
-
-    Attributes:
-        examples: the examples.
-        tuning: pages to choose a threshold by.
-        pages: number of pages that examples were taken from.
-    """
-
-    examples: Examples
-    tuning: list[TuningPage]
-    pages: int
-
-
-def collect(
-    sites: Sequence[Site],
-    *,
-    labels: str = SITE_LEVEL_METHOD,
-    seed: int,
-    processes: int = 1,
-    progress: Progress | None = None,
-) -> Collected:
-    """Gather examples from up to 30 pages of every site, up to 100 of each page, in the order of the sites.
-
-    Args:
-        sites: the sites.
-        labels: the site-level method that labels them.
-        seed: picks pages and elements.
-        processes: worker processes that read pages.
-        progress: called with sites done, sites in all, and the site that was read.
-
-    Raises:
-        ValueError: no site gave any example.
-    """
-    tasks = [(number, site, labels, seed) for number, site in enumerate(sites)]
-    if processes > 1:
-        with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-            parts = _gathered(pool.map(_of_site, tasks), sites, progress)
-    else:
-        parts = _gathered(map(_of_site, tasks), sites, progress)
-    if not parts:
-        raise ValueError("no site has enough pages with text in common and of their own to learn from")
-    return Collected(
-        joined_examples([part.examples for part in parts]),
-        [page for part in parts for page in part.tuning],
-        sum(part.pages for part in parts),
-    )
-
-
-def _gathered(parts: Iterable[Collected | None], sites: Sequence[Site], progress: Progress | None) -> list[Collected]:
-    done = []
-    for number, part in enumerate(parts):
-        if part is not None:
-            done.append(part)
-        if progress:
-            progress(number + 1, len(sites), f"site {sites[number].name}")
-    return done
-
-
-def _of_site(task: tuple[int, Site, str, int]) -> Collected | None:
+def _of_site(task: tuple[int, Site, str, int]) -> tuple[list[Examples], list[TuningPage]]:
+    """Examples of up to 30 pages of a site, and pages to choose a threshold by."""
     number, site, labels, seed = task
     counts = SiteCounts(site, labels)
     random = np.random.default_rng([seed, number])
-    files = random.permutation(counts.files)[:PAGES_PER_SITE].tolist()
     parts: list[Examples] = []
     tuning: list[TuningPage] = []
-    for labelled in counts.labelled(files):
+    for labelled in counts.labelled(random.permutation(counts.files)[:PAGES_PER_SITE].tolist()):
         measures = Measures.of(labelled.page)
         n = labelled.page.n
-        parts.append(page_examples(measures, labelled.label, number, random))
+        parts.append(_page_examples(measures, labelled.label, number, random))
         if len(tuning) < TUNING_PAGES_PER_SITE:
             words = measures.statistics.per_unit(measures.statistics.words)[n:]
             tuning.append(TuningPage(labelled.file, site.url(labelled.file), number, labelled.label[n:], words))
     if not any(len(part.label) for part in parts):
-        return None
-    return Collected(of_one_site(parts), tuning, len(parts))
+        return [], []
+    return [part._replace(weight=part.weight / len(parts)) for part in parts], tuning
 
 
-# Chooses the threshold of a model by what it keeps of pages whose sites it has not seen.
-
-THRESHOLDS: Final = np.round(np.arange(0.30, 0.91, 0.05), 2)
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class TuningPage:
-    """A page with site-level labels of its text blocks.
-
-    Attributes:
-        file: where it is.
-        url: its address.
-        site: number of its site.
-        label: int8[m], one of the labels of :mod:`winnow.training.sites`.
-        words: int64[m], words of each block.
-    """
-
-    file: Path
-    url: str
-    site: int
-    label: NDArray[np.int8]
-    words: NDArray[np.int64]
-
-
-def content_f_measure(model: Model, page: TuningPage) -> NDArray[np.float64]:
+def content_f_measure(model: Model, page: TuningPage) -> Floats:
     """F-measure of the content words that stay after smoothing, for each of :data:`THRESHOLDS`; NaN without content."""
     tree = Page.parse(page.file.read_bytes(), page.url)
     value = smooth_scores(tree, model.score(tree)).value[tree.n :]
@@ -223,7 +136,7 @@ def content_f_measure(model: Model, page: TuningPage) -> NDArray[np.float64]:
     return measure
 
 
-def best_threshold(measured: Iterable[tuple[int, NDArray[np.float64]]]) -> tuple[float, float]:
+def best_threshold(measured: Iterable[tuple[int, Floats]]) -> tuple[float, float]:
     """Pick the threshold with the highest f-measure, mean over sites.
 
     Args:
@@ -235,7 +148,7 @@ def best_threshold(measured: Iterable[tuple[int, NDArray[np.float64]]]) -> tuple
     Raises:
         ValueError: no page has content.
     """
-    by_site: dict[int, list[NDArray[np.float64]]] = {}
+    by_site: dict[int, list[Floats]] = {}
     for site, values in measured:
         if not np.isnan(values).any():
             by_site.setdefault(site, []).append(values)
@@ -244,13 +157,6 @@ def best_threshold(measured: Iterable[tuple[int, NDArray[np.float64]]]) -> tuple
     means = np.mean([np.mean(pages, axis=0) for pages in by_site.values()], axis=0)
     best = int(np.argmax(means))
     return float(THRESHOLDS[best]), float(means[best])
-
-
-# Fits the four area-bucketed logistic regressions to the site-level labels of a folder of sites.
-
-FOLDS: Final = 5
-_REGULARISATION: Final = 0.1  # scikit-learn's C, for examples whose weights average 1
-_CLIP: Final = 6.0  # standard deviations
 
 
 def train_logistic(
@@ -281,8 +187,13 @@ def train_logistic(
         raise ValueError("the logistic model learns from site-level labels only; it takes no gold text")
     if len(sites) < FOLDS:
         raise ValueError(f"the logistic model needs {FOLDS} or more sites, there are {len(sites)}")
-    collect_pages = collect(sites, labels=labels, seed=seed, processes=processes, progress=progress)
-    examples = collect_pages.examples.merged()
+    tasks = [(number, site, labels, seed) for number, site in enumerate(sites)]
+    names = [f"site {site.name}" for site in sites]
+    found = list(map_in_processes(_of_site, tasks, processes, names, progress))
+    parts = [part for of_site, _ in found for part in of_site]
+    if not parts:
+        raise ValueError("no site has enough pages with text in common and of their own to learn from")
+    examples = Examples.joined(parts).merged()
     fold = np.random.default_rng(seed).permutation(len(sites)) % FOLDS
     score = np.zeros(len(examples.label))
     measured = []
@@ -290,9 +201,8 @@ def train_logistic(
         tested = fold[examples.site] == number
         model = fit(examples, ~tested)
         score[tested] = model.probability(examples.values[tested], examples.area[tested])
-        measured += [
-            (page.site, content_f_measure(model, page)) for page in collect_pages.tuning if fold[page.site] == number
-        ]
+        tuning = [page for _, of_site in found for page in of_site if fold[page.site] == number]
+        measured += [(page.site, content_f_measure(model, page)) for page in tuning]
     threshold, f_measure = best_threshold(measured)
     model = fit(examples, np.ones(len(examples.label), bool), threshold)
     metrics = Metrics.of(score, examples.label, examples.weight, score >= threshold, f_measure)
@@ -307,7 +217,7 @@ def train_logistic(
     return Trained(
         model,
         sites=len(sites),
-        pages=collect_pages.pages,
+        pages=len(parts),
         gold_pages=0,
         examples=len(score),
         method=method,

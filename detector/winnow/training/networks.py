@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -231,13 +232,16 @@ class Recipe:
     sequence_dropout: float = 0.4
 
 
+RECIPE: Final = Recipe()
+
+
 def train_block_model(
     gold: Sequence[BlockPage],
     sites: Sequence[BlockPage],
     *,
     marked: Sequence[BlockPage] = (),
     seed: int = 0,
-    recipe: Recipe | None = None,
+    recipe: Recipe = RECIPE,
     on_step: Callable[[str], None] | None = None,
 ) -> BlockModel:
     """Train on labelled pages.
@@ -253,7 +257,6 @@ def train_block_model(
     Raises:
         ValueError: there are no labels of both kinds.
     """
-    recipe = recipe or Recipe()
     on_step = on_step or (lambda _step: None)
     on_step(STEPS[0])
     pages = [*gold, *marked, *sites]
@@ -299,13 +302,8 @@ def train_block_model(
         on_step(STEPS[3])
         sequence = fit_sequence(
             [
-                SequencePage(
-                    inputs=training_set.inputs[begin[number] : begin[number + 1]],
-                    target=training_set.target[begin[number] : begin[number + 1]],
-                    weight=training_set.weight[begin[number] : begin[number + 1]],
-                    copy=page.copy,
-                )
-                for number, page in enumerate(gold)
+                SequencePage(training_set.inputs[a:b], training_set.target[a:b], training_set.weight[a:b], page.copy)
+                for page, a, b in zip(gold, begin[:-1], begin[1:], strict=False)
             ],
             units=recipe.sequence,
             epochs=recipe.sequence_epochs,
@@ -329,18 +327,8 @@ def soft_labels(networks: Sequence[Network], training_set: TrainingSet) -> Matri
 def _networks(
     training_set: TrainingSet, number: int, recipe: Recipe, *, seed: int, dropout: float = 0.0
 ) -> list[Network]:
-    return [
-        fit(
-            training_set,
-            hidden=recipe.hidden,
-            epochs=recipe.epochs,
-            min_steps=recipe.min_steps,
-            decay=recipe.decay,
-            dropout=dropout,
-            seed=seed + start,
-        )
-        for start in range(number)
-    ]
+    one = partial(fit, training_set, hidden=recipe.hidden, epochs=recipe.epochs, min_steps=recipe.min_steps)
+    return [one(decay=recipe.decay, dropout=dropout, seed=seed + start) for start in range(number)]
 
 
 def _page_weights(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -28,9 +27,7 @@ _BINS: Final = 10
 class TrainedModel(Model, Protocol):
     """A model that can be written to a file."""
 
-    def save(self, path: Path) -> None:
-        """Write the model."""
-        ...
+    def save(self, path: Path) -> None: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +145,6 @@ def _recall_at_precision(
     return float(right[precise].max(initial=0.0) / max(right[-1], 1e-12))
 
 
-# Writes the model card: what a model was made of, by which command, and what it can do.
-
 _WHAT: Final = """\
 Scores the units of a web page by templateness, the probability that they belong to the site's template rather than to
 the page's content."""
@@ -173,25 +168,24 @@ def model_card(trained: Trained, *, data: str, command: str, date: datetime.date
     method = trained.method
     gold = f", {trained.gold_pages:,} gold pages" if trained.gold_pages else ""
     gold += f", {trained.marked_pages:,} marked pages" if trained.marked_pages else ""
-    rows = [
-        ("version", f"`{trained.model.version}`"),
-        ("made on", date.isoformat()),
-        ("made by", f"`{command}`"),
-        ("data", f"{trained.sites} sites of `{data}`, {trained.pages:,} pages{gold}"),
-        ("examples", f"{trained.examples:,} {method.units}"),
-        ("labels", method.labels),
-        ("threshold", method.threshold),
-    ]
-    parts = [
-        f"# Model `{trained.model.name}`",
-        _WHAT,
-        "\n".join(["| | |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows)]),
-        "## On sources that it was not fitted to",
-        method.held_out,
-        *(_metrics_table(metrics, _MEASURED[labels], trained) for labels, metrics in trained.metrics.items()),
-        "## Limits",
-        method.limits,
-    ]
+    rows = {
+        "version": f"`{trained.model.version}`",
+        "made on": date.isoformat(),
+        "made by": f"`{command}`",
+        "data": f"{trained.sites} sites of `{data}`, {trained.pages:,} pages{gold}",
+        "examples": f"{trained.examples:,} {method.units}",
+        "labels": method.labels,
+        "threshold": method.threshold,
+    }
+    tables = [_metrics_table(metrics, _MEASURED[labels], trained) for labels, metrics in trained.metrics.items()]
+    figures = ["## On sources that it was not fitted to", method.held_out, *tables]
+    return write_card(trained.model.name, _WHAT, rows, figures, method.limits, sources)
+
+
+def write_card(name: str, what: str, rows: Mapping[str, str], figures: Sequence[str], limits: str, sources: str) -> str:
+    """Put the parts of a model card together, as Markdown; ``sources`` is left out if empty."""
+    table = "\n".join(["| | |", "|---|---|", *(f"| {label} | {value} |" for label, value in rows.items())])
+    parts = [f"# Model `{name}`", what, table, *figures, "## Limits", limits]
     if sources.strip():
         parts += ["## Sources of the training data", sources.strip()]
     return "\n\n".join(parts) + "\n"
@@ -200,10 +194,7 @@ def model_card(trained: Trained, *, data: str, command: str, date: datetime.date
 def _metrics_table(metrics: Metrics, heading: str, trained: Trained) -> str:
     units = trained.method.units
     rows = [
-        (
-            f"words of content that stay, {trained.method.f_measure}: f-measure",
-            f"{metrics.content_f_measure:.3f}",
-        ),
+        (f"words of content that stay, {trained.method.f_measure}: f-measure", f"{metrics.content_f_measure:.3f}"),
         (f"{units}: area under the ROC curve", f"{metrics.auc:.3f}"),
         (f"{units} of content: precision, recall", f"{metrics.content_precision:.3f}, {metrics.content_recall:.3f}"),
         (f"{units} of template: precision, recall", f"{metrics.template_precision:.3f}, {metrics.template_recall:.3f}"),
@@ -211,24 +202,10 @@ def _metrics_table(metrics: Metrics, heading: str, trained: Trained) -> str:
     ]
     if metrics.text_f1 is not None:
         rows.insert(0, ("text after cleaning: word F1", f"{metrics.text_f1:.3f}"))
+    figures = [f"| {name} | {value.replace('nan', '-')} |" for name, value in rows]
     reliability = [
-        f"| {number / 10:.1f} to {(number + 1) / 10:.1f} | {_two(score)} | {_two(share)} |"
+        f"| {number / 10:.1f} to {(number + 1) / 10:.1f} | {score:.2f} | {share:.2f} |".replace("nan", "-")
         for number, (score, share) in enumerate(metrics.reliability)
     ]
-    return "\n".join(
-        [
-            f"### {heading}",
-            "",
-            "| figure | value |",
-            "|---|---|",
-            *(f"| {name} | {value.replace('nan', '-')} |" for name, value in rows),
-            "",
-            "| score | mean score | share of template |",
-            "|---|---|---|",
-            *reliability,
-        ]
-    )
-
-
-def _two(number: float) -> str:
-    return "-" if math.isnan(number) else f"{number:.2f}"
+    head = "| score | mean score | share of template |\n|---|---|---|"
+    return "\n".join([f"### {heading}\n\n| figure | value |\n|---|---|", *figures, "", head, *reliability])

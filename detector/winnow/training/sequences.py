@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -34,8 +33,7 @@ _PAGES_PER_STEP: Final = 16
 _LENGTHS: Final = 64, 128, 192, 256, 384, 512, 768, 1024  # that pages are filled up to; of longer ones a part is seen
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class SequencePage:
+class SequencePage(NamedTuple):
     """A page that a network is fitted to (m blocks).
 
     Attributes:

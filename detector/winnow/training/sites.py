@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from multiprocessing import get_context
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from urllib.parse import quote
 
 import numpy as np
@@ -16,12 +18,13 @@ from winnow.papers.page_level import SiteLevel, SiteLevelTemplate
 from winnow.papers.pages import SiteError, SitePage, SitePages
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
     from winnow.papers.methods import SiteTemplate
+    from winnow.progress import Progress
 
 
 _PAGE_SUFFIXES: Final = frozenset({".html", ".htm", ".xhtml", ".shtml"})
@@ -87,6 +90,34 @@ def is_page(file: Path) -> bool:
     return b"<html" in start or b"<!doctype html" in start
 
 
+_Result = TypeVar("_Result")
+
+
+def map_in_processes(
+    work: Callable[[Any], _Result],
+    tasks: Sequence[Any],
+    processes: int,
+    names: Sequence[str] = (),
+    progress: Progress | None = None,
+    chunk: int = 1,
+) -> Iterator[_Result]:
+    """Do the work for each task, in this process or in several, and yield the results in the order of the tasks.
+
+    Args:
+        work: a function of a module.
+        tasks: what it is called with.
+        processes: how many work at a time.
+        names: of the tasks, for the progress.
+        progress: called with the name of each task that is done.
+        chunk: tasks that a process takes at a time.
+    """
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:  # starts none before it is asked to
+        for done, result in enumerate(map(work, tasks) if processes == 1 else pool.map(work, tasks, chunksize=chunk)):
+            if progress:
+                progress(done + 1, len(tasks), names[done])
+            yield result
+
+
 # Labels without a human: what repeats on the pages of a site is template, what occurs once is content.
 #
 # Template units are those of SiteLevel with the 85% rule (page-level isotonic smoothing, sections 3 and 5.1), or of
@@ -110,8 +141,7 @@ Site-level labels call every list that differs from page to page content, "relat
 nothing of comments, advertisements or cookie notices that a crawler's copy of a page lacks."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class LabelledPage:
+class LabelledPage(NamedTuple):
     """A page of a site with a label for each of its units.
 
     Attributes:

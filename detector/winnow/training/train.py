@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
-from functools import partial
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from winnow.models import DEFAULT_MODEL
 from winnow.models.blocks import BLOCKS
@@ -22,27 +21,10 @@ if TYPE_CHECKING:
 
     from winnow.progress import Progress
 
-__all__ = ["TRAINERS", "Metrics", "Site", "Trained", "Trainer", "find_sites", "train"]
+__all__ = ["TRAINERS", "Metrics", "Site", "Trained", "find_sites", "train"]
 
 
-class Trainer(Protocol):
-    """Makes one kind of model; raises as :func:`train` does where sites or gold text do not do."""
-
-    def __call__(
-        self,
-        sites: Sequence[Site],
-        gold: Sequence[Path] = (),
-        *,
-        labels: str = SITE_LEVEL_METHOD,
-        seed: int = 0,
-        processes: int = 1,
-        progress: Progress | None = None,
-    ) -> Trained:
-        """Train from sites and, if the kind of model uses it, gold text."""
-        ...
-
-
-TRAINERS: Final[dict[str, Trainer]] = {BLOCKS: train_blocks, LOGISTIC: train_logistic}
+TRAINERS: Final = {BLOCKS: train_blocks, LOGISTIC: train_logistic}
 """How each kind of model is made, by its name."""
 
 
@@ -97,12 +79,10 @@ def train(
     if marks and model != BLOCKS:
         raise ValueError(f"marks of authors are for the kind {BLOCKS!r}, not {model!r}")
     sites = find_sites(sites_dir)
-    trainer = (
-        partial(train_blocks, marks=marks, whole_sites=whole_sites, folders=folders, leave_out=leave_out)
-        if model == BLOCKS
-        else TRAINERS[model]
-    )
-    trained = trainer(sites, gold, labels=labels, seed=seed, processes=processes, progress=progress)
+    options: dict[str, Any] = {}
+    if model == BLOCKS:
+        options = {"marks": marks, "whole_sites": whole_sites, "folders": folders, "leave_out": leave_out}
+    trained = TRAINERS[model](sites, gold, labels=labels, seed=seed, processes=processes, progress=progress, **options)
     output.parent.mkdir(parents=True, exist_ok=True)
     trained.model.save(output)
     if folds is not None:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 import winnow
@@ -16,8 +15,8 @@ from demo.web import build_site
 from winnow import Page, load_model
 from winnow.features.blocks import STATIC_NAMES
 from winnow.models.blocks import BlockModel
-from winnow.training.blocks import Calibration, train_blocks
-from winnow.training.examples import BlockPage, block_page, label_gold_pages, label_sites
+from winnow.training.blocks import train_blocks
+from winnow.training.examples import BlockPage, label_gold_pages, label_sites
 from winnow.training.gold import gold_examples
 from winnow.training.networks import Recipe, learn_tables, stacked_token_features, train_block_model
 from winnow.training.report import GOLD_LABELS, SITE_LABELS, model_card
@@ -143,7 +142,7 @@ def test_sites_alone_are_enough_every_step_is_announced_and_the_same_seed_gives_
         find_sites(data / "sites"),
         seed=1,
         progress=lambda *step: steps.append(step),
-        recipe=TINY,  # type: ignore[call-arg]
+        recipe=TINY,
     )
     assert list(report.metrics) == [SITE_LABELS]
     assert (report.gold_pages, report.method.labels.startswith("site-level, no human ones")) == (0, True)
@@ -218,40 +217,3 @@ def test_each_fold_has_a_model_that_has_not_seen_it(trained: Trained):
     assert len({model.version for model in trained.fold_models}) == 5
     assert set(trained.fold_of.values()) == set(range(5))
     assert set(HOSTS) <= set(trained.fold_of)
-
-
-TRUE = Calibration(scale=0.5, shift=1.0)
-
-
-@pytest.fixture(scope="module")
-def model() -> BlockModel:
-    loaded = load_model("blocks-self-taught")
-    assert isinstance(loaded, BlockModel)
-    return loaded
-
-
-@pytest.fixture(scope="module")
-def pages() -> list[BlockPage]:
-    """Pages of two sites, without labels."""
-    found = []
-    for name in ("news", "docs"):
-        for resource in build_site(name, seed=3, pages=30).resources.values():
-            if resource.status == 200 and resource.body.startswith(b"<!"):
-                page = Page.parse(resource.body)
-                found.append(block_page(page, np.full(page.m, np.nan, np.float32), name))
-    return found
-
-
-def content(model: BlockModel, page: BlockPage) -> NDArray[np.float64]:
-    return model.content_probability(page.matrix(model.tables), page.windows)
-
-
-@pytest.fixture(scope="module")
-def labelled(model: BlockModel, pages: list[BlockPage]) -> list[BlockPage]:
-    """The pages with labels drawn as if the model were too certain, and too often of content."""
-    random = np.random.default_rng(0)
-    calibrated = TRUE.applied(model)
-    return [
-        replace(page, content=(random.random(len(page.words)) < content(calibrated, page)).astype(np.float32))
-        for page in pages
-    ]
