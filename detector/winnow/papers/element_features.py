@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
-from functools import cached_property
-from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -18,7 +15,7 @@ import numpy as np
 from winnow.page.tags import TAG_ID, TAG_NAMES, tag_set
 from winnow.page.text import UNSPACED_RUN, TextStatistics
 from winnow.page.tree import linked_runs, prefix_sums, within
-from winnow.papers.geometry import Attributes, Geometry, layout
+from winnow.papers.geometry import Attributes, layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,55 +28,38 @@ if TYPE_CHECKING:
     Counts = NDArray[np.int64]
 
 
-# Which elements are links, and which of them stay on the site.
-
 _LINK: Final = tag_set("a", "area")
 _NO_ADDRESS: Final = ("#", "javascript:", "mailto:", "tel:", "data:")
+_MAX_WORDS: Final = 8  # of a title
+_MIN_WORD_LENGTH: Final = 4  # characters; shorter ones are mostly function words
+_WORD: Final = re.compile(r"[^\W\d_]+")
+_NAME_LENGTH: Final = np.array([2 * len(name or "unknown") + 5 for name in TAG_NAMES], np.int64)  # <name></name>
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Links:
-    """Links of a page to other pages; jumps within the page and scripts are none.
+def find_links(page: Page, attributes: Attributes) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Find the links of a page to other pages; jumps within the page and scripts are none.
 
-    Attributes:
-        link: bool[n], the element is a link.
-        in_site: bool[n], the element is a link to a page of the same site.
+    Relative links are in-site. Others are when their host is that of the page's address or of its canonical link or,
+    where neither is known, the host that most links name.
+
+    Returns:
+        bool[n] twice: the element is a link; and it is one to a page of the same site.
     """
-
-    link: NDArray[np.bool_]
-    in_site: NDArray[np.bool_]
-
-    @classmethod
-    def of(cls, page: Page, attributes: Attributes) -> Links:
-        """Find the links of a page.
-
-        Relative links are in-site. Others are when their host is that of the page's address or of its canonical link
-        or, where neither is known, the host that most links name.
-        """
-        link, in_site = np.zeros(page.n, bool), np.zeros(page.n, bool)
-        tag = page.tag.tolist()
-        hosts: dict[int, str] = {}
-        for index, address in attributes.href.items():
-            if _LINK[tag[index]] and not address.startswith(_NO_ADDRESS):
-                link[index] = True
-                host = _host(address)
-                if host:
-                    hosts[index] = host
-                else:
-                    in_site[index] = True
-        own = _own_hosts(page, attributes) or {host for host, _ in Counter(hosts.values()).most_common(1)}
-        for index, host in hosts.items():
-            in_site[index] = host in own
-        return cls(link, in_site)
-
-
-def _own_hosts(page: Page, attributes: Attributes) -> set[str]:
-    canonical = (
-        address
-        for index, address in attributes.href.items()
-        if page.tag[index] == TAG_ID["link"] and ("rel", "canonical") in page.attributes[index]
-    )
-    return {host for host in map(_host, (page.url or "", *canonical)) if host}
+    link, in_site = np.zeros(page.n, bool), np.zeros(page.n, bool)
+    tag = page.tag.tolist()
+    hosts: dict[int, str] = {}
+    own = {_host(page.url or "")}
+    for index, address in attributes.href.items():
+        if _LINK[tag[index]] and not address.startswith(_NO_ADDRESS):
+            link[index] = True
+            hosts[index] = _host(address)
+        elif tag[index] == TAG_ID["link"] and ("rel", "canonical") in page.attributes[index]:
+            own.add(_host(address))
+    named = Counter(filter(None, hosts.values())).most_common(1)
+    own = own - {""} or {host for host, _ in named}
+    for index, host in hosts.items():
+        in_site[index] = not host or host in own
+    return link, in_site
 
 
 def _host(address: str) -> str:
@@ -90,185 +70,78 @@ def _host(address: str) -> str:
     return rest.partition("/")[0].lower().removeprefix("www.")
 
 
-# Where the words of a page's title turn up in its text.
+def title_words(page: Page) -> Counts:
+    """int64[w, r + 1], running totals over the runs of occurrences of the w different words of the title, at most 8."""
+    words: dict[str, None] = {}
+    for match in _WORD.finditer(page.title.lower()):
+        if UNSPACED_RUN.fullmatch(word := match[0]):
+            words.update((word[k : k + 2], None) for k in range(0, len(word) - 1, 2))
+        elif len(word) >= _MIN_WORD_LENGTH:
+            words[word] = None
+    lowered = page.text.lower()
+    text = lowered if len(lowered) == len(page.text) else page.text  # a few letters change length, offsets must not
+    totals = np.zeros((min(len(words), _MAX_WORDS), len(page.runs) + 1), np.int64)
+    for row, word in zip(totals, words, strict=False):
+        positions = [match.start() for match in re.finditer(re.escape(word), text)]
+        runs = page.run_offset.searchsorted(positions, side="right") - 1
+        row[1:] = np.cumsum(np.bincount(runs, minlength=len(page.runs)))
+    return totals
 
-_MAX_WORDS: Final = 8
-_MIN_WORD_LENGTH: Final = 4  # characters; shorter ones are mostly function words
-_WORD: Final = re.compile(r"[^\W\d_]+")
 
+class Measures:
+    """Everything that the features of elements are computed from, measured once per page.
 
-@dataclass(frozen=True, eq=False, slots=True)
-class TitleWords:
-    """Occurrences of the w different words of a title.
+    Sums over subtrees are int64[v], one for each of the page's v elements that are not hidden; the first is the root,
+    whose sums are those of the page.
 
     Attributes:
-        totals: int64[w, r + 1], running totals over the text runs; w is 0 for a page without a title.
+        page, statistics, geometry: the page, its text statistics and its boxes.
+        elements: int64[v], indices of the elements that are not hidden, and of the root whatever its size.
+        characters, words: visible characters and words.
+        linked_characters: visible characters inside anchors.
+        link_count, in_site_count: links, and those to the same site.
+        markup_length: characters of HTML source of tags and attributes, text not included.
+        block_count: text blocks.
+        title_words: occurrences of title words.
+        title_covered: float64[v], share of the title's different words that occur, 0 without a title.
+        text_before, text_after: float64[v], share of the page's characters before and after each element.
+        sibling_number: elements before each one under the same parent.
     """
 
-    totals: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, page: Page) -> TitleWords:
-        """Look for the words of the title, at most 8 of them, in the text of the page, lower-cased."""
-        words = _words(page.title.lower())
-        lowered = page.text.lower()
-        text = lowered if len(lowered) == len(page.text) else page.text  # a few letters change length, offsets must not
-        found = [_positions(text, word) for word in words]
-        positions = np.fromiter(chain.from_iterable(found), np.int64)
-        word = np.repeat(np.arange(len(words)), [len(each) for each in found])
-        runs = page.run_offset.searchsorted(positions, side="right") - 1
-        r = len(page.runs)
-        totals = np.zeros((len(words), r + 1), np.int64)
-        counts = np.bincount(word * r + runs, minlength=len(words) * r).reshape(len(words), r)
-        np.cumsum(counts, axis=1, out=totals[:, 1:])
-        return cls(totals)
-
-    def between(self, run_begin: NDArray[np.int32], run_end: NDArray[np.int32]) -> tuple[Floats, Floats]:
-        """Count title words in slices of the runs (int32[k] each).
-
-        Returns:
-            float64[k] occurrences, and float64[k] share of the title's different words that occur, 0 without a title.
-        """
-        hits = self.totals[:, run_end] - self.totals[:, run_begin]
-        return hits.sum(axis=0).astype(np.float64), (hits > 0).sum(axis=0) / max(len(hits), 1)
-
-
-def _words(title: str) -> list[str]:
-    found: dict[str, None] = {}
-    for match in _WORD.finditer(title):
-        word = match[0]
-        if UNSPACED_RUN.fullmatch(word):
-            found.update((word[k : k + 2], None) for k in range(0, len(word) - 1, 2))
-        elif len(word) >= _MIN_WORD_LENGTH:
-            found[word] = None
-    return list(found)[:_MAX_WORDS]
-
-
-def _positions(text: str, word: str) -> list[int]:
-    positions = []
-    at = text.find(word)
-    while at >= 0:
-        positions.append(at)
-        at = text.find(word, at + len(word))
-    return positions
-
-
-# Everything that the features of elements are computed from, measured once per page.
-
-_NAME_LENGTH: Final = np.array([2 * len(name or "unknown") + 5 for name in TAG_NAMES], np.int64)  # <name></name>
-
-
-@dataclass(frozen=True, eq=False)
-class Measures:
-    """A page with its text statistics, attributes, geometry and links, and their sums over subtrees.
-
-    Sums are int64[v], one for each of the page's v elements that are not hidden; the first is the root, whose sums are
-    those of the page.
-    """
-
-    page: Page
-    statistics: TextStatistics
-    attributes: Attributes
-    geometry: Geometry
-    links: Links
-
-    @classmethod
-    def of(cls, page: Page) -> Measures:
-        """Measure a page."""
+    def __init__(self, page: Page) -> None:
         statistics, attributes = TextStatistics.of(page), Attributes.of(page)
-        geometry = layout(page, statistics, attributes)
-        return cls(page, statistics, attributes, geometry, Links.of(page, attributes))
-
-    @cached_property
-    def elements(self) -> Counts:
-        """int64[v], indices of the elements that are not hidden, and of the root whatever its size."""
-        visible = ~self.geometry.hidden[: self.page.n]
+        self.page, self.statistics = page, statistics
+        self.geometry = layout(page, statistics, attributes)
+        visible = ~self.geometry.hidden[: page.n]
         visible[0] = True
-        return np.flatnonzero(visible)
-
-    @cached_property
-    def title_words(self) -> tuple[Floats, Floats]:
-        """float64[v] occurrences of title words, and float64[v] share of the title's different words that occur."""
-        return TitleWords.of(self.page).between(self._run_begin, self._run_end)
-
-    @cached_property
-    def characters(self) -> Counts:
-        """Visible characters."""
-        return self.total(self.statistics.characters)
-
-    @cached_property
-    def words(self) -> Counts:
-        """Words."""
-        return self.total(self.statistics.words)
-
-    @cached_property
-    def linked_characters(self) -> Counts:
-        """Visible characters inside anchors."""
-        return self.total(self.statistics.only(self.statistics.characters, linked_runs(self.page)))
-
-    @cached_property
-    def link_count(self) -> Counts:
-        """Links."""
-        return self.count(self.links.link)
-
-    @cached_property
-    def in_site_count(self) -> Counts:
-        """Links to the same site."""
-        return self.count(self.links.in_site)
-
-    @cached_property
-    def markup_length(self) -> Counts:
-        """Characters of HTML source of tags and attributes, text not included."""
-        return self.count(self.attributes.markup_length + _NAME_LENGTH[self.page.tag])
-
-    @cached_property
-    def block_count(self) -> Counts:
-        """Text blocks."""
-        return self.page.block_end[self.elements].astype(np.int64) - self.page.block_begin[self.elements]
-
-    @cached_property
-    def text_before(self) -> Floats:
-        """float64[v], share of the page's characters before each element."""
-        return self.statistics.characters[self._run_begin] / max(int(self.statistics.characters[-1]), 1)
-
-    @cached_property
-    def text_after(self) -> Floats:
-        """float64[v], share of the page's characters after each element."""
-        return 1 - self.statistics.characters[self._run_end] / max(int(self.statistics.characters[-1]), 1)
-
-    @cached_property
-    def sibling_number(self) -> Counts:
-        """int64[v], elements before each one under the same parent."""
-        parent = self.page.parent
-        order = np.argsort(parent, kind="stable")
-        sorted_parent = parent[order]
-        number = np.empty(self.page.n, np.int64)
-        number[order] = np.arange(self.page.n) - sorted_parent.searchsorted(sorted_parent)
-        return number[self.elements]
+        self.elements = elements = np.flatnonzero(visible)
+        self._end = page.end[elements]
+        self._run_begin, self._run_end = page.run_begin[elements], page.run_end[elements]
+        self.characters, self.words = self.total(statistics.characters), self.total(statistics.words)
+        self.linked_characters = self.total(statistics.only(statistics.characters, linked_runs(page)))
+        self.link_count, self.in_site_count = map(self.count, find_links(page, attributes))
+        self.markup_length = self.count(attributes.markup_length + _NAME_LENGTH[page.tag])
+        self.block_count = page.block_end[elements].astype(np.int64) - page.block_begin[elements]
+        titles = title_words(page)
+        hits = titles[:, self._run_end] - titles[:, self._run_begin]
+        self.title_words, self.title_covered = hits.sum(axis=0), (hits > 0).sum(axis=0) / max(len(hits), 1)
+        all_characters = max(int(statistics.characters[-1]), 1)
+        self.text_before = statistics.characters[self._run_begin] / all_characters
+        self.text_after = 1 - statistics.characters[self._run_end] / all_characters
+        order = np.argsort(page.parent, kind="stable")
+        sorted_parent = page.parent[order]
+        number = np.empty(page.n, np.int64)
+        number[order] = np.arange(page.n) - sorted_parent.searchsorted(sorted_parent)
+        self.sibling_number = number[elements]
 
     def total(self, prefix: Counts) -> Counts:
-        """int64[v], share of a running total over text runs that lies in each subtree."""
+        """int64[v], part of a running total over text runs that lies in each subtree."""
         return prefix[self._run_end] - prefix[self._run_begin]
 
     def count(self, per_element: NDArray[np.generic]) -> Counts:
         """int64[v], sums over each subtree of an integer or boolean per element of the page."""
         sums = prefix_sums(per_element)
         return sums[self._end] - sums[self.elements]
-
-    @cached_property
-    def _end(self) -> NDArray[np.int32]:
-        return self.page.end[self.elements]
-
-    @cached_property
-    def _run_begin(self) -> NDArray[np.int32]:
-        return self.page.run_begin[self.elements]
-
-    @cached_property
-    def _run_end(self) -> NDArray[np.int32]:
-        return self.page.run_end[self.elements]
-
-
-# Features of the elements of a page that are not hidden: a row per element, a column per :data:`NODE_FEATURES`.
 
 
 SMOOTHING: Final = "page-level isotonic smoothing, 5.2"
@@ -364,9 +237,9 @@ NODE_FEATURES: Final[tuple[Feature, ...]] = (
     Feature("has_links", "0 or 1", SMOOTHING, lambda m: (m.link_count > 0).astype(float)),
     Feature("visible_per_html", "of source characters", SMOOTHING,
             lambda m: m.characters / (m.characters + m.markup_length)),
-    Feature("title_covered", "of title words", SMOOTHING, lambda m: m.title_words[1]),
+    Feature("title_covered", "of title words", SMOOTHING, lambda m: m.title_covered),
     Feature("title_words", "title words a word", SMOOTHING,
-            lambda m: np.minimum(m.title_words[0] / np.maximum(m.words, 1), 1)),
+            lambda m: np.minimum(m.title_words / np.maximum(m.words, 1), 1)),
     Feature("words", "log words", BLOCK, lambda m: np.log1p(m.words)),
     Feature("words_per_block", "log words a text block", BLOCK,
             lambda m: np.log1p(m.words / np.maximum(m.block_count, 1))),

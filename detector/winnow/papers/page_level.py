@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-# SiteLevel as a method among the others: counts of normalised markup and of text over the pages of a site.
-
 _MIN_AGREEING: Final = 2
 
 
@@ -104,20 +102,12 @@ class SiteLevelTemplate:
 
     def label(self, read: SitePage) -> Labels:
         """Label a page: template is what many pages have, content what no other page has."""
-        return self.label_page(read.page)
-
-    def label_page(self, page: Page) -> Labels:
-        """Label a page; see :meth:`label`."""
+        page, method = read.page, self._method
         markup, text = node_fingerprints(page), text_fingerprints(page)
         markup_df, text_df = self._markup.df(markup), self._text.df(text)
-        method = self._method
+        df = np.maximum(markup_df, text_df * (text != 0))
         template = site_level_templates(
-            page,
-            np.maximum(markup_df, text_df * (text != 0)),
-            self.pages,
-            method.theta,
-            min_pages=method.min_pages,
-            min_df=method.min_df,
+            page, df, self.pages, method.theta, min_pages=method.min_pages, min_df=method.min_df
         )
         return Labels(template, unique_units(page, text_df, self.pages, method.min_pages) & ~template)
 
@@ -126,23 +116,18 @@ class SiteLevelTemplate:
         return unique_units(page, self._text.df(text_fingerprints(page)), self.pages, self._method.min_pages)
 
 
-# What a section costs at each node, and how hidden nodes count: the terms that the smoother is given.
-#
-# Source: page-level isotonic smoothing, section 5.3. The paper settled on penalties by area with a scale of 0.01.
+# Section 5.3: what a section costs at each node, and how hidden nodes count: the terms that the smoother is given.
 
 DEFAULT_SCALE: Final = 0.01
 """The paper's constant c, in units of score times weight."""
 
 
-def by_area(
-    area: NDArray[np.floating], page_area: float | NDArray[np.floating], scale: float = DEFAULT_SCALE
-) -> NDArray[np.float64]:
+def by_area(area: NDArray[np.floating], page_area: float, scale: float = DEFAULT_SCALE) -> NDArray[np.float64]:
     """Return ``scale * A / A(i)``: small nodes and nodes far from the root do not easily start sections.
 
     Args:
-        area: area of every node in px², or any other measure of its size, [n]. A node without area gets an infinite
-        penalty.
-        page_area: area of the page in the same unit; one number, or [n] for nodes of several pages.
+        area: area of every node in px², [n]. A node without area gets an infinite penalty.
+        page_area: area of the page in the same unit.
         scale: penalty of a node as large as the page.
 
     Returns:
@@ -151,12 +136,12 @@ def by_area(
     Raises:
         ValueError: if an area is negative or not a number.
     """
-    areas, page_areas = np.asarray(area, np.float64), np.asarray(page_area, np.float64)
-    if not ((areas >= 0).all() and (page_areas >= 0).all()):  # false for NaN too
+    areas = np.asarray(area, np.float64)
+    if not ((areas >= 0).all() and page_area >= 0):  # false for NaN too
         raise ValueError("area: expected numbers from 0 on")
     penalty = np.full(areas.shape, np.inf)
     with np.errstate(over="ignore"):  # next to no area is as good as none
-        np.divide(scale * page_areas, areas, out=penalty, where=areas > 0)
+        np.divide(scale * page_area, areas, out=penalty, where=areas > 0)
     return penalty
 
 
@@ -173,9 +158,7 @@ def weights_with_hidden(parent: NDArray[np.int32], hidden: NDArray[np.bool_]) ->
     return np.bincount(nearest(parent, ~hidden | (parent < 0)), minlength=parent.size)
 
 
-# The paper's page-level classifier: a logistic regression for each of four sizes of nodes.
-#
-# Source: page-level isotonic smoothing, sections 5.2 (four models by area) and 5.3 (hidden nodes).
+# Section 5.2: the page-level classifier, a logistic regression for each of four sizes of nodes.
 
 AREA_BOUNDS: Final = (20_000.0, 100_000.0, 400_000.0)
 """Areas in px² that divide the nodes among the four regressions."""
@@ -215,22 +198,13 @@ class LogisticModel:
 
         Text blocks have no score of their own and take that of the element around them.
         """
-        return self.score_measured(Measures.of(page))
-
-    def score_measured(self, measures: Measures) -> Scores:
-        """Score the elements of a page that is measured already, with boxes of whatever origin."""
-        page = measures.page
-        n = page.n
-        elements = measures.elements
-        visible = np.zeros(n + page.m, bool)
+        measures = Measures(page)
+        elements, area = measures.elements, measures.geometry.area
+        visible, templateness = np.zeros(page.n + page.m, bool), np.zeros(page.n + page.m)
         visible[elements] = True
-        templateness = np.zeros(n + page.m)
-        templateness[elements] = self.probability(node_features(measures), measures.geometry.area[elements])
-        weight = np.zeros(n + page.m, np.int64)
-        weight[:n] = weights_with_hidden(page.parent, ~visible[:n])
-        area = measures.geometry.area
-        penalty = by_area(area, float(area[0]))
-        return Scores(templateness, weight, visible, penalty, FixedThreshold(self.threshold))
+        templateness[elements] = self.probability(node_features(measures), area[elements])
+        weight = np.append(weights_with_hidden(page.parent, ~visible[: page.n]), np.zeros(page.m, np.int64))
+        return Scores(templateness, weight, visible, by_area(area, float(area[0])), FixedThreshold(self.threshold))
 
     def probability(self, values: NDArray[np.float32], area: Floats) -> Floats:
         """Compute the probability that nodes are template.

@@ -112,7 +112,7 @@ def _of_site(task: tuple[int, Site, str, int]) -> tuple[list[Examples], list[Tun
     parts: list[Examples] = []
     tuning: list[TuningPage] = []
     for labelled in counts.labelled(random.permutation(counts.files)[:PAGES_PER_SITE].tolist()):
-        measures = Measures.of(labelled.page)
+        measures = Measures(labelled.page)
         n = labelled.page.n
         parts.append(_page_examples(measures, labelled.label, number, random))
         if len(tuning) < TUNING_PAGES_PER_SITE:

@@ -24,7 +24,7 @@ PAGE = f"""
 
 def rows(html: str, url: str | None = "https://www.animals.test/otters") -> dict[str, dict[str, float]]:
     page = Page.parse(html, url)
-    measures = Measures.of(page)
+    measures = Measures(page)
     named = page.attribute("id")
     table = node_features(measures)
     assert table.shape == (len(measures.elements), len(NODE_FEATURES))
@@ -88,7 +88,7 @@ def test_positions_follow_the_order_of_the_page():
 
 @pytest.mark.parametrize("html", ["", "<p>", "<title></title><p>x", "<a>no address</a>", "<body><a href='#'>up</a>"])
 def test_pages_with_next_to_nothing_have_finite_features(html: str):
-    assert np.isfinite(node_features(Measures.of(Page.parse(html)))).all()
+    assert np.isfinite(node_features(Measures(Page.parse(html)))).all()
 
 
 ORDINARY = "Some words that stand for a sentence of ordinary length in an article. "
