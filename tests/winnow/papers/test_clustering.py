@@ -16,9 +16,7 @@ from winnow.papers.mdl import (
     Bits,
     PathSets,
     distinct_columns,
-    merge_by_minhash,
     merge_exactly,
-    signatures,
     template_paths,
 )
 from winnow.papers.methods import method
@@ -146,46 +144,6 @@ def test_the_number_of_clusters_is_that_of_the_templates_however_many_pages_ther
 
 def _sets(documents):
     return PathSets.of([np.array(sorted(document), np.uint64) for document in documents])
-
-
-def _random_documents(documents, paths, seed, share=0.4):
-    chance = np.random.default_rng(seed)
-    return [set(np.flatnonzero(chance.random(paths) < share).tolist()) for _ in range(documents)]
-
-
-def test_shared_least_ranks_estimate_the_jaccard_coefficient():
-    documents = _random_documents(12, 400, seed=1)
-    ranks = signatures(_sets(documents), 255)
-    shared = (ranks == ranks[:, :1]).sum(axis=0)
-    true = [len(documents[0] & each) / len(documents[0] | each) for each in documents]
-    assert shared / 255 == pytest.approx(true, abs=0.12)  # three standard errors are 0.09
-    assert shared[0] == 255
-
-
-def _templates(clusters, pages, seed):
-    """Documents of templates of 60 paths, 15 of them common to all; in each a tenth of its paths is missing."""
-    chance = np.random.default_rng(seed)
-    documents, truth = [], []
-    for _ in range(pages):
-        template = int(chance.integers(clusters))
-        paths = {*range(15), *range(1_000 * (template + 1), 1_000 * (template + 1) + 45)}
-        documents.append({path for path in paths if chance.random() > 0.1})
-        truth.append(template)
-    return documents, np.array(truth)
-
-
-def _same_partition(one, other):
-    return (
-        len(set(zip(one.tolist(), other.tolist(), strict=True))) == len(set(one.tolist())) == len(set(other.tolist()))
-    )
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_templates_with_slips_are_told_apart_by_both_variants(seed):
-    documents, truth = _templates(4, 60, seed)
-    sets = _sets(documents)
-    assert _same_partition(merge_exactly(sets), truth)
-    assert _same_partition(merge_by_minhash(sets), truth)
 
 
 DOCUMENTS = st.lists(st.sets(st.integers(0, 7), min_size=1), min_size=2, max_size=6)

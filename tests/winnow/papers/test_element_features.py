@@ -4,12 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from winnow.page.page import Page
 from winnow.papers.element_features import NODE_FEATURES, Measures, node_features
-from winnow.papers.geometry import HIDDEN_AREA, PAGE_WIDTH, Geometry, layout
+from winnow.papers.geometry import PAGE_WIDTH, Geometry, layout
 
 SENTENCE = "A sentence of eight words, one of them Otters. "
 PAGE = f"""
@@ -86,11 +84,6 @@ def test_positions_follow_the_order_of_the_page():
     assert found["story"]["share_of_words"] > 0.8
 
 
-@pytest.mark.parametrize("html", ["", "<p>", "<title></title><p>x", "<a>no address</a>", "<body><a href='#'>up</a>"])
-def test_pages_with_next_to_nothing_have_finite_features(html: str):
-    assert np.isfinite(node_features(Measures(Page.parse(html)))).all()
-
-
 ORDINARY = "Some words that stand for a sentence of ordinary length in an article. "
 
 
@@ -110,43 +103,15 @@ def test_boxes_are_stacked_in_reading_order_and_the_page_holds_them_all():
 @pytest.mark.parametrize(
     "html",
     [
-        "",
-        "<html>",
-        "<!-- nothing -->",
-        "<table><tr><td>" * 300,
-        "<aside>" * 200 + "x",
-        "<h1><div>" * 900 + "x",
-        "<small><div>" * 900 + "x",
-        "<img width=99999 height=99999>" * 50,
-        "<p class=col-md-0>x<p class=col-lg-99>y",
-        "x" * 200_000,
+        *("", "<!-- nothing -->", "<a>no address</a>", "<table><tr><td>" * 300, "<aside>" * 200 + "x"),
+        *("<h1><div>" * 900 + "x", "<img width=99999 height=99999>" * 50, "<p class=col-md-0>x<p class=col-lg-99>y"),
     ],
 )
-def test_degenerate_pages_have_finite_boxes(html: str):
-    geometry = layout(Page.parse(html))
+def test_degenerate_pages_have_finite_boxes_and_features(html: str):
+    measures = Measures(Page.parse(html))
+    assert np.isfinite(node_features(measures)).all()
+    geometry = measures.geometry
     for values in (geometry.x, geometry.y, geometry.width, geometry.height, geometry.area, geometry.centre_distance):
         assert np.isfinite(values).all()
     assert (geometry.area >= 0).all()
-
-
-TREES = st.recursive(
-    st.sampled_from(["word ", ORDINARY, "<img width=300 height=20>", "<br>", "<input type=text>", "<hr>"]),
-    lambda inner: st.builds(
-        lambda tag, parts: f"<{tag}>{''.join(parts)}</{tag.split()[0]}>",
-        st.sampled_from(["div", "p", "a href=/", "table", "tr", "td", "aside", "div class=col-md-6", "h1", "nav"]),
-        st.lists(inner, max_size=4),
-    ),
-    max_leaves=25,
-)
-
-
-@settings(max_examples=20, deadline=None)
-@given(TREES)
-def test_any_tree_lies_inside_its_page(body: str):
-    page = Page.parse(f"<body>{body}</body>")
-    geometry = layout(page)
-    assert len(geometry.area) == page.n + page.m
-    assert (geometry.x >= -1e-6).all()
     assert (geometry.x + geometry.width <= PAGE_WIDTH + 1 + 1e-6).all()
-    assert (geometry.y >= -1e-6).all()
-    assert (geometry.hidden == (geometry.area < HIDDEN_AREA)).all()

@@ -75,14 +75,6 @@ def test_two_pages_that_agree_are_enough_and_the_front_page_is_the_last_to_start
         assert _kept_texts(pages, number, learned.label(pages.read(number)).template) == TEMPLATE
 
 
-def test_pages_that_were_never_seen_are_labelled_too():
-    learned = method("menus").learn(SitePages.of_html(_site()))
-    others = SitePages.of_html([_page("new", [], f"<p>{_text('new')}</p>"), ("https://paper.example/x", b"<p>bare")])
-    assert _kept_texts(others, 0, learned.label(others.read(0)).template) == TEMPLATE
-    bare = others.read(1)
-    assert not learned.label(bare).template[bare.page.n :].any()
-
-
 def test_the_key_page_can_be_named():
     pages = SitePages.of_html(_site())
     key = "https://paper.example/story-4.html"
@@ -97,24 +89,12 @@ def test_the_key_page_can_be_named():
     [
         [],
         [("https://a.example/", b"<p>alone")],
-        [(f"https://a.example/{n}", b"<p>no links") for n in range(4)],
         [(f"https://a.example/{n}", b"<a href='https://b.example/'>away</a>") for n in range(4)],
-        [(f"https://a.example/{n}", b"") for n in range(4)],
     ],
-    ids=["none", "one", "no links", "links elsewhere", "empty"],
 )
 def test_pages_without_links_among_them_are_a_clear_error(html):
     with pytest.raises(SiteError, match=r"no links to other pages were found among .* give the folder of a whole site"):
         method("menus").learn(SitePages.of_html(html))
-
-
-def test_unreadable_pages_are_passed_over(tmp_path):
-    for url, html in _site():
-        (tmp_path / url.rsplit("/")[-1]).write_bytes(html)
-    files = sorted(tmp_path.glob("*.html"))
-    (tmp_path / "news.html").unlink()
-    learned = method("menus", variant="paper").learn(SitePages.of_files(tmp_path, files))
-    assert len(learned.subdigraph) == 4
 
 
 def test_the_template_page_has_the_template_and_nothing_else():
@@ -209,28 +189,6 @@ def test_the_mapping_is_that_of_the_recursion(one, other, name, threshold):
     assert set(np.flatnonzero(mapped).tolist()) == _recursive_etdm(first, second, equal)
 
 
-@settings(max_examples=15, deadline=None)
-@given(DOCUMENTS, st.lists(DOCUMENTS, min_size=1, max_size=3), st.sampled_from(EQUALITIES))
-def test_the_template_is_what_is_mapped_to_all_pages(key_page, others, name):
-    equal = Equality(name)
-    key, pages = _tree_page(key_page), [_tree_page(other) for other in others]
-    template = template_of(Profile.of(key), [Profile.of(page) for page in pages], equal)
-    expected = set.intersection(*(_recursive_etdm(key, page, equal) for page in pages))
-    assert set(np.flatnonzero(template).tolist()) == expected
-
-
-def _mapped_tags(one, other, equality):
-    pages = [Page.parse(html, "http://a.example/") for html in (one, other)]
-    mapped = mapped_units(*map(Profile.of, pages), equality)
-    return [pages[0].elements[node].tag for node in np.flatnonzero(mapped[: pages[0].n])]
-
-
-def test_states_in_class_names_make_no_difference():
-    one = "<body><ul><li class='item current'>x</li></ul></body>"
-    other = "<body><ul><li class='item'>x</li></ul></body>"
-    assert _mapped_tags(one, other, Equality("attributes")) == ["html", "body", "ul", "li"]
-
-
 def test_what_stands_under_another_ancestor_is_found_by_what_it_says():
     foot = "<div class=foot><p>The paper of the harbour</p><a href=/x>Imprint</a></div>"
     key = Page.parse(f"<body><div class=a><h1>Sea</h1></div>{foot}<i>Hi</i></body>", "https://a.example/1")
@@ -291,12 +249,6 @@ def test_the_search_finds_what_a_search_through_all_subsets_finds(topology, size
     assert search.found == [link for link in topology if link in search.found]
 
 
-def test_no_more_pages_are_loaded_than_allowed():
-    topology = {name: set() for name in NAMES}
-    assert _search(topology, 2, most_pages=3).loaded == 3
-    assert _search(topology, 2, most_pages=0).found == []
-
-
 def _linked_page(url, *links, head=""):
     return Page.parse(f"<html><head>{head}</head><body>" + "".join(f"<a href='{link}'>x</a>" for link in links), url)
 
@@ -312,22 +264,6 @@ def test_only_links_to_other_pages_of_the_domain_count():
         "a.example/e": "http://www.a.example/e/",
         "a.example/f?x=1": "https://a.example/f?x=1",
     }
-
-
-def _linked_site(topology):
-    return {
-        f"http://a.example/{name}": _linked_page(f"http://a.example/{name}", *links) for name, links in topology.items()
-    }
-
-
-def test_menu_pages_are_loaded_one_by_one_until_enough_link_to_each_other():
-    site = _linked_site({"": "abcdef", "a": "x", "b": "cd", "c": "bd", "d": "bc", "e": "bcd", "f": ""})
-    asked = []
-    search = MenuSearch(site["http://a.example/"], 3, variant="paper")
-    search_menu(search, lambda url: asked.append(url[-1]) or site[url])
-    assert list(search.found) == ["a.example/b", "a.example/c", "a.example/d"]
-    assert asked == ["a", "b", "c", "d"]
-    assert search.loaded == 5  # the key page, too
 
 
 MENU = "<ul><li><a href=/>Front</a><li><a href=/a>Letters</a><li><a href=/b>Sport</a><li><a href=/c>News</a></ul>"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from winnow.papers.pages import SiteError, SitePages
+from winnow.papers.pages import SitePages
 from winnow.papers.repeats import NodeHashes, TextWindows
 
 MENU = "<ul id=menu><li><a href=/>Home</a><li><a href=/news>News</a><li><a href=/shop>Shop</a></ul>"
@@ -38,12 +38,6 @@ def test_nodes_that_all_pages_have_are_template_and_others_are_not() -> None:
     assert template_texts(pages, NodeHashes()) == ["Home", "News", "Shop", "All rights reserved"]
 
 
-@pytest.mark.parametrize(("least", "found"), [(8, True), (9, False)])
-def test_the_lower_threshold_counts_occurrences(least: int, found: bool) -> None:
-    pages = site(*(document(k) for k in range(8)))
-    assert ("Home" in template_texts(pages, NodeHashes(least=least))) == found
-
-
 def test_the_lower_threshold_grows_with_the_pages() -> None:
     some = [document(k, menu=MENU if k < 5 else "") for k in range(20)]
     assert "Home" in template_texts(site(*some), NodeHashes(least_share=0.25, least=1))
@@ -70,20 +64,6 @@ def test_all_occurrences_count_or_one_a_page() -> None:
 def test_siblings_are_joined_across_small_gaps(gap: int, joined: bool) -> None:
     pages = site(*(document(k, date=f"<em class=date>{k:04}</em>") for k in range(8)))  # 26 with quotes
     assert ("0001" in template_texts(pages, NodeHashes(gap=gap), 1)) == joined
-
-
-def test_new_pages_of_the_site_are_labelled_too() -> None:
-    learned = NodeHashes().learn(site(*(document(k) for k in range(8))))
-    read = site(document(99)).read(0)
-    assert learned.label(read).template[read.page.n :].tolist() == [True] * 4 + [False] * 2
-
-
-def test_copies_of_pages_do_not_count() -> None:
-    copies = [document(0)] * 10
-    with pytest.raises(SiteError, match="2 pages with different text are needed to see what repeats, there are 1"):
-        NodeHashes().learn(site(*copies))
-    learned = NodeHashes().learn(site(*copies, *(document(k) for k in range(1, 4))))
-    assert learned.pages == 4
 
 
 LICENCE = "Permission is granted to copy, distribute and sell this text under the terms of the licence."

@@ -1,8 +1,5 @@
 """Site-independent blocks: which are template, and which content."""
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from winnow.page.page import Page
 from winnow.papers.pages import SitePages
 from winnow.papers.site_independent import SiteIndependentBlocks
@@ -74,24 +71,3 @@ def test_markup_makes_no_difference() -> None:
     page = Page.parse(f"<div>{NOTICE}</div><li class=x><b>{NOTICE[:20]}</b>{NOTICE[20:]}\n</li><h1>{NOTICE}!</h1>")
     _, digest = SiteIndependentBlocks().blocks(page)
     assert digest[0] == digest[1] != digest[2]
-
-
-@settings(max_examples=15, deadline=None)
-@given(st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=4), min_size=12, max_size=20))
-def test_labels_follow_from_the_page_counts(shared: list[list[int]]) -> None:
-    sentences = [f"Sentence number {number} of those that pages may share with others" for number in range(6)]
-    sources = [
-        "".join(f"<div id=s{number}>{sentences[number]}</div>" for number in sorted(set(chosen)))
-        + f"<div id=own>This block is the own text of page {k} and of no other</div>"
-        for k, chosen in enumerate(shared)
-    ]
-    pages = site(*(f"<body>{source}</body>".encode() for source in sources))
-    learned = SiteIndependentBlocks().learn(pages)
-    assert learned.pages == len(shared)
-    for read in pages.read_all():
-        labels = learned.label(read)
-        assert labels.content is not None
-        for name, number in ((name, number) for number, name in read.page.attribute("id").items()):
-            df = 1 if name == "own" else sum(int(name[1:]) in chosen for chosen in shared)
-            assert labels.template[number] == (df >= max(4, 0.1 * len(shared)))
-            assert labels.content[number] == (df == 1)

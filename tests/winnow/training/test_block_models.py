@@ -64,32 +64,9 @@ def site_pages(data: Path) -> list[BlockPage]:
 
 
 @pytest.fixture(scope="module")
-def gold_pages(data: Path) -> list[BlockPage]:
-    return label_gold_pages(gold_examples([data / "gold" / "pages.jsonl"]))
-
-
-@pytest.fixture(scope="module")
 def trained(data: Path) -> Trained:
     with threadpool_limits(1):
         return train_blocks(find_sites(data / "sites"), [data / "gold" / "pages.jsonl"], seed=1, recipe=RECIPE)
-
-
-def test_examples_of_sites_have_a_label_or_none(site_pages: list[BlockPage]):
-    assert {page.source for page in site_pages} == set(HOSTS)
-    for page in site_pages:
-        m = len(page.words)
-        assert page.static.shape == (m, len(STATIC_NAMES))
-        assert page.content.shape == page.labelled.shape == page.mass.shape == (m,)
-        assert set(page.content[page.labelled].tolist()) <= {0.0, 1.0}
-        assert page.mass.sum() == pytest.approx(1 if page.words.any() else 0)
-    assert any(not page.labelled.all() for page in site_pages)
-
-
-def test_examples_of_gold_pages_have_shares_for_every_block(gold_pages: list[BlockPage]):
-    for page in gold_pages:
-        assert page.labelled.all()
-        assert 0 <= page.content.min() <= page.content.max() == 1
-        assert page.words @ page.content > 0
 
 
 def test_learned_features_of_a_source_come_from_the_others(site_pages: list[BlockPage]):
@@ -105,7 +82,7 @@ def test_learned_features_of_a_source_come_from_the_others(site_pages: list[Bloc
         assert np.array_equal(matrices[number][:, len(STATIC_NAMES) :], learned)
 
 
-def test_labels_of_one_kind_teach_nothing(gold_pages: list[BlockPage], data: Path):
+def test_labels_of_one_kind_teach_nothing(data: Path):
     examples = gold_examples([data / "gold" / "pages.jsonl"])[:3]
     without_gold = [replace(example, gold=replace(example.gold, text="")) for example in examples]
     with pytest.raises(ValueError, match="no labels of both kinds"):

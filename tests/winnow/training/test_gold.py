@@ -39,12 +39,6 @@ def test_a_word_of_the_menu_is_not_taken_for_the_same_word_of_the_article():
     assert shares.tolist() == [0, 0, 0, 1, 1, 0, 0]
 
 
-def test_blocks_that_are_partly_content_have_a_share():
-    assert content_fractions(["By Ann: the otters are back", "Share"], "the otters are back") == pytest.approx(
-        [4 / 6, 0]
-    )
-
-
 @pytest.mark.parametrize(
     ("menu", "story", "more"),
     [
@@ -81,13 +75,10 @@ def gold_file(folder: Path, rows: list[dict[str, object]]) -> Path:
 @pytest.mark.parametrize(
     ("url", "source"),
     [
-        ("https://www.example.co.uk/a", "example.co.uk"),
         ("https://news.example.co.uk/b?c=https://d.org", "example.co.uk"),
         ("http://EXAMPLE.com:8080/", "example.com"),
         ("http://127.0.0.1/x", "127.0.0.1"),
-        ("http://localhost/x", "localhost"),
         (None, "7"),
-        ("", "7"),
     ],
 )
 def test_a_source_is_a_registrable_domain(url: str | None, source: str):
@@ -214,23 +205,12 @@ def gold(
     return GoldPage("1", text, page_type, None, None, include, exclude)
 
 
-def test_words_are_compared_as_lower_case_multisets() -> None:
+def test_words_are_compared_as_lower_case_multisets_and_snippets_as_they_are() -> None:
     metrics = page_accuracy("The cat, the CAT!", gold("the cat the dog sat"))
-    assert metrics.precision == pytest.approx(3 / 4)
-    assert metrics.recall == pytest.approx(3 / 5)
-    assert metrics.f1 == pytest.approx(2 * 0.75 * 0.6 / 1.35)
-
-
-def test_an_empty_gold_text_wants_an_empty_text() -> None:
-    assert page_accuracy("", gold("")).f1 == 1.0
-    assert page_accuracy("x", gold("")).f1 == 0.0
-    assert page_accuracy("", gold("x")).f1 == 0.0
-
-
-def test_snippets_are_looked_for_in_the_text_as_it_is() -> None:
+    assert (metrics.precision, metrics.recall, metrics.include) == (pytest.approx(3 / 4), pytest.approx(3 / 5), None)
+    assert [page_accuracy(text, gold(truth)).f1 for text, truth in [("", ""), ("x", ""), ("", "x")]] == [1.0, 0.0, 0.0]
     metrics = page_accuracy("One two THREE", gold("x", include=("two three", "four"), exclude=("one",)))
     assert (metrics.include, metrics.exclude) == (0.5, 1.0)
-    assert page_accuracy("x", gold("x")).include is None
 
 
 def test_every_page_counts_the_same_in_the_means() -> None:

@@ -74,18 +74,6 @@ def test_the_same_seed_gives_the_same_network():
     assert not np.array_equal(networks[0].block_weight, networks[2].block_weight)
 
 
-def test_blocks_without_weight_teach_nothing():
-    training_set = lesson_that_needs_the_others(20)
-    weight = np.where(np.arange(120) < 60, 1, 0).astype(np.float32)
-    networks = []
-    for other in (0.0, 1.0):
-        target = np.where(weight > 0, training_set.target, other).astype(np.float32)
-        changed = TrainingSet(training_set.inputs, target, weight, training_set.begin, training_set.windows)
-        networks.append(fit(changed, hidden=(4, 2), epochs=2, decay=0.01, seed=1))
-    for first, second in zip(networks[0].arrays, networks[1].arrays, strict=True):
-        assert np.array_equal(first, second)
-
-
 @pytest.mark.parametrize("forwards", [True, False])
 def test_what_only_the_order_of_blocks_tells_is_learned(forwards: bool):
     random, pages = np.random.default_rng(6), []

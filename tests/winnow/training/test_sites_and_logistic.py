@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 
 from demo.web import generate
-from winnow.models import load_model
-from winnow.page.page import Page
 from winnow.papers.page_level import LogisticModel
 from winnow.training.logistic import THRESHOLDS, best_threshold
 from winnow.training.report import SITE_LABELS
@@ -40,16 +38,6 @@ def test_training_tells_content_from_template_on_held_out_sites(trained: tuple[T
     assert metrics.content_f_measure > 0.7
     assert isinstance(report.model, LogisticModel)
     assert 0 < report.model.threshold < 1
-
-
-def test_the_file_holds_the_model_that_was_trained(trained: tuple[Trained, Path]):
-    report, output = trained
-    loaded = load_model(output)
-    assert isinstance(loaded, LogisticModel)
-    assert isinstance(report.model, LogisticModel)
-    assert (loaded.version, loaded.threshold) == (report.model.version, report.model.threshold)
-    page = Page.parse("<body><nav><a href=/>Home</a></nav><p>Some words of a page</p></body>")
-    assert np.array_equal(loaded.score(page).templateness, report.model.score(page).templateness)
 
 
 def test_the_model_card_says_what_the_model_is_made_of(trained: tuple[Trained, Path]):
@@ -129,6 +117,7 @@ def test_folders_without_sites_are_refused_with_a_reason(tmp_path: Path):
     ("options", "reason"),
     [
         ({"model": "oracle"}, "no such kind of model"),
+        ({"labels": "guess"}, "no such method: 'guess'; there are site-level, node-hashes"),
         ({"output": Path("model.bin")}, r"must end in \.npz"),
         ({"model": "logistic", "gold": Path("gold.jsonl")}, "no gold text"),
     ],
@@ -147,32 +136,6 @@ def test_too_few_sites_or_sites_without_text_in_common_are_refused(tmp_path: Pat
         TRAINERS["logistic"](find_sites(tmp_path))
     with pytest.raises(ValueError, match="5 or more sites"):
         TRAINERS["logistic"](find_sites(tmp_path)[:4])
-
-
-@pytest.mark.parametrize("method", ["node-hashes", "text-windows", "site-independent-blocks"])
-def test_other_methods_label_too(method: str, tmp_path: Path):
-    links = "".join(f"<li><a href={number}.html>Section number {number} of the paper</a></li>" for number in range(12))
-    for number in range(12):
-        menu = f"<div id=m><ul>{links}</ul></div>"
-        text = f"<div><p>{' '.join(str((number + 2) ** power) for power in range(9, 25))}</p></div>"
-        (tmp_path / f"{number}.html").write_text(f"<html><body>{menu}{text}</body></html>")
-    site = Site("site", tmp_path, tuple(sorted(tmp_path.iterdir())))
-    counts = SiteCounts(site, method)
-    assert len(counts.files) == 12
-    for labelled in counts.labelled(counts.files[:3]):
-        blocks = labelled.label[labelled.page.n :].tolist()
-        assert blocks == [TEMPLATE] * 12 + [CONTENT], labelled.file
-
-
-def test_a_site_that_a_method_cannot_work_on_teaches_nothing(tmp_path: Path):
-    (tmp_path / "one.html").write_text("<p>The only page</p>")
-    counts = SiteCounts(Site("site", tmp_path, (tmp_path / "one.html",)), "node-hashes")
-    assert counts.files == []
-
-
-def test_unknown_methods_are_named(sites: Path, tmp_path: Path):
-    with pytest.raises(ValueError, match="no such method: 'guess'; there are site-level, node-hashes"):
-        train(sites, output=tmp_path / "m.npz", model="logistic", labels="guess", date=DATE)
 
 
 RAMP = np.linspace(0, 1, len(THRESHOLDS))
