@@ -41,6 +41,7 @@ from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.evidence import HashedPage, page_id_of
 from scrapy_winnow.storage.keys import host_keys, site_of
 from winnow.fingerprints import FINGERPRINT_VERSION
+from winnow.models import load_model
 from winnow.page.page import Page
 
 if TYPE_CHECKING:
@@ -240,7 +241,10 @@ async def _compared(server: Server, pages: dict[str, Resource], folder: Path) ->
             for at in range(0, len(ids), 16):
                 counted += 1
                 hashed = _hashed(url_of[ids[at : at + 8]], pages)
-                await counts.count(host, ids[at : at + 8], hashed.fingerprints, hashed.contents_id, hashed.masses)
+                await counts.count(
+                    *(host, ids[at : at + 8], hashed.fingerprints, hashed.contents_id, hashed.masses),
+                    main_text_id=hashed.main_text_id,
+                )
             found: Any = here.hgetall(nodes)
             expected: Any = there.hgetall(nodes)
             wrong += sum(found.get(key) != expected.get(key) for key in found.keys() | expected.keys())
@@ -250,7 +254,7 @@ async def _compared(server: Server, pages: dict[str, Resource], folder: Path) ->
 
 def _hashed(url: str, pages: dict[str, Resource]) -> HashedPage:
     response = HtmlResponse(url, body=pages[url].body, headers=dict(pages[url].headers))
-    return HashedPage.of(Page.from_tree(response.selector.root, url))
+    return HashedPage.of(Page.from_tree(response.selector.root, url), load_model())
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary, WeakSet
 
 from scrapy import signals
 from scrapy.exceptions import DropItem, NotConfigured
-from scrapy.utils.asyncio import is_asyncio_available, run_in_thread
+from scrapy.utils.reactor import is_asyncio_reactor_installed
 
 from scrapy_winnow import stats
 from scrapy_winnow.cleaner import Cleaner
@@ -190,7 +190,7 @@ class Winnow:
         if self._connection is not None:
             await self._close(self._connection.close())
         if self._server is not None:
-            await self._close(run_in_thread(self._server.stop))
+            await self._close(asyncio.to_thread(self._server.stop))
 
     async def _close(self, closing: Awaitable[object]) -> None:
         """Close one thing; whatever goes wrong, the others are closed too."""
@@ -207,13 +207,13 @@ class Winnow:
             if config.read_only and not server.has_data:
                 return None
             try:
-                await run_in_thread(server.start)
+                await asyncio.to_thread(server.start)
             except EmbeddedServerError as error:
                 logger.warning("The crawl goes on without site evidence: %s", error, extra=self.log_extra)
                 self._redis_failed(begins=True)
                 return None
             self._server = server
-            url, revive = server.url, partial(run_in_thread, server.start)
+            url, revive = server.url, partial(asyncio.to_thread, server.start)
         self._redis_url = url
         return Connection(
             url,
@@ -297,13 +297,20 @@ def _checked_config(crawler: Crawler) -> Config:
         config = Config.from_settings(crawler.settings)
     except ConfigError as error:
         problems += error.problems
-    if not is_asyncio_available():
+    if not _has_asyncio():
         problems.append(_NO_ASYNCIO)
     if config is not None and (problem := _problem_of_redis(config)):
         problems.append(problem)
     if problems or config is None:
         _refuse(crawler, problems)
     return config
+
+
+def _has_asyncio() -> bool:
+    """Whether there is an event loop, or will be with the reactor; ``is_asyncio_available`` of Scrapy 2.14."""
+    with suppress(RuntimeError):
+        return bool(asyncio.get_running_loop())
+    return bool(is_asyncio_reactor_installed())
 
 
 def _problem_of_redis(config: Config) -> str | None:
@@ -334,6 +341,7 @@ def _refuse(crawler: Crawler, problems: list[str]) -> NoReturn:
 
         crawler.signals.connect(log_again, signals.spider_closed, weak=False)
         raise NotConfigured
+    crawler.spider = None  # else Scrapy before 2.16 takes it for a crawl that has run, and exits with 0
     # Scrapy lets nobody see this exception but its own exit code, and asyncio would log it with its traceback.
     with suppress(RuntimeError):
         if (task := asyncio.current_task()) is not None:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import parse_qsl, urlsplit
 from weakref import WeakKeyDictionary, ref
 
 from scrapy_winnow.storage.keys import site_of
@@ -40,6 +42,7 @@ class RequestOptions:
         count: count the page for its site.
         clean: clean its items.
         site: site that it counts for; ``None`` for that of its address.
+        url: address of the page, where the response has another's; ``None`` for that of the response.
         drop_duplicates: drop near-duplicates; ``None`` for what ``WINNOW_DROP_DUPLICATES`` says.
         model: name or file of the model that cleans it; ``None`` for that of the crawl.
         rules: rules for it besides those of the crawl; ``None`` to go by no rules.
@@ -48,6 +51,7 @@ class RequestOptions:
     count: bool = True
     clean: bool = True
     site: str | None = None
+    url: str | None = None
     drop_duplicates: bool | None = None
     model: str | None = None
     rules: Rules | None = _NO_RULES
@@ -65,14 +69,34 @@ class RequestOptions:
                 warn((META, name), "%r: ignored %r: %r%s", META, name, option, f": {error}" if str(error) else "")
         return replace(self, **chosen)
 
+    def address_of(self, response: Response) -> str:
+        """Return the address of the page in a response."""
+        return self.url or page_address(response.url)
+
     def rules_of(self, crawl: Rules, url: str | None) -> tuple[Rule, ...]:
         """Return the rules for a page, those of the crawl first."""
         return () if self.rules is None else crawl.of(url) + self.rules.of(url)
 
 
+_API_KEYS: Final = frozenset({"api_key", "apikey", "key", "token", "x-api-key"})
+
+
+def page_address(url: str) -> str:
+    """Return the address of the page that a scraping API was asked for: its ``url``, beside the customer's key.
+
+    Any other address is returned as it is.
+    """
+    if "url=http" in url:
+        with suppress(ValueError):
+            query = dict(parse_qsl(urlsplit(url).query))
+            if query.get("url", "").startswith(("http://", "https://")) and not _API_KEYS.isdisjoint(query):
+                return query["url"]
+    return url
+
+
 _OFF: Final = frozenset({"no", "off", "false", "0"})
 DEFAULT: Final = RequestOptions()
-_TYPES: Final = {f.name: str if f.name in {"site", "model"} else bool for f in fields(RequestOptions)}
+_TYPES: Final = {f.name: str if f.name in {"site", "model", "url"} else bool for f in fields(RequestOptions)}
 
 
 def _checked(name: object, option: object) -> object:
@@ -93,7 +117,7 @@ class ItemSource:
     """What the middleware finds out about a response.
 
     Attributes:
-        url: address of the response.
+        url: address of the page in the response.
         site: site that it counts for, where it has one.
         options: what its request says of it.
         html: the response's text and body; an item that holds one of them holds this very page.
@@ -143,7 +167,8 @@ class ItemSources:
         source = self._sources.get(response)
         if source is None:
             options = self.options_of(response.request)
-            source = ItemSource(response.url, options.site or site_of(response.url), options)
+            url = options.address_of(response)
+            source = ItemSource(url, options.site or site_of(url), options)
             self._sources[response] = source
         return source
 

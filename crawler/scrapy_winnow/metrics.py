@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
-from scrapy.utils.asyncio import create_looping_call
 
 from scrapy_winnow.extension import config_of
 from scrapy_winnow.stats import STATS
@@ -57,7 +57,7 @@ class CrawlMetrics:
         self._crawler = crawler
         self._host, self._port = config.metrics
         self._heartbeat = time.time()
-        self._beating = create_looping_call(self._beat)
+        self._beating: asyncio.Task[None] | None = None
         self._server: Any = None
         crawler.signals.connect(self.open, signals.spider_opened)
         crawler.signals.connect(self.close, signals.spider_closed)
@@ -78,12 +78,12 @@ class CrawlMetrics:
         except OSError as error:
             logger.warning("No metrics are served at %s:%d: %s", self._host, self._port, error)
             return
-        self._beating.start(_HEARTBEAT_INTERVAL_S)
+        self._beating = asyncio.ensure_future(self._beat())
 
     def close(self) -> None:
         """Stop serving."""
-        if self._server is not None:
-            self._beating.stop()
+        if self._beating is not None:
+            self._beating.cancel()
             self._server.shutdown()
             self._server.server_close()
 
@@ -100,5 +100,7 @@ class CrawlMetrics:
         heartbeat.add_metric([spider], self._heartbeat)
         yield heartbeat
 
-    def _beat(self) -> None:
-        self._heartbeat = time.time()
+    async def _beat(self) -> None:
+        while True:
+            self._heartbeat = time.time()
+            await asyncio.sleep(_HEARTBEAT_INTERVAL_S)

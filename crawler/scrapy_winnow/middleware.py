@@ -44,16 +44,21 @@ class CountNodes:
         """Make the middleware of a crawl."""
         return cls(crawler, winnow_of(crawler))
 
-    def process_spider_input(self, response: Response) -> None:
+    def process_spider_input(self, response: Response, spider: object = None) -> None:  # noqa: ARG002  (of Scrapy before 2.14)
         """Read the page: a callback that returns a list has run, and may have changed the tree, before its output."""
         # What goes wrong here goes wrong again when the page is to be counted, and is logged and counted there.
         with suppress(Exception):
             source, cleaner = self._winnow.sources.enter(response), self._winnow.cleaner
             is_here = cleaner.is_light(response.body) and not cleaner.reads_elsewhere(response.body)
             if is_here and _is_page(response, source):
-                source.hashed = _read_from_tree(response, self._limits, cleaner.model)
+                source.hashed = _read_from_tree(response, source.url, self._limits, cleaner.model)
 
-    async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
+    async def process_spider_output(
+        self,
+        response: Response,
+        result: AsyncIterator[Any],
+        spider: object = None,  # noqa: ARG002  (of Scrapy before 2.14)
+    ) -> AsyncIterator[Any]:
         """Count the page, then pass the callback's output on as it is."""
         with self._winnow.step("count the page", stats.PAGES_FAILED, response.url):
             await self._read(response, self._winnow.sources.of(response))
@@ -69,7 +74,7 @@ class CountNodes:
         try:
             if source.hashed is None:
                 self._limits.check("bytes", len(response.body))
-                source.hashed = await winnow.cleaner.read_page(response.text, response.url)
+                source.hashed = await winnow.cleaner.read_page(response.text, source.url)
         except PageTooLarge:
             winnow.count(stats.PAGES_TOO_LARGE)
             return
@@ -117,11 +122,11 @@ def _stat_of(evidence: SiteEvidence | None) -> str:
     return stats.PAGES_COUNTED if evidence.counted else stats.PAGES_REPEATED
 
 
-def _read_from_tree(response: HtmlResponse, limits: Limits, model: Model) -> HashedPage:
+def _read_from_tree(response: HtmlResponse, url: str, limits: Limits, model: Model) -> HashedPage:
     """Read the tree that the callback will use, unless Scrapy's parser has lost some of the page."""
     limits.check("bytes", len(response.body))
     if with_all_text(response.text) is not response.text:
-        return HashedPage.of(Page.parse(response.text, response.url, limits=limits), model)
-    page = Page.from_tree(response.selector.root, response.url, limits=limits)
+        return HashedPage.of(Page.parse(response.text, url, limits=limits), model)
+    page = Page.from_tree(response.selector.root, url, limits=limits)
     _ = page.title  # the one feature that would be read from the tree later on, when the callback may have changed it
     return HashedPage.of(page, model)

@@ -18,7 +18,7 @@ from xxhash import xxh3_64_hexdigest
 from scrapy_winnow import stats
 from scrapy_winnow.content import Content
 from scrapy_winnow.extension import Winnow, winnow_of
-from scrapy_winnow.item_sources import DEFAULT, META
+from scrapy_winnow.item_sources import DEFAULT, META, page_address
 from scrapy_winnow.storage.keys import site_of
 from winnow.cleaned import NOT_HTML
 from winnow.duplicates import KEEP, near_duplicates
@@ -89,7 +89,7 @@ class CleanItems:
         """Make the pipeline of a crawl."""
         return cls(crawler, winnow_of(crawler))
 
-    async def process_item(self, item: Any) -> Any:
+    async def process_item(self, item: Any, spider: object = None) -> Any:  # noqa: ARG002  (of Scrapy before 2.14)
         """Clean an item; one without HTML, or that cannot be cleaned, goes on as it is.
 
         Every step may fail on its own: what it would have written is missing then, and all else is there.
@@ -139,7 +139,7 @@ class CleanItems:
             return None
         if isinstance(item, Content) and item.html is None and item.status is not None:
             return None  # it was cleaned for its callback
-        html = adapter.get(winnow.config.html_field) if adapter is not None else None
+        html = _unlisted(adapter.get(winnow.config.html_field)) if adapter is not None else None
         if adapter is None or html is None:
             winnow.count(stats.ITEMS_WITHOUT_HTML)
             self._writer.report_no_html(item, adapter)
@@ -149,8 +149,10 @@ class CleanItems:
             return None
         if winnow.config.encoding is not None and isinstance(html, bytes):
             html = decode(html, winnow.config.encoding)
-        url = document = adapter.get(winnow.config.url_field)
-        if not isinstance(url, str):
+        url = document = _unlisted(adapter.get(winnow.config.url_field))
+        if isinstance(url, str):
+            url = document = page_address(url)
+        else:
             url = document = source.url if source is not None else None
             if source is not None and source.html is not None and not source.is_of(html):
                 # A part of the page is a document of its own.
@@ -300,6 +302,11 @@ def _set(adapter: ItemAdapter, field: str, value: object) -> None:
         else:
             raise
         adapter.adapter = type(adapter.adapter)(item)
+
+
+def _unlisted(value: Any) -> Any:
+    """The value of a list of one, as item loaders without an output processor make of every field."""
+    return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
 def _take_off(adapter: ItemAdapter, field: str) -> bool:

@@ -41,18 +41,19 @@ class ContentProvider(PageObjectInputProvider):
         """Clean a response, as its request wants it; one that is to be left alone is content without a text."""
         winnow = winnow_of(crawler)
         options = winnow.sources.options_of(request)
+        url = options.address_of(response)
         if not options.clean:
-            return [Content(url=response.url)]
+            return [Content(url=url)]
         html = getattr(response, "text", None)
         if not isinstance(html, str):
-            return [Content(url=response.url, status="binary")]
+            return [Content(url=url, status="binary")]
         hashed = evidence = None
-        site = options.site or site_of(response.url)
+        site = options.site or site_of(url)
         if winnow.counts is not None and site is not None:
-            hashed = await winnow.cleaner.read(html, response.url)
+            hashed = await winnow.cleaner.read(html, url)
             if hashed is not None:
                 evidence = await winnow.counts.read(site, hashed.fingerprints)
         counts = hashed.counts(evidence) if hashed is not None and evidence is not None else None
-        rules = options.rules_of(winnow.config.rules, response.url)
-        cleaned = await winnow.cleaner.clean(html, response.url, hashed, counts, options.model, rules)
-        return [Content(url=response.url, **cleaned.values)]  # type: ignore[arg-type]
+        rules = options.rules_of(winnow.config.rules, url)
+        cleaned = await winnow.cleaner.clean(html, url, hashed, counts, options.model, rules)
+        return [Content(url=url, **cleaned.values)]  # type: ignore[arg-type]

@@ -29,7 +29,7 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     if url := os.environ.get("TEST_REDIS_URL"):
         yield url
         return
-    with EmbeddedServer(tmp_path_factory.mktemp("redis")) as server:
+    with EmbeddedServer(tmp_path_factory.mktemp("redis"), max_bytes=1 << 30) as server:
         yield server.url
 
 

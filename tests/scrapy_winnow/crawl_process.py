@@ -5,18 +5,24 @@ import dataclasses
 import gc
 import json
 import sys
+import warnings
 
 import attrs
 import pydantic
 import scrapy
 from itemadapter import ItemAdapter
-from scrapy.crawler import AsyncCrawlerProcess, Crawler
+from itemloaders.processors import TakeFirst
+from scrapy.crawler import Crawler, CrawlerProcess
+from scrapy.loader import ItemLoader
+from scrapy.utils.reactor import install_reactor
 from scrapy.utils.trackref import live_refs
 
 from scrapy_winnow import Content
 from scrapy_winnow.extension import Winnow
 from scrapy_winnow.project.site import SiteSpider
 from scrapy_winnow.project.template import TemplateSpider
+
+warnings.filterwarnings("ignore", r"Spider\.log\(\)")  # spidermon 1.27 calls it
 
 SPIDERS = {spider.name: spider for spider in (SiteSpider, TemplateSpider)}
 PLAIN = {"LOG_LEVEL": "INFO", "TELNETCONSOLE_ENABLED": False, "REMOTE_CONTROL_ENABLED": False}
@@ -109,6 +115,17 @@ class AddressFingerprinter:
         return request.url.encode()
 
 
+class FirstLoader(ItemLoader):
+    default_output_processor = TakeFirst()
+
+
+def load(response, loader, item):
+    loading = loader(item, response=response)
+    loading.replace_value("url", response.url)
+    loading.replace_value("html", response.text)
+    return loading.load_item()
+
+
 ODD_URLS = ["http://[broken", "http://a.example:99999/", "http://a.example/\udc80", "", "http://", "\x00", "a b"]
 
 MAKERS = {
@@ -130,6 +147,8 @@ MAKERS = {
     "raw": lambda response: {"url": response.url, "raw": response.text, "text": "mine", "status": 200},
     "number": lambda response: {"url": response.url, "html": 7},
     "none": lambda response: {"url": response.url},
+    "loaded": lambda response: load(response, ItemLoader, item={}),
+    "loaded to a dataclass": lambda response: load(response, FirstLoader, item=DataclassItem("", "")),
     "unruled": lambda response: [
         {"url": response.url, "html": response.text, **more} for more in ({}, {"winnow": {"rules": False}})
     ],
@@ -202,7 +221,7 @@ class LosingPipeline:
     def from_crawler(cls, crawler):
         return cls(crawler.settings["LOSES"])
 
-    async def process_item(self, item):
+    async def process_item(self, item, spider=None):  # noqa: ARG002
         how, self.how = self.how, None
         await asyncio.sleep(0.3)
         if how == "drop":
@@ -215,7 +234,7 @@ class LosingPipeline:
 class ReplacingPipeline:
     """Makes a dataclass of each item, before ours sees it."""
 
-    async def process_item(self, item):
+    async def process_item(self, item, spider=None):  # noqa: ARG002
         await asyncio.sleep(0)
         return DataclassItem("http://elsewhere.example/", item["html"])
 
@@ -251,7 +270,9 @@ def prepare(process, plan):
 
 
 def main(plans):
-    process = AsyncCrawlerProcess(PLAIN)
+    if not hasattr(scrapy.crawler, "AsyncCrawlerProcess"):  # Scrapy 2.13
+        install_reactor("twisted.internet.asyncioreactor.AsyncioSelectorReactor")
+    process = getattr(scrapy.crawler, "AsyncCrawlerProcess", CrawlerProcess)(PLAIN)
     prepared = [prepare(process, plan) for plan in plans["crawls"]]
     process.start()
     for crawler, _ in prepared:

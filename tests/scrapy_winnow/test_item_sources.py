@@ -6,7 +6,7 @@ import pytest
 from scrapy import Request
 from scrapy.http import HtmlResponse
 
-from scrapy_winnow.item_sources import DEFAULT, ItemSource, ItemSources
+from scrapy_winnow.item_sources import DEFAULT, ItemSource, ItemSources, page_address
 
 
 def _response(number: int = 0, **meta: object) -> HtmlResponse:
@@ -67,3 +67,17 @@ def test_html_is_of_a_page_when_it_is_the_whole_page():
 def test_a_page_is_left_alone_by_any_word_for_no(value: object, is_on: bool) -> None:
     options = DEFAULT.updated(value, print)
     assert (options.count, options.clean) == (is_on, is_on)
+
+
+@pytest.mark.parametrize(
+    ("url", "page"),
+    [
+        ("https://api.scraperapi.com/?api_key=k&url=https%3A%2F%2Fa.example%2F%3Fb%3D1", "https://a.example/?b=1"),
+        ("https://api.zenrows.com/v1/?url=http://a.example/&apikey=k", "http://a.example/"),
+        ("https://a.example/share?url=https://a.example/1", None),
+        ("https://a.example/?url=//b.example&key=1", None),
+        ("http://[broken?url=https://a.example/&key=1", None),
+    ],
+)
+def test_the_page_behind_a_scraping_api_is_known_by_its_address(url: str, page: str | None) -> None:
+    assert page_address(url) == (page or url)

@@ -41,6 +41,9 @@ class Web:
                 self.end_headers()
                 self.wfile.write(body)
 
+            def do_POST(self) -> None:
+                self.do_GET()
+
             def log_message(self, *_: object) -> None:
                 """Keep quiet."""
 

@@ -1,5 +1,7 @@
 """Settings of the project's own spider: polite, with cleaning on (``docs/reference/settings.md``)."""
 
+from scrapy import squeues
+
 BOT_NAME = "winnow"
 SPIDER_MODULES = ["scrapy_winnow.project"]
 NEWSPIDER_MODULE = "scrapy_winnow.project"
@@ -23,8 +25,11 @@ DOWNLOAD_MAXSIZE = 32 * 1024 * 1024
 
 # Links are requested in the order of their finding. With JOBDIR set, a crawl that is stopped goes on where it was.
 SCHEDULER_MEMORY_QUEUE = "scrapy.squeues.FifoMemoryQueue"
-SCHEDULER_DISK_QUEUE = "scrapy.squeues.PickleFifoSQLiteQueue"
-SCHEDULER_START_DISK_QUEUE = "scrapy.squeues.PickleFifoSQLiteQueue"
+# The one in SQLite, of Scrapy 2.19, loses nothing when it is killed.
+_KIND = "SQLite" if hasattr(squeues, "PickleFifoSQLiteQueue") else "Disk"
+SCHEDULER_DISK_QUEUE = f"scrapy.squeues.PickleFifo{_KIND}Queue"
+SCHEDULER_START_DISK_QUEUE = SCHEDULER_DISK_QUEUE
+del _KIND, squeues
 # Items are in their file as soon as they are scraped.
 FEED_STORAGES = {
     "": "scrapy_winnow.project.feeds.UnbufferedFileStorage",

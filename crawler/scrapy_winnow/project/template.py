@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, Spider
 from scrapy.exceptions import CloseSpider
 from scrapy.http import HtmlResponse
-from scrapy.utils.asyncio import run_in_thread
 
 from scrapy_winnow.project.arguments import page_budget, start_urls
 from scrapy_winnow.storage.keys import site_of
@@ -90,7 +90,7 @@ class TemplateSpider(Spider):
         """Take a page that the key page links to."""
         self._loaded += 1
         if self._search is not None:
-            await run_in_thread(self._search.add, self._page_of(response))
+            await asyncio.to_thread(self._search.add, self._page_of(response))
         async for each in self._go_on():
             yield each
 
@@ -132,7 +132,7 @@ class TemplateSpider(Spider):
             self._out.write_text(template_page(key_page, template), encoding="utf-8")
             return template
 
-        template = await run_in_thread(work)
+        template = await asyncio.to_thread(work)
         item = {
             "url": key_page.url,
             "pages_loaded": self._loaded,

@@ -19,7 +19,6 @@ from redis.exceptions import RedisError
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
 from scrapy.http import HtmlResponse
-from scrapy.utils.asyncio import run_in_thread
 
 from scrapy_winnow import stats
 from scrapy_winnow.config import PREFIX, SETTINGS, Config
@@ -105,7 +104,7 @@ class CrawlReport:
         try:
             names = list(dict.fromkeys(page.host for page in self._record.pages))[:_MAX_HOSTS]
             if url is not None and names:
-                self._record.hosts = await run_in_thread(_read_host_records, url, self._config.redis_prefix, names)
+                self._record.hosts = await asyncio.to_thread(_read_host_records, url, self._config.redis_prefix, names)
         except RedisError as error:
             logger.info("The report has no counts of hosts: %s", error)
         finally:
@@ -128,7 +127,7 @@ class CrawlReport:
         try:
             from scrapy_winnow.report.document import render_report  # noqa: PLC0415  (slow to import)
 
-            document = await run_in_thread(render_report, record, None if winnow is None else winnow.cleaner.model)
+            document = await asyncio.to_thread(render_report, record, None if winnow is None else winnow.cleaner.model)
             self._path.write_text(document, encoding="utf-8", errors="replace")
         except Exception:
             logger.exception("Could not write the report", extra={"spider": self._crawler.spider})

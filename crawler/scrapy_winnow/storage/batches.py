@@ -31,7 +31,9 @@ MAX_BYTES: Final = 1 << 16
 """Arguments of the calls of one round trip, if they are several: counting these takes a tenth of the time limit."""
 
 _STEPS: Final = 5
-_MAX_EXCUSED_STEPS: Final = 20
+_LAST_STEPS: Final = 2
+_MAX_EXTENSION: Final = 6
+"""Times the limit that a call may take where the event loop holds it up; then it has two more turns of the loop."""
 
 
 class Script:
@@ -84,22 +86,27 @@ async def run_with_timeout(work: Awaitable[T], seconds: float) -> T:
 
     The time is counted in steps, each begun anew: while the event loop is busy with a page, an answer that has long
     arrived cannot be read, and a single timer would take that for an outage. To connect takes several turns of the
-    loop, and at the start of a crawl there is a page in each: steps that were held up do not count, up to a number.
+    loop, and at the start of a crawl there is a page in each: steps that were held up do not count, up to six times
+    the limit.
 
     Raises:
         TimeoutError: the time is over; the work is cancelled.
     """
     task = asyncio.ensure_future(work)
     step = seconds / _STEPS
-    left, excused = _STEPS, _MAX_EXCUSED_STEPS
+    left, now = _STEPS, time.monotonic()
+    deadline = now + _MAX_EXTENSION * seconds
     try:
-        while left:
-            begun = time.monotonic()
+        while left > 0:
+            begun = now
             done, _ = await asyncio.wait({task}, timeout=step)
             if done:
                 return task.result()
-            is_excused = excused > 0 and time.monotonic() - begun > 1.5 * step
-            excused, left = (excused - 1, left) if is_excused else (excused, left - 1)
+            now = time.monotonic()
+            if now > deadline:
+                left = min(left, _LAST_STEPS + 1) - 1
+            elif now - begun < 1.5 * step:
+                left -= 1
     finally:
         task.cancel()
     raise TimeoutError

@@ -3,6 +3,7 @@
 from scrapy import Request
 from scrapy.utils.request import RequestFingerprinter
 
+from scrapy_winnow.project import settings
 from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.evidence import page_id_of
 from tests.scrapy_winnow.waiting import SECONDS
@@ -39,8 +40,8 @@ async def test_counts_after_a_kill_and_a_restart_are_those_of_the_pages_fetched(
         "spider": "site",
         "arguments": {"url": urls[0]},
         "JOBDIR": str(tmp_path / "job"),
-        "SCHEDULER_DISK_QUEUE": "scrapy.squeues.PickleFifoSQLiteQueue",
-        "SCHEDULER_START_DISK_QUEUE": "scrapy.squeues.PickleFifoSQLiteQueue",
+        "SCHEDULER_DISK_QUEUE": settings.SCHEDULER_DISK_QUEUE,
+        "SCHEDULER_START_DISK_QUEUE": settings.SCHEDULER_DISK_QUEUE,
         "WINNOW_REDIS_PREFIX": prefix,
         "WINNOW_SETTLE_PAGES": 0,
         "CONCURRENT_REQUESTS_PER_DOMAIN": 8,
