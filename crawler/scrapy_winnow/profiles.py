@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final, Protocol, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from winnow.fingerprints import FINGERPRINT_VERSION
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from numpy.typing import NDArray
+    from winnow.counting import MemoryCounts
 
 
 _PLAIN: Final = re.compile(r"-?[A-Za-z_][\w-]*\Z", re.ASCII)
@@ -104,19 +104,6 @@ def _name(tag: object) -> str:
     return str(tag).rpartition("}")[2].lower()
 
 
-class KnownCounts(Protocol):
-    """Counts of fingerprints over the pages of a site."""
-
-    @property
-    def pages(self) -> int:
-        """Pages counted."""
-        ...
-
-    def df(self, fingerprints: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """Return how many pages have each fingerprint."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class RepeatedPart:
     """An element that many pages of a site have.
@@ -139,7 +126,7 @@ class RepeatedPart:
 
 
 def find_repeated_parts(
-    pages: Sequence[HashedPage], counts: KnownCounts, min_fraction: float = 0.3
+    pages: Sequence[HashedPage], counts: MemoryCounts | HostLabels, min_fraction: float = 0.3
 ) -> list[RepeatedPart]:
     """Return the topmost elements that repeat on any of the pages, those of the page with most of them first.
 
@@ -160,19 +147,15 @@ def find_repeated_parts(
     return [part for _, part in sorted(found.values(), key=lambda pair: pair[0])]
 
 
-def _frequencies(hashed: HashedPage, counts: KnownCounts) -> NDArray[np.int64]:
-    df = counts.df(hashed.fingerprints)
-    return hashed.frequencies(SiteEvidence(df, counts.pages, 0, counted=False))
-
-
-def _mass(hashed: HashedPage, counts: KnownCounts, min_fraction: float) -> int:
+def _mass(hashed: HashedPage, counts: MemoryCounts | HostLabels, min_fraction: float) -> int:
     df = counts.df(hashed.fingerprints)
     return int((hashed.masses * (df >= max(_MIN_PAGES, min_fraction * counts.pages))).sum())
 
 
-def _repeated_on(hashed: HashedPage, counts: KnownCounts, min_fraction: float) -> list[RepeatedPart]:
+def _repeated_on(hashed: HashedPage, counts: MemoryCounts | HostLabels, min_fraction: float) -> list[RepeatedPart]:
     page = hashed.page
-    df = _frequencies(hashed, counts)
+    evidence = SiteEvidence(counts.df(hashed.fingerprints), counts.pages, 0, counted=False)
+    df = hashed.frequencies(evidence)
     repeated = df[: page.n] >= max(_MIN_PAGES, min_fraction * counts.pages)
     above = np.append(repeated, False)[page.parent]  # the root's parent is -1
     tops = np.flatnonzero(repeated & ~above & (page.block_end > page.block_begin))
@@ -188,7 +171,7 @@ def _repeated_on(hashed: HashedPage, counts: KnownCounts, min_fraction: float) -
                 pages=pages,
                 share=round(pages / max(counts.pages, 1), 4),
                 characters=len(text),
-                text=text if len(text) <= _MAX_TEXT else f"{text[: _MAX_TEXT - 1]}…",
+                text=_shorten(text, _MAX_TEXT),
                 outline=_outline(page, element),
             )
         )
@@ -210,12 +193,15 @@ def _outline(page: Page, element: int, levels: int = 4) -> str:
         current = below[names.index(max(names, key=names.count))]
         name = _sketch(page, current)
         steps.append(f"{name} × {names.count(name)}" if names.count(name) > 1 else name)
-    sketch = " › ".join(steps)
-    return sketch if len(sketch) <= _MAX_OUTLINE else f"{sketch[: _MAX_OUTLINE - 1]}…"
+    return _shorten(" › ".join(steps), _MAX_OUTLINE)
+
+
+def _shorten(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def _sketch(page: Page, element: int) -> str:
-    name = str(page.elements[element].tag).rpartition("}")[2].lower()
+    name = _name(page.elements[element].tag)
     attributes = dict(page.attributes[element])
     names = re.split(r"\s+", attributes.get("class", "").strip())
     return name + (f"#{attributes['id']}" if attributes.get("id") else f".{names[0]}" if names[0] else "")
@@ -285,7 +271,11 @@ class Profile:
         """
         try:
             row: dict[str, Any] = json.loads(text)
-            _check(row)
+            if row.get("format") != FORMAT:
+                raise ProfileError(f"is not of the format {FORMAT!r}")  # noqa: TRY301
+            if (version := row["fingerprint_version"]) != FINGERPRINT_VERSION:
+                found = f"has fingerprints of version {version}, this Winnow computes {FINGERPRINT_VERSION}"
+                raise ProfileError(found)  # noqa: TRY301
             pairs = sorted(
                 (int(name, 16), round(float(share) * _MAX_FRACTION)) for name, share in row["labels"].items()
             )
@@ -294,29 +284,16 @@ class Profile:
                 version=_int_in(row["label_version"], minimum=0),
                 fingerprints=np.array([fingerprint for fingerprint, _ in pairs], np.uint64),
                 fractions=np.array([_int_in(share, minimum=1, maximum=_MAX_FRACTION) for _, share in pairs], np.uint8),
-                expected=_non_negative(row["expected_characters"]),
+                expected=float(row["expected_characters"]),
             )
+            if not 0 <= labels.expected < float("inf"):
+                raise ValueError(f"{labels.expected!r} is negative or not finite")  # noqa: TRY301
             template = tuple(RepeatedPart(**part) for part in row["template"])
             return cls(str(row["host"]), labels, template, _int_in(row["sampled_pages"], minimum=0))
         except ProfileError:
             raise
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
             raise ProfileError(f"is not a site profile, or is damaged: {error}") from error
-
-
-def _check(row: dict[str, Any]) -> None:
-    """Refuse other formats and versions."""
-    if row.get("format") != FORMAT:
-        raise ProfileError(f"is not of the format {FORMAT!r}")
-    version = row["fingerprint_version"]
-    if version != FINGERPRINT_VERSION:
-        raise ProfileError(f"has fingerprints of version {version}, this Winnow computes {FINGERPRINT_VERSION}")
-
-
-def _non_negative(value: Any) -> float:
-    if not 0 <= float(value) < float("inf"):
-        raise ValueError(f"{value!r} is negative or not finite")
-    return float(value)
 
 
 def _int_in(value: Any, *, minimum: int, maximum: int = 1 << 31) -> int:

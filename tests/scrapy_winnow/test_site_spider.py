@@ -2,7 +2,7 @@
 
 import pytest
 
-from scrapy_winnow.project.arguments import page_budget, shard_of, start_urls
+from scrapy_winnow.project.arguments import shard_of, start_urls, whole_number
 from scrapy_winnow.project.feeds import UnbufferedFileStorage
 
 
@@ -63,8 +63,8 @@ def test_many_sites_from_a_file_each_with_its_own_budget(web, shared_web, start_
 
 @pytest.mark.parametrize("pages", [0, -1, "many", "", "1.5"])
 def test_a_budget_that_is_no_number_is_a_clear_error(pages):
-    with pytest.raises(ValueError, match="-a pages must be a whole number above 0"):
-        page_budget(pages)
+    with pytest.raises(ValueError, match="-a pages must be a whole number of at least 1"):
+        whole_number("pages", pages)
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from ray.data import Dataset
 
-    from scrapy_winnow.archives.runs import FileReport, PartWork
+    from scrapy_winnow.archives.runs import FileReport, PartWork, Tasks
     from winnow.page.page import Limits
 
     Files = dict[str, bytes]
@@ -58,40 +58,32 @@ _COUNTS_UNUSED_S: Final = 86_400
 _cluster: Any = ray  # half of Ray has no types
 
 
-class RayCluster:
-    """Works on the nodes of a cluster, which have this package and reach the archives' addresses.
+def run_on_ray(work: PartWork, tasks: Tasks, options: Options, counts: Path) -> Iterator[tuple[str, FileReport]]:
+    """Do the work on parts, on the nodes of a cluster, which have this package and reach the archives' addresses.
 
-    See :class:`~scrapy_winnow.archives.runs.Workers`.
-
-    Args:
-        address: of the cluster, as ``ray.init`` takes it; empty for the one that ``RAY_ADDRESS`` names, or else for one
-            that is started on this machine and ends with this process.
+    See :func:`~scrapy_winnow.archives.runs.run_in_processes`. ``options.ray`` is the address of the cluster, as
+    ``ray.init`` takes it; empty for the one that ``RAY_ADDRESS`` names, or else for one that is started on this machine
+    and ends with this process.
     """
-
-    def __init__(self, address: str = "") -> None:
-        if not ray.is_initialized():
-            ray.init(address=address or None, log_to_driver=False, include_dashboard=False if not address else None)
-
-    def run(
-        self, work: PartWork, tasks: dict[str, tuple[Part, Path]], options: Options, counts: Path
-    ) -> Iterator[tuple[str, FileReport]]:
-        """Do the tasks."""
-        shared_counts = share_counts(counts)
-        do: Any = _do_task
-        waiting = list(tasks)[::-1]
-        under_way: dict[Any, str] = {}
-        while waiting or under_way:
-            most = _TASKS_PER_CORE * max(int(_cluster.cluster_resources().get("CPU", 1)), 1)
-            while waiting and len(under_way) < most:
-                name = waiting.pop()
-                part, target = tasks[name]
-                under_way[do.remote(work, part, target.name, options, shared_counts)] = name
-            ready, _ = _cluster.wait(list(under_way), timeout=1.0)
-            for reference in ready:
-                name = under_way.pop(reference)
-                report, files = _cluster.get(reference)
-                _write_files(tasks[name][1], files)
-                yield name, report
+    if not ray.is_initialized():
+        address = options.ray or None
+        ray.init(address=address, log_to_driver=False, include_dashboard=None if address else False)
+    shared_counts = share_counts(counts)
+    do: Any = _do_task
+    waiting = list(tasks)[::-1]
+    under_way: dict[Any, str] = {}
+    while waiting or under_way:
+        most = _TASKS_PER_CORE * max(int(_cluster.cluster_resources().get("CPU", 1)), 1)
+        while waiting and len(under_way) < most:
+            name = waiting.pop()
+            part, target = tasks[name]
+            under_way[do.remote(work, part, target.name, options, shared_counts)] = name
+        ready, _ = _cluster.wait(list(under_way), timeout=1.0)
+        for reference in ready:
+            name = under_way.pop(reference)
+            report, files = _cluster.get(reference)
+            _write_files(tasks[name][1], files)
+            yield name, report
 
 
 @ray.remote(max_retries=_MAX_RETRIES)

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Protocol, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from scrapy_winnow.archives.addresses import Destination
 from scrapy_winnow.archives.counting import MAX_HOST_PAGES, SHARDS, HostCounts, LeafWriter, count_shard
@@ -27,6 +27,12 @@ if TYPE_CHECKING:
 
     PartWork = Callable[[Part, Path, "Options", Path], "FileReport"]
     """Reads a part of an archive, writes a file or folder, and may look up counts in another folder."""
+
+    Tasks = dict[str, tuple[Part, Path]]
+    """Parts and the files or folders to write of each, by name."""
+
+    ReportProgress = Callable[[str, int, int, int, int], object]
+    """Takes a step, how many of its items are done, of how many, pages done, and bytes read (0 if not counted)."""
 
 _ARCHIVE_SUFFIXES: Final = (".gz", ".zst", ".zstd", ".lz4", ".warc", ".wet", ".wat")
 
@@ -58,14 +64,6 @@ class Options:
     ray: str | None = None
     max_host_pages: int = MAX_HOST_PAGES
     limits: Limits = DEFAULT_LIMITS
-
-
-class ReportProgress(Protocol):
-    """Called now and then with how far a run is."""
-
-    def __call__(self, step: str, done: int, total: int, pages: int, bytes_read: int, /) -> object:
-        """Take the step, how many of its items are done, pages done, and bytes read (0 where they are not counted)."""
-        ...
 
 
 @dataclass(slots=True)
@@ -232,10 +230,9 @@ class ArchiveRun(Run):
         }
         all_parts = {name: part for named in parts.values() for name, part in named.items()}
         counts = self._state / "counts"
-        workers = self._workers()
-        self._run_step("count", count_archive, workers, all_parts, self._state / "leaves", counts)
+        self._run_step("count", count_archive, all_parts, self._state / "leaves", counts)
         summary = Summary(hosts=self._count_hosts([self._state / "leaves" / name for name in all_parts], counts))
-        self._run_step("clean", clean_archive, workers, all_parts, self._state / "cleaned", counts)
+        self._run_step("clean", clean_archive, all_parts, self._state / "cleaned", counts)
         output = Output(self._destination, self._options, summary)
         for number, (source, named) in enumerate(parts.items(), 1):
             with output.open_archive(self._names[source]) as write:
@@ -248,22 +245,17 @@ class ArchiveRun(Run):
         shutil.rmtree(self._state)
         return summary
 
-    def _run_step(
-        self,
-        step: str,
-        work: PartWork,
-        workers: Workers,
-        parts: dict[str, Part],
-        folder: Path,
-        counts: Path,
-    ) -> None:
+    def _run_step(self, step: str, work: PartWork, parts: dict[str, Part], folder: Path, counts: Path) -> None:
         """Do a step for the parts for which it is not done yet; a report says that it is done."""
         tasks = {
             name: (part, folder / name) for name, part in parts.items() if not self._report_file(step, name).is_file()
         }
         done, pages = len(parts) - len(tasks), 0
         self._progress(step, done, len(parts), pages, 0)
-        for name, report in workers.run(work, tasks, self._options, counts):
+        run = run_in_processes
+        if self._options.ray is not None:
+            from scrapy_winnow.archives.on_ray import run_on_ray as run  # noqa: PLC0415  (optional, slow to import)
+        for name, report in run(work, tasks, self._options, counts):
             self._report_file(step, name).write_text(report.to_json(), "utf-8")
             done += 1
             pages += report.pages
@@ -283,13 +275,6 @@ class ArchiveRun(Run):
     def _report_file(self, step: str, name: str) -> Path:
         return self._state / "reports" / f"{step}-{name}.json"
 
-    def _workers(self) -> Workers:
-        if self._options.ray is None:
-            return Processes(self._options.processes)
-        from scrapy_winnow.archives.on_ray import RayCluster  # noqa: PLC0415  (an optional package, slow to import)
-
-        return RayCluster(self._options.ray)
-
 
 def _part_name(name: str, part: Part) -> str:
     """Return the name of what is kept of a part; its offsets are in it, since the next run may split otherwise."""
@@ -298,35 +283,17 @@ def _part_name(name: str, part: Part) -> str:
     return f"{name}@{part.begin}-{part.end if part.end is not None else ''}"
 
 
-class Workers(Protocol):
-    """Does the work on parts, in any order."""
-
-    def run(
-        self, work: PartWork, tasks: dict[str, tuple[Part, Path]], options: Options, counts: Path
-    ) -> Iterator[tuple[str, FileReport]]:
-        """Do ``work`` for the part and the target of each task, and yield its name and report when it is done."""
-        ...
-
-
-class Processes:
-    """Works in this process, or in ``number`` processes beside it; see :class:`Workers`."""
-
-    def __init__(self, number: int) -> None:
-        self._number = number
-
-    def run(
-        self, work: PartWork, tasks: dict[str, tuple[Part, Path]], options: Options, counts: Path
-    ) -> Iterator[tuple[str, FileReport]]:
-        """Do the tasks."""
-        processes = min(self._number, len(tasks))
-        if processes <= 1:
-            for name, (part, target) in tasks.items():
-                yield name, work(part, target, options, counts)
-            return
-        with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn")) as pool:
-            names = {pool.submit(work, part, target, options, counts): name for name, (part, target) in tasks.items()}
-            for future in as_completed(names):
-                yield names[future], future.result()
+def run_in_processes(work: PartWork, tasks: Tasks, options: Options, counts: Path) -> Iterator[tuple[str, FileReport]]:
+    """Do the work on parts, in any order, and yield name and report of each; in this process, or in some beside it."""
+    processes = min(options.processes, len(tasks))
+    if processes <= 1:
+        for name, (part, target) in tasks.items():
+            yield name, work(part, target, options, counts)
+        return
+    with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn")) as pool:
+        names = {pool.submit(work, part, target, options, counts): name for name, (part, target) in tasks.items()}
+        for future in as_completed(names):
+            yield names[future], future.result()
 
 
 def count_archive(part: Part, folder: Path, options: Options, _: Path) -> FileReport:

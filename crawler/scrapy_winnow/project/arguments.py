@@ -51,19 +51,18 @@ def shard_of(urls: list[str], shard: str | None) -> list[str]:
     return [url for url in urls if zlib.crc32(str(site_of(url)).encode()) % int(count) == int(number)]
 
 
-def page_budget(pages: str | int) -> int:
-    """Return how many pages to store per host.
+def whole_number(name: str, value: str | int, minimum: int = 1) -> int:
+    """Return an argument that is a whole number.
 
     Raises:
-        ValueError: it is not a whole number above 0.
+        ValueError: it is none, or below the minimum.
     """
     try:
-        budget = int(pages)
+        if (number := int(value)) >= minimum:
+            return number
     except ValueError:
-        budget = 0
-    if budget < 1:
-        raise ValueError(f"-a pages must be a whole number above 0, not {pages!r}")
-    return budget
+        pass
+    raise ValueError(f"-a {name} must be a whole number of at least {minimum}, not {value!r}")
 
 
 def _checked(url: str, where: str) -> str:

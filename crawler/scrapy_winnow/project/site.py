@@ -11,7 +11,7 @@ from scrapy.http import HtmlResponse
 from scrapy.linkextractors import LinkExtractor
 
 from scrapy_winnow.fields import FIELDS
-from scrapy_winnow.project.arguments import page_budget, shard_of, start_urls
+from scrapy_winnow.project.arguments import shard_of, start_urls, whole_number
 from scrapy_winnow.storage.keys import site_of
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class SiteSpider(Spider):
     ) -> None:
         super().__init__(**kwargs)
         self.state = {}  # replaced by Scrapy with that of an earlier run, where JOBDIR is set
-        self._pages = page_budget(pages)
+        self._pages = whole_number("pages", pages)
         self._start_urls = shard_of(start_urls(url, urls_file), shard)
         self._links = LinkExtractor()
 

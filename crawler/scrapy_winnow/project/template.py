@@ -10,7 +10,7 @@ from scrapy import Request, Spider
 from scrapy.exceptions import CloseSpider
 from scrapy.http import HtmlResponse
 
-from scrapy_winnow.project.arguments import page_budget, start_urls
+from scrapy_winnow.project.arguments import start_urls, whole_number
 from scrapy_winnow.storage.keys import site_of
 from winnow.page.page import Page, PageTooLarge
 from winnow.papers.menu_mapping import THRESHOLD, WEIGHTED
@@ -63,7 +63,8 @@ class TemplateSpider(Spider):
     ) -> None:
         super().__init__(**kwargs)
         (self._url,) = start_urls(url, None)
-        self._menus = Menus(variant, _number("size", size, 1), equality, float(threshold), max(page_budget(pages), 2))
+        size, pages = whole_number("size", size), whole_number("pages", pages, 2)
+        self._menus = Menus(variant, size, equality, float(threshold), pages)
         self._out = Path(out or f"{str(site_of(self._url)).replace(':', '-')}.template.html")
         if not self._out.parent.is_dir():
             raise ValueError(f"-a out: there is no folder {self._out.parent} to write to")
@@ -156,13 +157,3 @@ class TemplateSpider(Spider):
         except PageTooLarge as error:
             self.logger.info("%s: %s", response.url, error)
             return None
-
-
-def _number(name: str, value: str | int, minimum: int) -> int:
-    try:
-        number = int(value)
-    except ValueError:
-        number = minimum - 1
-    if number < minimum:
-        raise ValueError(f"-a {name} must be a whole number of at least {minimum}, not {value!r}")
-    return number

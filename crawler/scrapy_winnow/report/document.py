@@ -5,10 +5,9 @@ from __future__ import annotations
 import datetime
 import shlex
 from collections import Counter, defaultdict
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from jinja2 import Environment, StrictUndefined, Template
@@ -44,37 +43,31 @@ _MAX_IN_DETAIL: Final = 40
 _MAX_IN_TABLE: Final = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class NotedPage:
+class NotedPage(NamedTuple):
     """A page that should be checked, and why."""
 
     page: PageRecord
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+class Cluster(NamedTuple):
+    """Documents that are near-duplicates of each other."""
+
+    original: str
+    copies: list[str]
+    hosts: int
+
+
 class HostSummary:
-    """One host.
+    """One host: its name, pages, what Redis knows of it, sums over its pages, and pages to check, the worst first."""
 
-    Attributes:
-        name: its name.
-        pages: its pages.
-        cut: mean fraction of text that was cut.
-        words: words that were kept, of all pages.
-        duplicates: pages that repeat another.
-        with_site: pages that were cleaned with the counts of the site.
-        record: what Redis knows of it, if it was read.
-        noted: pages that should be checked, the worst first.
-    """
-
-    name: str
-    pages: list[PageRecord]
-    cut: float
-    words: int
-    duplicates: int
-    with_site: int
-    record: HostRecord | None
-    noted: list[NotedPage]
+    def __init__(self, name: str, pages: list[PageRecord], record: HostRecord | None) -> None:
+        self.name, self.pages, self.record = name, pages, record
+        self.cut = _mean(page.template_share for page in pages)
+        self.words = sum(page.words for page in pages)
+        self.duplicates = sum(page.duplicate_of is not None for page in pages)
+        self.with_site = sum(page.source == "site" for page in pages)
+        self.noted = _find_noted(pages)
 
     @property
     def state(self) -> str:
@@ -84,24 +77,13 @@ class HostSummary:
         return "settled" if self.pages and self.pages[-1].label_version else "counting"
 
 
-@dataclass(frozen=True, slots=True)
-class Cluster:
-    """Documents that are near-duplicates of each other."""
-
-    original: str
-    copies: list[str]
-    hosts: int
-
-
-@dataclass(frozen=True, slots=True)
 class CrawlSummary:
     """The whole crawl.
 
     Attributes:
-        pages: number of pages.
+        pages, words: number of pages, and of words that were kept.
         seconds: how long it took; 0 where unknown.
         cut: mean fraction of text that was cut.
-        words: words that were kept.
         statuses: pages by status.
         answers: responses by HTTP status, and failed requests by reason.
         hosts: the hosts, those with most pages first.
@@ -110,73 +92,46 @@ class CrawlSummary:
         noted: pages of all hosts that should be checked.
     """
 
-    pages: int
-    seconds: float
-    cut: float
-    words: int
-    statuses: Counter[str]
-    answers: list[tuple[str, int]]
-    hosts: list[HostSummary]
-    clusters: list[Cluster]
-    speed: tuple[list[float], list[float]]
-    noted: list[NotedPage]
+    def __init__(self, record: CrawlRecord) -> None:
+        by_host: dict[str, list[PageRecord]] = defaultdict(list)
+        for page in record.pages:
+            by_host[page.host].append(page)
+        hosts = [HostSummary(name, pages, record.hosts.get(name)) for name, pages in by_host.items()]
+        self.hosts = sorted(hosts, key=lambda host: (-len(host.pages), host.name))
+        seconds = record.stats.get("elapsed_time_seconds") or max((page.seconds for page in record.pages), default=0.0)
+        self.seconds = max(float(seconds), 0.0)
+        self.pages = len(record.pages) + record.more_pages
+        self.cut = _mean(page.template_share for page in record.pages)
+        self.words = sum(page.words for page in record.pages)
+        self.statuses = Counter(page.status for page in record.pages)
+        self.answers = _answers(record.stats)
+        self.clusters = _clusters(record.pages)
+        self.speed = _speed([page.seconds for page in record.pages])
+        self.noted = sorted((noted for host in self.hosts for noted in host.noted), key=_sort_key)[:25]
 
 
-def summarize(record: CrawlRecord) -> CrawlSummary:
-    """Compute the sums over a crawl."""
-    by_host: dict[str, list[PageRecord]] = defaultdict(list)
-    for page in record.pages:
-        by_host[page.host].append(page)
-    hosts = [_summarize_host(name, pages, record.hosts.get(name)) for name, pages in by_host.items()]
-    hosts.sort(key=lambda host: (-len(host.pages), host.name))
-    seconds = record.stats.get("elapsed_time_seconds") or max((page.seconds for page in record.pages), default=0.0)
-    return CrawlSummary(
-        pages=len(record.pages) + record.more_pages,
-        seconds=max(float(seconds), 0.0),
-        cut=_mean(page.template_share for page in record.pages),
-        words=sum(page.words for page in record.pages),
-        statuses=Counter(page.status for page in record.pages),
-        answers=_answers(record.stats),
-        hosts=hosts,
-        clusters=_clusters(record.pages),
-        speed=_speed([page.seconds for page in record.pages]),
-        noted=sorted((noted for host in hosts for noted in host.noted), key=_sort_key)[:25],
-    )
-
-
-def _summarize_host(name: str, pages: list[PageRecord], record: HostRecord | None) -> HostSummary:
-    return HostSummary(
-        name=name,
-        pages=pages,
-        cut=_mean(page.template_share for page in pages),
-        words=sum(page.words for page in pages),
-        duplicates=sum(page.duplicate_of is not None for page in pages),
-        with_site=sum(page.source == "site" for page in pages),
-        record=record,
-        noted=_find_noted(pages),
-    )
+_NOTES: Final = {
+    "fallback": "all of it looked like template; its least template-like section was kept",
+    "too_large": "too large: passed through uncut",
+    "empty": "has no text",
+}
 
 
 def _find_noted(pages: list[PageRecord]) -> list[NotedPage]:
     """Return pages of a host with low confidence, and pages unlike the others."""
     fractions = np.array([page.template_share for page in pages])
-    middle = float(np.median(fractions)) if len(fractions) else 0.0
-    deviation = max(float(np.median(np.abs(fractions - middle))), _MIN_DEVIATION) if len(fractions) else 1.0
+    middle = float(np.median(fractions))
+    deviation = max(float(np.median(np.abs(fractions - middle))), _MIN_DEVIATION)
     found = []
     for page in pages:
         off = (page.template_share - middle) / deviation
-        if page.status == "fallback":
-            found.append(NotedPage(page, "all of it looked like template; its least template-like section was kept"))
-        elif page.status == "too_large":
-            found.append(NotedPage(page, "too large: passed through uncut"))
-        elif page.status == "empty":
-            found.append(NotedPage(page, "has no text"))
-        elif page.confidence is not None and page.confidence < _LOW_CONFIDENCE:
-            found.append(NotedPage(page, f"low confidence: an expected F1 of {page.confidence:.2f}"))
-        elif len(pages) >= _MIN_PAGES_TO_COMPARE and abs(off) > _OUTLIER:
-            found.append(
-                NotedPage(page, f"{page.template_share:.0%} of it was cut; {middle:.0%} is usual on this host")
-            )
+        why = _NOTES.get(page.status)
+        if why is None and page.confidence is not None and page.confidence < _LOW_CONFIDENCE:
+            why = f"low confidence: an expected F1 of {page.confidence:.2f}"
+        if why is None and len(pages) >= _MIN_PAGES_TO_COMPARE and abs(off) > _OUTLIER:
+            why = f"{page.template_share:.0%} of it was cut; {middle:.0%} is usual on this host"
+        if why is not None:
+            found.append(NotedPage(page, why))
     return sorted(found, key=_sort_key)[:_MAX_SHOWN]
 
 
@@ -253,7 +208,6 @@ def line_plot(
     most = 1.0 if percent else max(float(ys.max()), 1e-9)
     across = 44 + (xs - xs[0]) / max(xs[-1] - xs[0], 1e-9) * (width - 52)
     down = top + (1 - np.clip(ys / most, 0, 1)) * (height - top - bottom)
-    points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(across.tolist(), down.tolist(), strict=True))
     base = height - bottom
     largest = "100 %" if percent else f"{most:,.0f}" if most >= 10 else f"{most:.1f}"
     return _PLOT.format(
@@ -263,9 +217,9 @@ def line_plot(
         top=top,
         base=base,
         right=width - 8,
-        points=points,
-        last=f"{across[-1]:.1f}",
         label=top + 8,
+        points=_points(across, down),
+        last=f"{across[-1]:.1f}",
         under=height - 4,
         largest=largest,
         begin=f"{xs[0]:,.0f}",
@@ -273,17 +227,18 @@ def line_plot(
     )
 
 
+def _points(across: NDArray[np.float64], down: NDArray[np.float64]) -> str:
+    return " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(across.tolist(), down.tolist(), strict=True))
+
+
 def spark(values: Sequence[float], *, title: str) -> Markup:
     """Draw fractions, 0 to 1, as a sparkline."""
     if len(values) < 2:
         return Markup("")
     xs, ys = _thin_out(np.arange(len(values), dtype=float), np.asarray(values, float), 40)
-    across = 1 + xs / max(xs[-1], 1e-9) * 78
-    down = 2 + (1 - np.clip(ys, 0, 1)) * 16
-    points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(across.tolist(), down.tolist(), strict=True))
-    return Markup(
-        '<svg class="spark" viewBox="0 0 80 20" role="img" aria-label="{}"><polyline points="{}"/></svg>'
-    ).format(title, points)
+    points = _points(1 + xs / max(xs[-1], 1e-9) * 78, 2 + (1 - np.clip(ys, 0, 1)) * 16)
+    line = '<svg class="spark" viewBox="0 0 80 20" role="img" aria-label="{}"><polyline points="{}"/></svg>'
+    return Markup(line).format(title, points)  # noqa: S704  our own
 
 
 def smooth(values: Sequence[float], window: int = 9) -> list[float]:
@@ -320,7 +275,7 @@ def render_report(record: CrawlRecord, model: Model | None = None, now: datetime
         now: the time in the report.
     """
     model = model or load_model()
-    found = summarize(record)
+    found = CrawlSummary(record)
     times, speeds = found.speed
     samples = {
         host.name: record.samples.analyse(host.name, model) if record.samples is not None else None

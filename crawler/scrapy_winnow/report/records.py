@@ -15,6 +15,7 @@ import numpy as np
 
 from scrapy_winnow.profiles import RepeatedPart, find_repeated_parts
 from scrapy_winnow.storage.evidence import HashedPage
+from scrapy_winnow.storage.keys import site_of
 from winnow import Page, PageTooLarge, clean
 from winnow.counting import MemoryCounts
 
@@ -121,7 +122,6 @@ def page_record(values: Mapping[str, Any], seconds: float, names: Mapping[str, s
         seconds: since the crawl began.
         names: of the fields in the item, by the names of :data:`scrapy_winnow.fields.FIELDS` and ``url``.
     """
-    from scrapy_winnow.storage.keys import site_of  # noqa: PLC0415
 
     def value(name: str) -> Any:
         field_name = names.get(name, name)
@@ -188,16 +188,11 @@ def read_log(record: CrawlRecord, path: Path) -> None:
         raise ValueError("its stats cannot be read") from error
 
 
-@dataclass(frozen=True, slots=True)
-class UnsureSection:
-    """Sections with the same path whose scores are near the threshold.
+class UnsureSection(NamedTuple):
+    """Sections with the same path, without numbers, whose scores are near the threshold.
 
-    Attributes:
-        path: without numbers.
-        pages: on how many of the sampled pages.
-        kept: how many were kept.
-        score: mean distance from the threshold, below 0 for content.
-        text: an example.
+    On how many of the sampled pages they are, on how many they were kept, their mean distance from the threshold, below
+    0 for content, and the text of one.
     """
 
     path: str
@@ -207,15 +202,8 @@ class UnsureSection:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class HostSample:
-    """Findings on some pages of a host.
-
-    Attributes:
-        pages: how many there are.
-        parts: the elements that repeat.
-        unsure: the sections most often near the threshold.
-    """
+class HostSample(NamedTuple):
+    """Some pages of a host: their number, elements that repeat, and sections most often near the threshold."""
 
     pages: int
     parts: list[RepeatedPart]
