@@ -153,7 +153,7 @@ def _run(
         missing=without.counted - counted if fault.keeps and without is not None else 0,
         wrong=wrong,
         still=still,
-        outages=log.count("Redis is unreachable"),
+        outages=log.count("the crawl goes on without site evidence and tries again"),
     )
 
 

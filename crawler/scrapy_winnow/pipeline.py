@@ -206,7 +206,7 @@ class CleanItems:
         if is_same and (config.drop_duplicates if choice is None else choice):
             self._winnow.count(_STATUS_STATS[cleaned.status])
             self._winnow.count(stats.ITEMS_DROPPED)
-            raise DropItem(f"the text is that of {verdict.duplicate_of}", log_level="INFO")
+            raise DropItem(f"the text is that of {verdict.duplicate_of}", log_level="DEBUG")
 
 
 class ItemWriter:
