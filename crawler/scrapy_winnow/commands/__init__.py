@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import shtab
 
-from scrapy_winnow.commands import clean, dedup, evaluate, hosts, inspect, report, site, train, warc
+from scrapy_winnow.commands import clean, compare, dedup, evaluate, hosts, inspect, report, site, train, warc
 from scrapy_winnow.commands.common import FAILED, INTERRUPTED, CommandError
 from winnow import core
 
@@ -45,7 +45,7 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--version", nargs=0, action=_Version, help="print the versions of what cleans, and exit")
     shtab.add_argument_to(parser, help="print what completes commands and options in this shell, and exit")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (clean, inspect, site, warc, train, evaluate, dedup, hosts, report):
+    for command in (clean, inspect, compare, site, warc, train, evaluate, dedup, hosts, report):
         command.add_parser(commands)
 
 

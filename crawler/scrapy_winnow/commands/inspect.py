@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from scrapy_winnow.inspector.documents import Documents, GoldFile, RulesFile
     from scrapy_winnow.inspector.inspector import Inspector
     from scrapy_winnow.inspector.replay import Replay
+    from scrapy_winnow.inspector.server import View
 
 _EPILOG = """\
 On the left the page as it looks, each section in the colour of its kind; on the right its text, Markdown, HTML and
@@ -86,15 +87,13 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--load-assets", action="store_true", help="let the page load its images, fonts and style sheets"
     )
     parser.add_argument("-o", "--output", type=Path, metavar="OUT", help="write one self-contained HTML file and exit")
-    parser.add_argument("--port", type=int, default=0, help="port to listen on (default: any free one)")
-    parser.add_argument("--no-browser", action="store_true", help="only print the address")
+    add_server_options(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Write the file, or serve until interrupted."""
     from scrapy_winnow.inspector.documents import DocumentError  # noqa: PLC0415
-    from scrapy_winnow.inspector.server import InspectorServer, render_document  # noqa: PLC0415
 
     try:
         inspector = _open_inspector(options)
@@ -107,19 +106,30 @@ def run(options: argparse.Namespace) -> int:
     except (OSError, ValueError) as error:
         raise CommandError(reason(error)) from error
     if options.output is not None:
-        data, title = inspector.data(number, server=False), inspector.title(number)
-        write_output(options.output, render_document(data, title=title, load_assets=options.load_assets))
+        write_output(options.output, inspector.render(number, server=False))
         return 0
+    return serve(inspector, options, f"?page={number}" if number else "")
+
+
+def add_server_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of what is looked at in the browser."""
+    parser.add_argument("--port", type=int, default=0, help="port to listen on (default: any free one)")
+    parser.add_argument("--no-browser", action="store_true", help="only print the address")
+
+
+def serve(view: View, options: argparse.Namespace, query: str = "") -> int:
+    """Serve a view until interrupted."""
+    from scrapy_winnow.inspector.server import InspectorServer  # noqa: PLC0415
+
     try:
-        server = InspectorServer(inspector, options.port)
+        server = InspectorServer(view, options.port)
     except (OSError, OverflowError) as error:
         raise CommandError(f"--port {options.port}: {error}") from error
     with server:
-        address = server.url + (f"?page={number}" if number else "")
-        print(address, flush=True)
+        print(server.url + query, flush=True)
         if not options.no_browser:
             warn("opening it in the browser; Ctrl+C ends")
-            webbrowser.open(address)
+            webbrowser.open(server.url + query)
         server.wait()
     return 0
 
@@ -129,7 +139,7 @@ def _open_inspector(options: argparse.Namespace) -> Inspector:
     from scrapy_winnow.inspector.inspector import Inspector  # noqa: PLC0415
     from scrapy_winnow.inspector.replay import CountedReplay  # noqa: PLC0415
 
-    documents = Documents(options.source, options.url, _read_page)
+    documents = Documents(options.source, options.url, read_document)
     replay = _open_replay(options, documents)
     pages = replay.seen if options.pages is None and isinstance(replay, CountedReplay) else options.pages or 0
     return Inspector(
@@ -160,7 +170,7 @@ def _open_replay(options: argparse.Namespace, documents: Documents) -> Replay | 
     if options.redis_url is not None or options.state_dir is not None:
         return _read_counts(options, documents)
     if options.site is not None:
-        documents = Documents(str(options.site), options.url, _read_page)
+        documents = Documents(str(options.site), options.url, read_document)
         if not documents.is_one_site:
             raise CommandError(f"--site: neither a folder nor a WARC file: {options.site}")
     elif not documents.is_one_site:
@@ -192,7 +202,8 @@ def _read_counts(options: argparse.Namespace, documents: Documents) -> Replay | 
     return CountedReplay(labels, frozenset(ids[at : at + 8] for at in range(0, len(ids), 8)))
 
 
-def _read_page(name: str) -> bytes:
+def read_document(name: str) -> bytes:
+    """Read a page; what is wrong with it is a :class:`DocumentError`."""
     from scrapy_winnow.inspector.documents import DocumentError  # noqa: PLC0415
 
     try:

@@ -59,6 +59,8 @@ class Documents:
         url: address of the page or of the folder. It also selects the host of a WARC file, by default that of the
             first page.
         read_page: returns the bytes of a file, or of standard input; may raise :class:`DocumentError` or `OSError`.
+        obey_robots: ask ``robots.txt`` before an address is fetched; by default as little as a browser does.
+        allow_private: also fetch from addresses that are not on the public internet.
 
     Raises:
         DocumentError: there is nothing to inspect.
@@ -69,7 +71,11 @@ class Documents:
         source: str,
         url: str | None = None,
         read_page: Callable[[str], bytes] = lambda name: Path(name).read_bytes(),
+        *,
+        obey_robots: bool = False,
+        allow_private: bool = True,
     ) -> None:
+        self._manners = {"obey_robots": obey_robots, "allow_private": allow_private}
         self.folder: Path | None = None
         self._source = source
         self._url = url
@@ -113,7 +119,7 @@ class Documents:
         if self.folder is None:
             if is_address(self._source):
                 try:
-                    fetched = fetch(self._source, obey_robots=False, allow_private=True)  # as the browser would
+                    fetched = fetch(self._source, **self._manners)
                 except FetchError as error:
                     raise DocumentError(str(error)) from error
                 return Document(fetched.url, *fetched)

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from scrapy_winnow.inspector.documents import DocumentError, gold_name
 from scrapy_winnow.inspector.inspection import Inspection, Trial
+from scrapy_winnow.inspector.server import render_document
 from scrapy_winnow.profiles import Selectors
 from winnow.models import DEFAULT_MODEL, shipped_models
 from winnow.models.scores import FAVORS
@@ -80,6 +81,32 @@ class Inspector:
         page = self.page(number)
         return page.page.title or page.document.name
 
+    def render(self, number: int, *, server: bool = True) -> str:
+        """Return the HTML document of a page; without a server one that answers itself."""
+        data = self.data(number, server=server)
+        return render_document(data, title=self.title(number), load_assets=self.load_assets)
+
+    def answer(self, what: str, number: int, body: dict[str, Any]) -> dict[str, Any] | None:
+        """Answer a request of the script; ``None`` where there is no such request."""
+        answer: dict[str, Any] | None = None
+        match what:
+            case "state":
+                answer = self.page(number).state(Trial.of(body))
+            case "outputs":
+                answer = self.page(number).outputs(Trial.of(body))
+            case "weights":
+                blocks = [int(block) for block in body["blocks"]]
+                answer = {"weights": self.page(number).top_features(Trial.of(body["trial"]), blocks)}
+            case "gold":
+                marks = {int(block): str(label) for block, label in body["marks"]}
+                answer = self.save(number, Trial.of(body["trial"]), marks)
+            case "rule":
+                answer = self.add_rule(number, Trial.of(body["trial"]), int(body["element"]), keep=bool(body["keep"]))
+            case "seen":
+                replay = self.replay
+                answer = {"seen": replay.seen if replay else 0, "total": replay.total if replay else 0}
+        return answer
+
     def data(self, number: int, *, server: bool) -> dict[str, Any]:
         """Return the data of the inspector's script; all results in advance where there is no server to ask later."""
         page = self.page(number)
@@ -140,11 +167,6 @@ class Inspector:
             other.follow(self.rules.rules)
         said = f"{'keep' if keep else 'drop'} {selector} is written to {self.rules.path.name}"
         return {"said": said, "state": page.state(trial)}
-
-    def seen(self) -> dict[str, Any]:
-        """Return how many pages of the site were read."""
-        replay = self.replay
-        return {"seen": replay.seen if replay else 0, "total": replay.total if replay else 0}
 
     def _next(self, number: int) -> int | None:
         gold = self.gold

@@ -1,4 +1,4 @@
-"""The inspector in the browser: one HTML document, and its server, on loopback, for one person."""
+"""Pages in the browser: one HTML document each, and its server, on loopback, for one person."""
 
 from __future__ import annotations
 
@@ -10,19 +10,16 @@ from functools import lru_cache
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Protocol, Self
 from urllib.parse import parse_qs, urlsplit
 
-from jinja2 import Environment, Template
+from jinja2 import Environment, FunctionLoader
 from markupsafe import Markup
 
 from scrapy_winnow.inspector.documents import DocumentError
-from scrapy_winnow.inspector.inspection import Trial
 
 if TYPE_CHECKING:
     from types import TracebackType
-
-    from scrapy_winnow.inspector.inspector import Inspector
 
 _ASSETS: Final = files("scrapy_winnow.inspector") / "assets"
 
@@ -37,28 +34,36 @@ _HEADERS: Final = (
 )
 
 
-def render_document(data: dict[str, Any], *, title: str, load_assets: bool = False) -> str:
-    """Return the HTML document of the inspector, which needs no other file.
+def render_document(
+    data: dict[str, Any], *, title: str, view: str = "inspector", load_assets: bool = False, **values: Any
+) -> str:
+    """Return the HTML document of a view, which needs no other file.
 
-    The content security policy runs no scripts but the inspector's own, which carry a random number that the page
-    cannot know, and loads nothing but, with ``load_assets``, images, fonts and style sheets. The inspected page is
-    data; the browser builds it in a sandboxed frame with an origin of its own.
+    The content security policy runs no scripts but our own, which carry a random number that the page cannot know, and
+    loads nothing but, with ``load_assets``, images, fonts and style sheets. The inspected page is data; the browser
+    builds it in a sandboxed frame with an origin of its own.
 
     Args:
-        data: for the script of the inspector.
+        data: for the script of the view.
         title: title of the inspected page.
+        view: name of its template and script, ``inspector`` or ``compare``.
         load_assets: whether the page may load its images and style sheets.
+        values: for the template.
     """
     nonce = secrets.token_urlsafe(24)
-    policy = content_policy(nonce, load_assets=load_assets)
-    return _template().render(
-        title=title or "page",
-        policy=policy,
-        nonce=nonce,
-        stylesheet=Markup(_asset("inspector.css")),  # noqa: S704  our own
-        script=Markup(_asset("inspector.js")),  # noqa: S704  our own
-        frame_script=Markup(_asset("frame.js")),  # noqa: S704  our own
-        data=Markup(escape_json(data)),  # noqa: S704  no "<" is left in it
+    return (
+        _templates()
+        .get_template(f"{view}.html")
+        .render(
+            title=title or "page",
+            policy=content_policy(nonce, load_assets=load_assets),
+            nonce=nonce,
+            stylesheet=Markup(_asset("inspector.css")),  # noqa: S704  our own
+            script=Markup(_asset("page.js") + _asset(f"{view}.js")),  # noqa: S704  our own
+            frame_script=Markup(_asset("frame.js")),  # noqa: S704  our own
+            data=Markup(escape_json(data)),  # noqa: S704  no "<" is left in it
+            **values,
+        )
     )
 
 
@@ -80,8 +85,8 @@ def escape_json(data: Any) -> str:
 
 
 @lru_cache(maxsize=1)
-def _template() -> Template:
-    return Environment(autoescape=True).from_string(_asset("inspector.html"))
+def _templates() -> Environment:
+    return Environment(autoescape=True, loader=FunctionLoader(_asset))
 
 
 @lru_cache(maxsize=8)
@@ -89,22 +94,34 @@ def _asset(name: str) -> str:
     return (_ASSETS / name).read_text(encoding="utf-8")
 
 
+class View(Protocol):
+    """Pages as a person looks at them: an inspector or a comparison."""
+
+    def render(self, number: int) -> str:
+        """Return the HTML document of a page; may raise :class:`DocumentError`."""
+        ...
+
+    def answer(self, what: str, number: int, body: dict[str, Any]) -> dict[str, Any] | None:
+        """Answer a request of the script; ``None`` where there is no such request."""
+        ...
+
+
 class InspectorServer:
-    """Serves an inspector on ``127.0.0.1`` until it is closed.
+    """Serves a view on ``127.0.0.1`` until it is closed.
 
     It answers only requests with its own address as host and its random token in the path, so that no other page in the
     same browser can talk to it, whatever DNS says.
 
     Args:
-        inspector: the pages and settings that are served.
+        view: the pages that are served.
         port: port to listen on; 0 for any that is free.
 
     Raises:
         OSError: the port is taken.
     """
 
-    def __init__(self, inspector: Inspector, port: int = 0) -> None:
-        self.inspector = inspector
+    def __init__(self, view: View, port: int = 0) -> None:
+        self.view = view
         self.token = secrets.token_urlsafe(24)
         self.lock = threading.Lock()
         self._server = _Server(self, port)
@@ -161,75 +178,40 @@ class _Handler(BaseHTTPRequestHandler):
         """Log no requests."""
 
     def do_GET(self) -> None:
-        """Answer with the inspector."""
+        """Answer with the view of a page."""
         if (path := self._path()) is None:
             return
         if path != "":
             self._error(HTTPStatus.NOT_FOUND, "no such page")
             return
-        inspector = self.server.owner.inspector
         try:
-            number = self._number()
             with self.server.owner.lock:
-                document = render_document(
-                    inspector.data(number, server=True),
-                    title=inspector.title(number),
-                    load_assets=inspector.load_assets,
-                )
+                document = self.server.owner.view.render(self._number())
         except DocumentError as error:
             self._error(HTTPStatus.NOT_FOUND, str(error))
             return
         self._answer(HTTPStatus.OK, "text/html; charset=utf-8", document.encode("utf-8", "replace"))
 
     def do_POST(self) -> None:
-        """Answer a request of the inspector's script."""
+        """Answer a request of its script."""
         if (path := self._path()) is None:
             return
         origin = self.headers.get("Origin")
         if origin is not None and urlsplit(origin).netloc not in self.server.owner.hosts:
             self._error(HTTPStatus.FORBIDDEN, "not from here")
             return
-        answers = {
-            "state": self._state,
-            "outputs": self._outputs,
-            "weights": self._weights,
-            "gold": self._gold,
-            "rule": self._rule,
-            "seen": self._seen,
-        }
-        if path not in answers or self.headers.get("Content-Type") != "application/json":
-            self._error(HTTPStatus.NOT_FOUND, "unknown request")
-            return
+        is_json = self.headers.get("Content-Type") == "application/json"
         try:
             body = json.loads(self.rfile.read(min(int(self.headers.get("Content-Length") or 0), _MAX_BODY_BYTES)))
-            number = self._number()
             with self.server.owner.lock:
-                answer = answers[path](number, body)
+                answer = self.server.owner.view.answer(path, self._number(), body) if is_json else None
         except (ValueError, LookupError, TypeError, OSError, DocumentError) as error:
             self._error(HTTPStatus.BAD_REQUEST, str(error) or type(error).__name__)
             return
-        self._answer(HTTPStatus.OK, "application/json", _to_json(answer))
-
-    def _state(self, number: int, body: dict[str, Any]) -> dict[str, Any]:
-        return self.server.owner.inspector.page(number).state(Trial.of(body))
-
-    def _outputs(self, number: int, body: dict[str, Any]) -> dict[str, Any]:
-        return self.server.owner.inspector.page(number).outputs(Trial.of(body))
-
-    def _weights(self, number: int, body: dict[str, Any]) -> dict[str, Any]:
-        page = self.server.owner.inspector.page(number)
-        return {"weights": page.top_features(Trial.of(body["trial"]), [int(block) for block in body["blocks"]])}
-
-    def _gold(self, number: int, body: dict[str, Any]) -> dict[str, Any]:
-        marks = {int(block): str(label) for block, label in body["marks"]}
-        return self.server.owner.inspector.save(number, Trial.of(body["trial"]), marks)
-
-    def _rule(self, number: int, body: dict[str, Any]) -> dict[str, Any]:
-        element, keep = int(body["element"]), bool(body["keep"])
-        return self.server.owner.inspector.add_rule(number, Trial.of(body["trial"]), element, keep=keep)
-
-    def _seen(self, number: int, body: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG002  one shape for all answers
-        return self.server.owner.inspector.seen()
+        if answer is None:
+            self._error(HTTPStatus.NOT_FOUND, "unknown request")
+        else:
+            self._answer(HTTPStatus.OK, "application/json", _to_json(answer))
 
     def _path(self) -> str | None:
         """Return the path below the token; refuse requests without the token, or for another host."""

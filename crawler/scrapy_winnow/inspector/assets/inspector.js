@@ -1,4 +1,3 @@
-"use strict";
 (() => {
   // The inspector: the page in a frame on the left, its content on the right, and the settings that are tried.
   // Its parts share one scope: sections and the frame, the card, the right side, and the settings.
@@ -14,14 +13,7 @@
   const TABS = ["Sections", "Text", "Markdown", "HTML", "Facts", "Item"];
   const FRAME_POLICY = (nonce, assets) => `default-src 'none'; script-src 'nonce-${nonce}'; style-src 'unsafe-inline'${assets};` +
     ` img-src data:${assets}; font-src data:${assets}; form-action 'none'; base-uri ${assets ? "*" : "'none'"}`;
-  const data = JSON.parse(document.getElementById("data").textContent);
   const nonce = document.currentScript.nonce;
-  const find = (id) => document.getElementById(id);
-  const make = (name, properties = {}, ...children) => {
-    const element = Object.assign(document.createElement(name), properties);
-    element.append(...children);
-    return element;
-  };
   const tree = data.document.tree;
   const [blockFrom, blockTo] = tree.blockRuns, [firstBlock, lastBlock] = tree.blocks;
   const UNSPACED = "\\u0e00-\\u0eff\\u3040-\\u30ff\\u3400-\\u9fff\\uf900-\\ufaff"; // scripts of which a character counts as a word
@@ -331,14 +323,6 @@
   find("panel").addEventListener("mouseleave", () => hover(-1));
   // The settings that are tried, what the server or the file says of them, gold, keys and all the rest.
   // ---- asking the server ----
-  async function ask(what, body) {
-    try {
-      const answer = await fetch(`${what}?page=${data.number}`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
-      const found = await answer.json();
-      if (!answer.ok) throw new Error(found.error || answer.statusText);
-      return found;
-    } catch (error) { notice(`The inspector did not answer: ${error.message}`); return null; }
-  }
   async function askOutputs() { const at = requests, found = await ask("outputs", state.trial); if (found && at === requests) { outputs = found; panel(); } }
   let waiting = null, underWay = false;
   async function attempt(control) {
@@ -421,7 +405,6 @@
       (more || less ? `${more.toLocaleString("en")} words are kept that were not, ${less.toLocaleString("en")} are cut that were kept.` : "the same text."));
   }
   function pin() { pinned = pinned ? null : state; arrangeUnits(); paint(); panel(); compare(); }
-  function notice(text) { find("notice").textContent = text; }
   function legend() {
     const words = [0, 0, 0, 0];
     state.kind.forEach((kind, block) => { words[kind] += blockWords[block]; });
@@ -457,41 +440,19 @@
   }
 
   // ---- everything around ----
-  function go(number) { if (data.server && number >= 0 && number < data.pages) location.search = `?page=${number}`; }
-  function theme(to) {
-    document.documentElement.dataset.theme = to;
-    find("theme").textContent = to === "dark" ? "Light" : "Dark";
-  }
-  function keys(open) { find("keys").hidden = !open; find("help").setAttribute("aria-expanded", open); }
-  const KEYS = {
+  Object.assign(KEYS, {
     ArrowDown: () => step(1), ArrowUp: () => step(-1), j: () => step(1), k: () => step(-1), Enter: () => look(true),
-    Escape: () => select(-1), "/": () => find("search").focus(), "?": () => keys(find("keys").hidden), b: () => setBlockwise(!blockwise),
-    x: mark, s: save, p: () => find("controls").hidden || pin(), "[": () => go(data.number - 1), "]": () => go(data.number + 1),
-    t: () => theme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"),
+    Escape: () => select(-1), "/": () => find("search").focus(), b: () => setBlockwise(!blockwise),
+    x: mark, s: save, p: () => find("controls").hidden || pin(),
     1: () => toggle(0), 2: () => toggle(1), 3: () => toggle(2), 4: () => toggle(3),
-  };
-  function key(name) { if (!Object.hasOwn(KEYS, name)) return false; KEYS[name](); return true; }
-  addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.target.matches("input, select")) { if (event.key === "Escape") event.target.blur(); return; }
-    if (event.key === "Enter" && event.target.matches("button")) return;
-    if (key(event.key)) event.preventDefault();
   });
   find("search").addEventListener("input", (event) => { query = event.target.value.toLowerCase(); if (tab !== "Sections") { tab = "Sections"; showTabs(); } panel(); });
-  find("theme").addEventListener("click", KEYS.t);
-  find("help").addEventListener("click", KEYS["?"]);
   find("pin").addEventListener("click", pin);
   find("save").addEventListener("click", save);
-  find("previous").addEventListener("click", () => go(data.number - 1));
-  find("next").addEventListener("click", () => go(data.number + 1));
-  find("number").addEventListener("change", (event) => go(Number(event.target.value) - 1));
   for (const id of CONTROLS) find(id).addEventListener("input", () => { if (id === "threshold" || id === "favor") ownThreshold = id === "favor"; attempt(id); });
   find("reset").addEventListener("click", () => { reset(); if (data.server) attempt(); else become(data.state); });
 
-  theme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
   find("where").textContent = [data.document.name, data.document.url].filter((text, at, all) => text && all.indexOf(text) === at && text !== data.document.title).join(" · ");
-  find("pages").hidden = data.pages < 2;
-  find("number").value = data.number + 1; find("number").max = data.pages; find("of").textContent = `of ${data.pages.toLocaleString("en")}`;
   find("controls").hidden = !data.server;
   find("model").replaceChildren(...(data.models || []).map(([value, name]) => make("option", { value, textContent: name })));
   find("seen").value = state.trial.pages;

@@ -1,0 +1,127 @@
+"""``winnow compare``: Winnow beside other extractors on pages of one's own, in the browser or as tables."""
+
+from __future__ import annotations
+
+import argparse
+import webbrowser
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrapy_winnow.commands.common import FAILED, CommandError, load_model_option, reason, warn, with_progress
+from scrapy_winnow.commands.inspect import add_server_options, read_document, serve
+
+if TYPE_CHECKING:
+    from scrapy_winnow.inspector.comparison import Comparison
+    from scrapy_winnow.inspector.documents import Documents
+    from winnow import Site
+
+_EPILOG = """\
+Compared with trafilatura, readability-lxml and resiliparse, those that are installed, each with its default options. In
+the browser the texts stand side by side, words that differ are marked, and a click (or the number of the column) says
+which is the best; --votes keeps that, and the tally is printed at the end.
+
+examples:
+  winnow compare pages/
+  winnow compare pages/ --blind                  names are shown after the vote
+  winnow compare mirror/host.example --site      Winnow counts what the pages of the folder repeat
+  winnow compare https://host.example/story
+  winnow compare pages/ --terminal               words and times as tables
+"""
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command and its options."""
+    parser = commands.add_parser(
+        "compare",
+        help="show Winnow beside other extractors on your own pages",
+        description="Show the text of your own pages by Winnow and by other extractors side by side.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("source", metavar="PAGE_OR_FOLDER", help="HTML file, folder of them, WARC file or address")
+    parser.add_argument("--url", help="address of the page, or of the folder")
+    parser.add_argument(
+        "--allow-private", action="store_true", help="also fetch from addresses that are not on the public internet"
+    )
+    parser.add_argument("--site", action="store_true", help="the pages are of one site: count what they repeat first")
+    parser.add_argument("--model", metavar="MODEL", help="model file, or name of a model of the package")
+    parser.add_argument("--votes", type=Path, default=Path("votes.jsonl"), metavar="FILE", help="default: %(default)s")
+    parser.add_argument("--blind", action="store_true", help="hide the names, in random order, until there is a vote")
+    parser.add_argument("--terminal", action="store_true", help="print tables (default without a browser)")
+    add_server_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Serve the pages side by side, or print the tables."""
+    from scrapy_winnow.inspector.comparison import (  # noqa: PLC0415  (help and usage errors need not wait for numpy)
+        Comparison,
+        VotesFile,
+        find_extractors,
+        missing_peers,
+    )
+    from scrapy_winnow.inspector.documents import DocumentError, Documents  # noqa: PLC0415
+
+    if missing := missing_peers():
+        warn(f"not compared with {', '.join(missing)}: pip install {' '.join(missing)}")
+    manners = {"obey_robots": True, "allow_private": options.allow_private}
+    try:
+        documents = Documents(options.source, options.url, read_document, **manners)
+        extractors = find_extractors(load_model_option(options), _count_site(documents) if options.site else None)
+        comparison = Comparison(documents, extractors, VotesFile(options.votes), options.blind)
+        if options.terminal or not (options.no_browser or _has_browser()):
+            return _print_tables(comparison)
+        comparison.results(0)
+    except DocumentError as error:
+        raise CommandError(f"{options.source}: {error}") from error
+    except (OSError, ValueError) as error:
+        raise CommandError(f"--votes {options.votes}: {reason(error)}") from error
+    try:
+        return serve(comparison, options)
+    finally:
+        print(comparison.votes.tally())
+
+
+def _count_site(documents: Documents) -> Site:
+    from winnow import Page, PageTooLarge, Site  # noqa: PLC0415
+
+    site = Site()
+    for number in with_progress(range(len(documents)), "pages counted"):
+        document = documents.read(number)
+        with suppress(LookupError, PageTooLarge):
+            site.count(Page.parse(document.html, document.url, encoding=document.encoding))
+    return site
+
+
+def _has_browser() -> bool:
+    with suppress(webbrowser.Error):
+        return bool(webbrowser.get())
+    return False
+
+
+def _print_tables(comparison: Comparison) -> int:
+    """Print the words and the time of each page, and their sums."""
+    from scrapy_winnow.inspector.documents import DocumentError  # noqa: PLC0415
+
+    heading = f"{'':18}{'words':>9}{'only here':>11}{'ms':>9}"
+    sums = {name: [0.0] * 3 for name in comparison.extractors}
+    code = 0
+    for number, name in enumerate(comparison.documents.names):
+        try:
+            results, _ = comparison.results(number)
+        except (DocumentError, OSError) as error:
+            warn(f"{name}: {error}")
+            code = FAILED
+            continue
+        print(f"{name}\n{heading}")
+        for extractor, result in results.items():
+            values = (result.words, result.only, result.milliseconds)
+            sums[extractor] = [total + value for total, value in zip(sums[extractor], values, strict=True)]
+            print(
+                f"{extractor:18}{result.words:9,}{result.only:11,}{result.milliseconds:9.1f}  {result.error}".rstrip()
+            )
+    print(f"all pages\n{heading}")
+    for extractor, (words, only, milliseconds) in sums.items():
+        print(f"{extractor:18}{words:9,.0f}{only:11,.0f}{milliseconds:9.1f}")
+    return code

@@ -1,0 +1,261 @@
+"""``winnow compare``: the text of each page by several extractors side by side, and which of them a person prefers."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from scrapy_winnow.inspector.server import render_document
+from winnow import Page, clean
+from winnow.output.text import block_texts, join_blocks
+from winnow.page.parsing import decode
+from winnow.page.text import WORD
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from scrapy_winnow.inspector.documents import Document, Documents
+    from winnow import Site
+    from winnow.models.scores import Model
+
+    Extractor = Callable[[str, str | None], str]
+
+NONE_BETTER: Final = "none is better"
+_MAX_OPEN: Final = 4  # pages
+_FIRST: Final = (
+    f"<html><body><article>{'<p>What an extractor loads when it first runs is not the time of a page.</p>' * 9}"
+)
+_GRAM: Final = 3  # words in a row that two texts have in common
+
+
+def whole_text(html: str, url: str | None = None) -> str:
+    """Return all text of a page, as Winnow arranges it."""
+    page = Page.parse(html, url)
+    return join_blocks(page, block_texts(page), np.ones(page.m, bool)) if page.n else ""
+
+
+def _trafilatura(html: str, url: str | None) -> str:
+    import trafilatura  # noqa: PLC0415  (optional)
+
+    return trafilatura.extract(html, url=url) or ""
+
+
+def _readability(html: str, url: str | None) -> str:
+    from readability import Document as Readable  # noqa: PLC0415  (optional)
+
+    return whole_text(Readable(html, url=url).summary())
+
+
+def _resiliparse(html: str, url: str | None) -> str:  # noqa: ARG001  one shape for all
+    from resiliparse.extract.html2text import extract_plain_text  # noqa: PLC0415  (optional)
+
+    return str(extract_plain_text(html, main_content=True))
+
+
+_PEERS: Final[dict[str, tuple[str, Extractor]]] = {
+    "trafilatura": ("trafilatura", _trafilatura),
+    "readability-lxml": ("readability", _readability),
+    "resiliparse": ("resiliparse", _resiliparse),
+}
+
+
+def missing_peers() -> list[str]:
+    """Return the names of the other extractors that are not installed, as ``pip install`` takes them."""
+    return [name for name, (module, _) in _PEERS.items() if find_spec(module) is None]
+
+
+def find_extractors(model: Model, site: Site | None = None) -> dict[str, Extractor]:
+    """Return Winnow and the others that are installed, with their default options; each has run once."""
+
+    def winnow(html: str, url: str | None) -> str:
+        return clean(html, url, model=model, site=site).text
+
+    absent = missing_peers()
+    found = {"winnow": winnow} | {name: peer for name, (_, peer) in _PEERS.items() if name not in absent}
+    for extractor in found.values():
+        _extract(extractor, _FIRST, None)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The text of a page by one extractor.
+
+    Attributes:
+        spans: the text in pieces, each with ``some`` (not all extractors have its words), ``only`` (no other has them)
+            or ``""`` before it.
+        words: words of the text.
+        only: how many of them no other extractor has.
+        milliseconds: from the decoded HTML to the text.
+        error: what the extractor raised, or "".
+    """
+
+    spans: list[tuple[str, str]]
+    words: int
+    only: int
+    milliseconds: float
+    error: str
+
+
+def compare_texts(
+    document: Document, extractors: dict[str, Extractor]
+) -> tuple[dict[str, Result], list[tuple[str, str]]]:
+    """Return the result of each extractor, and all text of the page with ``none`` where no extractor has the words."""
+    html = decode(document.html, document.encoding)
+    found = {name: _extract(extractor, html, document.url) for name, extractor in extractors.items()}
+    grams = {name: _grams(text) for name, (text, _, _) in found.items()}
+    results = {}
+    for name, (text, milliseconds, error) in found.items():
+        others = [grams[other] for other in found if other != name]
+        spans, counts = _marked(text, others, lambda have, of: "" if have == of else "some" if have else "only")
+        results[name] = Result(spans, counts.total(), counts["only"] if others else 0, milliseconds, error)
+    whole, _ = _marked(whole_text(html), list(grams.values()), lambda have, _: "" if have else "none")
+    return results, whole
+
+
+def _extract(extractor: Extractor, html: str, url: str | None) -> tuple[str, float, str]:
+    begin, text, error = time.perf_counter(), "", ""
+    try:
+        text = extractor(html, url)
+    except Exception as raised:  # of another package, which is to be compared all the same
+        error = f"{type(raised).__name__}: {raised}"[:200]
+    return text, 1000 * (time.perf_counter() - begin), error
+
+
+def _grams(text: str) -> set[tuple[str, ...]]:
+    """Return all rows of one, two and three words; punctuation and line breaks do not count."""
+    words = [word.lower() for word in WORD.findall(text)]
+    return {tuple(words[at : at + length]) for length in range(1, _GRAM + 1) for at in range(len(words) - length + 1)}
+
+
+def _marked(
+    text: str, others: Sequence[set[tuple[str, ...]]], mark: Callable[[int, int], str]
+) -> tuple[list[tuple[str, str]], Counter[str]]:
+    """Cut a text where its mark changes; ``mark`` is given how many of how many others have a word.
+
+    Another text has a word if it has three words in a row of the same line with it, or all words of a shorter line.
+    """
+    spans: list[tuple[str, str]] = []
+    counts: Counter[str] = Counter()
+    for line in text.splitlines(keepends=True):
+        matches = list(WORD.finditer(line))
+        length = min(_GRAM, len(matches))
+        have = np.zeros(len(matches), int)
+        for other in others:
+            covered = np.zeros(len(matches), bool)
+            for at in range(len(matches) - length + 1):
+                if tuple(match[0].lower() for match in matches[at : at + length]) in other:
+                    covered[at : at + length] = True
+            have += covered
+        end = 0
+        for match, number in zip(matches, have.tolist(), strict=True):
+            kind = mark(number, len(others))
+            counts[kind] += 1
+            if spans and spans[-1][0] == kind:
+                spans[-1] = (kind, spans[-1][1] + line[end : match.end()])
+            else:
+                spans += [("", line[end : match.start()]), (kind, match[0])]
+            end = match.end()
+        spans.append(("", line[end:]))
+    return [span for span in spans if span[1]], counts
+
+
+class VotesFile:
+    """Votes, one JSON object a line: ``page``, ``url``, ``vote`` and ``between``; of a page the last one counts.
+
+    Args:
+        path: the file; it may not exist yet.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: it holds something else.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.votes: dict[str, str] = {}
+        for line in path.read_text("utf-8").splitlines() if path.exists() else ():
+            row = json.loads(line)
+            if not isinstance(row, dict) or not {"page", "vote"} <= row.keys():
+                raise ValueError("holds something other than votes")
+            self.votes[row["page"]] = row["vote"]
+
+    def add(self, document: Document, vote: str, between: Sequence[str]) -> None:
+        """Append a vote."""
+        row = {"page": document.name, "url": document.url, "vote": vote, "between": list(between)}
+        with self.path.open("a", encoding="utf-8", errors="replace") as file:
+            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+        self.votes[document.name] = vote
+
+    def tally(self) -> str:
+        """Return how many votes each has, as a line."""
+        votes = Counter(self.votes.values())
+        return f"{votes.total():,} votes: " + ", ".join(f"{name} {count:,}" for name, count in votes.most_common())
+
+
+@dataclass(eq=False)
+class Comparison:
+    """The pages that are compared, as a view of the server.
+
+    Attributes:
+        documents: the pages.
+        extractors: what is compared, by name.
+        votes: where votes are kept.
+        blind: names are hidden, and columns in random order, until the page has a vote.
+    """
+
+    documents: Documents
+    extractors: dict[str, Extractor]
+    votes: VotesFile
+    blind: bool = False
+    results: Callable[[int], tuple[dict[str, Result], list[tuple[str, str]]]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.results = lru_cache(maxsize=_MAX_OPEN)(
+            lambda number: compare_texts(self.documents.read(number), self.extractors)
+        )
+
+    def render(self, number: int) -> str:
+        """Return the HTML document of a page."""
+        (results, whole), document, order = self.results(number), self.documents.read(number), self._order(number)
+        state = self._state(number)
+        names = state["names"] or [f"Text {at}" for at in range(1, len(order) + 1)]
+        return render_document(
+            {"server": True, "number": number, "pages": len(self.documents), "state": state},
+            title=document.name,
+            view="compare",
+            whole=whole,
+            columns=[(name, results[of]) for name, of in zip(names, order, strict=True)],
+        )
+
+    def answer(self, what: str, number: int, body: dict[str, Any]) -> dict[str, Any] | None:
+        """Keep a vote: the number of a column, or 0 where none is better."""
+        if what != "vote":
+            return None
+        order, vote = self._order(number), int(body["vote"])
+        if not 0 <= vote <= len(order):
+            raise ValueError(f"there is no text {vote}")
+        self.votes.add(self.documents.read(number), [NONE_BETTER, *order][vote], order)
+        return self._state(number)
+
+    def _order(self, number: int) -> list[str]:
+        order = list(self.extractors)
+        if self.blind:
+            random.Random(self.documents.names[number]).shuffle(order)  # noqa: S311  no secret
+        return order
+
+    def _state(self, number: int) -> dict[str, Any]:
+        """Return the vote of the page as the number of a column, the names, where they may be seen, and the tally."""
+        order, vote = self._order(number), self.votes.votes.get(self.documents.read(number).name)
+        at = [NONE_BETTER, *order].index(vote) if vote in {NONE_BETTER, *order} else None
+        seen = not self.blind or at is not None
+        return {"vote": at, "names": order if seen else None, "tally": self.votes.tally() if seen else ""}

@@ -1,0 +1,85 @@
+import json
+import re
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page as Tab
+from playwright.sync_api import expect
+
+from scrapy_winnow.commands import main
+from scrapy_winnow.inspector.comparison import Comparison, VotesFile, find_extractors, missing_peers
+from scrapy_winnow.inspector.documents import Documents
+from scrapy_winnow.inspector.server import InspectorServer
+from tests.scrapy_winnow.waiting import SECONDS
+from winnow import load_model
+
+
+def _comparison(site: Path, votes: Path, **extractors: Any) -> Comparison:
+    everyone = find_extractors(load_model()) | extractors
+    return Comparison(Documents(str(site)), everyone, VotesFile(votes), blind=bool(extractors))
+
+
+def test_texts_are_side_by_side_with_differing_words_marked_and_votes_are_kept(
+    site: Path, tmp_path: Path, tab: Tab
+) -> None:
+    votes = tmp_path / "votes.jsonl"
+    comparison = _comparison(site, votes)
+    with InspectorServer(comparison) as server:
+        tab.goto(server.url)
+        names = tab.locator(".column .name").all_text_contents()
+        assert names[:2] == ["winnow", "trafilatura"]
+        expect(tab.locator(".column").first.locator("mark.none").first).to_contain_text("Home")
+        for _ in range(2):
+            found = Axe().run(tab, options={"runOnly": ["wcag2a", "wcag2aa", "best-practice"]})
+            assert found.response["violations"] == []
+            tab.keyboard.press("t")
+        tab.keyboard.press("2")
+        expect(tab.locator("#notice")).to_have_text("1 votes: trafilatura 1")
+        tab.click("button[data-vote='1']")
+        expect(tab.locator("button[data-vote='1']")).to_have_attribute("aria-pressed", "true")
+        tab.keyboard.press("]")
+        expect(tab.locator("#title")).to_have_text("story-01.html")
+        tab.keyboard.press("0")
+        expect(tab.locator("#notice")).to_have_text("2 votes: winnow 1, none is better 1")
+    rows = [json.loads(line) for line in votes.read_text().splitlines()]
+    assert [row["vote"] for row in rows] == ["trafilatura", "winnow", "none is better"]
+    assert rows[0]["page"] == "story-00.html"
+    assert rows[0]["between"] == names
+    assert VotesFile(votes).tally() == comparison.votes.tally()
+
+
+def test_a_blind_comparison_names_the_texts_after_the_vote(site: Path, tmp_path: Path) -> None:
+    def failing(html: str, url: str | None) -> str:
+        raise RuntimeError("cannot <read> this")
+
+    with InspectorServer(_comparison(site, tmp_path / "votes.jsonl", failing=failing)) as server:
+
+        def asked(path: str, body: Any = None) -> str:
+            data = None if body is None else json.dumps(body).encode()
+            request = urllib.request.Request(server.url + path, data, {"Content-Type": "application/json"})  # noqa: S310
+            with urllib.request.urlopen(request, timeout=SECONDS) as answer:  # noqa: S310
+                return str(answer.read().decode())
+
+        page = asked("?page=3")
+        assert "trafilatura" not in page
+        assert "RuntimeError: cannot &lt;read&gt; this" in page
+        told = json.loads(asked("vote?page=3", {"vote": 1}))
+        assert set(told["names"]) >= {"winnow", "trafilatura", "failing"}
+        assert told["tally"] == f"1 votes: {told['names'][0]} 1"
+        assert "trafilatura" in asked("?page=3")
+        with pytest.raises(urllib.error.HTTPError, match="400"):
+            asked("vote?page=3", {"vote": 9})
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            asked("state", {})
+
+
+def test_the_terminal_has_a_table_for_each_page(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", str(site), "--site", "--terminal"]) == 0
+    out, err = capsys.readouterr()
+    assert out.count("story-") == 14
+    assert re.search(r"all pages\n +words +only here +ms\nwinnow +[\d,]+ +\d+ +[\d.]+\ntrafilatura ", out)
+    assert all(name in err for name in missing_peers())
+    assert main(["compare", str(site / "none.html"), "--terminal"]) == 1
