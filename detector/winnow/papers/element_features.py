@@ -15,7 +15,7 @@ import numpy as np
 from winnow.page.tags import TAG_ID, TAG_NAMES, tag_set
 from winnow.page.text import UNSPACED_RUN, TextStatistics
 from winnow.page.tree import linked_runs, prefix_sums, within
-from winnow.papers.geometry import Attributes, layout
+from winnow.papers.geometry import layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,7 +36,7 @@ _WORD: Final = re.compile(r"[^\W\d_]+")
 _NAME_LENGTH: Final = np.array([2 * len(name or "unknown") + 5 for name in TAG_NAMES], np.int64)  # <name></name>
 
 
-def find_links(page: Page, attributes: Attributes) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def find_links(page: Page) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Find the links of a page to other pages; jumps within the page and scripts are none.
 
     Relative links are in-site. Others are when their host is that of the page's address or of its canonical link or,
@@ -49,7 +49,7 @@ def find_links(page: Page, attributes: Attributes) -> tuple[NDArray[np.bool_], N
     tag = page.tag.tolist()
     hosts: dict[int, str] = {}
     own = {_host(page.url or "")}
-    for index, address in attributes.href.items():
+    for index, address in page.attribute("href").items():
         if _LINK[tag[index]] and not address.startswith(_NO_ADDRESS):
             link[index] = True
             hosts[index] = _host(address)
@@ -109,9 +109,8 @@ class Measures:
     """
 
     def __init__(self, page: Page) -> None:
-        statistics, attributes = TextStatistics.of(page), Attributes.of(page)
-        self.page, self.statistics = page, statistics
-        self.geometry = layout(page, statistics, attributes)
+        statistics = TextStatistics.of(page)
+        self.page, self.statistics, self.geometry = page, statistics, layout(page, statistics)
         visible = ~self.geometry.hidden[: page.n]
         visible[0] = True
         self.elements = elements = np.flatnonzero(visible)
@@ -119,8 +118,8 @@ class Measures:
         self._run_begin, self._run_end = page.run_begin[elements], page.run_end[elements]
         self.characters, self.words = self.total(statistics.characters), self.total(statistics.words)
         self.linked_characters = self.total(statistics.only(statistics.characters, linked_runs(page)))
-        self.link_count, self.in_site_count = map(self.count, find_links(page, attributes))
-        self.markup_length = self.count(attributes.markup_length + _NAME_LENGTH[page.tag])
+        self.link_count, self.in_site_count = map(self.count, find_links(page))
+        self.markup_length = self.count(page.attributes.markup_length() + _NAME_LENGTH[page.tag])
         self.block_count = page.block_end[elements].astype(np.int64) - page.block_begin[elements]
         titles = title_words(page)
         hits = titles[:, self._run_end] - titles[:, self._run_begin]

@@ -20,18 +20,16 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from winnow.page.tags import IS_BLOCK_LEVEL, TAG_ID, TAG_NAMES, tag_set
-from winnow.page.text import TextStatistics
 from winnow.page.tree import linked_runs, path_sums, prefix_sums, subtree_sums, within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from winnow.page.page import Page
+    from winnow.page.text import TextStatistics
 
     Floats = NDArray[np.float64]
 
-
-# What geometry and features need of the attributes of a page, gathered in one pass over them.
 
 _SIDE: Final = re.compile(
     r"side-?_?bar|\baside\b|(left|right)-?_?(col|rail|side|pane)|(col|rail)(umn)?-?_?(left|right)\b"
@@ -41,48 +39,18 @@ _COLUMNS_OF_A_ROW: Final = 12  # the grid that class names such as col-md-4 coun
 _NUMBER: Final = re.compile(r"\s*(\d{1,5})(?:\.\d*)?\s*(?:px\s*)?$")
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Attributes:
-    """Attributes that matter to geometry and features.
-
-    Attributes:
-        markup_length: int64[n], characters of each element's attributes as HTML source.
-        side: bool[n], class or id names a side column.
-        column_share: float64[n], share of its row's width that a grid class gives an element; NaN where none does.
-        width, height: pixels by element index, where an attribute declares a plain number of them.
-        href: address by element index.
-        input_type: type of form controls by element index.
-    """
-
-    markup_length: NDArray[np.int64]
-    side: NDArray[np.bool_]
-    column_share: NDArray[np.float64]
-    width: dict[int, int]
-    height: dict[int, int]
-    href: dict[int, str]
-    input_type: dict[int, str]
-
-    @classmethod
-    def of(cls, page: Page) -> Attributes:
-        """Gather the attributes of a page."""
-        table = page.attributes
-        hints = {place: _column_hint(value) for name in ("class", "id") for value, place in table.named(name).items()}
-        side = np.zeros(len(table.first), np.int64)
-        share = np.zeros(len(table.first))
-        side[list(hints)] = [is_side for is_side, _ in hints.values()]
-        share[list(hints)] = [of_row for _, of_row in hints.values()]
-        sharing = np.flatnonzero(share[table.first])
-        column_share = np.full(page.n, np.nan)
-        column_share[table.element[sharing]] = share[table.first[sharing]]
-        return cls(
-            markup_length=table.markup_length(),
-            side=table.sums(side) > 0,
-            column_share=column_share,
-            width=_pixels(page.attribute("width")),
-            height=_pixels(page.attribute("height")),
-            href=page.attribute("href"),
-            input_type=page.attribute("type"),
-        )
+def _column_hints(page: Page) -> tuple[NDArray[np.bool_], Floats]:
+    """bool[n], class or id names a side column; float64[n], share of its row's width by a grid class, 0 without one."""
+    table = page.attributes
+    hints = {place: _column_hint(value) for name in ("class", "id") for value, place in table.named(name).items()}
+    side = np.zeros(len(table.first), np.int64)
+    share = np.zeros(len(table.first))
+    side[list(hints)] = [is_side for is_side, _ in hints.values()]
+    share[list(hints)] = [of_row for _, of_row in hints.values()]
+    sharing = np.flatnonzero(share[table.first])
+    column_share = np.zeros(page.n)
+    column_share[table.element[sharing]] = share[table.first[sharing]]
+    return table.sums(side) > 0, column_share
 
 
 @lru_cache(maxsize=8_192)
@@ -96,8 +64,10 @@ def _column_hint(names: str) -> tuple[bool, float]:
     return bool(_SIDE.search(names)), share
 
 
-def _pixels(declared: dict[int, str]) -> dict[int, int]:
-    return {index: int(number[1]) for index, value in declared.items() if (number := _NUMBER.match(value))}
+def _pixels(page: Page, name: str) -> dict[int, int]:
+    """Pixels by element, where an attribute declares a plain number of them."""
+    declared = page.attribute(name).items()
+    return {index: int(number[1]) for index, value in declared if (number := _NUMBER.match(value))}
 
 
 # What elements take up by themselves: margins, images, form controls, and the size of their letters.
@@ -137,21 +107,22 @@ def margin_areas(page: Page, width: Floats, has_text: NDArray[np.bool_]) -> Floa
     return area
 
 
-def own_areas(page: Page, attributes: Attributes, width: Floats) -> Floats:
+def own_areas(page: Page, width: Floats) -> Floats:
     """float64[n], area of each element by itself: rules, images, and form controls."""
     tag = page.tag
     area: Floats = _RULE_HEIGHT[tag] * width
     wide, high = _DEFAULT_WIDTH[tag], _DEFAULT_HEIGHT[tag]
+    widths, heights, types = _pixels(page, "width"), _pixels(page, "height"), page.attribute("type")
     for index in np.flatnonzero(_SIZED[tag]).tolist():
-        declared_width, declared_height = attributes.width.get(index), attributes.height.get(index)
+        declared_width, declared_height = widths.get(index), heights.get(index)
         if declared_width is not None:
             wide[index] = declared_width
             high[index] = declared_height if declared_height is not None else min(declared_width * 0.67, high[index])
         elif declared_height is not None:
             high[index] = declared_height
             wide[index] = min(declared_height * 1.5, wide[index])
-        elif index in attributes.input_type:
-            wide[index] = _SMALL_INPUT.get(attributes.input_type[index].lower(), wide[index])
+        elif index in types:
+            wide[index] = _SMALL_INPUT.get(types[index].lower(), wide[index])
     wide[within(page, tag == TAG_ID["noscript"]) & (tag == TAG_ID["img"])] = 0  # stands in for an image already counted
     in_banner = within(page, BANNERS[tag])
     wide[in_banner] = np.minimum(wide, _LOGO_HEIGHT * wide / np.maximum(high, 1))[in_banner]
@@ -168,7 +139,7 @@ _TEXT_OF_A_SIDE: Final = 0.5  # an element with more of the page's text is no si
 _CELL: Final = tag_set("td", "th")
 
 
-def columns(page: Page, attributes: Attributes, text_length: Floats) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+def columns(page: Page, text_length: Floats) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     """Boxes beside each other: table cells, grid classes, and side columns with what is beside them.
 
     Returns:
@@ -184,8 +155,9 @@ def columns(page: Page, attributes: Attributes, text_length: Floats) -> tuple[Fl
         rows = np.bincount(parent[cells], need, n)
         share[cells] = need / rows[parent[cells]]
         beside[cells] = True
-    declared = np.flatnonzero(attributes.column_share > 0)
-    share[declared] = attributes.column_share[declared]
+    is_side, column_share = _column_hints(page)
+    declared = np.flatnonzero(column_share)
+    share[declared] = column_share[declared]
     in_row = np.union1d(cells, declared) if len(declared) else cells
     if len(in_row):
         in_row = in_row[np.argsort(parent[in_row], kind="stable")]
@@ -194,7 +166,7 @@ def columns(page: Page, attributes: Attributes, text_length: Floats) -> tuple[Fl
         first = np.searchsorted(row, row)
         left[in_row] = np.minimum((sums[:-1] - sums[first]) % 1.0, 1 - share[in_row])
 
-    side = (attributes.side | (tag == TAG_ID["aside"])) & IS_BLOCK_LEVEL[tag]
+    side = (is_side | (tag == TAG_ID["aside"])) & IS_BLOCK_LEVEL[tag]
     side &= (text_length < _TEXT_OF_A_SIDE * text_length[:1]) & (share == 1) & (parent > 0)
     sides = np.flatnonzero(side)
     if len(sides):
@@ -270,16 +242,8 @@ class Geometry:
         return np.maximum(self.page_height - self.y - self.height, 0)
 
 
-def layout(page: Page, statistics: TextStatistics | None = None, attributes: Attributes | None = None) -> Geometry:
-    """Estimate the box of every unit of a page on a screen 1,024 px wide.
-
-    Args:
-        page: the page.
-        statistics: its text statistics, where the caller has them.
-        attributes: its attributes, where the caller has them.
-    """
-    statistics = statistics or TextStatistics.of(page)
-    attributes = attributes or Attributes.of(page)
+def layout(page: Page, statistics: TextStatistics) -> Geometry:
+    """Estimate the box of every unit of a page, whose text statistics are given, on a screen 1,024 px wide."""
     n, tag, parent = page.n, page.tag, page.parent
     above = np.maximum(parent, 0)
     block_level = IS_BLOCK_LEVEL[tag]
@@ -290,7 +254,7 @@ def layout(page: Page, statistics: TextStatistics | None = None, attributes: Att
     length = np.concatenate([[0.0], np.cumsum(run_length)])
     text_length = length[statistics.unit_run_end] - length[statistics.unit_run_begin]
 
-    share, x_share, beside = columns(page, attributes, text_length[:n])
+    share, x_share, beside = columns(page, text_length[:n])
     width = np.maximum(PAGE_WIDTH * np.exp(path_sums(page, np.log(share))), _NARROWEST)
 
     line_height = _LINE_HEIGHT * scale
@@ -300,7 +264,7 @@ def layout(page: Page, statistics: TextStatistics | None = None, attributes: Att
     full_lines = np.where(short, block_length + _PADDING, np.ceil(block_length / block_width) * block_width)
     block_area = full_lines * line_height[page.block_node] * (block_length > 0)
     margin = margin_areas(page, width, text_length[:n] > 0)
-    own_area = own_areas(page, attributes, width) + margin
+    own_area = own_areas(page, width) + margin
 
     before_block = np.concatenate([[0.0], np.cumsum(block_area)])
     before_element = np.concatenate([[0.0], np.cumsum(own_area)])

@@ -164,15 +164,8 @@ def cross_validate(
 ) -> _ByFolds:
     """Train without each fold, learn from what these models say of their folds what to decide, and train on everything.
 
-    Args:
-        examples: the gold pages.
-        gold: their blocks.
-        sites: blocks of pages of sites.
-        marked: blocks of marked pages.
-        fit: trains networks on gold pages, pages of sites and marked pages.
-        seed: deals out the sources.
-        processes: worker processes that clean pages.
-        progress: called for each step that begins.
+    ``gold``, ``sites`` and ``marked`` are blocks of the gold pages, of pages of sites, and of marked pages; ``fit``
+    trains networks on these.
 
     Returns:
         The model that is trained on everything; for each fold one that is trained and taught to decide without it; the
@@ -255,25 +248,9 @@ def train_blocks(
 ) -> Trained:
     """Train the ``blocks`` model: without some of the sources, for the metrics, and on all, for the weights.
 
-    Args:
-        sites: the sites.
-        gold: files of gold pages, for :func:`winnow.training.gold.gold_examples`. With them there are a
-            training without each of five folds and a learned decision; without them one training without a fifth.
-        marks: learn from what authors of the sites' pages have marked as their article, too; not on the domains of any
-            gold page, those left out among them.
-        whole_sites: file of pages whose blocks people have marked, as gold pages.
-        folders: further folders of the sites that these are from.
-        leave_out: collections of the gold files that are not learned from.
-        labels: the site-level method that labels the sites.
-        seed: picks pages and held-out sources, and starts the networks.
-        processes: worker processes that read pages.
-        progress: called for each site and gold page that was read, then for each step that begins.
-        recipe: how to train; the package's own by default.
-
-    Raises:
-        FileNotFoundError: the HTML of a gold page is not where it should be.
-        ImportError: there is gold text, and a package that it needs is not installed.
-        ValueError: a gold file is malformed, the sources are fewer than two, or there are no labels of both kinds.
+    With gold pages there are a training without each of five folds and a learned decision; without them one training
+    without a fifth. Marked pages are not of the domains of any gold page, those left out among them. The arguments and
+    errors are those of :func:`winnow.training.train.train`; ``recipe`` says how to train.
     """
     if gold:
         aligner()
@@ -344,9 +321,7 @@ def _held_out(sites: Iterable[BlockPage], seed: int) -> list[str]:
 
 
 def _method(gold: Sequence[Path], site_method: str, *, marks: bool) -> Method:
-    labels = describe_labels(site_method)
-    if marks:
-        labels += "; what authors have marked as their article, on some pages"
+    labels = describe_labels(site_method) + ("; what authors have marked as their article, on some pages" * marks)
     if gold:
         names = " and ".join(f"`{file.parent.name}/{file.name}`" for file in gold)
         labels = f"gold text of {names}, which people wrote down or marked, and {labels.replace(', no human ones', '')}"

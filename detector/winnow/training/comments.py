@@ -23,7 +23,8 @@ from winnow.features.blocks import STATIC_NAMES
 from winnow.features.tokens import TABLE_SIZE, word_features
 from winnow.models.networks import standardise
 from winnow.training.comment_examples import pages_of_gold, pages_of_sites, without_repeats
-from winnow.training.examples import deal_folds, stack_features
+from winnow.training.examples import stack_features
+from winnow.training.gold import deal_folds
 from winnow.training.networks import TrainingSet, fit
 from winnow.training.report import write_card
 

@@ -9,11 +9,11 @@ import numpy as np
 
 from winnow.features.blocks import features_of
 from winnow.features.context import ContextWindows
-from winnow.training.gold import aligner, content_fractions, parse_with_copy
+from winnow.training.gold import aligner, content_fractions, deal_folds, parse_with_copy
 from winnow.training.sites import CONTENT, IGNORED, SITE_LEVEL_METHOD, SiteCounts, map_in_processes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -100,11 +100,7 @@ def label_sites(
 def label_gold_pages(
     examples: Sequence[GoldExample], *, processes: int = 1, progress: Progress | None = None
 ) -> list[BlockPage]:
-    """Label the blocks of gold pages and of a copy of each in another style; pages above the caps are left out.
-
-    Raises:
-        ImportError: rapidfuzz is not installed.
-    """
+    """Label the blocks of gold pages and of a copy of each in another style; pages above the caps are left out."""
     aligner()
     names = [f"gold page {example.gold.page_id}" for example in examples]
     return collect_pages(_of_gold_page, examples, names, processes, progress)
@@ -142,11 +138,6 @@ def collect_pages(
     return [page for part in map_in_processes(work, tasks, processes, names, progress) for page in part]
 
 
-# Stacking: what is learned as a feature is given to each page by what was learned without its source.
-#
-# As in the stack_features model of the site-independent template blocks paper, section 4.1.
-
-
 class StaticPage(Protocol):
     """A page as examples, with features that need nothing learned."""
 
@@ -159,12 +150,6 @@ class StaticPage(Protocol):
 _Page = TypeVar("_Page", bound=StaticPage)
 
 
-def deal_folds(sources: Iterable[str], folds: int, seed: int) -> dict[str, int]:
-    """Deal sources into folds of the same size or one more; the same seed and sources give the same folds."""
-    names = sorted(set(sources))
-    return dict(zip(names, (np.random.default_rng(seed).permutation(len(names)) % folds).tolist(), strict=True))
-
-
 def stack_features(
     pages: Sequence[_Page],
     weight: Floats,
@@ -173,7 +158,9 @@ def stack_features(
     folds: int,
     seed: int,
 ) -> list[Matrix]:
-    """Put the static and the learned features of pages side by side.
+    """Put the static and the learned features of pages side by side, these learned without the page's source.
+
+    As in the stacked model of the site-independent template blocks paper, section 4.1.
 
     Args:
         pages: of m blocks each.

@@ -44,9 +44,6 @@ def content_fractions(block_texts: Sequence[str], gold_text: str) -> NDArray[np.
 
     Returns:
         float64[m] in 0..1; 0 for blocks without words.
-
-    Raises:
-        ImportError: rapidfuzz is not installed.
     """
     longest_common = aligner()
     words = [WORD.findall(text.lower()) for text in block_texts]
@@ -66,11 +63,7 @@ def content_fractions(block_texts: Sequence[str], gold_text: str) -> NDArray[np.
 
 
 def aligner() -> ModuleType:
-    """Return the module that finds longest common subsequences.
-
-    Raises:
-        ImportError: rapidfuzz is not installed; it is needed for labels from gold text only.
-    """
+    """Return the module that finds longest common subsequences; needed for labels from gold text only."""
     try:
         from rapidfuzz.distance import LCSseq  # noqa: PLC0415
     except ImportError as error:
@@ -155,20 +148,12 @@ def _spread(examples: Sequence[GoldExample]) -> list[GoldExample]:
 
 
 def source_of(page: GoldPage) -> str:
-    """Return the registrable domain of a gold page, its id where the address is not known.
-
-    Raises:
-        ImportError: tldextract is not installed.
-    """
+    """Return the registrable domain of a gold page, its id where the address is not known."""
     return registrable_domain(page.url) or page.page_id
 
 
 def registrable_domain(address: str | None) -> str:
-    """Return the registrable domain of an address, its host if that has none; "" without an address.
-
-    Raises:
-        ImportError: tldextract is not installed.
-    """
+    """Return the registrable domain of an address, its host if that has none; "" without an address."""
     host = (address or "").partition("//")[2].partition("/")[0].lower()
     return _suffixes()(host).top_domain_under_public_suffix or host
 
@@ -187,15 +172,7 @@ def folds(gold: Sequence[GoldExample], sites: Iterable[str], seed: int = 0) -> d
 
     Pages with a fold of their own keep it, as far as their source allows; a collection that a gold file has beside
     others (its pages have a ``source``) is held out whole, so that what is learned of it holds for collections not
-    seen; other sources are deal_folds out at random.
-
-    Args:
-        gold: gold pages.
-        sites: names of sites without gold text.
-        seed: of the random order.
-
-    Returns:
-        the fold of every source.
+    seen; other sources, names of sites without gold text among them, are dealt out at random.
     """
     number = Counter(example.collection for example in gold if example.gold.source)
     collections = {name: place % FOLDS for place, (name, _) in enumerate(number.most_common())}
@@ -205,9 +182,14 @@ def folds(gold: Sequence[GoldExample], sites: Iterable[str], seed: int = 0) -> d
         if fold is not None:
             votes[example.source][fold % FOLDS] += 1
     fold_of = {source: min(counted, key=lambda fold: (-counted[fold], fold)) for source, counted in votes.items()}
-    others = sorted(({example.source for example in gold} | set(sites)) - set(fold_of))
-    deal_folds = np.random.default_rng(seed).permutation(len(others)) % FOLDS
-    return fold_of | dict(zip(others, deal_folds.tolist(), strict=True))
+    others = ({example.source for example in gold} | set(sites)) - set(fold_of)
+    return fold_of | deal_folds(others, FOLDS, seed)
+
+
+def deal_folds(sources: Iterable[str], number: int, seed: int) -> dict[str, int]:
+    """Deal sources into folds of the same size or one more; the same seed and sources give the same folds."""
+    names = sorted(set(sources))
+    return dict(zip(names, (np.random.default_rng(seed).permutation(len(names)) % number).tolist(), strict=True))
 
 
 # Copies of gold pages in the markup of other times: what is learned must not lean on how today's pages are written.
@@ -222,15 +204,17 @@ STYLES: Final[tuple[Style, ...]] = get_args(Style)
 
 _TABLES: Final = 0.3  # share of the containers that become tables
 _KEPT: Final = frozenset(
-    """
-    alt charset colspan content dir hidden href http-equiv lang name property rel rowspan src style type
-    """.split()  # noqa: SIM905
+    (
+        *("alt", "charset", "colspan", "content", "dir", "hidden", "href", "http-equiv", "lang"),
+        *("name", "property", "rel", "rowspan", "src", "style", "type"),
+    )
 )
 _OF_META: Final = frozenset({"name", "property"})
 _CONTAINERS: Final = frozenset(
-    """
-    article aside details figcaption figure footer header hgroup main nav section summary
-    """.split()  # noqa: SIM905
+    (
+        *("article", "aside", "details", "figcaption", "figure", "footer", "header", "hgroup", "main"),
+        *("nav", "section", "summary"),
+    )
 )
 
 
@@ -250,12 +234,7 @@ def style_of(example: GoldExample) -> Style:
 
 
 def restyle(html: bytes, style: Style) -> etree._Element:
-    """Parse a page and write it in another style; the text stays as it is.
-
-    Args:
-        html: the page.
-        style: one of :data:`STYLES`.
-    """
+    """Parse a page and write it in another style, one of :data:`STYLES`; the text stays as it is."""
     root = parse_html(html)
     elements = [element for element in root.iter() if isinstance(element.tag, str)]
     for element in elements:

@@ -172,16 +172,10 @@ def train_logistic(
 
     The threshold is the one under which most of the text of held-out sites falls where its labels say, after smoothing.
 
-    Args:
-        sites: the sites, at least one for each of 5 folds.
-        gold: not used by this model; must be empty.
-        labels: the site-level method that labels the sites.
-        seed: picks pages and folds.
-        processes: worker processes that read pages.
-        progress: called with sites done, sites in all, and the site that was read.
+    The arguments are those of :func:`winnow.training.train.train`; ``gold`` must be empty.
 
     Raises:
-        ValueError: gold text was given, or the sites are too few or give no examples of both kinds.
+        ValueError: gold text was given, or the sites are fewer than 5 or give no examples of both kinds.
     """
     if gold:
         raise ValueError("the logistic model learns from site-level labels only; it takes no gold text")

@@ -64,16 +64,8 @@ def label_marked_pages(
 ) -> list[BlockPage]:
     """Label the blocks of pages that bear the mark of an article, some of every site, with the mark hidden.
 
-    Args:
-        sites: the sites.
-        seed: picks pages.
-        leave_out: registrable domains that are not learned from, by the addresses that pages give themselves: those on
-            which the model is measured.
-        processes: worker processes that read pages.
-        progress: called for each site that was read.
-
-    Raises:
-        ImportError: tldextract is not installed.
+    Registrable domains to leave out are those on which the model is measured, by the addresses that pages give
+    themselves.
     """
     names = [f"marks of {site.name}" for site in sites]
     tasks = [(site, seed, frozenset(leave_out)) for site in sites]
@@ -93,7 +85,7 @@ def _label_site(task: tuple[Site, int, frozenset[str]]) -> list[BlockPage]:
         except PageTooLarge:
             continue
         example = marked_page(page, site.name)
-        if example is None or _domain(page) in leave_out:
+        if example is None or registrable_domain(metadata_of(page, "").canonical) in leave_out:
             continue
         text = "\n".join(page.block_texts())
         if text in known:  # a copy under another name
@@ -115,7 +107,3 @@ def marked_page(page: Page, source: str) -> BlockPage | None:
         return None
     hidden = Page.from_tree(without_marks(page.elements[0]), page.url)
     return block_page(hidden, mark.content, source) if hidden.m == len(mark.content) else None
-
-
-def _domain(page: Page) -> str:
-    return registrable_domain(metadata_of(page, "").canonical)

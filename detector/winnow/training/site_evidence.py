@@ -173,12 +173,7 @@ def marked_sites(folders: Sequence[Path], marks: Sequence[PageMarks]) -> Iterato
 
 
 def marked_examples(folders: Sequence[Path], path: Path) -> list[GoldExample]:
-    """Take the marked pages of some folders of sites as gold pages, whose text is that of their blocks of content.
-
-    Raises:
-        FileNotFoundError: a folder or the file does not exist.
-        ValueError: a line is no marked page, or none of the sites is there.
-    """
+    """Take the marked pages of some folders of sites as gold pages, whose text is that of their blocks of content."""
     found = []
     for site, marks_of in marked_sites(folders, read_marks(path)):
         for file in site.files:
@@ -214,13 +209,14 @@ def block_examples(
         if name not in letters_of:
             continue
         page = site.pages[index]
-        letters = np.array(list(letters_of[name](page.block_texts())), "U1")
+        texts = page.block_texts()
+        letters = np.array(list(letters_of[name](texts)), "U1")
         known = (letters == CONTENT) | (letters == TEMPLATE)
         if not (letters == CONTENT).any():
             continue
         scores = with_titled_article(page, with_authors_mark(page, model.score(page)))
         own = clipped_log_odds(scores.templateness[page.n :])
-        root = np.sqrt(np.maximum(np.fromiter(map(len, page.block_texts()), float, page.m), 1))
+        root = np.sqrt(np.maximum(np.fromiter(map(len, texts), float, page.m), 1))
         for seen in SEEN:
             df, pages = site.counts(index, seen, random)
             if pages == 1:

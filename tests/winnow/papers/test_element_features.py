@@ -7,7 +7,7 @@ import pytest
 
 from winnow.page.page import Page
 from winnow.papers.element_features import NODE_FEATURES, Measures, node_features
-from winnow.papers.geometry import PAGE_WIDTH, Geometry, layout
+from winnow.papers.geometry import PAGE_WIDTH, Geometry
 
 SENTENCE = "A sentence of eight words, one of them Otters. "
 PAGE = f"""
@@ -89,7 +89,7 @@ ORDINARY = "Some words that stand for a sentence of ordinary length in an articl
 
 def boxes(body: str) -> tuple[Page, Geometry, dict[str, int]]:
     page = Page.parse(f"<body>{body}</body>")
-    return page, layout(page), {value: index for index, value in page.attribute("id").items()}
+    return page, Measures(page).geometry, {value: index for index, value in page.attribute("id").items()}
 
 
 def test_boxes_are_stacked_in_reading_order_and_the_page_holds_them_all():
