@@ -83,7 +83,7 @@ def test_a_text_of_leftovers_is_read_once(piece: str) -> None:
 @pytest.mark.parametrize("begin", ["</html>", "<frameset>"])
 def test_what_follows_the_end_of_a_document_is_read_once(begin: str) -> None:
     for piece in ("<!--", "<script ", "<style>", "<!doctype ", "<frame ", "<", "<i>", "</html "):
-        assert_linear(lambda n, piece=piece: begin + piece * n, 4_000, timed(parse_html))  # type: ignore[misc]
+        assert_linear(lambda n, piece=piece: begin + piece * n, 2_000, timed(parse_html))  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("attribute", ["a{}", "a{}='>'", 'a{}="<"', "a{}= "])
@@ -91,15 +91,15 @@ def test_attributes_without_number_are_read_up_to_a_number(attribute: str) -> No
     def make(n: int) -> str:
         return f"<p {' '.join(attribute.format(number) for number in range(n))}>{STORY}"
 
-    assert_linear(make, 10_000, timed(parse_html))
-    root = parse_html(make(60_000))
+    assert_linear(make, 5_000, timed(parse_html))
+    root = parse_html(make(20_000))
     assert max(len(element.attrib) for element in root.iter()) <= MAX_ATTRIBUTES
     assert "130 km/h" in "".join(root.itertext())
 
 
 @pytest.mark.parametrize("piece", ["<p>Word word word.</p>", "Word word. ", "<li>Word word.</li>", "字。"])
 def test_long_chunks_are_counted_once(piece: str) -> None:
-    assert_linear(lambda n: piece * n, 1_500, timed(lambda html: chunks_of(html, 1_000_000)))
+    assert_linear(lambda n: piece * n, 500, timed(lambda html: chunks_of(html, 1_000_000)))
 
 
 TEXTS: Final = (
@@ -190,7 +190,7 @@ PAGES: Final[dict[str, Callable[[int], str]]] = {
         )
         * n
     ),
-    "rows": lambda n: "<table>" + "<tr><td rowspan=1000>a<td>b<td colspan=1000>c</tr>" * n + "</table>",
+    "rows": lambda n: "<table>" + "<tr><td rowspan=100>a<td>b<td colspan=100>c</tr>" * n + "</table>",
     "tables": lambda n: "<table><tr><th>a<th>b<tr><td>c<td colspan=2>d</table>" * n,
     "lists in an item": lambda n: "<ul><li>a" + "<ol reversed><li>b</ol>" * n + "</ul>",
     "deep code": lambda n: "<pre>" + "<div>" * min(n, 1_500) + "<div>a</div>\n<div></div>" * n,
@@ -214,7 +214,7 @@ def ld(text: str) -> str:
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_texts_are_read_once(text: str) -> None:
-    assert_linear(lambda n: f"{STORY}<p>{text * n}</p>", 1_500)
+    assert_linear(lambda n: f"{STORY}<p>{text * n}</p>", 500)
 
 
 @pytest.mark.parametrize("element", ELEMENTS)
@@ -222,25 +222,25 @@ def test_elements_are_read_once(element: str) -> None:
     closing = "".join(f"</{part.split()[0]}>" for part in reversed(element.split("><")))
     flat, deep = f"<{element}>Word of it. {closing}", f"<{element}>Word "
     code = f"<{element}>{closing}"
-    assert_linear(lambda n: f"{STORY}{flat * n}<p>{flat * n}</p><pre>{code * n}</pre>{STORY}", 100)
-    assert_linear(lambda n: STORY + deep * n + STORY, 100)
+    assert_linear(lambda n: f"{STORY}{flat * n}<p>{flat * n}</p><pre>{code * n}</pre>{STORY}", 40)
+    assert_linear(lambda n: STORY + deep * n + STORY, 40)
 
 
 @pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in VALUES.items() for value in values])
 def test_values_of_attributes_are_read_once(name: str, value: str) -> None:
-    assert_linear(lambda n: f'{STORY}<{CARRIERS.get(name, "a")} {name}="{value * n}">Word of it.', 2_000)
+    assert_linear(lambda n: f'{STORY}<{CARRIERS.get(name, "a")} {name}="{value * n}">Word of it.', 700)
 
 
 @pytest.mark.parametrize("value", JSON_VALUES)
 def test_values_in_json_ld_are_read_once(value: str) -> None:
     names = ("headline", "author", "datePublished", "keywords", "articleBody", "@type")
-    assert_linear(lambda n: ld(json.dumps({"@type": "Article"} | dict.fromkeys(names, value * n))), 1_000)
-    assert_linear(lambda n: ld('{"@type": "Article"}' + value * n), 3_000)
+    assert_linear(lambda n: ld(json.dumps({"@type": "Article"} | dict.fromkeys(names, value * n))), 350)
+    assert_linear(lambda n: ld('{"@type": "Article"}' + value * n), 1_000)
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_pages_are_read_once(name: str) -> None:
-    assert_linear(PAGES[name], 300)
+    assert_linear(PAGES[name], 100)
 
 
 @pytest.mark.parametrize("html", [
