@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 TTL_S: Final = 30 * 86_400
 """Seconds that a document is remembered after it was last met, by default."""
 
+MAX_URL_CHARS: Final = 2_048
+"""Characters of an original's address that are kept: a data: address is as long as its page."""
+
 _ATTEMPTS: Final = 4
 """Times that documents are decided when other processes enter near-duplicates of them at the same moment."""
 
@@ -87,7 +90,7 @@ class DuplicateIndex:
         self, documents: Sequence[tuple[str, Hashes]], *, enter: bool = True, can_wait: bool = False
     ) -> list[Verdict] | None:
         """Return the verdicts on documents, decided in their order; ``None`` when Redis is unreachable."""
-        named = [(document_id(url), document_of(url, hashes, self._keep)) for url, hashes in documents]
+        named = [(document_id(url), document_of(url[:MAX_URL_CHARS], hashes, self._keep)) for url, hashes in documents]
         verdicts: list[Verdict] = []
         for _ in range(_ATTEMPTS):
             window = _Window(self._keep, self._min_resemblance)

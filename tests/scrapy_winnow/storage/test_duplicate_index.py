@@ -244,3 +244,13 @@ def test_the_example_of_the_documentation_runs(capsys):
     (example,) = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     exec(compile(example, "near-duplicates.md", "exec"), {})  # noqa: S102 - our own page
     assert capsys.readouterr().out == "https://courier.example/a 1.0\n"
+
+
+async def test_a_long_address_is_cut_and_stays_its_own(connection, prefix):
+    index = DuplicateIndex(connection, prefix)
+    long = [f"data:text/html,{'a' * 300_000}{number}" for number in range(2)]
+    assert [(await index.find(address, STORY)).duplicate_of for address in (*long, long[0])] == [
+        None,
+        long[0][: stored.MAX_URL_CHARS],
+        None,
+    ]
