@@ -10,7 +10,7 @@ import json
 import struct
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
@@ -98,29 +98,31 @@ class CleaningTask:
     kept: int | None = None
 
 
+def _pack_html(html: str | bytes) -> bytes:
+    """HTML as it is sent; whether it was text goes into the head."""
+    return html.encode("utf-8", "surrogatepass") if isinstance(html, str) else html
+
+
+def _unpack_html(html: bytes, head: dict[str, Any]) -> str | bytes:
+    return html.decode("utf-8", "surrogatepass") if head["is_text"] else html
+
+
+@lru_cache(maxsize=8)
+def _plain(options: CleaningOptions | Limits) -> dict[str, Any]:
+    """Options as they are sent, the same with every page."""
+    return asdict(options)
+
+
 def pack_task(task: CleaningTask) -> bytes:
     """Return a task as it is sent."""
     html, counts = task.html if task.kept is None else b"", task.counts
-    head: dict[str, Any] = {
-        "url": task.url,
-        "model": task.model,
-        "rules": task.rules,
-        "kept": task.kept,
-        "is_text": isinstance(html, str),
-        "options": _plain(task.options),
-        "counts": None,
-    }
-    parts = [packed_html(html)]
+    head: dict[str, Any] = {name: getattr(task, name) for name in ("url", "model", "rules", "kept")}
+    head |= {"is_text": isinstance(html, str), "options": _plain(task.options), "counts": None}
+    parts = [_pack_html(html)]
     if counts is not None:
         head["counts"] = [counts.size, counts.pages, counts.label_version]
         parts += [counts.units.astype("<i4").tobytes(), counts.df.astype("<i4").tobytes()]
     return Message(head, tuple(parts)).packed()
-
-
-@lru_cache(maxsize=8)
-def _plain(options: CleaningOptions) -> dict[str, Any]:
-    """Options as they are sent, the same with every page."""
-    return asdict(options)
 
 
 def read_task(message: Message) -> CleaningTask:
@@ -131,46 +133,21 @@ def read_task(message: Message) -> CleaningTask:
         units, df = (np.frombuffer(array, "<i4").astype(np.int64) for array in arrays)
         size, pages, label_version = head["counts"]
         counts = UnitCounts(size, units, df, pages, label_version)
-    return CleaningTask(
-        unpacked_html(html, is_text=head["is_text"]),
-        head["url"],
-        counts,
-        CleaningOptions.of(head["options"]),
-        head["model"],
-        tuple(Rule(*rule) for rule in head["rules"]),
-        head["kept"],
-    )
+    options, rules = CleaningOptions.of(head["options"]), tuple(Rule(*rule) for rule in head["rules"])
+    return CleaningTask(_unpack_html(html, head), head["url"], counts, options, head["model"], rules, head["kept"])
 
 
-def packed_html(html: str | bytes) -> bytes:
-    """Return HTML as it is sent; whether it was text goes into the head."""
-    return html.encode("utf-8", "surrogatepass") if isinstance(html, str) else html
+FAILED: Final = Message({"values": None})
+"""The answer for a page that could not be read or cleaned."""
 
-
-def unpacked_html(html: bytes, *, is_text: bool) -> str | bytes:
-    """Return the argument of :func:`packed_html`."""
-    return html.decode("utf-8", "surrogatepass") if is_text else html
+FORGOTTEN: Final = Message({"values": None, "forgotten": True})
+"""The answer for a page that is not kept any more, with which a process asks for the page itself."""
 
 
 def pack_cleaned(cleaned: CleanedItem) -> bytes:
     """Return what came out as it is sent."""
     head = {"values": cleaned.values, "with_evidence": cleaned.with_evidence}
     return Message(head, (cleaned.shingles.astype("<u8").tobytes(),)).packed()
-
-
-def pack_failure() -> bytes:
-    """Return that a page could not be cleaned, as it is sent."""
-    return Message({"values": None}).packed()
-
-
-def pack_forgotten() -> bytes:
-    """Return that a page is not kept any more, as it is sent."""
-    return Message({"values": None, "forgotten": True}).packed()
-
-
-def is_forgotten(message: Message) -> bool:
-    """Whether a process asks for the page itself."""
-    return "forgotten" in message.head
 
 
 def read_cleaned(message: Message) -> CleanedItem | None:
@@ -182,55 +159,31 @@ def read_cleaned(message: Message) -> CleanedItem | None:
     return CleanedItem(message.head["values"], own, message.head["with_evidence"])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Reading:
-    """What a process is to read.
-
-    Attributes:
-        number: what the page is called by when it is to be cleaned.
-        html: the page.
-        url: its address.
-        limits: caps above which it is not worked on.
-        model: name or path of the model by which its places are counted.
-    """
-
-    number: int
-    html: str | bytes
-    url: str
-    limits: Limits
-    model: str | None
+Reading: TypeAlias = tuple[int, str | bytes, str, Limits, str | None]
+"""A page to read: the number by which it is known when it is to be cleaned, HTML, address, caps, and name of the model
+by which its places are counted."""
 
 
 def pack_reading(reading: Reading) -> bytes:
-    """Return what is to be read as it is sent."""
-    is_text, limits = isinstance(reading.html, str), asdict(reading.limits)
-    head = {"read": reading.number, "is_text": is_text, "url": reading.url, "limits": limits, "model": reading.model}
-    return Message(head, (packed_html(reading.html),)).packed()
-
-
-def is_reading(message: Message) -> bool:
-    """Whether a page is to be read, and not to be cleaned."""
-    return "read" in message.head
+    """Return what is to be read as it is sent; its head has a field ``read``, which tasks have not."""
+    number, html, url, limits, model = reading
+    head = {"read": number, "is_text": isinstance(html, str), "url": url, "limits": _plain(limits), "model": model}
+    return Message(head, (_pack_html(html),)).packed()
 
 
 def unpack_reading(message: Message) -> Reading:
     """Return the argument of :func:`pack_reading`."""
     head, (html,) = message.head, message.parts
-    page = unpacked_html(html, is_text=head["is_text"])
-    return Reading(head["read"], page, head["url"], Limits(**head["limits"]), head["model"])
+    return head["read"], _unpack_html(html, head), head["url"], Limits(**head["limits"]), head["model"]
 
 
-def pack_hashed(hashed: HashedUnits) -> bytes:
-    """Return what was found as it is sent."""
+def pack_hashed(hashed: HashedUnits | PageTooLarge) -> bytes:
+    """Return what was found of a page that was read, or that it is too large, as it is sent."""
+    if isinstance(hashed, PageTooLarge):
+        return Message({"too_large": [hashed.reason, hashed.size, hashed.limit]}).packed()
     arrays = (hashed.units.astype("<i4"), hashed.fingerprints.astype("<u8"), hashed.masses)
-    return Message(
-        {"size": hashed.size}, (*(array.tobytes() for array in arrays), hashed.contents_id, hashed.main_text_id)
-    ).packed()
-
-
-def pack_too_large(error: PageTooLarge) -> bytes:
-    """Return that a page is too large as it is sent."""
-    return Message({"too_large": [error.reason, error.size, error.limit]}).packed()
+    parts = (*(array.tobytes() for array in arrays), hashed.contents_id, hashed.main_text_id)
+    return Message({"size": hashed.size}, parts).packed()
 
 
 def unpack_hashed(message: Message) -> HashedUnits | None:

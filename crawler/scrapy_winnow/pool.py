@@ -17,8 +17,6 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from scrapy_winnow.messages import (
     Message,
     MessageReader,
-    Reading,
-    is_forgotten,
     pack_reading,
     pack_task,
     read_cleaned,
@@ -302,7 +300,7 @@ class CleaningPool:
             ProcessDiedError: ``TRIES`` processes died of it.
         """
         number = next(self._numbers)
-        asked = await self._ask_any(len(html), lambda: pack_reading(Reading(number, html, url, limits, self._model)))
+        asked = await self._ask_any(len(html), lambda: pack_reading((number, html, url, limits, self._model)))
         if asked is None or (found := unpack_hashed(asked[0])) is None:
             return None
         return ReadPage(
@@ -327,7 +325,7 @@ class CleaningPool:
             try:
                 kept = pack_task(replace(task, kept=read.number))
                 answer = await self._ask(read.process, kept, len(task.html))
-                if not is_forgotten(answer):
+                if "forgotten" not in answer.head:
                     return read_cleaned(answer)
             except ProcessDiedError:
                 tries -= 1

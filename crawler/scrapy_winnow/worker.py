@@ -17,14 +17,12 @@ from typing import Final
 
 from scrapy_winnow.fields import clean_item
 from scrapy_winnow.messages import (
+    FAILED,
+    FORGOTTEN,
     Message,
     MessageReader,
-    is_reading,
     pack_cleaned,
-    pack_failure,
-    pack_forgotten,
     pack_hashed,
-    pack_too_large,
     read_task,
     unpack_reading,
 )
@@ -97,28 +95,28 @@ def main(arguments: list[str]) -> None:
 
 def _answer(message: Message, kept: KeptPages) -> bytes:
     try:
-        return _read(message, kept) if is_reading(message) else _clean(message, kept)
+        return _read(message, kept) if "read" in message.head else _clean(message, kept)
     except Exception:
         # The crawl's process works on the page itself, and says what is wrong with it.
         logger.debug("A page could not be read or cleaned", exc_info=True)
-        return pack_failure()
+        return FAILED.packed()
 
 
 def _read(message: Message, kept: KeptPages) -> bytes:
-    reading = unpack_reading(message)
+    number, html, url, limits, model = unpack_reading(message)
     try:
-        page = Page.parse(reading.html, reading.url, limits=reading.limits)
+        page = Page.parse(html, url, limits=limits)
     except PageTooLarge as error:
-        return pack_too_large(error)
-    kept.put(reading.number, page)
-    return pack_hashed(HashedPage.of(page, load_model(reading.model)))
+        return pack_hashed(error)
+    kept.put(number, page)
+    return pack_hashed(HashedPage.of(page, load_model(model)))
 
 
 def _clean(message: Message, kept: KeptPages) -> bytes:
     task = read_task(message)
     page = task.html if task.kept is None else kept.take(task.kept)
     if page is None:
-        return pack_forgotten()
+        return FORGOTTEN.packed()
     model = load_model(task.model)
     return pack_cleaned(clean_item(page, task.url, task.counts, model=model, options=task.options, rules=task.rules))
 
