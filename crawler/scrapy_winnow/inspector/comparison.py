@@ -198,8 +198,8 @@ class VotesFile:
 
     def tally(self) -> str:
         """Return how many votes each has, as a line."""
-        votes = Counter(self.votes.values())
-        return f"{votes.total():,} votes: " + ", ".join(f"{name} {count:,}" for name, count in votes.most_common())
+        votes = Counter(self.votes.values()).most_common()
+        return "Votes: " + (", ".join(f"{name} {count:,}" for name, count in votes) or "none yet")
 
 
 @dataclass(eq=False)

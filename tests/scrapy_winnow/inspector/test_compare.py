@@ -37,13 +37,13 @@ def test_texts_are_side_by_side_with_differing_words_marked_and_votes_are_kept(
             assert found.response["violations"] == []
             tab.keyboard.press("t")
         tab.keyboard.press("2")
-        expect(tab.locator("#notice")).to_have_text("1 votes: trafilatura 1")
+        expect(tab.locator("#notice")).to_have_text("Votes: trafilatura 1")
         tab.click("button[data-vote='1']")
         expect(tab.locator("button[data-vote='1']")).to_have_attribute("aria-pressed", "true")
         tab.keyboard.press("]")
         expect(tab.locator("#title")).to_have_text("story-01.html")
         tab.keyboard.press("0")
-        expect(tab.locator("#notice")).to_have_text("2 votes: winnow 1, none is better 1")
+        expect(tab.locator("#notice")).to_have_text("Votes: winnow 1, none is better 1")
     rows = [json.loads(line) for line in votes.read_text().splitlines()]
     assert [row["vote"] for row in rows] == ["trafilatura", "winnow", "none is better"]
     assert rows[0]["page"] == "story-00.html"
@@ -68,7 +68,7 @@ def test_a_blind_comparison_names_the_texts_after_the_vote(site: Path, tmp_path:
         assert "RuntimeError: cannot &lt;read&gt; this" in page
         told = json.loads(asked("vote?page=3", {"vote": 1}))
         assert set(told["names"]) >= {"winnow", "trafilatura", "failing"}
-        assert told["tally"] == f"1 votes: {told['names'][0]} 1"
+        assert told["tally"] == f"Votes: {told['names'][0]} 1"
         assert "trafilatura" in asked("?page=3")
         with pytest.raises(urllib.error.HTTPError, match="400"):
             asked("vote?page=3", {"vote": 9})
