@@ -8,6 +8,7 @@ import time
 import zlib
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Final, cast
@@ -20,8 +21,7 @@ from scrapy_winnow.storage.keys import site_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from io import BufferedReader
-    from types import TracebackType
-    from typing import BinaryIO, Self
+    from typing import BinaryIO
 
     from fastwarc.warc import WarcRecord
 
@@ -88,7 +88,8 @@ class ArchiveStream:
             return sys.stdin.buffer
         return open_source(self._source, self._held_at + len(self._held), self._read_bytes)
 
-    def _close(self) -> None:
+    def close(self) -> None:
+        """Close the source, but for standard input."""
         if self._opened is not None and self._source != STANDARD_INPUT:
             self._opened.close()
         self._opened = None
@@ -165,21 +166,13 @@ class ArchiveStream:
                     self._read_bytes = 0
                 else:
                     time.sleep(_RETRY_PAUSE_S * 2**attempt)
-                self._close()
+                self.close()
         raise AssertionError
 
     def records(self) -> Iterator[WarcRecord]:
         """Go through the records from here on."""
         source = cast("BinaryIO", self)  # it neither seeks nor closes its source
         return ArchiveIterator(source, parse_http=True, auto_decode="all", max_header_len=_MAX_HEADER_BYTES)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
-    ) -> None:
-        self._close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +218,7 @@ def split_archive(source: str, size: int, length: int) -> list[Part]:
 def _can_be_split(source: str, size: int) -> bool:
     """Whether its records are compressed one by one, judged by the first ones, and it can be read from any offset."""
     try:
-        with ArchiveStream(source) as stream:
+        with closing(ArchiveStream(source)) as stream:
             places = [record.stream_pos for record in islice(stream.records(), 3)]
             if not stream.is_compressed or len(set(places)) < 3 or not all(map(stream.begins_record, places)):
                 return False
@@ -280,7 +273,7 @@ class ArchiveReader:
     def __iter__(self) -> Iterator[ArchivedPage]:
         """Go through the pages; damaged records are skipped, and :attr:`broken` describes the first."""
         try:
-            with ArchiveStream(self._part.source, self._part.begin) as stream:
+            with closing(ArchiveStream(self._part.source, self._part.begin)) as stream:
                 yield from self._read_pages(stream)
         except Exception as error:  # each file system has errors of its own
             self._note_broken(f"{type(error).__name__}: {error}")

@@ -55,23 +55,6 @@ def keep_parts_of_main_content(draft: Draft) -> None:
     draft.overrule(found & ~kept, Reason.MAIN_CONTENT, cut=False)
 
 
-def headings_of_main_content(page: Page, lengths: NDArray[np.int64], kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Find the headings of the first rank that stand where the main content stands.
-
-    Args:
-        page: the page.
-        lengths: int64[m], characters of each of its blocks.
-        kept: bool[m], blocks that are content.
-
-    Returns:
-        bool[m], blocks in an ``h1`` that lie where the main content does, and before the last of it.
-    """
-    headings = stands_in(page, HEADING)
-    if not headings.any() or not kept.any():
-        return np.zeros(page.m, bool)
-    return headings & _before_the_last(kept) & _in_main_element(page, lengths, kept)
-
-
 def _before_the_last(kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """bool[m], blocks before the last that is kept."""
     before: NDArray[np.bool_] = np.arange(len(kept)) < np.flatnonzero(kept)[-1]

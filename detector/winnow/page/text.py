@@ -6,7 +6,6 @@ Kinds are told apart by Unicode properties and hold for every script, so that fe
 from __future__ import annotations
 
 import re
-import sys
 import unicodedata
 from dataclasses import dataclass
 from functools import cache
@@ -62,12 +61,6 @@ _WHITE_SPACE = (
     *(0x85, 0xA0, 0x1680, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000),
     *range(0x2000, 0x200B),
 )
-
-
-def utf16(text: str) -> NDArray[np.uint16]:
-    """uint16: the text's UTF-16 codes."""
-    codes = np.frombuffer(text.encode("utf-16-le", "surrogatepass"), np.dtype("<u2"))
-    return codes if sys.byteorder == "little" else codes.astype(np.uint16)
 
 
 @cache

@@ -25,7 +25,7 @@ from winnow.models.networks import standardise
 from winnow.training.comment_examples import pages_of_gold, pages_of_sites, without_repeats
 from winnow.training.examples import stack_features
 from winnow.training.gold import deal_folds
-from winnow.training.networks import TrainingSet, fit
+from winnow.training.networks import TrainingSet, fit, log_odds_of_votes, token_votes
 from winnow.training.report import write_card
 
 if TYPE_CHECKING:
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 STACKING_FOLDS: Final = 3
 """The word odds that a page is learned from are of the pages of the other folds."""
 
-_SMOOTHING: Final = 2.0  # pages that say what the prior says, added to every word
-_SPREAD: Final = 20.0  # a word votes for a page in full from a twentieth of its mass on
 _CLIP: Final = 4.0
 
 
@@ -129,29 +127,17 @@ def _stacked_features(pages: Sequence[CommentPage], weight: Floats, recipe: Comm
 
 
 def word_odds(pages: Sequence[CommentPage], weight: Floats, min_sources: int) -> Matrix:
-    """float32[TABLE_SIZE], log-odds of words for comment, 0 for those of too few sources.
-
-    Every page has a vote on each of its words, as for the tables of :mod:`winnow.training.networks`.
-    """
+    """float32[TABLE_SIZE], log-odds of words for comment, 0 for those of too few sources."""
     votes = np.zeros((2, TABLE_SIZE))
     sources: defaultdict[str, NDArray[np.bool_]] = defaultdict(lambda: np.zeros(TABLE_SIZE, bool))
     for page, share in zip(pages, weight, strict=True):
         tokens = page.features.tokens
         mass = np.where(np.isnan(page.comment), 0, page.mass)
-        covered, in_comments = (
-            np.bincount(tokens.word, values[tokens.word_block], TABLE_SIZE)
-            for values in (mass, mass * np.nan_to_num(page.comment))
-        )
-        vote = share * np.minimum(covered * _SPREAD, 1)
-        votes[1] += vote * in_comments / np.maximum(covered, 1e-12)
-        votes[0] += vote
+        of_word = (values[tokens.word_block] for values in (mass, mass * np.nan_to_num(page.comment)))
+        votes += share * token_votes(tokens.word, *of_word)
         sources[page.source][tokens.word] = True
-    votes[0] -= votes[1]
-    prior = votes[1].sum() / max(votes.sum(), 1e-12)
-    odds = np.log((votes[1] + _SMOOTHING * prior + 1e-9) / (votes[0] + _SMOOTHING * (1 - prior) + 1e-9))
-    odds -= np.log((prior + 1e-9) / (1 - prior + 1e-9))
     known = np.sum(list(sources.values()), axis=0) >= min_sources
-    return np.where(known, odds, 0).astype(np.float16).astype(np.float32)
+    return np.where(known, log_odds_of_votes(votes), np.float32(0))
 
 
 def _fit_forum_regression(

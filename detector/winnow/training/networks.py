@@ -360,7 +360,7 @@ def learn_tables(pages: Sequence[BlockPage], weight: Floats) -> TokenTables:
         vote = _votes(page)
         names += share * vote[0]
         words += share * vote[1]
-    return TokenTables(_log_odds(names), _log_odds(words))
+    return TokenTables(log_odds_of_votes(names), log_odds_of_votes(words))
 
 
 def stacked_token_features(pages: Sequence[BlockPage], weight: Floats, *, seed: int) -> list[Matrix]:
@@ -387,17 +387,25 @@ def _votes(page: BlockPage) -> Floats:
         for values in (mass, content)
     ]
     of_word = [values[tokens.word_block] for values in (mass, content)]
-    votes = np.zeros((2, 2, TABLE_SIZE))
-    for vote, token, (covered, kept) in ((votes[0], tokens.name, of_name), (votes[1], tokens.word, of_word)):
-        all_of_it = np.bincount(token, covered, TABLE_SIZE)
-        strength = np.minimum(all_of_it * _SPREAD, 1.0)
-        vote[0] = strength * np.bincount(token, kept, TABLE_SIZE) / np.maximum(all_of_it, 1e-12)
-        vote[1] = strength - vote[0]
-    return votes
+    return np.stack([token_votes(tokens.name, *of_name), token_votes(tokens.word, *of_word)])
 
 
-def _log_odds(votes: Floats) -> Matrix:
-    """float32[TABLE_SIZE] from float64[2, TABLE_SIZE] votes for content and template, 0 for what was never seen."""
+def token_votes(token: NDArray[np.integer], mass: Floats, chosen: Floats) -> Floats:
+    """float64[2, TABLE_SIZE], a page's votes for and against, on every token by how much it covers.
+
+    Args:
+        token: hashes of the tokens of its blocks.
+        mass: float64, labelled mass that each of these covers.
+        chosen: float64, the part of it that votes for.
+    """
+    covered = np.bincount(token, mass, TABLE_SIZE)
+    strength = np.minimum(covered * _SPREAD, 1.0)
+    votes = strength * np.bincount(token, chosen, TABLE_SIZE) / np.maximum(covered, 1e-12)
+    return np.stack([votes, strength - votes])
+
+
+def log_odds_of_votes(votes: Floats) -> Matrix:
+    """float32[TABLE_SIZE] from float64[2, TABLE_SIZE] votes for and against, 0 for what was never seen."""
     prior = votes[0].sum() / max(votes.sum(), 1e-12)
     odds = (votes[0] + _SMOOTHING * prior + 1e-9) / (votes[1] + _SMOOTHING * (1 - prior) + 1e-9)
     relative = np.log(odds) - np.log((prior + 1e-9) / (1 - prior + 1e-9))
