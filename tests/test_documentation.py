@@ -146,6 +146,10 @@ def test_the_commands_of_the_documentation_are_understood(capsys):
     capsys.readouterr()
 
 
+def _anchor_of(heading):
+    return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+
+
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
 def test_links_of_the_documentation_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
@@ -156,7 +160,20 @@ def test_links_of_the_documentation_lead_somewhere(page):
         assert file.exists(), target
         if anchor:
             headings = re.findall(r"^#+ (.*)$", file.read_text(encoding="utf-8"), re.MULTILINE)
-            assert anchor in {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}, target
+            assert anchor in map(_anchor_of, headings), target
+
+
+def test_messages_name_pages_of_the_documentation_that_exist():
+    named = {
+        target
+        for file in [*ROOT.glob("crawler/**/*.py"), *ROOT.glob("detector/**/*.py")]
+        for target in re.findall(r"\bdocs/[\w/-]+\.md(?:#[\w-]+)?", file.read_text(encoding="utf-8"))
+    }
+    assert len(named) > 10
+    for target in named:
+        path, _, anchor = target.partition("#")
+        headings = re.findall(r"^#+ (.*)$", (ROOT / path).read_text(encoding="utf-8"), re.MULTILINE)
+        assert not anchor or anchor in map(_anchor_of, headings), target
 
 
 def test_every_page_of_the_documentation_is_in_its_index():

@@ -161,7 +161,7 @@ class Winnow:
         if kinds := describe_other_layouts(names, prefix, fingerprints=FINGERPRINT_VERSION):
             logger.warning(
                 "Redis holds what another version of Winnow has written, and this one begins anew: %s. It is left "
-                "alone",
+                "alone (docs/operators.md#upgrades)",
                 "; ".join(kinds),
                 extra=self.log_extra,
             )
@@ -175,7 +175,7 @@ class Winnow:
             logger.log(
                 logging.WARNING if raw == total(stats.ITEMS_WITHOUT_HTML) else logging.ERROR,
                 "None of the %d items of this crawl was cleaned; WINNOW_ENABLED = False in the custom_settings of a "
-                "spider switches Winnow off",
+                "spider switches Winnow off (docs/troubleshooting.md#nothing-happens-at-all)",
                 raw,
                 extra=self.log_extra,
             )
@@ -209,7 +209,11 @@ class Winnow:
             try:
                 await asyncio.to_thread(server.start)
             except EmbeddedServerError as error:
-                logger.warning("The crawl goes on without site evidence: %s", error, extra=self.log_extra)
+                logger.warning(
+                    "The crawl goes on without site evidence: %s (docs/operators.md#when-redis-fails)",
+                    error,
+                    extra=self.log_extra,
+                )
                 self._redis_failed(begins=True)
                 return None
             self._server = server
@@ -330,7 +334,8 @@ def _refuse(crawler: Crawler, problems: list[str]) -> NoReturn:
         NotConfigured: it is not, and the crawl goes on without.
     """
     _refused.add(crawler)
-    logger.error("Winnow cannot start:%s", "".join(f"\n  * {problem}" for problem in problems))
+    reasons = "".join(f"\n  * {problem}" for problem in problems)
+    logger.error("Winnow cannot start:%s\n  (docs/reference/settings.md)", reasons)
     is_required = True
     with suppress(TypeError, ValueError):
         is_required = crawler.settings.getbool("WINNOW_REQUIRED", default=True)

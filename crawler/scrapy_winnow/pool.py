@@ -432,7 +432,7 @@ class CleaningPool:
         if self._failures == _MAX_FAILURES:
             logger.warning(
                 "%d cleaning processes in a row ended without having cleaned a page; there will be no others, and the "
-                "crawl's own process cleans what they cannot", _MAX_FAILURES,
+                "crawl's own process cleans what they cannot (docs/reference/settings.md#processes)", _MAX_FAILURES,
             )  # fmt: skip
 
     def _keep(self, work: Coroutine[Any, Any, None]) -> None:

@@ -299,7 +299,8 @@ class _Server:
         if was_closed:
             logger.log(
                 logging.WARNING if begins_outage else logging.DEBUG,
-                "Redis %s (%s: %s): the crawl goes on without %s and tries again every %g s",
+                "Redis %s (%s: %s): the crawl goes on without %s and tries again every %g s "
+                "(docs/operators.md#when-redis-fails)",
                 _describe(error),
                 type(error).__name__,
                 str(error) or f"no answer in {self.timeout:g} s",
@@ -321,7 +322,8 @@ class _Server:
         if kind not in self._refusals:
             self._refusals.add(kind)
             logger.warning(
-                "Redis refused a command for %s (%s: %s): its result is missing. Errors of this kind are logged once",
+                "Redis refused a command for %s (%s: %s): its result is missing. Errors of this kind are logged once "
+                "(docs/reference/settings.md#least-rights-in-redis)",
                 *(purpose, type(error).__name__, error),
             )
 

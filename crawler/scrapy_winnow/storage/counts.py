@@ -284,7 +284,7 @@ class _NewHosts:
         if number == self._max_hosts:
             logger.warning(
                 "%s has %d hosts that were counted by this crawl: pages of further ones are cleaned on their own. If "
-                "these are different sites, raise WINNOW_DOMAIN_HOSTS",
+                "these are different sites, raise WINNOW_DOMAIN_HOSTS (docs/operators.md#how-large-redis-has-to-be)",
                 *(domain, number),
             )
         if len(self._hosts) > _MAX_DOMAINS:
