@@ -112,7 +112,7 @@ def test_the_code_of_the_documentation_runs(page, tmp_path, monkeypatch, capsys)
         elif language == "json":
             json.loads(code)
         else:
-            assert language in {"", "sh", "console", "python", "mermaid"}, language
+            assert language in {"", "sh", "console", "python"}, language
 
 
 def test_the_commands_of_the_documentation_are_understood(capsys):
@@ -188,10 +188,13 @@ def test_the_site_builds_without_a_warning_and_is_accessible(tmp_path, tab):
     environment = os.environ | {"NO_MKDOCS_2_WARNING": "1", "PYTHONWARNINGS": "ignore"}
     built = subprocess.run(command, check=False, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert built.returncode == 0, built.stderr
-    for page in ("start", "reference/settings", "deploy/index"):
+    asked = []
+    tab.on("request", lambda request: asked.append(request.url))
+    for page in ("start", "reference/settings", "deploy/index", "architecture"):
         tab.goto((tmp_path / f"{page}.html").as_uri())
         found = Axe().run(tab).response["violations"]
         assert [each for each in found if each["impact"] in {"serious", "critical"}] == [], page
+    assert {url for url in asked if not url.startswith(("file:", "data:", "blob:"))} == set()
 
 
 def test_the_page_of_the_api_is_what_the_docstrings_say():
