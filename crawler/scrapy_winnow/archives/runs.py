@@ -221,7 +221,7 @@ class ArchiveRun(Run):
         return sorted(set(sources))
 
     def run(self) -> Summary:
-        """Do what is left to do; every archive's file is in the folder at the end."""
+        """Do what is left to do, part by part, and put the parts together in their order."""
         for name in ("leaves", "counts", "cleaned", "reports"):
             (self._state / name).mkdir(exist_ok=True)
         parts = {

@@ -280,9 +280,7 @@ def _jaccard(one: Hashes, other: Hashes) -> NDArray[np.float64]:
     return np.where(union > 0, shared / np.maximum(1, union), -1.0)
 
 
-# The exact top-down mapping (ETDM) between the trees of two pages, level by level and without recursion.
-#
-# "Web Template Extraction Based on Hyperlink Analysis", definition 3.2 and function ETDM of Algorithm 2: the roots are
+# The mapping, level by level and without recursion: definition 3.2 and function ETDM of Algorithm 2. The roots are
 # mapped when they are equal, and then each two equal children of mapped nodes. A node of the first tree belongs to the
 # result when it is mapped to any node. (Algorithm 2 maps a node to each of its equals, as here; a mapping in the sense
 # of definition 3.1 would pick one.) A text is mapped when an equal text belongs to an element that its element is
@@ -296,13 +294,7 @@ def template_of(
 ) -> NDArray[np.bool_]:
     """The template of a key page with respect to other pages (definition 3.3): what is shared with each of them.
 
-    Pages whose root is not equal to the key page's are left out, as in Algorithm 2.
-
-    Args:
-        key_page: the page whose template is wanted.
-        pages: the other pages.
-        equality: what makes two nodes equal.
-        least_characters: see :func:`shared_units`.
+    Pages whose root is not equal to the key page's are left out, as in Algorithm 2; see :func:`shared_units`.
 
     Returns:
         bool[n + m], elements first; nothing where no page is left.
@@ -337,13 +329,7 @@ def shared_units(
 
 
 def _common_subtrees(one: Profile, other: Profile, least_characters: int) -> NDArray[np.bool_]:
-    """bool[n + m], units of one page whose markup and text the other page has, too, and all that is inside of them.
-
-    Args:
-        one: the page whose units are asked for.
-        other: the other page; links are compared by what they lead to.
-        least_characters: text that such a unit has at least, in characters.
-    """
+    """bool[n + m], units of one page whose markup and text the other page has, too, and all that is inside of them."""
     chosen = np.isin(one.content, other.content) & (one.characters >= least_characters)
     inside = within(one, chosen[: one.n])
     return np.concatenate([inside, inside[one.block_node] | chosen[one.n :]])

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from winnow.page.page import Page
 
-# The links of a page to other pages of its site, in a form in which two addresses of one page are the same.
-
 _LINKS: Final = tag_set("a", "area")
 _INDEX: Final = frozenset({"index.html", "index.htm", "index.php", "index.xhtml", "index.shtml", "default.htm"})
 _NO_PAGES: Final = frozenset(
@@ -100,17 +98,14 @@ def domain(address: str) -> str:
         return ""
 
 
-# Pages that all link to each other: an n-complete subdigraph, found while its pages are loaded one by one.
-#
-# "Web template extraction based on hyperlink analysis", section 4.1 and Algorithm 1: the pages behind the items of a
-# menu have the menu, so they link to each other. The paper looks through all subsets of the pages loaded so far; here
-# each new page is the start of a clique search among those that it exchanges links with.
-
 SIZE: Final = 4
 
 
 class SubdigraphSearch:
-    """The search, told of one page after the other; it loads nothing itself.
+    """The search for pages that all link to each other, an n-complete subdigraph, told of one page after the other.
+
+    The paper looks through all subsets of the pages loaded so far; here each new page is the start of a clique search
+    among those that it exchanges links with.
 
     Ask :meth:`wanted` for the next page, load it, give its links to :meth:`add`, until there is nothing wanted.
 

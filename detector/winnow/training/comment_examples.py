@@ -151,17 +151,7 @@ FORUM: Final = "forum"
 
 
 def pages_of_gold(file: Path, leave_out: Collection[str] = ()) -> list[CommentPage]:
-    """Label gold pages; the HTML of page ``ID`` is ``html/ID.html`` beside the file.
-
-    Args:
-        file: the gold file.
-        leave_out: collections, as ``source`` in the file names them, to leave out.
-
-    Raises:
-        OSError: the file or a page's HTML cannot be read.
-        ImportError: rapidfuzz or tldextract is not installed.
-        ValueError: the file is malformed.
-    """
+    """Label gold pages, but for some collections; the HTML of page ``ID`` is ``html/ID.html`` beside the file."""
     with file.open(encoding="utf-8") as lines:
         rows = {str(row.get("id") or row["page"]): row for row in map(json.loads, lines)}
     found = []
@@ -180,16 +170,7 @@ def pages_of_gold(file: Path, leave_out: Collection[str] = ()) -> list[CommentPa
 
 
 def pages_of_sites(folder: Path, seed: int = 0) -> list[CommentPage]:
-    """Label some pages of every site, with and without a thread; ``FOLDER.jsonl`` says which sites are forums.
-
-    Args:
-        folder: one folder a site.
-        seed: of the choice of pages.
-
-    Raises:
-        FileNotFoundError: there is no such folder.
-        ValueError: there is no site in it.
-    """
+    """Label some pages of every site, with and without a thread; ``FOLDER.jsonl`` says which sites are forums."""
     manifest = folder.with_suffix(".jsonl")
     lines = manifest.read_text(encoding="utf-8").splitlines() if manifest.is_file() else []
     forums = {row["site"] for row in map(json.loads, lines) if row.get("genre") == FORUM}

@@ -75,12 +75,7 @@ class CommentRecipe:
 def train_comment_head(
     pages: Sequence[CommentPage], *, seed: int = 0, recipe: CommentRecipe = CommentRecipe()
 ) -> CommentHead:
-    """Train on labelled pages.
-
-    Args:
-        pages: of :func:`winnow.training.comment_examples.comment_page`.
-        seed: the same seed and pages give the same weights.
-        recipe: how.
+    """Train on pages that are labelled; the same seed and pages give the same weights.
 
     Raises:
         ValueError: there are no pages with comments, or none of a forum, or no others.
@@ -223,11 +218,6 @@ def cross_validate_head(
     pages: Sequence[CommentPage], *, seed: int = 0, recipe: CommentRecipe = CommentRecipe()
 ) -> tuple[CommentMetrics, CommentMetrics]:
     """Measure heads trained without a fifth of the sources each, on that fifth, with every block taken for a story.
-
-    Args:
-        pages: labelled pages.
-        seed: of the training and of the folds.
-        recipe: how to train.
 
     Returns:
         The figures with names hidden, and with names shown.

@@ -244,13 +244,13 @@ def train_block_model(
     recipe: Recipe = RECIPE,
     on_step: Callable[[str], None] | None = None,
 ) -> BlockModel:
-    """Train on labelled pages.
+    """Train on labelled pages; the same seed and pages give the same weights.
 
     Args:
         gold: pages with labels from gold text; none for a model that learns from sites and marks alone.
         sites: pages with site-level labels; every site counts the same.
         marked: pages of sites with labels from authors' marks; every site counts the same.
-        seed: the same seed and pages give the same weights.
+        seed: of folds and first weights.
         recipe: how.
         on_step: called with the name of each of :data:`STEPS` as it begins.
 

@@ -17,7 +17,6 @@ from winnow.papers.mdl import (
     PathSets,
     distinct_columns,
     merge_exactly,
-    template_paths,
 )
 from winnow.papers.methods import method
 from winnow.papers.pages import SiteError, SitePages
@@ -197,14 +196,6 @@ def test_the_cost_is_that_of_templates_members_and_exceptions(documents, data):
     raw = data.draw(st.lists(st.integers(0, 2), min_size=len(documents), max_size=len(documents)))
     labels = np.unique(raw, return_inverse=True)[1]
     assert clustering_cost(_sets(documents), labels) == pytest.approx(_cost(documents, _clusters(labels)))
-
-
-@given(DOCUMENTS)
-def test_the_template_of_a_cluster_has_what_most_of_its_documents_have(documents):
-    labels = np.arange(len(documents)) % 2
-    for template, members in zip(template_paths(_sets(documents), labels), _clusters(labels), strict=True):
-        support = Counter(path for document in members for path in documents[document])
-        assert set(template.tolist()) == {path for path, s in support.items() if 2 * s > len(members)}
 
 
 def _greedy(documents):

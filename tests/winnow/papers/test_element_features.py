@@ -75,15 +75,6 @@ def test_words_of_the_title_are_found_in_the_text():
     assert found["foot"]["title_covered"] == 0
 
 
-def test_positions_follow_the_order_of_the_page():
-    found = rows(PAGE)
-    assert found["menu"]["text_before"] == 0
-    assert found["foot"]["text_after"] == pytest.approx(0, abs=1e-6)
-    assert found["menu"]["top_margin"] < found["story"]["top_margin"] < found["foot"]["top_margin"]
-    assert found["foot"]["bottom_margin"] < found["story"]["bottom_margin"]
-    assert found["story"]["share_of_words"] > 0.8
-
-
 ORDINARY = "Some words that stand for a sentence of ordinary length in an article. "
 
 

@@ -65,9 +65,3 @@ def test_only_block_tags_make_blocks() -> None:
     html = f"<section><p>{text}</p></section><small>{text}</small><table><tr><td>{text}</td></tr></table>"
     assert texts_of_blocks(html) == ["small", "table", "tr", "td"]
     assert texts_of_blocks(html, later_tags=True) == ["section", "p", "small", "table", "tr", "td"]
-
-
-def test_markup_makes_no_difference() -> None:
-    page = Page.parse(f"<div>{NOTICE}</div><li class=x><b>{NOTICE[:20]}</b>{NOTICE[20:]}\n</li><h1>{NOTICE}!</h1>")
-    _, digest = SiteIndependentBlocks().blocks(page)
-    assert digest[0] == digest[1] != digest[2]
