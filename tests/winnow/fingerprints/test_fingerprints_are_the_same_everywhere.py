@@ -24,12 +24,11 @@ def test_another_process_with_another_hash_seed_gets_the_same() -> None:
     expected = [
         value for hashes in (node_fingerprints, text_fingerprints) for value in hashes(Page.parse(HTML, URL)).tolist()
     ]
-    for seed in ("1", "2"):
-        environment = {**os.environ, "PYTHONHASHSEED": seed}
-        output = subprocess.run(
-            [sys.executable, "-c", PROGRAM], env=environment, check=True, capture_output=True, text=True
-        )
-        assert [int(value) for value in output.stdout.split()] == expected
+    environment = {**os.environ, "PYTHONHASHSEED": "1"}
+    output = subprocess.run(
+        [sys.executable, "-c", PROGRAM], env=environment, check=True, capture_output=True, text=True
+    )
+    assert [int(value) for value in output.stdout.split()] == expected
 
 
 def test_values_of_version_1_never_change() -> None:

@@ -93,11 +93,6 @@ def test_arrays_of_a_random_tree_equal_those_of_a_recursive_walk(root: etree._El
     assert list(page.attributes) == [element.items() for element in page.elements]
     assert page.tag.tolist() == [TAG_ID.get(element.tag.lower(), 0) for element in page.elements]
     assert page.block_texts() == [" ".join("".join(page.runs[b:e]).split()) for _, b, e in blocks]
-
-
-@given(nodes())
-def test_a_unit_comes_after_its_parent_and_shapes_and_types_are_as_documented(root: etree._Element) -> None:
-    page = Page.from_tree(root)
     assert (page.unit_parent < np.arange(page.n + page.m)).all()
     assert page.unit_parent[0] == -1
     assert page.tag.dtype == np.int16

@@ -22,7 +22,7 @@ from winnow.training.networks import Recipe, learn_tables, stacked_token_feature
 from winnow.training.report import GOLD_LABELS, SITE_LABELS, model_card
 from winnow.training.train import TRAINERS, Trained, find_sites, train
 
-RECIPE = Recipe(hidden=(8, 4), networks=1, teachers=1, epochs=2, min_steps=150, sequence=(8, 4, 4))
+RECIPE = Recipe(hidden=(8, 4), networks=1, teachers=1, epochs=1, min_steps=60, sequence=(8, 4, 4))
 TINY = Recipe(hidden=(4, 2), networks=2, teachers=1, epochs=1, min_steps=10, sequence=(8, 4, 4))
 HOSTS = ("news", "docs", "blog")
 
@@ -41,7 +41,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "gold" / "html").mkdir(parents=True)
     lines = []
     for name in (*HOSTS, "forum", "council"):
-        site = build_site(name, seed=3, pages=12)
+        site = build_site(name, seed=3, pages=11)
         (folder / "sites" / name).mkdir(parents=True)
         for number, (path, truth) in enumerate(site.truth.items()):
             resource = site.resources[path]

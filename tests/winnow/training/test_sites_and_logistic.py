@@ -19,7 +19,7 @@ DATE = datetime.date(2024, 2, 29)
 @pytest.fixture(scope="module")
 def sites(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("web")
-    generate(folder, pages=14)
+    generate(folder, pages=11)
     return folder / "sites"
 
 
