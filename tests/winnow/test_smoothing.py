@@ -152,15 +152,9 @@ def forests(draw: st.DrawFn, most: int) -> Case:
     return parent, random.integers(0, steps + 1, n) / steps, weight.astype(np.int64), penalty
 
 
-@settings(deadline=None, max_examples=100)
-@given(forests(most=40))
-def test_small_forests_get_the_answer_of_the_dynamic_program(case: Case) -> None:
-    check_answer(case, *dynamic_program(*case))
-
-
-@settings(deadline=None, max_examples=50)
-@given(forests(most=200))
-def test_forests_of_page_size_get_the_answer_of_the_dynamic_program(case: Case) -> None:
+@settings(deadline=None, max_examples=120)
+@given(st.one_of(forests(most=40), forests(most=200)))
+def test_forests_get_the_answer_of_the_dynamic_program(case: Case) -> None:
     check_answer(case, *dynamic_program(*case))
 
 
@@ -214,11 +208,6 @@ def test_ties_have_one_answer(case: tuple[Any, ...], value: list[float]) -> None
     smoothed = smooth(*case)
     assert smoothed.value.tobytes() == np.array(value, float).tobytes()
     assert len(set(smoothed.section.tolist())) == len(set(value))
-
-
-def test_a_value_is_bit_for_bit_a_given_score() -> None:
-    score = np.array([0.1, 0.1 + 1e-12, 0.3, 1 / 3])
-    assert set(smooth([-1, 0, 0, 2], score).value.tolist()) <= set(score.tolist())
 
 
 @settings(deadline=None, max_examples=50)

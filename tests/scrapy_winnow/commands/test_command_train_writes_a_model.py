@@ -62,6 +62,7 @@ def test_a_model_and_its_card_are_written_and_the_model_cleans(
         (["{tmp}", "-o", "{tmp}/m.npz"], "holds no folder"),
         (["{tmp}", "-o", "{tmp}/m.pickle"], "must end in .npz"),
         (["{tmp}", "-o", "{tmp}/m.npz", "--model", "nonsense"], "no such kind of model: 'nonsense'"),
+        (["{tmp}", "-o", "{tmp}/m.npz", "--labels", "guess"], "no such method: 'guess'; there are site-level"),
         (["{tmp}", "-o", "{tmp}/m.npz", "--processes", "0"], "--processes: at least 1"),
         (["{tmp}", "-o", "{tmp}/m.npz", "--sources", "{tmp}/gone.md"], "no such file"),
     ],
@@ -77,7 +78,6 @@ def test_what_training_cannot_use_is_explained(
     ("kind", "line", "message"),
     [
         ("blocks", '{"id": "7", "gold_text": "x"}', "html/7.html"),
-        ("blocks", "{}", "gold.jsonl: line 1"),
         ("logistic", "{}", "takes no gold text"),
     ],
 )

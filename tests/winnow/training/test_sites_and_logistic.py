@@ -113,20 +113,6 @@ def test_folders_without_sites_are_refused_with_a_reason(tmp_path: Path):
         find_sites(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("options", "reason"),
-    [
-        ({"model": "oracle"}, "no such kind of model"),
-        ({"labels": "guess"}, "no such method: 'guess'; there are site-level, node-hashes"),
-        ({"output": Path("model.bin")}, r"must end in \.npz"),
-        ({"model": "logistic", "gold": Path("gold.jsonl")}, "no gold text"),
-    ],
-)
-def test_what_cannot_be_trained_is_refused_before_any_work(options: dict[str, str | Path], reason: str, sites: Path):
-    with pytest.raises(ValueError, match=reason):
-        train(sites, **{"output": Path("model.npz"), **options})  # type: ignore[arg-type]
-
-
 def test_too_few_sites_or_sites_without_text_in_common_are_refused(tmp_path: Path):
     for site in range(5):
         (tmp_path / f"{site}").mkdir()
