@@ -1,4 +1,4 @@
-"""One page under inspection: cleaned with the settings that are trial, with the reasons for each of its sections."""
+"""One page under inspection: cleaned with the settings that are tried, with the reasons for each of its sections."""
 
 from __future__ import annotations
 
@@ -48,7 +48,6 @@ class Trial:
         threshold: smoothed score from which text is cut; ``None`` for the one that the model chooses for the page.
         penalty: factor on the model's cost of a section; 0 makes every block a section, a large number makes one.
         pages: pages of the site that were counted, this page included; 0 for none.
-        smooth: whether the scores are smoothed over the tree.
         favor: which mistake is worse, see :func:`winnow.clean`; it has no effect on a threshold that is set.
     """
 
@@ -56,7 +55,6 @@ class Trial:
     threshold: float | None = None
     penalty: float = 1.0
     pages: int = 0
-    smooth: bool = True
     favor: Favor = "balanced"
 
     @classmethod
@@ -73,7 +71,6 @@ class Trial:
                 threshold=None if threshold is None else float(threshold),
                 penalty=float(values.get("penalty", 1.0)),
                 pages=int(values.get("pages", 0)),
-                smooth=bool(values.get("smooth", True)),
                 favor=values.get("favor", "balanced"),
             )
             check_choice("favor", trial.favor, FAVORS)
@@ -249,10 +246,8 @@ class Inspection:
     def cleaned(self, trial: Trial) -> Cleaned:
         """Clean the page under some settings; the last result is kept."""
         if self._cleaned is None or self._cleaned[0] != trial:
-            model = self.model(trial.model).with_trial(trial)
-            switches: dict[str, Any] = {"smooth": trial.smooth, "favor": trial.favor}
-            site = self.evidence(trial.pages)
-            self._cleaned = trial, clean(self.page, model=model, site=site, rules=self.rules, **switches)
+            model, site = self.model(trial.model).with_trial(trial), self.evidence(trial.pages)
+            self._cleaned = trial, clean(self.page, model=model, site=site, rules=self.rules, favor=trial.favor)
         return self._cleaned[1]
 
     def describe(self, *, load_assets: bool = False) -> dict[str, Any]:
@@ -264,7 +259,6 @@ class Inspection:
             "title": page.title,
             "bytes": len(self.document.html),
             "elements": page.n,
-            "passedThrough": self.passed_through,
             "tree": describe_page(page),
             "styles": find_style_sheets(page) if load_assets else [],
         }

@@ -98,8 +98,7 @@ class Inspector:
                 blocks = [int(block) for block in body["blocks"]]
                 answer = {"weights": self.page(number).top_features(Trial.of(body["trial"]), blocks)}
             case "gold":
-                marks = {int(block): str(label) for block, label in body["marks"]}
-                answer = self.save(number, Trial.of(body["trial"]), marks)
+                answer = self.save(number, body)
             case "rule":
                 answer = self.add_rule(number, Trial.of(body["trial"]), int(body["element"]), keep=bool(body["keep"]))
             case "seen":
@@ -135,7 +134,7 @@ class Inspector:
             data |= {"precomputed": precompute(page, trial, models)}
         return data
 
-    def save(self, number: int, trial: Trial, marks: dict[int, str]) -> dict[str, Any]:
+    def save(self, number: int, body: dict[str, Any]) -> dict[str, Any]:
         """Save a page as gold, and return the number of the next page that is not.
 
         Raises:
@@ -145,7 +144,8 @@ class Inspector:
         """
         if self.gold is None:
             raise DocumentError("corrections are not saved: start with --collect FILE")
-        self.gold.save(self.page(number), trial, marks)
+        marks = {int(block): str(label) for block, label in body["marks"]}
+        self.gold.save(self.page(number), Trial.of(body["trial"]), marks)
         return {"saved": len(self.gold), "next": self._next(number)}
 
     def add_rule(self, number: int, trial: Trial, element: int, *, keep: bool) -> dict[str, Any]:

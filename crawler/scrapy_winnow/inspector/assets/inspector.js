@@ -175,7 +175,7 @@
     const meters = make("div", { className: "meter" });
     meters.append(...meter("page alone", unit.raw));
     if (unit.on !== null) meters.append(...meter("with the site", unit.adjusted));
-    meters.append(...meter(state.trial.smooth ? "after smoothing" : "as decided", unit.score, state.threshold));
+    meters.append(...meter("after smoothing", unit.score, state.threshold));
     parts.push(meters);
     if (unit.on !== null) parts.push(make("p", { textContent: `Its text is on ${unit.on} of ${Math.min(state.trial.pages, state.seen)} pages of the site that were seen.` }));
     if (unseen.has(selected)) parts.push(make("p", { className: "quiet", textContent: "It is not visible in this rendering: style sheets or the page itself hide it." }));
@@ -384,7 +384,7 @@
   // ---- settings that are tried ----
   const scale = () => { const at = Number(find("penalty").value); return at <= -21 ? 0 : 10 ** (at / 10); };
   let ownThreshold = true;
-  const trial = () => ({ model: find("model").value || null, threshold: ownThreshold ? null : Number(find("threshold").value), penalty: scale(), pages: Number(find("seen").value), smooth: true, favor: find("favor").value });
+  const trial = () => ({ model: find("model").value || null, threshold: ownThreshold ? null : Number(find("threshold").value), penalty: scale(), pages: Number(find("seen").value), favor: find("favor").value });
   function showControls() {
     if (ownThreshold) find("threshold").value = state.ownThreshold;
     find("threshold-value").textContent = ownThreshold ? `${state.ownThreshold.toFixed(2)} (own)` : Number(find("threshold").value).toFixed(2);
