@@ -7,8 +7,8 @@ ODD = ["http://[broken", "http://a.example:99999/", "http://a.example/\udc80", "
 
 @pytest.fixture(scope="module")
 def crawled(shared_web, start_crawls):
-    """One crawl of one page per case, all in one process."""
-    (url,) = shared_web.add_articles(1)
+    """One crawl per case, all in one process: of one page, or of twelve."""
+    urls = shared_web.add_articles(12)
     without_html = {"WINNOW_KEEP_HTML": False}
     cases = {
         "odd": {"item": "odd"},
@@ -17,7 +17,12 @@ def crawled(shared_web, start_crawls):
         "forbidding": {"item": "forbidding", **without_html},
         "misnamed": {"item": "dict", "WINNOW_HTML_FIELD": "htlm", "WINNOW_HTML_FEILD": "html"},
     }
-    results = start_crawls(*({"urls": [url], "with_html": True, **case} for case in cases.values())).results()
+    cases = {name: {"urls": urls[:1], "with_html": True, **case} for name, case in cases.items()}
+    for thread_tags in (0, 1_000_000):
+        whole = {"urls": urls, "WINNOW_THREAD_TAGS": thread_tags, "WINNOW_OUTPUTS": ["clean_html", "segments"]}
+        cases |= {f"apart {thread_tags}": {**whole, "callback": "list"}, f"whole {thread_tags}": whole}
+    cases["fingerprints alike"] = {"urls": urls, "REQUEST_FINGERPRINTER_CLASS": "__main__.AddressFingerprinter"}
+    results = start_crawls(*cases.values()).results()
     return dict(zip(cases, results, strict=True))
 
 
@@ -65,21 +70,17 @@ def test_a_field_that_no_item_has_is_said_at_the_first_item_and_at_the_end(crawl
 
 
 @pytest.mark.parametrize("thread_tags", [0, 1_000_000])
-def test_a_callback_that_takes_the_tree_apart_takes_nothing_from_the_item(web, start_crawls, thread_tags):
-    urls = web.add_articles(12)
-    plan = {"urls": urls, "WINNOW_THREAD_TAGS": thread_tags, "WINNOW_OUTPUTS": ["clean_html", "segments"]}
-    apart, whole = start_crawls({**plan, "callback": "list"}, plan).results()
-    assert len(apart.items) == len(urls)
+def test_a_callback_that_takes_the_tree_apart_takes_nothing_from_the_item(crawled, thread_tags):
+    apart, whole = crawled[f"apart {thread_tags}"], crawled[f"whole {thread_tags}"]
+    assert len(apart.items) == 12
     for item in apart.items:
         assert item["status"] == "cleaned"
         assert item["text"].startswith("Story")
         assert len(item["text"]) > 1000
         assert item["title"].startswith("Story")
     assert {item["url"]: item["text"] for item in apart.items} == {item["url"]: item["text"] for item in whole.items}
-    assert apart.winnow_stats["winnow/pages/counted"] == len(urls)
+    assert apart.winnow_stats["winnow/pages/counted"] == 12
 
 
-def test_pages_are_told_apart_by_the_whole_of_their_fingerprint(web, crawl):
-    urls = web.add_articles(12)
-    crawled = crawl(urls=urls, REQUEST_FINGERPRINTER_CLASS="__main__.AddressFingerprinter")
-    assert crawled.winnow_stats["winnow/pages/counted"] == len(urls)
+def test_pages_are_told_apart_by_the_whole_of_their_fingerprint(crawled):
+    assert crawled["fingerprints alike"].winnow_stats["winnow/pages/counted"] == 12
