@@ -355,12 +355,11 @@ def _try_commands(url: str, prefix: str, timeout: float) -> None:
     with closing(client):
         client.ping()
         if not is_cluster(client):
-            connection: Any = client.connection_pool.get_connection()
-            mode = dict(connection.handshake_metadata or {}).get(b"mode")
-            client.connection_pool.release(connection)
-            if mode == b"cluster":
+            hello: Any = client.execute_command("HELLO")  # type: ignore[no-untyped-call]
+            said = hello.values() if isinstance(hello, dict) else hello
+            if b"cluster" in said:
                 raise MovedError("0 cluster:0")
-            if mode == b"sentinel":
+            if b"sentinel" in said:
                 raise RedisError("mode sentinel")
         key = f"{prefix}:{{start}}"
         client.exists(key)

@@ -54,7 +54,7 @@ async def test_a_crawl_goes_on_with_the_next_master_and_counts_no_page_twice(sen
     await connection.close()
     processes[0].send_signal(signal.SIGCONT)
     with blocking_client(url) as client:
-        assert client.connection_pool.get_connection().port != master.port
+        assert client.config_get("port") != {"port": str(master.port)}
 
 
 def test_what_will_never_work_with_sentinels_is_said_at_the_start_with_what_to_do(sentinels, port):
