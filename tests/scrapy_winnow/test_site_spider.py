@@ -4,6 +4,7 @@ import pytest
 
 from scrapy_winnow.project.arguments import shard_of, start_urls, whole_number
 from scrapy_winnow.project.feeds import UnbufferedFileStorage
+from tests.scrapy_winnow.web import served
 
 
 def _site(web):
@@ -38,27 +39,36 @@ def _plan(**arguments):
     }
 
 
-def test_a_site_is_crawled_as_a_whole_and_nothing_beyond_it(web, start_crawls):
-    (crawled,) = start_crawls(_plan(url=_site(web))).results()
-    paths = sorted(item["url"].removeprefix(web.url) for item in crawled.items)
+BUDGETS = [1, 5, 12]
+
+
+@pytest.fixture(scope="module")
+def crawled(shared_web, start_crawls, tmp_path_factory):
+    """Crawls of all of a site, of as many pages of it as the budgets say, and of two sites, all in one process."""
+    with served() as other:
+        url, file = _site(shared_web), tmp_path_factory.mktemp("urls") / "urls.txt"
+        file.write_text("\n".join(["# two sites", "", url, _site(other), url]))
+        plans = [_plan(url=url), *(_plan(url=url, pages=str(pages)) for pages in BUDGETS)]
+        whole, *few, many = start_crawls(*plans, _plan(urls_file=str(file), pages=4)).results()
+        return whole, few, many, other.host
+
+
+def test_a_site_is_crawled_as_a_whole_and_nothing_beyond_it(shared_web, crawled):
+    whole, *_ = crawled
+    paths = sorted(item["url"].removeprefix(shared_web.url) for item in whole.items)
     assert paths == sorted([*(f"/page/{number}" for number in range(12)), "/page/3?b=2&a=1"])
-    assert not {"/private/diary", "/picture.png"} & set(web.asked)
-    assert all("say" in item["text"] for item in crawled.items)
+    assert not {"/private/diary", "/picture.png"} & set(shared_web.asked)
+    assert all("say" in item["text"] for item in whole.items)
 
 
-def test_the_budget_of_pages_is_kept_whatever_links_turn_out_to_be(web, start_crawls):
-    url = _site(web)
-    budgets = [1, 5, 12]
-    results = start_crawls(*(_plan(url=url, pages=str(pages)) for pages in budgets)).results()
-    assert [len(crawled.items) for crawled in results] == budgets
+def test_the_budget_of_pages_is_kept_whatever_links_turn_out_to_be(crawled):
+    assert [len(each.items) for each in crawled[1]] == BUDGETS
 
 
-def test_many_sites_from_a_file_each_with_its_own_budget(web, shared_web, start_crawls, tmp_path):
-    lines = ["# two sites", "", _site(web), _site(shared_web), _site(web)]
-    (tmp_path / "urls.txt").write_text("\n".join(lines))
-    (crawled,) = start_crawls(_plan(urls_file=str(tmp_path / "urls.txt"), pages=4)).results()
-    hosts = [item["url"].split("/")[2] for item in crawled.items]
-    assert sorted(hosts) == sorted([web.host] * 4 + [shared_web.host] * 4)
+def test_many_sites_from_a_file_each_with_its_own_budget(shared_web, crawled):
+    *_, many, other = crawled
+    hosts = [item["url"].split("/")[2] for item in many.items]
+    assert sorted(hosts) == sorted([shared_web.host] * 4 + [other] * 4)
 
 
 @pytest.mark.parametrize("pages", [0, -1, "many", "", "1.5"])

@@ -24,6 +24,8 @@ def crawled(shared_web, start_crawls):
         "raw": {"item": "raw", "WINNOW_HTML_FIELD": "raw", "WINNOW_FIELD_NAMES": names},
         **{kind: {"item": kind} for kind in ("bytes", "number", "none", "twice")},
     }
+    outputs = {"WINNOW_METADATA": True, "WINNOW_OUTPUTS": "markdown", "WINNOW_LINKS": False}
+    cases["content"] = {"item": "content", **outputs}
     cases["read as said"] = {"urls": [russian], "item": "bytes", "WINNOW_ENCODING": "windows-1251"}
     results = start_crawls(*({"urls": [url], "with_html": True, **case} for case in cases.values())).results()
     return dict(zip(cases, results, strict=True))
@@ -83,6 +85,12 @@ def test_html_that_the_middleware_never_saw_is_cleaned_with_the_same_evidence(we
     seen, alone = start_crawls(plan, {**plan, "item": "copy"}).results()
     assert seen.items[0]["evidence_pages"] == 20
     assert alone.items == seen.items
+
+
+def test_the_item_class_of_ours_is_filled(crawled):
+    (item,) = crawled["content"].items
+    assert item["metadata"]["headline"] == "Story 0"
+    assert "](" not in item["markdown"]
 
 
 def test_content_prints_without_the_html_that_came():

@@ -91,11 +91,3 @@ def test_callbacks_and_page_objects_get_the_content_they_ask_for(web, out):
 
 def test_the_item_class_has_every_field_that_is_written():
     assert [field.name for field in fields(Content)][2:] == [field.name for field in FIELDS]
-
-
-def test_the_item_class_is_filled_by_the_pipeline(web, crawl):
-    urls = web.add_articles(1)
-    crawled = crawl(urls=urls, item="content", WINNOW_METADATA=True, WINNOW_OUTPUTS="markdown", WINNOW_LINKS=False)
-    item = crawled.item(urls[0])
-    assert item["metadata"]["headline"] == "Story 0"
-    assert "](" not in item["markdown"]
