@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,15 +15,12 @@ from winnow import clean
 from winnow.training.evaluation import by_page_type, page_accuracy, read_gold
 from winnow.training.examples import label_sites
 from winnow.training.gold import source_of
-from winnow.training.networks import Recipe, train_block_model
+from winnow.training.networks import train_block_model
 from winnow.training.sites import find_sites
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
-
-RECIPE: Final = Recipe(networks=1)
-"""Smaller than the package's own, and the same for all methods."""
 
 
 def add_teaching_arguments(parser: argparse.ArgumentParser) -> None:
@@ -62,7 +59,7 @@ def taught(options: argparse.Namespace, methods: Sequence[str]) -> dict[str, Any
             say(f"{name}: no labels")
             continue
         begins = partial(_announce, name)
-        model = train_block_model([], examples, seed=options.seed, recipe=RECIPE, on_step=begins)
+        model = train_block_model([], examples, seed=options.seed, on_step=begins)
         labels = np.concatenate([page.content[page.labelled] for page in examples])
         accuracies = [
             page_accuracy(clean((html / f"{page.page_id}.html").read_bytes(), page.url, model=model).text, page)

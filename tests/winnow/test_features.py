@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from winnow.features.blocks import FEATURE_NAMES, LEVELS, PAGE_FEATURE_NAMES, STATIC_NAMES, features_of
-from winnow.features.context import WINDOWS, ContextWindows
 from winnow.features.tokens import TABLE_SIZE, TokenTables, leading_words, name_hashes
 from winnow.page.page import Page
 
@@ -186,31 +185,3 @@ def test_log_odds_are_summed_by_words_and_along_the_path_of_names(seed):
         [name["a"] + own, min(0, name["a"], own), max(0, name["a"], own), own], abs=1e-6
     )
     assert rows[1, 4:].tolist() == [0] * 8
-
-
-HTML = "<main><div><p>a</p><p>b b b b</p></div><p>c</p></main><ul><li>d</li><li>e</li><li>f</li></ul>"
-
-
-def test_windows_are_neighbours_containers_and_the_page():
-    windows = features(HTML).windows
-    blocks = [
-        [list(range(begin, end)) for begin, end in zip(begins, ends, strict=True)]
-        for begins, ends in zip(windows.begin, windows.end, strict=True)
-    ]
-    everything = list(range(6))
-    assert blocks[0] == [[0, 1, 2], [0, 1, 2, 3], [0, 1, 2, 3, 4], [1, 2, 3, 4, 5], [2, 3, 4, 5], [3, 4, 5]]
-    assert blocks[1] == [[0], [1], [2], [3], [4], [5]]
-    assert blocks[2] == [[0, 1], [0, 1], [0, 1, 2], [3, 4, 5], [3, 4, 5], [3, 4, 5]]
-    assert blocks[3] == [[0, 1, 2], [0, 1, 2], *[everything] * 4]
-    assert blocks[-1] == [everything] * 6
-    assert windows.weight.tolist() == [1, 2, 1, 1, 1, 1]
-    assert (1 / windows.scale[-1]).tolist() == pytest.approx([7] * 6)
-
-
-def test_windows_of_pages_behind_each_other_do_not_meet():
-    first, second = features(HTML).windows, features("<p>one</p><p>two three</p>").windows
-    together = ContextWindows.joined([first, features("").windows, second])
-    assert together.begin.shape == (len(WINDOWS), 8)
-    assert (together.end[:, :6] <= 6).all()
-    assert (together.begin[:, 6:] >= 6).all()
-    assert np.array_equal(together.scale[:, 6:], second.scale)

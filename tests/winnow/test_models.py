@@ -17,7 +17,7 @@ from winnow.cleaning import clean
 from winnow.core import core
 from winnow.features.blocks import FEATURE_NAMES, features_of
 from winnow.features.tokens import TABLE_SIZE, TokenTables
-from winnow.models import load_model, sequence, shipped_models
+from winnow.models import load_model, shipped_models
 from winnow.models.blocks import BlockModel, attribute_scores
 from winnow.models.decision import (
     ARTICLE,
@@ -29,16 +29,12 @@ from winnow.models.decision import (
     PageDecision,
 )
 from winnow.models.files import FORMAT, ModelError, read_model_file, write_model_file
-from winnow.models.networks import ARRAY_NAMES, CLIP, Ensemble, Network
 from winnow.models.scores import expected_f1_threshold
-from winnow.models.sequence import SequenceNetwork
+from winnow.models.sequence import ARRAY_NAMES, CLIP, SequenceNetwork
 from winnow.page.page import Page
 from winnow.smoothing import smooth_scores
-from winnow.training.networks import forward
 
 K = len(FEATURE_NAMES)
-HIDDEN = (6, 3)
-NETWORKS = 2
 UNITS = (6, 5, 3)
 WEIGHTS = Path(winnow.__file__).parent / "models" / "weights"
 STORY = f"""
@@ -53,10 +49,8 @@ def random_arrays(seed: int = 3) -> dict[str, np.ndarray]:
     random = np.random.default_rng(seed)
     tables = random.normal(size=(2, TABLE_SIZE)).astype(np.float16)
     arrays = {"names": tables[0], "words": tables[1], "mean": random.normal(size=K), "scale": random.random(K)}
-    for name, shape in zip(ARRAY_NAMES, Network.shapes(K, *HIDDEN), strict=True):
-        arrays[name] = random.normal(size=(NETWORKS, *shape)) / 4  # or all is certain
-    for name, shape in zip(sequence.ARRAY_NAMES, SequenceNetwork.shapes(K, *UNITS), strict=True):
-        arrays[f"sequence {name}"] = random.normal(size=shape) / 4
+    for name, shape in zip(ARRAY_NAMES, SequenceNetwork.shapes(K, *UNITS), strict=True):
+        arrays[f"network {name}"] = random.normal(size=shape) / 4  # or all is certain
     arrays |= {"kind mean": np.zeros(len(KIND_INPUTS)), "kind scale": random.random(len(KIND_INPUTS))}
     arrays |= {"kind weight": random.normal(size=(len(KIND_INPUTS), len(KINDS))), "kind bias": np.zeros(len(KINDS))}
     arrays["confidence"] = random.random(len(CONFIDENCE_INPUTS)) / 9
@@ -65,11 +59,8 @@ def random_arrays(seed: int = 3) -> dict[str, np.ndarray]:
 
 def model_of(arrays: dict[str, np.ndarray]) -> BlockModel:
     tables = TokenTables(arrays["names"], arrays["words"])
-    together = Network(*(arrays[name] for name in ARRAY_NAMES))
-    in_order = SequenceNetwork.stored(arrays, K)
-    return BlockModel.of(
-        tables, arrays["mean"], arrays["scale"], together.unstacked(), in_order, LearnedDecision.stored(arrays)
-    )
+    network, decision = SequenceNetwork.stored(arrays, K), LearnedDecision.stored(arrays)
+    return BlockModel.of(tables, arrays["mean"], arrays["scale"], network, decision)
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +100,7 @@ def test_nothing_is_executed_while_a_file_is_read(model: BlockModel, tmp_path: P
     model.save(tmp_path / "whole.npz")
     with np.load(tmp_path / "whole.npz") as stored:
         stream = io.BytesIO()
-        np.savez(stream, **{**stored, "block_weight": np.array([Trap()], object)})
+        np.savez(stream, **{**stored, "network dense_weight": np.array([Trap()], object)})
         contents.append(stream.getvalue())
     for content in contents:
         (tmp_path / "trap.npz").write_bytes(content)
@@ -137,13 +128,7 @@ def test_a_damaged_file_is_a_model_error_or_reads_as_before(tmp_path_factory, ch
         assert header["format"] == FORMAT
 
 
-HEADER = {
-    "name": "blocks",
-    "features": FEATURE_NAMES,
-    "networks": NETWORKS,
-    "sequence": True,
-    "decision": list(KIND_INPUTS),
-}
+HEADER = {"name": "blocks", "features": FEATURE_NAMES, "decision": list(KIND_INPUTS)}
 
 
 @pytest.mark.parametrize(
@@ -151,25 +136,14 @@ HEADER = {
     [
         {"name": "other"},
         {"features": FEATURE_NAMES[::-1]},
-        {"networks": 0},
-        {"networks": 3},
-        {"networks": 99},
-        {"networks": "three"},
         {"names": np.zeros(TABLE_SIZE - 1)},
         {"words": None},
         {"mean": np.zeros(K + 1)},
         {"scale": np.full(K, np.inf)},
-        {"block_weight": np.zeros((NETWORKS, K - 1, HIDDEN[0]))},
-        {"block_bias": np.zeros((NETWORKS, HIDDEN[0], 1))},
-        {"block_bias": np.zeros((NETWORKS, 0))},
-        {"context_weight": np.zeros((NETWORKS, HIDDEN[0], HIDDEN[1]))},
-        {"context_bias": np.zeros((NETWORKS, HIDDEN[1] + 1))},
-        {"output_weight": np.zeros((NETWORKS, HIDDEN[1], 2))},
-        {"output_bias": np.array(["a"])},
-        {"sequence dense_weight": np.zeros((K - 1, UNITS[0]))},
-        {"sequence dense_bias": np.zeros(0)},
-        {"sequence state_bias": np.zeros((2, UNITS[1] + 1))},
-        {"sequence last_bias": np.array(["a"])},
+        {"network dense_weight": np.zeros((K - 1, UNITS[0]))},
+        {"network dense_bias": np.zeros(0)},
+        {"network state_bias": np.zeros((2, UNITS[1] + 1))},
+        {"network last_bias": np.array(["a"])},
         {"decision": list(KIND_INPUTS)[::-1]},
         {"kind weight": np.zeros((len(KIND_INPUTS), 2))},
         {"confidence": None},
@@ -199,7 +173,7 @@ def test_every_model_of_the_package_loads_by_its_name_and_has_a_card():
         assert f"`{model.version}`" in card.read_text(encoding="utf-8")
 
 
-# ---- Networks
+# ---- The network
 
 
 @pytest.fixture(params=[16, 32, 64])
@@ -208,31 +182,6 @@ def registers(request: pytest.FixtureRequest) -> Iterator[None]:
     assert core.limit_registers(request.param) <= request.param
     yield
     core.limit_registers(64)
-
-
-def logits_of(networks: list[Network], inputs: np.ndarray, html: str) -> np.ndarray:
-    k = inputs.shape[1]
-    parts = [inputs[:, : k // 2], inputs[:, k // 2 :]]
-    windows = features_of(Page.parse(html)).windows
-    return Ensemble(networks).logits(parts, np.zeros(k, np.float32), np.ones(k, np.float32), windows)
-
-
-@pytest.mark.usefixtures("registers")
-@pytest.mark.parametrize("shape", [(5, 4, 3), (37, 24, 12), (3, 35, 33)])
-@pytest.mark.parametrize("number", [1, 3])
-@pytest.mark.parametrize("blocks", [1, 6, 20])
-def test_networks_together_give_the_mean_of_their_logits(number: int, blocks: int, shape: tuple[int, int, int]):
-    random = np.random.default_rng(4)
-    networks = [
-        Network(*(random.normal(size=size).astype(np.float32) for size in Network.shapes(*shape)))
-        for _ in range(number)
-    ]
-    inputs = random.normal(size=(blocks, shape[0])).clip(-CLIP, CLIP).astype(np.float32)
-    html = "<p>a" * (blocks // 2) + "<div>" + "<p>b c<ul><li>d" * ((blocks - blocks // 2) // 2)
-    html += "<p>e" * ((blocks - blocks // 2) % 2)
-    windows = features_of(Page.parse(html)).windows
-    alone = np.mean([forward(network, inputs, windows)[2] for network in networks], axis=0)
-    np.testing.assert_allclose(logits_of(networks, inputs, html), alone, rtol=1e-4, atol=1e-3)
 
 
 def read_in_order(network: SequenceNetwork, inputs: np.ndarray) -> np.ndarray:
@@ -258,7 +207,8 @@ def test_blocks_are_read_in_order_there_and_back(blocks: int, shape: tuple[int, 
     random = np.random.default_rng(4)
     weights = (random.normal(size=size).astype(np.float32) / 4 for size in SequenceNetwork.shapes(*shape))
     network, inputs = SequenceNetwork(*weights), random.normal(size=(blocks, shape[0])).astype(np.float32) * 2
-    found = network.logits(inputs, np.zeros(shape[0], np.float32), np.ones(shape[0], np.float32))
+    parts = [inputs[:, : shape[0] // 2], inputs[:, shape[0] // 2 :]]
+    found = network.logits(parts, np.zeros(shape[0], np.float32), np.ones(shape[0], np.float32))
     np.testing.assert_allclose(found, read_in_order(network, inputs), rtol=1e-4, atol=1e-4)
 
 
@@ -376,13 +326,13 @@ def test_what_a_feature_did_is_the_change_of_the_score_without_it():
     model, page = load_model("blocks"), Page.parse(STORY)
     assert isinstance(model, BlockModel)
     found = attribute_scores(model, page)
-    matrix, windows = features_of(page).matrix(model.tables), features_of(page).windows
+    matrix = features_of(page).matrix(model.tables)
     at = FEATURE_NAMES.index("enclosed by nav")
     assert found.names == FEATURE_NAMES
     np.testing.assert_array_equal(found.values[:, at], matrix[:, at])
-    before = model.content_probability(matrix, windows)
+    before = model.content_probability(matrix)
     matrix[:, at] = model.mean[at]
-    without = model.content_probability(matrix, windows)
+    without = model.content_probability(matrix)
     change = np.log(without / (1 - without)) - np.log(before / (1 - before))
     np.testing.assert_allclose(found.parts[:, at], change, atol=1e-3)
     heaviest = found.heaviest([0, 1], most=4)

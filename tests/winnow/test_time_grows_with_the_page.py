@@ -97,6 +97,25 @@ def test_attributes_without_number_are_read_up_to_a_number(attribute: str) -> No
     assert "130 km/h" in "".join(root.itertext())
 
 
+@pytest.mark.parametrize(
+    "before",
+    [
+        "<!-->",
+        "<!--->",
+        "<title><script></title>",
+        "<i a=b/>",
+        "<script a=b/></script>",
+        "</x a='>'>",
+        "<!-- --!>",
+        "<script><!--<script></script>--></script>",
+        "<textarea><style></textarea>",
+    ],
+)
+def test_nothing_hides_a_tag_whose_attributes_are_cut(before: str) -> None:
+    root = parse_html(f"<p>{before}<b {' '.join(f'a{number}' for number in range(MAX_ATTRIBUTES + 5))}>{STORY}")
+    assert [len(element.attrib) for element in root.iter("b")] == [MAX_ATTRIBUTES]
+
+
 @pytest.mark.parametrize("piece", ["<p>Word word word.</p>", "Word word. ", "<li>Word word.</li>", "字。"])
 def test_long_chunks_are_counted_once(piece: str) -> None:
     assert_linear(lambda n: piece * n, 500, timed(lambda html: chunks_of(html, 1_000_000)))

@@ -83,7 +83,7 @@ def node_fingerprints(
     /,
 ) -> None: ...
 def nearest(parent: ReadableBuffer, chosen: ReadableBuffer, found: WriteableBuffer, /) -> bool: ...
-def has_long_tag(html: bytes, /) -> bool: ...
+def limit_attributes(html: bytes, most: int, /) -> bytes: ...
 def within(end: ReadableBuffer, chosen: ReadableBuffer, inside: WriteableBuffer, /) -> None: ...
 def shingles(
     text: bytes,
@@ -137,25 +137,6 @@ def answer_questions(
     /,
 ) -> int: ...
 def date_signs(texts: list[str], longest: int, signs: WriteableBuffer, /) -> None: ...
-def network_logits(
-    parts: tuple[ReadableBuffer, ...],
-    clip: float,
-    mean: ReadableBuffer,
-    feature_scale: ReadableBuffer,
-    block_panels: ReadableBuffer,
-    block_bias: ReadableBuffer,
-    weight: ReadableBuffer,
-    begin: ReadableBuffer,
-    end: ReadableBuffer,
-    scale: ReadableBuffer,
-    context_panels: ReadableBuffer,
-    context_bias: ReadableBuffer,
-    output_weight: ReadableBuffer,
-    output_bias: float,
-    networks: int,
-    logits: WriteableBuffer,
-    /,
-) -> None: ...
 def sequence_logits(
     parts: tuple[ReadableBuffer, ...],
     clip: float,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, fields
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, ClassVar, Final, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from winnow.features.blocks import STATIC_NAMES
 from winnow.features.tokens import TABLE_SIZE, name_hashes, write_word_features
 from winnow.memo import Memo
 from winnow.models.files import ModelError, fingerprint_of, read_model_file, stored_numbers, write_model_file
-from winnow.models.networks import ARRAY_NAMES, Ensemble, Network, standardise
+from winnow.models.sequence import SequenceNetwork, standardise
 from winnow.page.tree import once_per_page, prefix_sums
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ class CommentHead:
     Attributes:
         words: float32[TABLE_SIZE], log-odds for comment of each word; 0 for one that few sources have.
         mean, scale: float32[k], what the features of a block are standardised by.
-        network: of blocks.
+        network: reads the blocks in order.
         forum_mean, forum_scale: float32[OF_A_PAGE], what the features of a page are standardised by.
         forum_weight: float32[OF_A_PAGE + NAMES_OF_A_PAGE + 1], of the features, the names and one for all.
     """
@@ -208,7 +208,7 @@ class CommentHead:
     words: Matrix
     mean: Matrix
     scale: Matrix
-    network: Network
+    network: SequenceNetwork
     forum_mean: Matrix
     forum_scale: Matrix
     forum_weight: Matrix
@@ -216,7 +216,7 @@ class CommentHead:
     def judge(self, dated: Floats, features: BlockFeatures) -> Judgement:
         """Judge a page with text, by its :func:`dated_features` and what the rest is made from."""
         parts = self._parts(dated, features)
-        logits = self._ensemble.logits(parts, self.mean, self.scale, features.windows)
+        logits = self.network.logits(parts, self.mean, self.scale)
         return Judgement(logits.astype(np.float64), partial(self._forum, parts, features))
 
     def forum(self, dated: Floats, features: BlockFeatures) -> float:
@@ -236,10 +236,6 @@ class CommentHead:
         known = standardise(of_page, self.forum_mean, self.forum_scale) @ self.forum_weight[:OF_A_PAGE]
         names = self.forum_weight[OF_A_PAGE:-1][name_bag(features)].sum()
         return float(known + names + self.forum_weight[-1])
-
-    @cached_property
-    def _ensemble(self) -> Ensemble:
-        return Ensemble([self.network])
 
     @cached_property
     def version(self) -> str:
@@ -270,12 +266,12 @@ class CommentHead:
             words=stored_numbers(arrays, "words", TABLE_SIZE),
             mean=stored_numbers(arrays, "mean", k),
             scale=stored_numbers(arrays, "scale", k),
-            network=Network.stored(arrays, k),
+            network=SequenceNetwork.stored(arrays, k),
             forum_mean=stored_numbers(arrays, "forum_mean", OF_A_PAGE),
             forum_scale=stored_numbers(arrays, "forum_scale", OF_A_PAGE),
             forum_weight=stored_numbers(arrays, "forum_weight", OF_A_PAGE + NAMES_OF_A_PAGE + 1),
         )
 
-    def _arrays(self) -> dict[str, Matrix | NDArray[np.float16]]:
+    def _arrays(self) -> dict[str, NDArray[Any]]:
         own = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "network"}
-        return own | {"words": self.words.astype(np.float16)} | dict(zip(ARRAY_NAMES, self.network.arrays, strict=True))
+        return own | {"words": self.words.astype(np.float16)} | self.network.arrays()

@@ -45,12 +45,10 @@ class Evidence:
     constant: float
 
 
-LEARNED: Final = Evidence(share=2.594, everywhere=3.0, place=0.632, presence=1.190, constant=-1.869)
-"""As learned, but for ``everywhere``, of which 0.4 is learned: up to 3 all figures are the same, and what is on all
-pages should go however sure its page is of it."""
+LEARNED: Final = Evidence(share=2.442, everywhere=1.337, place=0.421, presence=0.084, constant=-0.732)
 
 _SELDOM: Final = 0.3  # of the other pages that have the place of a block; less, and the counts know little of it
-_MAX_FOR_CONTENT: Final = 0.6  # log-odds that such a block becomes surer content: a menu of one page is not content
+_MAX_FOR_CONTENT: Final = 1.2  # log-odds that such a block becomes surer content: a menu of one page is not content
 _MIN_PAGES: Final = 2
 _AGREEING: Final = 2  # pages at each place that are taken to agree with the block
 _FEW: Final = 0.5  # pages without the place, added to those that were counted

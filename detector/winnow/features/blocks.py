@@ -12,14 +12,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
 from zlib import crc32
 
 import numpy as np
 
 from winnow.core import SEED, core
-from winnow.features.context import ContextWindows
 from winnow.features.tokens import TOKEN_FEATURE_NAMES, Tokens, TokenTables, leading_words
 from winnow.page.attributes import question
 from winnow.page.tags import TAG_ID, TAG_NAMES, tag_set
@@ -185,11 +183,6 @@ class BlockFeatures:
     words: NDArray[np.float64]
     tokens: Tokens
     rows: NDArray[np.float32]
-
-    @cached_property
-    def windows(self) -> ContextWindows:
-        """Context windows of each block."""
-        return ContextWindows.of(self.tokens, self.words)
 
     def matrix(self, tables: TokenTables) -> NDArray[np.float32]:
         """float32[m, len(FEATURE_NAMES)], all features."""

@@ -1,14 +1,8 @@
-"""The default page-level model: scores the text blocks of a page by networks that look at what stands around each.
-
-A few small networks see the context of a block averaged (:mod:`winnow.models.networks`), and have learned from sites,
-too; one reads the blocks in order (:mod:`winnow.models.sequence`) and has learned from gold text. Their logits are
-averaged.
-"""
+"""The default page-level model: scores the text blocks of a page by a network that reads them in order."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 import numpy as np
@@ -17,7 +11,6 @@ from winnow.features.blocks import FEATURE_NAMES, features_of
 from winnow.features.tokens import TABLE_SIZE, TokenTables
 from winnow.models.decision import KIND_INPUTS, LearnedDecision, PageDecision
 from winnow.models.files import ModelError, fingerprint_of, read_model_file, stored_numbers, write_model_file
-from winnow.models.networks import ARRAY_NAMES, Ensemble, Network
 from winnow.models.scores import ExpectedF1, Scores, log_odds
 from winnow.models.sequence import SequenceNetwork
 
@@ -27,7 +20,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from winnow.features.context import ContextWindows
     from winnow.page.page import Page
 
     Matrix = NDArray[np.float32]
@@ -38,8 +30,6 @@ BLOCKS: Final = "blocks"
 PENALTY: Final = 0.1
 """Cost of a section anywhere, chosen on held-out folds; penalties by area, the paper's choice, lose short blocks."""
 
-_MAX_NETWORKS: Final = 16
-_LONG_PAGE: Final = 4_096  # blocks
 _MAX_LOGIT: Final = 30.0
 
 
@@ -50,8 +40,7 @@ class BlockModel:
     Attributes:
         tables: log-odds of names and words.
         mean, scale: float32[k], what features are standardised by.
-        networks: of one shape; they average the context of a block.
-        sequence: reads the blocks in order; ``None`` where there was no gold text to learn from.
+        network: reads the blocks in order.
         decision: what was learned of whole pages; ``None`` cuts where the scores expect the best text.
         version: identifies the weights.
     """
@@ -60,8 +49,7 @@ class BlockModel:
     tables: TokenTables
     mean: Matrix
     scale: Matrix
-    networks: tuple[Network, ...]
-    sequence: SequenceNetwork | None
+    network: SequenceNetwork
     decision: LearnedDecision | None
     version: str
 
@@ -70,7 +58,7 @@ class BlockModel:
         features = features_of(page)
         known: dict[str, NDArray[np.float64]] = vars(page).setdefault("_block_scores", {})
         if self.version not in known:  # a page is scored when it is counted, and again when it is cleaned
-            known[self.version] = 1.0 - self.content_probability(features.matrix(self.tables), features.windows)
+            known[self.version] = 1.0 - self.content_probability(features.matrix(self.tables))
         scores = known[self.version]
         held = page.block_end - page.block_begin
         branches = held > 1
@@ -84,20 +72,10 @@ class BlockModel:
         decision = PageDecision(learned, features, scores) if learned else ExpectedF1(features.words, scores)
         return Scores(templateness, weight, in_tree, np.full(units, PENALTY), decision)
 
-    def content_probability(self, matrix: Matrix, windows: ContextWindows) -> NDArray[np.float64]:
-        """float64[m], probability of content from float32[m, k] features and the context of the blocks."""
-        if len(matrix) <= _LONG_PAGE:
-            logit = self._ensemble.logits([matrix], self.mean, self.scale, windows).astype(np.float64)
-        else:  # one by one, which is slower and takes less memory
-            each = [Ensemble([network]).logits([matrix], self.mean, self.scale, windows) for network in self.networks]
-            logit = np.mean(each, axis=0, dtype=np.float64)
-        if self.sequence is not None:
-            logit = (logit + self.sequence.logits(matrix, self.mean, self.scale)) / 2
+    def content_probability(self, matrix: Matrix) -> NDArray[np.float64]:
+        """float64[m], probability of content from float32[m, k] features."""
+        logit = self.network.logits([matrix], self.mean, self.scale).astype(np.float64)
         return 1 / (1 + np.exp(-np.minimum(np.maximum(logit, -_MAX_LOGIT), _MAX_LOGIT)))
-
-    @cached_property
-    def _ensemble(self) -> Ensemble:
-        return Ensemble(self.networks)
 
     @classmethod
     def of(
@@ -105,14 +83,13 @@ class BlockModel:
         tables: TokenTables,
         mean: Matrix,
         scale: Matrix,
-        networks: Sequence[Network],
-        sequence: SequenceNetwork | None = None,
+        network: SequenceNetwork,
         decision: LearnedDecision | None = None,
     ) -> Self:
         """Make a model of its parts, rounded as they are stored; equal weights give the same version."""
-        sequence, decision = sequence and sequence.rounded(), decision and LearnedDecision.stored(decision.arrays())
-        version = f"{BLOCKS}-{fingerprint_of(_arrays(tables, mean, scale, networks, sequence, decision))}"
-        return cls(tables, mean, scale, tuple(networks), sequence, decision, version)
+        network, decision = network.rounded(), decision and LearnedDecision.stored(decision.arrays())
+        version = f"{BLOCKS}-{fingerprint_of(_arrays(tables, mean, scale, network, decision))}"
+        return cls(tables, mean, scale, network, decision, version)
 
     def save(self, path: Path) -> None:
         """Write the model to an ``.npz`` file."""
@@ -120,12 +97,9 @@ class BlockModel:
             "name": self.name,
             "version": self.version,
             "features": FEATURE_NAMES,
-            "networks": len(self.networks),
-            "sequence": self.sequence is not None,
             "decision": list(KIND_INPUTS) if self.decision else None,
         }
-        parts = self.tables, self.mean, self.scale, self.networks, self.sequence, self.decision
-        write_model_file(path, header, _arrays(*parts))
+        write_model_file(path, header, _arrays(self.tables, self.mean, self.scale, self.network, self.decision))
 
     @classmethod
     def load(cls, path: Path) -> Self:
@@ -136,39 +110,26 @@ class BlockModel:
             ModelError: the file is damaged, of another kind, or made for other features.
         """
         header, arrays = read_model_file(path)
-        number = header.get("networks")
-        if header.get("name") != BLOCKS or not isinstance(number, int) or not 1 <= number <= _MAX_NETWORKS:
+        if header.get("name") != BLOCKS:
             raise ModelError(f"{path}: not a model of the kind {BLOCKS!r}, or one of another version; train it again")
         if header.get("features") != list(FEATURE_NAMES):
             raise ModelError(f"{path}: made for other features than this version computes; train it again")
         if header.get("decision") not in (None, list(KIND_INPUTS)):
             raise ModelError(f"{path}: its decision was made for other features; train it again")
         inputs = len(FEATURE_NAMES)
-        together = Network.stored(arrays, inputs, number)
         names, words = (stored_numbers(arrays, name, TABLE_SIZE) for name in ("names", "words"))
         mean, scale = (stored_numbers(arrays, name, inputs) for name in ("mean", "scale"))
-        sequence = SequenceNetwork.stored(arrays, inputs) if header.get("sequence") else None
+        network = SequenceNetwork.stored(arrays, inputs)
         decision = LearnedDecision.stored(arrays) if header.get("decision") else None
-        return cls.of(TokenTables(names, words), mean, scale, together.unstacked(), sequence, decision)
+        return cls.of(TokenTables(names, words), mean, scale, network, decision)
 
 
 def _arrays(
-    tables: TokenTables,
-    mean: Matrix,
-    scale: Matrix,
-    networks: Sequence[Network],
-    sequence: SequenceNetwork | None,
-    decision: LearnedDecision | None,
+    tables: TokenTables, mean: Matrix, scale: Matrix, network: SequenceNetwork, decision: LearnedDecision | None
 ) -> dict[str, NDArray[Any]]:
-    """The arrays as they are stored: tables and sequence in half precision, the networks behind each other."""
-    stored: dict[str, NDArray[Any]] = {
-        "names": tables.names.astype(np.float16),
-        "words": tables.words.astype(np.float16),
-        "mean": mean,
-        "scale": scale,
-    }
-    stored |= dict(zip(ARRAY_NAMES, Network.stacked(networks).arrays, strict=True))
-    stored |= sequence.arrays() if sequence else {}
+    """The arrays as they are stored: tables and network in half precision."""
+    names, words = tables.names.astype(np.float16), tables.words.astype(np.float16)
+    stored: dict[str, NDArray[Any]] = {"names": names, "words": words, "mean": mean, "scale": scale, **network.arrays()}
     return stored | decision.arrays() if decision else stored
 
 
@@ -214,12 +175,12 @@ def attribute_scores(model: BlockModel, page: Page) -> Attribution:
     It takes as many evaluations of the model as there are features.
     """
     features = features_of(page)
-    matrix, windows = features.matrix(model.tables), features.windows
+    matrix = features.matrix(model.tables)
     families: dict[str, list[int]] = {}
     for at, name in enumerate(FEATURE_NAMES):
         family = name.partition(":")[0] if len(matrix) > _MAX_BLOCKS else name
         families.setdefault(family, []).append(at)
-    score = log_odds(model.content_probability(matrix, windows), _EPSILON)
+    score = log_odds(model.content_probability(matrix), _EPSILON)
     parts = np.zeros((len(matrix), len(families)), np.float32)
     values = np.full((len(matrix), len(families)), np.nan, np.float32)
     for at, columns in enumerate(families.values()):
@@ -227,6 +188,6 @@ def attribute_scores(model: BlockModel, page: Page) -> Attribution:
         if len(columns) == 1:
             values[:, at] = kept[:, 0]
         matrix[:, columns] = model.mean[columns]
-        parts[:, at] = log_odds(model.content_probability(matrix, windows), _EPSILON) - score
+        parts[:, at] = log_odds(model.content_probability(matrix), _EPSILON) - score
         matrix[:, columns] = kept
     return Attribution(tuple(families), parts, values)

@@ -16,17 +16,24 @@ import numpy as np
 
 from winnow.core import core
 from winnow.models.files import stored_numbers
-from winnow.models.networks import CLIP, panels
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from winnow.models.files import Arrays
 
     Matrix = NDArray[np.float32]
 
+PANEL: Final = 16
+"""Columns of a matrix that the compiled core takes together; ``core.h`` has the same number."""
+
 STEP_PANEL: Final = 64
-"""Columns of a recurrent matrix that the compiled core takes together; ``sequence.c`` has the same number."""
+"""The same of a recurrent matrix, in ``sequence.c``."""
+
+CLIP: Final = 4.0
+"""Most standard deviations from the mean that a network is shown."""
 
 _MAX_UNITS: Final = 512  # of a layer, in a file
 
@@ -65,16 +72,16 @@ class SequenceNetwork:
         """
 
         def units(name: str) -> int:
-            bias = arrays.get(f"sequence {name}")
+            bias = arrays.get(f"network {name}")
             return bias.shape[-1] if bias is not None and bias.ndim and 0 < bias.shape[-1] <= _MAX_UNITS else 1
 
         shapes = cls.shapes(inputs, units("dense_bias"), units("state_bias"), units("output_bias"))
         named = zip(ARRAY_NAMES, shapes, strict=True)
-        return cls(*(stored_numbers(arrays, f"sequence {name}", *shape) for name, shape in named))
+        return cls(*(stored_numbers(arrays, f"network {name}", *shape) for name, shape in named))
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
         """The weights as they are stored: in half precision."""
-        return {f"sequence {name}": getattr(self, name).astype(np.float16) for name in ARRAY_NAMES}
+        return {f"network {name}": getattr(self, name).astype(np.float16) for name in ARRAY_NAMES}
 
     def rounded(self) -> SequenceNetwork:
         """The same as it comes back from its file."""
@@ -88,11 +95,17 @@ class SequenceNetwork:
             (2 * state, output), (output,), (output,), (1,),
         )  # fmt: skip
 
-    def logits(self, matrix: Matrix, mean: Matrix, scale: Matrix) -> Matrix:
-        """float32[m], logits that m blocks are content, from float32[m, k] features standardised by float32[k]."""
-        logits = np.empty(len(matrix), np.float32)
+    def logits(self, parts: Sequence[Matrix], mean: Matrix, scale: Matrix) -> Matrix:
+        """float32[m], a logit for each of m blocks.
+
+        Args:
+            parts: float32[m, ...] each, features that stand side by side; a long page's are not put together.
+            mean: float32[k], of the features together.
+            scale: float32[k], one over their standard deviations.
+        """
+        logits = np.empty(len(parts[0]), np.float32)
         if len(logits):
-            features = (np.ascontiguousarray(matrix.T),)  # as they are computed: no copy
+            features = tuple(np.ascontiguousarray(part.T) for part in parts)  # as they are computed: no copies
             core.sequence_logits(features, CLIP, mean, scale, *self._panels, float(self.last_bias[0]), logits)
         return logits
 
@@ -109,3 +122,20 @@ class SequenceNetwork:
 
 ARRAY_NAMES: Final = tuple(field.name for field in fields(SequenceNetwork))
 """Attributes of a network, in their order."""
+
+
+def panels(weight: Matrix, width: int = PANEL) -> Matrix:
+    """float32[panels, k, width] from float32[k, columns], filled up with zeros."""
+    k, columns = weight.shape
+    number = -(-columns // width)
+    filled = np.zeros((k, number * width), np.float32)
+    filled[:, :columns] = weight
+    return np.ascontiguousarray(filled.reshape(k, number, width).swapaxes(0, 1))
+
+
+def standardise(matrix: Matrix, mean: Matrix, scale: Matrix) -> Matrix:
+    """float32[m, k], features in standard deviations from their mean, 4 at most, as networks are shown them."""
+    result: Matrix = matrix - mean
+    result *= scale
+    np.maximum(result, -CLIP, out=result)  # np.clip takes as long as both together
+    return np.minimum(result, CLIP, out=result)

@@ -195,14 +195,6 @@ _FRAME_TAGS: Final = re.compile(r"</?(?:frameset|frame|noframes)\b[^>]*>", re.IG
 MAX_ATTRIBUTES: Final = 1_000
 """Attributes of an element in a large document; libxml2 takes quadratic time for them, hours for two million."""
 
-_LARGE: Final = 20_000  # bytes; smaller documents have no room for attributes that take long
-_QUOTED: Final = r"""(?:"[^"]*+"|'[^']*+')"""
-_TAG: Final = re.compile(r"<(?:!--|([a-zA-Z][^\s/>]*+))")
-_ATTRIBUTE: Final = rf"""[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:{_QUOTED}|[^\s>"'][^\s>]*+))?+"""
-_ATTRIBUTES_KEPT: Final = re.compile(rf"(?:{_ATTRIBUTE}){{0,{MAX_ATTRIBUTES}}}+")
-_ATTRIBUTES: Final = re.compile(rf"(?:{_ATTRIBUTE})*+")
-_RAW_TEXT_ENDS: Final = {name: re.compile(f"</{name}", re.IGNORECASE) for name in ("script", "style")}
-
 
 def parse_html(html: str | bytes, encoding: str | None = None) -> etree._Element:
     """Return the root element of a document; a document without any element gives an empty ``html``.
@@ -216,8 +208,7 @@ def parse_html(html: str | bytes, encoding: str | None = None) -> etree._Element
     small = body.lower()
     if b"<frameset" in small or 0 <= small.find(b"</html") < len(small) - len("</html>"):
         body = with_all_text(body.decode()).strip().encode()
-    if len(body) >= _LARGE and core.has_long_tag(body):
-        body = with_few_attributes(body.decode()).encode()
+    body = core.limit_attributes(body, MAX_ATTRIBUTES)
     parser = etree.HTMLParser(recover=True, huge_tree=True, encoding="utf-8")
     root = etree.fromstring(body or b"<html/>", parser=parser)
     return root if root is not None else etree.fromstring(b"<html/>", parser=parser)
@@ -235,32 +226,6 @@ def with_all_text(html: str) -> str:
     if not found[0].startswith("</"):
         return _without(_FRAME_TAGS, html)
     return _without(_DOCUMENT_TAGS, html) if _has_text(html[found.start() :]) else html
-
-
-def with_few_attributes(html: str) -> str:
-    """Return a document without what its elements have above :data:`MAX_ATTRIBUTES`."""
-    kept: list[str] = []
-    begin = place = 0
-    while found := _TAG.search(html, place):
-        if found[1] is None:
-            place = html.find("-->", found.end()) + len("-->")
-            if place < found.end():
-                break
-            continue
-        end_of_kept = _end_of_match(_ATTRIBUTES_KEPT, html, found.end())
-        place = _end_of_match(_ATTRIBUTES, html, end_of_kept)
-        if place > end_of_kept:
-            kept.append(html[begin:end_of_kept])
-            begin = place
-        if raw_text_end := _RAW_TEXT_ENDS.get(found[1].lower()):
-            end = raw_text_end.search(html, place)
-            place = end.start() if end else len(html)
-    return "".join([*kept, html[begin:]])
-
-
-def _end_of_match(pattern: re.Pattern[str], text: str, place: int) -> int:
-    found = pattern.match(text, place)
-    return found.end() if found else place
 
 
 def _without(tags: re.Pattern[str], html: str) -> str:

@@ -75,7 +75,7 @@ def measure_models(
     score, template, weight, cut = [], [], [], []
     f_measures: dict[str, list[float]] = defaultdict(list)
     for model, page in judged:
-        templateness = 1.0 - model.content_probability(page.matrix(model.tables), page.windows)
+        templateness = 1.0 - model.content_probability(page.matrix(model.tables))
         is_cut = templateness >= expected_f1_threshold(templateness, page.words)
         labelled, content = page.labelled, np.nan_to_num(page.content).astype(np.float64)
         score.append(templateness[labelled])
@@ -122,7 +122,7 @@ def calibration_of(model: BlockModel, pages: Sequence[BlockPage]) -> tuple[float
     logits, content, weights = [], [], []
     for page in judged:
         labelled, mass = page.labelled, page.mass
-        probability = model.content_probability(page.matrix(model.tables), page.windows)[labelled]
+        probability = model.content_probability(page.matrix(model.tables))[labelled]
         logits.append(log_odds(probability, _EPSILON))
         content.append(page.content[labelled] > 0.5)
         weights.append(mass[labelled] / (mass[labelled].sum() * number[page.source] * len(number)))
@@ -139,13 +139,10 @@ def calibration_of(model: BlockModel, pages: Sequence[BlockPage]) -> tuple[float
 
 
 def calibrated(model: BlockModel, calibration: tuple[float, float]) -> BlockModel:
-    """Write a calibration into the last layer of every network."""
-    scale, shift = map(np.float32, calibration)
-    networks = [
-        replace(each, output_weight=each.output_weight * scale, output_bias=each.output_bias * scale - shift)
-        for each in model.networks
-    ]
-    return BlockModel.of(model.tables, model.mean, model.scale, networks, decision=model.decision)
+    """Write a calibration into the last layer of a network."""
+    (scale, shift), network = map(np.float32, calibration), model.network
+    network = replace(network, last_weight=network.last_weight * scale, last_bias=network.last_bias * scale - shift)
+    return BlockModel.of(model.tables, model.mean, model.scale, network, decision=model.decision)
 
 
 _ByFolds: TypeAlias = "tuple[BlockModel, list[BlockModel], dict[str, int], dict[str, Metrics]]"
@@ -294,7 +291,7 @@ def _without_gold(
     progress: Progress | None,
 ) -> tuple[BlockModel, dict[str, Metrics]]:
     held_out = _held_out(sites, seed)
-    steps = Steps(progress, 2, len(STEPS) - 1)
+    steps = Steps(progress, 2)
     steps.of = "for the metrics"
     seen = [[page for page in pages if page.source not in held_out] for pages in (sites, marked)]
     model = fit([], seen[0], marked=seen[1], on_step=steps)

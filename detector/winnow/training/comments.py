@@ -21,12 +21,13 @@ from winnow.evidence.comment_model import NAMES_OF_A_PAGE, OF_A_PAGE, CommentHea
 from winnow.evidence.comments import threads, unlinked_words
 from winnow.features.blocks import STATIC_NAMES
 from winnow.features.tokens import TABLE_SIZE, word_features
-from winnow.models.networks import standardise
+from winnow.models.sequence import standardise
 from winnow.training.comment_examples import pages_of_gold, pages_of_sites, without_repeats
 from winnow.training.examples import stack_features
 from winnow.training.gold import deal_folds
-from winnow.training.networks import TrainingSet, fit, log_odds_of_votes, token_votes
+from winnow.training.networks import log_odds_of_votes, token_votes
 from winnow.training.report import write_card
+from winnow.training.sequences import SequencePage, fit_sequence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -50,20 +51,18 @@ class CommentRecipe:
     """What the head is trained with.
 
     Attributes:
-        hidden: units of the network's two hidden layers.
+        units: of the network: first layer, state in each direction, last layer.
         epochs: passes over the pages.
-        dropout: share of the features that the network is shown each block without.
-        decay: share of each weight that a step takes, in units of the learning rate.
+        dropout: share of the features that the network is shown a page without.
         thread_weight, forum_weight, other_weight: weight of a page with comments, of one of a forum, and of any other.
         max_pages: pages of a source that count in full.
         min_sources: sources that must have a word for it to have odds.
         regularisation: inverse strength, of the part that knows forums.
     """
 
-    hidden: tuple[int, int] = (24, 12)
+    units: tuple[int, int, int] = (24, 16, 12)
     epochs: int = 6
     dropout: float = 0.2
-    decay: float = 0.01
     thread_weight: float = 8.0
     forum_weight: float = 2.0
     other_weight: float = 0.4
@@ -87,20 +86,18 @@ def train_comment_head(
     matrices = _stacked_features(pages, weight, recipe, seed)
     inputs = np.concatenate(matrices)
     mean, scale = inputs.mean(axis=0), (1 / (inputs.std(axis=0) + 1e-3)).astype(np.float32)
-    label = np.concatenate([page.comment for page in pages])
-    mass = np.concatenate([page.mass * share for page, share in zip(pages, weight, strict=True)])
-    training_set = TrainingSet(
-        inputs=standardise(inputs, mean, scale),
-        target=np.nan_to_num(label),
-        weight=np.where(np.isnan(label), 0, mass).astype(np.float32),
-        begin=np.append(0, np.cumsum([len(page.texts) for page in pages])),
-        windows=[page.features.windows for page in pages],
-    )
-    network = fit(
-        training_set, hidden=recipe.hidden, epochs=recipe.epochs, decay=recipe.decay, dropout=recipe.dropout, seed=seed
-    )
+    lesson = [
+        SequencePage(
+            standardise(matrix, mean, scale),
+            np.nan_to_num(page.comment).astype(np.float32),
+            np.where(np.isnan(page.comment), 0, page.mass * share).astype(np.float32),
+            copy=False,
+        )
+        for page, matrix, share in zip(pages, matrices, weight, strict=True)
+    ]
+    network = fit_sequence(lesson, units=recipe.units, epochs=recipe.epochs, dropout=recipe.dropout, seed=seed)
     words = word_odds(pages, weight, recipe.min_sources)
-    return CommentHead(words, mean, scale, network, *_fit_forum_regression(pages, matrices, recipe))
+    return CommentHead(words, mean, scale, network.rounded(), *_fit_forum_regression(pages, matrices, recipe))
 
 
 def _page_weights(pages: Sequence[CommentPage], recipe: CommentRecipe) -> Floats:

@@ -106,4 +106,4 @@ def learn_confidence(collections: Sequence[str], f1: Sequence[float], inputs: Se
 
 def with_decision(model: BlockModel, decision: LearnedDecision) -> BlockModel:
     """The same model, with what was learned of whole pages."""
-    return BlockModel.of(model.tables, model.mean, model.scale, model.networks, model.sequence, decision)
+    return BlockModel.of(model.tables, model.mean, model.scale, model.network, decision)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 import numpy as np
 
 from winnow.features.blocks import features_of
-from winnow.features.context import ContextWindows
 from winnow.training.gold import aligner, content_fractions, deal_folds, parse_with_copy
 from winnow.training.sites import CONTENT, IGNORED, SITE_LEVEL_METHOD, SiteCounts, map_in_processes
 
@@ -54,11 +53,6 @@ class BlockPage:
     def labelled(self) -> NDArray[np.bool_]:
         """bool[m], which blocks have a label."""
         return ~np.isnan(self.content)
-
-    @property
-    def windows(self) -> ContextWindows:
-        """Stretches of blocks around each block."""
-        return ContextWindows.of(self.tokens, self.words)
 
     def matrix(self, tables: TokenTables) -> NDArray[np.float32]:
         """float32[m, k], all features, the learned ones by the given tables."""

@@ -17,7 +17,7 @@ from winnow.models.files import ModelError, read_model_file, write_model_file
         ("mean", np.zeros(3)),
         ("scale", np.array(["a"])),
         ("forum_weight", np.full(7, np.nan)),
-        ("output_weight", np.full((12, 1), np.inf)),
+        ("network output_weight", np.full((32, 12), np.inf)),
     ],
 )
 def test_a_damaged_file_is_refused(tmp_path: Path, name: str, array: np.ndarray | None) -> None:

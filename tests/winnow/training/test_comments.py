@@ -21,7 +21,7 @@ from winnow.training.comments import (
 
 NAMED = thread(' class="comment"', ' class="comments-area"')
 POSTS = page_of("<h1>Which flour?</h1>" + thread(' class="post topic-reply"', ' class="forum topic"') * 2)
-SMALL = CommentRecipe(hidden=(8, 4), epochs=40, dropout=0.0, min_sources=1, other_weight=2.0)
+SMALL = CommentRecipe(units=(8, 8, 4), epochs=40, dropout=0.0, min_sources=1, other_weight=2.0)
 
 
 def labels_of(html: str, *, forum: bool = False, gold: float | None = None) -> dict[str, float]:

@@ -1,15 +1,21 @@
-"""Networks are fitted by gradients; what is decided of whole pages is learned from pages that they have not seen."""
+"""Networks learn what the order of blocks tells; what is decided of whole pages is learned from pages not seen."""
 
 import numpy as np
 import pytest
 
 from winnow.features.blocks import features_of
-from winnow.features.context import ContextWindows
 from winnow.models.decision import CONFIDENCE_INPUTS
-from winnow.models.networks import ARRAY_NAMES, Network
 from winnow.page.page import Page
 from winnow.training.decision import learn_confidence
-from winnow.training.networks import TrainingSet, fit, forward, gradients
+from winnow.training.pooled import (
+    ARRAY_NAMES,
+    ContextWindows,
+    PooledNetwork,
+    TrainingSet,
+    fit_pooled,
+    forward,
+    gradients,
+)
 from winnow.training.sequences import SequencePage, fit_sequence
 
 HTML = "<main><div><p>a</p><p>b b b b</p></div><p>c</p></main><ul><li>d</li><li>e</li><li>f</li></ul>"
@@ -17,12 +23,12 @@ K = 5
 
 
 def around(html: str = HTML) -> ContextWindows:
-    return features_of(Page.parse(html)).windows
+    return ContextWindows.of((found := features_of(Page.parse(html))).tokens, found.words)
 
 
-def random_network(seed: int = 0) -> Network:
+def random_network(seed: int = 0) -> PooledNetwork:
     random = np.random.default_rng(seed)
-    return Network(*(random.normal(size=shape) for shape in Network.shapes(K, 4, 3)))
+    return PooledNetwork(*(random.normal(size=shape) for shape in PooledNetwork.shapes(K, 4, 3)))
 
 
 @pytest.mark.parametrize("name", ARRAY_NAMES)
@@ -59,7 +65,7 @@ def lesson_that_needs_the_others(pages: int = 200) -> TrainingSet:
 
 def test_what_only_the_blocks_around_tell_is_learned():
     training_set = lesson_that_needs_the_others()
-    network = fit(training_set, hidden=(8, 4), epochs=1, min_steps=300, decay=0.01, seed=3)
+    network = fit_pooled(training_set, hidden=(8, 4), epochs=1, min_steps=300, decay=0.01, seed=3)
     logits = np.concatenate(
         [forward(network, training_set.inputs[6 * page : 6 * page + 6], around())[2] for page in range(200)]
     )
@@ -77,7 +83,7 @@ def test_what_only_the_order_of_blocks_tells_is_learned(forwards: bool):
         pages.append(SequencePage(inputs, target, np.ones(12, np.float32), copy=False))
     network = fit_sequence(pages, units=(8, 8, 8), epochs=1, min_steps=250, seed=1)
     mean, scale = np.zeros(K, np.float32), np.ones(K, np.float32)
-    right = [(network.logits(page.inputs, mean, scale) > 0) == (page.target > 0.5) for page in pages]
+    right = [(network.logits([page.inputs], mean, scale) > 0) == (page.target > 0.5) for page in pages]
     assert np.mean(right) > 0.95
 
 
@@ -87,3 +93,16 @@ def test_confidence_is_the_f1_that_such_texts_have_had():
     f1 = [0.4 + 0.5 * row[1] + random.normal() / 50 for row in inputs]
     weights = learn_confidence(["one"] * 200 + ["two"] * 100, f1, inputs)
     assert weights == pytest.approx([0.4, 0.5, 0, 0, 0, 0], abs=0.03)
+
+
+def test_blocks_without_weight_teach_nothing_and_the_same_seed_gives_the_same_network():
+    random = np.random.default_rng(2)
+    inputs, target = random.normal(size=(40, 12, K)).astype(np.float32), random.random((40, 12)).astype(np.float32)
+    weight = np.where(np.arange(12) < 6, 1, 0).astype(np.float32)
+    fitted = []
+    for other, seed in ((0.0, 1), (1.0, 1), (0.0, 2)):
+        targets = np.where(weight > 0, target, np.float32(other))
+        pages = [SequencePage(x, y, weight, copy=False) for x, y in zip(inputs, targets, strict=True)]
+        fitted.append(fit_sequence(pages, units=(4, 4, 2), epochs=2, dropout=0.2, seed=seed).arrays())
+    assert all(np.array_equal(fitted[0][name], fitted[1][name]) for name in fitted[0])
+    assert not np.array_equal(fitted[0]["network dense_weight"], fitted[2]["network dense_weight"])

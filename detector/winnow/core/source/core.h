@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Goes up with every change of what a function takes or gives; winnow.core knows the same number. */
-#define CORE_VERSION 17
+#define CORE_VERSION 18
 
 /* A stretch of memory that grows; `used` and `capacity` in bytes. */
 typedef struct {
@@ -122,7 +122,7 @@ PyObject *core_flatten(PyObject *module, PyObject *arguments);
 PyObject *core_count_kinds(PyObject *module, PyObject *arguments);
 PyObject *core_block_texts(PyObject *module, PyObject *arguments);
 PyObject *core_lower_case(PyObject *module, PyObject *arguments);
-PyObject *core_has_long_tag(PyObject *module, PyObject *arguments);
+PyObject *core_limit_attributes(PyObject *module, PyObject *arguments);
 PyObject *core_leading_words(PyObject *module, PyObject *arguments);
 PyObject *core_text_hashes(PyObject *module, PyObject *arguments);
 PyObject *core_attribute_tokens(PyObject *module, PyObject *arguments);
@@ -137,7 +137,6 @@ PyObject *core_name_parts(PyObject *module, PyObject *arguments);
 PyObject *core_answer_questions(PyObject *module, PyObject *arguments);
 PyObject *core_hiding_rules(PyObject *module, PyObject *sheet);
 PyObject *core_date_signs(PyObject *module, PyObject *arguments);
-PyObject *core_network_logits(PyObject *module, PyObject *arguments);
 PyObject *core_sequence_logits(PyObject *module, PyObject *arguments);
 PyObject *core_limit_registers(PyObject *module, PyObject *arguments);
 PyObject *core_static_features(PyObject *module, PyObject *arguments);
@@ -153,7 +152,7 @@ void core_prepare_crc32(void);
 /* The logarithms that features are looked up in. */
 void core_prepare_features(void);
 
-enum { TILE_ROWS = 8, TILE_COLUMNS = 16 }; /* winnow.models.networks.PANEL is the same */
+enum { TILE_ROWS = 8, TILE_COLUMNS = 16 }; /* winnow.models.sequence.PANEL is the same */
 
 /* Write the product of TILE_ROWS rows of k values, `step` items apart, and of a panel, float32[k, TILE_COLUMNS], as
    float32[TILE_ROWS, TILE_COLUMNS]. */

@@ -1,0 +1,209 @@
+/* Cuts what the tags of a document have above so many attributes, for which libxml2 takes quadratic time, in one pass. It reads
+   tags, comments and raw text as the HTML standard and libxml2 from 2.14 on do. */
+#include <string.h>
+
+#include "core.h"
+
+typedef struct {
+    const char *at, *end;
+    const char *tag_end; /* of the last tag */
+    int is_closed;       /* whether it closes itself */
+} Reader;
+
+static int is_space(int c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r';
+}
+
+static int is_letter(int c)
+{
+    return (c | 32) >= 'a' && (c | 32) <= 'z';
+}
+
+/* Go on to a character, or to the end. */
+static void skip_to(Reader *html, int c)
+{
+    const char *found = memchr(html->at, c, (size_t)(html->end - html->at));
+    html->at = found ? found : html->end;
+}
+
+static void skip_name(Reader *html, int is_attribute)
+{
+    const char *begin = html->at;
+    for (; html->at < html->end && *html->at != '>' && *html->at != '/' && !is_space((unsigned char)*html->at); html->at++) {
+        if (is_attribute && *html->at == '=' && html->at > begin) {
+            return;
+        }
+    }
+}
+
+static void skip_spaces(Reader *html)
+{
+    while (html->at < html->end && is_space((unsigned char)*html->at)) {
+        html->at++;
+    }
+}
+
+/* Go on to the end of a tag whose name is behind; the place where its attributes are too many, or NULL. */
+static const char *skip_attributes(Reader *html, Py_ssize_t most)
+{
+    const char *many = NULL;
+    html->is_closed = 0;
+    while (html->at < html->end && *html->at != '>') {
+        if (*html->at == '/' || is_space((unsigned char)*html->at)) {
+            html->is_closed = *html->at++ == '/' && html->at < html->end && *html->at == '>';
+            continue;
+        }
+        if (most-- == 0) {
+            many = html->at;
+        }
+        skip_name(html, 1);
+        skip_spaces(html);
+        if (html->at >= html->end || *html->at != '=') {
+            continue;
+        }
+        html->at++;
+        skip_spaces(html);
+        if (html->at < html->end && (*html->at == '"' || *html->at == '\'')) {
+            int quote = *html->at++;
+            skip_to(html, quote);
+            html->at += html->at < html->end;
+            continue;
+        }
+        while (html->at < html->end && *html->at != '>' && !is_space((unsigned char)*html->at)) {
+            html->at++;
+        }
+    }
+    html->tag_end = html->at;
+    return many;
+}
+
+/* Whether a name in small letters, and nothing more of a name, stands at a place. */
+static int is_named(const char *at, const char *end, const char *name)
+{
+    for (; *name && at < end && (*at | 32) == *name; at++, name++) {
+    }
+    return !*name && at < end && (*at == '>' || *at == '/' || is_space((unsigned char)*at));
+}
+
+/* Go on to the end tag of an element whose contents are text; a script may have others in comments. */
+static void skip_raw_text(Reader *html, const char *name)
+{
+    enum { TEXT, COMMENT, SCRIPT_IN_COMMENT } state = TEXT;
+    int is_script = strcmp(name, "script") == 0;
+    for (; html->at < html->end; html->at++) {
+        const char *at = html->at;
+        Py_ssize_t left = html->end - at;
+        if (state == TEXT) {
+            skip_to(html, '<');
+            at = html->at;
+            left = html->end - at;
+        }
+        if (state != TEXT && *at == '-' && left > 2 && at[1] == '-' && at[2] == '>') {
+            state = TEXT;
+        }
+        else if (left < 2 || *at != '<') {
+            continue;
+        }
+        else if (at[1] == '/' && is_named(at + 2, html->end, name)) {
+            if (state != SCRIPT_IN_COMMENT) {
+                return;
+            }
+            state = COMMENT;
+        }
+        else if (is_script && state == TEXT && left > 3 && memcmp(at, "<!--", 4) == 0) {
+            state = COMMENT;
+            html->at++; /* its dashes may be those of its end */
+        }
+        else if (state == COMMENT && is_named(at + 1, html->end, name)) {
+            state = SCRIPT_IN_COMMENT;
+        }
+    }
+}
+
+/* Go on behind a comment, whose dashes are behind. */
+static void skip_comment(Reader *html)
+{
+    const char *begin = html->at;
+    for (; html->at < html->end; html->at++) {
+        skip_to(html, '>');
+        if (html->at < html->end
+            && (html->at == begin || (html->at == begin + 1 && *begin == '-')
+                || (html->at - begin >= 2 && memcmp(html->at - 2, "--", 2) == 0)
+                || (html->at - begin >= 3 && memcmp(html->at - 3, "--!", 3) == 0))) {
+            return;
+        }
+    }
+}
+
+/* Go on behind what begins with "<"; the place where the attributes of a tag are too many, or NULL. */
+static const char *skip_markup(Reader *html, Py_ssize_t most)
+{
+    static const char *const raw[] = {"script", "style", "title", "textarea", "iframe", "noframes", "noembed", "xmp", NULL};
+    const char *name = ++html->at, *many, *const *of;
+    Py_ssize_t left = html->end - name;
+    if (left > 2 && memcmp(name, "!--", 3) == 0) {
+        html->at += 3;
+        skip_comment(html);
+    }
+    else if (left > 1 && *name == '/' && is_letter(name[1])) {
+        html->at++;
+        skip_name(html, 0);
+        skip_attributes(html, most);
+    }
+    else if (left > 0 && (*name == '!' || *name == '?' || *name == '/')) {
+        skip_to(html, '>');
+    }
+    else if (left > 0 && is_letter(*name)) {
+        skip_name(html, 0);
+        many = skip_attributes(html, most);
+        if (html->at < html->end && !html->is_closed) {
+            for (of = raw; *of; of++) {
+                if (is_named(name, html->end, *of)) {
+                    skip_raw_text(html, *of);
+                }
+            }
+            if (is_named(name, html->end, "plaintext")) {
+                html->at = html->end;
+            }
+        }
+        return many;
+    }
+    return NULL;
+}
+
+/* limit_attributes(html, most) -> bytes: the very ones that are given where no tag has more than so many attributes */
+PyObject *core_limit_attributes(PyObject *module, PyObject *arguments)
+{
+    PyObject *given, *result;
+    const char *kept;
+    char *to = NULL, *written = NULL;
+    Py_ssize_t size, most;
+    Reader html;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "Sn", &given, &most) || PyBytes_AsStringAndSize(given, (char **)&kept, &size) < 0) {
+        return NULL;
+    }
+    html = (Reader){kept, kept + size, NULL, 0};
+    Py_BEGIN_ALLOW_THREADS
+    for (skip_to(&html, '<'); html.at < html.end; skip_to(&html, '<')) {
+        const char *many = skip_markup(&html, most);
+        if (many == NULL) {
+            continue;
+        }
+        if (to == NULL && (to = written = malloc((size_t)size)) == NULL) {
+            break;
+        }
+        memcpy(written, kept, (size_t)(many - kept));
+        written += many - kept;
+        kept = html.tag_end;
+    }
+    Py_END_ALLOW_THREADS
+    if (to == NULL) {
+        return html.at < html.end ? PyErr_NoMemory() : Py_NewRef(given);
+    }
+    memcpy(written, kept, (size_t)(html.end - kept));
+    result = PyBytes_FromStringAndSize(to, written - to + (html.end - kept));
+    free(to);
+    return result;
+}
