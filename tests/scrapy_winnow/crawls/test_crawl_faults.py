@@ -74,7 +74,7 @@ def test_trouble_that_lasts_costs_evidence_and_nothing_else(taking_no_counts, tr
     crawled = taking_no_counts[trouble]
     _assert_nothing_lost(crawled)
     stats = crawled.winnow_stats
-    assert stats.pop("winnow/redis/failures") < PAGES  # calls under way together; without a breaker 2 a page
+    assert stats.pop("winnow/redis/failures") < 2 * PAGES  # all may be under way together; without a breaker 2 a page
     assert stats == {"winnow/pages/uncounted": PAGES, "winnow/items/cleaned": PAGES, "winnow/redis/outages": 1}
 
 
