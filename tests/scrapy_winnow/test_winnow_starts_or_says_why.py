@@ -97,7 +97,8 @@ def test_components_without_the_extension_stop_the_crawl(run):
 @pytest.mark.parametrize("with_url", [False, True])
 def test_a_settings_module_without_a_scrapy_cfg_is_a_project_like_any_other(run, tmp_path, redis_url, prefix, with_url):
     (tmp_path / "mine.py").write_text("ROBOTSTXT_OBEY = False")
-    environment = {"SCRAPY_SETTINGS_MODULE": "mine", "PYTHONPATH": str(tmp_path)}
+    path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")]))
+    environment = {"SCRAPY_SETTINGS_MODULE": "mine", "PYTHONPATH": path}
     settings = {"WINNOW_REDIS_URL": redis_url} if with_url else {}
     done, (item,) = run(environment, WINNOW_REDIS_PREFIX=prefix, **settings)
     assert done.returncode == 0, done.stderr
