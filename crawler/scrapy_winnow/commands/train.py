@@ -140,7 +140,8 @@ def run(options: argparse.Namespace) -> int:
             progress=Progress(),
         )
     except (OSError, ValueError, ImportError) as error:
-        raise CommandError(reason(error)) from error
+        file = getattr(error, "filename", None)
+        raise CommandError(f"{file}: {reason(error)}" if file else reason(error)) from error
     gold = f"{trained.gold_pages:,} gold pages, " if trained.gold_pages else ""
     gold += f"{trained.marked_pages:,} marked pages, " if trained.marked_pages else ""
     units = trained.method.units

@@ -78,14 +78,16 @@ def test_what_training_cannot_use_is_explained(
     ("kind", "line", "message"),
     [
         ("blocks", '{"id": "7", "gold_text": "x"}', "html/7.html"),
+        ("blocks", None, "gold.jsonl: no such file"),
         ("logistic", "{}", "takes no gold text"),
     ],
 )
 def test_gold_pages_that_cannot_be_used_are_refused(
-    kind: str, line: str, message: str, sites: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    kind: str, line: str | None, message: str, sites: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     gold = tmp_path / "gold.jsonl"
-    gold.write_text(line)
+    if line:
+        gold.write_text(line)
     assert main(["train", str(sites), "--gold", str(gold), "-o", str(tmp_path / "m.npz"), "--model", kind]) == 2
     assert message in capsys.readouterr().err
 
