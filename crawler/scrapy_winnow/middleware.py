@@ -44,7 +44,7 @@ class CountNodes:
         """Make the middleware of a crawl."""
         return cls(crawler, winnow_of(crawler))
 
-    def process_spider_input(self, response: Response, spider: object = None) -> None:  # noqa: ARG002  (of Scrapy before 2.14)
+    def process_spider_input(self, response: Response) -> None:
         """Read the page: a callback that returns a list has run, and may have changed the tree, before its output."""
         # What goes wrong here goes wrong again when the page is to be counted, and is logged and counted there.
         with suppress(Exception):
@@ -53,12 +53,7 @@ class CountNodes:
             if is_here and _is_page(response, source):
                 source.hashed = _read_from_tree(response, source.url, self._limits, cleaner.model)
 
-    async def process_spider_output(
-        self,
-        response: Response,
-        result: AsyncIterator[Any],
-        spider: object = None,  # noqa: ARG002  (of Scrapy before 2.14)
-    ) -> AsyncIterator[Any]:
+    async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Count the page, then pass the callback's output on as it is."""
         with self._winnow.step("count the page", stats.PAGES_FAILED, response.url):
             await self._read(response, self._winnow.sources.of(response))

@@ -89,7 +89,7 @@ class CleanItems:
         """Make the pipeline of a crawl."""
         return cls(crawler, winnow_of(crawler))
 
-    async def process_item(self, item: Any, spider: object = None) -> Any:  # noqa: ARG002  (of Scrapy before 2.14)
+    async def process_item(self, item: Any) -> Any:
         """Clean an item; one without HTML, or that cannot be cleaned, goes on as it is.
 
         Every step may fail on its own: what it would have written is missing then, and all else is there.

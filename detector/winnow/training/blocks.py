@@ -48,11 +48,11 @@ if TYPE_CHECKING:
 class Steps:
     """Reports progress over the steps of several trainings; ``of`` names the current one."""
 
-    def __init__(self, progress: Progress | None, trainings: int, each: int = len(STEPS)) -> None:
+    def __init__(self, progress: Progress | None, trainings: int) -> None:
         self.of = ""
         self._progress = progress
         self._begun = 0
-        self._all = trainings * each
+        self._all = trainings * len(STEPS)
 
     def __call__(self, step: str) -> None:
         """Say that a step begins."""

@@ -15,6 +15,7 @@ from zlib import crc32
 
 import numpy as np
 from lxml import etree
+from tldextract import TLDExtract
 
 from winnow.page.page import Page, PageTooLarge
 from winnow.page.parsing import parse_html
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from numpy.typing import NDArray
-    from tldextract import TLDExtract
 
     from winnow.training.site_evidence import PageMarks
 
@@ -111,7 +111,6 @@ def gold_examples(
 
     Raises:
         FileNotFoundError: the HTML of a page is not there.
-        ImportError: tldextract is not installed.
         ValueError: a file is malformed.
     """
     found = []
@@ -160,10 +159,6 @@ def registrable_domain(address: str | None) -> str:
 
 @lru_cache(maxsize=1)
 def _suffixes() -> TLDExtract:
-    try:
-        from tldextract import TLDExtract  # noqa: PLC0415
-    except ImportError as error:
-        raise ImportError("training with gold text needs tldextract: pip install 'scrapy-winnow[train]'") from error
     return TLDExtract(suffix_list_urls=(), cache_dir=None)  # the list that comes with it; nothing is fetched
 
 

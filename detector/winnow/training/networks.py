@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -144,19 +145,13 @@ def train_block_model(
         np.mean([forward(network, *page)[2] for network in pooled], axis=0)
         for page in zip(inputs, windows, strict=True)
     ]
+    fit_in_order = partial(fit_sequence, epochs=recipe.epochs, min_steps=recipe.min_steps, seed=seed)
     if len(gold):
         lesson = [
             SequencePage(own, (page.content > 0.5).astype(np.float32), _label_weights(page, share), page.copy)
             for page, own, share in zip(gold, inputs, weight, strict=False)
         ]
-        teacher = fit_sequence(
-            lesson,
-            units=recipe.teacher_units,
-            epochs=recipe.epochs,
-            min_steps=recipe.min_steps,
-            dropout=recipe.teacher_dropout,
-            seed=seed,
-        )
+        teacher = fit_in_order(lesson, units=recipe.teacher_units, dropout=recipe.teacher_dropout)
         as_they_are = np.zeros_like(mean), np.ones_like(scale)
         logits = [(other + teacher.logits([own], *as_they_are)) / 2 for other, own in zip(logits, inputs, strict=True)]
 
@@ -172,14 +167,7 @@ def train_block_model(
             target = np.where(page.labelled, (target + (page.content > 0.5)) / 2, target)
         mass = (page.mass * weight[number]).astype(np.float32)
         lesson.append(SequencePage(inputs[number], target.astype(np.float32), mass, page.copy))
-    network = fit_sequence(
-        lesson,
-        units=recipe.units,
-        epochs=recipe.epochs,
-        min_steps=recipe.min_steps,
-        dropout=recipe.dropout,
-        seed=seed,
-    )
+    network = fit_in_order(lesson, units=recipe.units, dropout=recipe.dropout)
     return BlockModel.of(tables, mean, scale, network)
 
 

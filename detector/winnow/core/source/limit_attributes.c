@@ -179,6 +179,7 @@ PyObject *core_limit_attributes(PyObject *module, PyObject *arguments)
     const char *kept;
     char *to = NULL, *written = NULL;
     Py_ssize_t size, most;
+    int failed = 0;
     Reader html;
     (void)module;
     if (!PyArg_ParseTuple(arguments, "Sn", &given, &most) || PyBytes_AsStringAndSize(given, (char **)&kept, &size) < 0) {
@@ -192,6 +193,7 @@ PyObject *core_limit_attributes(PyObject *module, PyObject *arguments)
             continue;
         }
         if (to == NULL && (to = written = malloc((size_t)size)) == NULL) {
+            failed = 1;
             break;
         }
         memcpy(written, kept, (size_t)(many - kept));
@@ -200,7 +202,7 @@ PyObject *core_limit_attributes(PyObject *module, PyObject *arguments)
     }
     Py_END_ALLOW_THREADS
     if (to == NULL) {
-        return html.at < html.end ? PyErr_NoMemory() : Py_NewRef(given);
+        return failed ? PyErr_NoMemory() : Py_NewRef(given);
     }
     memcpy(written, kept, (size_t)(html.end - kept));
     result = PyBytes_FromStringAndSize(to, written - to + (html.end - kept));
