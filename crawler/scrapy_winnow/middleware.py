@@ -120,7 +120,8 @@ def _stat_of(evidence: SiteEvidence | None) -> str:
 def _read_from_tree(response: HtmlResponse, url: str, limits: Limits, model: Model) -> HashedPage:
     """Read the tree that the callback will use, unless Scrapy's parser has lost some of the page."""
     limits.check("bytes", len(response.body))
-    if with_all_text(response.text) is not response.text:
+    text = response.text.encode("utf-8", "replace")
+    if with_all_text(text) is not text:
         return HashedPage.of(Page.parse(response.text, url, limits=limits), model)
     page = Page.from_tree(response.selector.root, url, limits=limits)
     _ = page.title  # the one feature that would be read from the tree later on, when the callback may have changed it

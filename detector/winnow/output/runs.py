@@ -13,6 +13,7 @@ import numpy as np
 from winnow.output.formulas import BEFORE, BEHIND, INSTEAD, formulas_of, places_of
 from winnow.page.attributes import question
 from winnow.page.tags import TAG_ID, TAG_NAMES, tag_set
+from winnow.page.text import UNSEEN_CHARACTERS
 from winnow.page.tree import nearest, once_per_page, prefix_sums, within
 
 if TYPE_CHECKING:
@@ -21,11 +22,6 @@ if TYPE_CHECKING:
 
     from winnow.page.page import Page
 
-UNSEEN_CHARACTERS: Final = re.compile(
-    "[\u00ad\u200b\u2060-\u2064\ufeff]|(?<![\U0001f3f4\U000e0000-\U000e007f])[\U000e0000-\U000e007f]+"
-)
-"""Characters without a width that join no letters: soft hyphens, zero-width spaces, tags but for those of flags."""
-_THEIR_BYTES: Final = (b"\xc2\xad", b"\xe2\x80\x8b", b"\xe2\x81", b"\xef\xbb\xbf", b"\xf3\xa0\x80", b"\xf3\xa0\x81")
 _LINE_NUMBERS: Final = re.compile(
     r"(?:^|\s)(?:lineno|linenos|linenodiv|linenumbers?|line-numbers?|line-num|blob-num|gutter|rouge-gutter|"
     r"hljs-ln-numbers|hljs-ln-n|code-line-number|CodeMirror-linenumber|lntd?|ln)(?:$|\s)"
@@ -63,17 +59,13 @@ def shown_runs(page: Page) -> list[str]:
     * Characters that nobody sees are not written.
     * Buttons and elements of a page's own making that touch each other are parted by a space.
     """
-    return with_changes(page, changed_runs(page))
+    changed = changed_runs(page)
+    return [changed.get(run, text) for run, text in enumerate(page.runs)] if changed else page.runs
 
 
-def with_changes(page: Page, changed: dict[int, str]) -> list[str]:
-    """Text of every run, some of them changed."""
-    if not changed:
-        return page.runs
-    runs = list(page.runs)
-    for run, text in changed.items():
-        runs[run] = text
-    return runs
+def run_text(page: Page, run: int, changed: dict[int, str]) -> str:
+    """Text of one run, of which some are changed; where few are asked for, :attr:`Page.runs` need not be made."""
+    return changed[run] if run in changed else page.text[page.run_offset[run] : page.run_offset[run + 1]]
 
 
 @once_per_page
@@ -121,15 +113,11 @@ def read_runs(page: Page) -> dict[int, str]:
     In addition to :func:`changed_runs` it has formulas, raised digits, and signs for ``rt``, ``q`` and boxes to tick.
     """
     changed, places, marked = dict(changed_runs(page)), places_of(page).in_runs, _MARKED[page.tag]
-
-    def text_of(run: int) -> str:
-        return changed[run] if run in changed else page.text[page.run_offset[run] : page.run_offset[run + 1]]
-
     for run, formulas in places.items():
         ways = {
             how: " ".join(str(formula) for at, formula in formulas if at == how) for how in (BEFORE, INSTEAD, BEHIND)
         }
-        changed[run] = f"{ways[BEFORE]}{ways[INSTEAD] or text_of(run)}{ways[BEHIND]}"
+        changed[run] = f"{ways[BEFORE]}{ways[INSTEAD] or run_text(page, run, changed)}{ways[BEHIND]}"
     if not marked.any():
         return changed
     boxes = checkboxes(page)
@@ -137,13 +125,13 @@ def read_runs(page: Page) -> dict[int, str]:
         begin, end = int(page.run_begin[element]), int(page.run_end[element])
         name = TAG_NAMES[page.tag[element]]
         if element in boxes:
-            changed[end] = f"{boxes[element]} {text_of(end).lstrip()}"
+            changed[end] = f"{boxes[element]} {run_text(page, end, changed).lstrip()}"
         elif begin < end <= begin + _MAX_RAISED_RUNS and name in RAISED:
-            raised = (run for run in range(begin, end) if set(text_of(run)) <= RAISED_SIGNS)
-            changed |= {run: text_of(run).translate(RAISED[name]) for run in raised}
+            raised = (run for run in range(begin, end) if set(run_text(page, run, changed)) <= RAISED_SIGNS)
+            changed |= {run: run_text(page, run, changed).translate(RAISED[name]) for run in raised}
         elif begin < end and name in QUOTED and (name != "rt" or not has_parentheses(page.elements[element])):
-            changed[begin] = QUOTED[name][0] + text_of(begin)
-            changed[end - 1] = text_of(end - 1) + QUOTED[name][1]
+            changed[begin] = QUOTED[name][0] + run_text(page, begin, changed)
+            changed[end - 1] = run_text(page, end - 1, changed) + QUOTED[name][1]
     return changed
 
 
@@ -188,14 +176,8 @@ def _line_numbers(page: Page, elements: list[int]) -> list[int]:
 
 def _with_seen_characters(page: Page) -> dict[int, str]:
     """Runs without their characters that nobody sees, of those that have some."""
-    if page.text.isascii():
-        return {}
-    data = page.text.encode("utf-8", "replace")
-    if not any(found in data for found in _THEIR_BYTES):
-        return {}
-    places = [found.start() for found in UNSEEN_CHARACTERS.finditer(page.text)]
-    runs = np.unique(np.searchsorted(page.run_offset, places, side="right")).tolist()
-    return {run - 1: UNSEEN_CHARACTERS.sub("", page.text[slice(*page.run_offset[run - 1 : run + 1])]) for run in runs}
+    runs, text, offset = np.flatnonzero(page.has_unseen).tolist(), page.text, page.run_offset
+    return {run: UNSEEN_CHARACTERS.sub("", text[offset[run] : offset[run + 1]]) for run in runs}
 
 
 def _separated_buttons(page: Page) -> dict[int, str]:

@@ -9,10 +9,11 @@ import numpy as np
 from lxml import etree
 
 from winnow.output.formulas import places_of
-from winnow.output.runs import UNSEEN_CHARACTERS, read_runs, unwritten_elements, with_changes
+from winnow.output.runs import read_runs, run_text, unwritten_elements
 from winnow.output.tables import table_around, table_texts
 from winnow.page.hidden import is_hidden
 from winnow.page.tags import BLOCK_LEVEL, TAG_ID, UNSEEN_TEXT, tag_set
+from winnow.page.text import UNSEEN_CHARACTERS
 from winnow.page.tree import nearest, once_per_page, outermost, prefix_sums, within
 
 if TYPE_CHECKING:
@@ -72,19 +73,17 @@ def block_texts(page: Page) -> list[str]:
     """Text of each block (``m`` strings): white space normalised, but kept as it is inside ``pre``."""
     texts, places = page.block_texts(), places_of(page)
     changed, preformatted = read_runs(page), np.flatnonzero(stands_in(page, CODE)).tolist()
-    runs = with_changes(page, changed) if changed or preformatted else []
-    if changed:
-        for block in np.unique(np.searchsorted(page.block_run_end, list(changed), side="right")).tolist():
-            if block < page.m:  # blank runs between blocks belong to none
-                begin, end = page.block_run_begin[block], page.block_run_end[block]
-                texts[block] = " ".join("".join(runs[begin:end]).split())
+    for block in np.unique(np.searchsorted(page.block_run_end, list(changed), side="right")).tolist():
+        if block < page.m:  # blank runs between blocks belong to none
+            runs = range(page.block_run_begin[block], page.block_run_end[block])
+            texts[block] = " ".join("".join(run_text(page, run, changed) for run in runs).split())
     if preformatted:
         around = nearest(page.parent, page.tag == TAG_ID["pre"])[page.block_node]
         for block in preformatted:
             begin, least = page.block_run_begin[block], page.run_begin[around[block]]
-            while begin > least and runs[begin - 1].isspace():  # a first line's indentation before its markup
+            while begin > least and run_text(page, begin - 1, changed).isspace():  # indentation before the markup
                 begin -= 1
-            text = "".join(runs[begin : page.block_run_end[block]])
+            text = "".join(run_text(page, run, changed) for run in range(begin, page.block_run_end[block]))
             texts[block] = text.replace("\r\n", "\n").strip("\n").rstrip()
     for block, formulas in places.beside_blocks.items():
         texts[block] = "\n\n".join(filter(None, [texts[block], *map(str, formulas)]))
@@ -99,10 +98,10 @@ def texts_without(page: Page, texts: list[str], hidden: NDArray[np.bool_]) -> li
         texts: ``m`` strings, see :func:`block_texts`.
         hidden: bool[r], the runs to leave out.
     """
-    texts, runs, code = list(texts), with_changes(page, read_runs(page)), stands_in(page, CODE)
+    texts, changed, code = list(texts), read_runs(page), stands_in(page, CODE)
     begin, end, left_out = page.block_run_begin, page.block_run_end, prefix_sums(hidden)
     for block in np.flatnonzero(left_out[end] > left_out[begin]).tolist():
-        text = "".join(runs[run] for run in range(begin[block], end[block]) if not hidden[run])
+        text = "".join(run_text(page, run, changed) for run in range(begin[block], end[block]) if not hidden[run])
         texts[block] = text.strip("\n").rstrip() if code[block] else " ".join(text.split())
     return texts
 

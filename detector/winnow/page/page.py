@@ -90,6 +90,7 @@ class Page:
         text: all runs joined; run ``k`` is ``text[run_offset[k]:run_offset[k + 1]]``.
         run_offset: int64[r + 1], where each run begins, in characters.
         inked: bool[r], the runs that are not blank.
+        has_unseen: bool[r], those that have :data:`winnow.page.text.UNSEEN_CHARACTERS`.
         run_node: int32[r], the element a run belongs to.
         run_begin, run_end: int32[n], slice of the runs inside each subtree.
         block_node: int32[m], nearest block-level element around each block.
@@ -116,6 +117,7 @@ class Page:
     text: str
     run_offset: NDArray[np.int64]
     inked: NDArray[np.bool_]
+    has_unseen: NDArray[np.bool_]
     run_node: Indices
     run_begin: Indices
     run_end: Indices
@@ -298,6 +300,7 @@ def _flatten(root: etree._Element, limits: Limits) -> dict[str, Any]:
         "text": found["text"],
         "run_offset": array("run_offset", np.int64),
         "inked": array("inked", np.bool_),
+        "has_unseen": array("has_unseen", np.bool_),
         **{name: array(name, np.int32) for name in _INDICES},
     }
 

@@ -185,12 +185,11 @@ def page_of_mhtml(html: bytes) -> tuple[bytes, str | None, str | None] | None:
     return None
 
 
-_DECIDING: Final = re.compile(r"</html|<frameset\b", re.IGNORECASE)
 _NOT_SPACE: Final = re.compile(r"\S")
 _UNSEEN: Final = re.compile(r"<(script|style|noscript|template)\b", re.IGNORECASE | re.ASCII)
 _UNSEEN_END: Final = re.compile(r"</(script|style|noscript|template)\s*>", re.IGNORECASE | re.ASCII)
-_DOCUMENT_TAGS: Final = re.compile(r"</(?:html|body)\s*>|<!doctype[^>]*>", re.IGNORECASE)
-_FRAME_TAGS: Final = re.compile(r"</?(?:frameset|frame|noframes)\b[^>]*>", re.IGNORECASE)
+_DOCUMENT_TAGS: Final = re.compile(rb"</(?:html|body)\s*>|<!doctype[^>]*>", re.IGNORECASE)
+_FRAME_TAGS: Final = re.compile(rb"</?(?:frameset|frame|noframes)\b[^>]*>", re.IGNORECASE)
 
 MAX_ATTRIBUTES: Final = 1_000
 """Attributes of an element in a large document; libxml2 takes quadratic time for them, hours for two million."""
@@ -203,35 +202,36 @@ def parse_html(html: str | bytes, encoding: str | None = None) -> etree._Element
         html: the document. NUL characters are dropped, as parsel does.
         encoding: charset named by the HTTP header; without it :func:`winnow.page.parsing.decoded` says what decides.
     """
-    text = html if isinstance(html, str) else decode(html, encoding)
-    body = text.strip().encode("utf-8", "replace").replace(b"\x00", b"")
-    small = body.lower()
-    if b"<frameset" in small or 0 <= small.find(b"</html") < len(small) - len("</html>"):
-        body = with_all_text(body.decode()).strip().encode()
+    codec, text = ("", html) if isinstance(html, str) else decoded(html, encoding)
+    if isinstance(html, bytes) and codec == "utf-8" and html[:1].isascii() and "\ufffd" not in text:
+        body = html  # no need to encode it again
+    else:
+        body = text.strip().encode("utf-8", "replace")
+    body = with_all_text(body.strip().replace(b"\x00", b"")).strip()
     body = core.limit_attributes(body, MAX_ATTRIBUTES)
     parser = etree.HTMLParser(recover=True, huge_tree=True, encoding="utf-8")
     root = etree.fromstring(body or b"<html/>", parser=parser)
     return root if root is not None else etree.fromstring(b"<html/>", parser=parser)
 
 
-def with_all_text(html: str) -> str:
+def with_all_text(html: bytes) -> bytes:
     """Return a document whose text the parser reads to its end, as browsers do; as a rule the very one that is given.
 
-    libxml2 stops at the first ``</html>``, where other documents may have been joined to the first or a broken template
+    The document is in UTF-8. libxml2 stops at the first ``</html>``, where other documents may have been joined to the first or a broken template
     ends too early, and takes the contents of ``noframes``, which is all that old pages of frames have, for one string.
     """
-    found = _DECIDING.search(html)
-    if found is None:
+    end = core.find_end(html)
+    if end < 0:
         return html
-    if not found[0].startswith("</"):
+    if html[end + 1 : end + 2] != b"/":
         return _without(_FRAME_TAGS, html)
-    return _without(_DOCUMENT_TAGS, html) if _has_text(html[found.start() :]) else html
+    return _without(_DOCUMENT_TAGS, html) if _has_text(html[end:].decode("utf-8", "replace")) else html
 
 
-def _without(tags: re.Pattern[str], html: str) -> str:
+def _without(tags: re.Pattern[bytes], html: bytes) -> bytes:
     """Remove tags. Linear: up to the last ``>``, every tag that begins ends."""
-    end = html.rfind(">") + 1
-    return tags.sub("", html[:end]) + html[end:]
+    end = html.rfind(b">") + 1
+    return tags.sub(b"", html[:end]) + html[end:]
 
 
 def _has_text(html: str) -> bool:

@@ -107,11 +107,16 @@ SPACE, UNSPACED, LETTER, UPPER, NUMERIC, COMMA, SENTENCE_END, OTHER = range(8)
 
 _COMMAS: Final = ",;،؛、，；﹐﹑﹔､՝፣፤၊᠂᠈"
 _SENTENCE_ENDS: Final = ".!?…。．｡！？﹒﹖﹗‼‽⁇⁈⁉؟۔।॥።፧፨။។៕։՞᠃᠉"
+_ZERO_WIDTH: Final = "\u00ad\u200b\u2060\u2061\u2062\u2063\u2064\ufeff"
+_TAGS: Final = "".join(map(chr, range(0xE0000, 0xE0080)))
+UNSEEN_CHARACTERS: Final = re.compile(f"[{_ZERO_WIDTH}]|(?<![\U0001f3f4{_TAGS}])[{_TAGS}]+")
+"""Characters without a width that join no letters: soft hyphens, zero-width spaces, tags but for those of flags."""
 _JOINERS: Final = "\u00ad\u200c\u200d"  # soft hyphen, zero-width (non-)joiner: inside a word, never between two
 _IS_WHITE_SPACE: Final = np.uint8(0x08)  # the kind is in the three bits below; core.h has the same numbers
 _IS_DIGIT: Final = np.uint8(0x10)
 _IS_UPPER_CASE: Final = np.uint8(0x20)
 _IS_ALPHANUMERIC: Final = np.uint8(0x40)
+_IS_UNSEEN: Final = np.uint8(0x80)
 _LETTERED: Final = 0x33480  # no letter or number beyond, as of Unicode 17
 
 
@@ -137,10 +142,10 @@ def character_kinds() -> NDArray[np.uint8]:
 
 @cache
 def character_properties() -> NDArray[np.uint8]:
-    """uint8[0x110000], what the compiled core knows of every code point: its kind, and four bits more.
+    """uint8[0x110000], what the compiled core knows of every code point: its kind, and five bits more.
 
     They are white space as in ``str.isspace``, digits as in ``str.isdigit``, upper case and letters or numbers as in
-    ``str.isupper`` and ``str.isalnum``.
+    ``str.isupper`` and ``str.isalnum``, and :data:`UNSEEN_CHARACTERS`.
     """
     properties = character_kinds().copy()
     properties[:CODES][white_space()] |= _IS_WHITE_SPACE
@@ -149,6 +154,7 @@ def character_properties() -> NDArray[np.uint8]:
     lettered = list(map(chr, range(_LETTERED)))
     for bit, is_one in ((_IS_UPPER_CASE, str.isupper), (_IS_ALPHANUMERIC, str.isalnum)):
         properties[: len(lettered)][np.fromiter(map(is_one, lettered), bool, len(lettered))] |= bit
+    properties[[ord(character) for character in _ZERO_WIDTH + _TAGS]] |= _IS_UNSEEN
     return properties
 
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Goes up with every change of what a function takes or gives; winnow.core knows the same number. */
-#define CORE_VERSION 18
+#define CORE_VERSION 19
 
 /* A stretch of memory that grows; `used` and `capacity` in bytes. */
 typedef struct {
@@ -112,6 +112,7 @@ static inline double larger(double a, double b)
 #define IS_DIGIT 0x10
 #define IS_UPPER_CASE 0x20
 #define IS_ALPHANUMERIC 0x40
+#define IS_UNSEEN 0x80 /* without a width */
 
 static inline unsigned property_of(const uint8_t *properties, uint32_t code)
 {
@@ -123,6 +124,7 @@ PyObject *core_count_kinds(PyObject *module, PyObject *arguments);
 PyObject *core_block_texts(PyObject *module, PyObject *arguments);
 PyObject *core_lower_case(PyObject *module, PyObject *arguments);
 PyObject *core_limit_attributes(PyObject *module, PyObject *arguments);
+PyObject *core_find_end(PyObject *module, PyObject *html);
 PyObject *core_leading_words(PyObject *module, PyObject *arguments);
 PyObject *core_text_hashes(PyObject *module, PyObject *arguments);
 PyObject *core_attribute_tokens(PyObject *module, PyObject *arguments);

@@ -108,7 +108,7 @@ static int flat_allocate(Flat *flat)
     size_t n = flat->size.elements, r = flat->size.texts, a = flat->size.attributes, slots = 64;
     size_t wide = (r + 1) + (a + 1);
     size_t narrow = 9 * n + 1 + 4 * r + 3 * a;
-    char *at = calloc(1, 8 * wide + 4 * narrow + 2 * n + r + 8);
+    char *at = calloc(1, 8 * wide + 4 * narrow + 2 * n + 2 * r + 8);
     if (at == NULL) {
         PyErr_NoMemory();
         return -1;
@@ -135,6 +135,7 @@ static int flat_allocate(Flat *flat)
     TAKE(name_of, int32_t, a);
     TAKE(tag, int16_t, n);
     TAKE(inked, uint8_t, r);
+    TAKE(has_unseen, uint8_t, r);
 #undef TAKE
     while (slots < 2 * a) {
         slots *= 2;
@@ -151,16 +152,22 @@ static int flat_allocate(Flat *flat)
     return flat->unknown && flat->name_numbers && flat->name_list ? 0 : -1;
 }
 
-/* Characters instead of bytes in run_offset. */
-static void in_characters(Flat *flat)
+/* Characters instead of bytes in run_offset; and which runs have characters that nobody sees. */
+static void in_characters(Flat *flat, const uint8_t *properties)
 {
     const unsigned char *data = (const unsigned char *)flat->text.data;
     int64_t characters = 0, at = 0;
     size_t r;
     for (r = 1; r <= flat->r; r++) {
         int64_t end = flat->run_offset[r], more = 0;
+        const unsigned char *rest = data + at;
+        int is_ascii;
         for (; at < end; at++) {
             more += (data[at] & 0xC0) != 0x80;
+        }
+        is_ascii = more == data + end - rest;
+        while (!is_ascii && !flat->has_unseen[r - 1] && rest < data + end) {
+            flat->has_unseen[r - 1] = (property_of(properties, next_character(&rest, data + end)) & IS_UNSEEN) != 0;
         }
         characters += more;
         flat->run_offset[r] = characters;
@@ -175,7 +182,7 @@ static int put(PyObject *found, const char *name, PyObject *object)
     return failed ? -1 : 0;
 }
 
-static PyObject *result_of(Flat *flat)
+static PyObject *result_of(Flat *flat, const uint8_t *properties)
 {
     PyObject *found = PyDict_New();
     const char *text = flat->text.data ? flat->text.data : "", *values = flat->values.data ? flat->values.data : "";
@@ -185,12 +192,12 @@ static PyObject *result_of(Flat *flat)
         Py_XDECREF(found);
         return NULL;
     }
-    in_characters(flat);
+    in_characters(flat, properties);
 #define PUT(array, count) \
     put(found, #array, \
         PyByteArray_FromStringAndSize((const char *)flat->array, (Py_ssize_t)(sizeof(*flat->array) * (count))))
     if (PUT(tag, n) < 0 || PUT(parent, n) < 0 || PUT(end, n) < 0 || PUT(depth, n) < 0 || PUT(run_offset, r + 1) < 0
-        || PUT(inked, r) < 0 || PUT(run_node, r) < 0 || PUT(run_begin, n) < 0 || PUT(run_end, n) < 0
+        || PUT(inked, r) < 0 || PUT(has_unseen, r) < 0 || PUT(run_node, r) < 0 || PUT(run_begin, n) < 0 || PUT(run_end, n) < 0
         || PUT(block_node, m) < 0 || PUT(block_run_begin, m) < 0 || PUT(block_run_end, m) < 0 || PUT(block_begin, n) < 0
         || PUT(block_end, n) < 0 || PUT(attribute_begin, n + 1) < 0 || PUT(first, a) < 0 || PUT(place, d) < 0
         || PUT(name_of, d) < 0 || PUT(value_begin, d + 1) < 0
@@ -250,7 +257,7 @@ PyObject *core_flatten(PyObject *module, PyObject *arguments)
     }
     read = read_tree(&flat, node, tag_ids, title, image, &blocks, &hidden, ITEMS(table, uint8_t));
     if (read > 0) {
-        result = result_of(&flat);
+        result = result_of(&flat, ITEMS(table, uint8_t));
     }
     else if (read == 0) {
         result = Py_NewRef(Py_None);

@@ -209,3 +209,25 @@ PyObject *core_limit_attributes(PyObject *module, PyObject *arguments)
     free(to);
     return result;
 }
+
+/* find_end(html) -> where the first "</html" or "<frameset" begins, -1 without one */
+PyObject *core_find_end(PyObject *module, PyObject *given)
+{
+    char *data;
+    const char *at, *end;
+    Py_ssize_t size;
+    (void)module;
+    if (PyBytes_AsStringAndSize(given, &data, &size) < 0) {
+        return NULL;
+    }
+    end = data + size;
+    for (at = data; (at = memchr(at, '<', (size_t)(end - at))) != NULL; at++) {
+        const char *name = (at + 1 < end && at[1] == '/') ? "/html" : "frameset", *c = at + 1;
+        for (; *name && c < end && (*c | 32) == (*name | 32); c++, name++) {
+        }
+        if (!*name) {
+            return PyLong_FromSsize_t(at - data);
+        }
+    }
+    return PyLong_FromLong(-1);
+}

@@ -81,6 +81,7 @@ static PyMethodDef methods[] = {
     {"count_kinds", core_count_kinds, METH_VARARGS, "The totals of winnow.page.text."},
     {"block_texts", core_block_texts, METH_VARARGS, "Texts of blocks, white space normalised, a line each."},
     {"limit_attributes", core_limit_attributes, METH_VARARGS, "A document without what its tags have above so many attributes."},
+    {"find_end", core_find_end, METH_O, "Where a parser takes a document for ended."},
     {"lower_case", core_lower_case, METH_VARARGS, "Texts in lower case."},
     {"leading_words", core_leading_words, METH_VARARGS, "Hashes of the words at the beginning of each line."},
     {"text_hashes", core_text_hashes, METH_VARARGS, "The prefix sums of winnow.fingerprints."},
