@@ -125,6 +125,9 @@ def leaf_frequencies(
 def name_parts(
     data: bytes, begin: ReadableBuffer, chosen: ReadableBuffer, seed: int, number: int, parts: WriteableBuffer, /
 ) -> bytearray: ...
+def class_signatures(
+    data: bytes, begin: ReadableBuffer, chosen: ReadableBuffer, signatures: WriteableBuffer, /
+) -> None: ...
 def hiding_rules(sheet: bytes, /) -> list[tuple[str, str]]: ...
 def answer_questions(
     data: bytes,

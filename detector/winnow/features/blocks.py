@@ -10,10 +10,8 @@ order.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
-from zlib import crc32
 
 import numpy as np
 
@@ -161,9 +159,6 @@ _FLAGS: Final = sum(
 _HIDDEN: Final = question("hidden")
 _STATES: Final = question("aria-hidden", parts=["true"])
 _STYLES: Final = question("style", parts=["none"])
-_NUMBER: Final = re.compile(r"\d+")
-_MARK: Final = b"\xff"  # of a digit; UTF-8 has no such byte
-_MARKING_DIGITS: Final = bytes.maketrans(b"0123456789", _MARK * 10)
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,17 +214,12 @@ def _compute_features(page: Page) -> BlockFeatures:
 
 def _class_signatures(table: AttributeTable) -> NDArray[np.int64]:
     """int64 by first attribute: a checksum of each ``class`` without its numbers (``post-12``), 0 for all others."""
+    values = table.by_name
+    chosen = values.numbers_of("class")
+    found = np.empty(len(chosen), np.int64)
+    core.class_signatures(values.data, values.begin, chosen, found)
     signatures = np.zeros(len(table.first), np.int64)
-    if classes := table.named("class"):
-        together = "\0".join(classes)  # which no value holds
-        if not together.isascii():
-            together = _NUMBER.sub("#", together)
-        values = together.encode("utf-8", "surrogatepass").translate(_MARKING_DIGITS)
-        while _MARK * 2 in values:  # each time halves the longest number
-            values = values.replace(_MARK * 2, _MARK)
-        checksums = map(crc32, values.replace(_MARK, b"#").split(b"\0"))
-        places = np.fromiter(classes.values(), np.int64, len(classes))
-        signatures[places] = np.fromiter(checksums, np.int64, len(classes)) + 1
+    signatures[values.place[chosen]] = found
     return signatures
 
 

@@ -126,10 +126,16 @@ class AttributeValues(Mapping[str, dict[str, int]]):
     def __getitem__(self, name: str) -> dict[str, int]:
         known = self._known.get(name)
         if known is None:
-            chosen = np.flatnonzero(self.name_of == self._number[name])
+            if name not in self._number:
+                raise KeyError(name)
+            chosen = self.numbers_of(name)
             places = self.place[chosen].tolist()
             known = self._known[name] = dict(zip(self.strings(chosen), places, strict=True))
         return known
+
+    def numbers_of(self, name: str) -> NDArray[np.int64]:
+        """int64[k], numbers of the different attributes of one name."""
+        return np.flatnonzero(self.name_of == self._number.get(name, -1))
 
     def answering(self, question: Question) -> NDArray[np.int64]:
         """int64[k], numbers of the different attributes that answer a question, by the compiled core."""

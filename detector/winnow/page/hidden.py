@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
 import numpy as np
@@ -86,6 +87,7 @@ _NAME: Final = re.compile(r"[.#][\w-]++")
 _WITHOUT_SCRIPTS: Final = re.compile("no-?js")
 _FOR_SCREENS: Final = ("all", "screen", "")
 _MAX_PARTS: Final = 4  # of a selector
+_MAX_SHEETS: Final = 16  # that are remembered
 _MAX_CLASSES: Final = 20  # of an element
 _SHORT: Final = 4  # characters of a name that may be part of anything
 
@@ -287,13 +289,20 @@ def _is_white(page: Page, sheet: str) -> bool:
     return all(_color(value.strip()) in _WHITE for value in _BACKGROUND.findall(sheet.lower()))
 
 
+@lru_cache(maxsize=_MAX_SHEETS)
+def _hiding_rules(sheet: str) -> list[tuple[str, list[str], str]]:
+    """Selectors, the names in them and declarations of rules that may hide; the pages of a site share their sheets."""
+    rules = core.hiding_rules(sheet.encode("utf-8", "replace"))
+    return [(selectors, _NAME.findall(selectors), style) for selectors, style in rules]
+
+
 def _matches(page: Page, sheet: str, holding: Flags) -> Iterator[tuple[Style, list[int]]]:
     """Styles that may hide some elements, with those that they apply to, by the rules of the page's own sheets."""
-    rules = core.hiding_rules(sheet.encode("utf-8", "replace")) if sheet else []
+    rules = _hiding_rules(sheet) if sheet else []
     if not rules:
         return
     present = page.attributes.firsts(holding).tolist()
-    wanted = {name for selectors, _ in rules for name in _NAME.findall(selectors)}
+    wanted = {name for _, names, _ in rules for name in names}
     known: dict[str, list[int]] = {}  # places of attributes, by what selectors call them
     for mark, kind in ((".", "class"), ("#", "id")):
         names_wanted = {name[1:] for name in wanted if name[0] == mark}
@@ -301,21 +310,19 @@ def _matches(page: Page, sheet: str, holding: Flags) -> Iterator[tuple[Style, li
             if present[place]:
                 for name in names_wanted.intersection(value.split()):
                     known.setdefault(mark + name, []).append(place)
-    for selectors, style in rules:
-        if known.keys().isdisjoint(_NAME.findall(selectors)) and _NAME.search(selectors):
+    for selectors, names, style in rules:
+        if names and known.keys().isdisjoint(names):
             continue
-        chosen = [
-            (parts, names)
-            for selector in selectors.split(",")
-            if known.keys() >= set(names := _NAME.findall(selector))
-            and not (_WITHOUT_SCRIPTS.search(selector) or (names and _REVEALED.search(names[-1])))
-            and 0 < len(parts := selector.replace(">", " ").split()) <= _MAX_PARTS
-        ]
-        declared = read_style(style) if chosen else {}
-        for parts, names in chosen:
-            elements = _matching(page, parts, known)
-            if (elements & holding).any() and not (names and _is_shown_elsewhere(sheet, names[-1], style)):
-                yield declared, np.flatnonzero(elements).tolist()
+        for selector in selectors.split(","):
+            parts, own = selector.replace(">", " ").split(), _NAME.findall(selector)
+            if (
+                known.keys() >= set(own)
+                and 0 < len(parts) <= _MAX_PARTS
+                and not (_WITHOUT_SCRIPTS.search(selector) or (own and _REVEALED.search(own[-1])))
+                and ((elements := _matching(page, parts, known)) & holding).any()
+                and not (own and _is_shown_elsewhere(sheet, own[-1], style))
+            ):
+                yield read_style(style), np.flatnonzero(elements).tolist()
 
 
 def _matching(page: Page, parts: list[str], known: Mapping[str, list[int]]) -> Flags:

@@ -217,8 +217,11 @@ def parse_html(html: str | bytes, encoding: str | None = None) -> etree._Element
 def with_all_text(html: bytes) -> bytes:
     """Return a document whose text the parser reads to its end, as browsers do; as a rule the very one that is given.
 
-    The document is in UTF-8. libxml2 stops at the first ``</html>``, where other documents may have been joined to the first or a broken template
+    libxml2 stops at the first ``</html>``, where other documents may have been joined to the first or a broken template
     ends too early, and takes the contents of ``noframes``, which is all that old pages of frames have, for one string.
+
+    Args:
+        html: the document in UTF-8.
     """
     end = core.find_end(html)
     if end < 0:

@@ -94,6 +94,7 @@ static PyMethodDef methods[] = {
     {"leaf_frequencies", core_leaf_frequencies, METH_VARARGS, "What their counts say of other units."},
     {"shingles", core_shingles, METH_VARARGS, "The hashes of winnow.duplicates.shingles."},
     {"name_parts", core_name_parts, METH_VARARGS, "Hashes of the parts of names."},
+    {"class_signatures", core_class_signatures, METH_VARARGS, "Checksums of values without their numbers."},
     {"hiding_rules", core_hiding_rules, METH_O, "The rules of a style sheet that may hide something."},
     {"answer_questions", core_answer_questions, METH_VARARGS, "The marks of winnow.page.attributes."},
     {"date_signs", core_date_signs, METH_VARARGS, "The signs of winnow.evidence.comment_model."},

@@ -301,6 +301,53 @@ done:
     return result;
 }
 
+/* class_signatures(data, begin: int64[d + 1], chosen: int64[k], signatures: int64[k])
+
+   Of each chosen value 1 + the checksum, with "#" for every number. */
+PyObject *core_class_signatures(PyObject *module, PyObject *arguments)
+{
+    enum { DATA, BEGIN, CHOSEN, SIGNATURES, ARRAYS };
+    static const char *const names[ARRAYS] = {"data", "begin", "chosen", "signatures"};
+    static const int sizes[ARRAYS] = {1, 8, 8, 8};
+    static const unsigned char number = '#';
+    PyObject *o[ARRAYS], *result = NULL;
+    Array arrays[ARRAYS] = {{{0}, 0, 0}};
+    Py_ssize_t i;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "OOOO", &o[DATA], &o[BEGIN], &o[CHOSEN], &o[SIGNATURES])
+        || arrays_borrow(arrays, o, sizes, names, ARRAYS, SIGNATURES) < 0) {
+        goto done;
+    }
+    if (arrays[SIGNATURES].length != arrays[CHOSEN].length
+        || !all_inside(&arrays[BEGIN], &arrays[CHOSEN], arrays[DATA].length)) {
+        PyErr_SetString(PyExc_ValueError, "values outside the data");
+        goto done;
+    }
+    for (i = 0; i < arrays[CHOSEN].length; i++) {
+        const int64_t *bounds = ITEMS(arrays[BEGIN], int64_t) + ITEMS(arrays[CHOSEN], int64_t)[i];
+        const unsigned char *data = ITEMS(arrays[DATA], unsigned char), *at = data + bounds[0], *end = data + bounds[1];
+        uint32_t checksum = 0;
+        while (at < end) {
+            const unsigned char *begin = at;
+            while (at < end && !(*at >= '0' && *at <= '9')) {
+                at++;
+            }
+            checksum = core_crc32(checksum, begin, at);
+            if (at < end) {
+                checksum = core_crc32(checksum, &number, &number + 1);
+            }
+            while (at < end && *at >= '0' && *at <= '9') {
+                at++;
+            }
+        }
+        ITEMS(arrays[SIGNATURES], int64_t)[i] = 1 + (int64_t)checksum;
+    }
+    result = Py_NewRef(Py_None);
+done:
+    arrays_release(arrays, ARRAYS);
+    return result;
+}
+
 /* ---- Features by tables of log-odds */
 
 /* Write total, mean, lowest and highest log-odds of the words of each block; 0, or -1 where words or blocks are none. */
