@@ -22,7 +22,7 @@ import numpy as np
 
 import winnow
 from benchmarks.shared.common import parser_of, say, table, write_json
-from benchmarks.shared.peers import peers
+from benchmarks.shared.peers import peers, trafilatura_recall_text
 from winnow.evidence import site_counts
 from winnow.page.tags import tag_set
 from winnow.page.text import WORD
@@ -43,6 +43,8 @@ from winnow.training.site_evidence import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from winnow import Cleaned
     from winnow.evidence.site_counts import Evidence
@@ -71,6 +73,8 @@ def main() -> None:  # noqa: C901
     options = parser.parse_args()
     default = winnow.load_model(options.model)
     others = peers() if options.peers else {}
+    if "trafilatura" in others:
+        others["trafilatura, recall"] = trafilatura_recall_text
     f1: dict[str, dict[str, list[tuple[float, float, float]]]] = defaultdict(lambda: defaultdict(list))
     holes: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     try:
@@ -89,7 +93,8 @@ def main() -> None:  # noqa: C901
                 page = counted.pages[index]
                 texts = page.block_texts()
                 words = {letter: Counter[str]() for letter in (CONTENT, COMMENTS, MAYBE)}
-                for letter, text in zip(pages[name].of_blocks(texts), texts, strict=True):
+                letters = pages[name].of_blocks(texts)
+                for letter, text in zip(letters, texts, strict=True):
                     words.get(letter, Counter()).update(WORD.findall(text.lower()))
                 if words[CONTENT].total() < 4:
                     continue
@@ -99,7 +104,7 @@ def main() -> None:  # noqa: C901
                     results[f"{seen} pages counted"] = winnow.clean(page, model=model, site=counts)
                 for key, cleaned in results.items():
                     f1[key][site.name].append(_scores(cleaned.text, words))
-                    cut, kept = _holes(cleaned)
+                    cut, kept = _holes(cleaned, np.array([letter == CONTENT for letter in letters]))
                     holes[key][0] += cut
                     holes[key][1] += kept
                 if others:
@@ -148,8 +153,8 @@ def _scores(text: str, words: dict[str, Counter[str]]) -> tuple[float, float, fl
     return precision, recall, 2 * precision * recall / max(precision + recall, 1e-9)
 
 
-def _holes(cleaned: Cleaned) -> tuple[int, int]:
-    """Blocks cut inside structures of which most is kept; and blocks kept."""
+def _holes(cleaned: Cleaned, content: NDArray[np.bool_]) -> tuple[int, int]:
+    """Blocks of content (bool[m]) cut inside structures of which most is kept; and blocks kept."""
     draft = cleaned.decided
     if draft is None:
         return 0, 0
@@ -159,7 +164,7 @@ def _holes(cleaned: Cleaned) -> tuple[int, int]:
     whole, inside = prefix_sums(draft.lengths), prefix_sums(draft.lengths * kept)
     mostly = (inside[end] - inside[begin] >= _WHOLE * (whole[end] - whole[begin])) & (end - begin > 1)
     cover = np.bincount(begin[mostly], minlength=page.m + 1) - np.bincount(end[mostly], minlength=page.m + 1)
-    return int(((np.cumsum(cover)[:-1] > 0) & ~kept).sum()), int(kept.sum())
+    return int(((np.cumsum(cover)[:-1] > 0) & content & ~kept).sum()), int(kept.sum())
 
 
 def _row(

@@ -38,6 +38,13 @@ def trafilatura_precision_text(html: bytes) -> str:
     return trafilatura.extract(decode(html), favor_precision=True, include_comments=False) or ""
 
 
+def trafilatura_recall_text(html: bytes) -> str:
+    """Extract with trafilatura, in doubt more."""
+    import trafilatura  # noqa: PLC0415  (optional)
+
+    return trafilatura.extract(decode(html), favor_recall=True) or ""
+
+
 def resiliparse_text(html: bytes) -> str:
     """Extract with resiliparse, main content only."""
     from resiliparse.extract.html2text import extract_plain_text  # noqa: PLC0415  (optional)

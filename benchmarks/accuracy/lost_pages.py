@@ -1,0 +1,59 @@
+"""Pages that lose much of their text to the counts of their sites, to be looked at one by one.
+
+    python -m benchmarks.accuracy.lost_pages SITES_DIR [--models FOLDS] [--least 0.4] [--out lost.jsonl]
+
+Every page is cleaned alone, and with up to 100 other pages of its site counted.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import winnow
+from benchmarks.shared.common import parser_of, say, write_json
+from winnow.page.text import WORD
+from winnow.site import PageCounts
+from winnow.training.evaluation import models_of_folds
+from winnow.training.site_evidence import SEEN, SitePages
+from winnow.training.sites import find_sites
+
+_MIN_WORDS = 10  # of a page alone
+
+
+def main() -> None:
+    """Measure, print, and write what was lost."""
+    parser = parser_of(__doc__ or "")
+    parser.add_argument("sites", type=Path, metavar="SITES_DIR", help="folder with one folder a site")
+    parser.add_argument("--models", type=Path, metavar="FOLDS", help="models as `winnow train --folds` writes them")
+    parser.add_argument("--least", type=float, default=0.4, help="share of its words that a page loses (%(default)s)")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="JSON lines with both texts of each such page")
+    options = parser.parse_args()
+    default, lost, pages = winnow.load_model(), [], 0
+    try:
+        model_of = models_of_folds(options.models) if options.models else lambda _: default
+        for site in find_sites(options.sites):
+            model, random, before = model_of(site.name), np.random.default_rng(0), len(lost)
+            files = [(file.relative_to(site.folder).as_posix(), file, site.url(file)) for file in site.files]
+            counted = SitePages(files, model)
+            for index, (name, page) in enumerate(zip(counted.names, counted.pages, strict=True)):
+                counts = PageCounts(*counted.counts(index, max(SEEN), random))
+                alone, text = (winnow.clean(page, model=model, site=site).text for site in (None, counts))
+                words, left = len(WORD.findall(alone)), len(WORD.findall(text))
+                if words >= _MIN_WORDS and left < (1 - options.least) * words:
+                    lost.append({"site": site.name, "page": name, "alone": alone, "counted": text})
+            pages += len(counted.names)
+            say(f"{site.name}: {len(lost) - before} of {len(counted.names)}")
+        if options.out:
+            options.out.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in lost), "utf-8")
+    except (OSError, ValueError) as error:
+        sys.exit(str(error))
+    print(f"{len(lost)} of {pages} pages lose {options.least:.0%} of their words or more")
+    write_json(options, {"pages": pages, "lost": len(lost)})
+
+
+if __name__ == "__main__":
+    main()
