@@ -8,8 +8,9 @@ right (a last change on the day of publication is left out). Each extractor read
 readers see, addresses and pictures are left.
 GOLD may be a folder of pages, too; then PAGES_DIR is left out.
 
-Precision is over what an extractor answers, recall over what is right. A date is right if the day is, a name if its
-words are all in the other or the reverse, a headline if nine words of ten are the same, a language by its first part.
+Precision is over what an extractor answers, recall over what is right. A date is right if the day or the moment is, a
+name if its words are all in the other or the reverse, a headline if nine words of ten are the same, a language by its
+first part.
 Milliseconds are processor time per page, the parse included.
 """
 
@@ -18,6 +19,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, defaultdict
+from datetime import datetime
 from time import thread_time
 from typing import TYPE_CHECKING, Any, Final
 
@@ -161,7 +163,8 @@ def compare(fact: str, found: Any, right: Any) -> tuple[int, int, int]:
 
 def _is_same(fact: str, one: str, other: str) -> bool:
     if fact in {"published", "modified"}:
-        return one[:10] == other[:10]
+        moments = [datetime.fromisoformat(text) for text in (one, other)]
+        return one[:10] == other[:10] or (all(moment.tzinfo for moment in moments) and moments[0] == moments[1])
     if fact == "language":
         return re.split("[-_]", one.lower())[0] == re.split("[-_]", other.lower())[0]
     if fact == "image":

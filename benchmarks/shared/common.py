@@ -96,7 +96,7 @@ def _html_of(page: GoldPage, folder: Path) -> bytes:
 
 def html_files(folder: Path, sample: int | None = None) -> list[Path]:
     """Return the HTML files below a folder, or some of them, evenly spread. Ends the program where there are none."""
-    files = sorted(file for file in folder.rglob("*") if file.suffix.lower() in _SUFFIXES)
+    files = sorted(file for file in folder.rglob("*") if file.suffix.lower() in _SUFFIXES and file.is_file())
     return spread(files, sample) or sys.exit(f"no HTML files in {folder}")
 
 

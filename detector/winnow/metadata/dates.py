@@ -63,24 +63,27 @@ _MONTHS: Final = {
     for number, names in enumerate(re.split(r"\n(?=\S)", _MONTH_NAMES.strip()), 1)
     for name in names.split()
 }
-_YEAR: Final = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_END: Final = r"(?!\d(?!\d?:\d\d))"  # of a year: "May 17, 20249:53 AM"
+_YEAR: Final = re.compile(rf"(?<!\d)(?:19|20)\d\d{_END}")
 # Linear: each is tried within the few characters around a year.
 _FORMS: Final = tuple(
     re.compile(form)
     for form in (
         r"(?<!\d)(?P<y>\d{4})\s?(?P<s>[-/.年년])\s?(?P<m>\d\d?)\s?(?:(?P=s)|[月월])\s?(?P<d>\d\d?)(?!\d)",
-        r"(?<![\d.,/-])(?P<d>\d\d?)(?P<s>[./-])\s?(?P<m>\d\d?)(?P=s)\s?(?P<y>\d{4})(?!\d)",
+        r"(?<![\d.,/-])(?P<d>\d\d?)(?P<s>[./-])\s?(?P<m>\d\d?)(?P=s)\s?(?P<y>\d{4})" + _END,
         (
             r"(?<!\d)(?P<d>\d\d?)(?:st|nd|rd|th|er|º|ª)?[.,-]?\s?(?:(?:de|of)\s|d['’])?(?P<w>[^\W\d_]{3,12})[.,-]{0,2}"
-            r"\s?(?:del?\s)?(?P<y>\d{4})(?!\d)"
+            r"\s?(?:del?\s)?(?P<y>\d{4})" + _END
         ),
-        r"(?P<w>[^\W\d_]{3,20})\.?\s(?P<d>\d\d?)(?:st|nd|rd|th)?,?\s(?:at\s\d\d?:\d\d,?\s)?(?P<y>\d{4})(?!\d)",
+        r"(?P<w>[^\W\d_]{3,20})\.?\s(?P<d>\d\d?)(?:st|nd|rd|th)?,?\s(?:at\s\d\d?:\d\d,?\s)?(?P<y>\d{4})" + _END,
         r"(?<!\d)(?P<y>\d{4})\.?\s(?P<w>[^\W\d_]{3,12})\.?\s(?P<d>\d\d?)(?!\d)",
-        r"(?<!\d)(?P<d>\d\d?)\s(?:tháng|thg)\s(?P<m>\d\d?),?\s(?:năm\s)?(?P<y>\d{4})(?!\d)",
+        r"(?<!\d)(?P<d>\d\d?)\s(?:tháng|thg)\s(?P<m>\d\d?),?\s(?:năm\s)?(?P<y>\d{4})" + _END,
     )
 )
 _SHORT_YEAR: Final = re.compile(r"(?<![\d.,/-])(\d\d?)([./])(\d\d?)\2(\d\d)(?![\d.,/-])")
-_IN_ADDRESS: Final = re.compile(r"[/_-]((?:19|20)\d{2})[/_-]?(0[1-9]|1[0-2])[/_-]?(0[1-9]|[12]\d|3[01])(?=[/_.-]|$)")
+_IN_ADDRESS: Final = re.compile(
+    r"[/_-]((?:19|20)\d{2})[/_-]?(0[1-9]|1[0-2]|/[a-z]{3}/)[/_-]?(0[1-9]|[12]\d|3[01])(?=[/_.-]|$)"
+)
 _MONTH_FIRST: Final = re.compile(r"en(?!-(?:gb|au|nz|ie|in|za|sg|hk|my))", re.IGNORECASE)
 _DIGIT: Final = re.compile(r"\d")
 _GLUED: Final = re.compile(r"^.*(?=[A-Z])")  # "Ada ByronMay 17, 2024"
@@ -143,8 +146,10 @@ def is_month(word: str) -> bool:
 
 def date_in_address(url: str) -> str | None:
     """Return the date in an address, as in ``/2024/05/17/story``; ``None`` without one."""
-    found = _IN_ADDRESS.search(url)
-    return _day(*found.groups()) if found else None
+    if not (found := _IN_ADDRESS.search(url)):
+        return None
+    month = found[2].strip("/")
+    return _day(found[1], month if month.isdecimal() else _MONTHS.get(month, 0), found[3])
 
 
 def _read(found: re.Match[str], language: str | None) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urljoin, urlsplit
 
@@ -31,7 +32,6 @@ _OPENGRAPH: Final = {
     "modified": ("article:modified_time", "og:updated_time", "article:modified", "og:article:modified_time"),
     "site_name": ("og:site_name",),
     "description": ("og:description",),
-    "canonical": ("og:url",),
     "image": ("og:image:secure_url", "og:image", "og:image:url"),
     "kind": ("og:type",),
 }
@@ -78,6 +78,17 @@ _MAX_NAMED: Final = 200
 _MIN_LANGUAGE_CHARACTERS: Final = 40
 _MAX_LANGUAGE_CHARACTERS: Final = 4_000
 _LAST_FIRST: Final = re.compile(r"^([^,]{2,40}), ([^,]{1,40})$")  # as citations have it
+_STAMP: Final = re.compile(r"20\d\d-\d\d-\d\d(?:[T ][\d:.Z+-]{5,30})?")
+_STATED_IN_SCRIPT: Final = re.compile(
+    r"""["'](?:((?:first_?|original_?)?publi(?:sh(?:ed)?|cation)_?(?:date|time|at|on)|date_?published|pub_?date)"""
+    r"""|(?:last_?)?modif(?:ied|ication)_?(?:date|time|at|on)|date_?modified|(?:last_?)?updated_?(?:date|time|at|on))"""
+    r"""\\?["']\s*:\s*\\?["']\Z""",
+    re.IGNORECASE,
+)
+_MAX_NAME_CHARACTERS: Final = 40
+_MAX_SCRIPT_CHARACTERS: Final = 4_000_000
+_MAX_SCRIPTS: Final = 300
+_MAX_DAYS: Final = 2
 _DATES: Final = frozenset({"published", "modified"})
 
 
@@ -100,7 +111,7 @@ class Metadata:
         tags: keywords.
         offers: of a product, each with ``price``, ``currency`` (ISO 4217), ``availability`` (as in schema.org:
             ``InStock``), ``sku``, ``gtin``, ``brand``, ``rating`` and ``ratings`` (how many), as far as it says them.
-        sources: where each fact was found, by its name: a key of :data:`SOURCES`, ``address`` or ``text``.
+        sources: where each fact was found, by its name: a key of :data:`SOURCES`, ``address``, ``script`` or ``text``.
     """
 
     title: str | None = None
@@ -148,11 +159,39 @@ def metadata_of(page: Page, text: str = "") -> Metadata:
         found["authors"] = people
     for name in {"canonical", "image"} & found.keys():
         found[name] = _in_full(page, found[name])
-    if "published" not in found and (date := date_in_address(page.url or found.get("canonical", ""))):
-        found["published"], sources["published"] = date, "address"
+    _add_dates(page, found, sources)
     if "language" not in found and len(text) >= _MIN_LANGUAGE_CHARACTERS and (language := _identified(text)):
         found["language"], sources["language"] = language, "text"
     return Metadata(**found, sources=sources)
+
+
+def _add_dates(page: Page, found: Facts, sources: dict[str, str]) -> None:
+    """Add the date of the address, also for one of the visible text that is far from it, then dates of scripts."""
+    date, published = date_in_address(page.url or found.get("canonical", "")), found.get("published")
+    if date and (not published or (sources["published"] == "markup" and _are_apart(date, published))):
+        found["published"], sources["published"] = date, "address"
+    if missing := _DATES - found.keys():
+        for name, value in dates_in_scripts(page).items():
+            if name in missing and (date := iso_date(value)):
+                found[name], sources[name] = date, "script"
+
+
+def dates_in_scripts(page: Page) -> dict[str, str]:
+    """Dates that the page's scripts state of it: of each kind the one that all of them name."""
+    found: dict[str, dict[str, str]] = {name: {} for name in _DATES}
+    left = _MAX_SCRIPT_CHARACTERS
+    for index in np.flatnonzero(page.tag == TAG_ID["script"])[:_MAX_SCRIPTS].tolist():
+        text = page.element(index).text or ""
+        left -= len(text)
+        for stamp in _STAMP.finditer(text) if left > 0 else ():
+            if stated := _STATED_IN_SCRIPT.search(text[max(0, stamp.start() - _MAX_NAME_CHARACTERS) : stamp.start()]):
+                found["published" if stated[1] else "modified"].setdefault(stamp[0][:10], stamp[0])
+    return {name: next(iter(dates.values())) for name, dates in found.items() if len(dates) == 1}
+
+
+def _are_apart(day: str, other: str) -> bool:
+    """Whether two dates are further apart than the time zone or a late edition has them."""
+    return abs((datetime.fromisoformat(day[:10]) - datetime.fromisoformat(other[:10])).days) > _MAX_DAYS
 
 
 def _is_weak(found: Facts) -> bool:
@@ -188,7 +227,8 @@ def _identified(text: str) -> str | None:
         import py3langid  # noqa: PLC0415  (its model takes a moment to load, and most pages say their language)
     except ImportError:
         return None
-    return str(py3langid.classify(text[:_MAX_LANGUAGE_CHARACTERS])[0])
+    language = str(py3langid.classify(text[:_MAX_LANGUAGE_CHARACTERS])[0])
+    return language if language != "zxx" else None  # no language: numbers and names
 
 
 def _metas(page: Page) -> dict[str, list[str]]:
@@ -244,6 +284,7 @@ def meta_facts(page: Page) -> Facts:
         name = {"canonical": "canonical", "image_src": "image"}.get(pairs.get("rel", "").lower())
         if name and not facts.get(name):
             facts[name] = pairs.get("href")
+    facts["canonical"] = facts.get("canonical") or _first(metas, ("og:url",))
     return facts
 
 

@@ -40,7 +40,9 @@ _JSON_LD: Final = question("type", parts=("ld+json",))
 def json_ld_facts(page: Page) -> dict[str, Any]:
     """Facts of the article, product or other thing that the page is about, then of the page and the site."""
     facts: dict[str, Any] = {}
-    for thing in sorted(_things(page), key=_rank):
+    things = sorted(_things(page), key=_rank)
+    images = {str(thing.get("@id")): address(thing) for thing in things if _kind(thing) == "ImageObject"}
+    for thing in things:
         kind = _kind(thing)
         rank = _rank(thing)
         if kind == "BreadcrumbList":
@@ -48,13 +50,13 @@ def json_ld_facts(page: Page) -> dict[str, Any]:
         elif kind in _SITES:
             facts.setdefault("site_name", plain(thing.get("name")))
         elif rank < 3:
-            for name, value in _facts_of(thing, kind).items():
+            for name, value in _facts_of(thing, kind, images).items():
                 if value and not facts.get(name):
                     facts[name] = value
     return facts
 
 
-def _facts_of(thing: dict[str, Any], kind: str) -> dict[str, Any]:
+def _facts_of(thing: dict[str, Any], kind: str, images: dict[str, Any]) -> dict[str, Any]:
     publisher = thing.get("publisher")
     return {
         "kind": kind,
@@ -65,7 +67,7 @@ def _facts_of(thing: dict[str, Any], kind: str) -> dict[str, Any]:
         "site_name": plain(publisher.get("name")) if isinstance(publisher, dict) else None,
         "language": plain(thing.get("inLanguage")) if isinstance(thing.get("inLanguage"), str) else None,
         "description": plain(thing.get("description")),
-        "image": address(thing.get("image")),
+        "image": address(thing.get("image") or thing.get("primaryImageOfPage") or thing.get("thumbnailUrl"), images),
         "tags": words(thing.get("keywords")),
         "offers": _offers(thing),
     }
@@ -101,7 +103,7 @@ def _offers(thing: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _codes(thing: dict[str, Any]) -> dict[str, Any]:
     sku = thing.get("sku")
-    gtin = next((str(thing[name]).strip() for name in _GTINS if thing.get(name)), None)
+    gtin = next((str(thing[name]).strip() for name in _GTINS if re.search(r"\d{5}", str(thing.get(name)))), None)
     return {"sku": str(sku).strip() if isinstance(sku, str | int) else None, "gtin": gtin}
 
 

@@ -43,6 +43,7 @@ _BEHIND_NAME: Final = re.compile(
     r" [–—-]+ | ?[|•·⋅@/(\[<>»] ?|[:：,]? \b(?:updated|published|posted|last|on|in|at|for|is|was|views?|mins?)\b"
     r"|,? ?\d| (?:executive|senior|staff|deputy|former|managing|associate|editor|reporter|correspondent|guest)\b"
     r"| contribut(?:or|ing)\b"
+    r"|(?<=[^\W\d_]{3})(?=(?-i:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.? \d)"
     r"|,? (?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b",
     re.IGNORECASE,
 )
@@ -162,10 +163,11 @@ def words(value: Any) -> list[str]:
     return list(dict.fromkeys(word for word in found if word))[:MAX_VALUES]
 
 
-def address(value: Any) -> str | None:
-    """Address of an image: a text, an object with a ``url``, or the first of a list."""
+def address(value: Any, named: dict[str, Any] | None = None) -> str | None:
+    """Address of an image: a text, an object with a ``url`` or the name of one that has it, or the first of a list."""
     if isinstance(value, list):
         value = value[0] if value else None
     if isinstance(value, dict):
-        value = value.get("url") or value.get("@id")
+        name = str(value.get("@id") or "")
+        value = value.get("url") or value.get("contentUrl") or (named or {}).get(name) or ("" if "#" in name else name)
     return value.strip() or None if isinstance(value, str) else None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
+from datetime import date
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final
 
@@ -109,7 +110,13 @@ def _dates(page: Page) -> list[_Date]:
         if len(label.strip(" :|·•-–—")) < 2 and block and len(lines[block - 1]) <= _MAX_LABEL:
             label = lines[block - 1]
         places.append((block, value, label, len(line) - (end - begin), at, 0.0))
+    shown: dict[int, list[date]] = {}
+    for place in places:
+        shown.setdefault(place[0], []).append(date.fromisoformat(place[1]))
     for block, value, label in _stated_dates(page, language):
+        day = date.fromisoformat(value[:10])
+        if block in shown and all(abs((day - other).days) > 1 for other in shown[block]):
+            continue  # a time element whose text says another day
         places.append((block, value, f"{label} {lines[block][:_MAX_LABEL]}", 0, 0, 0.5))
     dates: list[_Date] = []
     for block, value, label, rest, at, stated in places:
@@ -250,7 +257,7 @@ def headings(page: Page) -> list[str]:
     last_end = 0
     for index in np.flatnonzero(page.tag == TAG_ID["h1"]).tolist():
         if index >= last_end:
-            found.append(text_of(page, index))
+            found.append(text_of(page, index).rstrip("¶§ "))
             last_end = int(page.end[index])
     return [text for text in found if text]
 

@@ -29,7 +29,10 @@ _CONTAINER: Final = re.compile(
     r"MJXc-display|mjx-chtml)(?:$|\s)"
 )
 _SCRIPTS: Final = question("type", parts=("math/tex",))
-_PICTURES: Final = question("class", "src", parts=("latex", "mwe-math"))
+_PICTURES: Final = question("class", "src", parts=("latex", "mwe-math", "emoji", "smil"))
+_TEX_PICTURE: Final = re.compile("latex|mwe-math", re.IGNORECASE)
+_EMOJI: Final = re.compile(r"(?:^|[\s-])(?:tw)?(?:emoji|smil(?:ey|ie)s?)(?:$|[\s-])")
+_MAX_EMOJI: Final = 40  # characters
 _STATED: Final = ("data-latex", "data-tex", "data-formula")
 _TEX: Final = "application/x-tex"
 _STYLE: Final = re.compile(r"^\{\\(?:display|text)style (.*)\}$", re.DOTALL)
@@ -38,12 +41,15 @@ _MATH: Final = TAG_ID["math"]
 
 
 class Formula(NamedTuple):
-    """A formula in TeX, and whether it has a line of its own."""
+    """A formula in TeX, and whether it has a line of its own; or the sign that a picture stands for, an emoji."""
 
     tex: str
     is_display: bool
+    is_sign: bool = False
 
     def __str__(self) -> str:
+        if self.is_sign:
+            return self.tex
         return f"$${self.tex}$$" if self.is_display else f"${self.tex}$"
 
 
@@ -68,19 +74,23 @@ def formulas_of(page: Page) -> Formulas:
     table = page.attributes
     classes = [place for place, value in table.having(_CLASSES) if _CONTAINER.search(value)]
     scripts = table.bearers([place for place, _ in table.having(_SCRIPTS)])
-    pictures = [place for place, _ in table.having(_PICTURES)]
+    emoji = [place for place, value in table.having(_PICTURES) if _EMOJI.search(value) and "/" not in value]
+    pictures = [place for place, value in table.having(_PICTURES) if _TEX_PICTURE.search(value)]
     stated = [name for name in _STATED if table.named(name)]
     custom = [element for element, name in page.unknown_names.items() if name == "mjx-container"]
     is_math = page.tag == _MATH
-    if not (classes or scripts or pictures or stated or custom or is_math.any()):
+    if not (classes or scripts or pictures or emoji or stated or custom or is_math.any()):
         return Formulas({}, {}, np.zeros(page.n, bool))
     found = _tex_of_maths(page, np.flatnonzero(is_math).tolist())
     for name in stated:
         found |= {element: Formula(_bare(tex), False) for element, tex in page.attribute(name).items()}
-    descriptions = page.attribute("alt") if pictures else {}
+    descriptions = page.attribute("alt") if pictures or emoji else {}
     for element in table.bearers(pictures):
         if page.tag[element] == TAG_ID["img"] and (tex := _bare(descriptions.get(element, ""))):
             found[element] = Formula(tex, _is_display(page, element))
+    for element in table.bearers(emoji):
+        if page.tag[element] == TAG_ID["img"] and 0 < len(sign := descriptions.get(element, "").strip()) <= _MAX_EMOJI:
+            found[element] = Formula(sign, is_display=False, is_sign=True)
     for element in scripts:
         if page.tag[element] == TAG_ID["script"] and (tex := _bare(page.elements[element].text or "")):
             found[element] = Formula(tex, _is_display(page, element))
@@ -95,9 +105,9 @@ def _each_once(page: Page, found: dict[int, Formula], container: NDArray[np.int3
     chosen: dict[int, tuple[int, Formula]] = {}  # by container
     for element, formula in found.items():
         around = int(container[element])
-        is_display = formula.is_display or _is_display(page, around)
+        is_display = formula.is_display or (not formula.is_sign and _is_display(page, around))
         if around not in chosen or (page.tag[element] == TAG_ID["script"] and around != element):
-            chosen[around] = element, Formula(formula.tex, is_display)
+            chosen[around] = element, formula._replace(is_display=is_display)
     roots = np.unique(container[container >= 0]).tolist()
     replaced = np.zeros(page.n, bool)
     before: list[int] = []
@@ -106,7 +116,7 @@ def _each_once(page: Page, found: dict[int, Formula], container: NDArray[np.int3
         if page.tag[root] == TAG_ID["script"] and root in chosen:  # what MathJax 2 has made of it stands before it
             element, formula = chosen[root]
             while before and _follows(page, before[-1], first[element]):
-                formula = Formula(formula.tex, formula.is_display or _is_display(page, before[-1]))
+                formula = formula._replace(is_display=formula.is_display or _is_display(page, before[-1]))
                 first[element] = before[-1]
                 replaced[before[-1]] = True
                 chosen.pop(before.pop(), None)

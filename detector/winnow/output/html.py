@@ -15,7 +15,7 @@ from urllib.parse import urljoin
 import numpy as np
 
 from winnow.output.formulas import Formula, formulas_of
-from winnow.output.runs import checkboxes, shown_runs
+from winnow.output.runs import checkboxes, read_mail, shown_runs
 from winnow.output.tables import layout
 from winnow.page.tags import BLOCK_LEVEL, TAG_ID, TAG_NAMES, tag_set
 from winnow.page.tree import nearest
@@ -27,6 +27,13 @@ if TYPE_CHECKING:
 
     from winnow.output.stripping import Remains
     from winnow.page.page import Page
+
+_CALLOUT: Final = re.compile(
+    r"(?:^|\s)(?:(?:admonition|callout|alert|note|tip|hint|warning|important|caution|danger)(?:block)?|markdown-alert|"
+    r"custom-block|starlight-aside|confluence-information-macro)(?:$|\s)",
+    re.IGNORECASE,
+)
+_CALLOUTS: Final = frozenset({"div", "aside", "section", "figure"})
 
 _KEPT: Final = frozenset(
     """
@@ -81,6 +88,7 @@ _LANGUAGE_CLASS: Final = re.compile(
 NO_LANGUAGE: Final = frozenset(
     "default none text plain plaintext plain-text txt nohighlight auto code notranslate".split()  # noqa: SIM905
 )
+_HIDDEN_MAIL: Final = "/cdn-cgi/l/email-protection"  # see read_mail
 _LEVELS_ABOVE: Final = 3
 _MAX_BASE_CHARACTERS: Final = 4_000  # each address on the page begins with it
 _MAX_CLASS_CHARACTERS: Final = 1_000  # the classes of an element are read for each ``pre`` in it
@@ -116,6 +124,11 @@ def write_html(page: Page, remains: Remains, parts: Parts = EVERYTHING) -> str:
         parts: what is to be left out.
     """
     return f"<!DOCTYPE html>\n{_opening(page)}\n<body>\n{_body(page, remains, parts)}</body>\n</html>\n"
+
+
+def is_callout(name: str, classes: str) -> bool:
+    """Whether an element is a box with a note to the text, by its class."""
+    return name in _CALLOUTS and _CALLOUT.search(classes) is not None
 
 
 def write_document(title: str, paragraphs: list[str]) -> str:
@@ -278,7 +291,10 @@ class _Body:
         self.written.append(escape(run, quote=False))
 
     def formula(self, formula: Formula) -> None:
-        """Write a formula."""
+        """Write a formula, or the sign that a picture stands for."""
+        if formula.is_sign:
+            self.written.append(escape(formula.tex, quote=False))
+            return
         classes = "math display" if formula.is_display else "math"
         self.written.append(f'<span class="{classes}">{escape(formula.tex, quote=False)}</span>')
 
@@ -287,7 +303,9 @@ class _Body:
         self.written.append(f'<span class="task">{"☐" if box == "[ ]" else "☑"}</span> ')
 
     def element(self, name: str, pairs: list[tuple[str, str]], end: int, run_end: int) -> None:
-        """Open an element, or write it whole if it has no end tag."""
+        """Open an element, or write it whole if it has no end tag; a picture without an address is none."""
+        if name == "img" and not any(name in {"src", "srcset"} and value.strip() for name, value in pairs):
+            return
         border = name in BLOCK_LEVEL
         self.bordered |= border
         if name in VOID:
@@ -334,7 +352,10 @@ def _wrappers(page: Page, remains: Remains) -> NDArray[np.bool_]:
     only_child = remains.elements & wrapper[page.parent]
     wrapper[page.parent[only_child]] = _BORDERED[page.tag[only_child]]
     for index in np.flatnonzero(wrapper).tolist():
-        wrapper[index] = not any(name in {"id", "lang", "dir"} for name, _ in page.attributes[index])
+        wrapper[index] = not any(
+            name in {"id", "lang", "dir"} or (name == "class" and is_callout("div", value))
+            for name, value in page.attributes[index]
+        )
     return wrapper
 
 
@@ -408,6 +429,9 @@ def _harmless(name: str, value: str, base: str) -> str | None:
     if name in _PLAIN_ATTRIBUTES:
         return value
     if name in _ADDRESSES:
+        if _HIDDEN_MAIL in value:
+            mail = read_mail(value.partition("#")[2])
+            return f"mailto:{mail}" if mail else None
         is_safe = (value.strip() or name != "href") and is_safe_address(value, image=name in {"src", "poster"})
         return _in_full(value, base) if is_safe else None
     if name == "srcset":

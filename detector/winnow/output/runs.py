@@ -1,11 +1,13 @@
 """How each run of text is written.
 
-Numbers of lines, glyphs of formulas and buttons are not, and plain text has signs for what only markup says.
+Numbers of lines, glyphs of formulas, buttons and links that only mark a place are not, and plain text has signs for
+what only markup says.
 """
 
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -33,8 +35,13 @@ _COPYING: Final = question("class", "aria-label", "title", parts=("copy",))
 _COPIES: Final = re.compile("copy(?!right)|clipboard", re.IGNORECASE)
 _COPY_LABEL: Final = re.compile(r"copy(?: code| snippet| to clipboard)?|copied!?", re.IGNORECASE)
 _LONG_LABEL: Final = 40  # characters
-_NUMBER_CLASSES: Final = question("class", parts=("lineno", "linenum", "line-num", "blob-num", "gutter", "ln"))
-"""Every class of line numbers has one of these parts."""
+_CLASSES: Final = question("class", parts=("line", "blob-num", "gutter", "ln", "mw-editsection", "mw-cite-backlink"))
+"""Every class of numbers of lines, of lines, and of links of wikis to their own places has one of these parts."""
+_CODE_LINE: Final = re.compile(r"(?:^|[\s-])line(?:$|\s)")
+_WIKI_LINK: Final = re.compile(r"(?:^|\s)mw-(?:editsection|cite-backlink)(?:$|\s)")
+_PLACES: Final = question("href", parts=("#",))
+_MAX_SIGNS: Final = 3  # of a link that only marks a place: ¶ behind a heading, ↩ behind a footnote
+_MAX_MAIL: Final = 600  # hexadecimal digits
 
 RAISED: Final = {
     "sup": str.maketrans("0123456789+-−=()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾"),
@@ -56,7 +63,8 @@ def shown_runs(page: Page) -> list[str]:
 
     * The numbers beside lines of code are no code.
     * The glyphs of a formula are left out, see :mod:`winnow.output.formulas`.
-    * Characters that nobody sees are not written.
+    * Links that only mark a place are not written: ¶ and # of headings, ↩ and ^ of footnotes, "[edit]" of a wiki.
+    * Characters that nobody sees are not written; mail addresses that Cloudflare hides are.
     * Buttons and elements of a page's own making that touch each other are parted by a space.
     """
     changed = changed_runs(page)
@@ -71,7 +79,7 @@ def run_text(page: Page, run: int, changed: dict[int, str]) -> str:
 @once_per_page
 def changed_runs(page: Page) -> dict[int, str]:
     """Text of the runs that are not written as they stand, see :func:`shown_runs`; as a rule there are none."""
-    changed = _with_seen_characters(page) | _separated_buttons(page)
+    changed = _with_seen_characters(page) | _separated_buttons(page) | _mail_addresses(page)
     unwritten = unwritten_elements(page)
     if unwritten.any():
         changed |= dict.fromkeys(np.flatnonzero(unwritten[page.run_node]).tolist(), "")
@@ -82,13 +90,59 @@ def changed_runs(page: Page) -> dict[int, str]:
 def unwritten_elements(page: Page) -> NDArray[np.bool_]:
     """bool[n], elements that are left out of what stays: forms of a formula but one, numbers of lines and the like."""
     chosen = formulas_of(page).replaced | _PLAYERS[page.tag]
-    if any(_LINE_NUMBERS.search(value) for _, value in page.attributes.having(_NUMBER_CLASSES)):
-        classes = page.attribute("class").items()
-        chosen[_line_numbers(page, [element for element, value in classes if _LINE_NUMBERS.search(value)])] = True
+    chosen[_line_numbers(page, _of_class(page, _LINE_NUMBERS))] = True
+    chosen[_of_class(page, _WIKI_LINK)] = True
+    chosen[_signs_of_places(page)] = True
     if (page.tag == TAG_ID["pre"]).any():
         chosen[_copy_buttons(page)] = True
     unwritten: NDArray[np.bool_] = within(page, chosen) & ~(_PLAYERS[page.tag] | _PLAYED[page.tag])
     return unwritten
+
+
+def _of_class(page: Page, pattern: re.Pattern[str]) -> list[int]:
+    places = [place for place, value in page.attributes.having(_CLASSES) if pattern.search(value)]
+    return page.attributes.bearers(places) if places else []
+
+
+def is_code_line(element: etree._Element) -> bool:
+    """Whether the class of an element says that it is a line of code."""
+    return _CODE_LINE.search(element.get("class", "")) is not None
+
+
+def code_line_elements(page: Page) -> list[int]:
+    """Elements that are a line of code, see :func:`is_code_line`."""
+    return _of_class(page, _CODE_LINE)
+
+
+def _signs_of_places(page: Page) -> list[int]:
+    """Links to a place of the page that show a sign or two, and no word."""
+    links = page.attributes.bearers([place for place, _ in page.attributes.having(_PLACES)])
+    text, begin = page.text, page.run_offset
+    return [
+        link
+        for link in links
+        if page.run_end[link] == page.run_begin[link] + 1
+        and 0 < len(sign := text[begin[page.run_begin[link]] : begin[page.run_end[link]]].strip()) <= _MAX_SIGNS
+        and not any(map(str.isalnum, sign))
+    ]
+
+
+def _mail_addresses(page: Page) -> dict[int, str]:
+    """Addresses that stand in ``data-cfemail``, by the run that holds their place."""
+    found: dict[int, str] = {}
+    for element, code in page.attribute("data-cfemail").items() if page.attributes.named("data-cfemail") else ():
+        if mail := read_mail(code):
+            runs = range(page.run_begin[element], page.run_end[element])
+            found |= dict.fromkeys(runs[1:], "") | dict.fromkeys(runs[:1], mail)
+    return found
+
+
+def read_mail(code: str) -> str:
+    """Read an address that Cloudflare hides: bytes in hexadecimal, each xor the first; "" for none."""
+    with suppress(ValueError):
+        key, *address = bytes.fromhex(code[:_MAX_MAIL])
+        return bytes(key ^ byte for byte in address).decode()
+    return ""
 
 
 def _copy_buttons(page: Page) -> list[int]:
@@ -127,8 +181,9 @@ def read_runs(page: Page) -> dict[int, str]:
         if element in boxes:
             changed[end] = f"{boxes[element]} {run_text(page, end, changed).lstrip()}"
         elif begin < end <= begin + _MAX_RAISED_RUNS and name in RAISED:
-            raised = (run for run in range(begin, end) if set(run_text(page, run, changed)) <= RAISED_SIGNS)
-            changed |= {run: run_text(page, run, changed).translate(RAISED[name]) for run in raised}
+            raised = {run: run_text(page, run, changed) for run in range(begin, end)}
+            if set("".join(raised.values())) <= RAISED_SIGNS:
+                changed |= {run: text.translate(RAISED[name]) for run, text in raised.items()}
         elif begin < end and name in QUOTED and (name != "rt" or not has_parentheses(page.elements[element])):
             changed[begin] = QUOTED[name][0] + run_text(page, begin, changed)
             changed[end - 1] = run_text(page, end - 1, changed) + QUOTED[name][1]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from winnow.output.formulas import formulas_of, places_of
-from winnow.output.runs import checkboxes, unwritten_elements
+from winnow.output.runs import checkboxes, code_line_elements, unwritten_elements
 from winnow.output.tables import layout
 from winnow.page.tags import TAG_ID, UNSEEN_TEXT, tag_set
 from winnow.page.tree import nearest, prefix_sums, runs_of_blocks, sums_over_runs, within
@@ -113,10 +113,13 @@ def _is_tracking_pixel(page: Page) -> NDArray[np.bool_]:
 
 
 def _empty_lines(page: Page, elements: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """bool[n], block-level elements without text in a ``pre`` that stays: empty lines of code."""
+    """bool[n], elements of lines without text in a ``pre`` that stays: empty lines of code."""
     preformatted: NDArray[np.bool_] = (page.tag == TAG_ID["pre"]) & elements
     if preformatted.any():
-        preformatted = within(page, preformatted) & _LINES[page.tag] & (page.block_end == page.block_begin)
+        lines = _LINES[page.tag]
+        lines[code_line_elements(page)] = True
+        empty = (page.block_end == page.block_begin) & (page.run_end == page.run_begin)
+        preformatted = within(page, preformatted) & lines & empty
     return preformatted
 
 

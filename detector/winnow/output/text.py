@@ -9,7 +9,7 @@ import numpy as np
 from lxml import etree
 
 from winnow.output.formulas import places_of
-from winnow.output.runs import read_runs, run_text, unwritten_elements
+from winnow.output.runs import code_line_elements, is_code_line, read_runs, run_text, unwritten_elements
 from winnow.output.tables import table_around, table_texts
 from winnow.page.hidden import is_hidden
 from winnow.page.tags import BLOCK_LEVEL, TAG_ID, UNSEEN_TEXT, tag_set
@@ -158,10 +158,15 @@ def _joint_texts(
     left_out = prefix_sums(np.zeros(page.r, bool) if hidden is None else hidden)
     filled = np.fromiter(map(bool, texts), bool, len(texts))
     lines, cut = prefix_sums(filled), prefix_sums(filled & ~kept)
+    has_lines = np.zeros(page.n, bool)
+    if (kept & stands_in(page, CODE)).any():
+        has_lines[code_line_elements(page)] = True
+    line_count = prefix_sums(has_lines)
     last_end = 0
     for pre in np.flatnonzero(page.tag == TAG_ID["pre"]).tolist():
         begin, end = int(page.block_begin[pre]), int(page.block_end[pre])
-        if pre >= last_end and lines[end] - lines[begin] > 1 and cut[end] == cut[begin] and tables[begin] < 0:
+        is_split = lines[end] - lines[begin] > 1 or line_count[page.end[pre]] > line_count[pre]
+        if pre >= last_end and is_split and lines[end] > lines[begin] and cut[end] == cut[begin] and tables[begin] < 0:
             if left_out[page.run_end[pre]] > left_out[page.run_begin[pre]]:
                 continue
             inside = range(pre, int(page.end[pre]))
@@ -265,7 +270,9 @@ def code_lines(pre: etree._Element, skipped: Set[etree._Element] = frozenset()) 
     begins: list[int] = []  # of the elements that are open: strings written before them
     walk = etree.iterwalk(pre, events=("start", "end", "comment", "pi"))
     for event, element in walk:
-        is_line = element is not pre and element.tag in BLOCK_LEVEL and element.tag != "br"
+        is_line = element is not pre and (
+            (element.tag in BLOCK_LEVEL and element.tag != "br") or (element.tag == "span" and is_code_line(element))
+        )
         if event == "start":
             is_seen = element.tag not in UNSEEN_TEXT and element not in skipped
             if not is_seen:

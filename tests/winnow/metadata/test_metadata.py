@@ -102,6 +102,7 @@ def test_microdata_and_time_give_dates() -> None:
         ("17 مايو 2024", "2024-05-17"),
         ("2024년 5월 17일", "2024-05-17"),
         ("Ada ByronMay 17, 2024", "2024-05-17"),
+        ("May 17, 20249:53 AM UTC", "2024-05-17"),
         ("Mayor 12, 1850 visits", None),
         ("Mayor 12, 2024", None),
         ("17 พ.ค. 2567", None),
@@ -140,6 +141,8 @@ def test_the_language_tells_the_order_of_day_and_month() -> None:
         ("<p>Par Jean-Pierre Dupont, le 17 mai 2024", ("Jean-Pierre Dupont", "2024-05-17", None)),
         ("<p>投稿者: 山田太郎<p>2024年5月17日", ("山田太郎", "2024-05-17", None)),
         ("<b class=author>Di Maria</b> <time datetime=2024-05-17>2 days ago</time>", ("Di Maria", "2024-05-17", None)),
+        ("<p>By Ada ByronMay 17, 2024", ("Ada Byron", "2024-05-17", None)),
+        ("<p><time datetime=2019-09-03>May 17, 2024</time>", ("", "2024-05-17", None)),
         ("<p>By Lizzie Streit, MS, RDN | Reviewed by Bob Fry", ("Lizzie Streit", None, None)),
         ("<p class=author>Staff Writer<p>yesterday", ("", None, None)),
         ("<form><label class=author>Nombre *</label></form><p>© 2024 The News, since 1 May 2001", ("", None, None)),
@@ -215,9 +218,25 @@ def test_addresses_are_in_full_where_the_base_is_known() -> None:
     assert (found.canonical, found.image) == ("https://cdn.example/x/storm", "https://cdn.example/x/i.jpg")
 
 
-def test_a_date_in_the_address_is_the_last_resort() -> None:
+def test_the_address_corrects_far_dates_of_the_text_and_scripts_are_the_last_resort() -> None:
     assert date_in_address("https://host.example/2026/05/17/storm") == "2026-05-17"
+    assert date_in_address("https://host.example/2026/may/17/storm") == "2026-05-17"
     assert date_in_address("https://host.example/12345678/storm") is None
+    seen = "<h1>Storm</h1><p>Published <time datetime=2024-05-{}>May {}, 2024</time>"
+    for day, published in ((18, "2024-05-18"), (28, "2024-05-17")):
+        assert facts(seen.format(day, day), "https://host.example/2024/05/17/storm")["published"] == published
+    stated = 'set({"publishDate": "2024-05-17T10:00:00Z", \'modified_at\': "2024-05-19", "date": "2020-01-01"'
+    found = facts(f"<script>{stated}}})</script>")
+    assert (found["published"], found["modified"]) == ("2024-05-17T10:00:00+00:00", "2024-05-19")
+    assert found["sources"]["published"] == "script"
+    assert facts(f'<script>{stated}, "publishDate": "2024-05-18"}})</script>')["published"] is None
+
+
+def test_an_image_that_json_ld_names_is_looked_up() -> None:
+    article = {"@type": "Article", "image": {"@id": "/a#primaryimage"}}
+    image = {"@type": "ImageObject", "@id": "/a#primaryimage", "url": "/storm.jpg"}
+    for graph, address in (([article, image], "https://host.example/storm.jpg"), ([article], None)):
+        assert facts(f'<script type="application/ld+json">{json.dumps({"@graph": graph})}</script>')["image"] == address
 
 
 def test_the_language_of_the_text_is_told_where_the_page_does_not_say_it() -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from lxml import etree
 
 from winnow.output.formulas import Formula
-from winnow.output.html import NO_LANGUAGE
+from winnow.output.html import NO_LANGUAGE, is_callout
 from winnow.output.markdown.blocks import (
     CODE,
     HEADING,
@@ -28,7 +28,7 @@ from winnow.output.markdown.blocks import (
 )
 from winnow.output.markdown.escaping import write_code_span
 from winnow.output.markdown.paragraph import Line, Mark
-from winnow.output.runs import QUOTED, RAISED, has_parentheses
+from winnow.output.runs import QUOTED, RAISED, RAISED_SIGNS, has_parentheses
 from winnow.output.text import code_lines
 from winnow.page.tags import BLOCK_LEVEL, UNSEEN_TEXT
 
@@ -55,8 +55,8 @@ _WRITTEN: Final[dict[str, Callable[[str], str]]] = {
 }
 """What a ``span`` of clean HTML is in Markdown, by its class."""
 _MAX_DIGITS: Final = 9  # of the number of an item
-
-
+_MAX_CALLOUT: Final = 3_000  # characters
+_TITLE: Final = re.compile("title|heading", re.IGNORECASE)
 _LANGUAGE_CLASS: Final = re.compile(r"(?:^|\s)language-([^\s`]+)")
 
 
@@ -79,7 +79,7 @@ class Frame:
 
 @dataclass(eq=False)
 class QuoteFrame(Frame):
-    """A ``blockquote``."""
+    """A ``blockquote``, or a box with a note, whose title is bold."""
 
     def finished(self) -> list[Block]:  # noqa: D102
         return [write_quotation(self.blocks)] if self.blocks else []
@@ -200,9 +200,7 @@ class _Writer:
             self._line.text(text)
             return
         self._need_item()
-        if self._raised and not self._line.in_link and all(ord(character) in self._raised[-1] for character in text):
-            text = text.translate(self._raised[-1])
-        self._line.text(text)
+        self._line.text(text.translate(self._raised[-1]) if self._raised and not self._line.in_link else text)
 
     def _open(self, element: _Element) -> bool:
         """Begin an element; whether its contents are still to be read."""
@@ -219,7 +217,8 @@ class _Writer:
             self._code += 1
             self._line.in_code = True
         elif tag in RAISED:
-            self._raised.append(RAISED[tag])
+            signs = {sign for text in element.itertext() for sign in str(text)}
+            self._raised.append(RAISED[tag] if signs <= RAISED_SIGNS else {})
         elif tag in QUOTED and (tag != "rt" or not has_parentheses(element)):
             self._text(QUOTED[tag][0])
         elif tag == "span" and (shown := element.get("class", "")) in _WRITTEN:
@@ -274,6 +273,12 @@ class _Writer:
             frame.rows.append([])
         elif tag in _CELLS and isinstance(frame, TableFrame):
             self._frames.append(CellFrame(element))
+        elif classes := element.get("class"):
+            is_first = isinstance(frame, QuoteFrame) and not frame.blocks
+            if is_first and frame.element is not None and frame.element.tag != "blockquote" and _TITLE.search(classes):
+                self._begin(element)
+            elif not is_first and is_callout(tag, classes) and sum(map(len, element.itertext())) <= _MAX_CALLOUT:
+                self._frames.append(QuoteFrame(element))
 
     def _open_in_cell(self, element: _Element) -> bool:
         if element.tag == "pre":
@@ -308,7 +313,10 @@ class _Writer:
             self._pop()
 
     def _begin(self, element: _Element) -> None:
-        mark = Mark(_MARKS.get(element.tag, "strong"), element.get("href"), element.get("title", ""))
+        target = element.get("href")
+        if self._heading is not None and target and target.startswith("#"):
+            target = None  # a heading that leads to itself
+        mark = Mark(_MARKS.get(element.tag, "strong"), target, element.get("title", ""))
         self._marks[element] = mark
         self._line.open(mark)
 
