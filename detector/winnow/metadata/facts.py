@@ -284,7 +284,8 @@ def meta_facts(page: Page) -> Facts:
         name = {"canonical": "canonical", "image_src": "image"}.get(pairs.get("rel", "").lower())
         if name and not facts.get(name):
             facts[name] = pairs.get("href")
-    facts["canonical"] = facts.get("canonical") or _first(metas, ("og:url",))
+    linked = facts.get("canonical") or ""
+    facts["canonical"] = (linked if "://" in linked else "") or _first(metas, ("og:url",)) or linked
     return facts
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from winnow.output.formulas import Formula, formulas_of
 from winnow.output.runs import checkboxes, read_mail, shown_runs
-from winnow.output.tables import layout
+from winnow.output.tables import is_callout, layout
 from winnow.page.tags import BLOCK_LEVEL, TAG_ID, TAG_NAMES, tag_set
 from winnow.page.tree import nearest
 
@@ -27,13 +27,6 @@ if TYPE_CHECKING:
 
     from winnow.output.stripping import Remains
     from winnow.page.page import Page
-
-_CALLOUT: Final = re.compile(
-    r"(?:^|\s)(?:(?:admonition|callout|alert|note|tip|hint|warning|important|caution|danger)(?:block)?|markdown-alert|"
-    r"custom-block|starlight-aside|confluence-information-macro)(?:$|\s)",
-    re.IGNORECASE,
-)
-_CALLOUTS: Final = frozenset({"div", "aside", "section", "figure"})
 
 _KEPT: Final = frozenset(
     """
@@ -89,6 +82,7 @@ NO_LANGUAGE: Final = frozenset(
     "default none text plain plaintext plain-text txt nohighlight auto code notranslate".split()  # noqa: SIM905
 )
 _HIDDEN_MAIL: Final = "/cdn-cgi/l/email-protection"  # see read_mail
+_IS_TARGET: Final = re.compile(" (?:id|name)=")
 _LEVELS_ABOVE: Final = 3
 _MAX_BASE_CHARACTERS: Final = 4_000  # each address on the page begins with it
 _MAX_CLASS_CHARACTERS: Final = 1_000  # the classes of an element are read for each ``pre`` in it
@@ -124,11 +118,6 @@ def write_html(page: Page, remains: Remains, parts: Parts = EVERYTHING) -> str:
         parts: what is to be left out.
     """
     return f"<!DOCTYPE html>\n{_opening(page)}\n<body>\n{_body(page, remains, parts)}</body>\n</html>\n"
-
-
-def is_callout(name: str, classes: str) -> bool:
-    """Whether an element is a box with a note to the text, by its class."""
-    return name in _CALLOUTS and _CALLOUT.search(classes) is not None
 
 
 def write_document(title: str, paragraphs: list[str]) -> str:
@@ -329,6 +318,9 @@ class _Body:
 
     def _close(self) -> None:
         _, _, closing, border = self.open_elements.pop()
+        if closing == "</a>" and self.written[-1].startswith("<a ") and not _IS_TARGET.search(self.written[-1]):
+            self.written.pop()  # a link around a picture that was left out
+            return
         self._preformatted -= closing == "</pre>"
         self.written.append(f"{closing}{self._line(border)}")
         self.bordered |= border

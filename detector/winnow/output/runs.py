@@ -182,7 +182,7 @@ def read_runs(page: Page) -> dict[int, str]:
             changed[end] = f"{boxes[element]} {run_text(page, end, changed).lstrip()}"
         elif begin < end <= begin + _MAX_RAISED_RUNS and name in RAISED:
             raised = {run: run_text(page, run, changed) for run in range(begin, end)}
-            if set("".join(raised.values())) <= RAISED_SIGNS:
+            if set("".join("".join(raised.values()).split())) <= RAISED_SIGNS:
                 changed |= {run: text.translate(RAISED[name]) for run, text in raised.items()}
         elif begin < end and name in QUOTED and (name != "rt" or not has_parentheses(page.elements[element])):
             changed[begin] = QUOTED[name][0] + run_text(page, begin, changed)

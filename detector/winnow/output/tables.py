@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 
 from winnow.output.runs import unwritten_elements
-from winnow.page.tags import TAG_ID, tag_set
+from winnow.page.tags import TAG_ID, TAG_NAMES, tag_set
 from winnow.page.tree import nearest, once_per_page, prefix_sums, subtree_sums
 
 if TYPE_CHECKING:
@@ -34,6 +35,14 @@ _HEAVY: Final = tag_set(
 )
 _MAX_BLOCKS_OF_A_VALUE: Final = 2
 """A cell with more blocks of text than this holds no single value."""
+
+_CALLOUT: Final = re.compile(
+    r"(?:^|\s)(?:(?:admonition|callout|alert|note|tip|hint|warning|important|caution|danger)(?:block)?|markdown-alert|"
+    r"custom-block|starlight-aside|confluence-information-macro)(?:$|\s)",
+    re.IGNORECASE,
+)
+_MAX_ROWS_OF_A_NOTE: Final = 2
+_CALLOUTS: Final = frozenset({"div", "aside", "section", "figure"})
 
 
 @once_per_page
@@ -62,10 +71,18 @@ def layout(page: Page) -> NDArray[np.bool_]:
     data = tables & (rows_of > 1) & wide & (subtree_sums(page, tables) == 1)
     data &= nearest(page.parent, page.tag == TAG_ID["pre"]) < 0  # lines of code
     data &= np.where(heads, 2 * heavy_cells <= all_cells, heavy_cells == 0)
+    for index in np.flatnonzero(data & (rows_of == _MAX_ROWS_OF_A_NOTE)).tolist():  # DocBook: a sign, a title, a text
+        around = int(page.parent[index])
+        data[index] = not is_callout(TAG_NAMES[page.tag[around]], dict(page.attributes[around]).get("class", ""))
     for index, role in page.attribute("role").items():
         data[index] &= role.strip().lower() not in {"presentation", "none"}
     dissolved: NDArray[np.bool_] = _PARTS[page.tag] & (table_of >= 0) & ~data[owner]
     return dissolved
+
+
+def is_callout(name: str, classes: str) -> bool:
+    """Whether an element is a box with a note to the text, by its class."""
+    return name in _CALLOUTS and _CALLOUT.search(classes) is not None
 
 
 def table_around(page: Page) -> NDArray[np.int32]:

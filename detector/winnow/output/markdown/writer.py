@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from lxml import etree
 
 from winnow.output.formulas import Formula
-from winnow.output.html import NO_LANGUAGE, is_callout
+from winnow.output.html import NO_LANGUAGE
 from winnow.output.markdown.blocks import (
     CODE,
     HEADING,
@@ -29,6 +29,7 @@ from winnow.output.markdown.blocks import (
 from winnow.output.markdown.escaping import write_code_span
 from winnow.output.markdown.paragraph import Line, Mark
 from winnow.output.runs import QUOTED, RAISED, RAISED_SIGNS, has_parentheses
+from winnow.output.tables import is_callout
 from winnow.output.text import code_lines
 from winnow.page.tags import BLOCK_LEVEL, UNSEEN_TEXT
 
@@ -55,7 +56,7 @@ _WRITTEN: Final[dict[str, Callable[[str], str]]] = {
 }
 """What a ``span`` of clean HTML is in Markdown, by its class."""
 _MAX_DIGITS: Final = 9  # of the number of an item
-_MAX_CALLOUT: Final = 3_000  # characters
+_MAX_CALLOUT: Final = 2_000  # characters
 _TITLE: Final = re.compile("title|heading", re.IGNORECASE)
 _LANGUAGE_CLASS: Final = re.compile(r"(?:^|\s)language-([^\s`]+)")
 
@@ -217,7 +218,7 @@ class _Writer:
             self._code += 1
             self._line.in_code = True
         elif tag in RAISED:
-            signs = {sign for text in element.itertext() for sign in str(text)}
+            signs = {sign for text in element.itertext() for sign in str(text) if not sign.isspace()}
             self._raised.append(RAISED[tag] if signs <= RAISED_SIGNS else {})
         elif tag in QUOTED and (tag != "rt" or not has_parentheses(element)):
             self._text(QUOTED[tag][0])
@@ -277,7 +278,7 @@ class _Writer:
             is_first = isinstance(frame, QuoteFrame) and not frame.blocks
             if is_first and frame.element is not None and frame.element.tag != "blockquote" and _TITLE.search(classes):
                 self._begin(element)
-            elif not is_first and is_callout(tag, classes) and sum(map(len, element.itertext())) <= _MAX_CALLOUT:
+            elif not is_first and is_callout(tag, classes) and _is_short(element):
                 self._frames.append(QuoteFrame(element))
 
     def _open_in_cell(self, element: _Element) -> bool:
@@ -397,6 +398,12 @@ class _Writer:
         else:
             for block in frame.finished():
                 self._add(block)
+
+
+def _is_short(element: _Element) -> bool:
+    """Whether an element is no part of a page with a heading of its own, or too long to be a note."""
+    is_part = any(True for _ in element.iter("h1", "h2", "h3"))
+    return not is_part and sum(map(len, element.itertext())) <= _MAX_CALLOUT
 
 
 def _number(value: str | None, otherwise: int) -> int:
