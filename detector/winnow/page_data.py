@@ -1,7 +1,7 @@
 """The story of a page whose elements hold next to nothing, since its scripts write it: from the JSON it comes with.
 
-Read are JSON-LD, scripts of JSON (Next.js, Nuxt, Gatsby), scripts that set ``window.__INITIAL_STATE__`` and its like,
-and what Discourse has in ``data-preloaded``. No script is run.
+Read are JSON-LD, scripts of JSON (Next.js, Nuxt, Gatsby), what React's server components push, scripts that set
+``window.__INITIAL_STATE__`` and its like, and what Discourse has in ``data-preloaded``. No script is run.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ _TITLES: Final = ("headline", "title", "name")
 _STATE: Final = re.compile(
     r"(?:window|self|globalThis)\s*\.\s*(?:__\w{1,60}__|\w{0,40}(?:STATE|DATA|Data|State)\w{0,20})\s*=\s*(?=[\[{])"
 )
+_PUSH: Final = re.compile(r"self\.__next_f\.push\(\[1,(?=\")")
+_ROW: Final = re.compile(rb"[0-9a-f]{1,8}:(?:T([0-9a-f]{1,8}),|[A-Z]{0,2}(?=.))", re.DOTALL)
 _JSON_TYPES: Final = frozenset({"application/json", "application/ld+json"})
 _MAX_CHARACTERS: Final = 8_000_000
 _MAX_VALUES: Final = 200_000
@@ -77,11 +79,30 @@ def _documents(root: etree._Element) -> Iterator[Any]:
             yield from _things(_loaded(text))
         elif "type" not in script.attrib or "javascript" in script.get("type", ""):
             states.append(text)
+    if flight := "".join(part for state in states for part in _parts_of_flight(state)):
+        yield list(_rows_of_flight(flight.encode()))
     yield from (_loaded(element.get("data-preloaded", "")) for element in root.iterfind(".//*[@data-preloaded]"))
     for state in states:
         for number, found in enumerate(_STATE.finditer(state)):
             if number < _MAX_STATES:
                 yield _loaded(state[found.end() :])
+
+
+def _parts_of_flight(script: str) -> Iterator[str]:
+    """The strings that a script of React's server components pushes."""
+    for found in _PUSH.finditer(script):
+        if isinstance(part := _loaded(script[found.end() :]), str):
+            yield part
+
+
+def _rows_of_flight(data: bytes) -> Iterator[Any]:
+    """Values of the rows of React's server components: ``1a:["$", ...]``, or ``1a:T4d2,`` and so many bytes of text."""
+    at = 0
+    while row := _ROW.match(data, at):
+        end = row.end() + int(row[1], 16) if row[1] else (data.find(b"\n", row.end()) + 1 or len(data))
+        text = data[row.end() : end].decode(errors="replace")
+        yield {"text": text} if row[1] else _loaded(text)
+        at = end
 
 
 def _things(document: Any) -> Iterator[Any]:

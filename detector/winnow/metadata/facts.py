@@ -325,12 +325,15 @@ def _stated_headline(page: Page, declared: str, site: str) -> str | None:
     """The ``h1`` with most words in common with what is declared, half of its own at least, or the only one."""
     words = set(declared.lower().split())
     stated = [text for text in headings(page) if _squeezed(text) != _squeezed(site)]
-    best, shared = None, 0
+    parts = _BETWEEN_PARTS.split(page.title)
+    if len(parts) > 2 and _squeezed(parts[-1]) in map(_squeezed, stated):  # "Storm - Handbook", h1: "Handbook"
+        stated = [text for text in headings(page, "h1", "h2") if _squeezed(text) == _squeezed(parts[0])] or stated
+    best, shared = None, (0, 0)
     for text in stated:
         own = set(text.lower().split())
         common = len(own & words)
-        if common > shared and 2 * common >= len(own):
-            best, shared = text, common
+        if (common, len(text)) > shared and 0 < 2 * common >= len(own):
+            best, shared = text, (common, len(text))
     if best is None and len(stated) == 1 and len(own := set(stated[0].lower().split())) > 1:
         return stated[0] if own & (words | set(page.title.lower().split())) else None
     return best

@@ -251,11 +251,11 @@ def heading_block(page: Page) -> int | None:
     return best
 
 
-def headings(page: Page) -> list[str]:
-    """Text of each ``h1`` that is in no other one."""
+def headings(page: Page, *names: str) -> list[str]:
+    """Text of each ``h1``, or heading of other levels, that is in no other one."""
     found: list[str] = []
     last_end = 0
-    for index in np.flatnonzero(page.tag == TAG_ID["h1"]).tolist():
+    for index in np.flatnonzero(np.isin(page.tag, [TAG_ID[name] for name in names or ("h1",)])).tolist():
         if index >= last_end:
             found.append(text_of(page, index).rstrip("¶§ "))
             last_end = int(page.end[index])

@@ -82,6 +82,8 @@ NO_LANGUAGE: Final = frozenset(
     "default none text plain plaintext plain-text txt nohighlight auto code notranslate".split()  # noqa: SIM905
 )
 _HIDDEN_MAIL: Final = "/cdn-cgi/l/email-protection"  # see read_mail
+_HAS_SOURCE: Final = re.compile(r""" src(?:set)?="\s*[^\s"]""")
+_POST: Final = re.compile(r"(?:^|\s)(?:messageText|postcontent)(?:$|\s)")  # of a forum, which quotes nobody
 _IS_TARGET: Final = re.compile(" (?:id|name)=")
 _LEVELS_ABOVE: Final = 3
 _MAX_BASE_CHARACTERS: Final = 4_000  # each address on the page begins with it
@@ -211,6 +213,9 @@ def _body(page: Page, remains: Remains, parts: Parts) -> str:
 def _names(page: Page, elements: NDArray[np.intp], parts: Parts) -> list[str]:
     """Name to write for each element; "" for one whose contents stand without it."""
     names = [OUTPUT_NAME[tag] for tag in page.tag[elements].tolist()]
+    for place in np.flatnonzero(page.tag[elements] == TAG_ID["blockquote"]).tolist():
+        if _POST.search(dict(page.attributes[int(elements[place])]).get("class", "")):
+            names[place] = "div"
     dissolved = layout(page)[elements] if (page.tag == TAG_ID["table"]).any() else np.zeros(len(elements), bool)
     for place in np.flatnonzero(dissolved).tolist():
         names[place] = "div"
@@ -293,15 +298,15 @@ class _Body:
 
     def element(self, name: str, pairs: list[tuple[str, str]], end: int, run_end: int) -> None:
         """Open an element, or write it whole if it has no end tag; a picture without an address is none."""
-        if name == "img" and not any(name in {"src", "srcset"} and value.strip() for name, value in pairs):
+        attributes, border = _write_attributes(pairs, self._base), name in BLOCK_LEVEL
+        if name == "img" and not _HAS_SOURCE.search(attributes):
             return
-        border = name in BLOCK_LEVEL
         self.bordered |= border
         if name in VOID:
-            self.written.append(f"<{name}{_write_attributes(pairs, self._base)}>{self._line(border)}")
+            self.written.append(f"<{name}{attributes}>{self._line(border)}")
         elif len(self.open_elements) < MAX_NESTING:
             self._preformatted += name == "pre"
-            self.written.append(f"<{name}{_write_attributes(pairs, self._base)}>")
+            self.written.append(f"<{name}{attributes}>")
             self.open_elements.append((end, run_end, f"</{name}>", border))
         elif border:
             self.written.append("<br>\n")
@@ -424,7 +429,7 @@ def _harmless(name: str, value: str, base: str) -> str | None:
         if _HIDDEN_MAIL in value:
             mail = read_mail(value.partition("#")[2])
             return f"mailto:{mail}" if mail else None
-        is_safe = (value.strip() or name != "href") and is_safe_address(value, image=name in {"src", "poster"})
+        is_safe = value.strip() and is_safe_address(value, image=name in {"src", "poster"})
         return _in_full(value, base) if is_safe else None
     if name == "srcset":
         return _set_in_full(value, base) if all(map(is_safe_address, value.split(","))) else None

@@ -120,7 +120,9 @@ def table_texts(page: Page, tables: Iterable[int], texts: list[str], kept: NDArr
         of_row = [np.searchsorted(page.parent[cells], rows, side).tolist() for side in ("left", "right")]
         first, behind = (places[cells].tolist() for places in (page.block_begin, page.block_end))
         spans = [(span(columns.get(cell)), span(reach.get(cell))) for cell in cells.tolist()]
-        placed = grid([(cell, *spans[cell]) for cell in range(begin, end)] for begin, end in zip(*of_row, strict=True))
+        placed = without_empty_columns(
+            grid([(cell, *spans[cell]) for cell in range(begin, end)] for begin, end in zip(*of_row, strict=True))
+        )
         stays = wanted[page.block_end[rows]] > wanted[page.block_begin[rows]]
         for row_stays, row in zip(stays.tolist(), placed, strict=True):
             if row_stays:
@@ -151,6 +153,15 @@ def span(value: str | None) -> int:
     """Read a ``rowspan`` or ``colspan``; 1 for what is none."""
     text = (value or "").strip()
     return min(max(int(text), 1), MAX_COLUMNS) if text.isascii() and text.isdigit() and len(text) < 10 else 1
+
+
+def without_empty_columns(rows: Iterable[list[Contents | None]]) -> list[list[Contents | None]]:
+    """Rows without the columns in which no cell begins, as pages have them that are laid out by spans."""
+    placed = list(rows)
+    begun = {column for row in placed for column, cell in enumerate(row) if cell is not None}
+    if len(begun) == max(map(len, placed), default=0):
+        return placed
+    return [[cell for column, cell in enumerate(row) if column in begun] for row in placed]
 
 
 def grid(rows: Iterable[Iterable[tuple[Contents, int, int]]]) -> Iterator[list[Contents | None]]:

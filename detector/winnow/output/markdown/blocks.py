@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Self
 
-from winnow.output.tables import MAX_PLACES, grid, span
+from winnow.output.tables import MAX_PLACES, grid, span, without_empty_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -133,7 +133,7 @@ class Cell:
 
 def write_table(rows: list[list[Cell]]) -> list[Block]:
     """Write rows of cells as a table; nothing where there is no text."""
-    placed = list(grid([(cell, cell.columns, cell.rows) for cell in row] for row in rows if row))
+    placed = without_empty_columns(grid([(cell, cell.columns, cell.rows) for cell in row] for row in rows if row))
     if not any(cell.text for row in placed for cell in row if cell):
         return []
     width = max(map(len, placed))

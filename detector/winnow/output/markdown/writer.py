@@ -58,7 +58,7 @@ _WRITTEN: Final[dict[str, Callable[[str], str]]] = {
 _MAX_DIGITS: Final = 9  # of the number of an item
 _MAX_CALLOUT: Final = 2_000  # characters
 _TITLE: Final = re.compile("title|heading", re.IGNORECASE)
-_LANGUAGE_CLASS: Final = re.compile(r"(?:^|\s)language-([^\s`]+)")
+_LANGUAGE_CLASS: Final = re.compile(r"(?:^|\s)language-\.?([^\s`.][^\s`]*)")
 
 
 @dataclass(eq=False)
