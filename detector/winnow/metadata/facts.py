@@ -328,12 +328,12 @@ def _stated_headline(page: Page, declared: str, site: str) -> str | None:
     parts = _BETWEEN_PARTS.split(page.title)
     if len(parts) > 2 and _squeezed(parts[-1]) in map(_squeezed, stated):  # "Storm - Handbook", h1: "Handbook"
         stated = [text for text in headings(page, "h1", "h2") if _squeezed(text) == _squeezed(parts[0])] or stated
-    best, shared = None, (0, 0)
+    best, most = None, (0, 0.0, 0)
     for text in stated:
         own = set(text.lower().split())
         common = len(own & words)
-        if (common, len(text)) > shared and 0 < 2 * common >= len(own):
-            best, shared = text, (common, len(text))
+        if (alike := (common, common / max(len(own), 1), len(text))) > most and 0 < 2 * common >= len(own):
+            best, most = text, alike
     if best is None and len(stated) == 1 and len(own := set(stated[0].lower().split())) > 1:
         return stated[0] if own & (words | set(page.title.lower().split())) else None
     return best

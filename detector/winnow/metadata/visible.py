@@ -115,7 +115,7 @@ def _dates(page: Page) -> list[_Date]:
         shown.setdefault(place[0], []).append(date.fromisoformat(place[1]))
     for block, value, label in _stated_dates(page, language):
         day = date.fromisoformat(value[:10])
-        if block in shown and all(abs((day - other).days) > 1 for other in shown[block]):
+        if block in shown and not any(_is_same_day(day, other) for other in shown[block]):
             continue  # a time element whose text says another day
         places.append((block, value, f"{label} {lines[block][:_MAX_LABEL]}", 0, 0, 0.5))
     dates: list[_Date] = []
@@ -129,6 +129,11 @@ def _dates(page: Page) -> list[_Date]:
         published = score + 1.5 * is_published - 4.0 * (is_updated and not is_published)
         dates.append(_Date(value, published, score + 2.5 if is_updated else -9.0))
     return dates
+
+
+def _is_same_day(day: date, other: date) -> bool:
+    """Whether two dates are one day, of any time zone, or with day and month in either order."""
+    return abs((day - other).days) <= 1 or (day.year, day.month, day.day) == (other.year, other.day, other.month)
 
 
 def _nearness(distance: int | None) -> float:
