@@ -31,11 +31,12 @@ from scrapy.http import HtmlResponse
 from scrapy.utils.request import RequestFingerprinter
 
 from benchmarks.faults.chaos_faults import FAULTS, Clock, Fault, Setting, fail_over
-from benchmarks.faults.redis_faults import Proxy, Server
+from benchmarks.faults.redis_faults import Proxy, Server, start_cluster
 from benchmarks.shared.common import parser_of, say, table, write_json
 from benchmarks.shared.demo_pages import demo_pages
 from benchmarks.shared.sentinels import MASTER, running_sentinels
 from demo.server import DemoWeb
+from scrapy_winnow.storage.clients import blocking_client
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.evidence import HashedPage, page_id_of
@@ -129,16 +130,19 @@ def _run(
     with ExitStack() as stack:
         folder.mkdir()
         clock = Clock(folder)
-        server = stack.enter_context(Server(folder / "primary", *fault.server, environment=clock.environment))
-        replica = stack.enter_context(Server(folder / "replica", "--replicaof", "127.0.0.1", str(server.port)))
+        if fault.in_cluster:
+            server, replica, *_ = start_cluster(stack, folder, *fault.server)
+        else:
+            server = stack.enter_context(Server(folder / "primary", *fault.server, environment=clock.environment))
+            replica = stack.enter_context(Server(folder / "replica", "--replicaof", "127.0.0.1", str(server.port)))
         proxy = stack.enter_context(Proxy(server.port))
-        url = proxy.url
+        url = server.url.replace("redis", "redis+cluster") if fault.in_cluster else proxy.url
         if fault.sentinels:
             url = f"redis+sentinel://{stack.enter_context(running_sentinels(server.port, folder))[0]}/{MASTER}"
         setting = Setting(server, replica, url, proxy, clock, processes)
         still = _crawl(fault, setting, web, pages, folder, pause)
         survivor = replica if fault.mend is fail_over or fault.sentinels else server
-        counted, wrong = asyncio.run(_compared(survivor, pages, folder))
+        counted, wrong = asyncio.run(_compared(url if fault.in_cluster else survivor.url, pages, folder))
         log = "".join(file.read_text(encoding="utf-8") for file in folder.glob("*.log"))
     items = {
         json.loads(line)["url"]
@@ -220,12 +224,12 @@ def _start(
     return subprocess.Popen(command, cwd=ROOT, env={**os.environ, **setting.clock.environment})
 
 
-async def _compared(server: Server, pages: dict[str, Resource], folder: Path) -> tuple[int, int]:
-    """Pages in the counts of a server, and entries that differ from those of the same pages counted anew."""
+async def _compared(address: str, pages: dict[str, Resource], folder: Path) -> tuple[int, int]:
+    """Pages in the counts behind an address, and entries that differ from those of the same pages counted anew."""
     fingerprint = RequestFingerprinter().fingerprint
     url_of = {page_id_of(fingerprint(Request(url))): url for url in pages}
     counted, wrong = 0, 0
-    with Server(folder / "again") as again, server.client as here, again.client as there:
+    with Server(folder / "again") as again, blocking_client(address) as here, again.client as there:
         connection = Connection(again.url, timeout=10)
         counts = NodeCounts(
             connection,
@@ -238,8 +242,8 @@ async def _compared(server: Server, pages: dict[str, Resource], folder: Path) ->
         for host in sorted({str(site_of(url)) for url in pages}):
             _, nodes, guard, _ = host_keys("winnow", FINGERPRINT_VERSION, host)
             ids: Any = here.get(guard) or b""
-            for at in range(0, len(ids), 16):
-                counted += 1
+            counted += len(ids) // 16
+            for at in [*range(0, len(ids), 16), *([0] if ids else [])]:  # the first is counted when one comes after it
                 hashed = _hashed(url_of[ids[at : at + 8]], pages)
                 await counts.count(
                     *(host, ids[at : at + 8], hashed.fingerprints, hashed.contents_id, hashed.masses),

@@ -52,6 +52,7 @@ class Fault:
         kills: whether it is the worker that is killed with 9, and started again.
         keeps: whether all pages must be in the counts at the end; without, those counted must be right.
         sentinels: whether three Sentinels name the server to the crawl, and make the replica the server.
+        in_cluster: whether the server is one of a cluster of three, and the replica another.
     """
 
     strike: Callable[[Setting], object] = lambda _: None
@@ -61,6 +62,7 @@ class Fault:
     kills: bool = False
     keeps: bool = False
     sentinels: bool = False
+    in_cluster: bool = False
 
 
 class Clock:
@@ -120,6 +122,12 @@ FAULTS: Final = {
     ),
     "Redis failing over to its replica": Fault(lambda s: s.server.kill(), fail_over),
     "Redis killed -9, Sentinels fail over": Fault(lambda s: s.server.kill(), sentinels=True),
+    "a server of three in a cluster killed -9, back with its log": Fault(
+        lambda s: s.server.kill(), _restart, _LOGGED, in_cluster=True
+    ),
+    "a server of three in a cluster frozen": Fault(
+        lambda s: s.server.freeze(), lambda s: s.server.thaw(), in_cluster=True
+    ),
     "Redis's disk full": Fault(
         lambda s: s.server.fill_disk(),
         lambda s: s.server.empty_disk(),

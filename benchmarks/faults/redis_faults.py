@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING, Final, Self
 
 import redis
 
+from benchmarks.shared.cluster import share_slots
 from benchmarks.shared.ports import ReservedPort
 from scrapy_winnow.storage.embedded import server_binary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from contextlib import ExitStack
     from pathlib import Path
 
 _START_SECONDS: Final = 20.0
@@ -116,6 +118,18 @@ class Server:
         self.thaw()
         self.kill()
         self._reserved.close()
+
+
+def start_cluster(stack: ExitStack, folder: Path, *options: str) -> list[Server]:
+    """Start three servers that share the slots, each with some options; they end with the stack."""
+    buses = [stack.enter_context(ReservedPort()).number for _ in range(3)]
+    of_cluster = [("--cluster-enabled", "yes", "--cluster-port", str(bus)) for bus in buses]
+    servers = [
+        stack.enter_context(Server(folder / f"node-{number}", *its_own, *options))
+        for number, its_own in enumerate(of_cluster)
+    ]
+    share_slots([(server.port, bus) for server, bus in zip(servers, buses, strict=True)])
+    return servers
 
 
 class Proxy:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote, urlsplit
 
@@ -198,14 +197,16 @@ def _blocking_master(url: str, options: dict[str, Any]) -> Redis:
         def discover_master(self, service_name: str) -> Any:
             try:
                 return super().discover_master(service_name)  # type: ignore[no-untyped-call]
-            except MasterNotFoundError as error:
-                answers = []
+            except MasterNotFoundError:
+                answers, causes = [], []
                 for sentinel in self.sentinels:
-                    with suppress(RedisError):
+                    try:
                         answers.append(sentinel.sentinel_masters())
+                    except RedisError as cause:  # redis-py's own message does not say what it was
+                        causes.append(f"{type(cause).__name__}: {cause}")
                 if answers and not any(service_name in known for known in answers):
                     raise MasterNotFoundError(f"the Sentinels watch {[*answers[0]]}, not {service_name!r}") from None
-                raise MasterNotFoundError(_SHOWN_CLIENTS.sub("", str(error))) from None
+                raise MasterNotFoundError("; ".join(causes)) from None
 
     class Pool(SentinelConnectionPool):
         """Closes the connections to the Sentinels with its own."""

@@ -71,7 +71,7 @@ def test_scrapy_winnow_does_what_winnow_does(tmp_path: Path, capsys: pytest.Capt
 
 
 def test_the_server_is_that_of_the_project_around(tmp_path: Path, redis_url: str, prefix: str) -> None:
-    count_pages(redis_url, prefix, news=1)
+    count_pages(redis_url, prefix, news=2)
     (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = its_settings\n")
     settings = tmp_path / "its_settings.py"
     settings.write_text(f"WINNOW_REDIS_URL = {redis_url!r}\nWINNOW_REDIS_PREFIX = {prefix!r}\n")

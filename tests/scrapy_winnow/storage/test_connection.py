@@ -8,7 +8,7 @@ import re
 import signal
 import ssl
 import time
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from benchmarks.shared.sentinels import running_sentinels
 from scrapy_winnow.storage.clients import memory_advice
 from scrapy_winnow.storage.connection import Connection, problem_at_start
 from scrapy_winnow.storage.counts import NodeCounts
@@ -324,11 +325,15 @@ def certificate(tmp_path):
 
 
 @asynccontextmanager
-async def _tunnel(certificate, port):
-    """Terminate TLS in front of a server, as a managed Redis does; ends with the last of those that came."""
+async def _tunnel(port, certificate=None, tls_port=None):
+    """Terminate TLS in front of a server, as a managed Redis does; ends with the last of those that came.
+
+    Without a certificate it passes on what it gets: TLS to another port, where one is named. Yields its own port.
+    """
     passing_on = set()
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.load_cert_chain(certificate)
+    context = certificate and ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    if certificate:
+        context.load_cert_chain(certificate)
 
     async def pump(reader, writer):
         while data := await reader.read(65536):
@@ -338,19 +343,22 @@ async def _tunnel(certificate, port):
 
     async def serve(reader, writer):
         passing_on.add(asyncio.current_task())
-        upstream_reader, upstream_writer = await asyncio.open_connection("127.0.0.1", port)
+        first = await reader.read(65536)
+        to = tls_port if tls_port and first.startswith(b"\x16") else port
+        upstream_reader, upstream_writer = await asyncio.open_connection("127.0.0.1", to)
+        upstream_writer.write(first)
         await asyncio.gather(pump(reader, upstream_writer), pump(upstream_reader, writer))
         await asyncio.gather(*(each.wait_closed() for each in (upstream_writer, writer)), return_exceptions=True)
 
     async with await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context) as server:
-        yield server
+        yield server.sockets[0].getsockname()[1]
         await asyncio.gather(*passing_on)
 
 
 async def test_rediss_with_user_and_password_works_and_an_unknown_certificate_is_refused(tcp_server, certificate):
     server = tcp_server("--user", "counter", "on", ">secret", "~*", "+@all")
-    async with _tunnel(certificate, server.port) as tunnel:
-        url = f"rediss://counter:secret@127.0.0.1:{tunnel.sockets[0].getsockname()[1]}"
+    async with _tunnel(server.port, certificate) as port:
+        url = f"rediss://counter:secret@127.0.0.1:{port}"
         trusting = Connection(f"{url}?ssl_ca_certs={certificate}", timeout=20)
         assert await trusting.ping()
         await trusting.close()
@@ -382,12 +390,32 @@ def test_what_will_never_work_is_said_at_the_start_with_what_to_do(tcp_server, o
 
 
 async def test_tls_that_does_not_fit_is_said_at_the_start(tcp_server, certificate):
-    async with _tunnel(certificate, tcp_server().port) as tunnel:
-        port = tunnel.sockets[0].getsockname()[1]
+    async with _tunnel(tcp_server().port, certificate) as port:
         urls = f"redis://127.0.0.1:{port}", f"rediss://127.0.0.1:{port}"
         plain, doubting = [await asyncio.to_thread(problem_at_start, url, "winnow", 20) for url in urls]
     assert "use rediss://" in plain
     assert "ssl_ca_certs" in doubting
+
+
+async def test_sentinels_and_their_master_are_reached_by_tls(tcp_server, certificate, tmp_path):
+    master = tcp_server()
+    tcp_server("--replicaof", "127.0.0.1", str(master.port))
+    async with AsyncExitStack() as stack:
+        tls = await stack.enter_async_context(_tunnel(master.port, certificate))
+        either = await stack.enter_async_context(_tunnel(master.port, tls_port=tls))  # the Sentinels do without TLS
+        sentinels = running_sentinels(either, tmp_path)
+        hosts, _ = await asyncio.to_thread(sentinels.__enter__)
+        stack.push(sentinels)
+        ports = [int(host.rpartition(":")[2]) for host in hosts.split(",")]
+        tunnels = [await stack.enter_async_context(_tunnel(port, certificate)) for port in ports]
+        url = f"rediss+sentinel://{','.join(f'127.0.0.1:{port}' for port in tunnels)}/mymaster"
+        trusting = f"{url}?ssl_ca_certs={certificate}"
+        problems = [await asyncio.to_thread(problem_at_start, each, "winnow", 20) for each in (trusting, url)]
+        connection = Connection(trusting, timeout=20)
+        assert await connection.ping()
+        await connection.close()
+    assert problems[0] is None
+    assert "ssl_ca_certs" in problems[1]
 
 
 def test_a_server_that_does_not_answer_stops_no_crawl(port):

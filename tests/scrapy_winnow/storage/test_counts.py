@@ -146,9 +146,10 @@ async def test_hosts_and_versions_of_fingerprints_do_not_mix_and_reading_writes_
     empty = await counts.read(HOST, _nodes(1, 2))
     assert (empty.df.tolist(), empty.pages) == ([0, 0], 0)
     assert await _held(connection, counts) == (0, 0, 0)
-    await counts.count(HOST, _id(1), _nodes(1, 2))
-    seen = await counts.read(HOST, _nodes(2, 3))
-    assert (seen.df.tolist(), seen.pages, seen.counted) == ([1, 0], 1, False)
+    for page in (1, 2):
+        await counts.count(HOST, _id(page), _nodes(1, page))
+    seen = await counts.read(HOST, _nodes(1, 2, 3))
+    assert (seen.df.tolist(), seen.pages, seen.counted) == ([2, 1, 0], 2, False)
     assert (await counts.count("b.example", _id(1), _nodes(1))).pages == 1
     assert (await new_counts(version=2).count(HOST, _id(1), _nodes(1))).pages == 1
 
@@ -183,7 +184,7 @@ async def test_new_contents_replace_the_old_ones(new_counts, connection):
     assert await _held(connection, counts) == (2, 1, 1)
 
 
-STEPS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 7)), max_size=40)
+STEPS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 7)), min_size=2, max_size=40)
 
 
 @given(steps=STEPS, versions=st.lists(st.frozensets(st.integers(0, 20), max_size=8), min_size=8, max_size=8))
@@ -208,7 +209,7 @@ def test_counts_are_those_of_the_pages_as_they_came_last_in_any_order_with_any_r
     asyncio.run(crawl())
 
 
-@given(seed=st.integers(0, 2**32), budget=st.integers(4, 600), page_size=st.integers(1, 300), pages=st.integers(1, 40))
+@given(seed=st.integers(0, 2**32), budget=st.integers(4, 600), page_size=st.integers(1, 300), pages=st.integers(2, 40))
 @settings(max_examples=15)
 def test_the_counts_are_those_of_the_reference_whatever_the_budget(redis_url, seed, budget, page_size, pages):
     async def crawl() -> None:
@@ -224,7 +225,10 @@ def test_the_counts_are_those_of_the_reference_whatever_the_budget(redis_url, se
             asked = np.union1d(asked, nodes)
             reference.add(number, nodes)
             evidence = await counts.count(HOST, _id(number), nodes)
-            assert (evidence.pages, evidence.undercount) == (reference.pages, reference.undercount)
+            assert evidence.pages == reference.pages
+            if number == 0:
+                continue  # it is held, and counted with the next
+            assert evidence.undercount == reference.undercount
             assert (await _held(connection, counts))[0] == len(reference) <= budget
         read = await counts.read(HOST, asked[:2000])
         assert read.df.tolist() == reference.df(asked[:2000]).tolist()
@@ -249,7 +253,7 @@ async def test_pages_of_a_redesign_at_the_same_addresses_replace_the_old_design(
     counts = new_counts()
     for design in (1, 2):
         for number in range(15):
-            if not is_held:
+            if not is_held and number != 1:
                 await connection.run_commands([("DEL", counts.keys(HOST).contents)])
             nodes = _nodes(*range(100 * design, 100 * design + 9), 10_000 * design + number)
             masses = np.full(10, 50, np.uint8)
@@ -363,13 +367,15 @@ async def test_a_domain_with_no_end_of_hosts_gets_so_many_counted(new_counts, ca
 async def test_a_host_of_one_page_is_soon_forgotten_and_a_page_writes_no_more_than_it_changes(new_counts, connection):
     counts = new_counts(ttl=1_000_000)
     keys = counts.keys(HOST)
+    leaves = np.arange(MAX_NODES, dtype=np.uint64)
 
     async def lives() -> list[int]:
         return await connection.run_commands([("TTL", key) for key in keys])
 
-    await counts.count(HOST, _id(1), _nodes(1))
-    assert all(90_000 < life <= 100_000 for life in await lives())
-    await counts.count(HOST, _id(2), _nodes(1))
+    await counts.count(HOST, _id(1), leaves)
+    assert [life <= 86_400 for life in await lives() if life != -2] == [True]
+    assert await connection.call(lambda client: client.memory_usage(keys.contents)) < 10 * MAX_NODES
+    assert set((await counts.count(HOST, _id(2), leaves)).df.tolist()) == {2}
     assert all(life > 990_000 for life in await lives())
     await connection.run_commands([("EXPIRE", key, 960_000) for key in keys])
     await counts.count(HOST, _id(3), _nodes(1))

@@ -8,7 +8,9 @@
 --          one byte for its share of pages, 255 for all), stamp (hash of them), expected (matched text per page).
 -- KEYS[2]  hash: node fingerprint -> entry, see below; gone while the host is settled
 -- KEYS[3]  string: the 8-byte ids of the pages counted and of their contents, joined; gone while the host is settled
--- KEYS[4]  hash: id of a page -> the fingerprints that were counted of it, joined; see below
+-- KEYS[4]  hash: id of a page -> the fingerprints that were counted of it, joined; see below. The first page of a host
+--          is only held here, for a day at most, and with no other key: id -> id of its contents, fingerprints, characters
+--          of their text. The next visit counts it, so hosts without end that have a page each leave nothing.
 -- ARGV     id of the page; id of its contents; distinct fingerprints, 8 bytes each, joined; characters of the text of
 --          each, one byte each; budget of nodes; most pages to count; time to live of the host in seconds; least pages
 --          to settle after, 0 for never; fraction of pages that makes a node template; id of the page's main text, or '';
@@ -27,7 +29,7 @@ local MAX_PAGE_NODES = 10000 -- a page that holds more is not ours
 local MIN_CHANGED = 5 -- pages that make a redesign, at least
 local MAX_KNOWN = 1 / 3 -- fraction of the text of a page of another design that is known, at most
 local RENEWED = 0.95 -- fraction of its life that a key has left when it is renewed: not for every page
-local FIRST = 0.1 -- fraction of the life of a host with one page, an hour at least: traps have no end of such hosts
+local FIRST_LIFE = 86400 -- seconds that a host with one page is held at most
 local NONE = string.char(0, 0, 0, 0, 0)
 
 -- The entries of a host's hash of nodes: fingerprint (8 bytes) -> 5 bytes, numbers with the low byte first:
@@ -122,7 +124,7 @@ local function checked_state(host, nodes, guard, contents, budget)
   local state = {
     stamp = values[1], pages = count_in(values[2]), undercount = count_in(values[3]), entries = count_in(values[4]),
     checked = count_in(values[5]), is_checked = values[5] and true, version = count_in(values[6]),
-    expected = tonumber(values[7] or 0), remembered = count_in(values[8]), ids = ids or '', held = held,
+    expected = tonumber(values[7] or 0), remembered = count_in(values[8]), ids = ids or '', held = held, known = known,
   }
   local most = math.max(budget, MAX_NODES)
   local are_numbers = state.pages and state.undercount and state.entries and state.checked and state.version
@@ -280,7 +282,7 @@ local function keep_alive(life)
 end
 
 local now = redis.call('TIME')[1]
-local first_life = math.min(ttl, math.max(3600, math.floor(FIRST * ttl)))
+local first_life = math.min(ttl, FIRST_LIFE)
 local state = read_state(host, nodes, guard, contents, budget)
 local pages, undercount, entries = state.pages, state.undercount, state.entries
 local version, ids, checked, held = state.version, state.ids, state.is_checked and state.checked, state.remembered
@@ -301,48 +303,8 @@ local function start_anew()
   state.undercount = 0
 end
 
-if pages == 0 and ARGV[11] == '0' then
-  return { 4 }
-end
-if pages == 0 or state.held ~= entries or #ids ~= 16 * pages then
-  start_anew()
-end
-
--- A page is new by its address and by its contents: one page at many addresses would look like template.
-local at = place_of(ids, page_id, 1)
-local is_known, is_replaced = at ~= nil, false
-local has_changed = is_known and string.sub(ids, at + 8, at + 15) ~= contents_id
-local before = has_changed and remembered(contents, page_id)
-if before then
-  local had = split(before)
-  entries = entries - take_off(nodes, had)
-  pages, held = pages - 1, math.max(held - #had, 0)
-  ids = string.sub(ids, 1, at - 1) .. string.sub(ids, at + 16)
-  redis.call('HDEL', contents, page_id)
-  is_known, is_replaced = false, true
-end
-local fields = split(joined)
-if main_text ~= '' then
-  fields[#fields + 1] = main_text
-  joined, masses = joined .. main_text, masses .. string.char(0)
-end
-local found = look_up(nodes, fields)
-
--- Where it is not known what the page had, one that comes again with little of what the host's pages have is a sign of
--- a redesign, at the same addresses. When a third of the pages has come so, the counts are of a site that is no more.
-if has_changed and is_known and is_of_another_design(found, masses) then
-  if redis.call('HINCRBY', host, 'changed', 1) >= math.max(MIN_CHANGED, pages / 3) then
-    start_anew()
-    is_known, found = false, {}
-  end
-end
--- A main text is an entry of the table like any node: forgotten with the rarest, where the table is full.
-local is_same = place_of(ids, contents_id, 9) ~= nil
-  or main_text ~= '' and redis.call('HEXISTS', nodes, main_text) == 1
-local is_new = pages < most_pages and not is_known and not is_same
-
-local has_settled = false
-if is_new then
+-- Count what is on a page; `found` has the entries of its nodes, and gets the new ones.
+local function add_page(id, fields, joined, masses, found)
   pages = pages + 1
   local written, fresh = {}, {}
   for i, field in ipairs(fields) do
@@ -373,17 +335,79 @@ if is_new then
     undercount = math.min(undercount + 1, pages)
   end
   entries = entries + #taken / 2
+  held = remember(contents, id, joined, held, budget - entries, undercount == 0)
+end
+
+local fields = split(joined)
+local own = #fields
+if main_text ~= '' then
+  fields[own + 1] = main_text
+  joined, masses = joined .. main_text, masses .. string.char(0)
+end
+
+-- The first page of the host is the only thing held of it, see KEYS[4].
+local first_id, first = nil, ''
+if pages == 0 and state.held == 0 and ids == '' and state.known == 1 then
+  first_id, first = unpack(redis.call('HGETALL', contents))
+  first_id = #first >= 8 and #first % 9 == 8 and #first <= 9 * MAX_PAGE_NODES and first_id or nil
+end
+if first_id then
+  local size = (#first - 8) / 9
+  local had = string.sub(first, 9, 8 + 8 * size)
+  add_page(first_id, split(had), had, string.sub(first, 9 + 8 * size), {})
+  ids = first_id .. string.sub(first, 1, 8)
+  redis.call('SET', guard, ids)
+elseif pages == 0 or state.held ~= entries or #ids ~= 16 * pages then
+  if pages == 0 and ARGV[11] == '0' then
+    return { 4 }
+  end
+  start_anew()
+  redis.call('HSET', contents, page_id, contents_id .. joined .. masses)
+  redis.call('EXPIRE', contents, first_life)
+  return { 1, 1, 0, version, string.rep(encode(1, 0, 0, false), own), 0 }
+end
+
+-- A page is new by its address and by its contents: one page at many addresses would look like template.
+local at = place_of(ids, page_id, 1)
+local is_known, is_replaced = at ~= nil, false
+local has_changed = is_known and string.sub(ids, at + 8, at + 15) ~= contents_id
+local before = has_changed and remembered(contents, page_id)
+if before then
+  local had = split(before)
+  entries = entries - take_off(nodes, had)
+  pages, held = pages - 1, math.max(held - #had, 0)
+  ids = string.sub(ids, 1, at - 1) .. string.sub(ids, at + 16)
+  redis.call('HDEL', contents, page_id)
+  is_known, is_replaced = false, true
+end
+local found = look_up(nodes, fields)
+
+-- Where it is not known what the page had, one that comes again with little of what the host's pages have is a sign of
+-- a redesign, at the same addresses. When a third of the pages has come so, the counts are of a site that is no more.
+if has_changed and is_known and is_of_another_design(found, masses) then
+  if redis.call('HINCRBY', host, 'changed', 1) >= math.max(MIN_CHANGED, pages / 3) then
+    start_anew()
+    is_known, found = false, {}
+  end
+end
+-- A main text is an entry of the table like any node: forgotten with the rarest, where the table is full.
+local is_same = place_of(ids, contents_id, 9) ~= nil
+  or main_text ~= '' and redis.call('HEXISTS', nodes, main_text) == 1
+local is_new = pages < most_pages and not is_known and not is_same
+
+local has_settled = false
+if is_new then
+  add_page(page_id, fields, joined, masses, found)
   -- No more is written than has changed: a whole guard for every page would be most of what replicas get.
   if is_replaced then
     redis.call('SETRANGE', guard, at + 7, contents_id)
   else
     redis.call('SETRANGE', guard, #ids, page_id .. contents_id)
   end
-  held = remember(contents, page_id, joined, held, budget - entries, undercount == 0)
 elseif is_replaced then
   redis.call('SET', guard, ids)
 end
-local is_changed = is_new or is_replaced
+local is_changed = is_new or is_replaced or first_id
 if is_changed then
   redis.call('HSET', host, 'pages', pages, 'entries', entries, 'remembered', held, 'used', now)
   if undercount ~= state.undercount then
@@ -403,9 +427,8 @@ if keep_alive(pages > 1 and ttl or first_life) and not is_changed then
   redis.call('HSET', host, 'used', now)
 end
 
-found[#fields] = main_text == '' and found[#fields] or nil
-for i = 1, main_text == '' and #fields or #fields - 1 do
+for i = 1, own do
   found[i] = found[i] or NONE
 end
 local counted = is_replaced and 3 or is_new and 1 or 0
-return { counted, pages, undercount, version, table.concat(found), has_settled and 1 or 0 }
+return { counted, pages, undercount, version, table.concat(found, '', 1, own), has_settled and 1 or 0 }
