@@ -41,7 +41,8 @@ _NO_AUTHOR: Final = re.compile(
 )
 _BEHIND_NAME: Final = re.compile(
     r" [–—-]+ | ?[|•·⋅@/(\[<>»] ?|[:：,]? \b(?:updated|published|posted|last|on|in|at|for|is|was|views?|mins?)\b"
-    r"|,? ?\d| (?:executive|senior|staff|deputy|former|managing|associate|editor|reporter|correspondent|guest|writer|columnist)\b"
+    r"|,? ?\d| (?:executive|senior|staff|deputy|former|managing|associate|editor|reporter|correspondent|guest)\b"
+    r"| (?:writer|columnist)\b"
     r"| contribut(?:or|ing)\b"
     r"|(?<=[^\W\d_]{3})(?=(?-i:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.? \d)"
     r"|,? (?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b",

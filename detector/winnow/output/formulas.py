@@ -15,7 +15,7 @@ import numpy as np
 from lxml import etree
 
 from winnow.page.attributes import question
-from winnow.page.tags import IS_BLOCK_LEVEL, TAG_ID
+from winnow.page.tags import IS_BLOCK_LEVEL, TAG_ID, tag_set
 from winnow.page.tree import nearest, once_per_page, outermost, prefix_sums, within
 
 if TYPE_CHECKING:
@@ -23,15 +23,28 @@ if TYPE_CHECKING:
 
     from winnow.page.page import Page
 
-_CLASSES: Final = question("class", parts=("katex", "mwe-math", "mathjax", "mjx-chtml"))
+_CLASSES: Final = question(
+    "class",
+    parts=("katex", "mwe-math", "mathjax", "mjx-chtml", "math-container", "arithmatex", "math inline", "math disp"),
+)
 _CONTAINER: Final = re.compile(
     r"(?:^|\s)(?:katex(?:-display)?|mwe-math-element|MathJax(?:_Display|_Preview|_SVG|_SVG_Display|_CHTML)?|"
     r"MJXc-display|mjx-chtml)(?:$|\s)"
 )
 _SCRIPTS: Final = question("type", parts=("math/tex",))
-_PICTURES: Final = question("class", "src", parts=("latex", "mwe-math", "emoji", "smil"))
+_PICTURES: Final = question("class", "src", parts=("latex", "mwe-math", "emoji", "smil", "mathjax", "katex"))
+_RENDERER: Final = re.compile("mathjax|katex", re.IGNORECASE)
+_RAW: Final = re.compile(r"(?:^|\s)(?:math-container|arithmatex|math (?:inline|display))(?:$|\s)")
+_DOLLARS: Final = re.compile(r"""inlineMath\b.{0,60}?["']\$["']""", re.DOTALL)
+# Linear: a formula has a few hundred characters at most.
+_DELIMITED: Final = re.compile(
+    r"\\\((.{1,800}?)\\\)|(?:\\\[(.{1,800}?)\\\]|\$\$([^$]{1,800})\$\$)|(?<![\\$\w])\$(?=[^\s$])([^$]{1,800})(?<=\S)\$(?![\w$])",
+    re.DOTALL,
+)
+_CODE: Final = tag_set("pre", "code", "kbd", "samp", "tt")
 _TEX_PICTURE: Final = re.compile("latex|mwe-math", re.IGNORECASE)
 _EMOJI: Final = re.compile(r"(?:^|[\s-])(?:tw)?(?:emoji|smil(?:ey|ie)s?)(?:$|[\s-])")
+_MAX_SCRIPTS: Final = 100
 _MAX_EMOJI: Final = 40  # characters
 _STATED: Final = ("data-latex", "data-tex", "data-formula")
 _TEX: Final = "application/x-tex"
@@ -98,6 +111,40 @@ def formulas_of(page: Page) -> Formulas:
     contains = np.zeros(page.n, bool)
     contains[[*table.bearers(classes), *custom, *found]] = True
     return _each_once(page, found, outermost(page.parent, contains))
+
+
+@once_per_page
+def tex_in_text(page: Page) -> dict[int, list[str | Formula]]:
+    """Pieces of the runs that hold TeX between signs, on pages that have it rendered by a script."""
+    table = page.attributes
+    marked = table.bearers([place for place, value in table.having(_CLASSES) if _RAW.search(value)])
+    has_renderer = any(_RENDERER.search(value) and "/" in value for _, value in table.having(_PICTURES))
+    if not (marked or has_renderer):
+        return {}
+    inside = np.zeros(page.n, bool)
+    inside[marked] = True
+    inside, code = within(page, inside), within(page, _CODE[page.tag])
+    scripts = np.flatnonzero(page.tag == TAG_ID["script"])[:_MAX_SCRIPTS].tolist() if has_renderer else []
+    has_dollars = any(_DOLLARS.search(page.element(index).text or "") for index in scripts)
+    found = {}
+    for run in np.flatnonzero(page.inked & ~code[page.run_node]).tolist():
+        text = page.text[page.run_offset[run] : page.run_offset[run + 1]]
+        if "$" in text or "\\" in text:
+            pieces = _split_tex(text, has_dollars=has_dollars or bool(inside[page.run_node[run]]))
+            if len(pieces) > 1:
+                found[run] = pieces
+    return found
+
+
+def _split_tex(text: str, *, has_dollars: bool) -> list[str | Formula]:
+    pieces: list[str | Formula] = []
+    end = 0
+    for formula in _DELIMITED.finditer(text):
+        inline, display = formula[1] or (has_dollars and formula[4]), formula[2] or formula[3]
+        if tex := _bare(inline or display or ""):
+            pieces += [text[end : formula.start()], Formula(tex, is_display=not inline)]
+            end = formula.end()
+    return [*pieces, text[end:]]
 
 
 def _each_once(page: Page, found: dict[int, Formula], container: NDArray[np.int32]) -> Formulas:

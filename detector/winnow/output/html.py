@@ -15,7 +15,7 @@ from urllib.parse import urljoin
 import numpy as np
 
 from winnow.output.formulas import Formula, formulas_of
-from winnow.output.runs import checkboxes, read_mail, shown_runs
+from winnow.output.runs import checkboxes, read_mail, shown_runs, tex_runs
 from winnow.output.tables import is_callout, layout
 from winnow.page.tags import BLOCK_LEVEL, TAG_ID, TAG_NAMES, tag_set
 from winnow.page.tree import nearest
@@ -166,7 +166,7 @@ def _stated_base(page: Page) -> str:
 
 def _body(page: Page, remains: Remains, parts: Parts) -> str:
     """Write elements and runs in document order."""
-    formulas, boxes = formulas_of(page).of, checkboxes(page)
+    formulas, boxes, in_tex = formulas_of(page).of, checkboxes(page), tex_runs(page)
     unwritten = _wrappers(page, remains)
     shown = remains.runs
     if not parts.images:
@@ -193,7 +193,7 @@ def _body(page: Page, remains: Remains, parts: Parts) -> str:
     for index, name, run_begin, end, run_end in elements:
         while run < run_begin:
             body.close_before_run(run)
-            body.text(texts[run], block)
+            body.pieces(in_tex.get(run, (texts[run],)), block)
             run, block = next(runs_to_come)
         body.close_before_element(index)
         if index in formulas:
@@ -283,6 +283,14 @@ class _Body:
             self.block = block
             self.bordered = False
         self.written.append(escape(run, quote=False))
+
+    def pieces(self, pieces: Iterable[str | Formula], block: int) -> None:
+        """Write a run, in which there may be formulas."""
+        for piece in pieces:
+            if isinstance(piece, Formula):
+                self.formula(piece)
+            else:
+                self.text(piece, block)
 
     def formula(self, formula: Formula) -> None:
         """Write a formula, or the sign that a picture stands for."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from winnow.output.formulas import BEFORE, BEHIND, INSTEAD, formulas_of, places_of
+from winnow.output.formulas import BEFORE, BEHIND, INSTEAD, formulas_of, places_of, tex_in_text
 from winnow.page.attributes import question
 from winnow.page.tags import TAG_ID, TAG_NAMES, tag_set
 from winnow.page.text import UNSEEN_CHARACTERS
@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     from lxml import etree
     from numpy.typing import NDArray
 
+    from winnow.output.formulas import Formula
     from winnow.page.page import Page
 
 _LINE_NUMBERS: Final = re.compile(
     r"(?:^|\s)(?:lineno|linenos|linenodiv|linenumbers?|line-numbers?|line-num|blob-num|gutter|rouge-gutter|"
-    r"hljs-ln-numbers|hljs-ln-n|code-line-number|CodeMirror-linenumber|lntd?|ln)(?:$|\s)"
+    r"hljs-ln-numbers|hljs-ln-n|crayon-nums?|code-line-number|CodeMirror-linenumber|lntd?|ln)(?:$|\s)"
 )
 _PLAYERS: Final = tag_set("video", "audio")  # what stands in them is for readers without them
 _PLAYED: Final = tag_set("source", "track", "img", "picture")
@@ -35,7 +36,7 @@ _COPYING: Final = question("class", "aria-label", "title", parts=("copy",))
 _COPIES: Final = re.compile("copy(?!right)|clipboard", re.IGNORECASE)
 _COPY_LABEL: Final = re.compile(r"copy(?: code| snippet| to clipboard)?|copied!?", re.IGNORECASE)
 _LONG_LABEL: Final = 40  # characters
-_CLASSES: Final = question("class", parts=("line", "blob-num", "gutter", "ln", "mw-editsection", "mw-cite-backlink"))
+_CLASSES: Final = question("class", parts=("line", "-num", "gutter", "ln", "mw-editsection", "mw-cite-backlink"))
 """Every class of numbers of lines, of lines, and of links of wikis to their own places has one of these parts."""
 _CODE_LINE: Final = re.compile(r"(?:^|[\s-])line(?:$|\s)")
 _WIKI_LINK: Final = re.compile(r"(?:^|\s)mw-(?:editsection|cite-backlink)(?:$|\s)")
@@ -160,6 +161,12 @@ def _copy_buttons(page: Page) -> list[int]:
     ]
 
 
+def tex_runs(page: Page) -> dict[int, list[str | Formula]]:
+    """Pieces of the runs that hold TeX, see :func:`tex_in_text`, of those that are written as they are."""
+    changed = changed_runs(page)
+    return {run: pieces for run, pieces in tex_in_text(page).items() if run not in changed}
+
+
 @once_per_page
 def read_runs(page: Page) -> dict[int, str]:
     """Text of the runs that plain text does not have as they stand.
@@ -167,6 +174,7 @@ def read_runs(page: Page) -> dict[int, str]:
     In addition to :func:`changed_runs` it has formulas, raised digits, and signs for ``rt``, ``q`` and boxes to tick.
     """
     changed, places, marked = dict(changed_runs(page)), places_of(page).in_runs, _MARKED[page.tag]
+    changed |= {run: "".join(map(str, pieces)) for run, pieces in tex_runs(page).items()}
     for run, formulas in places.items():
         ways = {
             how: " ".join(str(formula) for at, formula in formulas if at == how) for how in (BEFORE, INSTEAD, BEHIND)

@@ -255,7 +255,7 @@ class _Writer:
             self._heading = element
         else:
             self._open_frame(element)
-        if tag in _MARKS:
+        if tag in _MARKS and next(element.iter(*_HEADINGS), None) is None:  # a heading is no bold line
             self._begin(element)
         return True
 
