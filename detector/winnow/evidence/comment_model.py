@@ -184,9 +184,7 @@ def name_bag(features: BlockFeatures) -> NDArray[np.int64]:
 
     Each is below :data:`NAMES_OF_A_PAGE`. Threads below a story and threads of forums are named alike.
     """
-    there = np.bincount(features.tokens.name % NAMES_OF_A_PAGE, minlength=NAMES_OF_A_PAGE)
-    there[_OF_COMMENTS] = 0
-    return np.flatnonzero(there)
+    return np.setdiff1d(features.tokens.name_bag(NAMES_OF_A_PAGE), _OF_COMMENTS, assume_unique=True)
 
 
 _OF_COMMENTS: Final = np.array(name_hashes("comment comments")) % NAMES_OF_A_PAGE

@@ -148,6 +148,10 @@ class Tokens:
             levels=levels[:_TABLED_LEVELS],
         )
 
+    def name_bag(self, entries: int) -> Indices:
+        """int64[...], the different names of the page, as entries of a table of so many."""
+        return np.flatnonzero(np.bincount(self.name % entries, minlength=entries))
+
 
 def _name_entries(page: Page) -> tuple[Indices, Indices]:
     """Element and table entry of each part of the names, int64[...] each, in document order."""

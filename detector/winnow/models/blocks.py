@@ -69,7 +69,7 @@ class BlockModel:
         weight[page.n :] = np.maximum(np.rint(np.sqrt(features.words)), 1)
         in_tree[: page.n] = branches
         learned = self.decision if page.m else None
-        decision = PageDecision(learned, features, scores) if learned else ExpectedF1(features.words, scores)
+        decision = PageDecision(learned, features, scores, page.url) if learned else ExpectedF1(features.words, scores)
         return Scores(templateness, weight, in_tree, np.full(units, PENALTY), decision)
 
     def content_probability(self, matrix: Matrix) -> NDArray[np.float64]:

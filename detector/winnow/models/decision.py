@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 import numpy as np
 
@@ -41,13 +41,19 @@ _PROPERTIES: Final = (
 )  # fmt: skip
 _COLUMNS: Final = [STATIC_NAMES.index(name) for name in _PROPERTIES]
 
+_ADDRESS: Final = ("slashes", "has a query", "log digits", "log length", "dashes at the end", "is the host's")
+
 KIND_INPUTS: Final = (
     *PAGE_FEATURE_NAMES,
     *(f"content: mean of {name}" for name in _PROPERTIES),
     *(f"page: mean of {name}" for name in _PROPERTIES),
     "content: share of words",
+    *(f"address: {name}" for name in _ADDRESS),
 )
-"""What the kind of page is judged by."""
+"""Numbers that the kind of page is judged by, beside the names of its elements."""
+
+NAMES: Final = 4_096
+"""Entries of the table of names of elements."""
 
 CONFIDENCE_INPUTS: Final = ("constant", "expected F1", "expected precision", "expected recall", "article", "log words")
 """What the F1 that a text will have is estimated by, linearly."""
@@ -57,37 +63,66 @@ _EPSILON: Final = 1e-4
 _CLIP: Final = 4.0
 
 
-def kind_inputs(features: BlockFeatures, templateness: Floats) -> Floats:
-    """float64[len(KIND_INPUTS)], by the features of the m blocks of a page, and float64[m] their scores."""
+class KindInputs(NamedTuple):
+    """What the kind of a page is judged by.
+
+    Attributes:
+        numbers: float64[len(KIND_INPUTS)]; NaN for those of an address that is not known.
+        names: int64[...], the different names of the page's elements, as entries of a table of :data:`NAMES`.
+    """
+
+    numbers: Floats
+    names: NDArray[np.int64]
+
+
+def kind_inputs(features: BlockFeatures, templateness: Floats, url: str | None) -> KindInputs:
+    """Describe a page by the features of its m blocks, float64[m] their scores, and its address."""
     words, properties = np.maximum(features.words, _MIN_WORDS), features.static[:, _COLUMNS].astype(np.float64)
     likely = (1 - templateness) * words
     all_likely, all_words = likely.sum(), words.sum()
     means = likely @ properties / max(all_likely, 1e-9), words @ properties / max(all_words, 1e-9)
-    return np.concatenate([features.page_features, *means, [all_likely / all_words]])
+    numbers = [features.page_features, *means, [all_likely / all_words], _address_inputs(url)]
+    return KindInputs(np.concatenate(numbers), features.tokens.name_bag(NAMES))
+
+
+def _address_inputs(url: str | None) -> Floats:
+    """float64[len(_ADDRESS)], what the path of an address looks like."""
+    if not url or "://" not in url:
+        return np.full(len(_ADDRESS), np.nan)
+    path, _, query = url.partition("://")[2].partition("/")[2].partition("#")[0].partition("?")
+    digits, end = sum(map(str.isdigit, path)), path.rstrip("/").rpartition("/")[2]
+    numbers = path.count("/"), query != "", np.log1p(digits), np.log1p(len(path)), end.count("-"), path == ""
+    return np.array(numbers, np.float64)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class KindHead:
-    """Softmax regression that says what kind of page it is, by its structure and what is content on it.
+    """Softmax regression that says what kind of page it is: by structure, content, address and names of elements.
 
     Attributes:
-        mean, scale: float64[d], what the inputs are standardised by.
-        weight: float64[d, len(KINDS)].
+        mean, scale: float64[d], what the numbers are standardised by.
+        weight: float64[d, len(KINDS)], of the numbers.
+        names: float64[NAMES, len(KINDS)], of the names.
         bias: float64[len(KINDS)].
     """
 
     mean: Floats
     scale: Floats
     weight: Floats
+    names: Floats
     bias: Floats
 
-    def probabilities(self, inputs: Floats) -> Floats:
-        """float64[..., len(KINDS)], from float64[..., d] of :func:`kind_inputs`."""
-        known = np.minimum(np.maximum((inputs - self.mean) * self.scale, -_CLIP), _CLIP)
-        logits = known @ self.weight + self.bias
-        odds = np.exp(logits - logits.max(axis=-1, keepdims=True))
-        probabilities: Floats = odds / odds.sum(axis=-1, keepdims=True)
+    def probabilities(self, inputs: KindInputs) -> Floats:
+        """float64[len(KINDS)], of a page."""
+        logits = standardise_inputs(inputs.numbers, self.mean, self.scale) @ self.weight + self.bias
+        odds = np.exp((logits := logits + self.names[inputs.names].sum(axis=0)) - logits.max())
+        probabilities: Floats = odds / odds.sum()
         return probabilities
+
+
+def standardise_inputs(numbers: Floats, mean: Floats, scale: Floats) -> Floats:
+    """Standardise float64[..., d] numbers; one that is not known is taken to be the mean."""
+    return np.nan_to_num(np.minimum(np.maximum((numbers - mean) * scale, -_CLIP), _CLIP))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -105,7 +140,8 @@ class LearnedDecision:
     def arrays(self) -> dict[str, NDArray[np.generic]]:
         """What was learned, as it is stored."""
         kinds = {f"kind {name}": getattr(self.kinds, name) for name in ("mean", "scale", "weight", "bias")}
-        return {name: array.astype(np.float32) for name, array in (kinds | {"confidence": self.confidence}).items()}
+        arrays = {name: array.astype(np.float32) for name, array in (kinds | {"confidence": self.confidence}).items()}
+        return arrays | {"kind names": self.kinds.names.astype(np.float16)}
 
     @classmethod
     def stored(cls, arrays: Arrays) -> Self:
@@ -115,7 +151,7 @@ class LearnedDecision:
             ModelError: a part is missing or damaged.
         """
         d, kinds = len(KIND_INPUTS), len(KINDS)
-        shapes = {"mean": (d,), "scale": (d,), "weight": (d, kinds), "bias": (kinds,)}
+        shapes = {"mean": (d,), "scale": (d,), "weight": (d, kinds), "names": (NAMES, kinds), "bias": (kinds,)}
         head = KindHead(*(required_array(arrays, f"kind {name}", shape) for name, shape in shapes.items()))
         return cls(head, required_array(arrays, "confidence", (len(CONFIDENCE_INPUTS),)))
 
@@ -128,16 +164,18 @@ class PageDecision:
         learned: what was learned.
         features: of the page's blocks.
         templateness: float64[m], the model's scores of the blocks.
+        url: of the page, where it is known.
     """
 
     learned: LearnedDecision
     features: BlockFeatures
     templateness: Floats
+    url: str | None
 
     @cached_property
     def kinds(self) -> Floats:
         """float64[len(KINDS)], probabilities of the kinds of page."""
-        return self.learned.kinds.probabilities(kind_inputs(self.features, self.templateness))
+        return self.learned.kinds.probabilities(kind_inputs(self.features, self.templateness, self.url))
 
     @cached_property
     def threshold(self) -> float:

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_matrix, hstack
 from sklearn.linear_model import LogisticRegression
 
 from winnow.cleaning import clean
@@ -15,10 +16,13 @@ from winnow.models.decision import (
     ARTICLE,
     CONFIDENCE_INPUTS,
     KINDS,
+    NAMES,
     KindHead,
+    KindInputs,
     LearnedDecision,
     PageDecision,
     kind_inputs,
+    standardise_inputs,
 )
 from winnow.training.evaluation import page_accuracy
 from winnow.training.gold import parse_with_copy
@@ -33,7 +37,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _STRENGTH: Final = 0.1  # inverse of the regularisation of kinds
-_CLIP: Final = 4.0
+_OF_A_NAME: Final = 0.6  # what a name counts, where numbers have a standard deviation of 1
 UNTAUGHT: Final = np.zeros(len(CONFIDENCE_INPUTS))
 """Weights of a confidence that has not been learned."""
 
@@ -44,39 +48,47 @@ class PageOfKind(NamedTuple):
     Attributes:
         collection: of the page.
         kind: index of the kind of page; of pages without a type that of articles.
-        inputs: float64[d], what the kind of page is judged by.
+        inputs: what the kind of page is judged by.
     """
 
     collection: str
     kind: int
-    inputs: Floats
+    inputs: KindInputs
 
 
 def pages_of_kind(example: GoldExample, model: BlockModel) -> list[PageOfKind]:
     """Look at a gold page and its copy in another style; pages without text and pages above the caps give nothing."""
     kind = KINDS.index(example.gold.page_type) if example.gold.page_type in KINDS else ARTICLE
     pages = [page for page in parse_with_copy(example) if page.m]
-    inputs = [kind_inputs(features_of(page), model.score(page).templateness[page.n :]) for page in pages]
+    inputs = [kind_inputs(features_of(page), model.score(page).templateness[page.n :], page.url) for page in pages]
     return [PageOfKind(example.collection, kind, each) for each in inputs]
 
 
 def learn_kinds(pages: Sequence[PageOfKind]) -> KindHead:
     """Fit the regression that tells kinds of pages apart."""
-    inputs, kind = np.stack([page.inputs for page in pages]), np.array([page.kind for page in pages])
-    mean, scale = inputs.mean(axis=0), 1 / (inputs.std(axis=0) + 1e-3)
-    weight, bias = np.zeros((inputs.shape[1], len(KINDS))), np.full(len(KINDS), -30.0)
+    numbers, kind = np.stack([page.inputs.numbers for page in pages]), np.array([page.kind for page in pages])
+    is_known = ~np.isnan(numbers)
+    known_pages = np.maximum(is_known.sum(axis=0), 1)
+    mean = np.where(is_known, numbers, 0).sum(axis=0) / known_pages
+    scale = 1 / (np.sqrt(np.where(is_known, (numbers - mean) ** 2, 0).sum(axis=0) / known_pages) + 1e-3)
+    d = len(mean)
+    weight, bias = np.zeros((d + NAMES, len(KINDS))), np.full(len(KINDS), -30.0)
     present = np.unique(kind)
     if len(present) == 1:
         bias[present] = 0.0
-        return KindHead(mean, scale, weight, bias)
+        return KindHead(mean, scale, weight[:d], weight[d:], bias)
+    bags = [page.inputs.names for page in pages]
+    begin = np.append(0, np.cumsum([len(bag) for bag in bags]))
+    names = csr_matrix((np.full(begin[-1], _OF_A_NAME), np.concatenate(bags), begin), (len(pages), NAMES))
     learner = LogisticRegression(C=_STRENGTH, max_iter=500)
     mass = collection_weights([page.collection for page in pages])
-    learner.fit(np.clip((inputs - mean) * scale, -_CLIP, _CLIP), kind, mass / mass.mean())
+    rows = hstack([csr_matrix(standardise_inputs(numbers, mean, scale)), names]).tocsr()
+    learner.fit(rows, kind, mass / mass.mean())
     if len(present) == 2:  # scikit-learn has one row of weights then
         weight[:, present[1]], bias[present] = learner.coef_[0], [0.0, learner.intercept_[0]]
     else:
         weight[:, present], bias[present] = learner.coef_.T, learner.intercept_
-    return KindHead(mean, scale, weight, bias)
+    return KindHead(mean, scale, weight[:d], _OF_A_NAME * weight[d:], bias)
 
 
 def collection_weights(collections: Sequence[str]) -> Floats:
