@@ -23,55 +23,33 @@ if TYPE_CHECKING:
 
     Facts = dict[str, Any]
 
+# In the order of trust; lists of words are read as text.
 _OPENGRAPH: Final = {
-    "headline": ("og:title",),
-    "published": (
-        *("article:published_time", "og:published_time", "article:published", "og:article:published_time"),
-        *("article:publish_date", "article:post_date", "article:published_date", "og:pubdate", "og:publish_date"),
-    ),
-    "modified": ("article:modified_time", "og:updated_time", "article:modified", "og:article:modified_time"),
-    "site_name": ("og:site_name",),
-    "description": ("og:description",),
-    "image": ("og:image:secure_url", "og:image", "og:image:url"),
-    "kind": ("og:type",),
+    "headline": "og:title",
+    "published": """article:published_time og:published_time article:published og:article:published_time
+        article:publish_date article:post_date article:published_date og:pubdate og:publish_date""",
+    "modified": "article:modified_time og:updated_time article:modified og:article:modified_time",
+    "site_name": "og:site_name",
+    "description": "og:description",
+    "image": "og:image:secure_url og:image og:image:url",
+    "kind": "og:type",
 }
 _META: Final = {
-    "headline": ("citation_title", "dc.title", "dcterms.title", "parsely-title", "sailthru.title", "twitter:title"),
-    "published": (
-        *("citation_publication_date", "parsely-pub-date", "sailthru.date", "dc.date", "dc.date.issued", "date"),
-        *("dcterms.created", "dcterms.date", "pubdate", "publishdate", "publish-date", "publication_date"),
-        *("article.published", "date.created", "created", "cxenseparse:recs:publishtime", "publish_date"),
-        *(
-            "citation_date",
-            "published",
-            "publishedat",
-            "published-date",
-            "published_date",
-            "datepublished",
-            "datecreated",
-        ),
-        *("bt:pubdate", "dcterms.issued", "date_published", "dateposted", "rnews:datepublished", "w-published-date"),
-        *("publisheddate", "originalpublicationdate", "release_date", "article_date_original", "dc.date.created"),
-    ),
-    "modified": (
-        "last-modified",
-        "dcterms.modified",
-        "dc.date.modified",
-        "revised",
-        "article.updated",
-        "datemodified",
-        "lastmod",
-        "modified_date",
-    ),
-    "site_name": ("application-name", "citation_journal_title", "dc.publisher", "apple-mobile-web-app-title"),
-    "description": ("description", "dc.description", "twitter:description"),
-    "image": ("twitter:image", "twitter:image:src", "thumbnail"),
-    "language": ("content-language", "dc.language", "language"),
+    "headline": "citation_title dc.title dcterms.title parsely-title sailthru.title twitter:title",
+    "published": """citation_publication_date parsely-pub-date sailthru.date dc.date dc.date.issued date dcterms.created
+        dcterms.date pubdate publishdate publish-date publication_date article.published date.created created
+        cxenseparse:recs:publishtime publish_date citation_date published publishedat published-date published_date
+        datepublished datecreated bt:pubdate dcterms.issued date_published dateposted rnews:datepublished
+        w-published-date publisheddate originalpublicationdate release_date article_date_original dc.date.created""",
+    "modified": """last-modified dcterms.modified dc.date.modified revised article.updated datemodified lastmod
+        modified_date""",
+    "site_name": "application-name citation_journal_title dc.publisher apple-mobile-web-app-title",
+    "description": "description dc.description twitter:description",
+    "image": "twitter:image twitter:image:src thumbnail",
+    "language": "content-language dc.language language",
 }
-_AUTHORS: Final = (
-    *("author", "byl", "citation_author", "dc.creator", "dcterms.creator", "parsely-author", "sailthru.author"),
-    "article:author_name",
-)
+_AUTHORS: Final = """author byl citation_author dc.creator dcterms.creator parsely-author sailthru.author
+    article:author_name"""
 _BETWEEN_PARTS: Final = re.compile(r"( (?:[|–—•·»«›‹~*-]|::) | ?[|»«] ?|: )")
 
 _MAX_NAMED: Final = 200
@@ -275,7 +253,7 @@ def meta_facts(page: Page) -> Facts:
     """Facts of other ``meta`` elements, and of the links of the head."""
     metas = _metas(page)
     facts: Facts = {name: _first(metas, keys) for name, keys in _META.items()}
-    key = next((key for key in _AUTHORS if metas.get(key)), "")
+    key = next((key for key in _AUTHORS.split() if metas.get(key)), "")
     stated = [_LAST_FIRST.sub(r"\2 \1", value) if "." in key or "_" in key else value for value in metas.get(key, [])]
     facts["authors"] = [name for value in stated for name in split_names(value)][:MAX_VALUES]
     facts["tags"] = words(", ".join(metas.get("keywords", metas.get("news_keywords", []))))
@@ -285,7 +263,7 @@ def meta_facts(page: Page) -> Facts:
         if name and not facts.get(name):
             facts[name] = pairs.get("href")
     linked = facts.get("canonical") or ""
-    facts["canonical"] = (linked if "://" in linked else "") or _first(metas, ("og:url",)) or linked
+    facts["canonical"] = (linked if "://" in linked else "") or _first(metas, "og:url") or linked
     return facts
 
 
@@ -326,7 +304,8 @@ def _stated_headline(page: Page, declared: str, site: str) -> str | None:
     words = set(declared.lower().split())
     stated = [text for text in headings(page) if _squeezed(text) != _squeezed(site)]
     parts = _BETWEEN_PARTS.split(page.title)
-    if len(parts) > 2 and _squeezed(parts[-1]) in map(_squeezed, stated):  # "Storm - Handbook", h1: "Handbook"
+    is_long = len(parts[0].split()) > 2
+    if len(parts) > 2 and _squeezed(parts[-1]) in map(_squeezed, stated or parts[-1:] * is_long):  # "Storm - Book"
         stated = [text for text in headings(page, "h1", "h2") if _squeezed(text) == _squeezed(parts[0])] or stated
     best, most = None, (0, 0.0, 0)
     for text in stated:
@@ -339,8 +318,8 @@ def _stated_headline(page: Page, declared: str, site: str) -> str | None:
     return best
 
 
-def _first(metas: dict[str, list[str]], keys: tuple[str, ...]) -> str | None:
-    return next((metas[key][0] for key in keys if metas.get(key)), None)
+def _first(metas: dict[str, list[str]], keys: str) -> str | None:
+    return next((metas[key][0] for key in keys.split() if metas.get(key)), None)
 
 
 def _in_full(page: Page, address: str) -> str | None:

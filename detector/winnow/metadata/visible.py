@@ -50,20 +50,17 @@ _NO_DATE_OF_PAGE: Final = re.compile(
     re.IGNORECASE,
 )
 _DATED, _OF_OTHERS, _BYLINE, _NO_BYLINE = 1, 2, 4, 8
-_WORDS_OF_CLASSES: Final = {
-    **dict.fromkeys(
-        ("date", "datetime", "published", "posted", "timestamp", "pubdate", "datum", "fecha", "meta"), _DATED
-    ),
-    **dict.fromkeys(("dateline", "time"), _DATED),
-    **dict.fromkeys(
-        ("related", "recent", "sidebar", "footer", "nav", "menu", "archive", "archives", "replies"), _OF_OTHERS
-    ),
-    **dict.fromkeys(("review", "reviews", "testimonial", "testimonials", "recommended", "readmore"), _OF_OTHERS),
-    **dict.fromkeys(("comment", "comments", "reply", "widget"), _OF_OTHERS | _NO_BYLINE),
-    **dict.fromkeys(("author", "authors", "autor", "writer", "contributor", "contributors", "vcard", "fn"), _BYLINE),
-    **dict.fromkeys(("bio", "box", "avatar", "image", "img", "photo", "about", "social", "list"), _NO_BYLINE),
+_CLASSES: Final = {
+    "date datetime published posted timestamp pubdate datum fecha meta dateline time": _DATED,
+    "related recent sidebar footer nav menu archive archives replies review reviews testimonial testimonials"
+    " recommended readmore": _OF_OTHERS,
+    "comment comments reply widget": _OF_OTHERS | _NO_BYLINE,
+    "author authors autor writer contributor contributors vcard fn": _BYLINE,
+    "bio box avatar image img photo about social list": _NO_BYLINE,
     "byline": _BYLINE | _DATED,
 }
+_KIND_OF_WORD: Final = {word: kind for words, kind in _CLASSES.items() for word in words.split()}
+_OF_SITE: Final = re.compile(r"\b(?:site|menu)-?(?:title|name|logo)\b")
 # Linear: each step of a path is read by the one before it alone.
 _OF_AUTHOR: Final = re.compile(
     r"/(?:authors?|by|contributors?|profiles?|people|staff|writers?|journalists?|autor(?:es)?|auteurs?|redacteur)/[^/?#]+/?$"
@@ -218,7 +215,7 @@ def _kinds_of_classes(page: Page) -> list[tuple[int, int]]:
         for value, at in page.attributes.named(name).items():
             kinds = 0
             for word in value.lower().replace("-", " ").replace("_", " ").split():
-                kinds |= _WORDS_OF_CLASSES.get(word, 0)
+                kinds |= _KIND_OF_WORD.get(word, 0)
             if kinds:
                 found.append((at, kinds))
     return found
@@ -257,11 +254,12 @@ def heading_block(page: Page) -> int | None:
 
 
 def headings(page: Page, *names: str) -> list[str]:
-    """Text of each ``h1``, or heading of other levels, that is in no other one."""
+    """Text of each ``h1``, or heading of other levels, that is in no other one and not said to be the site's name."""
     found: list[str] = []
     last_end = 0
     for index in np.flatnonzero(np.isin(page.tag, [TAG_ID[name] for name in names or ("h1",)])).tolist():
-        if index >= last_end:
+        pairs = dict(page.attributes[index])
+        if index >= last_end and not _OF_SITE.search(f"{pairs.get('id')} {pairs.get('class')}"):
             found.append(text_of(page, index).rstrip("¶§ "))
             last_end = int(page.end[index])
     return [text for text in found if text]

@@ -177,6 +177,8 @@ def test_dates_and_names_of_comments_and_other_stories_are_not_those_of_the_page
         ("Storm hits the coast | The Harbour News", "The Harbour News", "Storm hits the coast"),
         ("Storm hits the coast - harbour.example", "", "Storm hits the coast"),
         ("News: Storm hits the coast", "Storm hits the coast", "Storm hits the coast"),
+        ("Storm hits the coast - Handbook", "Handbook</h1><h2>Storm hits the Coast", "Storm hits the Coast"),
+        ("Storm hits the coast", "The storm</h1><h1>Storm hits the coast¶", "Storm hits the coast"),
         ("Storm hits the coast | Opinion", "<svg><title>Logo</title></svg>", "Storm hits the coast | Opinion"),
     ],
 )
