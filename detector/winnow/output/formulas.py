@@ -44,6 +44,7 @@ _DELIMITED: Final = re.compile(
 _CODE: Final = tag_set("pre", "code", "kbd", "samp", "tt")
 _TEX_PICTURE: Final = re.compile("latex|mwe-math", re.IGNORECASE)
 _EMOJI: Final = re.compile(r"(?:^|[\s-])(?:tw)?(?:emoji|smil(?:ey|ie)s?)(?:$|[\s-])")
+_TEX_SIGNS: Final = re.compile(r"[\\^_]")
 _MAX_SCRIPTS: Final = 100
 _MAX_EMOJI: Final = 40  # characters
 _STATED: Final = ("data-latex", "data-tex", "data-formula")
@@ -96,7 +97,8 @@ def formulas_of(page: Page) -> Formulas:
         return Formulas({}, {}, np.zeros(page.n, bool))
     found = _tex_of_maths(page, np.flatnonzero(is_math).tolist())
     for name in stated:
-        found |= {element: Formula(_bare(tex), False) for element, tex in page.attribute(name).items()}
+        stated_here = page.attribute(name).items()
+        found |= {at: Formula(_bare(tex), bool(IS_BLOCK_LEVEL[page.tag[at]])) for at, tex in stated_here}
     descriptions = page.attribute("alt") if pictures or emoji else {}
     for element in table.bearers(pictures):
         if page.tag[element] == TAG_ID["img"] and (tex := _bare(descriptions.get(element, ""))):
@@ -140,7 +142,9 @@ def _split_tex(text: str, *, has_dollars: bool) -> list[str | Formula]:
     pieces: list[str | Formula] = []
     end = 0
     for formula in _DELIMITED.finditer(text):
-        inline, display = formula[1] or (has_dollars and formula[4]), formula[2] or formula[3]
+        inline, display = formula[1] or formula[4], formula[2] or formula[3]
+        if formula[4] and not (has_dollars or _TEX_SIGNS.search(inline)):
+            continue  # prices
         if tex := _bare(inline or display or ""):
             pieces += [text[end : formula.start()], Formula(tex, is_display=not inline)]
             end = formula.end()

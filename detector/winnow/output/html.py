@@ -54,7 +54,7 @@ _PLAIN_ATTRIBUTES: Final = frozenset(
 _ADDRESSES: Final = frozenset({"href", "src", "cite", "poster"})
 _LAZY_SOURCES: Final = (
     *("data-src", "data-lazy-src", "data-original", "data-lazy", "data-actualsrc", "data-hi-res-src"),
-    *("data-full-url", "data-echo", "data-image", "data-url"),
+    *("data-full-url", "data-echo", "data-image", "data-url", "data-backup"),
 )
 _LAZY_SETS: Final = ("data-srcset", "data-lazy-srcset")
 _CANDIDATES: Final = re.compile(r",\s+|(?<=[0-9][wx]),")  # an address may hold commas itself
