@@ -224,15 +224,24 @@ def _names(page: Page, elements: NDArray[np.intp], parts: Parts) -> list[str]:
 
 def _with_source(page: Page, index: int, pairs: list[tuple[str, str]], offered: str) -> list[tuple[str, str]]:
     """Give a picture its source from where a script, a ``picture`` or a ``noscript`` beside it would have it from."""
-    pairs = _with_lazy_source(pairs)
-    if not _is_placeholder(dict(pairs).get("src", "")):
-        return pairs
-    source, after = offered, None if offered else page.elements[index].getnext()
-    if after is not None and after.tag == "noscript":
-        twin = next(after.iter("img"), None)
-        if twin is not None and not _is_placeholder(twin.get("src", "")):
-            source = _largest_source(twin.get("src", ""))
-    return [*((name, value) for name, value in pairs if name != "src"), ("src", source)] if source else pairs
+    found = dict(pairs)
+    lazy_set = next((found[name] for name in _LAZY_SETS if name in found), None)
+    if lazy_set is not None and found.get("srcset", "data:").startswith("data:"):
+        found["srcset"] = lazy_set
+    lazy = (found[name].strip() for name in _LAZY_SOURCES if _PICTURE.search(found.get(name, "").strip()))
+    if source := next(lazy, "") or (_largest_source(found.get("srcset", "")) if _holds_no_picture(found) else ""):
+        found["src"] = source
+    elif _holds_no_picture(found):
+        after = page.elements[index].getnext()
+        twin = next(after.iter("img"), None) if after is not None and after.tag == "noscript" else None
+        if source := offered or ("" if twin is None else _largest_source(twin.get("src", ""))):
+            found["src"] = source
+    return list(found.items())
+
+
+def _holds_no_picture(attributes: dict[str, str]) -> bool:
+    """Whether the source of a picture is none, or one within the page that holds its place."""
+    return attributes.get("src", "").strip()[:5] in {"", "data:"}
 
 
 def _offered_sources(page: Page) -> dict[int, str]:
@@ -256,12 +265,11 @@ def _offered_sources(page: Page) -> dict[int, str]:
 
 
 def _with_language(page: Page, index: int, pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    language = _code_language(page, index)
-    if not language:
+    if not (language := _code_language(page, index)):
         return pairs
-    classes = dict(pairs).get("class", "").split()
-    names = " ".join([*(name for name in classes if not name.startswith("language-")), f"language-{language}"])
-    return [*((name, value) for name, value in pairs if name != "class"), ("class", names)]
+    found = dict(pairs)
+    classes = [name for name in found.pop("class", "").split() if not name.startswith("language-")]
+    return [*found.items(), ("class", " ".join([*classes, f"language-{language}"]))]
 
 
 class _Body:
@@ -380,27 +388,6 @@ def _code_language(page: Page, pre: int) -> str:
         if found and found[1].lower() not in NO_LANGUAGE:
             return found[1].lower()
     return ""
-
-
-def _with_lazy_source(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Give a picture that a script would load the address it is to be loaded from, instead of none or a placeholder."""
-    found = dict(pairs)
-    if found.get("srcset", "").startswith("data:") or "srcset" not in found:
-        for name in _LAZY_SETS:
-            if name in found:
-                pairs = [*((other, value) for other, value in pairs if other != "srcset"), ("srcset", found[name])]
-                break
-    lazy = next((found[name].strip() for name in _LAZY_SOURCES if _PICTURE.search(found.get(name, "").strip())), None)
-    if lazy is None and _is_placeholder(found.get("src", "")):
-        lazy = _largest_source(dict(pairs).get("srcset", "")) or None
-    if lazy is None:
-        return pairs
-    return [*((other, value) for other, value in pairs if other != "src"), ("src", lazy)]
-
-
-def _is_placeholder(source: str) -> bool:
-    """Whether the source of a picture is none, or one within the page that holds its place."""
-    return not source.strip() or source.strip().startswith("data:")
 
 
 def _largest_source(srcset: str) -> str:
