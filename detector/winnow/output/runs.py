@@ -117,15 +117,16 @@ def code_line_elements(page: Page) -> list[int]:
 
 def _signs_of_places(page: Page) -> list[int]:
     """Links to a place of the page that show a sign or two, and no word."""
-    links = page.attributes.bearers([place for place, _ in page.attributes.having(_PLACES)])
-    text, begin = page.text, page.run_offset
-    return [
-        link
-        for link in links
-        if page.run_end[link] == page.run_begin[link] + 1
-        and 0 < len(sign := text[begin[page.run_begin[link]] : begin[page.run_end[link]]].strip()) <= _MAX_SIGNS
-        and not any(map(str.isalnum, sign))
-    ]
+    links = np.array(page.attributes.bearers([place for place, _ in page.attributes.having(_PLACES)]), np.intp)
+    links = links[page.run_end[links] == page.run_begin[links] + 1].tolist()
+    return [link for link in links if (sign := _label(page, link, _MAX_SIGNS)) and not any(map(str.isalnum, sign))]
+
+
+def _label(page: Page, element: int, most: int) -> str:
+    """Text of an element; "" for one with more characters than so many."""
+    begin, end = page.run_offset[page.run_begin[element]], page.run_offset[page.run_end[element]]
+    text = page.text[begin:end].strip() if end - begin <= _LONG_LABEL else ""
+    return text if len(text) <= most else ""
 
 
 def _mail_addresses(page: Page) -> dict[int, str]:
@@ -152,13 +153,7 @@ def _copy_buttons(page: Page) -> list[int]:
     buttons += page.attributes.bearers(
         [place for place, value in page.attributes.having(_COPYING) if _COPIES.search(value)]
     )
-    text, begin = page.text, page.run_offset
-    return [
-        button
-        for button in buttons
-        if (last := begin[page.run_end[button]]) - (first := begin[page.run_begin[button]]) < _LONG_LABEL
-        and _COPY_LABEL.fullmatch(text[first:last].strip())
-    ]
+    return [button for button in buttons if _COPY_LABEL.fullmatch(_label(page, button, _LONG_LABEL))]
 
 
 def tex_runs(page: Page) -> dict[int, list[str | Formula]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
 from lxml import etree
@@ -402,8 +403,9 @@ class _Writer:
 
 def _is_short(element: _Element) -> bool:
     """Whether an element is no part of a page with a heading of its own, or too long to be a note."""
-    is_part = any(True for _ in element.iter("h1", "h2", "h3"))
-    return not is_part and sum(map(len, element.itertext())) <= _MAX_CALLOUT
+    lengths = accumulate(len(text) for text in element.itertext())
+    is_long = any(length > _MAX_CALLOUT for length in lengths)  # as a rule told by the first texts
+    return not is_long and next(element.iter("h1", "h2", "h3"), None) is None
 
 
 def _number(value: str | None, otherwise: int) -> int:
