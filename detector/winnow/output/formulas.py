@@ -38,7 +38,8 @@ _RAW: Final = re.compile(r"(?:^|\s)(?:math-container|arithmatex|math (?:inline|d
 _DOLLARS: Final = re.compile(r"""inlineMath\b.{0,60}?["']\$["']""", re.DOTALL)
 # Linear: a formula has a few hundred characters at most.
 _DELIMITED: Final = re.compile(
-    r"\\\((.{1,800}?)\\\)|(?:\\\[(.{1,800}?)\\\]|\$\$([^$]{1,800})\$\$)|(?<![\\$\w])\$(?=[^\s$])([^$]{1,800})(?<=\S)\$(?![\w$])",
+    r"\\\((.{1,800}?)\\\)|(?:\\\[(.{1,800}?)\\\]|\$\$([^$]{1,800})\$\$)|(?<![\\$\w])\$(?=[^\s$])([^$]{1,800})(?<=\S)\$(?![\w$])"
+    r"|(\\begin\{(?:align|equation|gather|eqnarray|multline)\*?\}.{1,800}?\\end\{[a-z]{1,12}\*?\})",
     re.DOTALL,
 )
 _CODE: Final = tag_set("pre", "code", "kbd", "samp", "tt")
@@ -142,7 +143,7 @@ def _split_tex(text: str, *, has_dollars: bool) -> list[str | Formula]:
     pieces: list[str | Formula] = []
     end = 0
     for formula in _DELIMITED.finditer(text):
-        inline, display = formula[1] or formula[4], formula[2] or formula[3]
+        inline, display = formula[1] or formula[4], formula[2] or formula[3] or formula[5]
         if formula[4] and not (has_dollars or _TEX_SIGNS.search(inline)):
             continue  # prices
         if tex := _bare(inline or display or ""):
