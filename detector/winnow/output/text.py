@@ -245,52 +245,38 @@ def visible_text(root: etree._Element) -> str:
     return "\n".join(lines)
 
 
-class _CodeWriter:
-    """Writes code; strings are never empty, so that the last one tells whether a line has just ended."""
-
-    def __init__(self) -> None:
-        self.written: list[str] = []
-
-    def write(self, text: str | None) -> None:
-        if text:
-            self.written.append(text)
-
-    def begin_line(self, since: int = -1) -> None:
-        """End the line, unless one has just ended behind the first ``since`` strings."""
-        if len(self.written) == since or (self.written and not self.written[-1].endswith("\n")):
-            self.written.append("\n")
-
-
 def code_lines(pre: etree._Element, skipped: Set[etree._Element] = frozenset()) -> str:
     r"""Text of a ``pre`` line by line, without some elements.
 
     An element for each line is one, with or without a ``"\n"`` behind it.
     """
-    code = _CodeWriter()
+    written: list[str] = []  # none is empty, so that the last one tells whether a line has just ended
     begins: list[int] = []  # of the elements that are open: strings written before them
     walk = etree.iterwalk(pre, events=("start", "end", "comment", "pi"))
     for event, element in walk:
         is_line = element is not pre and (
             (element.tag in BLOCK_LEVEL and element.tag != "br") or (element.tag == "span" and is_code_line(element))
         )
+        text: str | None = None
         if event == "start":
-            is_seen = element.tag not in UNSEEN_TEXT and element not in skipped
-            if not is_seen:
+            if element.tag in UNSEEN_TEXT or element in skipped:
                 walk.skip_subtree()
-            elif is_line:
-                code.begin_line()
-            begins.append(len(code.written))
-            if is_seen:
+            else:
+                if is_line and written and not written[-1].endswith("\n"):
+                    written.append("\n")
                 text = "\n" if element.tag == "br" else element.text
-                code.write(text.removeprefix("\n") if text and element is pre else text)
-            continue
-        if event == "end":
-            begin = begins.pop()
-            if is_line and element not in skipped:
-                code.begin_line(begin)
-        if element is not pre:
-            code.write(element.tail.removeprefix("\n") if is_line and element.tail else element.tail)
-    return "".join(code.written).replace("\r\n", "\n").removesuffix("\n")
+                text = text.removeprefix("\n") if text and element is pre else text
+            begins.append(len(written))
+        else:
+            begin = begins.pop() if event == "end" else 0
+            is_open = len(written) == begin or (written and not written[-1].endswith("\n"))
+            if event == "end" and is_line and element not in skipped and is_open:
+                written.append("\n")
+            if element is not pre:
+                text = element.tail.removeprefix("\n") if is_line and element.tail else element.tail
+        if text:
+            written.append(text)
+    return "".join(written).replace("\r\n", "\n").removesuffix("\n")
 
 
 def is_leftover(text: str) -> bool:

@@ -27,6 +27,7 @@ _MAY_FOLLOW_DIRECTLY: Final = {
 """What needs no empty line before it in a tight list; a list of bullets, or from 1 on, may follow a paragraph, too."""
 
 _CLOSING: Final = re.compile(r"(^|\s)(#+)\Z")
+_BOLD: Final = re.compile(r"\*\*[^*]+\*\*")
 _FENCE: Final = re.compile(r"^ *(`{3,})", re.MULTILINE)
 _UNDERLINES: Final = {"": "---", "left": ":--", "center": ":-:", "right": "--:"}
 
@@ -142,12 +143,18 @@ def write_table(rows: list[list[Cell]]) -> list[Block]:
         for column, cell in enumerate(row):
             if cell:
                 alignments[column] = cell.alignment
-    if not all(cell.head for cell in placed[0] if cell):
+    if not all(cell.head for cell in placed[0] if cell) and not _is_bold_head(placed):
         placed.insert(0, [])
     least = width if width * len(placed) <= MAX_PLACES else 0  # shorter rows end in empty cells, too
     head, *body = ([cell.text if cell else "" for cell in row] for row in placed)
     underlines = [_UNDERLINES[alignment] for alignment in alignments]
     return [Block(TABLE, [_line(head, width), _line(underlines, width), *(_line(row, least) for row in body)])]
+
+
+def _is_bold_head(rows: list[list[Cell | None]]) -> bool:
+    """Whether the first row, and not the second one, is bold: a head to its readers, without markup that says so."""
+    first, second = ([bool(_BOLD.fullmatch(cell.text)) for cell in row if cell] for row in (*rows[:2], [], [])[:2])
+    return len(first) > 1 and all(first) and bool(second) and not all(second)
 
 
 def _line(cells: list[str], least: int) -> str:
