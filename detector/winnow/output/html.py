@@ -84,7 +84,7 @@ NO_LANGUAGE: Final = frozenset(
 _HIDDEN_MAIL: Final = "/cdn-cgi/l/email-protection"  # see read_mail
 _HAS_SOURCE: Final = re.compile(r""" src(?:set)?="\s*[^\s"]""")
 _POST: Final = re.compile(r"(?:^|\s)(?:messageText|postcontent)(?:$|\s)")  # of a forum, which quotes nobody
-_IS_TARGET: Final = re.compile(" (?:id|name)=")
+_EMPTY_LINK: Final = re.compile("<a (?!.* (?:id|name)=)")
 _LEVELS_ABOVE: Final = 3
 _MAX_BASE_CHARACTERS: Final = 4_000  # each address on the page begins with it
 _MAX_CLASS_CHARACTERS: Final = 1_000  # the classes of an element are read for each ``pre`` in it
@@ -339,8 +339,9 @@ class _Body:
 
     def _close(self) -> None:
         _, _, closing, border = self.open_elements.pop()
-        if closing == "</a>" and self.written[-1].startswith("<a ") and not _IS_TARGET.search(self.written[-1]):
-            self.written.pop()  # a link around a picture that was left out
+        opening = -2 if self.written[-1].isspace() else -1
+        if closing == "</a>" and _EMPTY_LINK.match(self.written[opening]):
+            del self.written[opening]  # a link around a picture that was left out
             return
         self._preformatted -= closing == "</pre>"
         self.written.append(f"{closing}{self._line(border)}")
