@@ -240,7 +240,7 @@ async def _compared(address: str, pages: dict[str, Resource], folder: Path) -> t
             ttl=1 << 20,
         )
         for host in sorted({str(site_of(url)) for url in pages}):
-            _, nodes, guard, _ = host_keys("winnow", FINGERPRINT_VERSION, host)
+            _, nodes, guard, _, *singles = host_keys("winnow", FINGERPRINT_VERSION, host)
             ids: Any = here.get(guard) or b""
             counted += len(ids) // 16
             for at in [*range(0, len(ids), 16), *([0] if ids else [])]:  # the first is counted when one comes after it
@@ -249,8 +249,10 @@ async def _compared(address: str, pages: dict[str, Resource], folder: Path) -> t
                     *(host, ids[at : at + 8], hashed.fingerprints, hashed.contents_id, hashed.masses),
                     main_text_id=hashed.main_text_id,
                 )
-            found: Any = here.hgetall(nodes)
-            expected: Any = there.hgetall(nodes)
+            found, expected = (
+                {**client.hgetall(nodes), **{number: b"" for key in singles for number in client.smembers(key)}}
+                for client in (here, there)
+            )
             wrong += sum(found.get(key) != expected.get(key) for key in found.keys() | expected.keys())
         await connection.close()
     return counted, wrong

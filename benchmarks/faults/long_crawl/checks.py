@@ -77,8 +77,12 @@ def counts_differing(here: redis.Redis, there: redis.Redis, hosts: Sequence[str]
 
 
 def _counts(client: redis.Redis, host: str) -> Iterator[tuple[bytes, bytes]]:
-    found: Any = client.hgetall(_keys(host).nodes)
+    _, nodes, _, _, *singles = _keys(host)
+    found: Any = client.hgetall(nodes)
     yield from found.items()
+    for key in singles:
+        numbers: Any = client.smembers(key)
+        yield from ((number, b"1") for number in numbers)
     pages: Any = client.hget(_keys(host).state, "pages")
     yield b"pages", pages or b"0"
 

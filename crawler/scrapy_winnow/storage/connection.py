@@ -345,6 +345,12 @@ def problem_at_start(url: str, prefix: str, timeout: float) -> str | None:
             with suppress(RedisError, OSError):  # a server without TLS waits for the end of what it takes for a command
                 _try_commands(url.replace("rediss", "redis", 1), prefix, timeout)
                 return _permanent_problem(RedisError(f"SSL: {error}"))
+        if re.search("closed by server|EOF occurred", str(error)):  # by one for TLS, or a proxy whose server is down
+            try:
+                options = f"{'&' if '?' in url else '?'}ssl_cert_reqs=none"
+                _try_commands(re.sub(r"^redis\b", "rediss", url) + options, prefix, timeout)
+            except (RedisError, RedisClusterException, OSError, TypeError):
+                return None
         return _permanent_problem(error)
     return None
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import logging
 import time
-from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Final
+from functools import cache, cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from tldextract import TLDExtract
 
 from scrapy_winnow import stats
 from scrapy_winnow.storage.batches import Script
-from scrapy_winnow.storage.evidence import ENTRY, SiteEvidence, frequencies
+from scrapy_winnow.storage.evidence import ENTRY, MAX_PAGES, SINGLE, SiteEvidence, frequencies
 from scrapy_winnow.storage.keys import HostKeys, host_keys
 from scrapy_winnow.storage.settled import SettledHost, SettledHosts
 from winnow.counting import THETA
@@ -34,6 +34,9 @@ MAX_NODES: Final = 1024
 MAX_LABEL_BYTES: Final = 900_000
 """Bytes of labels that are read of a settled host; ``storage/lua/count_page.lua`` has the same limit."""
 
+_SETS: Final = 8  # of the nodes on one page; a node is in the one that its fingerprint names, modulo their number
+_FIRST_SET: Final = len(HostKeys._fields) - _SETS
+
 _NEW, _SETTLED, _REPLACED, _REFUSED = 1, 2, 3, 4
 """What became of a page, as ``count_page.lua`` returns it."""
 
@@ -54,9 +57,9 @@ logger = logging.getLogger(__name__)
 class NodeCounts:
     """The node counts of all hosts on one Redis, and the labels of those that have settled.
 
-    Per host there are at most four keys with the host as their hash tag: its state, its nodes, a guard of the ids of
-    pages and contents that were counted, and what was on these pages. So a retried, replayed or twice fetched page
-    counts once, and so does one that is found at several addresses. A page that comes again with other contents
+    The keys of a host have it as their hash tag: its state, the nodes on several pages, those on one, a guard of the
+    ids of pages and contents that were counted, and what was on these pages. So a retried, replayed or twice fetched
+    page counts once, and so does one that is found at several addresses. A page that comes again with other contents
     replaces what was counted of it, as long as nothing of the host had to be dropped.
 
     Memory per host is bounded by the budget of nodes and ``max_pages``; what that costs in accuracy is known, see
@@ -162,23 +165,22 @@ class NodeCounts:
         settled = self._settled.get(host)
         if settled is not None and not self._is_due(settled):
             return nodes.evidence_of(settled)
-        state, counts, *_ = self.keys(host)
+        keys = self.keys(host)
         commands: list[Command] = [
-            ("HMGET", state, "stamp", "pages", "undercount", "version", "expected"),
-            ("HSTRLEN", state, "labels"),
+            ("HMGET", keys.state, "stamp", "pages", "undercount", "version", "missed", "expected"),
+            ("HSTRLEN", keys.state, "labels"),
         ]
-        if len(nodes.distinct):
-            commands.append(("HMGET", counts, *(field.tobytes() for field in nodes.distinct)))
+        commands += nodes.look_ups(keys)
         replies = await self._connection.run_commands(commands)
         if replies is None:
             return None
-        (stamp, *numbers, expected), label_bytes, *found = replies
+        (stamp, *values, expected), label_bytes, *found = replies
         labels = None
         if stamp is not None and 0 < label_bytes <= MAX_LABEL_BYTES:
-            if (replies := await self._connection.run_commands([("HGET", state, "labels")])) is None:
+            if (replies := await self._connection.run_commands([("HGET", keys.state, "labels")])) is None:
                 return None
             labels = replies[0]
-        pages, undercount, version = map(_count_in, numbers)
+        pages, undercount, version, missed = map(_count_in, values)
         if stamp is not None and labels is not None:
             try:
                 settled = SettledHost.unpack(stamp, version, pages, labels, float(expected or 0))
@@ -186,9 +188,7 @@ class NodeCounts:
                 return None  # the next page that is counted clears it away
             self._settled.put(host, settled)
             return nodes.evidence_of(settled)
-        size = ENTRY.itemsize
-        entries = b"".join(entry if entry and len(entry) == size else bytes(size) for reply in found for entry in reply)
-        df = nodes.spread(frequencies(entries, pages))
+        df = nodes.spread(frequencies(nodes.entries_in(found, missed), pages))
         return SiteEvidence(df, pages, undercount, counted=False, label_version=version)
 
     async def _get_settled(self, host: str, contents_id: bytes, nodes: _Distinct) -> SettledHost | None:
@@ -239,6 +239,35 @@ class _Distinct:
     def joined(self) -> bytes:
         """The fingerprints, 8 bytes each, the same on every machine."""
         return self.distinct.astype("<u8", copy=False).tobytes()
+
+    def look_ups(self, keys: HostKeys) -> list[Command]:
+        """Return the commands that look the nodes up: those on several pages, then those on one, set by set."""
+        if not len(self.distinct):
+            return []
+        sets = [keys[_FIRST_SET + part] for part in self.parts]
+        numbers = [(self.distinct[place] & SINGLE).tolist() for place in self.parts.values()]
+        commands: list[Command] = [("HMGET", keys.nodes, *(field.tobytes() for field in self.distinct))]
+        return commands + [("SMISMEMBER", key, *its) for key, its in zip(sets, numbers, strict=True)]
+
+    def entries_in(self, replies: list[Any], missed: int) -> bytes:
+        """Return the entries in the replies to :meth:`look_ups`, joined.
+
+        Args:
+            replies: one for each command.
+            missed: pages at most that a node on one page was missed on.
+        """
+        size, single = ENTRY.itemsize, np.array((1, min(missed, MAX_PAGES), 0), ENTRY).tobytes()
+        entries = [entry if entry and len(entry) == size else bytes(size) for entry in (replies[0] if replies else ())]
+        for places, are_single in zip(self.parts.values(), replies[1:], strict=True):
+            for place in places[np.array(are_single, bool)]:
+                entries[place] = single
+        return b"".join(entries)
+
+    @cached_property
+    def parts(self) -> dict[int, NDArray[np.intp]]:
+        """Places of the nodes that the sets of those on one page would have, by the number of the set."""
+        parts = self.distinct % np.uint64(_SETS)
+        return {int(part): np.flatnonzero(parts == part) for part in np.unique(parts)}
 
     def spread(self, df: NDArray[np.int64]) -> NDArray[np.int64]:
         """Put the counts of the distinct nodes where the nodes were; 0 for those that were left out."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -12,7 +12,7 @@ import numpy as np
 from redis.exceptions import NoPermissionError
 
 from scrapy_winnow.storage.batches import Script
-from scrapy_winnow.storage.evidence import ENTRY
+from scrapy_winnow.storage.evidence import ENTRY, SINGLE
 from scrapy_winnow.storage.keys import HostKeys, host_keys
 from scrapy_winnow.storage.settled import LABEL
 from winnow.counting import MIN_DF, MIN_PAGES, THETA
@@ -156,6 +156,7 @@ class HostLabels:
         fingerprints: uint64[k], ascending.
         fractions: uint8[k], fraction of the pages that have each, 255 for all.
         expected: characters of template that a page is expected to have in common with them.
+        singles: uint64[s], the lower 48 bits of the nodes on one page, where all were asked for.
     """
 
     pages: int
@@ -163,6 +164,7 @@ class HostLabels:
     fingerprints: NDArray[np.uint64]
     fractions: NDArray[np.uint8]
     expected: float
+    singles: NDArray[np.uint64] = field(default_factory=lambda: np.zeros(0, np.uint64))
 
     @classmethod
     def read(cls, client: Redis, prefix: str, version: int, host: str, *, every: bool = False) -> Self | None:
@@ -178,7 +180,7 @@ class HostLabels:
         Returns:
             The labels, or ``None`` for a host that is not known or of which too little is known.
         """
-        state, nodes, *_ = host_keys(prefix, version, host)
+        state, nodes, _, _, *parts = host_keys(prefix, version, host)
         fields: Any = client.hmget(state, ["pages", "version", "labels", "expected"])
         pages, frozen = int(fields[0] or 0), int(fields[1] or 0)
         if fields[2] is not None:
@@ -186,12 +188,15 @@ class HostLabels:
             labels = packed["fingerprint"].astype(np.uint64), packed["fraction"].copy()
             return cls(pages, frozen, *labels, float(fields[3] or 0))
         entries: Any = client.hgetall(nodes)
-        if pages < (1 if every else MIN_PAGES) or not entries:
+        singles = np.array([int(number) for part in parts if every for number in client.smembers(part)], np.uint64)
+        if pages < (1 if every else MIN_PAGES) or not (entries or len(singles)):
             return None
-        return cls._of_counts(pages, frozen, entries, 0.0 if every else max(THETA * pages, MIN_DF))
+        return cls._of_counts(pages, frozen, entries, 0.0 if every else max(THETA * pages, MIN_DF), singles)
 
     @classmethod
-    def _of_counts(cls, pages: int, frozen: int, entries: dict[bytes, bytes], min_pages: float) -> Self:
+    def _of_counts(
+        cls, pages: int, frozen: int, entries: dict[bytes, bytes], min_pages: float, singles: NDArray[np.uint64]
+    ) -> Self:
         """The labels that ``count_page.lua`` would freeze now."""
         nodes = np.frombuffer(b"".join(entries), "<u8").astype(np.uint64)
         entry = np.frombuffer(b"".join(entries.values()), ENTRY)
@@ -200,7 +205,7 @@ class HostLabels:
         chosen = chosen[np.argsort(nodes[chosen])]
         fractions = np.maximum(np.floor(_ALL_PAGES * seen[chosen] / pages + 0.5), 1).astype(np.uint8)
         expected = float((entry["mass"][chosen] * (fractions / _ALL_PAGES) ** 2).sum())
-        return cls(pages, frozen, nodes[chosen], fractions, expected)
+        return cls(pages, frozen, nodes[chosen], fractions, expected, singles)
 
     def write(self, client: Redis, prefix: str, version: int, host: str, ttl: int) -> bool:
         """Make a host that is not known one that is settled with these labels; return whether it was not known."""
@@ -213,8 +218,9 @@ class HostLabels:
 
     def df(self, fingerprints: NDArray[np.uint64]) -> NDArray[np.int64]:
         """int64, estimated pages of the host that have each node; 0 for those that are not template."""
+        singles = np.isin(fingerprints & SINGLE, self.singles).astype(np.int64)
         if not len(self.fingerprints):
-            return np.zeros(len(fingerprints), np.int64)
+            return singles
         place = np.searchsorted(self.fingerprints, fingerprints).clip(max=len(self.fingerprints) - 1)
         found = self.fingerprints[place] == fingerprints
-        return np.where(found, np.rint(self.fractions[place] / _ALL_PAGES * self.pages), 0).astype(np.int64)
+        return np.where(found, np.rint(self.fractions[place] / _ALL_PAGES * self.pages), singles).astype(np.int64)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from redis.asyncio import Redis
 
-HOST_LAYOUT: Final = 5
+HOST_LAYOUT: Final = 6
 """Number of the definition of what a host's keys hold; it stands in their names after the fingerprints' version."""
 
 INDEX_LAYOUT: Final = 4
@@ -86,15 +86,24 @@ class HostKeys(NamedTuple):
 
     Attributes:
         state: hash, what is known of it as a whole.
-        nodes: hash, the counts.
+        nodes: hash, the counts of nodes on several pages.
         guard: string, the ids of the pages counted and of their contents.
         contents: hash, the fingerprints that were counted of each page.
+        singles_0: set, the nodes on one page; the further ones likewise.
     """
 
     state: str
     nodes: str
     guard: str
     contents: str
+    singles_0: str
+    singles_1: str
+    singles_2: str
+    singles_3: str
+    singles_4: str
+    singles_5: str
+    singles_6: str
+    singles_7: str
 
 
 def host_keys(prefix: str, version: int, host: str) -> HostKeys:
@@ -106,7 +115,7 @@ def host_keys(prefix: str, version: int, host: str) -> HostKeys:
         host: its name, as :func:`scrapy_winnow.storage.keys.site_of` gives it.
     """
     key = f"{prefix}:{version}.{HOST_LAYOUT}:{{{host}}}"
-    return HostKeys(f"{key}:h", f"{key}:n", f"{key}:g", f"{key}:p")
+    return HostKeys(*(f"{key}:{name}" for name in ("h", "n", "g", "p", *range(8))))
 
 
 def index_key(prefix: str, key: bytes) -> bytes:

@@ -24,12 +24,12 @@ def _linked_site(web):
 async def _counted(connection, prefix, host):
     """What Redis holds of a host: the counts of its nodes, and the ids of its pages."""
     counts = NodeCounts(connection, prefix=prefix, version=FINGERPRINT_VERSION, budget=1000, max_pages=1000, ttl=1000)
-    _, nodes, guard, _ = counts.keys(host)
+    _, nodes, guard, _, *singles = counts.keys(host)
     ids = await connection.call(lambda client: client.get(guard))
-    return (
-        await connection.call(lambda client: client.hgetall(nodes)),
-        {ids[at : at + 8] for at in range(0, len(ids), 16)},
-    )
+    counted = await connection.call(lambda client: client.hgetall(nodes))
+    for on_one_page in await connection.run_commands([("SMEMBERS", key) for key in singles]):
+        counted |= dict.fromkeys(on_one_page, b"")
+    return counted, {ids[at : at + 8] for at in range(0, len(ids), 16)}
 
 
 async def test_counts_after_a_kill_and_a_restart_are_those_of_the_pages_fetched(

@@ -395,6 +395,11 @@ async def test_tls_that_does_not_fit_is_said_at_the_start(tcp_server, certificat
         plain, doubting = [await asyncio.to_thread(problem_at_start, url, "winnow", 20) for url in urls]
     assert "use rediss://" in plain
     assert "ssl_ca_certs" in doubting
+    async with await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0) as proxy:
+        port = proxy.sockets[0].getsockname()[1]
+        urls = f"redis://127.0.0.1:{port}", f"rediss://127.0.0.1:{port}"
+        down = [await asyncio.to_thread(problem_at_start, url, "winnow", 20) for url in urls]
+    assert down == [None, None], "its server may be back when the crawl needs it"
 
 
 async def test_sentinels_and_their_master_are_reached_by_tls(tcp_server, certificate, tmp_path):

@@ -4,13 +4,14 @@
 -- KEYS[1]  hash, the state of the host: pages counted, undercount (most that any node can be undercounted by), entries
 --          (number of nodes held), checked (pages at the last checkpoint), used (time of the last page, in seconds),
 --          version (how often its labels were frozen), changed (pages that have come again and looked like another
---          site's), remembered (fingerprints in KEYS[4]). While it is settled also labels (per node its fingerprint and
+--          site's), remembered (fingerprints in KEYS[4]), missed (of the nodes in KEYS[5] on). While it is settled also labels (per node its fingerprint and
 --          one byte for its share of pages, 255 for all), stamp (hash of them), expected (matched text per page).
--- KEYS[2]  hash: node fingerprint -> entry, see below; gone while the host is settled
+-- KEYS[2]  hash: node fingerprint -> entry, see below, of nodes on several pages; gone while the host is settled
 -- KEYS[3]  string: the 8-byte ids of the pages counted and of their contents, joined; gone while the host is settled
 -- KEYS[4]  hash: id of a page -> the fingerprints that were counted of it, joined; see below. The first page of a host
 --          is only held here, for a day at most, and with no other key: id -> id of its contents, fingerprints, characters
 --          of their text. The next visit counts it, so hosts without end that have a page each leave nothing.
+-- KEYS[5]  and seven more, sets: the nodes on one page, most of the table. Up to 512 numbers are packed, 8 bytes each
 -- ARGV     id of the page; id of its contents; distinct fingerprints, 8 bytes each, joined; characters of the text of
 --          each, one byte each; budget of nodes; most pages to count; time to live of the host in seconds; least pages
 --          to settle after, 0 for never; fraction of pages that makes a node template; id of the page's main text, or '';
@@ -22,9 +23,10 @@ local BATCH = 2000 -- fields per command; Lua's unpack gives up near 8,000 value
 local BUDGET_KEPT = 0.9 -- fraction of the budget that is left in use when rare entries are dropped
 local MAX_NODES = 100000 -- nodes and pages of a host; a table with more is not ours
 local LABEL_BYTES = 9 -- a fingerprint, and the fraction of the pages that have it
+local PACKED = 512 -- fields of a hash that is packed: to read it whole is cheaper than to look up a page's nodes in it
 local MIN_DF = 4 -- pages that have to agree on template, as in winnow.counting
 local TOLERANCE = 0.05 -- fraction of the template's text that may have changed its label since the last checkpoint
-local ROOM = 6 -- fingerprints held, of 8 bytes, for each free place of the table, which would take 30 to 64
+local ROOM = 6 -- fingerprints held, of 8 bytes, for each free place of the table
 local MAX_PAGE_NODES = 10000 -- a page that holds more is not ours
 local MIN_CHANGED = 5 -- pages that make a redesign, at least
 local MAX_KNOWN = 1 / 3 -- fraction of the text of a page of another design that is known, at most
@@ -60,30 +62,85 @@ local function in_batches(command, key, values)
   end
 end
 
--- Look fields up: entries, or false for what is not there, in the order of the fields.
-local function look_up(key, fields)
-  local found = {}
-  for from = 1, #fields, BATCH do
-    local to = math.min(from + BATCH - 1, #fields)
-    local values = redis.call('HMGET', key, unpack(fields, from, to))
-    for i = 1, to - from + 1 do
-      found[from + i - 1] = values[i]
+-- Do a command with the numbers of some nodes in the sets of those on one page: the lower six bytes of their
+-- fingerprints, so that a number of Lua holds them. Return for each node whether the reply is 1.
+local function with_singles(command, fields)
+  local numbers, places, replies = {}, {}, {}
+  for i, field in ipairs(fields) do
+    local number = struct.unpack('<I6', field)
+    local part = 5 + number % 8
+    local own, at = numbers[part], places[part]
+    if not own then
+      own, at = {}, {}
+      numbers[part], places[part] = own, at
+    end
+    own[#own + 1], at[#at + 1] = number, i
+  end
+  for part = 5, 12 do
+    local found = numbers[part] and redis.call(command, KEYS[part], unpack(numbers[part]))
+    for k, i in ipairs(type(found) == 'table' and places[part] or {}) do
+      replies[i] = found[k] == 1
     end
   end
-  return found
+  return replies
+end
+
+-- Look nodes up: entries, or nil for what is not there, in their order; and which of them are on one page.
+local function look_up(fields, missed)
+  local found, others, places, is_single = {}, {}, {}, {}
+  if redis.call('HLEN', KEYS[2]) <= PACKED then
+    local all, entries = redis.call('HGETALL', KEYS[2]), {}
+    for i = 1, #all, 2 do
+      entries[all[i]] = all[i + 1]
+    end
+    for i, field in ipairs(fields) do
+      found[i] = entries[field]
+    end
+  else
+    for from = 1, #fields, BATCH do
+      local to = math.min(from + BATCH - 1, #fields)
+      local values = redis.call('HMGET', KEYS[2], unpack(fields, from, to))
+      for i = from, to do
+        found[i] = values[i - from + 1] or nil
+      end
+    end
+  end
+  for i, field in ipairs(fields) do
+    if not found[i] then
+      others[#others + 1] = field
+      places[#others] = i
+    end
+  end
+  for k, is_there in pairs(with_singles('SMISMEMBER', others)) do
+    if is_there then
+      found[places[k]], is_single[places[k]] = encode(1, missed, 0, false), true
+    end
+  end
+  return found, is_single
+end
+
+-- How many nodes are on one page.
+local function count_singles()
+  local count = 0
+  for part = 5, 12 do
+    count = count + redis.call('SCARD', KEYS[part])
+  end
+  return count
 end
 
 -- Drop the entries of the smallest counts, so many that BUDGET_KEPT of the budget is in use; return the new undercount.
-local function drop_rare(key, undercount, budget)
-  local all = redis.call('HGETALL', key)
-  local sure, with = {}, {}
+-- The nodes on one page have the smallest, and all the same.
+local function drop_rare(undercount, missed, budget)
+  local all = redis.call('HGETALL', KEYS[2])
+  local singles, of_single = count_singles(), math.max(1 + missed - undercount, 0)
+  local sure, with = {}, { [of_single] = singles }
   for i = 1, #all, 2 do
-    local seen, missed = decode(all[i + 1])
-    local count = math.max(seen + missed - undercount, 0)
+    local seen, not_seen = decode(all[i + 1])
+    local count = math.max(seen + not_seen - undercount, 0)
     sure[i] = count
     with[count] = (with[count] or 0) + 1
   end
-  local left, dropped = #all / 2 - (with[0] or 0), 0
+  local left, dropped = #all / 2 + singles - (with[0] or 0), 0
   while left > math.floor(BUDGET_KEPT * budget) do
     dropped = dropped + 1
     left = left - (with[dropped] or 0)
@@ -94,7 +151,10 @@ local function drop_rare(key, undercount, budget)
       rare[#rare + 1] = all[i]
     end
   end
-  in_batches('HDEL', key, rare)
+  in_batches('HDEL', KEYS[2], rare)
+  if of_single <= dropped then
+    redis.call('DEL', unpack(KEYS, 5))
+  end
   return undercount + dropped
 end
 
@@ -114,9 +174,15 @@ end
 -- Read the keys of a host; a table of what is in them, or nil where that cannot be ours.
 local function checked_state(host, nodes, guard, contents, budget)
   local values = redis.pcall('HMGET', host, 'stamp', 'pages', 'undercount', 'entries', 'checked', 'version', 'expected',
-    'remembered')
+    'remembered', 'missed')
   local ids, held, known = redis.pcall('GET', guard), redis.pcall('HLEN', nodes), redis.pcall('HLEN', contents)
-  for _, reply in ipairs({ values, ids, held, known }) do
+  local replies, singles = { values, ids, held, known }, 0
+  for part = 5, 12 do
+    local count = redis.pcall('SCARD', KEYS[part])
+    replies[#replies + 1] = count
+    singles = singles + (tonumber(count) or 0)
+  end
+  for _, reply in ipairs(replies) do
     if is_of_another_type(reply) then
       return nil
     end
@@ -124,11 +190,12 @@ local function checked_state(host, nodes, guard, contents, budget)
   local state = {
     stamp = values[1], pages = count_in(values[2]), undercount = count_in(values[3]), entries = count_in(values[4]),
     checked = count_in(values[5]), is_checked = values[5] and true, version = count_in(values[6]),
-    expected = tonumber(values[7] or 0), remembered = count_in(values[8]), ids = ids or '', held = held, known = known,
+    expected = tonumber(values[7] or 0), remembered = count_in(values[8]), ids = ids or '',
+    held = held + singles, known = known, missed = count_in(values[9]),
   }
   local most = math.max(budget, MAX_NODES)
   local are_numbers = state.pages and state.undercount and state.entries and state.checked and state.version
-  if not (are_numbers and state.remembered) or held > most or known > most then
+  if not (are_numbers and state.remembered and state.missed) or state.held > most or known > most then
     return nil
   end
   if state.stamp then
@@ -149,7 +216,7 @@ end
 local function read_state(host, nodes, guard, contents, budget)
   local state = checked_state(host, nodes, guard, contents, budget)
   if not state then
-    redis.call('DEL', host, nodes, guard, contents)
+    redis.call('DEL', unpack(KEYS))
     state = checked_state(host, nodes, guard, contents, budget)
   end
   return state
@@ -187,8 +254,8 @@ local function checkpoint(host, nodes, guard, contents, pages, version, theta, m
     return false
   end
   local joined = table.concat(labels)
-  redis.call('DEL', nodes, guard, contents)
-  redis.call('HDEL', host, 'checked', 'entries', 'undercount', 'changed', 'remembered')
+  redis.call('DEL', unpack(KEYS, 2))
+  redis.call('HDEL', host, 'checked', 'entries', 'undercount', 'changed', 'remembered', 'missed')
   redis.call('HSET', host, 'labels', joined, 'stamp', redis.sha1hex(joined .. pages), 'expected', tostring(expected),
     'version', version + 1)
   return true
@@ -222,9 +289,12 @@ end
 
 -- Take the count of a page back; return how many nodes were on no other page, and are gone.
 local function take_off(nodes, fields)
-  local found, written, gone = look_up(nodes, fields), {}, {}
+  local found, is_single = look_up(fields, 0)
+  local written, gone, singles = {}, {}, {}
   for i, field in ipairs(fields) do
-    if found[i] then
+    if is_single[i] then
+      singles[#singles + 1] = field
+    elseif found[i] then
       local seen, missed, mass, was_template = decode(found[i])
       if seen > 1 then
         written[#written + 1] = field
@@ -236,7 +306,8 @@ local function take_off(nodes, fields)
   end
   in_batches('HSET', nodes, written)
   in_batches('HDEL', nodes, gone)
-  return #gone
+  with_singles('SREM', singles)
+  return #gone + #singles
 end
 
 -- Hold what is on a page that was counted, or nothing at all of the host where there is no room for it.
@@ -286,6 +357,7 @@ local first_life = math.min(ttl, FIRST_LIFE)
 local state = read_state(host, nodes, guard, contents, budget)
 local pages, undercount, entries = state.pages, state.undercount, state.entries
 local version, ids, checked, held = state.version, state.ids, state.is_checked and state.checked, state.remembered
+local missed = state.missed -- on how many pages at most each node on one page was missed
 if state.stamp then
   redis.call('HSET', host, 'used', now)
   keep_alive(ttl)
@@ -295,22 +367,25 @@ end
 -- The keys live and die together: with one of them evicted, counts and guard would disagree.
 local function start_anew()
   -- Nothing is deleted where nothing is: a script that has written once may go on where the memory is full.
-  if redis.call('EXISTS', host, nodes, guard, contents) > 0 then
-    redis.call('DEL', nodes, guard, contents)
-    redis.call('HDEL', host, 'pages', 'undercount', 'entries', 'checked', 'changed', 'remembered')
+  if redis.call('EXISTS', unpack(KEYS)) > 0 then
+    redis.call('DEL', unpack(KEYS, 2))
+    redis.call('HDEL', host, 'pages', 'undercount', 'entries', 'checked', 'changed', 'remembered', 'missed')
   end
-  pages, undercount, entries, ids, checked, held = 0, 0, 0, '', false, 0
-  state.undercount = 0
+  pages, undercount, entries, ids, checked, held, missed = 0, 0, 0, '', false, 0, 0
+  state.undercount, state.missed = 0, 0
 end
 
 -- Count what is on a page; `found` has the entries of its nodes, and gets the new ones.
-local function add_page(id, fields, joined, masses, found)
+local function add_page(id, fields, joined, masses, found, is_single)
   pages = pages + 1
-  local written, fresh = {}, {}
+  local written, fresh, no_singles = {}, {}, {}
   for i, field in ipairs(fields) do
     if found[i] then
-      local seen, missed, mass, was_template = decode(found[i])
-      found[i] = encode(seen + 1, missed, mass, was_template)
+      local seen, not_seen, mass, was_template = decode(found[i])
+      if is_single[i] then
+        mass, no_singles[#no_singles + 1] = string.byte(masses, i), field
+      end
+      found[i] = encode(seen + 1, not_seen, mass, was_template)
       written[#written + 1] = field
       written[#written + 1] = found[i]
     else
@@ -318,23 +393,23 @@ local function add_page(id, fields, joined, masses, found)
     end
   end
   in_batches('HSET', nodes, written)
+  with_singles('SREM', no_singles)
   if entries + #fresh > budget then
-    undercount = drop_rare(nodes, undercount, budget)
-    entries = redis.call('HLEN', nodes)
+    undercount = drop_rare(undercount, missed, budget)
+    entries = redis.call('HLEN', nodes) + count_singles()
   end
   local taken = {}
   for k, i in ipairs(fresh) do
-    found[i] = encode(1, undercount, string.byte(masses, i), false)
+    found[i], missed = encode(1, undercount, 0, false), undercount
     if k <= budget - entries then
-      taken[#taken + 1] = fields[i]
-      taken[#taken + 1] = found[i]
+      taken[k] = fields[i]
     end
   end
-  in_batches('HSET', nodes, taken)
+  with_singles('SADD', taken)
   if #fresh > budget - entries then
     undercount = math.min(undercount + 1, pages)
   end
-  entries = entries + #taken / 2
+  entries = entries + #taken
   held = remember(contents, id, joined, held, budget - entries, undercount == 0)
 end
 
@@ -354,7 +429,7 @@ end
 if first_id then
   local size = (#first - 8) / 9
   local had = string.sub(first, 9, 8 + 8 * size)
-  add_page(first_id, split(had), had, string.sub(first, 9 + 8 * size), {})
+  add_page(first_id, split(had), had, string.sub(first, 9 + 8 * size), {}, {})
   ids = first_id .. string.sub(first, 1, 8)
   redis.call('SET', guard, ids)
 elseif pages == 0 or state.held ~= entries or #ids ~= 16 * pages then
@@ -380,24 +455,24 @@ if before then
   redis.call('HDEL', contents, page_id)
   is_known, is_replaced = false, true
 end
-local found = look_up(nodes, fields)
+local found, is_single = look_up(fields, missed)
 
 -- Where it is not known what the page had, one that comes again with little of what the host's pages have is a sign of
 -- a redesign, at the same addresses. When a third of the pages has come so, the counts are of a site that is no more.
 if has_changed and is_known and is_of_another_design(found, masses) then
   if redis.call('HINCRBY', host, 'changed', 1) >= math.max(MIN_CHANGED, pages / 3) then
     start_anew()
-    is_known, found = false, {}
+    is_known, found, is_single = false, {}, {}
   end
 end
 -- A main text is an entry of the table like any node: forgotten with the rarest, where the table is full.
 local is_same = place_of(ids, contents_id, 9) ~= nil
-  or main_text ~= '' and redis.call('HEXISTS', nodes, main_text) == 1
+  or main_text ~= '' and found[own + 1]
 local is_new = pages < most_pages and not is_known and not is_same
 
 local has_settled = false
 if is_new then
-  add_page(page_id, fields, joined, masses, found)
+  add_page(page_id, fields, joined, masses, found, is_single)
   -- No more is written than has changed: a whole guard for every page would be most of what replicas get.
   if is_replaced then
     redis.call('SETRANGE', guard, at + 7, contents_id)
@@ -412,6 +487,9 @@ if is_changed then
   redis.call('HSET', host, 'pages', pages, 'entries', entries, 'remembered', held, 'used', now)
   if undercount ~= state.undercount then
     redis.call('HSET', host, 'undercount', undercount)
+  end
+  if missed ~= state.missed then
+    redis.call('HSET', host, 'missed', missed)
   end
 
   -- Checkpoints are at half of the least pages to settle after, then whenever the pages have doubled.
