@@ -77,7 +77,7 @@ _PERMANENT: Final = (
     (r"DB index is out of range|Invalid Database", "has no such database", "check the number behind the host"),
     (r"CERTIFICATE_VERIFY_FAILED", "has a certificate that is not trusted", "name its authority by ?ssl_ca_certs=FILE"),
     (r"\bSSL\b|WRONG_VERSION_NUMBER", "does not speak TLS at this port", "use redis:// or the port for TLS"),
-    (r"Connection closed by server", "closed the connection at once", "if the port is for TLS, use rediss://"),
+    (r"closed by server|reset by peer", "closed the connection at once", "if the port is for TLS, use rediss://"),
     (r"cluster (?:support|mode)|Cluster mode", "is no cluster", "use redis:// or rediss://"),
     (r"MovedError|MOVED", "is a server of a cluster", "use redis+cluster:// or rediss+cluster://"),
 )
@@ -345,8 +345,8 @@ def problem_at_start(url: str, prefix: str, timeout: float) -> str | None:
             with suppress(RedisError, OSError):  # a server without TLS waits for the end of what it takes for a command
                 _try_commands(url.replace("rediss", "redis", 1), prefix, timeout)
                 return _permanent_problem(RedisError(f"SSL: {error}"))
-        if re.search("closed by server|EOF occurred", str(error)):  # by one for TLS, or a proxy whose server is down
-            try:
+        if re.search("closed by server|reset by peer|EOF occurred", str(error)):
+            try:  # to tell a port for TLS from a proxy whose server is down
                 options = f"{'&' if '?' in url else '?'}ssl_cert_reqs=none"
                 _try_commands(re.sub(r"^redis\b", "rediss", url) + options, prefix, timeout)
             except (RedisError, RedisClusterException, OSError, TypeError):
