@@ -1,7 +1,7 @@
-"""The attributes of a page's elements: each different one is told apart once, its value a string only when asked for.
+"""The attributes of a page's elements: equal attributes are stored once, and values are decoded only on request.
 
-What every page is searched for (:func:`question`) is answered in one scan of the core over all values: a first look,
-before values are read with more care, which as a rule tells that a page has nothing of it.
+Predicates that every page is searched by (:func:`question`) are answered in one scan of the core over all values. It is
+a cheap filter before values are parsed: on most pages no attribute passes it.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
     Indices = NDArray[np.int32]
 
-_MOST: Final = 32  # bits of a mark
+_MAX_QUESTIONS: Final = 32  # one bit each of a uint32
 
 
 class Question(NamedTuple):
-    """Which attributes of some names have one of some parts in their values, case of ASCII aside.
+    """A question about attributes: does the value of one of these contain one of these substrings?
 
     Attributes:
-        number: of the question, in the order in which they were asked first.
-        names: of attributes.
-        parts: in small letters of ASCII; without any, every value is an answer.
+        number: index of the question, in the order of registration.
+        names: names of the attributes.
+        parts: substrings in lower case, matched ASCII case-insensitively; without any, every value matches.
     """
 
     number: int
@@ -39,69 +39,63 @@ class Question(NamedTuple):
     parts: tuple[str, ...]
 
 
-_asked: Final[list[Question]] = []
+_questions: Final[list[Question]] = []
 
 
 def question(*names: str, parts: Sequence[str] = ()) -> Question:
-    """Ask something of every page from now on; a module does it when it is loaded.
+    """Register a question that is answered for every page; call it at module level.
 
     Raises:
-        RuntimeError: more is asked than a mark has bits.
+        RuntimeError: more than 32 questions are registered.
     """
-    if len(_asked) == _MOST:
-        raise RuntimeError(f"more than {_MOST} questions are asked of attributes")
-    _asked.append(Question(len(_asked), names, tuple(parts)))
-    return _asked[-1]
+    if len(_questions) == _MAX_QUESTIONS:
+        raise RuntimeError(f"more than {_MAX_QUESTIONS} questions about attributes")
+    _questions.append(Question(len(_questions), names, tuple(parts)))
+    return _questions[-1]
 
 
-class Asked(NamedTuple):
-    """All questions so far, as the compiled core takes them.
+class QuestionTables(NamedTuple):
+    """The registered questions, as the compiled core takes them: bit ``k`` stands for question ``k``.
 
     Attributes:
-        number: how many there are.
-        of_name: bits of the questions that are asked of each name.
-        any_value: bits of those that every value answers.
-        parts: all parts with line feeds between them.
-        of_part: uint32, bits of the questions that each part answers.
+        name_bits: bits of the questions about each attribute name.
+        any_value: bits of the questions that every value matches.
+        parts: all substrings, joined by line feeds.
+        part_bits: uint32, bits of the questions that each substring belongs to.
     """
 
-    number: int
-    of_name: dict[str, int]
+    name_bits: dict[str, int]
     any_value: int
     parts: bytes
-    of_part: NDArray[np.uint32]
-
-
-def asked() -> Asked:
-    """Return all questions so far."""
-    return _first(len(_asked))
+    part_bits: NDArray[np.uint32]
 
 
 @lru_cache(maxsize=1)
-def _first(number: int) -> Asked:
-    of_name: defaultdict[str, int] = defaultdict(int)
-    of_part: defaultdict[str, int] = defaultdict(int)
-    for each in _asked[:number]:
-        for name in each.names:
-            of_name[name] |= 1 << each.number
-        for part in each.parts:
-            of_part[part] |= 1 << each.number
-    any_value = sum(1 << each.number for each in _asked[:number] if not each.parts)
-    parts = np.fromiter(of_part.values(), np.uint32, len(of_part))
-    return Asked(number, dict(of_name), any_value, "\n".join(of_part).encode(), parts)
+def _question_tables(number: int) -> QuestionTables:
+    """Return the tables of the first ``number`` questions; cached until another is registered."""
+    name_bits: defaultdict[str, int] = defaultdict(int)
+    part_bits: defaultdict[str, int] = defaultdict(int)
+    for question in _questions[:number]:
+        for name in question.names:
+            name_bits[name] |= 1 << question.number
+        for part in question.parts:
+            part_bits[part] |= 1 << question.number
+    any_value = sum(1 << question.number for question in _questions[:number] if not question.parts)
+    bits = np.fromiter(part_bits.values(), np.uint32, len(part_bits))
+    return QuestionTables(dict(name_bits), any_value, "\n".join(part_bits).encode(), bits)
 
 
 _NONE: Final = np.empty(0, np.int64)
 
 
 class AttributeValues(Mapping[str, dict[str, int]]):
-    """The different attributes of a page: for each name the place of the first attribute that has it, by its value.
+    """The distinct attributes of a page: a mapping from name to value to the place of its first occurrence.
 
     Args:
         names: names of attributes.
-        name_of: int32[d], number of the name of each different attribute.
-        place: int32[d], its place among all attributes of the page.
-        data: the values in UTF-8, behind each other.
+        name_of: int32[d], index into ``names`` of each distinct attribute.
+        place: int32[d], place of its first occurrence among all attributes of the page.
+        data: the values in UTF-8, concatenated.
         begin: int64[d + 1], where each value begins.
     """
 
@@ -121,7 +115,7 @@ class AttributeValues(Mapping[str, dict[str, int]]):
         self._number = {name: number for number, name in enumerate(names)}
         self._known: dict[str, dict[str, int]] = {}
         self._ascii = data.decode("ascii") if data.isascii() else None
-        self._answered = 0  # questions
+        self._answered = 0  # number of questions
 
     def __getitem__(self, name: str) -> dict[str, int]:
         known = self._known.get(name)
@@ -134,11 +128,11 @@ class AttributeValues(Mapping[str, dict[str, int]]):
         return known
 
     def numbers_of(self, name: str) -> NDArray[np.int64]:
-        """int64[k], numbers of the different attributes of one name."""
+        """int64[k], numbers of the distinct attributes of one name."""
         return np.flatnonzero(self.name_of == self._number.get(name, -1))
 
     def answering(self, question: Question) -> NDArray[np.int64]:
-        """int64[k], numbers of the different attributes that answer a question, by the compiled core."""
+        """int64[k], numbers of the distinct attributes that match a question."""
         if self._answered <= question.number:
             self._answer()
         if not self._all >> question.number & 1:
@@ -146,18 +140,18 @@ class AttributeValues(Mapping[str, dict[str, int]]):
         return (self._marks & np.uint32(1 << question.number)).nonzero()[0]
 
     def _answer(self) -> None:
-        """Have all questions so far answered."""
-        questions = asked()
+        """Let the core answer all registered questions."""
+        tables = _question_tables(number := len(_questions))
         self._marks = np.empty(len(self.place), np.uint32)
-        of_name = np.fromiter(map(questions.of_name.get, self.names, repeat(0)), np.uint32, len(self.names))
+        name_bits = np.fromiter(map(tables.name_bits.get, self.names, repeat(0)), np.uint32, len(self.names))
         self._all = core.answer_questions(
-            *(self.data, self.begin, self.name_of, of_name, questions.any_value, questions.parts, questions.of_part),
+            *(self.data, self.begin, self.name_of, name_bits, tables.any_value, tables.parts, tables.part_bits),
             self._marks,
         )
-        self._answered = questions.number
+        self._answered = number
 
     def strings(self, chosen: NDArray[np.int64]) -> list[str]:
-        """Values of different attributes, by their numbers."""
+        """Values of distinct attributes, by their numbers."""
         bounds = zip(self.begin[chosen].tolist(), self.begin[chosen + 1].tolist(), strict=True)
         if self._ascii is not None:
             return [self._ascii[begin:end] for begin, end in bounds]
@@ -178,13 +172,13 @@ Pairs = list[tuple[str, str]]
 class AttributeTable(Sequence[Pairs]):
     """Attributes of a page; as a sequence, the name-value pairs of each element.
 
-    Menus, lists and grids repeat their attributes. What is worked out of attributes is worked out once for all equal
-    ones, and spread over the elements in numpy: an array *by first attribute* is of length ``a``, and only the places
-    of ``first`` count in it.
+    Menus, lists and grids repeat their attributes. A function of an attribute is computed once per distinct attribute
+    and spread over the elements in numpy: an array *by first attribute* has length ``a``, and only its entries at
+    ``first`` are used.
 
     Attributes:
         by_name: place of the first of all equal attributes, by name and value.
-        first: int32[a], the same for every attribute of the page, in document order.
+        first: int32[a], place of the first equal attribute, for every attribute of the page in document order.
         begin: int32[n + 1], where the attributes of each element begin.
     """
 
@@ -202,18 +196,17 @@ class AttributeTable(Sequence[Pairs]):
     def __getitem__(self, element: int | slice) -> Pairs | list[Pairs]:
         if isinstance(element, slice):
             return [self[index] for index in range(*element.indices(len(self)))]
-        own = self.first[self.begin[: len(self)][element] : self.begin[1:][element]]
+        places = self.first[self.begin[: len(self)][element] : self.begin[1:][element]]
         if "_pairs" in vars(self):
-            return [self._pairs[place] for place in own.tolist()]
+            return [self._pairs[place] for place in places.tolist()]
         values = self.by_name
-        numbers = np.searchsorted(values.place, own)
-        return list(
-            zip([values.names[of] for of in values.name_of[numbers].tolist()], values.strings(numbers), strict=True)
-        )
+        numbers = np.searchsorted(values.place, places)
+        names = [values.names[name] for name in values.name_of[numbers].tolist()]
+        return list(zip(names, values.strings(numbers), strict=True))
 
     @cached_property
     def _pairs(self) -> dict[int, tuple[str, str]]:
-        """Name and value by place, of the first of all equal attributes."""
+        """Name and value of each distinct attribute, by the place of its first occurrence."""
         return {place: (name, value) for name, values in self.by_name.items() for value, place in values.items()}
 
     def __iter__(self) -> Iterator[Pairs]:
@@ -236,11 +229,11 @@ class AttributeTable(Sequence[Pairs]):
         return np.arange(len(self), dtype=np.int32).repeat(np.diff(self.begin))
 
     def named(self, name: str) -> dict[str, int]:
-        """Place of the first attribute of one name by each of its values."""
+        """Place of the first attribute with this name, by value."""
         return self.by_name.get(name, {})
 
     def having(self, question: Question) -> list[tuple[int, str]]:
-        """Places and values of the different attributes that answer a question."""
+        """Places and values of the distinct attributes that match a question."""
         values = self.by_name
         chosen = values.answering(question)
         if not len(chosen):
@@ -248,20 +241,20 @@ class AttributeTable(Sequence[Pairs]):
         return list(zip(values.place[chosen].tolist(), values.strings(chosen), strict=True))
 
     def bearers(self, places: Sequence[int]) -> list[int]:
-        """Elements, in document order, that have one of the attributes at some places of ``first``, or an equal one."""
+        """Elements, in document order, that have one of the attributes at these places of ``first``."""
         chosen = np.zeros(len(self.first), bool)
         chosen[list(places)] = True
         elements: list[int] = self.element[chosen[self.first]].tolist()
         return elements
 
     def firsts(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Tell by first attribute whether one of the chosen elements (bool[n]) has an equal one; bool[a]."""
+        """bool[a], by first attribute, whether one of the chosen elements (bool[n]) has the attribute."""
         firsts = np.zeros(len(self.first), bool)
         firsts[self.first[chosen[self.element]]] = True
         return firsts
 
     def sums(self, by_first: NDArray[Number]) -> NDArray[Number]:
-        """[n], total over each element's attributes of a number by first attribute, of the same type."""
+        """[n], sum over each element's attributes of a number by first attribute, of the same dtype."""
         sums = np.zeros(len(self.first) + 1, by_first.dtype)
         np.cumsum(by_first[self.first], out=sums[1:])
         return sums[self.begin[1:]] - sums[self.begin[:-1]]

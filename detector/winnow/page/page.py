@@ -33,7 +33,7 @@ _INDICES: Final = (
 )  # fmt: skip
 
 
-class PageTooLarge(ValueError):  # noqa: N818  what happened, as its callers read it; most of them expect it
+class PageTooLarge(ValueError):  # noqa: N818  callers expect it and handle it
     """The page is above one of the caps of :class:`Limits`; ``reason`` is ``"bytes"``, ``"nodes"`` or ``"depth"``."""
 
     def __init__(self, reason: str, size: int, limit: int) -> None:
@@ -45,13 +45,13 @@ class PageTooLarge(ValueError):  # noqa: N818  what happened, as its callers rea
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Caps above which a page is not worked on.
+    """Size limits above which a page is not processed.
 
     Attributes:
         max_bytes: size of the HTML, in bytes (in characters where it is a string).
         max_nodes: elements and comments of the tree.
-        max_depth: levels of the tree. libxml2 stops at 2,048 without a word and drops the rest of the document, so a
-            tree of so many may be a torso.
+        max_depth: levels of the tree. libxml2 silently drops what is nested deeper than 2,048, so such a tree may be
+            incomplete.
     """
 
     max_bytes: int = 16_000_000
@@ -59,7 +59,7 @@ class Limits:
     max_depth: int = 2_047
 
     def check(self, what: str, size: int) -> None:
-        """Raise :class:`PageTooLarge` where a page has more ``"bytes"``, ``"nodes"`` or ``"depth"`` than it may."""
+        """Raise :class:`PageTooLarge` if the size, in ``"bytes"``, ``"nodes"`` or ``"depth"``, exceeds its limit."""
         limit = getattr(self, f"max_{what}")
         if size > limit:
             raise PageTooLarge(what, size, limit)
@@ -78,19 +78,19 @@ class Page:
       sum of any quantity over a subtree is a difference of two prefix sums.
     * **text runs** (``r``): every non-empty stretch of text between two pieces of markup, white space included, each
       belonging to its element. The contents of ``script``, ``style`` and the like are not text.
-    * **text blocks** (``m``): maximal stretches of runs that no border of a block-level element and no ``br`` cuts,
-      blank ones left out. Mixed content (a paragraph and a share bar in one ``div``) falls into several blocks.
+    * **text blocks** (``m``): maximal sequences of runs not divided by a block-level tag or a ``br``, without the blank
+      ones. Mixed content (a paragraph and a share bar in one ``div``) is several blocks.
 
     Attributes:
-        root: the tree's root; it keeps the whole tree alive, so a page must not outlive its processing.
+        root: root of the tree; it keeps the whole tree in memory, so do not keep a page after processing it.
         attributes: name-value pairs of each element.
         tag: int16[n], ids of :data:`winnow.page.tags.TAG_NAMES`.
-        unknown_names: names by element, of those that have no id.
+        unknown_names: tag name by element index, for tags without an id.
         title: text of the first ``title`` element outside an image, white space normalised; empty when there is none.
         text: all runs joined; run ``k`` is ``text[run_offset[k]:run_offset[k + 1]]``.
         run_offset: int64[r + 1], where each run begins, in characters.
-        inked: bool[r], the runs that are not blank.
-        has_unseen: bool[r], those that have :data:`winnow.page.text.UNSEEN_CHARACTERS`.
+        inked: bool[r], whether each run is not blank.
+        has_unseen: bool[r], whether it contains :data:`winnow.page.text.UNSEEN_CHARACTERS`.
         run_node: int32[r], the element a run belongs to.
         run_begin, run_end: int32[n], slice of the runs inside each subtree.
         block_node: int32[m], nearest block-level element around each block.
@@ -100,7 +100,7 @@ class Page:
         end: int32[n], end of the slice of each subtree.
         depth: int32[n], 0 for the root.
         url: address of the page, where known.
-        data: what it was parsed from if that is no HTML: ``"binary"``, ``"feed"`` or ``"xml"``.
+        data: format of the source if it is not HTML: ``"binary"``, ``"feed"`` or ``"xml"``.
 
     *Units* are what gets a score: the ``n`` elements followed by the ``m`` blocks. In the tree of units a block is a
     leaf below its ``block_node``; see :attr:`unit_parent`.
@@ -189,20 +189,20 @@ class Page:
 
     @cached_property
     def elements(self) -> list[etree._Element]:
-        """The n lxml elements, made when first asked for."""
+        """The n lxml elements, created on first access."""
         with no_garbage_collection():
             return list(self.root.iter(etree.Element))
 
     def element(self, index: int) -> etree._Element:
-        """One of the n lxml elements, reached from the root: :attr:`elements` makes all and walks the whole tree."""
+        """Return one lxml element by walking down from the root; :attr:`elements` would create all of them."""
         steps: list[int] = []
         while (parent := int(self.parent[index])) >= 0:
             steps.append(int(np.count_nonzero(self.parent[parent + 1 : index] == parent)))
             index = parent
-        found = self.root
+        element = self.root
         for step in reversed(steps):
-            found = next(islice(found.iterchildren(etree.Element), step, None))
-        return found
+            element = next(islice(element.iterchildren(etree.Element), step, None))
+        return element
 
     @cached_property
     def runs(self) -> list[str]:
@@ -230,7 +230,7 @@ class Page:
 
     @cached_property
     def block_lines(self) -> str:
-        """The block texts joined by line feeds, of which they have none themselves."""
+        """The block texts joined by line feeds; no block text contains one."""
         text, offset, begin, end = self.text, self.run_offset, self.block_run_begin, self.block_run_end
         lines: str = core.block_texts(text, offset, begin, end, character_properties())
         return lines
@@ -251,7 +251,7 @@ _SHADOW_ROOTS: Final = ("shadowrootmode", "shadowroot")
 
 
 def _with_shadow_trees(root: etree._Element) -> etree._Element:
-    """A copy of a tree in which declarative shadow roots are what a browser makes of them: parts of the page."""
+    """Copy a tree with its declarative shadow roots attached as part of the page, as browsers do."""
     copy = deepcopy(root)
     for template in copy.iter("template"):
         if any(name in template.attrib for name in _SHADOW_ROOTS):
@@ -264,8 +264,8 @@ def _with_shadow_trees(root: etree._Element) -> etree._Element:
 def _flatten(root: etree._Element, limits: Limits) -> dict[str, Any]:
     """Read a tree into the arrays of a :class:`Page`.
 
-    The core does not read trees whose root is a comment, or in which an attribute refers to an entity that was not put
-    in its place, which no HTML parser leaves: they are written as HTML and parsed anew.
+    The core cannot read trees whose root is a comment or whose attributes hold unresolved entities, which no HTML
+    parser produces: they are serialised as HTML and parsed again.
 
     Raises:
         PageTooLarge: the tree is above one of the caps.
@@ -307,7 +307,7 @@ def _flatten(root: etree._Element, limits: Limits) -> dict[str, Any]:
 
 @contextmanager
 def no_garbage_collection() -> Iterator[None]:
-    """Keep the collector from looking again and again through objects that are being made and are no garbage yet."""
+    """Pause the garbage collector while many objects are created; it would scan them repeatedly for nothing."""
     if not gc.isenabled():
         yield
         return
@@ -319,10 +319,10 @@ def no_garbage_collection() -> Iterator[None]:
 
 
 def _check_core_reads_lxml() -> None:
-    """Read a small tree: the core knows the structs of libxml2 and lxml by their layout, which may change.
+    """Read a small tree, since the core relies on the struct layout of libxml2 and lxml, which may change.
 
     Raises:
-        ImportError: what is read is not what was written.
+        ImportError: the core reads the tree wrongly.
     """
     root = etree.fromstring('<html><body id="a"><p class="b">one<br/>two</p><!--no-->three</body></html>')
     caps = DEFAULT_LIMITS.max_nodes, DEFAULT_LIMITS.max_depth
@@ -338,7 +338,7 @@ def _check_core_reads_lxml() -> None:
     ):
         version = ".".join(map(str, etree.LXML_VERSION))
         raise ImportError(
-            f"lxml {version} keeps its trees in another form than the one that winnow's compiled core reads: "
+            f"lxml {version} stores its trees in a layout that winnow's compiled core cannot read: "
             "install another release of lxml (pip install 'lxml>=6,<7'), or a newer winnow"
         )
 

@@ -1,6 +1,6 @@
-"""The fixed vocabulary of HTML tag names and the groups of tags that the library tells apart."""
+"""The fixed vocabulary of HTML tag names, and groups of tags."""
 
-# ruff: noqa: SIM905 - lists of names are read as text
+# ruff: noqa: SIM905 - lists of names are easier to read as text
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TAG_ID: Final[dict[str, int]] = {name: number for number, name in enumerate(TAG_
 """Tag id by tag name."""
 
 ALIASES: Final = {"xmp": "pre", "listing": "pre", "plaintext": "pre", "amp-img": "img"}
-"""Names of elements that are read as others."""
+"""Tag names that are treated as another tag."""
 
 
 def tag_set(*names: str) -> NDArray[np.bool_]:
@@ -51,7 +51,7 @@ BLOCK_LEVEL: Final = frozenset(
     noscript template
     """.split()
 )
-"""Elements whose borders end a block of text; ``br`` is one of them, since old pages separate paragraphs by it."""
+"""Elements that end a text block where they begin and end; ``br`` too, since old pages separate paragraphs by it."""
 
 IS_BLOCK_LEVEL: Final = tag_set(*BLOCK_LEVEL)
 """Look-up table over tag ids: the elements of :data:`BLOCK_LEVEL`."""
@@ -59,7 +59,7 @@ IS_BLOCK_LEVEL: Final = tag_set(*BLOCK_LEVEL)
 UNSEEN_TEXT: Final = frozenset(
     "script style head template iframe object svg math datalist select textarea canvas noframes".split()
 )
-"""Elements whose text a reader never sees as text of the page."""
+"""Elements whose text is never shown as text of the page."""
 
 IS_UNSEEN_TEXT: Final = tag_set(*UNSEEN_TEXT)
 """Look-up table over tag ids: the elements of :data:`UNSEEN_TEXT`."""

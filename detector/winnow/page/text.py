@@ -1,6 +1,6 @@
 """The characters of a page: look-up tables, scripts without spaces, and counts of characters and words by kind.
 
-Kinds are told apart by Unicode properties and hold for every script, so that features built on them do too.
+Kinds follow Unicode properties and hold for every script, and so do the features built on them.
 """
 
 from __future__ import annotations
@@ -39,18 +39,18 @@ UNSPACED_SCRIPTS: Final = (
     (0x1AFF0, 0x1B170),  # Kana
     (0x20000, 0x40000),  # Han
 )
-"""Slices ``[begin, end)`` of code points; what is no letter in them stays what it is."""
+"""Ranges ``[begin, end)`` of code points; only their letters are treated as unspaced."""
 
 _CLASS: Final = "".join(f"{chr(begin)}-{chr(end - 1)}" for begin, end in UNSPACED_SCRIPTS)
 
 UNSPACED_RUN: Final = re.compile(f"[{_CLASS}]{{2,}}")
-"""Stretches of two or more characters of such scripts."""
+"""Runs of two or more characters of unspaced scripts."""
 
 WORD: Final = re.compile(rf"[{_CLASS}]|[^\W{_CLASS}]+")
-"""Words, each character of a script without spaces being one."""
+"""A word; each character of an unspaced script is a word of its own."""
 
 CODES: Final = 1 << 16
-"""Number of UTF-16 codes; characters outside the basic plane are two of them."""
+"""Number of UTF-16 code units; characters outside the basic plane take two."""
 
 _SEPARATOR, _WORD, _UNSPACED, _LOW_SURROGATE = range(4)
 
@@ -110,7 +110,7 @@ _SENTENCE_ENDS: Final = ".!?…。．｡！？﹒﹖﹗‼‽⁇⁈⁉؟۔।॥
 _ZERO_WIDTH: Final = "\u00ad\u200b\u2060\u2061\u2062\u2063\u2064\ufeff"
 _TAGS: Final = "".join(map(chr, range(0xE0000, 0xE0080)))
 UNSEEN_CHARACTERS: Final = re.compile(f"[{_ZERO_WIDTH}]|(?<![\U0001f3f4{_TAGS}])[{_TAGS}]+")
-"""Characters without a width that join no letters: soft hyphens, zero-width spaces, tags but for those of flags."""
+"""Invisible characters that join no letters: soft hyphens, zero-width spaces, and tags except those of flags."""
 _JOINERS: Final = "\u00ad\u200c\u200d"  # soft hyphen, zero-width (non-)joiner: inside a word, never between two
 _IS_WHITE_SPACE: Final = np.uint8(0x08)  # the kind is in the three bits below; core.h has the same numbers
 _IS_DIGIT: Final = np.uint8(0x10)
@@ -142,10 +142,10 @@ def character_kinds() -> NDArray[np.uint8]:
 
 @cache
 def character_properties() -> NDArray[np.uint8]:
-    """uint8[0x110000], what the compiled core knows of every code point: its kind, and five bits more.
+    """uint8[0x110000], properties of every code point for the compiled core: its kind in three bits, and five flags.
 
-    They are white space as in ``str.isspace``, digits as in ``str.isdigit``, upper case and letters or numbers as in
-    ``str.isupper`` and ``str.isalnum``, and :data:`UNSEEN_CHARACTERS`.
+    The flags are ``str.isspace``, ``str.isdigit``, ``str.isupper``, ``str.isalnum``, and membership in
+    :data:`UNSEEN_CHARACTERS`.
     """
     properties = character_kinds().copy()
     properties[:CODES][white_space()] |= _IS_WHITE_SPACE
@@ -206,12 +206,12 @@ class TextStatistics:
         )
 
     def per_unit(self, prefix: Prefix) -> Prefix:
-        """int64[n + m], a total's share of each unit: subtrees of the elements, then the blocks."""
+        """int64[n + m], a running total's sum over each unit: subtrees of the elements, then the blocks."""
         return prefix[self.unit_run_end] - prefix[self.unit_run_begin]
 
     @staticmethod
     def only(prefix: Prefix, runs: NDArray[np.bool_]) -> Prefix:
-        """int64[r + 1], the same total over the chosen runs only (``runs``: bool[r]), e.g. those inside links."""
+        """int64[r + 1], the running total over the chosen runs only (``runs``: bool[r]), e.g. those inside links."""
         return prefix_sums(np.diff(prefix) * runs)
 
 

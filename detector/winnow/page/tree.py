@@ -1,4 +1,4 @@
-"""Sums and look-ups over the tree of a page: subtrees are slices, so most are differences of prefix sums."""
+"""Sums and look-ups over the tree of a page; a subtree is a slice, so its sum is a difference of prefix sums."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Number = TypeVar("Number", bound=np.number[Any])
 
 
 class Tree(Protocol):
-    """What has its elements in preorder: subtree ``i`` is the slice ``[i, end[i])``."""
+    """A tree whose elements are in preorder: subtree ``i`` is the slice ``[i, end[i])``."""
 
     @property
     def end(self) -> NDArray[np.int32]:
@@ -31,20 +31,20 @@ class Tree(Protocol):
 
 
 def once_per_page(function: Callable[[Page], Result]) -> Callable[[Page], Result]:
-    """Keep what a function makes of a page with the page, for all who ask for it; an array becomes read-only."""
+    """Cache the result of a function on the page itself; an array becomes read-only."""
     name = f"{function.__module__}.{function.__qualname__}"
 
     @wraps(function)
-    def kept(page: Page) -> Result:
-        known = vars(page)
-        if name not in known:
-            known[name] = function(page)
-            if isinstance(known[name], np.ndarray):
-                known[name].flags.writeable = False
-        result: Result = known[name]
+    def cached(page: Page) -> Result:
+        cache = vars(page)
+        if name not in cache:
+            cache[name] = function(page)
+            if isinstance(cache[name], np.ndarray):
+                cache[name].flags.writeable = False
+        result: Result = cache[name]
         return result
 
-    return kept
+    return cached
 
 
 def nearest(parent: NDArray[np.int32], chosen: NDArray[np.bool_]) -> NDArray[np.int32]:
@@ -60,9 +60,9 @@ def nearest(parent: NDArray[np.int32], chosen: NDArray[np.bool_]) -> NDArray[np.
     >>> nearest(np.array([-1, 0, 1, 0]), np.array([False, True, False, False])).tolist()
     [-1, 1, 1, -1]
     """
-    found = np.empty(len(parent), np.int32)
-    core.nearest(np.ascontiguousarray(parent, np.int32), np.ascontiguousarray(chosen), found)
-    return found
+    ancestor = np.empty(len(parent), np.int32)
+    core.nearest(np.ascontiguousarray(parent, np.int32), np.ascontiguousarray(chosen), ancestor)
+    return ancestor
 
 
 def outermost(parent: NDArray[np.int32], chosen: NDArray[np.bool_]) -> NDArray[np.int32]:
@@ -84,19 +84,19 @@ def prefix_sums(values: NDArray[np.generic]) -> NDArray[np.int64]:
 
 
 def subtree_sums(tree: Tree, values: NDArray[np.generic]) -> NDArray[np.int64]:
-    """int64[n], total of one integer or boolean per element over each element's subtree, itself included."""
+    """int64[n], sum over each element's subtree, itself included, of one integer or boolean per element."""
     sums = prefix_sums(values)
     return sums[tree.end] - sums[:-1]
 
 
 def innermost_holding(begin: NDArray[np.int32], end: NDArray[np.int32], mass: NDArray[np.generic], share: float) -> int:
-    """Find the innermost element that holds a share of a mass, and more than one block; 0, the root, without one.
+    """Find the innermost element with more than one block that holds this share of the mass; 0, the root, if none does.
 
     Args:
-        begin: int32[n], first of the blocks inside each element.
-        end: int32[n], behind the last of them.
-        mass: integers or booleans of the m blocks.
-        share: above a half, so that of two such elements one is in the other.
+        begin: int32[n], first block inside each element.
+        end: int32[n], one past the last.
+        mass: one integer or boolean per block, [m].
+        share: above 0.5, so that all such elements are nested.
     """
     sums = prefix_sums(mass)
     holding = np.flatnonzero((sums[end] - sums[begin] >= share * sums[-1]) & (end - begin > 1))
@@ -104,27 +104,27 @@ def innermost_holding(begin: NDArray[np.int32], end: NDArray[np.int32], mass: ND
 
 
 def within(tree: Tree, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """bool[n], whether each element is one of the chosen ones or below one."""
+    """bool[n], whether each element is chosen or has a chosen ancestor."""
     inside = np.empty(len(tree.end), bool)
     core.within(tree.end, np.ascontiguousarray(chosen), inside)
     return inside
 
 
 def path_sums(tree: Tree, values: NDArray[Number]) -> NDArray[Number]:
-    """[n], total of one number per element over the path from the root to each element, both ends included.
+    """[n], sum over the path from the root to each element, both included, of one number per element.
 
-    Of the values' own type; unsigned integers go round, as hashes do.
+    The dtype is that of the values; unsigned integers wrap around, as hashes do.
     """
     change = np.zeros(len(tree.end) + 1, values.dtype)
-    some = np.flatnonzero(values)
-    np.subtract.at(change, tree.end[some], values[some])
-    change[some] += values[some]
+    nonzero = np.flatnonzero(values)
+    np.subtract.at(change, tree.end[nonzero], values[nonzero])
+    change[nonzero] += values[nonzero]
     sums: NDArray[Number] = np.cumsum(change[:-1])
     return sums
 
 
 def runs_of_blocks(page: Page, blocks: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """bool[r], runs of the given blocks (bool[m])."""
+    """bool[r], whether each run belongs to one of the given blocks (bool[m])."""
     change = np.zeros(page.r + 1, np.int8)
     change[page.block_run_begin[blocks]] += 1
     change[page.block_run_end[blocks]] -= 1
@@ -132,12 +132,12 @@ def runs_of_blocks(page: Page, blocks: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def sums_over_runs(page: Page, values: NDArray[np.generic]) -> NDArray[np.int64]:
-    """int64[n], total of one integer or boolean per run over each subtree."""
+    """int64[n], sum over each subtree of one integer or boolean per run."""
     sums = prefix_sums(values)
     return sums[page.run_end] - sums[page.run_begin]
 
 
 @once_per_page
 def linked_runs(page: Page) -> NDArray[np.bool_]:
-    """bool[r], runs inside links."""
+    """bool[r], whether each run is inside a link."""
     return within(page, page.tag == TAG_ID["a"])[page.run_node]
