@@ -15,6 +15,7 @@ from winnow.evidence.draft import Draft, Reason
 from winnow.evidence.main_content import (
     cut_later_copies,
     cut_lists_whole,
+    keep_headline,
     keep_parts_of_main_content,
     keep_structures_whole,
 )
@@ -153,7 +154,7 @@ def estimate_confidence(draft: Draft) -> None:
         words = np.maximum([len(text.split()) for text in draft.texts], 0.5)
         content = (1 - draft.smoothed.value[draft.page.n :]) * words
         expected = 2 * content @ draft.kept / (words @ draft.kept + content.sum())
-        confidence = float(_CONFIDENCE @ (1, confidence, expected))
+        confidence = min(float(_CONFIDENCE @ (1, confidence, expected)), 1.0)
     draft.choice = replace(draft.choice, confidence=confidence)
 
 
@@ -167,6 +168,7 @@ STEPS: Final[tuple[Callable[[Draft], None], ...]] = (
     smooth,
     cut_template,
     keep_parts_of_main_content,
+    keep_headline,
     keep_structures_whole,
     cut_lists_whole,
     cut_hidden,

@@ -137,6 +137,22 @@ def test_cells_that_other_pages_repeat_are_not_cut_out_of_a_table() -> None:
     assert "Availability" in text
 
 
+def test_the_headline_that_the_title_repeats_stays_wherever_it_stands() -> None:
+    pages = []
+    for number in range(12):
+        headline = f"<h1>Day {number} in the harbour</h1>"
+        menu = f"<body><div class='breadcrumb nav menu'><a href=/>Home</a> {headline} </div>"
+        pages.append(page_of(number).replace(headline, "").replace("<body>", menu))
+    site = Site()
+    for number, page in enumerate(pages):
+        site.count(page, f"https://news.example/{number}")
+    cleaned = winnow.clean(pages[3], url="https://news.example/3", site=site)
+    assert cleaned.text.startswith("Day 3 in the harbour\n")
+    assert "Home" not in cleaned.text
+    assert cleaned.confidence is not None
+    assert 0.5 < cleaned.confidence <= 1
+
+
 def test_each_unit_that_counts_decided_says_so() -> None:
     page = Page.parse(page_of(1))
     df = np.ones(page.n + page.m, np.int64)

@@ -177,6 +177,7 @@ _LARGEST: Final = 4.0  # logit of a block, either way; that of a block named lik
 _LENIENCE: Final = 1.0  # added to logits: the look of single blocks errs to the safe side
 _SWITCH: Final = 10.0  # cost of beginning or ending a run, in logits times the square root of words
 _LEAST_STORY: Final = 60.0  # words of content above comments that are known by their look only
+_LEAST_NAMED_STORY: Final = 10.0  # words of content beside comments that are named so: a photo and a sentence
 _LEAST_WORDS: Final = 20.0  # not linked, of a run that is known by its look only
 _LEAST_SAID: Final = 0.5  # of the words of such a run, not linked
 _WORDS_PER_DATE: Final = 150.0  # of such a run, at most
@@ -207,7 +208,7 @@ def find_comments(page: Page, templateness: Floats, head: CommentHead | None = N
         return np.zeros(0, bool)
     features = features_of(page)
     content = np.cumsum(features.words * (templateness < 0.5))
-    if content[-1] < _LEAST_STORY:
+    if content[-1] < _LEAST_NAMED_STORY:
         return np.zeros(page.m, bool)  # nothing to comment on
     named, signs, texts = NamedComments.of(page).comment, signs_of(page), page.block_texts()
     if not named.any() and not dated_below(texts, signs, content):
@@ -267,8 +268,8 @@ def threads(
         if not named[run].any() and not _looks_whole(texts[run], words[run], said[run], judgement.comment[run]):
             comments[run] = False
     story = words * ((templateness < 0.5) & ~comments)
-    least = max(_LEAST_STORY, words[comments].sum() if judgement.forum > _FORUM else 0.0)
-    if story.sum() < least:
+    least = _LEAST_NAMED_STORY if named.any() else _LEAST_STORY
+    if story.sum() < max(least, words[comments].sum() if judgement.forum > _FORUM else 0.0):
         return nothing
     above = np.cumsum(story)
     return comments & (named | (above >= _LEAST_STORY))

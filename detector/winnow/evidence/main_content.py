@@ -11,6 +11,7 @@ from winnow.hashing import mix
 from winnow.output.tables import table_around
 from winnow.output.text import CODE, HEADING, QUOTATION, SUBHEADING, TABLE, stands_in
 from winnow.page.tags import tag_set
+from winnow.page.text import WORD
 from winnow.page.tree import innermost_holding, linked_runs, nearest, path_sums, prefix_sums, within
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ _SCRAPS_FRACTION: Final = 0.3  # of the text of a list of links, up to which it 
 _MIN_LIST: Final = 5  # blocks
 _STRUCTURES: Final = tag_set("table")
 _BUTTONS: Final = tag_set("button", "label", "select")
+_MIN_SHARE_OF_TITLE: Final = 0.8  # of the words of a headline
+_MAX_OTHERS_WITH_HEADLINE: Final = 0.2  # of the site's other pages
 _MAX_DISTANCE: Final = 3  # blocks before and after a table among which one has to be kept
 
 
@@ -53,6 +56,20 @@ def keep_parts_of_main_content(draft: Draft) -> None:
         set_apart &= begun & (templateness < np.where(code, _MAX_SCORE_SET_APART, _MAX_SCORE))
         found |= (heading & _before_the_last(kept) | set_apart) & _in_main_element(page, draft.lengths, kept)
     draft.overrule(found & ~kept, Reason.MAIN_CONTENT, cut=False)
+
+
+def keep_headline(draft: Draft) -> None:
+    """Keep the heading that the page's title repeats, unless other pages of the site have it, too."""
+    page, df = draft.page, draft.df
+    title = frozenset(WORD.findall(page.title.lower()))
+    if df is None or not title or not draft.kept.any():
+        return
+    seldom = df[page.n :] - 1 < _MAX_OTHERS_WITH_HEADLINE * max(draft.pages - 1, 1)
+    found = np.zeros(page.m, bool)
+    for block in np.flatnonzero(stands_in(page, HEADING) & ~draft.kept & seldom).tolist():
+        words = WORD.findall(draft.texts[block].lower())
+        found[block] = sum(word in title for word in words) >= _MIN_SHARE_OF_TITLE * max(len(words), 1)
+    draft.overrule(found, Reason.MAIN_CONTENT, cut=False)
 
 
 def _before_the_last(kept: NDArray[np.bool_]) -> NDArray[np.bool_]:

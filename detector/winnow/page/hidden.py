@@ -46,6 +46,7 @@ _NAMED_UNSEEN: Final = question("class", parts=("sr-only", "screen-reader", "vis
 _UNSEEN_CLASS: Final = re.compile(
     r"(?:^|\s)(?:(?:u-)?sr-only|screen-reader(?:-text|-only)?|(?:u-)?visually-?hidden|element-invisible)(?:\s|$)"
 )
+_CODE: Final = tag_set("pre", "code")
 _WHOLE: Final = tag_set("html", "head", "body", "main", "article")
 _CONTROLS: Final = ("href", "aria-controls", "data-target", "data-bs-target", "data-tab", "data-toggle", "for")
 _STREAMED: Final = re.compile(r"S:[0-9a-f]+")  # what React has sent and a script of its own puts in place
@@ -201,7 +202,8 @@ def _ways_of_hiding(page: Page, holding: Flags, inside: NDArray[np.int64], most:
             ways |= dict.fromkeys(table.bearers([place]), ("hidden", {}))
     for place, value in table.having(_NAMED_UNSEEN):
         if _UNSEEN_CLASS.search(value):
-            ways |= dict.fromkeys(table.bearers([place]), ("class", {}))
+            spoken = (element for element in table.bearers([place]) if not _is_sign(page, element))
+            ways |= dict.fromkeys(spoken, ("class", {}))
     inline = ((read_style(value), place) for place, value in table.having(_STYLES))
     found: list[tuple[Style, int | list[int]]] = [*_matches(page, sheet, holding), *inline]
     for style, where in found:
@@ -215,8 +217,16 @@ def _ways_of_hiding(page: Page, holding: Flags, inside: NDArray[np.int64], most:
         elif color:
             white += elements
     if white:
+        in_code = within(page, _CODE[page.tag])  # which has its background from elsewhere
+        white = [element for element in white if not in_code[element]]
         ways |= dict.fromkeys(_on_white(page, white, sheet), ("color", {}))
     return {element: way for element, way in ways.items() if holding[element]}
+
+
+def _is_sign(page: Page, element: int) -> bool:
+    """Whether an element for screen readers has no letter or digit: a sign that parts what stands beside it."""
+    begin, end = page.run_offset[[page.run_begin[element], page.run_end[element]]].tolist()
+    return end - begin <= _SHORT and not any(map(str.isalnum, page.text[begin:end]))
 
 
 def _on_white(page: Page, elements: list[int], sheet: str) -> list[int]:

@@ -74,7 +74,8 @@ def _crawled(container, tmp_path, urls, command, environment, items):
     (tmp_path / "data" / items).write_text('{"url": "whole"}\n{"url": "half')
     if container.is_closed:
         os.chown(tmp_path / "data" / items, USER, USER)
-    done = container.run(["scrapy", *command, "-s", "AUTOTHROTTLE_ENABLED=0"], {"PYTHONUNBUFFERED": "1", **environment})
+    settings = ["-s", "AUTOTHROTTLE_ENABLED=0", "-s", "WINNOW_REDIS_TIMEOUT=30"]
+    done = container.run(["scrapy", *command, *settings], {"PYTHONUNBUFFERED": "1", **environment})
     assert done.returncode == 0, done.stderr
     lines = (tmp_path / "data" / items).read_text().splitlines()
     assert json.loads(lines[0]) == {"url": "whole"}  # and behind it what was broken off is gone

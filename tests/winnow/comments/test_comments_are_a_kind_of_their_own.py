@@ -85,6 +85,19 @@ def test_a_dated_list_of_other_stories_is_no_thread() -> None:
         assert not any(title in cleaned.comments for title in titles)
 
 
+def test_a_named_comment_on_a_picture_with_a_sentence_is_no_text() -> None:
+    comment = (
+        "<li class=comment><b class=comment-author>Jan</b> <i>2. May 2009 at 10:20</i><p>What a fine thing to see!</p>"
+    )
+    post = "<h1>A boat</h1><img src=a.jpg><p>We saw this boat in the harbour yesterday, and it was blue all over.</p>"
+    cleaned = clean(
+        f"<title>A boat</title><ul><li><a href=/>Home</a></ul>{post}<h3>Comments</h3><ol class=commentlist>{comment}</ol>"
+    )
+    assert "blue all over" in cleaned.text
+    assert "fine thing" not in cleaned.text
+    assert "fine thing" in cleaned.comments
+
+
 def test_a_thread_without_a_story_is_the_content() -> None:
     cleaned = clean(page_of(thread(' class="comment"', ' class="comments-area"')))
     assert all(text in cleaned.text for _, _, text in SAID)
