@@ -1,8 +1,8 @@
-"""A small network that says how much each text block looks like a reader's comment.
+"""A small network that predicts how likely each text block is a reader comment.
 
-It stands on the features that the page-level model has computed already, without the names of elements, so that it
-knows comments by their look: many of a kind, each with a name, a date and a few sentences. A second, linear part says
-whether the page is a forum, where the same look is content.
+It uses the page-level model's features, without element names, and recognises comments by their look: many similar
+blocks with a name, a date and a few sentences. A linear part predicts whether the page is a forum, where blocks of the
+same look are content.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
 DATE_NAMES: Final = ("dates: time of day", "dates: year", "dates: age", "dates: share of the blocks around")
 
 LONGEST: Final = 120
-"""Characters of a block that may be a date; of an age, a third."""
+"""Most characters of a block that may be a date; a third of it for an age."""
 
 _SIGNS_IN_FEATURES: Final = 3  # time of day, year, age
 _BITS: Final = np.arange(_SIGNS_IN_FEATURES)[:, None]
-_NOT_TOLD: Final = 255  # dates.c leaves a text to Python
+_UNDECIDED: Final = 255  # dates.c leaves the text to Python
 _AROUND: Final = 8  # blocks on each side
 _DIGIT: Final = re.compile(r"\d")
 _TIME: Final = re.compile(r"\b\d{1,2}[:.h]\d{2}\b|\b\d{1,2}\s?[ap]\.?m\b", re.IGNORECASE)
@@ -61,13 +61,13 @@ _MEASURE: Final = re.compile(
 
 
 def posted(text: str) -> bool:
-    """Whether a block tells when something was posted.
+    """Whether a block contains a posting date.
 
-    Stricter than the features, from which the head learns how much each sign is worth: the price ``$4.99``, the hours
-    ``10:00 am - 6:00 pm``, the length ``4 mm`` and the year of a copyright are no dates.
+    It is stricter than the features, whose weights are learned: the price ``$4.99``, the hours ``10:00 am - 6:00 pm``,
+    the length ``4 mm`` and the year of a copyright are no dates.
 
     Args:
-        text: with single spaces between words.
+        text: text of the block, with single spaces between words.
     """
     if len(text) > LONGEST or _COPYRIGHT.search(text):
         return False
@@ -80,16 +80,16 @@ def posted(text: str) -> bool:
 
 
 def date_signs(texts: list[str]) -> NDArray[np.uint8]:
-    """uint8[m], bits of each block for a time of day, a year, an age, and for what may be a time in other windows.
+    """uint8[m], bits for a time of day, a year, an age, and a possible time in another notation in each block.
 
-    A block without any is not :func:`posted`.
+    A block without any of them is never :func:`posted`.
 
     Args:
         texts: text of each block, with single spaces between words.
     """
     signs = np.zeros(len(texts), np.uint8)
     core.date_signs(texts, LONGEST, signs)
-    unknown = np.flatnonzero(signs == _NOT_TOLD).tolist()
+    unknown = np.flatnonzero(signs == _UNDECIDED).tolist()
     signs[unknown] = [_SIGNS[texts[block]] for block in unknown]
     return signs
 
@@ -97,11 +97,11 @@ def date_signs(texts: list[str]) -> NDArray[np.uint8]:
 def date_features(signs: NDArray[np.uint8]) -> Floats:
     """float64[m, len(DATE_NAMES)], from uint8[m] :func:`date_signs`."""
     features = np.zeros((len(DATE_NAMES), len(signs)))
-    told = signs & ((1 << _SIGNS_IN_FEATURES) - 1)
-    dated = np.flatnonzero(told)
+    used = signs & ((1 << _SIGNS_IN_FEATURES) - 1)
+    dated = np.flatnonzero(used)
     if len(dated):
-        features[:_SIGNS_IN_FEATURES, dated] = told[dated] >> _BITS & 1
-        before, block = prefix_sums(told != 0), np.arange(len(signs))
+        features[:_SIGNS_IN_FEATURES, dated] = used[dated] >> _BITS & 1
+        before, block = prefix_sums(used != 0), np.arange(len(signs))
         around = before[np.minimum(block + _AROUND + 1, len(signs))] - before[np.maximum(block - _AROUND, 0)]
         np.divide(around, 2 * _AROUND + 1, out=features[_SIGNS_IN_FEATURES])
     return features.T
@@ -134,11 +134,11 @@ OF_A_PAGE: Final = len(FEATURE_NAMES) + 2
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
-    """What the head says of a page.
+    """Prediction of the comment head for a page.
 
     Attributes:
-        comment: float64[m], logit of the probability that each block is a comment, by its look.
-        judge_forum: says whether the page is a forum; few pages have anything that looks like a comment.
+        comment: float64[m], logit of the probability that each block is a comment.
+        judge_forum: computes :attr:`forum`, lazily, since few pages have blocks that look like comments.
     """
 
     comment: Floats
@@ -152,22 +152,22 @@ class Judgement:
 
 @once_per_page
 def signs_of(page: Page) -> NDArray[np.uint8]:
-    """uint8[m], signs of a date in a page's blocks: :func:`winnow.evidence.comment_model.date_signs`."""
+    """uint8[m], the :func:`date_signs` of a page's blocks; cached on the page."""
     return date_signs(page.block_texts())
 
 
 def dated_features(page: Page) -> Floats:
-    """float64[m, len(DATE_NAMES)], what of a page's blocks looks like a date."""
+    """float64[m, len(DATE_NAMES)], the :func:`date_features` of a page's blocks."""
     return date_features(signs_of(page))
 
 
 def static_features(page: Page, features: BlockFeatures) -> Matrix:
-    """float32[m, len(FEATURE_NAMES) - 4], the features that need nothing learned."""
+    """float32[m, len(FEATURE_NAMES) - 4], the features computed without learned tables."""
     return np.concatenate([features.static, dated_features(page)], axis=1, dtype=np.float32)
 
 
 def page_features(matrices: Sequence[Matrix], mass: Floats) -> Floats:
-    """float64[OF_A_PAGE], what a page's blocks are like on average, and how many they are.
+    """float64[OF_A_PAGE], weighted means of the blocks' features, and the logarithms of words and blocks.
 
     Args:
         matrices: float32[m, ...] each, together the features of :data:`FEATURE_NAMES` of the blocks; at least one.
@@ -180,9 +180,9 @@ def page_features(matrices: Sequence[Matrix], mass: Floats) -> Floats:
 
 
 def name_bag(features: BlockFeatures) -> NDArray[np.int64]:
-    """int64[...], the different entries of a page's names, those of comments left out.
+    """int64[...], the distinct entries of a page's names, without those of comments, which forums use as well.
 
-    Each is below :data:`NAMES_OF_A_PAGE`. Threads below a story and threads of forums are named alike.
+    Each is below :data:`NAMES_OF_A_PAGE`.
     """
     return np.setdiff1d(features.tokens.name_bag(NAMES_OF_A_PAGE), _OF_COMMENTS, assume_unique=True)
 
@@ -192,14 +192,14 @@ _OF_COMMENTS: Final = np.array(name_hashes("comment comments")) % NAMES_OF_A_PAG
 
 @dataclass(frozen=True, eq=False)
 class CommentHead:
-    """The weights.
+    """Weights of the comment and forum classifiers.
 
     Attributes:
-        words: float32[TABLE_SIZE], log-odds for comment of each word; 0 for one that few sources have.
-        mean, scale: float32[k], what the features of a block are standardised by.
-        network: reads the blocks in order.
-        forum_mean, forum_scale: float32[OF_A_PAGE], what the features of a page are standardised by.
-        forum_weight: float32[OF_A_PAGE + NAMES_OF_A_PAGE + 1], of the features, the names and one for all.
+        words: float32[TABLE_SIZE], log-odds of comment of each word; 0 for words of few sources.
+        mean, scale: float32[k], standardisation of block features.
+        network: network over the sequence of blocks.
+        forum_mean, forum_scale: float32[OF_A_PAGE], standardisation of page features.
+        forum_weight: float32[OF_A_PAGE + NAMES_OF_A_PAGE + 1], weights of the features and names, and the bias.
     """
 
     name: ClassVar[str] = NAME
@@ -212,21 +212,21 @@ class CommentHead:
     forum_weight: Matrix
 
     def judge(self, dated: Floats, features: BlockFeatures) -> Judgement:
-        """Judge a page with text, by its :func:`dated_features` and what the rest is made from."""
+        """Predict comments on a page with text, from its :func:`dated_features` and block features."""
         parts = self._parts(dated, features)
         logits = self.network.logits(parts, self.mean, self.scale)
         return Judgement(logits.astype(np.float64), partial(self._forum, parts, features))
 
     def forum(self, dated: Floats, features: BlockFeatures) -> float:
-        """Logit of the probability that a page with text is a forum: what :meth:`judge` says, without the blocks."""
+        """Logit of the probability that a page with text is a forum, without judging the blocks."""
         return self._forum(self._parts(dated, features), features)
 
     def _parts(self, dated: Floats, features: BlockFeatures) -> tuple[Matrix, Matrix]:
-        """Features of the blocks side by side, not put together: a long page would take its memory twice."""
-        own = np.empty((len(DATE_NAMES) + len(_WORDS), len(dated)), np.float32)
-        own[: len(DATE_NAMES)] = dated.T
-        write_word_features(own[len(DATE_NAMES) :], features.tokens, self.words)
-        return features.static, own.T
+        """Features of the blocks as two matrices: joining them would double the memory of a long page."""
+        added = np.empty((len(DATE_NAMES) + len(_WORDS), len(dated)), np.float32)
+        added[: len(DATE_NAMES)] = dated.T
+        write_word_features(added[len(DATE_NAMES) :], features.tokens, self.words)
+        return features.static, added.T
 
     def _forum(self, parts: Sequence[Matrix], features: BlockFeatures) -> float:
         """Logit of the probability that a page is a forum, from float32[m, ...] features side by side."""
@@ -257,8 +257,7 @@ class CommentHead:
         if header.get("name") != NAME:
             raise ModelError(f"{path}: a model of the kind {header.get('name')!r}, not {NAME!r}")
         if header.get("features") != list(FEATURE_NAMES):
-            raise ModelError(f"{path}: made for other features than this version computes; train it again")
-
+            raise ModelError(f"{path}: trained on other features than this version computes; train it again")
         k = len(FEATURE_NAMES)
         return cls(
             words=stored_numbers(arrays, "words", TABLE_SIZE),
@@ -271,5 +270,5 @@ class CommentHead:
         )
 
     def _arrays(self) -> dict[str, NDArray[Any]]:
-        own = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "network"}
-        return own | {"words": self.words.astype(np.float16)} | self.network.arrays()
+        arrays = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "network"}
+        return arrays | {"words": self.words.astype(np.float16)} | self.network.arrays()

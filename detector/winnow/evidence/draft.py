@@ -1,4 +1,4 @@
-"""A page while it is decided which of its units stay, with the reason for each that is overruled."""
+"""The decision on a page in progress: which units are cut, and the reason for each one that is overruled."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 
 class Reason(IntEnum):
-    """What decided on a unit, where it was not the page's own score."""
+    """What decided on a unit; ``SCORE`` is the page's own score."""
 
     SCORE = 0
-    AUTHOR = 1  # outside what the author marks as the article, or in another article than the titled one
+    AUTHOR = 1  # outside the element that the author marks as the article, or not in the article with the page's title
     SITE = 2  # the counts of the site
     MAIN_CONTENT = 3  # belongs to main content that is kept
     STRUCTURE = 4  # part of a table, list or code that is kept or cut as a whole
@@ -40,21 +40,21 @@ class Reason(IntEnum):
 
 
 class SiteCounts(Protocol):
-    """On how many pages of a site the units of a page occur."""
+    """Looks up on how many pages of a site the units of a page occur."""
 
     def frequencies(self, page: Page) -> tuple[NDArray[np.int64], int]:
-        """Look the units of a page up.
+        """Look up the units of a page.
 
         Returns:
-            int64[n + m], pages of the site that contain each unit, the page itself among them, and 0 for units that
-            are not counted; and how many pages were counted.
+            int64[n + m], number of pages of the site that contain each unit, including this page, and 0 for units that
+            are not counted; and the number of pages counted.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a caller wants of a page; see :func:`winnow.clean`."""
+    """The caller's options; see :func:`winnow.clean`."""
 
     scope: Scope = "auto"
     favor: Favor = "balanced"
@@ -67,35 +67,35 @@ class Options:
 
 
 class Draft:
-    """The decision on a page; the steps of :data:`winnow.decide.STEPS` change it one after the other.
+    """The decision on a page, changed by the steps of :data:`winnow.decide.STEPS` in order.
 
     Args:
         page: the page.
         model: page-level model.
-        counts: counts of the page's site, where there are some.
-        options: what the caller wants.
+        counts: counts of the page's site, if any.
+        options: the caller's options.
 
     Attributes:
         model: the model.
         texts: text of each of the m blocks.
-        lengths: int64[m], characters of each.
-        df: int64[n + m], pages of the site that contain each unit; ``None`` where nothing was counted.
-        places: int64[q * CODES], pages of the site that have each code of the page's places, where they were counted.
-        pages: pages of the site that were counted.
-        scores: scores of the units, as far as evidence has moved them.
+        lengths: int64[m], characters of each block.
+        df: int64[n + m], pages of the site that contain each unit; ``None`` if nothing was counted.
+        places: int64[q * CODES], pages of the site that have each code of the page's places; ``None`` if not counted.
+        pages: number of pages counted.
+        scores: scores of the units, including the evidence so far.
         page_scores: the same without the site's counts.
         comments: the comment threads of the page.
         smoothed: smoothed score and section of each unit.
         choice: threshold, expected F1 and kind of page.
-        page_threshold: the threshold that the page's own scores would have.
+        page_threshold: threshold for ``page_scores``.
         template: bool[n + m], the units that are cut.
-        is_fallback: every block was template; the least template-like section was kept all the same.
+        is_fallback: every block was template, so the least template-like section was kept.
         reason: uint8[n + m], the :class:`Reason` for each unit.
-        rule: int32[n + m], number of the user's rule that decided on each unit, -1 for none.
-        hidden: bool[r], runs that nobody sees of blocks that would stay.
+        rule: int32[n + m], index of the user's rule that decided on each unit, -1 for none.
+        hidden: bool[r], hidden runs of blocks that are otherwise kept.
 
     Raises:
-        ValueError: the counts are of another number of units.
+        ValueError: the counts have another number of units than the page.
     """
 
     def __init__(self, page: Page, model: Model, counts: SiteCounts | None, options: Options) -> None:
@@ -111,7 +111,7 @@ class Draft:
         self.places: NDArray[np.int64] | None = None
         if self.df is not None:
             if len(self.df) not in (units, units + count_codes(page)):
-                raise ValueError(f"the site's counts are of {len(self.df)} units, the page has {units}")
+                raise ValueError(f"the site's counts have {len(self.df)} units, the page has {units}")
             self.df, self.places = self.df[:units], self.df[units:] if len(self.df) > units else None
         self.model = model
         self.scores: Scores = model.score(page)
@@ -129,43 +129,42 @@ class Draft:
 
     @property
     def kept(self) -> Flags:
-        """bool[m], the blocks that stay."""
+        """bool[m], the blocks that are kept."""
         return ~self.template[self.page.n :]
 
     @property
     def comment_units(self) -> Flags:
-        """bool[n + m], units of comment threads that are wanted."""
+        """bool[n + m], units of comment threads, without the unwanted ones."""
         wanted: Flags = (self.comments.section >= 0) & ~self.unwanted
         return wanted
 
     @property
     def unwanted(self) -> Flags:
-        """bool[n + m], units that are no comments whatever their score: copies, controls, leftovers, hidden, rules."""
+        """bool[n + m], units that never count as comments: copies, controls, leftovers, hidden, decided by rules."""
         unwanted: Flags = (self.reason == Reason.COPY) | (self.reason >= Reason.UNWANTED)
         return unwanted
 
     @property
     def written_by_readers(self) -> Flags:
-        """bool[m], blocks of comments that are wanted."""
+        """bool[m], blocks of comments, without the unwanted ones."""
         return self.comments.comments & ~self.unwanted[self.page.n :]
 
     @property
     def template_share(self) -> float:
-        """Characters of template that were cut, as a fraction of all, 0..1."""
+        """Fraction of the text's characters that was cut as template, 0..1."""
         cut = self.lengths[~self.kept & ~self.written_by_readers].sum()
         return float(cut / max(int(self.lengths.sum()), 1))
 
     def keep_least_template(self, candidates: Flags) -> None:
-        """Keep the section that looks least like template among some blocks (bool[m]); of several the largest."""
+        """Keep the section with the lowest score among the candidate blocks (bool[m]); of several, the largest."""
         n, value, section = self.page.n, self.smoothed.value, self.smoothed.section
-        found, sizes = np.unique(
-            section[n:][candidates & (value[n:] == value[n:][candidates].min())], return_counts=True
-        )
-        self.template[section == found[sizes.argmax()]] = False
+        lowest = candidates & (value[n:] == value[n:][candidates].min())
+        sections, sizes = np.unique(section[n:][lowest], return_counts=True)
+        self.template[section == sections[sizes.argmax()]] = False
         self.is_fallback = True
 
     def move(self, scores: Scores, reason: Reason) -> None:
-        """Replace the scores by others; units that this carries over the threshold get the reason."""
+        """Replace the scores; units that cross the threshold by this get the reason."""
         if scores is not self.scores:
             self._moves.append((reason, self.scores, scores))
             self.scores = scores
@@ -182,12 +181,12 @@ class Draft:
             self.reason[(was_kept != is_kept) & (self.template != is_kept)] = reason
 
     def overrule(self, units: Flags, reason: Reason, *, cut: bool) -> None:
-        """Cut or keep blocks whatever their scores are.
+        """Cut or keep units whatever their scores are.
 
         Args:
             units: bool[n + m] or, for text blocks only, bool[m].
-            reason: why.
-            cut: whether they are cut.
+            reason: the reason recorded for them.
+            cut: true to cut, false to keep.
         """
         if len(units) == self.page.m:
             units = np.concatenate([np.zeros(self.page.n, bool), units])

@@ -1,4 +1,4 @@
-"""Overrules scores by structure: parts of the main content stay with it, structures stay whole, copies go."""
+"""Overrules scores by structure: keeps parts of the main content, keeps structures whole, and cuts copies."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-_MAIN_FRACTION: Final = 0.9  # of the text kept, in the innermost element that holds the main content
-_MAX_SCORE: Final = 0.5  # templateness below which a heading above text that is kept, or a quotation, stays
-_MAX_SCORE_SET_APART: Final = 0.8  # the same of code, and of a table: mean over its blocks
-_MIN_PLAIN_SHARE: Final = 0.2  # of a table of data that is kept for where it stands; less is a bar of links
-_WHOLE_FRACTION: Final = 0.7  # of its text, from which on a structure is kept whole
-_SCRAPS_FRACTION: Final = 0.3  # of the text of a list of links, up to which it is cut whole
+_MAIN_FRACTION: Final = 0.9  # of the kept text, in the element of the main content
+_MAX_SCORE: Final = 0.5  # templateness below which a quotation, or a heading above kept text, is kept
+_MAX_SCORE_SET_APART: Final = 0.8  # the same for code, and for a table (mean over its blocks)
+_MIN_PLAIN_SHARE: Final = 0.2  # fraction of a kept table's text outside links; with less it is a bar of links
+_WHOLE_FRACTION: Final = 0.7  # kept fraction of a structure's text from which it is kept whole
+_SCRAPS_FRACTION: Final = 0.3  # kept fraction of a link list's text up to which it is cut whole
 _MIN_LIST: Final = 5  # blocks
 _STRUCTURES: Final = tag_set("table")
 _BUTTONS: Final = tag_set("button", "label", "select")
 _MIN_SHARE_OF_TITLE: Final = 0.8  # of the words of a headline
 _MAX_OTHERS_WITH_HEADLINE: Final = 0.2  # of the site's other pages
-_MAX_DISTANCE: Final = 3  # blocks before and after a table among which one has to be kept
+_MAX_DISTANCE: Final = 3  # blocks before and after a table, one of which must be kept on each side
 
 
 def keep_parts_of_main_content(draft: Draft) -> None:
-    """Keep what belongs to main content that is kept: its heading, headings, quotations, code and tables in it.
+    """Keep the headings, quotations, code and tables that belong to the kept main content.
 
-    The model knows single blocks, and has learned from gold text that often begins below the heading. A heading of two
-    words or a cell with a number says little of itself; where it stands says more.
+    The model scores single blocks, and its gold text often begins below the heading. A heading of two words or a cell
+    with a number has little evidence of its own; its position has more.
     """
     page, kept = draft.page, draft.kept
     if not kept.any():
@@ -73,13 +73,13 @@ def keep_headline(draft: Draft) -> None:
 
 
 def _before_the_last(kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """bool[m], blocks before the last that is kept."""
+    """bool[m], blocks before the last kept one."""
     before: NDArray[np.bool_] = np.arange(len(kept)) < np.flatnonzero(kept)[-1]
     return before
 
 
 def _in_main_element(page: Page, lengths: NDArray[np.int64], kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """bool[m], blocks in the innermost element that holds nine tenths of the text kept, and more than one block."""
+    """bool[m], blocks in the innermost element with more than one block that holds nine tenths of the kept text."""
     around = innermost_holding(page.block_begin, page.block_end, lengths * kept, _MAIN_FRACTION)
     block = np.arange(page.m)
     inside: NDArray[np.bool_] = (block >= page.block_begin[around]) & (block < page.block_end[around])
@@ -87,15 +87,15 @@ def _in_main_element(page: Page, lengths: NDArray[np.int64], kept: NDArray[np.bo
 
 
 def _subheadings(page: Page, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """bool[m], headings of lower ranks that stand right above text that is kept."""
+    """bool[m], subheadings right above kept text."""
     heading = stands_in(page, SUBHEADING)
-    heading[:-1] &= (kept & ~heading)[1:]  # right above text
+    heading[:-1] &= (kept & ~heading)[1:]
     heading[-1:] = False
     return heading
 
 
 def _tables(page: Page, kept: NDArray[np.bool_], templateness: Floats) -> NDArray[np.bool_]:
-    """bool[m], blocks of tables of data that stand between blocks that are kept, or have some."""
+    """bool[m], blocks of data tables that contain kept blocks or lie between kept blocks."""
     if not stands_in(page, TABLE).any():
         return np.zeros(page.m, bool)
     table = table_around(page)[page.block_node]
@@ -113,7 +113,7 @@ def _tables(page: Page, kept: NDArray[np.bool_], templateness: Floats) -> NDArra
 
 
 def _plain_share(page: Page, elements: NDArray[np.signedinteger[Any]]) -> Floats:
-    """float64[...], share of the text of some elements that is in no link."""
+    """float64[...], fraction of each given element's text that is outside links."""
     length = np.diff(page.run_offset) * page.inked
     everything, plain = prefix_sums(length), prefix_sums(length * ~linked_runs(page))
     begin, end = page.run_begin[elements], page.run_end[elements]
@@ -122,10 +122,10 @@ def _plain_share(page: Page, elements: NDArray[np.signedinteger[Any]]) -> Floats
 
 
 def keep_structures_whole(draft: Draft) -> None:
-    """Keep tables of data, lists and definition lists whole where most of their text is kept.
+    """Keep data tables, lists and definition lists whole if most of their text is kept.
 
-    A single cell, header row, item or name says little of itself and repeats on other pages; only controls are cut out
-    of a structure that stays. What is cut of it already for other reasons than its score stays cut.
+    A single cell, header row or item has little evidence of its own and repeats on other pages. Controls are still cut.
+    Later steps may cut parts of a kept structure for other reasons than the score.
     """
     if draft.df is None:
         return
@@ -143,14 +143,14 @@ def keep_structures_whole(draft: Draft) -> None:
 
 
 def _covered(page: Page, begin: NDArray[np.int32], end: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """bool[m], blocks inside one of some elements."""
+    """bool[m], blocks inside one of the given slices."""
     cover = np.bincount(begin, minlength=page.m + 1) - np.bincount(end, minlength=page.m + 1)
     covered: NDArray[np.bool_] = np.cumsum(cover)[:-1] > 0
     return covered
 
 
 def cut_lists_whole(draft: Draft) -> None:
-    """Cut the rest of lists of links of which nearly all text is cut: scraps of a site's contents say nothing."""
+    """Cut link lists whole if most of their text is cut: the remaining items are useless alone."""
     page, kept = draft.page, draft.kept
     roots = np.flatnonzero(_LISTS[page.tag])
     begin, end = page.block_begin[roots], page.block_end[roots]
@@ -163,7 +163,7 @@ def cut_lists_whole(draft: Draft) -> None:
 
 
 def _controls(draft: Draft) -> NDArray[np.bool_]:
-    """bool[m], blocks of at most three words that are all link or button: "Reply", "Add to cart"."""
+    """bool[m], blocks of at most three words inside links or buttons: "Reply", "Add to cart"."""
     page = draft.page
     clickable = linked_runs(page) | within(page, _BUTTONS[page.tag])[page.run_node]
     plain = prefix_sums(~clickable & page.inked)
@@ -173,8 +173,7 @@ def _controls(draft: Draft) -> NDArray[np.bool_]:
 
 
 MIN_COPY_LENGTH: Final = 40
-"""Shorter blocks may well stand on a page twice: names, prices, answers of one word."""
-
+"""Shorter blocks may repeat legitimately: names, prices, one-word answers."""
 
 _TABLES: Final = tag_set("table")
 _LISTS: Final = tag_set("ul", "ol", "dl", "menu", "dir")
@@ -182,7 +181,7 @@ _CODE: Final = tag_set("pre")
 
 
 def cut_later_copies(draft: Draft) -> None:
-    """Cut what repeats, word for word, content or comments before it, as copies for another screen do."""
+    """Cut exact copies of earlier content or comments, such as copies for another screen size."""
     if draft.options.deduplicate:
         copies = find_later_copies(draft.page, draft.texts, draft.kept)
         copies |= find_later_copies(draft.page, draft.texts, draft.comments.comments)
@@ -190,12 +189,11 @@ def cut_later_copies(draft: Draft) -> None:
 
 
 def find_later_copies(page: Page, texts: Sequence[str], kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Find the blocks that repeat, word for word, a longer block kept before them, as copies for another screen do.
+    """Find blocks that are exact copies of an earlier kept block, such as copies for another screen size.
 
-    Copies stand in another kind of place than what they repeat. What stands in the same kind is meant to be there: what
-    several functions of a manual, or shows of a programme, have in common. So is what repeats within one whole: a value
-    in the cells of a table, an item of a list, a line of code, and the refrain of a song, whose lines are parted by
-    ``br`` and whose stanzas stand below each other.
+    A copy has other tags and classes on its path than the original. A repetition with the same path is intended: what
+    several functions of a manual or shows of a programme have in common. So is a repetition within one structure: cells
+    of a table, items of a list, lines of code, and the refrain of a song, whose stanzas are siblings with ``br``s.
 
     Args:
         page: the page.
@@ -203,34 +201,34 @@ def find_later_copies(page: Page, texts: Sequence[str], kept: NDArray[np.bool_])
         kept: bool[m], blocks that are content.
 
     Returns:
-        bool[m], kept blocks of 40 characters and more whose text an earlier kept block has too.
+        bool[m], kept blocks of at least 40 characters with the text of an earlier kept block.
     """
     copies = np.zeros(len(texts), bool)
-    first: dict[str, int] = {}
+    first_block: dict[str, int] = {}
     repeated: list[tuple[int, int]] = []
     for index in np.flatnonzero(kept).tolist():
         text = texts[index]
-        if len(text) >= MIN_COPY_LENGTH and (known := first.setdefault(text, index)) != index:
-            repeated.append((index, known))
+        if len(text) >= MIN_COPY_LENGTH and (original := first_block.setdefault(text, index)) != index:
+            repeated.append((index, original))
     if repeated:
-        again, known = np.array(repeated).T
-        kinds = _kinds_of_position(page)[page.block_node]
-        copies[again] = kinds[again] != kinds[known]
-        for whole in _structures(page):
-            copies[again] &= (whole[again] < 0) | (whole[again] != whole[known])
+        copy, original = np.array(repeated).T
+        paths = _path_hashes(page)[page.block_node]
+        copies[copy] = paths[copy] != paths[original]
+        for structure in _structures(page):
+            copies[copy] &= (structure[copy] < 0) | (structure[copy] != structure[original])
     return copies
 
 
 def _structures(page: Page) -> list[NDArray[np.int32]]:
-    """What each block is part of, int32[m] each: its table, its list, its ``pre``, and what its stanza stands in."""
+    """int32[m] each, element of the table, list, ``pre`` and group of stanzas of each block, -1 for none."""
     node = page.block_node
     parts = [nearest(page.parent, group[page.tag])[node] for group in (_TABLES, _LISTS, _CODE)]
     verse = np.bincount(node, minlength=page.n)[node] > 1
     return [*parts, np.where(verse, page.parent[node], np.int32(-1))]
 
 
-def _kinds_of_position(page: Page) -> NDArray[np.uint64]:
-    """uint64[n], the same for elements that have the same tags and classes all the way up."""
+def _path_hashes(page: Page) -> NDArray[np.uint64]:
+    """uint64[n], hash of the tags and classes on the path from the root to each element."""
     table, places = page.attributes, np.array(list(page.attributes.named("class").values()), np.int64)
     by_first = np.zeros(len(table.first), np.uint64)
     by_first[places] = places + 1

@@ -1,10 +1,9 @@
-"""What the counts of a site say of a page: what its other pages repeat is likelier template, what none repeats is not.
+"""Evidence from a site's counts: units that other pages repeat are likelier template, unique units are less likely.
 
-The evidence is linear in the share of the site's other pages that have a unit, and for blocks in what those pages have
-at the same place (:mod:`winnow.places`). Its numbers were learned on whole sites that were marked by hand and on pages
-of news sites, with 2 to 100 pages counted (``python -m winnow.training.site_evidence``). Longer formulas, with the
-length of a block, its links and sentences, its neighbours' shares or beta-binomial likelihoods, were no better on sites
-left out.
+The evidence is linear in the fraction of the site's other pages that have a unit, and for blocks also in the scores of
+the same place on those pages (:mod:`winnow.places`). Its coefficients were learned on hand-labelled whole sites and on
+pages of news sites, with 2 to 100 pages counted (``python -m winnow.training.site_evidence``). Adding the length of a
+block, its links and sentences, its neighbours' fractions or beta-binomial likelihoods was no better on held-out sites.
 """
 
 from __future__ import annotations
@@ -27,14 +26,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Log-odds of template that the counts add, each attribute times what it is named after.
+    """Coefficients of the log-odds of template that the counts add, one per input.
 
     Attributes:
-        share: share of the site's other pages that have the unit.
-        everywhere: 1 for units on nine tenths of ten and more pages.
-        place: mean log-odds of the other pages at the block's place, less those of the block; 0 where no other page has
-            the place, and going there with the fewer that have: two pages more are taken to agree with the block.
-        presence: share of the other pages that have the place, less where few were counted.
+        share: fraction of the site's other pages that have the unit.
+        everywhere: 1 for units on at least nine tenths of at least ten pages.
+        place: mean log-odds of the other pages at the block's place, minus those of the block, shrunk towards 0 as if
+            two more pages agreed with the block.
+        presence: fraction of the other pages that have the place, lower if few pages were counted.
         constant: 1.
     """
 
@@ -46,20 +45,20 @@ class Evidence:
 
 
 LEARNED: Final = Evidence(share=2.442, everywhere=2.5, place=0.421, presence=0.084, constant=-0.732)
-"""As learned, but for ``everywhere``, of which 1.3 is learned: up to 2.5 all figures are the same, and what is on all
-pages should go however sure its page is of it."""
+"""The learned coefficients. ``everywhere`` is raised from 1.3, which changes no figure, so that what all pages repeat
+is cut even if the page's own score is confident."""
 
-_SELDOM: Final = 0.3  # of the other pages that have the place of a block; less, and the counts know little of it
-_MAX_FOR_CONTENT: Final = 1.2  # log-odds that such a block becomes surer content: a menu of one page is not content
+_MIN_PRESENCE: Final = 0.3  # fraction of the other pages with the block's place, below which counts say little of it
+_MAX_FOR_CONTENT: Final = 1.2  # log-odds towards content for such a block: a menu on one page only is not content
 _MIN_PAGES: Final = 2
-_AGREEING: Final = 2  # pages at each place that are taken to agree with the block
-_FEW: Final = 0.5  # pages without the place, added to those that were counted
-_EVERYWHERE: Final = 0.9  # of the other pages
+_AGREEING_PAGES: Final = 2  # assumed at each place, in addition to the counted ones
+_MISSING_PAGES: Final = 0.5  # assumed to lack the place, in addition to the counted ones
+_EVERYWHERE: Final = 0.9  # fraction of the other pages
 _MIN_PAGES_EVERYWHERE: Final = 10
 
 
 def move_by_site_counts(draft: Draft) -> None:
-    """Move the scores by what the site's other pages have; nothing on the first page of a site."""
+    """Adjust the scores by the site's counts; does nothing on the first page of a site."""
     if draft.df is None or draft.pages < _MIN_PAGES:
         return
     page, scores = draft.page, draft.scores
@@ -75,28 +74,28 @@ def evidence_columns(
     templateness: NDArray[np.float64],
     model: Model,
 ) -> NDArray[np.float64]:
-    """Work out what the numbers of :class:`Evidence` are to be multiplied by.
+    """Compute the inputs of :class:`Evidence`.
 
     Args:
         page: the page.
-        df: int64[n + m], pages of the site that contain each unit, the page itself among them.
-        places: int64[q * CODES], pages of the site that have each code of the page's places, where they were counted.
-        pages: pages of the site that were counted, at least 2.
+        df: int64[n + m], pages of the site that contain each unit, including this page.
+        places: int64[q * CODES], pages of the site that have each code of the page's places; ``None`` if not counted.
+        pages: number of pages counted, at least 2.
         templateness: float64[m], scores of the page's blocks.
-        model: page-level model, by which the places were counted.
+        model: page-level model that the places were counted with.
 
     Returns:
-        float64[n + m, 5], in the order of the attributes; of elements no place is known.
+        float64[n + m, 5], in the order of the attributes; elements have no place.
     """
     others = pages - 1
     columns = np.zeros((len(df), 5))
     columns[:, 0] = share = np.clip(df - 1, 0, others) / others
     columns[:, 1] = (share >= _EVERYWHERE) & (pages >= _MIN_PAGES_EVERYWHERE)
-    columns[:, 3] = others / (others + _FEW)  # where nothing is known of places, all pages are taken to have them
+    columns[:, 3] = others / (others + _MISSING_PAGES)  # without counted places, assume that all pages have them
     if places is not None:
         have, total = look_at_others(page, places.reshape(-1, CODES), place_levels(page, model))
-        columns[page.n :, 2] = (total - have * clipped_log_odds(templateness)) / (have + _AGREEING)
-        columns[page.n :, 3] = have / (others + _FEW)
+        columns[page.n :, 2] = (total - have * clipped_log_odds(templateness)) / (have + _AGREEING_PAGES)
+        columns[page.n :, 3] = have / (others + _MISSING_PAGES)
     columns[:, 4] = 1
     return columns
 
@@ -108,19 +107,18 @@ def with_site_counts(
     columns: NDArray[np.float64],
     evidence: Evidence,
 ) -> Scores:
-    """Add to the scores of a page what the counts of its site say.
+    """Adjust the scores of a page by the counts of its site.
 
-    Elements are moved only where they are repeated: being unique says nothing of them, any element around content is.
+    Elements are adjusted only towards template: every element around content is unique, so that says nothing.
 
     Args:
         page: the page.
-        scores: what the page itself says.
-        df: int64[n + m], pages of the site that contain each unit; 0 for units that are not counted, which stay as they
-            are.
-        columns: of :func:`evidence_columns`.
-        evidence: what was learned, :data:`LEARNED`.
+        scores: scores without the counts.
+        df: int64[n + m], pages of the site that contain each unit; units with 0 are not counted and not adjusted.
+        columns: the result of :func:`evidence_columns`.
+        evidence: coefficients, such as :data:`LEARNED`.
     """
-    moved = columns @ np.array(astuple(evidence))
-    moved = np.maximum(moved, np.where(columns[:, 3] < _SELDOM, -_MAX_FOR_CONTENT, -np.inf))
+    added = columns @ np.array(astuple(evidence))
+    added = np.maximum(added, np.where(columns[:, 3] < _MIN_PRESENCE, -_MAX_FOR_CONTENT, -np.inf))
     is_element = np.arange(len(df)) < page.n
-    return scores.adjusted(np.where((df == 0) | (is_element & (moved <= 0)), 0.0, moved))
+    return scores.adjusted(np.where((df == 0) | (is_element & (added <= 0)), 0.0, added))

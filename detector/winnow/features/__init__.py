@@ -1,4 +1,4 @@
-"""What a text block is like: one row of numbers a block, and the blocks around it."""
+"""Features of text blocks: one row of numbers per block, describing the block and its neighbours."""
 
 from winnow.features.blocks import FEATURE_NAMES, STATIC_NAMES, BlockFeatures, features_of
 

@@ -1,11 +1,10 @@
 """One row of features per text block: the block itself, its place, its containers and its neighbours.
 
-Every feature is a number without a script's or a language's rules in it; names of elements and words enter only
-through learned log-odds (:mod:`winnow.features.tokens`). What the whole page is like is kept apart: a network that sees
-it learns the pages of its collection, and does worse on others.
+No feature depends on a script or language; element names and words enter only through learned log-odds
+(:mod:`winnow.features.tokens`). Features of the whole page are separate: a network that sees them overfits to its
+collection and does worse on others.
 
-The features are named here, in the order of the columns, and computed in ``core/source/block_features.c``, in the same
-order.
+``core/source/block_features.c`` computes the features in the order of the names here.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ from winnow.features.tokens import TOKEN_FEATURE_NAMES, Tokens, TokenTables, lea
 from winnow.page.attributes import question
 from winnow.page.tags import TAG_ID, TAG_NAMES, tag_set
 from winnow.page.text import character_properties, text_totals
+from winnow.page.tree import once_per_page
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from winnow.page.page import Page
 
 LEVELS: Final = 6
-"""Containers looked at, from the innermost outwards.
+"""Number of containers examined, from the innermost outwards.
 
-A container is the outermost of the elements that hold exactly the same blocks, so a stack of wrapper ``div``s is one
-container, and every next level holds more blocks than the one before; beyond the root, the root repeats.
+A container is the outermost of the elements that hold exactly the same blocks: a stack of wrapper ``div``s is one
+container, and each level holds more blocks than the one below it. Levels beyond the root repeat the root.
 """
 
 TAG_GROUPS: Final[dict[str, tuple[str, ...]]] = {
@@ -66,7 +66,7 @@ TAG_GROUPS: Final[dict[str, tuple[str, ...]]] = {
     "div": ("div",),
     "center": ("center",),
 }
-"""Groups of tags that are told apart; each tag is in one at most. ``block_features.h`` has the same numbers."""
+"""Groups of tags; a tag is in at most one. ``block_features.h`` has the same numbers."""
 
 _COUNTED_TAGS: Final[dict[str, tuple[str, ...]]] = {
     "links": ("a",),
@@ -127,7 +127,7 @@ STATIC_NAMES: Final = (
     *_NEIGHBOURS,
     *(f"alike blocks: {name}" for name in _ALIKE),
 )
-"""Features that need nothing learned, in the order of the columns."""
+"""Features computed without learned tables, in the order of the columns."""
 
 FEATURE_NAMES: Final = (*STATIC_NAMES, *TOKEN_FEATURE_NAMES)
 """All features, in the order of the columns."""
@@ -142,7 +142,7 @@ PAGE_FEATURE_NAMES: Final = tuple(
         *(f"share of text in the largest {name}" for name in ("article", "main", "noscript")),
     )
 )  # fmt: skip
-"""Features of the whole page: they tell an article from a shop's grid or a forum."""
+"""Features of the whole page, which distinguish an article from a shop's grid or a forum."""
 
 _GROUP_OF_TAG: Final = np.full(len(TAG_NAMES), len(TAG_GROUPS), np.int8)
 for _number, _tags in enumerate(TAG_GROUPS.values()):
@@ -163,14 +163,14 @@ _STYLES: Final = question("style", parts=["none"])
 
 @dataclass(frozen=True, eq=False)
 class BlockFeatures:
-    """Features of the m text blocks of a page, and what the learned ones are made from.
+    """Features of the m text blocks of a page, and the tokens that the learned ones are computed from.
 
     Attributes:
         static: float32[m, len(STATIC_NAMES)].
-        page_features: float32[len(PAGE_FEATURE_NAMES)], what tells kinds of pages apart.
-        words: float64[m], words of each block.
+        page_features: float32[len(PAGE_FEATURE_NAMES)], features of the whole page.
+        words: float64[m], number of words of each block.
         tokens: hashed names and words.
-        rows: float32[len(FEATURE_NAMES), m], all features, feature by feature; those that are learned come last.
+        rows: float32[len(FEATURE_NAMES), m], all features, one per row; the learned ones come last.
     """
 
     static: NDArray[np.float32]
@@ -185,16 +185,9 @@ class BlockFeatures:
         return self.rows.T
 
 
+@once_per_page
 def features_of(page: Page) -> BlockFeatures:
-    """Compute the features of a page's blocks, once for all who ask for them."""
-    known = vars(page)
-    if __name__ not in known:
-        known[__name__] = _compute_features(page)
-    features: BlockFeatures = known[__name__]
-    return features
-
-
-def _compute_features(page: Page) -> BlockFeatures:
+    """Compute the features of a page's blocks; cached on the page."""
     table, properties = page.attributes, character_properties()
     lowered = core.lower_case(page.block_lines, properties)
     leading = leading_words(lowered, page.m, page.title)
@@ -213,18 +206,18 @@ def _compute_features(page: Page) -> BlockFeatures:
 
 
 def _class_signatures(table: AttributeTable) -> NDArray[np.int64]:
-    """int64 by first attribute: a checksum of each ``class`` without its numbers (``post-12``), 0 for all others."""
+    """int64 by first attribute: a checksum of each ``class`` without its digits (``post-12``), 0 for all others."""
     values = table.by_name
-    chosen = values.numbers_of("class")
-    found = np.empty(len(chosen), np.int64)
-    core.class_signatures(values.data, values.begin, chosen, found)
+    classes = values.numbers_of("class")
+    checksums = np.empty(len(classes), np.int64)
+    core.class_signatures(values.data, values.begin, classes, checksums)
     signatures = np.zeros(len(table.first), np.int64)
-    signatures[values.place[chosen]] = found
+    signatures[values.place[classes]] = checksums
     return signatures
 
 
 def _hiding_attributes(table: AttributeTable) -> list[int]:
-    """Places of the attributes that hide the element that has one of them."""
+    """Places of the attributes that hide their element."""
     hidden = (place for place, _ in table.having(_HIDDEN))
     states = (place for place, state in table.having(_STATES) if state == "true")
     styles = (place for place, style in table.having(_STYLES) if "display:none" in style.replace(" ", ""))

@@ -1,7 +1,7 @@
-"""Words of class, id and role attributes and of the text, hashed, and what a table of log-odds makes of them.
+"""Hashed words of the text and of class, id and role attributes, and features from their learned log-odds.
 
-The stacking of a naive Bayes score into the features of another classifier is that of the site-independent template
-blocks paper, section 4.1; here the names that authors give to elements are scored the same way as words.
+Using a naive Bayes score as a feature of another classifier is section 4.1 of the site-independent template blocks
+paper; here the names that authors give to elements are scored like words.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     Matrix = NDArray[np.float32]
 
 TABLE_SIZE: Final = 1 << 15
-"""Entries of a table; words that hash alike share one."""
+"""Entries of a table; words with the same hash share one."""
 
 _TABLED_LEVELS: Final = 4
 
 WORD_FEATURES: Final = 4
-"""How many features a table makes of the words of a block: total, mean, lowest and highest log-odds."""
+"""Number of features of a block's words: total, mean, lowest and highest log-odds."""
 
 TOKEN_FEATURE_NAMES: Final = (
     *(f"words: {name} log-odds" for name in ("total", "mean", "lowest", "highest")),
@@ -55,11 +55,10 @@ class LeadingWords(NamedTuple):
     """The first words of each of a page's m blocks, lower-cased.
 
     Attributes:
-        number: int32[m], how many of each block are hashed: 16 at most, of its first 160 characters.
+        number: int32[m], number of words hashed: at most 16, from the first 160 characters of each block.
         hashes: uint32[sum of number], their hashes, block after block.
-        title_overlap: int32[m], how many different words of the title are among those of each block's first 400
-            characters.
-        title_words: number of different words of the title.
+        title_overlap: int32[m], number of distinct title words in the first 400 characters of each block.
+        title_words: number of distinct title words.
     """
 
     number: NDArray[np.int32]
@@ -69,12 +68,12 @@ class LeadingWords(NamedTuple):
 
 
 def leading_words(lines: str, m: int, title: str) -> LeadingWords:
-    """Hash the first words of each of the m blocks, and look for those of the title.
+    """Hash the first words of each block, and count the words of the title among them.
 
     Args:
-        lines: their texts, lower-cased, with single spaces between words and line feeds between blocks.
-        m: how many there are.
-        title: of the page.
+        lines: lower-case texts of the blocks, with single spaces between words and line feeds between blocks.
+        m: number of blocks.
+        title: title of the page.
     """
     number, overlap = np.zeros((2, m), np.int32)
     wanted = set(_WORD.findall(title.lower()))
@@ -84,9 +83,9 @@ def leading_words(lines: str, m: int, title: str) -> LeadingWords:
 
 
 def name_hashes(name: str) -> tuple[int, ...]:
-    """32-bit hashes of the different parts of a name, 12 at most: ``"postMeta_12"`` -> post, meta, #.
+    """32-bit hashes of the distinct parts of a name, at most 12: ``"postMeta_12"`` -> post, meta, #.
 
-    The core does the same for names in ASCII.
+    Must match the core, which hashes ASCII names.
     """
     parts = [part.lower() for part in _NAME_PART.findall(name)[:_MAX_NAME_PARTS]]
     return tuple(
@@ -102,11 +101,11 @@ _NAME_HASHES: Final = Memo(name_hashes, 16_384)
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Tokens:
-    """Hashed words of a page, and what of its tree their features need; no lxml node is kept.
+    """Hashed names and words of a page, with the parts of its tree that their features need, without lxml nodes.
 
     Attributes:
-        name_element, name: int64[...], element and table entry of each part of its names.
-        word_block, word: int64[...], block and table entry of each of its first 16 words.
+        name_element, name: int64[...], element and table entry of each name part.
+        word_block, word: int64[...], block and table entry of each leading word.
         parent, end: int32[n], tree of the elements.
         block_begin, block_end: int32[n], slice of the blocks inside each element.
         owner: int32[m], element that the first run of each block belongs to.
@@ -149,12 +148,12 @@ class Tokens:
         )
 
     def name_bag(self, entries: int) -> Indices:
-        """int64[...], the different names of the page, as entries of a table of so many."""
+        """int64[...], the distinct names of the page, as indices into a table with this many entries."""
         return np.flatnonzero(np.bincount(self.name % entries, minlength=entries))
 
 
 def _name_entries(page: Page) -> tuple[Indices, Indices]:
-    """Element and table entry of each part of the names, int64[...] each, in document order."""
+    """Element and table entry of each name part, int64[...] each, in document order."""
     table, values = page.attributes, page.attributes.by_name
     chosen = values.answering(_NAMING)
     number = np.empty(len(chosen), np.int32)
@@ -162,7 +161,7 @@ def _name_entries(page: Page) -> tuple[Indices, Indices]:
         core.name_parts(values.data, values.begin, chosen, _NAME_SEED, _NUMBER_PART, number), np.uint32
     )
     others = np.flatnonzero(number < 0)
-    if len(others):  # names with letters beyond ASCII, which are put behind those that the core has divided
+    if len(others):  # non-ASCII names, which the core does not split, are appended
         divided = list(map(_NAME_HASHES.__getitem__, values.strings(chosen[others])))
         hashes = np.append(hashes, np.fromiter(chain.from_iterable(divided), np.uint32))
         known = np.flatnonzero(number >= 0)
@@ -173,7 +172,7 @@ def _name_entries(page: Page) -> tuple[Indices, Indices]:
     counts[place] = number
     begins[place] = np.cumsum(number) - number
     repeats = counts.take(table.first)
-    repeats *= (page.block_end > page.block_begin).take(table.element)  # other elements enclose nothing that is scored
+    repeats *= (page.block_end > page.block_begin).take(table.element)  # elements without blocks are not needed
     named = repeats.nonzero()[0]
     repeats, first = repeats.take(named), table.first.take(named)
     ends = repeats.cumsum()
@@ -184,24 +183,24 @@ def _name_entries(page: Page) -> tuple[Indices, Indices]:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class TokenTables:
-    """Log-odds for content of every table entry.
+    """Learned log-odds of content.
 
     Attributes:
-        names: float32[TABLE_SIZE], of parts of names.
-        words: float32[TABLE_SIZE], of words.
+        names: float32[TABLE_SIZE], for name parts.
+        words: float32[TABLE_SIZE], for words.
     """
 
     names: Matrix
     words: Matrix
 
     def features(self, tokens: Tokens) -> Matrix:
-        """float32[m, len(TOKEN_FEATURE_NAMES)], features of the blocks of a page."""
+        """float32[m, len(TOKEN_FEATURE_NAMES)], token features of a page's blocks."""
         rows = np.empty((len(TOKEN_FEATURE_NAMES), len(tokens.owner)), np.float32)
         self.write(rows, tokens)
         return rows.T
 
     def write(self, rows: Matrix, tokens: Tokens) -> None:
-        """Write float32[len(TOKEN_FEATURE_NAMES), m], features of the blocks of a page."""
+        """Write the token features of a page's blocks into float32[len(TOKEN_FEATURE_NAMES), m]."""
         write_word_features(rows[:WORD_FEATURES], tokens, self.words)
         core.name_features(
             *(tokens.name_element, tokens.name, self.names, tokens.parent, tokens.end, tokens.owner, tokens.levels),
@@ -210,12 +209,12 @@ class TokenTables:
 
 
 def write_word_features(rows: Matrix, tokens: Tokens, odds: Matrix) -> None:
-    """Write total, mean, lowest and highest log-odds of each block's words, by a table, into float32[4, m]."""
+    """Write total, mean, lowest and highest log-odds of each block's words into float32[4, m]."""
     core.word_features(tokens.word_block, tokens.word, odds, rows)
 
 
 def word_features(tokens: Tokens, odds: Matrix) -> Matrix:
-    """float32[m, 4], total, mean, lowest and highest log-odds of each block's words, by a table of log-odds."""
+    """float32[m, 4], total, mean, lowest and highest log-odds of each block's words."""
     rows = np.empty((WORD_FEATURES, len(tokens.owner)), np.float32)
     write_word_features(rows, tokens, odds)
     return rows.T

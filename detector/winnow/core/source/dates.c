@@ -2,7 +2,7 @@
    than the most common ones are left to Python, which knows letters and digits of all scripts. */
 #include "core.h"
 
-enum { TIME_OF_DAY = 1, YEAR = 2, AGE = 4, CLOCK_PERHAPS = 8, NOT_TOLD = 255 };
+enum { TIME_OF_DAY = 1, YEAR = 2, AGE = 4, CLOCK_PERHAPS = 8, UNDECIDED = 255 };
 enum { OTHER, SPACE, DIGIT, LETTER, LINE, UNKNOWN }; /* kinds of characters; LINE is "_", of words but no letter */
 
 #define MOST_CHARACTERS 255
@@ -134,7 +134,7 @@ static unsigned signs_of(const Text *text, int longest)
     return signs;
 }
 
-/* Signs of a text that fits, or NOT_TOLD. */
+/* Signs of a text that fits, or UNDECIDED. */
 static unsigned read_text(const unsigned char *at, const unsigned char *end, int longest)
 {
     Text text;
@@ -149,7 +149,7 @@ static unsigned read_text(const unsigned char *at, const unsigned char *end, int
         text.letter[text.length++] = (unsigned char)(code >= 0x80 ? 0 : kind == LETTER ? code | 0x20 : code);
     }
     text.kind[text.length] = text.letter[text.length] = 0;
-    return unknown ? NOT_TOLD : digits ? signs_of(&text, longest) : 0;
+    return unknown ? UNDECIDED : digits ? signs_of(&text, longest) : 0;
 }
 
 /* date_signs(texts: list of m, longest, signs: uint8[m]); texts of words with single spaces between them */
