@@ -1,6 +1,6 @@
-"""Decides which units of a page are kept: scores, evidence, smoothing, threshold, then what overrules them.
+"""Decides which units of a page are kept: scores, evidence, smoothing, threshold, then overrides.
 
-:data:`STEPS` is the whole way, in order. A step changes the draft and leaves its reason on the units it decided.
+:data:`STEPS` lists all steps in order. A step changes the draft and records its reason for the units it decided.
 """
 
 from __future__ import annotations
@@ -41,18 +41,18 @@ if TYPE_CHECKING:
 
 
 def decide(page: Page, model: Model, counts: SiteCounts | None, options: Options) -> Draft:
-    """Decide of every unit of a page whether it is kept.
+    """Decide which units of a page are kept.
 
-    Where nothing would be left of a page with the counts of its site, the page is right and decides alone.
+    If nothing were left of the page with the site's counts, they are ignored.
 
     Args:
         page: the page.
         model: page-level model.
-        counts: counts of the page's site, where there are some.
-        options: what the caller wants.
+        counts: counts of the page's site, if any.
+        options: the caller's options.
 
     Raises:
-        ValueError: the counts are of another page.
+        ValueError: the counts are those of another page.
     """
     draft = Draft(page, model, counts, options)
     for step in STEPS:
@@ -65,11 +65,11 @@ def decide(page: Page, model: Model, counts: SiteCounts | None, options: Options
 
 
 def smooth(draft: Draft) -> None:
-    """Make the scores agree with the tree, and choose the threshold.
+    """Smooth the scores over the tree, and choose the threshold.
 
-    The threshold that is chosen for a page makes up for what the model cannot know of single blocks. With the counts of
-    the site there is less to make up for: it goes half the way to even odds, which is best on the marked sites. A piece
-    of a page has nothing around its text that tells what it is: only what is surely template goes.
+    The model's threshold compensates for uncertain scores. With the site's counts scores are more certain, so the
+    threshold moves half the way to even odds, which is best on the labelled sites. A fragment of a page gives the model
+    no context, so only what is almost certainly template is cut.
     """
     draft.smoothed = _smoothed(draft, draft.scores)
     draft.choice = _choice(draft, draft.smoothed)
@@ -78,19 +78,19 @@ def smooth(draft: Draft) -> None:
         if draft.options.scope == "auto" and not isinstance(draft.scores.decision, FixedThreshold):
             even = FixedThreshold(0.5).choose(draft.smoothed.value, scope="auto", favor=draft.options.favor)
             draft.choice = replace(draft.choice, threshold=(draft.choice.threshold + even.threshold) / 2)
-    if draft.page.m <= _MOST_OF_A_PIECE and draft.options.favor != "precision":
-        draft.choice = replace(draft.choice, threshold=max(draft.choice.threshold, _SURELY_TEMPLATE))
+    if draft.page.m <= _MAX_FRAGMENT_BLOCKS and draft.options.favor != "precision":
+        draft.choice = replace(draft.choice, threshold=max(draft.choice.threshold, _FRAGMENT_THRESHOLD))
 
 
-_MOST_OF_A_PIECE: Final = 8  # blocks
-_SURELY_TEMPLATE: Final = 0.75
+_MAX_FRAGMENT_BLOCKS: Final = 8
+_FRAGMENT_THRESHOLD: Final = 0.75
 
 
 def cut_template(draft: Draft) -> None:
-    """Cut the units whose smoothed score is not below the threshold, and what is not wanted of comments.
+    """Cut the units whose smoothed score is not below the threshold, and comments unless they are included.
 
-    A page with text is never left empty: if all its blocks are template, those of its least template-like section are
-    kept; of several, the one with the most blocks.
+    A page with text is never left empty: if all its blocks are template, the section with the lowest score is kept; of
+    several, the one with the most blocks.
     """
     page, smoothed = draft.page, draft.smoothed
     draft.cut_by_scores()
@@ -102,7 +102,7 @@ def cut_template(draft: Draft) -> None:
 
 
 def cut_hidden(draft: Draft) -> None:
-    """Cut what nobody sees; of a page of which nothing would be left, something else is kept."""
+    """Cut hidden text; if nothing were left, keep the least template-like visible section."""
     if draft.options.hidden:
         return
     page = draft.page
@@ -121,14 +121,14 @@ def cut_hidden(draft: Draft) -> None:
 
 
 def _has_seen(page: Page, hidden: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """bool[m], the blocks that have more than hidden runs (bool[r])."""
+    """bool[m], whether each block has a run that is not hidden (bool[r])."""
     seen = prefix_sums(page.inked & ~hidden)
     has_seen: NDArray[np.bool_] = seen[page.block_run_end] > seen[page.block_run_begin]
     return has_seen
 
 
 def cut_unwanted(draft: Draft) -> None:
-    """Cut what nobody wants whatever its score: leftovers, controls, bars of archives, tables if asked for."""
+    """Cut leftovers of markup, controls of comments, toolbars of web archives, and tables with ``tables=False``."""
     page = draft.page
     draft.overrule(leftovers(draft.texts) | draft.comments.controls, Reason.UNWANTED, cut=True)
     if bars := page.attributes.having(_ARCHIVE_BARS):
@@ -142,10 +142,10 @@ _ARCHIVE_BARS: Final = question("id", parts=("wm-ipp",))  # of the Wayback Machi
 
 
 def estimate_confidence(draft: Draft) -> None:
-    """Say how good the text will be, after all that has moved and overruled the scores.
+    """Estimate the word F1 of the final text.
 
-    What the decision expects was learned on pages alone. With counts it goes together with the F1 that the scores
-    themselves expect, as fitted on the marked pages of whole sites: a linear function of both.
+    The decision's own estimate was learned on pages without counts. With counts, the estimate is a linear function of
+    it and of the F1 expected from the adjusted scores, fitted on the labelled pages of whole sites.
     """
     confidence = draft.choice.confidence
     if draft.is_fallback or not draft.kept.any():
@@ -177,7 +177,7 @@ STEPS: Final[tuple[Callable[[Draft], None], ...]] = (
     apply_rules,
     estimate_confidence,
 )
-"""The way of a page from scores to what is kept; the scores themselves are the model's."""
+"""The steps from the model's scores to the kept units."""
 
 
 def _smoothed(draft: Draft, scores: Scores) -> SmoothedScores:

@@ -1,14 +1,13 @@
-"""Polynomial hashes of all the slices of a sequence, in numpy: what fingerprints and shingles are made of.
+"""Polynomial hashes of slices of a sequence, in numpy, for fingerprints and shingles.
 
-The hash of a slice ``t[a:b]`` of 64-bit tokens is ``sum(t[a + k] * B**k)`` modulo ``2**64``, got for any slice as the
+The hash of a slice ``t[a:b]`` of 64-bit tokens is ``sum(t[a + k] * B**k)`` modulo ``2**64``. It is computed as the
 difference of two prefix sums times a power of the inverse of ``B``, and then passed through a bijective finaliser.
 
-What modulo ``2**64`` costs: exchanging two tokens that stand ``d`` apart changes the sum by
-``(t - u) * (B**d - 1)`` times an odd number. For an odd ``d`` one bit of 64 is lost by it; for an even one ``2 + v``
-bits, where ``2**v`` is the largest power of two in ``d``: 50 bits still tell two sequences apart in which tokens have
-changed places over a distance of 4,096. Sequences of two tokens made to collide on purpose (Thue-Morse words of 1,024
-tokens and more) do so with every base. All that a site can gain by them is that its own nodes count as equal, which it
-can have by making them equal.
+Working modulo ``2**64`` loses some bits: swapping two tokens at distance ``d`` changes the sum by
+``(t - u) * (B**d - 1)`` times an odd number. An odd ``d`` loses one bit of 64, an even one ``2 + v`` bits, where
+``2**v`` is the largest power of two that divides ``d``: 50 bits are left for swaps over a distance of 4,096. Sequences
+that are built to collide (Thue-Morse words of 1,024 tokens and more) collide with every base. A site gains nothing by
+them: its own nodes count as equal, as they would if they were equal.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ def hash_text(text: str) -> int:
 
 
 def mix(values: Hashes) -> Hashes:
-    """The finaliser of splitmix64, element by element: a bijection in which every bit depends on every bit."""
+    """Apply the finaliser of splitmix64 elementwise: a bijection that spreads every bit over all bits."""
     mixed = values ^ (values >> _SHIFTS[0])
     mixed *= _FACTORS[0]
     mixed ^= mixed >> _SHIFTS[1]
@@ -57,7 +56,7 @@ def powers(begin: int, end: int) -> Hashes:
 
 
 def inverse_powers(exponents: NDArray[np.int64]) -> Hashes:
-    """``BASE`` to the minus given powers; exponents below 2**32."""
+    """uint64, ``BASE`` to the power of minus each exponent; exponents below 2**32."""
     low, high = _tables(INVERSE)
     product: Hashes = low.take(exponents & (len(low) - 1)) * high.take(exponents >> _LOW_BITS)
     return product
@@ -65,7 +64,7 @@ def inverse_powers(exponents: NDArray[np.int64]) -> Hashes:
 
 @cache
 def _tables(base: int) -> tuple[Hashes, Hashes]:
-    """Powers 0 to 2**16 - 1, and the same numbers times 2**16, so that any power is one product of two."""
+    """Powers ``k`` and ``k * 2**16`` for ``k`` below 2**16, so that any power is a product of two table entries."""
     count = 1 << _LOW_BITS
     low, high = np.ones((2, count), np.uint64)
     low[1:] = np.uint64(base)

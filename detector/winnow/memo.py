@@ -1,4 +1,4 @@
-"""Results of a function by its argument, kept in a dictionary of bounded size: look-ups run without Python code."""
+"""A cache of a function's results in a dictionary of bounded size: a hit runs no Python code."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ if TYPE_CHECKING:
 Argument = TypeVar("Argument")
 Result = TypeVar("Result")
 
-_LONGEST: Final = 400
+_MAX_LENGTH: Final = 400
 
 
 class Memo(dict[Argument, Result]):
-    """Calls a function for the arguments it has not met: ``list(map(memo.__getitem__, arguments))``.
+    """Caches a function: ``list(map(memo.__getitem__, arguments))`` calls it for new arguments only.
 
-    Unlike :func:`functools.lru_cache` it forgets all at once when it is full, for which nothing needs to be noted at
-    look-ups: they cost a third.
+    Unlike :func:`functools.lru_cache` it is emptied when it is full, so a hit need not record its use and takes a third
+    of the time.
 
     Args:
         function: a pure function; it must not call its own memo.
-        most: results kept.
+        max_size: most results kept.
     """
 
-    def __init__(self, function: Callable[[Argument], Result], most: int) -> None:
+    def __init__(self, function: Callable[[Argument], Result], max_size: int) -> None:
         super().__init__()
         self._function = function
-        self._most = most
+        self._max_size = max_size
         _memos[id(self)] = self
 
     def __missing__(self, argument: Argument) -> Result:
         result = self._function(argument)
-        if len(self) >= self._most:
+        if len(self) >= self._max_size:
             self.clear()
-        if not isinstance(argument, str) or len(argument) <= _LONGEST:
+        if not isinstance(argument, str) or len(argument) <= _MAX_LENGTH:
             self[argument] = result
         return result
 
@@ -44,6 +44,6 @@ _memos: Final[WeakValueDictionary[int, Memo[Any, Any]]] = WeakValueDictionary()
 
 
 def forget() -> None:
-    """Empty every memo of the process; what is measured after it is what the first page of a site costs."""
+    """Empty every memo of the process, so that benchmarks measure a cold start."""
     for memo in list(_memos.values()):
         memo.clear()

@@ -4,8 +4,8 @@ Source: page-level isotonic smoothing, section 4 (problem 2), with weights and a
 Given scores x, find values y with ``y(parent) <= y(child)`` that minimise ``sum of weight * |x - y|`` plus the
 penalties of the nodes where a section starts, which are the roots and every node whose value differs from its parent's.
 
-The method is exact. Scores and penalties are rounded to fixed point (2^-26), so that sums are exact, ties are real
-ties, and the answer depends on no order of summation. The work is done in ``core/source/smoothing.c``.
+The method is exact. Scores and penalties are rounded to fixed point (2^-26), so that sums and ties are exact and the
+result does not depend on the order of summation. ``core/source/smoothing.c`` implements it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from winnow.page.page import Page
 
 MAX_WORK: Final = 1 << 24
-"""Largest sum of the nodes' depths, counting sections that can start, that is solved without coarser scores."""
+"""Largest sum of node depths, counting nodes where a section can start, that is solved without rounding the scores."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -33,10 +33,10 @@ class SmoothedScores:
     """Smoothed score and section of every node, such as the units of a page: its ``n`` elements, then its ``m`` blocks.
 
     Attributes:
-        value: float64[k] in 0..1, each of them one of the scores given; never below the value of the node's parent.
-        section: int32[k], the node at the root of the section each node belongs to; a root names itself.
-        cost: the least cost there is: distances plus penalties, roots' penalties included. An infinite penalty counts
-            as the sum of all weights plus one, above which no penalty matters. NaN where nothing was smoothed.
+        value: float64[k] in 0..1, each equal to one of the given scores; never below the value of the node's parent.
+        section: int32[k], root node of each node's section; a root contains itself.
+        cost: the minimal cost: distances plus penalties, including those of the roots. An infinite penalty counts as
+            the sum of all weights plus one, above which no penalty matters. NaN if nothing was smoothed.
     """
 
     value: NDArray[np.float64]
@@ -54,24 +54,23 @@ def smooth(
 ) -> SmoothedScores:
     """Smooth the scores of a forest and divide it into sections.
 
-    Where several answers cost the same, a node takes over its parent's value rather than start a section, a section
-    takes the lowest value, and so does a root. That makes the answer unique; a forest gets what its trees would get
-    alone.
+    Ties are broken so that the solution is unique: a node takes its parent's value rather than start a section, and a
+    section or root takes the lowest value. Each tree of a forest is solved as if it were alone.
 
-    Trees that are very large and very deep at once (the depths of their nodes sum up to more than `MAX_WORK`, as in
-    50,000 nodes at the end of a chain of 400) would take minutes. There scores that agree when rounded to 1/1024 first
-    become the lowest of them; for these scores the answer is exact.
+    Trees that are both very large and very deep (their node depths sum to more than `MAX_WORK`, such as 50,000 nodes at
+    the end of a chain of 400) would take minutes. Their scores are first grouped by rounding to 1/1024, and each group
+    gets its lowest score; the solution is exact for these scores.
 
     Args:
         parent: index of each node's parent, smaller than its own; -1 for roots. Integers, [n].
         score: 0 to 1, [n].
-        weight: how many nodes a node counts for. Integers from 0 on, [n]; None for 1 each. A node of weight 0 has no
-            opinion of its own.
-        penalty: price of a section that starts at a node, in units of score times weight; from 0 to infinity, one
-            number or [n].
-        in_tree: false for hidden nodes, one truth value or [n]. They are taken out: their visible descendants hang on
-            the nearest visible ancestor, whose value and section they take. Roots are always in the tree, without an
-            opinion if they are hidden.
+        weight: weight of each node. Integers from 0 on, [n]; None for 1 each. The score of a node of weight 0 is
+            ignored.
+        penalty: cost of a section that starts at a node, in units of score times weight; from 0 to infinity, one number
+            or [n].
+        in_tree: false for hidden nodes, one bool or [n]. Hidden nodes are removed: their visible descendants are
+            attached to the nearest visible ancestor, whose value and section hidden nodes take. Roots are always in the
+            tree, with weight 0 if they are hidden.
 
     Returns:
         The values, the sections and the cost.
@@ -97,7 +96,7 @@ def smooth(
         raise ValueError(f"penalty: expected one number or {n}, got shape {penalties.shape}")
     value, section = np.empty(n), np.empty(n, np.int32)
     cost = core.smooth(
-        np.clip(_integers("parent", parent, n), -2, n).astype(np.int32),  # what lies outside is refused
+        np.clip(_integers("parent", parent, n), -2, n).astype(np.int32),  # the core rejects values out of range
         np.ascontiguousarray(np.broadcast_to(np.asarray(in_tree, bool), n)),
         scores,
         np.ones(n, np.int64) if weight is None else _integers("weight", weight, n),
@@ -108,7 +107,7 @@ def smooth(
 
 
 def smooth_scores(page: Page, scores: Scores) -> SmoothedScores:
-    """Make the scores of a page's units agree with its tree.
+    """Smooth the scores of a page's units over its tree.
 
     Raises:
         ValueError: a score lies outside 0..1, or a penalty or weight is negative or not a number.
@@ -123,14 +122,14 @@ def smooth_scores(page: Page, scores: Scores) -> SmoothedScores:
 
 
 def unsmoothed(page: Page, scores: Scores) -> SmoothedScores:
-    """Take the scores as they are, each unit that has an opinion a section of its own (the paper's "PageLevel Basic").
+    """Return the scores unchanged, with each weighted unit as its own section (the paper's "PageLevel Basic").
 
-    Units that are hidden or have no opinion take the value of the nearest ancestor that has one, and 0 without one.
+    Units that are hidden or of weight 0 take the value of the nearest ancestor that is neither, or 0.
     """
-    has_opinion = scores.in_tree & (scores.weight > 0)
-    holder = nearest(page.unit_parent, has_opinion | (page.unit_parent < 0))
-    own = np.where(has_opinion, scores.templateness, 0.0)
-    return SmoothedScores(own[holder], holder)
+    is_scored = scores.in_tree & (scores.weight > 0)
+    source = nearest(page.unit_parent, is_scored | (page.unit_parent < 0))
+    value = np.where(is_scored, scores.templateness, 0.0)
+    return SmoothedScores(value[source], source)
 
 
 def _integers(name: str, numbers: ArrayLike, n: int) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""Page-level models: how likely every unit of a page is to be template, and what is to be kept."""
+"""Page-level models, which score how likely every unit of a page is template."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from winnow.models.scores import Model, Scores, StoredModel
 __all__ = ["DEFAULT_MODEL", "Model", "ModelError", "Scores", "StoredModel", "load_model", "shipped_models"]
 
 DEFAULT_MODEL: Final = BLOCKS
-"""Name of the model that is used when none is named."""
+"""Name of the default model."""
 
 _PACKAGE: Final = Path(__file__).parents[1]
 _WEIGHTS: Final = _PACKAGE / "models" / "weights", _PACKAGE / "papers" / "weights"
 _KINDS: Final = {
     BLOCKS: ("winnow.models.blocks", "BlockModel"),
-    "logistic": ("winnow.papers.page_level", "LogisticModel"),  # imported for such a file only
+    "logistic": ("winnow.papers.page_level", "LogisticModel"),  # imported on demand
 }
 """Module and class of each kind of model."""
 
@@ -31,7 +31,7 @@ def shipped_models() -> list[str]:
 
 
 def load_model(name_or_path: str | Path | None = None) -> StoredModel:
-    """Load a model, once per process and file. Loading never executes anything.
+    """Load a model, once per process and file. Loading never executes code from the file.
 
     Args:
         name_or_path: name of a model that comes with the package, or the path of a file written by ``winnow train``;
@@ -60,6 +60,6 @@ def _load(file: Path, _modified: int, _size: int) -> StoredModel:
     header, _ = read_model_file(file)
     name = str(header.get("name"))
     if name not in _KINDS:
-        raise ModelError(f"{file}: a model of a kind that this version does not know: {name!r}")
+        raise ModelError(f"{file}: unknown kind of model: {name!r}")
     module, class_name = _KINDS[name]
     return cast("StoredModel", getattr(import_module(module), class_name).load(file))

@@ -1,4 +1,4 @@
-"""The default page-level model: scores the text blocks of a page by a network that reads them in order."""
+"""The default page-level model: scores the text blocks of a page with a recurrent network."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ BLOCKS: Final = "blocks"
 """Name of this kind of model."""
 
 PENALTY: Final = 0.1
-"""Cost of a section anywhere, chosen on held-out folds; penalties by area, the paper's choice, lose short blocks."""
+"""Cost of a section, chosen on held-out folds; the paper's penalties by area lose short blocks."""
 
 _MAX_LOGIT: Final = 30.0
 
 
 @dataclass(frozen=True, eq=False)
 class BlockModel:
-    """Scores the text blocks of a page; elements have no opinion of their own and are smoothed between their blocks.
+    """Scores the text blocks of a page; elements have weight 0 and get their values by smoothing.
 
     Attributes:
         tables: log-odds of names and words.
-        mean, scale: float32[k], what features are standardised by.
-        network: reads the blocks in order.
-        decision: what was learned of whole pages; ``None`` cuts where the scores expect the best text.
-        version: identifies the weights.
+        mean, scale: float32[k], standardisation of the features.
+        network: network over the sequence of blocks.
+        decision: learned decision on whole pages; ``None`` chooses the threshold with the highest expected F1.
+        version: identifier of the weights.
     """
 
     name: ClassVar[str] = BLOCKS
@@ -86,7 +86,7 @@ class BlockModel:
         network: SequenceNetwork,
         decision: LearnedDecision | None = None,
     ) -> Self:
-        """Make a model of its parts, rounded as they are stored; equal weights give the same version."""
+        """Create a model, with the weights rounded as in its file, so that equal weights have the same version."""
         network, decision = network.rounded(), decision and LearnedDecision.stored(decision.arrays())
         version = f"{BLOCKS}-{fingerprint_of(_arrays(tables, mean, scale, network, decision))}"
         return cls(tables, mean, scale, network, decision, version)
@@ -133,22 +133,22 @@ def _arrays(
     return stored | decision.arrays() if decision else stored
 
 
-# ---- What each feature did to the score of each block: the score with it, against the score without it (occlusion).
+# ---- Attribution of scores to features by occlusion: the score with a feature against the score without it.
 
 _MAX_BLOCKS: Final = 1_500
-"""Blocks of a page beyond which features are taken away by families, as ``"container 0"`` and ``"words"``."""
+"""Blocks of a page above which features are occluded by family, such as ``"container 0"`` and ``"words"``."""
 
 _EPSILON: Final = 1e-6
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Attribution:
-    """Parts of the scores of a page's blocks; correlated features share theirs, so they need not add up to the score.
+    """Contributions of features to the scores of a page's blocks; correlated features share their attribution.
 
     Attributes:
-        names: name of each of k features, or families of features.
-        parts: float32[m, k], change of the logit of templateness that is due to each, above 0 towards template.
-        values: float32[m, k], the features themselves; NaN for families.
+        names: names of the k features, or families of features.
+        parts: float32[m, k], change of the logit of templateness by each feature, above 0 towards template.
+        values: float32[m, k], the feature values; NaN for families.
     """
 
     names: tuple[str, ...]
@@ -156,7 +156,7 @@ class Attribution:
     values: Matrix
 
     def heaviest(self, blocks: Sequence[int], most: int = 6) -> list[tuple[str, float, float | None]]:
-        """Return what did most to some blocks on average: its name, its part and its mean value, the heaviest first."""
+        """Return name, mean part and mean value of the features with the largest mean part on these blocks."""
         if not len(blocks):
             return []
         rows = np.asarray(blocks)
@@ -170,9 +170,9 @@ class Attribution:
 
 
 def attribute_scores(model: BlockModel, page: Page) -> Attribution:
-    """Find out what each feature did on a page, by putting its mean in its place on all blocks.
+    """Attribute the scores of a page to features: replace each feature by its mean on all blocks, and score again.
 
-    It takes as many evaluations of the model as there are features.
+    This evaluates the model once per feature.
     """
     features = features_of(page)
     matrix = features.matrix(model.tables)

@@ -1,8 +1,7 @@
-"""What is decided of a page as a whole: its kind, from which score on its blocks are cut, how good the text will be.
+"""Decides for a whole page: its kind, the threshold from which blocks are cut, and the expected quality of the text.
 
-An article is cut where its blocks are as likely template as content. Of pages of other kinds, whose blocks are more
-doubtful, the text is longer than that: they are cut where the scores expect the best text. In between, by how likely
-the page is an article, the log-odds of both thresholds are averaged.
+An article is cut at even odds. Pages of other kinds, whose scores are less certain, are cut at the threshold with the
+highest expected F1. The log-odds of both thresholds are averaged by the probability that the page is an article.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ KINDS: Final = ("article", "collection", "documentation", "forum", "listing", "p
 """The page types of the WCXB benchmark."""
 
 ARTICLE: Final = KINDS.index("article")
-"""Number of the kind whose pages have one main text."""
+"""Index of the kind whose pages have one main text."""
 
 _PROPERTIES: Final = (
     "link share", "sentence ends per word", "digit share", "enclosed by p", "enclosed by li", "enclosed by link",
@@ -50,13 +49,13 @@ KIND_INPUTS: Final = (
     "content: share of words",
     *(f"address: {name}" for name in _ADDRESS),
 )
-"""Numbers that the kind of page is judged by, beside the names of its elements."""
+"""Numeric inputs of the classifier of page kinds."""
 
 NAMES: Final = 4_096
 """Entries of the table of names of elements."""
 
 CONFIDENCE_INPUTS: Final = ("constant", "expected F1", "expected precision", "expected recall", "article", "log words")
-"""What the F1 that a text will have is estimated by, linearly."""
+"""Inputs of the linear estimate of the text's F1."""
 
 _MIN_WORDS: Final = 0.5  # blocks without words count a little
 _EPSILON: Final = 1e-4
@@ -64,11 +63,11 @@ _CLIP: Final = 4.0
 
 
 class KindInputs(NamedTuple):
-    """What the kind of a page is judged by.
+    """Inputs of the classifier of page kinds.
 
     Attributes:
-        numbers: float64[len(KIND_INPUTS)]; NaN for those of an address that is not known.
-        names: int64[...], the different names of the page's elements, as entries of a table of :data:`NAMES`.
+        numbers: float64[len(KIND_INPUTS)]; NaN for the address inputs if the address is unknown.
+        names: int64[...], distinct element names, as indices into a table with :data:`NAMES` entries.
     """
 
     numbers: Floats
@@ -76,7 +75,7 @@ class KindInputs(NamedTuple):
 
 
 def kind_inputs(features: BlockFeatures, templateness: Floats, url: str | None) -> KindInputs:
-    """Describe a page by the features of its m blocks, float64[m] their scores, and its address."""
+    """Compute the inputs from the features of a page's blocks, their scores (float64[m]) and its address."""
     words, properties = np.maximum(features.words, _MIN_WORDS), features.static[:, _COLUMNS].astype(np.float64)
     likely = (1 - templateness) * words
     all_likely, all_words = likely.sum(), words.sum()
@@ -86,7 +85,7 @@ def kind_inputs(features: BlockFeatures, templateness: Floats, url: str | None) 
 
 
 def _address_inputs(url: str | None) -> Floats:
-    """float64[len(_ADDRESS)], what the path of an address looks like."""
+    """float64[len(_ADDRESS)], properties of an address."""
     if not url or "://" not in url:
         return np.full(len(_ADDRESS), np.nan)
     path, _, query = url.partition("://")[2].partition("/")[2].partition("#")[0].partition("?")
@@ -97,12 +96,12 @@ def _address_inputs(url: str | None) -> Floats:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class KindHead:
-    """Softmax regression that says what kind of page it is: by structure, content, address and names of elements.
+    """Softmax regression that predicts the kind of a page.
 
     Attributes:
-        mean, scale: float64[d], what the numbers are standardised by.
-        weight: float64[d, len(KINDS)], of the numbers.
-        names: float64[NAMES, len(KINDS)], of the names.
+        mean, scale: float64[d], standardisation of the numbers.
+        weight: float64[d, len(KINDS)], weights of the numbers.
+        names: float64[NAMES, len(KINDS)], weights of the names.
         bias: float64[len(KINDS)].
     """
 
@@ -113,7 +112,7 @@ class KindHead:
     bias: Floats
 
     def probabilities(self, inputs: KindInputs) -> Floats:
-        """float64[len(KINDS)], of a page."""
+        """float64[len(KINDS)], probability of each kind."""
         logits = standardise_inputs(inputs.numbers, self.mean, self.scale) @ self.weight + self.bias
         odds = np.exp((logits := logits + self.names[inputs.names].sum(axis=0)) - logits.max())
         probabilities: Floats = odds / odds.sum()
@@ -121,34 +120,34 @@ class KindHead:
 
 
 def standardise_inputs(numbers: Floats, mean: Floats, scale: Floats) -> Floats:
-    """Standardise float64[..., d] numbers; one that is not known is taken to be the mean."""
+    """Standardise float64[..., d] numbers; NaN becomes the mean."""
     return np.nan_to_num(np.minimum(np.maximum((numbers - mean) * scale, -_CLIP), _CLIP))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class LearnedDecision:
-    """What was learned of whole pages.
+    """Learned parameters of the decision on whole pages.
 
     Attributes:
-        kinds: what kind of page it is.
-        confidence: float64[len(CONFIDENCE_INPUTS)], weights of what the F1 of a text is estimated by.
+        kinds: classifier of page kinds.
+        confidence: float64[len(CONFIDENCE_INPUTS)], weights of the estimate of the text's F1.
     """
 
     kinds: KindHead
     confidence: Floats
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
-        """What was learned, as it is stored."""
+        """Return the parameters as stored in a model file."""
         kinds = {f"kind {name}": getattr(self.kinds, name) for name in ("mean", "scale", "weight", "bias")}
         arrays = {name: array.astype(np.float32) for name, array in (kinds | {"confidence": self.confidence}).items()}
         return arrays | {"kind names": self.kinds.names.astype(np.float16)}
 
     @classmethod
     def stored(cls, arrays: Arrays) -> Self:
-        """Take a decision out of the arrays of a model file.
+        """Read the parameters from the arrays of a model file.
 
         Raises:
-            ModelError: a part is missing or damaged.
+            ModelError: an array is missing or damaged.
         """
         d, kinds = len(KIND_INPUTS), len(KINDS)
         shapes = {"mean": (d,), "scale": (d,), "weight": (d, kinds), "names": (NAMES, kinds), "bias": (kinds,)}
@@ -158,13 +157,13 @@ class LearnedDecision:
 
 @dataclass(frozen=True, eq=False)
 class PageDecision:
-    """The decision for one page of m blocks; its kind is judged once, by the scores of the page-level model.
+    """The decision for one page; its kind is predicted once, from the scores of the page-level model.
 
     Attributes:
-        learned: what was learned.
-        features: of the page's blocks.
+        learned: learned parameters.
+        features: features of the page's blocks.
         templateness: float64[m], the model's scores of the blocks.
-        url: of the page, where it is known.
+        url: address of the page, if known.
     """
 
     learned: LearnedDecision
@@ -174,28 +173,28 @@ class PageDecision:
 
     @cached_property
     def kinds(self) -> Floats:
-        """float64[len(KINDS)], probabilities of the kinds of page."""
+        """float64[len(KINDS)], probability of each kind of page."""
         return self.learned.kinds.probabilities(kind_inputs(self.features, self.templateness, self.url))
 
     @cached_property
     def threshold(self) -> float:
-        """Where the model's scores expect the best text; most pages are never asked for it."""
+        """Threshold with the highest expected F1 by the model's scores; rarely needed, so computed on demand."""
         return expected_f1_threshold(self.templateness, self.features.words)
 
     def choose(self, templateness: Floats, *, scope: Scope, favor: Favor) -> Choice:
-        """Choose by float64[m], scores of the page's blocks."""
+        """Choose the threshold from the scores of the page's blocks, float64[m]."""
         article = {"auto": float(self.kinds[ARTICLE]), "article": 1.0, "page": 0.0}[scope]
         best = expected_f1_threshold(templateness, self.features.words, BETAS[favor])
         even = FixedThreshold(0.5).choose(templateness, scope=scope, favor=favor).threshold
         logits = log_odds(np.array([best, even]), _EPSILON)
         threshold = float(1 / (1 + np.exp(-((1 - article) * logits[0] + article * logits[1]))))
-        if not (templateness < threshold).any():  # a page of one doubtful sentence keeps it
+        if not (templateness < threshold).any():  # keep the text of a page with one uncertain sentence
             threshold = best
         estimated = float(self.learned.confidence @ self.confidence_inputs(templateness, threshold))
         return Choice(threshold, min(max(estimated, 0.0), 1.0), KINDS[int(self.kinds.argmax())])
 
     def confidence_inputs(self, templateness: Floats, threshold: float) -> Floats:
-        """float64[len(CONFIDENCE_INPUTS)], by float64[m] scores of the blocks and the score they are cut from."""
+        """float64[len(CONFIDENCE_INPUTS)], from the scores of the blocks, float64[m], and the threshold."""
         words = np.maximum(self.features.words, _MIN_WORDS)
         kept = words * (templateness < threshold)
         content, all_kept = (1 - templateness) * words, max(float(kept.sum()), _MIN_WORDS)

@@ -1,4 +1,4 @@
-"""Files of weights: numpy arrays and a JSON header in one ``.npz``. Reading one never executes anything."""
+"""Model files: numpy arrays and a JSON header in one ``.npz``. Reading one never executes code."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def write_model_file(path: Path, header: Mapping[str, object], arrays: Mapping[s
 
     Args:
         path: the file, ending in ``.npz``; replaced if it exists.
-        header: what is not an array, as JSON; ``format`` is added.
-        arrays: numbers only, none of them named ``header``.
+        header: JSON-serialisable metadata; ``format`` is added.
+        arrays: numeric arrays, none of them named ``header``.
     """
     text = json.dumps({**header, "format": FORMAT}, sort_keys=True, ensure_ascii=False)
     encoded = np.frombuffer(text.encode(), np.uint8)
@@ -52,7 +52,7 @@ def read_model_file(path: Path) -> tuple[dict[str, Any], Arrays]:
         header = json.loads(arrays.pop(_HEADER).tobytes())
     except FileNotFoundError:
         raise
-    # a damaged archive fails in as many ways as it has parts
+    # a damaged archive raises many different exceptions
     except Exception as error:
         raise ModelError(f"{path}: not a model file, or damaged: {error}") from error
     if not isinstance(header, dict) or header.get("format") != FORMAT:
@@ -69,28 +69,28 @@ def _read_arrays(path: Path) -> Arrays:
 
 
 def required_array(arrays: Arrays, name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """Take an array of finite numbers of a given shape out of a model file, as float64.
+    """Return an array of finite numbers with a given shape from a model file, as float64.
 
     Raises:
-        ModelError: it is missing, misshapen, or holds something else.
+        ModelError: the array is missing, has another shape or type, or is not finite.
     """
     array = arrays.get(name)
     if array is None or array.shape != shape or array.dtype.kind not in "fiu":
         found = "none" if array is None else f"{array.dtype}{list(array.shape)}"
-        raise ModelError(f"model has no numbers {name!r} of shape {list(shape)} but {found}")
+        raise ModelError(f"model array {name!r}: expected numbers of shape {list(shape)}, found {found}")
     numbers = array.astype(np.float64)
     if not np.isfinite(numbers).all():
-        raise ModelError(f"model has numbers in {name!r} that are not finite")
+        raise ModelError(f"model array {name!r}: not all numbers are finite")
     return numbers
 
 
 def stored_numbers(arrays: Arrays, name: str, *shape: int) -> NDArray[np.float32]:
-    """Take an array as :func:`required_array` does, as float32."""
+    """Like :func:`required_array`, as float32."""
     return required_array(arrays, name, shape).astype(np.float32)
 
 
 def fingerprint_of(arrays: Mapping[str, NDArray[Any]]) -> str:
-    """Eight hexadecimal digits that tell one set of weights from another."""
+    """Hash the weights to eight hexadecimal digits."""
     digest = hashlib.blake2b(digest_size=4)
     for name, array in sorted(arrays.items()):
         digest.update(f"{name} {array.dtype} {array.shape} ".encode())

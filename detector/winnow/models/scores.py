@@ -1,4 +1,4 @@
-"""What a page-level model says of a page: one templateness per unit, how much each says, and what is to be kept."""
+"""Output of a page-level model: the templateness and weight of every unit, and the choice of a threshold."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 Scope = Literal["auto", "article", "page"]
-"""What is wanted of a page: what its kind suggests, the main content alone, or all that is not template."""
+"""What to keep of a page: chosen by its kind, only the main content, or everything except template."""
 
 Favor = Literal["balanced", "precision", "recall"]
-"""Which mistakes are worse: neither, template that is kept, or content that is cut."""
+"""Which errors are worse: neither, template that is kept, or content that is cut."""
 
 SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
 FAVORS: Final[tuple[Favor, ...]] = get_args(Favor)
@@ -30,7 +30,7 @@ ABOVE_ALL: Final = 2.0
 """A threshold that no templateness reaches."""
 
 BETAS: Final[dict[Favor, float]] = {"balanced": 1.0, "precision": 0.5, "recall": 2.0}
-"""Recall counts so many times as much as precision in what is expected (the F-beta measure)."""
+"""Beta of the expected F-beta measure: weight of recall relative to precision."""
 
 _SHIFTS: Final[dict[Favor, float]] = {"balanced": 0.0, "precision": -0.15, "recall": 0.15}
 _EPSILON: Final = 1e-9
@@ -39,12 +39,12 @@ _MAX_LOGIT: Final = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What is kept of a page.
+    """The threshold for a page.
 
     Attributes:
-        threshold: templateness from which the units of the page are cut; :data:`ABOVE_ALL` cuts none.
-        confidence: word F1 that the text is expected to have, 0..1; ``None`` where the model has not learned to say.
-        kind: kind of page, such as ``"article"`` or ``"forum"``; ``None`` where the model has not learned to say.
+        threshold: templateness from which units are cut; :data:`ABOVE_ALL` cuts none.
+        confidence: expected word F1 of the text, 0..1; ``None`` if the model does not estimate it.
+        kind: kind of page, such as ``"article"`` or ``"forum"``; ``None`` if the model does not predict it.
     """
 
     threshold: float
@@ -53,7 +53,7 @@ class Choice:
 
 
 class Decision(Protocol):
-    """Decides what is kept of a page; it is asked again where evidence has changed the scores."""
+    """Chooses the threshold for a page; called again when evidence has changed the scores."""
 
     @property
     def threshold(self) -> float:
@@ -71,10 +71,10 @@ class Scores:
 
     Attributes:
         templateness: float64[n + m] in 0..1, probability that the unit is template.
-        weight: int64[n + m], how many nodes the unit speaks for when scores are smoothed; 0 means no opinion.
+        weight: int64[n + m], weight of the unit in smoothing, as a number of nodes; 0 ignores its score.
         in_tree: bool[n + m], false for hidden units, which are not smoothed and take their parent's value.
         penalty: float64[n + m], cost of starting a section at each unit when scores are smoothed; ``inf`` never does.
-        decision: decides what is kept, by these scores or by adjusted ones.
+        decision: chooses the threshold, for these scores or adjusted ones.
     """
 
     templateness: Floats
@@ -89,17 +89,17 @@ class Scores:
         return self.decision.threshold
 
     def with_templateness(self, templateness: Floats) -> Scores:
-        """The same with other float64[n + m] scores."""
+        """Return a copy with other scores, float64[n + m]."""
         return replace(self, templateness=templateness)
 
     def adjusted(self, evidence: Floats) -> Scores:
-        """Add evidence, float64[n + m] log-odds, to those of the scores; above 0 it speaks for template."""
+        """Return a copy with log-odds, float64[n + m], added to the scores; above 0 is evidence of template."""
         logit = np.clip(log_odds(self.templateness, _EPSILON) + evidence, -_MAX_LOGIT, _MAX_LOGIT)
         return self.with_templateness(np.where(evidence == 0, self.templateness, 1 / (1 + np.exp(-logit))))
 
 
 class Model(Protocol):
-    """A page-level model; loading one never executes anything."""
+    """A page-level model; loading one never executes code from its file."""
 
     @property
     def name(self) -> str:
@@ -108,7 +108,7 @@ class Model(Protocol):
 
     @property
     def version(self) -> str:
-        """Identifies the weights; it is written on every item."""
+        """Identifier of the weights; it is stored with every item."""
         ...
 
     def score(self, page: Page) -> Scores:
@@ -117,7 +117,7 @@ class Model(Protocol):
 
 
 class StoredModel(Model, Protocol):
-    """A model that can be a file."""
+    """A model that can be saved to a file."""
 
     def save(self, path: Path) -> None:
         """Write the model to an ``.npz`` file."""
@@ -125,23 +125,23 @@ class StoredModel(Model, Protocol):
 
 
 def log_odds(probabilities: Floats | np.float64, epsilon: float) -> Floats:
-    """float64[...], log-odds of float64[...] probabilities, all taken to be ``epsilon`` away from 0 and 1 at least."""
+    """float64[...], log-odds of probabilities, clipped to ``epsilon`` and ``1 - epsilon``."""
     bounded = np.minimum(np.maximum(probabilities, epsilon), 1 - epsilon)
     odds: Floats = np.log(bounded / (1 - bounded))
     return odds
 
 
 def expected_f1_threshold(templateness: Floats, words: Floats, beta: float = 1.0) -> float:
-    """Templateness from which a block is better cut, if the kept text is to have the highest expected F1.
+    """Find the threshold of templateness with the highest expected F1 (or F-beta) of the kept text.
 
-    With calibrated scores the expected F1 of keeping the blocks below a cut is, to first order, ``2 * C / (K + W)``:
-    content words kept, over words kept plus content words of the page. A page whose blocks are all doubtful is cut
-    later than one with clear content: a lost paragraph costs it more than a kept caption.
+    With calibrated scores the expected F1 of keeping the blocks below a threshold is, to first order,
+    ``2 * C / (K + W)``: kept content words, over kept words plus content words of the page. The threshold is higher for
+    a page with uncertain scores only, where a lost paragraph costs more than a kept caption.
 
     Args:
         templateness: float64[m] in 0..1, scores of the text blocks.
         words: float64[m], words of each block.
-        beta: how many times as much recall counts as precision.
+        beta: weight of recall relative to precision.
 
     Returns:
         A number in 0..1; blocks whose templateness is not below it are cut. 0.5 for a page without text.
@@ -162,7 +162,7 @@ def expected_f1_threshold(templateness: Floats, words: Floats, beta: float = 1.0
 
 @dataclass(frozen=True, eq=False)
 class ExpectedF1:
-    """Cuts a page where its own scores expect the best text; the scope makes no difference.
+    """Chooses the threshold with the highest expected F1; ignores the scope.
 
     Attributes:
         words: float64[m], words of each block.
@@ -174,7 +174,7 @@ class ExpectedF1:
 
     @cached_property
     def threshold(self) -> float:
-        """Where the model's own scores are cut."""
+        """Threshold for the model's own scores."""
         return expected_f1_threshold(self.templateness, self.words)
 
     def choose(self, templateness: Floats, *, scope: Scope, favor: Favor) -> Choice:  # noqa: ARG002
@@ -184,10 +184,10 @@ class ExpectedF1:
 
 @dataclass(frozen=True, slots=True)
 class FixedThreshold:
-    """Cuts every page at the same score; the scope makes no difference.
+    """Uses the same threshold for every page; ignores the scope.
 
     Attributes:
-        threshold: templateness from which a block is cut in balance.
+        threshold: templateness from which a block is cut with ``favor="balanced"``.
     """
 
     threshold: float

@@ -1,9 +1,8 @@
-"""A network that reads the text blocks of a page in order, there and back.
+"""A bidirectional recurrent network over the text blocks of a page.
 
-Whether a short line is content depends on what came before it and on what follows: a story begins, goes on and ends. A
-dense layer sees the features of one block; a gated recurrent unit (Cho et al. 2014, "Learning phrase representations
-using RNN encoder-decoder") in each direction carries on what it has made of the blocks so far; a second dense layer
-gives the logit of content by the states of both.
+Whether a short line is content depends on the blocks before and after it. A dense layer takes the features of one
+block; a gated recurrent unit (Cho et al. 2014, "Learning phrase representations using RNN encoder-decoder") runs in
+each direction; a second dense layer computes the logit of content from both states.
 """
 
 from __future__ import annotations
@@ -27,29 +26,29 @@ if TYPE_CHECKING:
     Matrix = NDArray[np.float32]
 
 PANEL: Final = 16
-"""Columns of a matrix that the compiled core takes together; ``core.h`` has the same number."""
+"""Columns of a matrix that the core processes together; ``core.h`` has the same number."""
 
 STEP_PANEL: Final = 64
-"""The same of a recurrent matrix, in ``sequence.c``."""
+"""The same for the recurrent matrices; ``sequence.c`` has the same number."""
 
 CLIP: Final = 4.0
-"""Most standard deviations from the mean that a network is shown."""
+"""Standardised features are clipped to this many standard deviations."""
 
 _MAX_UNITS: Final = 512  # of a layer, in a file
 
 
 @dataclass(frozen=True, eq=False)
 class SequenceNetwork:
-    """The weights of a network that reads m blocks in order, d being the direction: forwards, backwards.
+    """Weights of the network; d is the direction: forwards, backwards.
 
     Attributes:
         dense_weight, dense_bias: float32[k, c], float32[c], from the features of a block to the first layer.
-        input_weight, input_bias: float32[d, c, 3 * s], float32[d, 3 * s], from there to the gates of a state: update,
+        input_weight, input_bias: float32[d, c, 3 * s], float32[d, 3 * s], from the first layer to the gates: update,
             reset, candidate.
-        state_weight, state_bias: float32[d, s, 3 * s], float32[d, s], from the state before to them; the candidate's
-            part and its bias are reset.
+        state_weight, state_bias: float32[d, s, 3 * s], float32[d, s], from the previous state to the gates; the reset
+            gate applies to the candidate's part and to the bias, which belongs to it.
         output_weight, output_bias: float32[2 * s, o], float32[o], from the states of both directions to the last layer.
-        last_weight, last_bias: float32[o], float32[1], to the logit of content.
+        last_weight, last_bias: float32[o], float32[1], from the last layer to the logit of content.
     """
 
     dense_weight: Matrix
@@ -65,10 +64,10 @@ class SequenceNetwork:
 
     @classmethod
     def stored(cls, arrays: Arrays, inputs: int) -> Self:
-        """Take a network of so many features out of the arrays of a model file.
+        """Read a network with this many input features from the arrays of a model file.
 
         Raises:
-            ModelError: an array is missing, misshapen, or holds something else than numbers.
+            ModelError: an array is missing, has another shape or type, or is not finite.
         """
 
         def units(name: str) -> int:
@@ -80,16 +79,16 @@ class SequenceNetwork:
         return cls(*(stored_numbers(arrays, f"network {name}", *shape) for name, shape in named))
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
-        """The weights as they are stored: in half precision."""
+        """Return the weights as stored: in half precision."""
         return {f"network {name}": getattr(self, name).astype(np.float16) for name in ARRAY_NAMES}
 
     def rounded(self) -> SequenceNetwork:
-        """The same as it comes back from its file."""
+        """Return the network with the weights rounded to half precision, as it is loaded from its file."""
         return SequenceNetwork(*(array.astype(np.float32) for array in self.arrays().values()))
 
     @classmethod
     def shapes(cls, inputs: int, dense: int, state: int, output: int) -> tuple[tuple[int, ...], ...]:
-        """Shapes of :attr:`arrays` for a network of so many features and units."""
+        """Shapes of :attr:`arrays` for these numbers of features and units."""
         return (
             (inputs, dense), (dense,), (2, dense, 3 * state), (2, 3 * state), (2, state, 3 * state), (2, state),
             (2 * state, output), (output,), (output,), (1,),
@@ -99,19 +98,19 @@ class SequenceNetwork:
         """float32[m], a logit for each of m blocks.
 
         Args:
-            parts: float32[m, ...] each, features that stand side by side; a long page's are not put together.
-            mean: float32[k], of the features together.
-            scale: float32[k], one over their standard deviations.
+            parts: float32[m, ...] each, the features in several matrices, side by side, which are not copied together.
+            mean: float32[k], means of all features.
+            scale: float32[k], reciprocals of their standard deviations.
         """
         logits = np.empty(len(parts[0]), np.float32)
         if len(logits):
-            features = tuple(np.ascontiguousarray(part.T) for part in parts)  # as they are computed: no copies
+            features = tuple(np.ascontiguousarray(part.T) for part in parts)  # no copies: already in this order
             core.sequence_logits(features, CLIP, mean, scale, *self._panels, float(self.last_bias[0]), logits)
         return logits
 
     @cached_property
     def _panels(self) -> tuple[Matrix, ...]:
-        """The weights as the compiled core takes them."""
+        """The weights in the layout that the core expects."""
         return (
             panels(self.dense_weight), self.dense_bias,
             np.stack([panels(weight) for weight in self.input_weight]), self.input_bias,
@@ -121,11 +120,11 @@ class SequenceNetwork:
 
 
 ARRAY_NAMES: Final = tuple(field.name for field in fields(SequenceNetwork))
-"""Attributes of a network, in their order."""
+"""Names of the arrays of a network, in order."""
 
 
 def panels(weight: Matrix, width: int = PANEL) -> Matrix:
-    """float32[panels, k, width] from float32[k, columns], filled up with zeros."""
+    """Split float32[k, columns] into float32[panels, k, width], padded with zeros."""
     k, columns = weight.shape
     number = -(-columns // width)
     filled = np.zeros((k, number * width), np.float32)
@@ -134,8 +133,8 @@ def panels(weight: Matrix, width: int = PANEL) -> Matrix:
 
 
 def standardise(matrix: Matrix, mean: Matrix, scale: Matrix) -> Matrix:
-    """float32[m, k], features in standard deviations from their mean, 4 at most, as networks are shown them."""
+    """float32[m, k], standardised features, clipped to 4 standard deviations."""
     result: Matrix = matrix - mean
     result *= scale
-    np.maximum(result, -CLIP, out=result)  # np.clip takes as long as both together
+    np.maximum(result, -CLIP, out=result)  # not np.clip, which is slower on small arrays
     return np.minimum(result, CLIP, out=result)
