@@ -1,4 +1,4 @@
-"""A page in, its content out: reads HTML, has every unit decided of, and gives clean text, HTML and Markdown."""
+"""Cleans a page: parses HTML, decides which units are kept, and returns clean text, HTML and Markdown."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def clean(
 
 
 def _decide_on_page_or_data(page: Page, model: Model, site: SiteCounts | None, options: Options) -> Draft:
-    """Decide on a page, or on the story of its JSON where the page itself holds next to nothing."""
+    """Decide on a page, or on the article in its JSON if the page itself has almost no text."""
     decided = decide(page, model, site, options)
     length = int(decided.lengths[decided.kept].sum())
     scripts = page.tag == TAG_ID["script"]
@@ -150,11 +150,11 @@ def _decide_on_page_or_data(page: Page, model: Model, site: SiteCounts | None, o
     return decided
 
 
-_SHORT: Final = 300  # characters; a page with less may wait for its scripts
+_SHORT: Final = 300  # characters; a page with less may be rendered by its scripts
 
 
 def _page_to_clean(html: Html, url: str | None, encoding: str | None, limits: Limits, model: Model) -> Page | Cleaned:
-    """The page, or the result where there is nothing to clean: no HTML, above a cap, without elements."""
+    """Return the page, or the result if it cannot be cleaned: not HTML, too large, or without elements."""
     uncut = partial(Cleaned, template_share=0.0, fallback=False, model_version=model.version, _decided=None, url=url)
     if isinstance(html, Page):
         page = html
@@ -175,7 +175,7 @@ def _page_to_clean(html: Html, url: str | None, encoding: str | None, limits: Li
 
 
 def _kind_of_data(page: Page) -> str | None:
-    """``"json"`` or ``"feed"`` for what is no page, but was read as one."""
+    """Return ``"json"`` or ``"feed"`` if the source was parsed as HTML by mistake."""
     names = {
         name.rpartition("}")[2].lower() for element, name in page.unknown_names.items() if element < _FIRST_ELEMENTS
     }
@@ -200,7 +200,7 @@ def _root(tree: etree._Element | etree._ElementTree) -> etree._Element:
 
 
 def _check_input(html: object, url: object, encoding: object) -> None:
-    """Raise the errors of :func:`clean` for what is no page; the messages say what would be right."""
+    """Raise the errors of :func:`clean` for invalid input; the messages say what is expected."""
     if not isinstance(html, Html):
         raise TypeError(f"html must be str, bytes, an lxml tree or a winnow.Page, not {_named(html)}")
     if url is not None and not isinstance(url, str):
@@ -216,13 +216,13 @@ def _check_input(html: object, url: object, encoding: object) -> None:
 
 
 def check_choice(name: str, chosen: object, choices: tuple[str, ...]) -> None:
-    """Raise a ``ValueError`` for a word that is none of the choices."""
+    """Raise a ``ValueError`` if the value is not one of the choices."""
     if chosen not in choices:
         raise ValueError(f"{name} may be {', '.join(choices)}; not {chosen!r}")
 
 
 def _usable_model(model: Model | str | Path | None) -> Model:
-    """Return a model, also by its name or file."""
+    """Return the model, loading it if a name or file is given."""
     if model is None or isinstance(model, str | Path):
         return load_model(model)
     if not hasattr(model, "score"):
@@ -231,7 +231,7 @@ def _usable_model(model: Model | str | Path | None) -> Model:
 
 
 def _named(value: object) -> str:
-    """Name of a value's type, with what to give instead where that is known."""
+    """Name of a value's type, with a hint what to pass instead if there is one."""
     kind = type(value).__name__
     if hasattr(value, "selector") and hasattr(value, "body"):
         return f"{kind}; give its .body and .url"

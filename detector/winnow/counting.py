@@ -1,8 +1,8 @@
-"""On how many pages of one site a unit occurs: what is counted, counts in memory, and the labels that follow from them.
+"""Counts on how many pages of a site each unit occurs, and labels repeated units.
 
-Counted are the *leaves* of a page: text blocks and media. An element repeats only what it holds, so each block in it is
-on at least as many pages as the element: the counts of the leaves say those of all units. A page of 500 elements has
-about 400 countable units and 140 leaves.
+Only the *leaves* of a page are counted: text blocks and media. A block is on at least as many pages as any element
+around it, so the counts of the leaves bound those of all units. A page of 500 elements has about 400 countable units
+and 140 leaves.
 """
 
 from __future__ import annotations
@@ -43,20 +43,20 @@ class Counts(Protocol):
         ...
 
     def add(self, page_id: int, fingerprints: Hashes) -> bool:
-        """Count a page's fingerprints, each once however often it occurs on the page; 0 is left out.
+        """Count a page's fingerprints, each once per page; 0 is ignored.
 
         Returns:
-            whether the page was new; a page counted before is not counted again.
+            Whether the page was new; a page is counted only once.
         """
         ...
 
     def df(self, fingerprints: Hashes) -> NDArray[np.int64]:
-        """Pages that contain each fingerprint: int64, shaped like the argument; 0 for fingerprint 0."""
+        """Number of pages that contain each fingerprint: int64, shaped like the argument; 0 for fingerprint 0."""
         ...
 
 
 class MemoryCounts:
-    """Exact counts in this process; they add up: ``counts += other`` counts each page of either once."""
+    """Exact counts in memory; ``counts += other`` merges them and counts each page once."""
 
     def __init__(self) -> None:
         self._seen: dict[int, Hashes] = {}
@@ -136,15 +136,15 @@ def frequencies_from_leaves(page: Page, df: NDArray[np.int64], leaf: Flags | Non
 
 
 def spread_frequencies(page: Page, counted: Integers, df: Integers) -> Integers:
-    """Put counts where what was counted stands (:func:`winnow.places.counted_units`), and fill up the elements.
+    """Scatter the counts of :func:`winnow.places.counted_units` to the units, and derive those of the elements.
 
     Args:
         page: the page.
-        counted: int64[k], places of the leaves among the units, and of what else was counted, behind the units.
+        counted: int64[k], indices of the leaves among the units, and of place codes after the units.
         df: int64[k], pages that have each.
 
     Returns:
-        int64[n + m], see :func:`frequencies_from_leaves`; longer where more than units was counted.
+        int64[n + m], see :func:`frequencies_from_leaves`; longer if place codes were counted.
     """
     units = page.n + page.m
     spread = np.zeros(max(units, int(counted[-1]) + 1 if len(counted) else 0), np.int64)
@@ -246,7 +246,7 @@ def html_lengths(page: Page) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 _ENTRY: Final = np.dtype([("fingerprint", "<u8"), ("seen", "<u4"), ("missed", "<u4")])
 
 KEPT: Final = 0.9
-"""Share of the budget that is left in use when rare entries are dropped."""
+"""Fraction of the budget that stays in use when rare entries are dropped."""
 
 
 def frequency_estimates(seen: Integers, missed: Integers, pages: int, theta: float = THETA) -> Integers:
@@ -303,7 +303,7 @@ class LossyCounts:
 
     @property
     def undercount(self) -> int:
-        """Most pages that any fingerprint can have been missed on."""
+        """Upper bound of the pages missed for any fingerprint."""
         return self._undercount
 
     def has(self, page_id: int) -> bool:
@@ -338,7 +338,7 @@ class LossyCounts:
         return frequency_estimates(seen, missed, self.pages, self._theta).reshape(fingerprints.shape)
 
     def to_bytes(self) -> bytes:
-        """All of the counts: 16 bytes a fingerprint and 8 a page."""
+        """Serialise the counts: 16 bytes per fingerprint and 8 per page."""
         pages = np.sort(np.fromiter(self._pages, np.uint64, len(self._pages)))
         entries = [(fingerprint, *entry) for fingerprint, entry in self._entries.items()]
         head = np.array([len(pages), self._undercount], "<u8")
@@ -346,7 +346,7 @@ class LossyCounts:
 
     @classmethod
     def from_bytes(cls, packed: bytes, budget: int = 2_900, theta: float = THETA) -> Self:
-        """Read what :meth:`to_bytes` gave; budget and share as they were."""
+        """Restore counts from :meth:`to_bytes`; pass the same budget and theta."""
         counts = cls(budget, theta)
         pages, counts._undercount = np.frombuffer(packed, "<u8", 2).tolist()
         counts._pages = set(np.frombuffer(packed, "<u8", pages, offset=16).tolist())

@@ -113,7 +113,7 @@ def _resemblance(a: Sequence[T], b: Sequence[T], keep: int | None) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What an index says of a document.
+    """Result of looking up a document in an index.
 
     Attributes:
         duplicate_of: address of the original that the document nearly duplicates; ``None`` where there is none.
@@ -140,7 +140,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document as the index knows it.
+    """A document in the index.
 
     Attributes:
         url: its address.
@@ -154,17 +154,17 @@ class Document:
 
     @property
     def shingles(self) -> list[bytes]:
-        """All shingles that are kept, ascending."""
+        """All stored shingles, ascending."""
         return _split(self.sketch)
 
     @property
     def compared(self) -> list[bytes]:
-        """The shingles that decide: the 8 smallest."""
+        """The shingles that are compared: the 8 smallest."""
         return _split(self.sketch[: KEEP * _KEY_BYTES])
 
     @property
     def keys(self) -> list[bytes]:
-        """What the document is found by: a digest of the shingles that decide, and each of them if they are enough."""
+        """Index keys: a digest of the compared shingles, and each of these shingles if there are at least four."""
         compared = self.compared
         digest = hashlib.blake2b(b"".join(compared), digest_size=8).digest()
         return [digest, *compared] if len(compared) >= COMMON else [digest] if compared else []
@@ -181,7 +181,7 @@ def document_of(url: str, hashes: Hashes, keep: int = KEEP) -> Document:
 
 
 def document_id(url: str) -> bytes:
-    """Return the 8 bytes that stand for a document: a hash of its canonical address; a broken one is taken as it is."""
+    """Return the 8-byte id of a document: a hash of its canonical address; an invalid one is hashed as it is."""
     try:
         address = canonicalize_url(url)
     except (UnicodeError, ValueError):
@@ -303,7 +303,7 @@ class MemoryIndex:
 
 
 def _estimate_resemblance(one: Document, other: Document) -> float:
-    """The resemblance by the shingles that are known of both; exact where both sketches are complete."""
+    """Estimate the resemblance by the shingles stored for both; exact if both sketches are complete."""
     a, b = one.shingles, other.shingles
     known = [len(keys) for keys, of in ((a, one), (b, other)) if not of.is_complete]
     return _resemblance(a, b, min(known, default=None))

@@ -1,15 +1,15 @@
-"""What the page-level model says of the same place on a site's other pages.
+"""Scores of the page-level model at the same place on a site's other pages.
 
-A place is where a block stands: the tags and class names from its element up to the body. The text at a place changes
-from page to page, as in a list of recent posts; what the model takes it for hardly does, and where it does, most pages
-are right. So the crawl counts, beside the units, which places its pages have and how template-like the model finds
-each, as three codes that are counted like fingerprints:
+The place of a block is the path of tags and class names from the body to its element. The text at a place changes from
+page to page, as in a list of recent posts, but its scores hardly do, and where they do, most pages are right. So the
+crawl counts, besides units, the places of its pages and the model's scores there, as three codes per place that are
+counted like fingerprints:
 
 0. the page has the place,
-1. its mean log-odds there are above -1, or are not,
-2. they are above 1, or are not.
+1. its mean log-odds there are above -1, or not,
+2. they are above 1, or not.
 
-Each page has one code of each pair, so that the counts of its own codes say how many others have which.
+A page has one code of each pair, so the counts of its codes say how many other pages agree.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ if TYPE_CHECKING:
     Hashes = NDArray[np.uint64]
 
 LEVELS: Final = (-1.0, 1.0)
-"""Mean log-odds of template that the codes of a place tell apart."""
+"""Mean log-odds of template that separate the codes of a place."""
 
 CODES: Final = 1 + len(LEVELS)
-"""Codes that a page has of each of its places."""
+"""Number of codes of a place on a page."""
 
 MAX_LOGIT: Final = 6.0
-"""Log-odds of a block, either way, as far as they say something of its place."""
+"""Log-odds of a block are clipped to this, either way."""
 
-_MIN_MAIN_TEXT: Final = 200  # characters; below, pages with the same main text may well be different ones
+_MIN_MAIN_TEXT: Final = 200  # characters; pages that share a shorter text may be different
 _SALTS: Final = mix(np.arange(1, 2 + 2 * len(LEVELS), dtype=np.uint64))
 _LONG_BLOCK: Final = 60  # characters
 
 
 def _hash_of_classes(value: str) -> int:
-    """Hash the class names of an element; those with digits differ from page to page."""
+    """Hash the class names of an element, without those with digits, which differ from page to page."""
     return hash_text(" ".join(name for name in value.split() if not any(map(str.isdigit, name))))
 
 
@@ -63,13 +63,13 @@ def places(page: Page) -> Hashes:
     by_first = np.zeros(len(page.attributes.first), np.uint64)
     by_first[list(classes.values())] = [_hashes_of_classes[value] for value in classes]
     tag, depth = page.tag.astype(np.uint64), page.depth.astype(np.uint64)
-    own = mix(page.attributes.sums(by_first) ^ mix(depth << np.uint64(32) | tag + np.uint64(1)))
-    own[WHOLE_PAGE[page.tag]] = 0
-    return path_sums(page, own)[page.block_node]
+    step = mix(page.attributes.sums(by_first) ^ mix(depth << np.uint64(32) | tag + np.uint64(1)))
+    step[WHOLE_PAGE[page.tag]] = 0
+    return path_sums(page, step)[page.block_node]
 
 
 def count_codes(page: Page) -> int:
-    """Number of codes that a page has of its places, q * CODES."""
+    """Number of codes of a page's q distinct places, q * CODES."""
     return CODES * len(_distinct_places(page)[0])
 
 
@@ -84,7 +84,7 @@ def place_levels(page: Page, model: Model) -> NDArray[np.bool_]:
 
 
 def place_codes(page: Page, model: Model) -> Hashes:
-    """uint64[q, CODES], the codes of a page's places by what a model says of them; other versions have other codes."""
+    """uint64[q, CODES], the codes of a page's places by a model's scores; they depend on the model's version."""
     above = place_levels(page, model)
     salt = np.zeros((len(above), CODES), np.int64)
     salt[:, 1:] = 1 + 2 * np.arange(len(LEVELS)) + above
@@ -93,14 +93,14 @@ def place_codes(page: Page, model: Model) -> Hashes:
 
 
 def counted_units(page: Page, model: Model | None) -> tuple[NDArray[np.int64], Hashes]:
-    """Tell what is counted of a page: its leaves in document order, then the codes of its places.
+    """List what is counted on a page: its leaves in document order, then the codes of its places.
 
     Args:
         page: the page.
-        model: page-level model; without, places are not counted.
+        model: page-level model; places are not counted without one.
 
     Returns:
-        int64[k], where each stands among the n + m units and, behind them, q * CODES codes; uint64[k], its fingerprint.
+        int64[k], index among the n + m units followed by q * CODES codes; uint64[k], fingerprint.
     """
     fingerprints, begin = node_fingerprints(page), np.concatenate([page.run_begin, page.block_run_begin])
     units = np.flatnonzero(leaves(page) & (fingerprints != 0))
@@ -113,16 +113,16 @@ def counted_units(page: Page, model: Model | None) -> tuple[NDArray[np.int64], H
 
 
 def look_at_others(page: Page, df: NDArray[np.int64], above: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-    """Tell what a site's other pages have at the place of each block.
+    """Sum up the scores of a site's other pages at the place of each block.
 
     Args:
         page: the page.
-        df: int64[q, CODES], pages of the site, itself among them, that have each of the page's codes.
+        df: int64[q, CODES], pages of the site, including this page, that have each of the page's codes.
         above: :func:`place_levels` of the page.
 
     Returns:
-        float64[m], how many other pages have the place; float64[m], their log-odds there as far as the codes tell them,
-        added up: -2, 0 or 2 each.
+        float64[m], number of other pages that have the place; float64[m], sum of their log-odds there, which the codes
+        give as -2, 0 or 2 each.
     """
     others = np.maximum(df - 1, 0).astype(np.float64)
     have = others[:, :1]
@@ -133,10 +133,10 @@ def look_at_others(page: Page, df: NDArray[np.int64], above: NDArray[np.bool_]) 
 
 
 def main_text_id(page: Page, model: Model) -> int:
-    """Hash the long blocks of what a model takes for the main text of a page; 0 for less than 200 characters.
+    """Hash the long blocks of a page's main text, by a model's scores; 0 for less than 200 characters.
 
-    Pages with the same main text are one content at several addresses, as with the id of a session or a print view;
-    counters and dates in short blocks make no other content.
+    Pages with the same main text are one page at several addresses, such as with a session id or as a print view.
+    Counters and dates in short blocks are ignored.
     """
     kept = (model.score(page).templateness[page.n :] < 0.5).tolist()
     texts = zip(page.block_texts(), kept, strict=True)
@@ -145,12 +145,12 @@ def main_text_id(page: Page, model: Model) -> int:
 
 
 def clipped_log_odds(templateness: Floats) -> Floats:
-    """Log-odds of scores, at most :data:`MAX_LOGIT` either way."""
+    """Log-odds of scores, clipped to :data:`MAX_LOGIT` either way."""
     return np.clip(log_odds(templateness, 1e-6), -MAX_LOGIT, MAX_LOGIT)
 
 
 @once_per_page
 def _distinct_places(page: Page) -> tuple[Hashes, NDArray[np.intp]]:
-    """uint64[q], the different places of a page; and which of them each block stands at."""
+    """uint64[q], the distinct places of a page; int[m], index of each block's place."""
     distinct, place_of = np.unique(places(page), return_inverse=True)
     return distinct, place_of

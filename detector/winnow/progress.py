@@ -1,4 +1,4 @@
-"""How a long training says how far it has got."""
+"""The callback by which long trainings report progress."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Protocol
 
 
 class Progress(Protocol):
-    """Told of each thing that is done, and of each step that begins."""
+    """Called after each finished item and at the beginning of each step."""
 
     def __call__(self, done: int, total: int, name: str = "", /) -> None:
-        """Say that so many of all are done, and the name of the last one or of the step that begins."""
+        """Report the number of finished items, their total, and the name of the last item or the new step."""
         ...

@@ -1,4 +1,4 @@
-"""Rules of a user's own: CSS selectors of what is kept or dropped on a site, whatever the model and the counts say."""
+"""The user's rules: CSS selectors of what to keep or drop on a site, which override the model and the counts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ENTRY: Final = frozenset({"site", "keep", "drop"})
 
 
 class Rule(NamedTuple):
-    """What becomes of the elements that a CSS selector finds."""
+    """Keep or drop the elements that match a CSS selector."""
 
     selector: str
     keep: bool
@@ -39,16 +39,16 @@ class Rule(NamedTuple):
 class Rules:
     """Rules by site.
 
-    Of several rules for one element the last one counts; within an element that a rule is for, another rule may say
-    something else of a part. A text block goes by the rule for more than half of its text.
+    If several rules match an element, the last one applies; a rule for a nested element overrides that of an outer one.
+    A rule applies to a text block if it covers more than half of the text.
 
     Args:
-        entries: mappings with ``keep``, ``drop`` or both, each a selector or a list of them; and ``site``, the host
-            that they are for with its subdomains, unless they are for all. One may stand for a list of one.
-        source: what they are called in errors.
+        entries: one mapping or a list of them, with ``keep``, ``drop`` or both, each a selector or a list of selectors;
+            and optionally ``site``, the host that they apply to, including its subdomains.
+        source: name of the rules in error messages.
 
     Raises:
-        ValueError: an entry is not of this form, or has no valid selector or host; the message says which one.
+        ValueError: an entry has another form, or an invalid selector or host; the message names it.
 
     >>> rules = Rules([{"site": "example.org", "drop": ".related", "keep": ["h1", "table"]}, {"drop": ".cookies"}])
     >>> [rule.selector for rule in rules.of("https://www.example.org/a")]
@@ -94,7 +94,7 @@ class Rules:
         return bool(self._by_site)
 
     def of(self, url: str | None) -> tuple[Rule, ...]:
-        """Return the rules for a page, in their order; those for all sites where its address is not known."""
+        """Return the rules for a page, in their order; without an address, those for all sites."""
         if not self._by_site:
             return ()
         try:
@@ -141,7 +141,7 @@ def _selector(selector: str) -> CSSSelector:
 
 
 def apply_rules(draft: Draft) -> None:
-    """Keep and cut what the user's own rules for the page's site say."""
+    """Apply the user's rules for the page's site."""
     page, rules = draft.page, draft.options.rules
     if not rules:
         return
@@ -150,7 +150,7 @@ def apply_rules(draft: Draft) -> None:
     for at, rule in enumerate(rules):
         found = cast("list[etree._Element]", _selector(rule.selector)(page.elements[0]))
         rule_here[[number[id(element)] for element in found]] = at
-    around = nearest(page.parent, rule_here >= 0)  # the element whose rule each element goes by
+    around = nearest(page.parent, rule_here >= 0)  # the element whose rule applies to each element
     rule_of = np.append(rule_here, -1)[around]
     length = np.diff(page.run_offset) * page.inked
     of_runs, total = rule_of[page.run_node], prefix_sums(length)
@@ -163,7 +163,7 @@ def apply_rules(draft: Draft) -> None:
     for keep in (False, True):
         chosen = np.flatnonzero([rule.keep == keep for rule in rules])
         draft.overrule(np.isin(draft.rule, chosen), Reason.RULE, cut=not keep)
-    # What a rule finds is one section; overrule has made each of its units one.
+    # A matched element is one section again; overrule has made each of its units a section.
     block = page.n + np.arange(page.m)
     same = (around[page.block_node] >= 0) & (rule_of[page.block_node] == of_blocks)
     section = np.concatenate([around, np.where(same, around[page.block_node], block)])

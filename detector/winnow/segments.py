@@ -1,6 +1,6 @@
-"""The sections of a page, connected parts of its tree with one smoothed score, and its text blocks, one by one.
+"""The sections of a page (connected parts of its tree with one smoothed score) and its text blocks.
 
-Source: page-level isotonic smoothing, sections 4 (a compressed score names the root of each section) and 6.1.
+Source: page-level isotonic smoothing, sections 4 (a section is named by its root) and 6.1.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from winnow.page.page import Page
 
 _MAX_STEPS: Final = 256
-"""Steps of a path; of a deeper section the last ones are given, behind ``//``."""
+"""Most steps of a path; the path of a deeper section has only the last ones, after ``//``."""
 
 _LANDMARKS: Final = tag_set("nav", "header", "footer", "aside")
 _NAMES: Final = {
@@ -50,17 +50,15 @@ class Segment:
         score: smoothed templateness, 0..1.
         kept: whether it is in the text.
         template: whether it was cut as template.
-        comment: whether readers wrote it; then it is no template, be it part of the text or not.
-        reason: what decided on a section of template: ``"copy"`` (the page has the same text before it), ``"hidden"``
-            (nobody sees it), ``"leftover"`` (it is what is left of a conditional comment), ``"site"`` (the counts of
-            the site, without which most of it had been kept), ``"author"`` (the author marks another part of the page
-            as the article, or has titled the page after another, else it would have been kept), ``"landmark"`` (it lies
-            in ``nav``, ``header``, ``footer`` or ``aside``), ``"links"`` (most of its text is links) or ``"model"``
-            (its score alone). Of content it is ``"site"``, ``"main content"`` (it belongs to what is kept) or
-            ``"structure"`` where its score alone had cut it, else empty.
-            ``"rule: SELECTOR"`` is one of the user's own :class:`winnow.Rules`.
+        comment: whether it is a reader comment, which is never template, even if not part of the text.
+        reason: why template was cut: ``"copy"`` (repeats earlier text), ``"hidden"``, ``"leftover"`` (remains of a
+            conditional comment), ``"site"`` (the counts of the site changed the decision), ``"author"`` (outside the
+            article that the author marks or titles the page after, otherwise kept), ``"landmark"`` (inside ``nav``,
+            ``header``, ``footer`` or ``aside``), ``"links"`` (most of its text is links) or ``"model"`` (its score
+            alone). For content: ``"site"``, ``"main content"`` (belongs to kept content) or ``"structure"`` if its
+            score alone would have cut it, else empty. ``"rule: SELECTOR"`` is one of the user's :class:`winnow.Rules`.
         characters: characters of :attr:`text`.
-        text: text of the section without the sections below it, a line per text block.
+        text: text of the section without nested sections, one line per text block.
     """
 
     path: str
@@ -75,13 +73,13 @@ class Segment:
 
 
 def segments(draft: Draft) -> list[Segment]:
-    """List the sections of a page that was decided on, in the order in which they begin."""
+    """List the sections of a page, in document order."""
     section = draft.smoothed.section
     return _list(draft, section[draft.page.n :], _in_document_order(draft.page, np.unique(section)))
 
 
 def blocks(draft: Draft) -> list[Segment]:
-    """List the text blocks of a page that was decided on, in document order."""
+    """List the text blocks of a page, in document order."""
     block = np.arange(draft.page.n, draft.page.n + draft.page.m)
     return _list(draft, block, block.tolist())
 
@@ -125,7 +123,7 @@ def _in_document_order(page: Page, units: NDArray[np.int32]) -> list[int]:
 
 
 def _reasons(draft: Draft, section: NDArray[np.integer[Any]], roots: list[int]) -> list[str]:
-    """What decided on each part: evidence on most of its text, else where it lies or what it is made of."""
+    """Reason for each part: the one of more than half of its text, else its landmark, links or the model."""
     page = draft.page
     element = np.concatenate([np.arange(page.n), page.block_node])[roots]
     landmark = nearest(page.parent, _LANDMARKS[page.tag])[element] >= 0
@@ -156,7 +154,7 @@ def _tag_name(page: Page, element: int) -> str:
 
 
 def _paths(page: Page, roots: Iterable[int]) -> list[str]:
-    """Path of each unit, every element on the way with its number among the siblings of its name."""
+    """XPath of each unit, with the position of each step among siblings of the same name if there are several."""
     names = [TAG_NAMES[tag] for tag in page.tag.tolist()]
     for element in np.flatnonzero(page.tag == 0).tolist():
         names[element] = _tag_name(page, element)

@@ -1,4 +1,4 @@
-"""A site in memory: counts the units of its pages, so that each page is cleaned with what the others repeat."""
+"""A site in memory: counts the units of its pages, so that a page is cleaned using what the others repeat."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _FORMAT: Final = b"winnow site 1, fingerprints %d\n" % FINGERPRINT_VERSION
 
 
 class Site:
-    """What the pages of a site repeat, without Scrapy and Redis; memory is bounded, see :class:`~winnow.LossyCounts`.
+    """Counts of a site in bounded memory, without Scrapy and Redis.
 
     Args:
-        budget: most units that are remembered, 16 bytes each.
-        model: page-level model, its name or its file, which pages are cleaned with as well; by default the one that
-            comes with the package.
+        budget: most units remembered, 16 bytes each.
+        model: page-level model, its name or its file, which must be the one that pages are cleaned with; by default the
+            shipped one.
 
     >>> import winnow
     >>> site = winnow.Site()
@@ -46,11 +46,11 @@ class Site:
 
     @property
     def pages(self) -> int:
-        """Pages that were counted."""
+        """Number of pages counted."""
         return self._counts.pages
 
     def count(self, html: str | bytes | Page, url: str | None = None) -> bool:
-        """Count a page; one with the main text of a page before counts nothing, whatever its address is.
+        """Count a page, unless a page with the same main text was counted, at whatever address.
 
         Args:
             html: the page.
@@ -71,9 +71,9 @@ class Site:
         return self._counts.add(_page_id(page), np.append(counted_units(page, self._model)[1], np.uint64(main_text)))
 
     def frequencies(self, page: Page) -> tuple[NDArray[np.int64], int]:
-        """Look a page up: pages of the site that have each unit, then each code of its places; and the pages counted.
+        """Look up how many pages have each unit and each code of the page's places; and the number of pages counted.
 
-        A page that was not counted is looked at as if it had been.
+        A page that was not counted is included as if it had been.
         """
         counted, fingerprints = counted_units(page, self._model)
         known = bool(page.n) and self._counts.has(_page_id(page))
@@ -90,11 +90,11 @@ class Site:
 
         Raises:
             FileNotFoundError: there is no such file.
-            ValueError: the file holds no counts of this version.
+            ValueError: the file does not hold counts of this version.
         """
         packed = path.read_bytes()
         if not packed.startswith(_FORMAT):
-            raise ValueError(f"{path}: not the counts of a site, or those of another version: count its pages again")
+            raise ValueError(f"{path}: not the counts of a site, or of another version; count the pages again")
         site = cls(budget, model)
         site._counts = LossyCounts.from_bytes(packed[len(_FORMAT) :], budget)
         return site
@@ -106,17 +106,17 @@ def _page_id(page: Page) -> int:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class PageCounts:
-    """On how many pages of its site the units of one page occur, where something else has counted them.
+    """Counts of one page's units that were looked up elsewhere.
 
     Attributes:
-        df: int64[n + m] or int64[n + m + q * CODES], pages of the site that contain each unit, and that have each code
-            of the page's places (:mod:`winnow.places`), the page itself among them; 0 for units that are not counted.
-        pages: pages of the site that were counted.
+        df: int64[n + m] or int64[n + m + q * CODES], pages of the site that contain each unit, then each code of the
+            page's places (:mod:`winnow.places`), including this page; 0 for units that are not counted.
+        pages: number of pages counted.
     """
 
     df: NDArray[np.int64]
     pages: int
 
     def frequencies(self, page: Page) -> tuple[NDArray[np.int64], int]:  # noqa: ARG002
-        """Return the counts, which are of this very page."""
+        """Return the counts; ``page`` must be the page they were looked up for."""
         return self.df, self.pages
