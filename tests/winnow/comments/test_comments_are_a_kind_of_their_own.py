@@ -91,7 +91,7 @@ def test_a_named_comment_on_a_picture_with_a_sentence_is_no_text() -> None:
     )
     post = "<h1>A boat</h1><img src=a.jpg><p>We saw this boat in the harbour yesterday, and it was blue all over.</p>"
     cleaned = clean(
-        f"<title>A boat</title><ul><li><a href=/>Home</a></ul>{post}<h3>Comments</h3><ol class=comments>{comment}</ol>"
+        f"<title>A boat</title><ul><li><a href=/>Home</ul>{post}<h3>Comments</h3><ol class=comments>{comment}</ol>"
     )
     assert "blue all over" in cleaned.text
     assert "fine thing" not in cleaned.text
