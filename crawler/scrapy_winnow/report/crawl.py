@@ -92,10 +92,7 @@ class CrawlReport:
             self._samples.offer(host, response.url, response.body)
 
     def _item(self, item: Any) -> None:
-        adapter = ItemAdapter(item)
-        if adapter.get("correction"):
-            return
-        page = page_record(adapter, time.monotonic() - self._begin, self._names)
+        page = page_record(ItemAdapter(item), time.monotonic() - self._begin, self._names)
         if page is not None:
             self._record.add(page)
 

@@ -121,7 +121,9 @@ class KindHead:
 
 def standardise_inputs(numbers: Floats, mean: Floats, scale: Floats) -> Floats:
     """Standardise float64[..., d] numbers; NaN becomes the mean."""
-    return np.nan_to_num(np.minimum(np.maximum((numbers - mean) * scale, -_CLIP), _CLIP))
+    standardised: Floats = np.minimum(np.maximum((numbers - mean) * scale, -_CLIP), _CLIP)
+    standardised[np.isnan(standardised)] = 0.0
+    return standardised
 
 
 @dataclass(frozen=True, eq=False, slots=True)

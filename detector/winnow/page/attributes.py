@@ -114,6 +114,7 @@ class AttributeValues(Mapping[str, dict[str, int]]):
         self.begin = begin
         self._number = {name: number for number, name in enumerate(names)}
         self._known: dict[str, dict[str, int]] = {}
+        self._having: dict[int, list[tuple[int, str]]] = {}
         self._ascii = data.decode("ascii") if data.isascii() else None
         self._answered = 0  # number of questions
 
@@ -149,6 +150,14 @@ class AttributeValues(Mapping[str, dict[str, int]]):
             self._marks,
         )
         self._answered = number
+
+    def having(self, question: Question) -> list[tuple[int, str]]:
+        """Places and values of the distinct attributes that match a question."""
+        if question.number not in self._having:
+            chosen = self.answering(question)
+            found = zip(self.place[chosen].tolist(), self.strings(chosen), strict=True) if len(chosen) else ()
+            self._having[question.number] = list(found)
+        return self._having[question.number]
 
     def strings(self, chosen: NDArray[np.int64]) -> list[str]:
         """Values of distinct attributes, by their numbers."""
@@ -234,14 +243,12 @@ class AttributeTable(Sequence[Pairs]):
 
     def having(self, question: Question) -> list[tuple[int, str]]:
         """Places and values of the distinct attributes that match a question."""
-        values = self.by_name
-        chosen = values.answering(question)
-        if not len(chosen):
-            return []
-        return list(zip(values.place[chosen].tolist(), values.strings(chosen), strict=True))
+        return self.by_name.having(question)
 
     def bearers(self, places: Sequence[int]) -> list[int]:
         """Elements, in document order, that have one of the attributes at these places of ``first``."""
+        if not len(places):
+            return []
         chosen = np.zeros(len(self.first), bool)
         chosen[list(places)] = True
         elements: list[int] = self.element[chosen[self.first]].tolist()

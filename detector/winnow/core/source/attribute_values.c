@@ -109,8 +109,8 @@ PyObject *core_answer_questions(PyObject *module, PyObject *arguments)
     Sought sought = {0};
     Py_ssize_t d, i;
     unsigned int any_value;
-    uint32_t all = 0, asked = 0; /* by the attribute before */
-    uint64_t answering = 0;
+    uint64_t *parts_of_name = NULL;
+    uint32_t all = 0;
     (void)module;
     if (!PyArg_ParseTuple(arguments, "OOOOIOOO", &objects[DATA], &objects[BEGIN], &objects[NAME_OF], &objects[OF_NAME],
                           &any_value, &objects[PARTS], &objects[OF_PART], &objects[MARKS])) {
@@ -128,19 +128,24 @@ PyObject *core_answer_questions(PyObject *module, PyObject *arguments)
         PyErr_SetString(PyExc_ValueError, "values outside the data, or parts that are none");
         goto done;
     }
+    if ((parts_of_name = malloc(sizeof *parts_of_name * (size_t)arrays[OF_NAME].length + 1)) == NULL) {
+        PyErr_NoMemory();
+        goto done;
+    }
     Py_BEGIN_ALLOW_THREADS
+    for (i = 0; i < arrays[OF_NAME].length; i++) {
+        uint32_t questions = ITEMS(arrays[OF_NAME], uint32_t)[i] & ~any_value;
+        parts_of_name[i] = questions ? parts_of(questions, &sought) : 0;
+    }
     for (i = 0; i < d; i++) {
-        uint32_t questions = ITEMS(arrays[OF_NAME], uint32_t)[ITEMS(arrays[NAME_OF], int32_t)[i]];
+        int32_t name = ITEMS(arrays[NAME_OF], int32_t)[i];
+        uint32_t questions = ITEMS(arrays[OF_NAME], uint32_t)[name];
         uint32_t found = questions & any_value;
         questions &= ~found;
         if (questions) {
             const unsigned char *data = ITEMS(arrays[DATA], unsigned char);
             const int64_t *bounds = ITEMS(arrays[BEGIN], int64_t) + i;
-            if (questions != asked) {
-                answering = parts_of(questions, &sought);
-                asked = questions;
-            }
-            found |= answers(data + bounds[0], data + bounds[1], questions, answering, &sought);
+            found |= answers(data + bounds[0], data + bounds[1], questions, parts_of_name[name], &sought);
         }
         ITEMS(arrays[MARKS], uint32_t)[i] = found;
         all |= found;
@@ -148,6 +153,7 @@ PyObject *core_answer_questions(PyObject *module, PyObject *arguments)
     Py_END_ALLOW_THREADS
     result = PyLong_FromUnsignedLong(all);
 done:
+    free(parts_of_name);
     arrays_release(arrays, ARRAYS);
     return result;
 }
