@@ -17,6 +17,7 @@ from winnow.evidence.main_content import (
     cut_lists_whole,
     keep_headline,
     keep_parts_of_main_content,
+    keep_product,
     keep_structures_whole,
 )
 from winnow.evidence.marked_articles import cut_other_articles, cut_outside_marked_article
@@ -169,6 +170,7 @@ STEPS: Final[tuple[Callable[[Draft], None], ...]] = (
     cut_template,
     keep_parts_of_main_content,
     keep_headline,
+    keep_product,
     keep_structures_whole,
     cut_lists_whole,
     cut_hidden,

@@ -153,6 +153,23 @@ def test_the_headline_that_the_title_repeats_stays_wherever_it_stands() -> None:
     assert 0.5 < cleaned.confidence <= 1
 
 
+def test_a_product_keeps_its_name_and_price() -> None:
+    card = "<div class=card><h3><a href=/{0}>Lamp {0}</a></h3><b class=price>$ {0}9.00</b><a href=/cart>Add</a></div>"
+    cards = "<h2>Related products</h2>" + "".join(card.format(number) for number in range(2, 6))
+    description = "A lamp for the desk, made of steel and of oak by people who have done so for forty years. " * 3
+    shop = (
+        "<nav><a href=/>Home</a> <a href=/lamps>Lamps</a></nav><div class='breadcrumbs'><a href=/>Home</a></div>"
+        "<div class='menu top'><h1 class=title>Lamp No. 7</h1></div><div class='nav side price'>$ 79.00</div>"
+        "<div class='share nav'><a href=/cart>Add to cart</a></div>"
+        f"<div class=description><h2>Description</h2><p>{description}</p></div><aside>{cards}</aside>"
+    )
+    head = "<title>Lamp No. 7 | The shop</title><meta property='og:type' content='product'>"
+    text = winnow.clean(f"<html><head>{head}</head><body>{shop}</body></html>").text
+    assert text.startswith("Lamp No. 7\n\n$ 79.00\n\n")
+    assert "oak" in text
+    assert not {"Add to cart", "Related products", "29.00"} & set(text.split("\n"))
+
+
 def test_each_unit_that_counts_decided_says_so() -> None:
     page = Page.parse(page_of(1))
     df = np.ones(page.n + page.m, np.int64)

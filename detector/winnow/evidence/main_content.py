@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from winnow.evidence.draft import Reason
 from winnow.hashing import mix
+from winnow.metadata.facts import declared_kind
+from winnow.metadata.json_ld import json_ld_scripts
 from winnow.output.tables import table_around
 from winnow.output.text import CODE, HEADING, QUOTATION, SUBHEADING, TABLE, stands_in
+from winnow.page.attributes import question
 from winnow.page.tags import tag_set
 from winnow.page.text import WORD
 from winnow.page.tree import innermost_holding, linked_runs, nearest, path_sums, prefix_sums, within
@@ -35,6 +40,11 @@ _STRUCTURES: Final = tag_set("table")
 _BUTTONS: Final = tag_set("button", "label", "select")
 _MIN_SHARE_OF_TITLE: Final = 0.8  # of the words of a headline
 _MAX_OTHERS_WITH_HEADLINE: Final = 0.2  # of the site's other pages
+_PRODUCT_POSSIBLE: Final = question("content", "itemtype", parts=("product",))
+_PRODUCT: Final = re.compile(r"(?i)(?:og:)?product(?:\.item)?|https?://schema\.org/(?:individual)?product/?")
+_PRODUCT_FACT: Final = re.compile(r"\b(?:price|priceCurrency|availability|sku|brand)\b")
+_PRICE: Final = re.compile(r"[$€£¥₹₽₩₺₴]\s?\d|\d\s?(?:[$€£¥₹₽₩₺₴]|USD|EUR|GBP|CHF|kr\b|zł|Kč|Ft\b|лв|руб|грн|円|元)")
+_MAX_FACT: Final = 60  # characters
 _MAX_DISTANCE: Final = 3  # blocks before and after a table, one of which must be kept on each side
 
 
@@ -61,15 +71,56 @@ def keep_parts_of_main_content(draft: Draft) -> None:
 def keep_headline(draft: Draft) -> None:
     """Keep the heading that the page's title repeats, unless other pages of the site have it, too."""
     page, df = draft.page, draft.df
-    title = frozenset(WORD.findall(page.title.lower()))
-    if df is None or not title or not draft.kept.any():
+    if df is None or not draft.kept.any():
         return
-    seldom = df[page.n :] - 1 < _MAX_OTHERS_WITH_HEADLINE * max(draft.pages - 1, 1)
     found = np.zeros(page.m, bool)
-    for block in np.flatnonzero(stands_in(page, HEADING) & ~draft.kept & seldom).tolist():
+    found[_blocks_like_title(draft)] = True
+    found &= df[page.n :] - 1 < _MAX_OTHERS_WITH_HEADLINE * max(draft.pages - 1, 1)
+    draft.overrule(found & ~draft.kept, Reason.MAIN_CONTENT, cut=False)
+
+
+def keep_product(draft: Draft) -> None:
+    """Keep the name, price and availability of the product that the page is about, if any of its text is kept.
+
+    They are short and look like those of the other products on the page. The name is the last heading before the kept
+    text that repeats the title. The facts are what microdata marks, and the first price after the name.
+    """
+    page, kept = draft.page, draft.kept
+    if not kept.any() or not _is_product(page):
+        return
+    first, last = np.flatnonzero(kept)[[0, -1]].tolist()
+    names = [block for block in _blocks_like_title(draft) if block <= last]
+    if not names:
+        return
+    name = max((block for block in names if block <= first), default=names[0])
+    marked = np.zeros(page.n, bool)
+    marked[[element for element, value in page.attribute("itemprop").items() if _PRODUCT_FACT.search(value)]] = True
+    linked = prefix_sums(linked_runs(page) & page.inked)
+    short = (linked[page.block_run_end] == linked[page.block_run_begin]) & (draft.lengths <= _MAX_FACT)
+    short[: name + 1] = short[last + 1 :] = False
+    found = within(page, marked)[page.block_node] & short
+    priced = (block for block in np.flatnonzero(short).tolist() if _PRICE.search(draft.texts[block]))
+    found[[name, *itertools.islice(priced, 1)]] = True
+    draft.overrule(found & ~kept, Reason.MAIN_CONTENT, cut=False)
+
+
+def _is_product(page: Page) -> bool:
+    """Whether a page says that it is about a product."""
+    stated = (value.strip() for _, value in page.attributes.having(_PRODUCT_POSSIBLE))
+    if any(_PRODUCT.fullmatch(value) for value in stated):
+        return True
+    return any('Product"' in script.text for script in json_ld_scripts(page)) and declared_kind(page) == "product"
+
+
+def _blocks_like_title(draft: Draft) -> list[int]:
+    """Headings that the page's title repeats."""
+    title = frozenset(WORD.findall(draft.page.title.lower()))
+    found = []
+    for block in np.flatnonzero(stands_in(draft.page, HEADING)).tolist() if title else ():
         words = WORD.findall(draft.texts[block].lower())
-        found[block] = sum(word in title for word in words) >= _MIN_SHARE_OF_TITLE * max(len(words), 1)
-    draft.overrule(found, Reason.MAIN_CONTENT, cut=False)
+        if sum(word in title for word in words) >= _MIN_SHARE_OF_TITLE * max(len(words), 1):
+            found.append(block)
+    return found
 
 
 def _before_the_last(kept: NDArray[np.bool_]) -> NDArray[np.bool_]:

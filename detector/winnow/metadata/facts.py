@@ -11,7 +11,7 @@ from urllib.parse import urljoin, urlsplit
 import numpy as np
 
 from winnow.metadata.dates import date_in_address, iso_date
-from winnow.metadata.json_ld import json_ld_facts
+from winnow.metadata.json_ld import json_ld_facts, offers_of
 from winnow.metadata.values import MAX_VALUES, is_user_name, plain, split_names, words
 from winnow.metadata.visible import headings, language_of, text_of, visible_authors, visible_dates
 from winnow.page.tags import TAG_ID
@@ -48,6 +48,36 @@ _META: Final = {
     "image": "twitter:image twitter:image:src thumbnail",
     "language": "content-language dc.language language",
 }
+_OFFER: Final = {  # as JSON-LD calls it
+    "price": "product:price:amount og:price:amount product:sale_price:amount",
+    "priceCurrency": "product:price:currency og:price:currency product:sale_price:currency",
+    "availability": "product:availability og:availability",
+    "sku": "product:retailer_item_id",
+    "brand": "product:brand og:brand",
+}
+_MICRODATA: Final = {
+    "headline": "headline", "datePublished": "published", "dateCreated": "published", "dateModified": "modified",
+    "author": "authors",
+}  # fmt: skip
+_OFFERED: Final = frozenset(
+    [
+        "price",
+        "lowPrice",
+        "priceCurrency",
+        "availability",
+        "sku",
+        "gtin",
+        "gtin13",
+        "gtin14",
+        "gtin12",
+        "gtin8",
+        "isbn",
+        "brand",
+        "ratingValue",
+        "reviewCount",
+        "ratingCount",
+    ]
+)
 _AUTHORS: Final = """author byl citation_author dc.creator dcterms.creator parsely-author sailthru.author
     article:author_name"""
 _BETWEEN_PARTS: Final = re.compile(r"( (?:[|–—•·»«›‹~*-]|::) | ?[|»«] ?|: )")
@@ -246,6 +276,8 @@ def opengraph_facts(page: Page) -> Facts:
     facts: Facts = {name: _first(metas, keys) for name, keys in _OPENGRAPH.items()}
     facts["authors"] = [name for value in metas.get("article:author", []) for name in split_names(value)]
     facts["tags"] = metas.get("article:tag", [])[:MAX_VALUES]
+    offer = {name: _first(metas, keys) for name, keys in _OFFER.items()}
+    facts["offers"] = offers_of(offer | {"offers": offer})
     return facts
 
 
@@ -270,15 +302,14 @@ def meta_facts(page: Page) -> Facts:
 def microdata_facts(page: Page) -> Facts:
     """Facts of microdata: the first of each property."""
     facts: Facts = {}
-    wanted = {
-        "headline": "headline", "datePublished": "published", "dateCreated": "published", "dateModified": "modified",
-        "author": "authors",
-    }  # fmt: skip
+    offer: dict[str, str] = {}
     props = page.attribute("itemprop")
     named = [index for index, value in props.items() if value == "name"][:_MAX_NAMED]
     for index, value in props.items():
         for prop in dict.fromkeys(value.split()):
-            name = wanted.get(prop)
+            if prop in _OFFERED and prop not in offer:
+                offer[prop] = _stated(page, index)
+            name = _MICRODATA.get(prop)
             if name is None or facts.get(name):
                 continue
             if name == "authors":
@@ -286,6 +317,7 @@ def microdata_facts(page: Page) -> Facts:
                 facts[name] = split_names(_stated(page, inner))
             else:
                 facts[name] = _stated(page, index)
+    facts["offers"] = offers_of(offer | {"offers": offer, "aggregateRating": offer})
     return facts
 
 
@@ -334,7 +366,8 @@ def _in_full(page: Page, address: str) -> str | None:
 
 def _stated(page: Page, index: int) -> str:
     pairs = dict(page.attributes[index])
-    return plain(pairs.get("content") or pairs.get("datetime")) or text_of(page, index)
+    address = pairs.get("href") if pairs.get("itemprop") == "availability" else None
+    return plain(pairs.get("content") or pairs.get("datetime") or address) or text_of(page, index)
 
 
 SOURCES: Final[dict[str, Callable[[Page], Facts]]] = {

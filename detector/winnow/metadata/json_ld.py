@@ -29,6 +29,9 @@ _PAGES: Final = frozenset(
     {"WebPage", "ItemPage", "AboutPage", "ContactPage", "CollectionPage", "ProfilePage", "FAQPage"}
 )
 _GTINS: Final = ("gtin", "gtin13", "gtin14", "gtin12", "gtin8", "isbn")
+_AVAILABILITIES: Final = {
+    name.lower(): name for name in ("InStock", "OutOfStock", "PreOrder", "BackOrder", "SoldOut", "Discontinued")
+} | {"oos": "OutOfStock"}
 _MAX_OFFERS: Final = 100
 _MAX_NUMBER_CHARACTERS: Final = 40
 _SITES: Final = frozenset({"WebSite", "Organization", "NewsMediaOrganization"})
@@ -69,12 +72,12 @@ def _facts_of(thing: dict[str, Any], kind: str, images: dict[str, Any]) -> dict[
         "description": plain(thing.get("description")),
         "image": address(thing.get("image") or thing.get("primaryImageOfPage") or thing.get("thumbnailUrl"), images),
         "tags": words(thing.get("keywords")),
-        "offers": _offers(thing),
+        "offers": offers_of(thing),
     }
 
 
-def _offers(thing: dict[str, Any]) -> list[dict[str, Any]]:
-    """Offers of a product and of its variants, each with what is known of the product."""
+def offers_of(thing: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the offers of a product and of its variants, each with what is known of the product."""
     rating = _first_of(thing.get("aggregateRating"))
     product = {
         **_codes(thing),
@@ -95,10 +98,16 @@ def _offers(thing: dict[str, Any]) -> list[dict[str, Any]]:
             offer = {
                 "price": _number(terms.get("price") or terms.get("lowPrice") or stated.get("price")),
                 "currency": plain(terms.get("priceCurrency") or stated.get("priceCurrency")),
-                "availability": (plain(terms.get("availability")) or "").rsplit("/", maxsplit=1)[-1] or None,
+                "availability": _availability(plain(terms.get("availability")) or ""),
             }
             found.append(_known(product | _known(_codes(variant)) | _known(_codes(terms)) | offer))
     return [offer for offer in found if "price" in offer][:_MAX_OFFERS]
+
+
+def _availability(stated: str) -> str | None:
+    """Availability by its name in schema.org, also of ``in stock`` and ``oos``."""
+    name = stated.rsplit("/", maxsplit=1)[-1]
+    return _AVAILABILITIES.get(name.replace(" ", "").replace("_", "").lower(), name) or None
 
 
 def _codes(thing: dict[str, Any]) -> dict[str, Any]:

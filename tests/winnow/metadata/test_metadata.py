@@ -212,6 +212,15 @@ def test_offers_of_products_are_read() -> None:
     first = known | {"price": 1299.0, "currency": "EUR", "availability": "InStock"}
     assert found.offers == [first, known | {"sku": "L-2", "price": 5.0, "currency": "EUR"}]
     assert (found.headline, found.image) == ("Lamp", "https://host.example/lamp.jpg")
+    marked = (
+        '<div itemprop=offers itemscope><meta itemprop=price content="5.50"><meta itemprop=priceCurrency content=EUR>'
+        '<link itemprop=availability href="https://schema.org/OutOfStock"></div><b itemprop=sku>L-3</b>'
+    )
+    last = {"sku": "L-3", "price": 5.5, "currency": "EUR", "availability": "OutOfStock"}
+    assert metadata_of(Page.parse(marked)).offers == [last]
+    told = {"og:price:amount": "7", "og:price:currency": "USD", "og:availability": "in stock"}
+    metas = "".join(f'<meta property="{name}" content="{value}">' for name, value in told.items())
+    assert metadata_of(Page.parse(metas)).offers == [{"price": 7.0, "currency": "USD", "availability": "InStock"}]
 
 
 def test_addresses_are_in_full_where_the_base_is_known() -> None:
