@@ -244,7 +244,8 @@ def find_later_copies(page: Page, texts: Sequence[str], kept: NDArray[np.bool_])
 
     A copy has other tags and classes on its path than the original. A repetition with the same path is intended: what
     several functions of a manual or shows of a programme have in common. So is a repetition within one structure: cells
-    of a table, items of a list, lines of code, and the refrain of a song, whose stanzas are siblings with ``br``s.
+    of a table, items of a list, lines of code, and the refrain of a song, whose stanzas are siblings with ``br``s. What
+    a list or table announces stays where it stands in full, below: the headings of a table of contents.
 
     Args:
         page: the page.
@@ -265,8 +266,11 @@ def find_later_copies(page: Page, texts: Sequence[str], kept: NDArray[np.bool_])
         copy, original = np.array(repeated).T
         paths = _path_hashes(page)[page.block_node]
         copies[copy] = paths[copy] != paths[original]
-        for structure in _structures(page):
+        structures = _structures(page)
+        for structure in structures:
             copies[copy] &= (structure[copy] < 0) | (structure[copy] != structure[original])
+        listed = (structures[0] >= 0) | (structures[1] >= 0)
+        copies[copy] &= listed[copy] | ~listed[original]
     return copies
 
 

@@ -25,9 +25,10 @@ def copies(html: str, *cut: int) -> list[bool]:
         f"<p>one<br>{LONG}</p><p>two<br>{LONG}</p>",
         f"<p>{LONG}<br>two<br>{LONG}</p>",
         f"<pre><div>{LONG}</div><div>{LONG}</div></pre>",
+        f"<ul><li>{LONG}<li>{OTHER}</ul><h2>{LONG}</h2><p>One.</p><h2>{OTHER}</h2><p>Two.</p>",
     ],
 )
-def test_values_items_refrains_and_lines_of_code_may_be_repeated(html: str) -> None:
+def test_values_items_refrains_lines_of_code_and_what_a_table_of_contents_names_may_be_repeated(html: str) -> None:
     assert not any(copies(html))
 
 
