@@ -85,6 +85,7 @@ types: $(VENV)/.installed ## mypy, strict
 chromium: ## the browser that tests drive, where there is none yet: Debian's, as root or with sudo
 	-@sh .ci/install-chromium.sh || echo "Install chromium, or the tests of the browser will fail." >&2
 
+tests: export PYTHONDONTWRITEBYTECODE =  # or each of its many processes compiles every module anew
 tests: $(VENV)/.installed chromium ## pytest, a process per core
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadscope
 

@@ -5,7 +5,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -18,8 +17,8 @@ from benchmarks.shared.ports import ReservedPort
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.embedded import EmbeddedServer, server_binary
 from tests.scrapy_winnow.cluster import running_cluster
+from tests.scrapy_winnow.forked import Forked, Forks
 from tests.scrapy_winnow.inspector.browsing import story
-from tests.scrapy_winnow.waiting import SECONDS
 from tests.scrapy_winnow.web import Web, served
 
 
@@ -189,28 +188,35 @@ class Crawled:
         return item
 
 
-class CrawlProcess:
+class CrawlProcess(Forked):
     """Crawls in a process of their own, with every warning an error; see ``crawl_process.py`` for the plans."""
 
-    def __init__(self, folder: Path, plans: list[dict[str, object]]) -> None:
+    def __init__(self, forks: Forks, folder: Path, plans: list[dict[str, object]]) -> None:
         self._folder = folder
         self._out = folder / "crawled.json"
-        script = Path(__file__).with_name("crawl_process.py")
         plan = json.dumps({"out": str(self._out), "crawls": plans})
-        self.process = subprocess.Popen(
-            [sys.executable, "-W", "error", script, plan], stderr=subprocess.PIPE, cwd=folder, text=True
-        )
+        super().__init__(forks, "tests.scrapy_winnow.crawl_process", plan, folder=folder)
 
     def results(self) -> list[Crawled]:
-        _, log = self.process.communicate(timeout=SECONDS)
-        assert self.process.returncode == 0, log
+        code, _, log = self.end()
+        assert code == 0, log
         assert "Warning" not in log, log
         assert not (self._folder / ".scrapy").exists()  # with a URL or a folder of its own nothing is started here
         return [Crawled(**crawled, log=log) for crawled in json.loads(self._out.read_text())]
 
 
 @pytest.fixture(scope="session")
-def start_crawls(tmp_path_factory: pytest.TempPathFactory, redis_url: str) -> Iterator[Callable[..., CrawlProcess]]:
+def forks() -> Iterator[Forks]:
+    """Runs modules in processes that need not import what crawls need."""
+    forks = Forks()
+    yield forks
+    forks.close()
+
+
+@pytest.fixture(scope="session")
+def start_crawls(
+    forks: Forks, tmp_path_factory: pytest.TempPathFactory, redis_url: str
+) -> Iterator[Callable[..., CrawlProcess]]:
     """Start crawls in one process, with the tests' Redis and keys of their own.
 
     Options in capitals are settings, the others are for ``crawl_process.py``.
@@ -227,14 +233,13 @@ def start_crawls(tmp_path_factory: pytest.TempPathFactory, redis_url: str) -> It
                 **{name: value for name, value in options.items() if name.isupper()},
             }
             plans.append({"settings": settings, **{k: v for k, v in options.items() if not k.isupper()}})
-        started.append(CrawlProcess(tmp_path_factory.mktemp("crawl"), plans))
+        started.append(CrawlProcess(forks, tmp_path_factory.mktemp("crawl"), plans))
         return started[-1]
 
     yield start
     for crawls in started:
-        if crawls.process.poll() is None:  # of a test that failed
-            crawls.process.kill()
-            crawls.process.communicate()
+        crawls.kill()  # that of a test that failed
+        crawls.end()
 
 
 @pytest.fixture

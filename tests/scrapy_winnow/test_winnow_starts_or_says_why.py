@@ -2,12 +2,8 @@
 
 import json
 import os
-import subprocess
-import sys
 
 import pytest
-
-from tests.scrapy_winnow.waiting import SECONDS
 
 SPIDER = """
 import scrapy
@@ -30,22 +26,15 @@ WRONG = {
 
 
 @pytest.fixture
-def run(tmp_path):
+def run(forks, tmp_path):
     """Run the spider with ``scrapy runspider``, as a user would, and return its process and its items."""
 
-    def run(environment=None, *, program="runspider", **settings):
+    def run(environment=None, **settings):
         (tmp_path / "spider.py").write_text(SPIDER)
         settings = {"ADDONS": '{"scrapy_winnow.Addon": 500}', "TELNETCONSOLE_ENABLED": 0, **settings}
         options = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
-        command = [sys.executable, "-m", "scrapy", program, "spider.py", "-O", "items.json", *options]
-        done = subprocess.run(
-            command,
-            cwd=tmp_path,
-            env={**os.environ, **(environment or {})},
-            capture_output=True,
-            text=True,
-            timeout=SECONDS,
-            check=False,
+        done = forks.scrapy(
+            "runspider", "spider.py", "-O", "items.json", *options, folder=tmp_path, **(environment or {})
         )
         file = tmp_path / "items.json"
         return done, json.loads(file.read_text() or "[]") if file.exists() else []

@@ -3,16 +3,14 @@
 import json
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from scrapy_winnow.commands import main
 from tests.scrapy_winnow.commands.test_command_hosts_shows_hosts import count_pages
-from tests.scrapy_winnow.waiting import SECONDS
+from tests.scrapy_winnow.forked import Forks
 
-SCRAPY_WINNOW = (sys.executable, "-W", "error", "-m", "scrapy", "winnow")
 PAGE = "<html><body><h1>Storm warning</h1><p>The ferries stay in the harbour until Sunday noon.</p></body></html>"
 
 
@@ -50,38 +48,32 @@ def test_the_shell_completes_commands_and_options(capsys: pytest.CaptureFixture[
     assert done.stdout.split() == ["--json"]
 
 
-def run(*arguments: str, folder: Path) -> tuple[int, str, str]:
-    command = [*SCRAPY_WINNOW, *arguments]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=SECONDS, check=False)
-    return done.returncode, done.stdout, done.stderr
-
-
-def test_scrapy_winnow_does_what_winnow_does(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_scrapy_winnow_does_what_winnow_does(forks: Forks, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--help"])
-    shown = run("--help", folder=tmp_path)[1].replace("usage: scrapy winnow", "usage: winnow")
+    shown = forks.scrapy("winnow", "--help", folder=tmp_path)[1].replace("usage: scrapy winnow", "usage: winnow")
     assert shown.split() == capsys.readouterr().out.split()
     (tmp_path / "page.html").write_text(PAGE)
-    code, out, _ = run("clean", "page.html", "--format", "json", folder=tmp_path)
+    code, out, _ = forks.scrapy("winnow", "clean", "page.html", "--format", "json", folder=tmp_path)
     assert code == 0
     assert json.loads(out)["text"].startswith("Storm warning")
-    code, _, err = run("clean", "page.html", "--no-such-option", folder=tmp_path)
+    code, _, err = forks.scrapy("winnow", "clean", "page.html", "--no-such-option", folder=tmp_path)
     assert code == 2
     assert "unrecognized arguments: --no-such-option" in err
 
 
-def test_the_server_is_that_of_the_project_around(tmp_path: Path, redis_url: str, prefix: str) -> None:
+def test_the_server_is_that_of_the_project_around(forks: Forks, tmp_path: Path, redis_url: str, prefix: str) -> None:
     count_pages(redis_url, prefix, news=2)
     (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = its_settings\n")
     settings = tmp_path / "its_settings.py"
     settings.write_text(f"WINNOW_REDIS_URL = {redis_url!r}\nWINNOW_REDIS_PREFIX = {prefix!r}\n")
     below = tmp_path / "some" / "folder"
     below.mkdir(parents=True)
-    code, out, err = run("hosts", "--json", folder=below)
+    code, out, err = forks.scrapy("winnow", "hosts", "--json", folder=below)
     assert code == 0, err
     assert json.loads(out)["host"] == "news.example"
     settings.write_text("WINNOW_REDIS_PREFIX = ''\n")
-    assert run("hosts", folder=below) == (
+    assert forks.scrapy("winnow", "hosts", folder=below) == (
         2,
         "",
         "winnow: the settings of the project cannot be read: WINNOW_REDIS_PREFIX must not be empty\n",

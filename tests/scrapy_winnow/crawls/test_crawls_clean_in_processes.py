@@ -72,7 +72,7 @@ def test_a_crawl_loses_nothing_when_a_process_is_killed(web, start_crawls):
     killed = web.hold_after(5)
     crawl = start_crawls({"urls": web.add_articles(PAGES), **TWO_AND_TWO})
     until(lambda: len(web.asked) > 5)
-    workers = workers_of(crawl.process.pid)
+    workers = workers_of(crawl.pid)
     assert len(workers) == 2
     os.kill(workers[0], signal.SIGKILL)
     killed.set()
@@ -88,9 +88,9 @@ def test_no_process_is_left_of_a_crawl_that_was_killed(web, start_crawls):
     web.hold_after(5)
     crawl = start_crawls({"urls": web.add_articles(PAGES), **TWO_AND_TWO})
     until(lambda: len(web.asked) > 5)
-    workers = workers_of(crawl.process.pid)
-    crawl.process.kill()
-    crawl.process.communicate()
+    workers = workers_of(crawl.pid)
+    crawl.kill()
+    crawl.end()
     until(lambda: not any(map(is_running, workers)))
 
 
@@ -98,10 +98,10 @@ def test_control_c_ends_a_crawl_as_it_does_without_processes(web, start_crawls):
     interrupted = web.hold_after(6)
     crawl = start_crawls({"urls": web.add_articles(PAGES), **TWO_AND_TWO})
     until(lambda: len(web.asked) > 6)
-    workers = workers_of(crawl.process.pid)
+    workers = workers_of(crawl.pid)
     assert len(workers) == 2
     assert all(os.getpgid(pid) == pid for pid in workers)  # the terminal interrupts the crawl's group only
-    os.kill(crawl.process.pid, signal.SIGINT)
+    os.kill(crawl.pid, signal.SIGINT)
     interrupted.set()
     (crawled,) = crawl.results()
     assert crawled.stats["finish_reason"] == "shutdown"

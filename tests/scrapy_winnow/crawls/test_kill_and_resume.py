@@ -6,7 +6,6 @@ from scrapy.utils.request import RequestFingerprinter
 from scrapy_winnow.project import settings
 from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.evidence import page_id_of
-from tests.scrapy_winnow.waiting import SECONDS
 from winnow.fingerprints import FINGERPRINT_VERSION
 
 PAGES = 40
@@ -48,8 +47,8 @@ async def test_counts_after_a_kill_and_a_restart_are_those_of_the_pages_fetched(
     }
     released = web.hold_after(PAGES // 2 - 1)
     killed = start_crawls(plan)
-    web.do_at(PAGES // 2, killed.process.kill)
-    killed.process.communicate(timeout=SECONDS)
+    web.do_at(PAGES // 2, killed.kill)
+    killed.end()
     released.set()
     _, before = await _counted(connection, prefix, web.host)
     assert 0 < len(before) < PAGES

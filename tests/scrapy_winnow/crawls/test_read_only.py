@@ -1,12 +1,8 @@
 """A look at a page with Scrapy's own commands uses what Redis knows and writes nothing."""
 
 import json
-import subprocess
-import sys
 
 import pytest
-
-from tests.scrapy_winnow.waiting import SECONDS
 
 SPIDER = """
 import scrapy
@@ -40,12 +36,15 @@ def project(tmp_path, redis_url, prefix):
     return tmp_path
 
 
-def _scrapy(project, *arguments):
-    command = [sys.executable, "-m", "scrapy", *arguments]
-    done = subprocess.run(command, cwd=project, capture_output=True, text=True, timeout=SECONDS, check=False)
-    assert done.returncode == 0, done.stderr
-    assert "Traceback" not in done.stderr, done.stderr
-    return done
+@pytest.fixture
+def scrapy(forks, project):
+    def run(*arguments):
+        done = forks.scrapy(*arguments, folder=project)
+        assert done.returncode == 0, done.stderr
+        assert "Traceback" not in done.stderr, done.stderr
+        return done
+
+    return run
 
 
 async def _keys(connection, prefix):
@@ -59,29 +58,29 @@ async def _keys(connection, prefix):
         pytest.param(["parse", "--pipelines", "--spider", "look"], id="parse"),
     ],
 )
-async def test_looking_at_a_page_writes_nothing(web, project, connection, prefix, arguments):
+async def test_looking_at_a_page_writes_nothing(web, scrapy, connection, prefix, arguments):
     (url,) = web.add_articles(1)
-    done = _scrapy(project, *arguments, url)
+    done = scrapy(*arguments, url)
     assert "scrapy_winnow.middleware.CountNodes" in done.stderr
     assert await _keys(connection, prefix) == []
 
 
-async def test_a_page_parsed_by_hand_is_cleaned_with_the_counts_of_the_crawl(web, project, connection, prefix):
+async def test_a_page_parsed_by_hand_is_cleaned_with_the_counts_of_the_crawl(web, project, scrapy, connection, prefix):
     urls = web.add_articles(20)
     (project / "looking" / "spider.py").write_text(
         SPIDER.format(settings={}) + f"\n    async def start(self):\n"
         f"        for number in range(20):\n            yield scrapy.Request('{web.url}/' + str(number))\n"
     )
-    _scrapy(project, "crawl", "look", "-O", "items.json")
+    scrapy("crawl", "look", "-O", "items.json")
     counted = sorted(await _keys(connection, prefix))
-    done = _scrapy(project, "parse", "--pipelines", "--spider", "look", "--nolinks", "--nocolour", urls[0])
+    done = scrapy("parse", "--pipelines", "--spider", "look", "--nolinks", "--nocolour", urls[0])
     assert "'label_source': 'site'" in done.stdout, done.stderr
     assert "'evidence_pages': 20" in done.stdout
     assert sorted(await _keys(connection, prefix)) == counted
     assert len(json.loads((project / "items.json").read_text())) == 20
 
 
-async def test_looking_does_not_start_a_private_server_without_data(web, project):
+async def test_looking_does_not_start_a_private_server_without_data(web, project, scrapy):
     (url,) = web.add_articles(1)
-    _scrapy(project, "fetch", "-s", "WINNOW_REDIS_URL=", url)
+    scrapy("fetch", "-s", "WINNOW_REDIS_URL=", url)
     assert not (project / ".scrapy" / "winnow").exists()
