@@ -73,6 +73,7 @@ def count_codes(page: Page) -> int:
     return CODES * len(_distinct_places(page)[0])
 
 
+@once_per_page
 def place_levels(page: Page, model: Model) -> NDArray[np.bool_]:
     """bool[q, len(LEVELS)], whether the mean log-odds of template at each place of a page are above each level."""
     distinct, place_of = _distinct_places(page)

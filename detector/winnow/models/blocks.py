@@ -13,6 +13,7 @@ from winnow.models.decision import KIND_INPUTS, LearnedDecision, PageDecision
 from winnow.models.files import ModelError, fingerprint_of, read_model_file, stored_numbers, write_model_file
 from winnow.models.scores import ExpectedF1, Scores, log_odds
 from winnow.models.sequence import SequenceNetwork
+from winnow.page.tree import once_per_page
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,23 +55,8 @@ class BlockModel:
     version: str
 
     def score(self, page: Page) -> Scores:
-        """Score every unit of the page."""
-        features = features_of(page)
-        known: dict[str, NDArray[np.float64]] = vars(page).setdefault("_block_scores", {})
-        if self.version not in known:  # a page is scored when it is counted, and again when it is cleaned
-            known[self.version] = 1.0 - self.content_probability(features.matrix(self.tables))
-        scores = known[self.version]
-        held = page.block_end - page.block_begin
-        branches = held > 1
-        branches[1:] &= held[1:] != held[page.parent[1:]]
-        units = page.n + page.m
-        templateness, weight, in_tree = np.empty(units), np.zeros(units, np.int64), np.ones(units, bool)
-        templateness[: page.n], templateness[page.n :] = 0.5, scores
-        weight[page.n :] = np.maximum(np.rint(np.sqrt(features.words)), 1)
-        in_tree[: page.n] = branches
-        learned = self.decision if page.m else None
-        decision = PageDecision(learned, features, scores, page.url) if learned else ExpectedF1(features.words, scores)
-        return Scores(templateness, weight, in_tree, np.full(units, PENALTY), decision)
+        """Score every unit of the page; a page is scored when it is counted, and not again when it is cleaned."""
+        return _score(page, self)
 
     def content_probability(self, matrix: Matrix) -> NDArray[np.float64]:
         """float64[m], probability of content from float32[m, k] features."""
@@ -191,3 +177,21 @@ def attribute_scores(model: BlockModel, page: Page) -> Attribution:
         parts[:, at] = log_odds(model.content_probability(matrix), _EPSILON) - score
         matrix[:, columns] = kept
     return Attribution(tuple(families), parts, values)
+
+
+@once_per_page
+def _score(page: Page, model: BlockModel) -> Scores:
+    features = features_of(page)
+    scores = 1.0 - model.content_probability(features.matrix(model.tables))
+    held = page.block_end - page.block_begin
+    branches = held > 1
+    branches[1:] &= held[1:] != held[page.parent[1:]]
+    units = page.n + page.m
+    templateness, weight, in_tree = np.empty(units), np.zeros(units, np.int64), np.ones(units, bool)
+    templateness[: page.n], templateness[page.n :] = 0.5, scores
+    weight[page.n :] = np.maximum(np.rint(np.sqrt(features.words)), 1)
+    in_tree[: page.n] = branches
+    templateness.flags.writeable = weight.flags.writeable = in_tree.flags.writeable = False
+    learned = model.decision if page.m else None
+    decision = PageDecision(learned, features, scores, page.url) if learned else ExpectedF1(features.words, scores)
+    return Scores(templateness, weight, in_tree, np.full(units, PENALTY), decision)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, TypeVarTuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from winnow.page.page import Page
 
 Result = TypeVar("Result")
+Others = TypeVarTuple("Others")
 Number = TypeVar("Number", bound=np.number[Any])
 
 
@@ -30,18 +31,19 @@ class Tree(Protocol):
         ...
 
 
-def once_per_page(function: Callable[[Page], Result]) -> Callable[[Page], Result]:
-    """Cache the result of a function on the page itself; an array becomes read-only."""
+def once_per_page(function: Callable[[Page, *Others], Result]) -> Callable[[Page, *Others], Result]:
+    """Cache the results of a function on the page itself, by its other arguments; an array becomes read-only."""
     name = f"{function.__module__}.{function.__qualname__}"
 
     @wraps(function)
-    def cached(page: Page) -> Result:
-        cache = vars(page)
-        if name not in cache:
-            cache[name] = function(page)
-            if isinstance(cache[name], np.ndarray):
-                cache[name].flags.writeable = False
-        result: Result = cache[name]
+    def cached(page: Page, *others: *Others) -> Result:
+        cache: dict[Any, Any] = vars(page)
+        key = (name, *others) if others else name
+        if key not in cache:
+            cache[key] = function(page, *others)
+            if isinstance(cache[key], np.ndarray):
+                cache[key].flags.writeable = False
+        result: Result = cache[key]
         return result
 
     return cached
