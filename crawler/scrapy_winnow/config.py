@@ -299,9 +299,7 @@ class Config:
         "`precision` cuts more: choose it when leftover template hurts more than lost text; `recall` cuts less",
     )
     hidden: Hidden = _setting(
-        "drop",
-        _choice(HIDDEN),
-        "`keep` for text that nobody sees, see [Hidden text](output.md#hidden-text)",
+        "drop", _choice(HIDDEN), "`keep` for text that nobody sees, see [Hidden text](output.md#hidden-text)"
     )
     html_field: str = _setting("html", _name, "where items hold their HTML, as text or bytes", "field")
     url_field: str = _setting(
@@ -362,10 +360,7 @@ class Config:
         "another, instead of marking them",
     )
     duplicates_ttl: int = _setting(
-        30 * DAY_S,
-        _int(1, MAX_TTL_S),
-        "how long a document is remembered after it was last met (30 days)",
-        "seconds",
+        30 * DAY_S, _int(1, MAX_TTL_S), "how long a document is remembered after it was last met (30 days)", "seconds"
     )
     duplicates_sketch: int = _setting(
         8,
@@ -432,10 +427,7 @@ class Config:
     )
     redis_retry_interval: float = _setting(5.0, _seconds, "time between attempts while Redis is unreachable", "seconds")
     state_dir: Path = _setting(
-        "winnow",
-        _folder,
-        "folder of the private server, in the project's `.scrapy` unless it is absolute",
-        "path",
+        "winnow", _folder, "folder of the private server, in the project's `.scrapy` unless it is absolute", "path"
     )
     state_bytes: int = _setting(
         1 << 30,
@@ -471,10 +463,7 @@ class Config:
         "hosts",
     )
     host_ttl: int = _setting(
-        30 * DAY_S,
-        _int(1, MAX_TTL_S),
-        "how long a host is remembered after its last page (30 days)",
-        "seconds",
+        30 * DAY_S, _int(1, MAX_TTL_S), "how long a host is remembered after its last page (30 days)", "seconds"
     )
     report: str | None = _setting(
         None,
@@ -490,9 +479,7 @@ class Config:
         "address",
     )
     progress: bool = _setting(
-        True,
-        _bool,
-        "show the [progress of the crawl](../guides/report.md#while-it-runs) at the foot of the terminal",
+        True, _bool, "show the [progress of the crawl](../guides/report.md#while-it-runs) at the foot of the terminal"
     )
 
     @property

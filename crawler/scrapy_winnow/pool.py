@@ -14,14 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from scrapy_winnow.messages import (
-    Message,
-    MessageReader,
-    pack_reading,
-    pack_task,
-    read_cleaned,
-    unpack_hashed,
-)
+from scrapy_winnow.messages import Message, MessageReader, pack_reading, pack_task, read_cleaned, unpack_hashed
 from scrapy_winnow.storage.evidence import HashedUnits
 
 if TYPE_CHECKING:

@@ -68,8 +68,7 @@ ITEMS_NOT_HTML: Final = _stat(
 )
 ITEMS_OPTED_OUT: Final = _stat("items/opted_out", 'items of requests with `meta={"winnow": False}`')
 ITEMS_FAILED: Final = _stat(
-    "items/failed",
-    "items that could not be cleaned because of an error, which is in the log; they go on as they are",
+    "items/failed", "items that could not be cleaned because of an error, which is in the log; they go on as they are"
 )
 ITEMS_INCOMPLETE: Final = _stat(
     "items/incomplete",

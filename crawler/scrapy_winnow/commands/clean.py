@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from contextlib import contextmanager, suppress
@@ -15,8 +14,10 @@ from scrapy_winnow.commands.common import (
     FAILED,
     STANDARD_INPUT,
     CommandError,
+    Commands,
     InputError,
     Progress,
+    add_command,
     add_page_options,
     check_url,
     clean_file,
@@ -30,6 +31,7 @@ from scrapy_winnow.commands.common import (
 from scrapy_winnow.fetching import is_address
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
@@ -76,23 +78,20 @@ _process: dict[str, Any] = {}
 """Options, model and counts of the site, of a process of its own."""
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
     """Add both commands and their options."""
-    parser = commands.add_parser(
-        "clean",
-        help="take the template out of pages",
-        description="Take the template out of pages and write their content.",
-        epilog=_CLEAN_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = add_command(
+        commands, "clean", run_clean, "take the template out of pages and write their content", _CLEAN_EPILOG
     )
+    add = parser.add_argument
     add_page_options(parser)
-    parser.add_argument(
+    add(
         "--format",
         choices=tuple(_SUFFIXES),
         default="text",
         help="what to write (default: text); json has the title, text, fraction of text cut and more",
     )
-    parser.add_argument(
+    add(
         "--with",
         dest="json_parts",
         action="append",
@@ -100,44 +99,36 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         default=[],
         help="also write this into JSON; may be given more than once",
     )
-    parser.add_argument(
+    add(
         "-o",
         "--output",
         metavar="OUT",
         help="file to write to; a folder, made if need be, for several FILEs; one file of JSON lines, OUT.jsonl",
     )
-    parser.add_argument(
-        "-j", "--processes", type=int, default=1, metavar="N", help="processes to clean in (default: 1)"
-    )
-    parser.add_argument(
-        "--site", action="store_true", help="the FILEs are pages of one site: count what they repeat, then clean them"
-    )
-    parser.add_argument(
-        "--site-file", type=Path, metavar="FILE", help="use the counts of a site in this file; --site writes it"
-    )
-    parser.add_argument("--encoding", metavar="NAME", help="charset of the pages (default: detected for each)")
-    parser.add_argument("--no-links", action="store_true", help="leave out the targets of links")
-    parser.add_argument("--no-images", action="store_true", help="leave out images")
-    parser.add_argument("--no-tables", action="store_true", help="leave out data tables")
-    parser.add_argument("--keep-copies", action="store_true", help="keep text that a page repeats")
-    parser.add_argument(
+    add("-j", "--processes", type=int, default=1, metavar="N", help="processes to clean in (default: 1)")
+    add("--site", action="store_true", help="the FILEs are pages of one site: count what they repeat, then clean them")
+    add("--site-file", type=Path, metavar="FILE", help="use the counts of a site in this file; --site writes it")
+    add("--encoding", metavar="NAME", help="charset of the pages (default: detected for each)")
+    add("--no-links", action="store_true", help="leave out the targets of links")
+    add("--no-images", action="store_true", help="leave out images")
+    add("--no-tables", action="store_true", help="leave out data tables")
+    add("--keep-copies", action="store_true", help="keep text that a page repeats")
+    add(
         "--comments",
         choices=("separate", "include", "drop"),
         default="separate",
         help="comments of readers: apart from the text (default), in it, or nowhere",
     )
-    parser.set_defaults(run=run_clean)
 
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "segments",
-        help="show the sections of pages with their scores",
-        description="Show the sections of a page in document order, with their scores.",
-        epilog=_SEGMENTS_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        run_segments,
+        "show the sections of pages in document order, with their scores",
+        _SEGMENTS_EPILOG,
     )
     add_page_options(parser)
     parser.add_argument("--json", action="store_true", help="write one JSON object a section, with all its text")
-    parser.set_defaults(run=run_segments)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,13 @@
-"""What the commands share: errors and exit codes, pages and models as input, progress of long work."""
+"""What the commands share: errors and exit codes, pages, models and Redis as input, progress of long work."""
 
 from __future__ import annotations
 
+import argparse
+import os
 import re
 import sys
 import time
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -12,8 +15,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from scrapy_winnow.fetching import FetchError, fetch, is_address
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
+
+    from redis import Redis
 
     from winnow import Cleaned, Rules
     from winnow.models.scores import Model
@@ -30,7 +35,9 @@ _TERMINAL_INTERVAL_S: Final = 0.2
 _LOG_INTERVAL_S: Final = 30.0
 _MIN_FRACTION: Final = 0.02
 """What must be done before the time left is estimated."""
+_REDIS_TIMEOUT_S: Final = 30.0  # a command may wait longer than a crawl
 _Thing = TypeVar("_Thing")
+Commands = argparse._SubParsersAction
 
 
 class CommandError(Exception):
@@ -57,47 +64,71 @@ def warn(message: str) -> None:
     print(f"winnow: {message}", file=sys.stderr)
 
 
-def write_output(file: Path, content: str) -> None:
-    """Write the file of ``-o``.
-
-    Raises:
-        CommandError: it cannot be written.
-    """
+@contextmanager
+def report_errors(what: str = "") -> Iterator[None]:
+    """Turn errors of files and values into a :class:`CommandError` that begins with ``what``."""
     try:
+        yield
+    except (OSError, ValueError) as error:
+        raise CommandError(f"{what}{reason(error)}") from error
+
+
+def write_output(file: Path, content: str) -> None:
+    """Write the file of ``-o``."""
+    with report_errors(f"-o {file}: "):
         file.write_text(content, encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise CommandError(f"-o {file}: {reason(error)}") from error
+
+
+def add_command(
+    commands: Commands[argparse.ArgumentParser],
+    name: str,
+    run: Callable[[argparse.Namespace], int],
+    summary: str,
+    epilog: str,
+) -> argparse.ArgumentParser:
+    """Add a command that ``run`` carries out, and return its parser."""
+    parser = commands.add_parser(
+        name,
+        help=summary,
+        description=f"{summary[0].upper()}{summary[1:]}.",
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run=run)
+    return parser
 
 
 def add_page_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of every command that cleans pages named on the command line."""
-    parser.add_argument("files", nargs="+", metavar="FILE", help="HTML file, - for standard input, or one address")
-    parser.add_argument(
-        "--allow-private", action="store_true", help="also fetch from addresses that are not on the public internet"
-    )
-    parser.add_argument("--url", help="address of the page: tells in-site links from others; for a single FILE only")
-    parser.add_argument("--rules", type=Path, metavar="FILE", help="rules of your own for sites, in TOML or JSON")
+    add = parser.add_argument
+    add("files", nargs="+", metavar="FILE", help="HTML file, - for standard input, or one address")
+    add("--allow-private", action="store_true", help="also fetch from addresses that are not on the public internet")
+    add("--url", help="address of the page: tells in-site links from others; for a single FILE only")
+    add("--rules", type=Path, metavar="FILE", help="rules of your own for sites, in TOML or JSON")
     add_model_options(parser)
 
 
 def add_model_options(parser: argparse.ArgumentParser) -> None:
     """Add the choice of a model and of smoothing."""
-    parser.add_argument(
-        "--model", metavar="MODEL", help="model file, or name of a model of the package (default: the package's own)"
-    )
-    parser.add_argument(
-        "--scope",
-        choices=("auto", "article", "page"),
-        default="auto",
-        help="what to keep: the main content only, all that is not template, or (default) what fits the kind of page",
-    )
-    parser.add_argument(
-        "--favor",
-        choices=("balanced", "precision", "recall"),
-        default="balanced",
-        help="which mistake is worse: leftover template (precision) or lost content (recall)",
-    )
-    parser.add_argument("--no-smooth", action="store_true", help="score every part of a page alone, without smoothing")
+    add = parser.add_argument
+    add("--model", metavar="MODEL", help="model file, or name of a model of the package (default: the package's own)")
+    what_to_keep = "the main content only, all that is not template, or (default) what fits the kind of page"
+    add("--scope", choices=("auto", "article", "page"), default="auto", help=f"what to keep: {what_to_keep}")
+    which_mistake = "which mistake is worse: leftover template (precision) or lost content (recall)"
+    add("--favor", choices=("balanced", "precision", "recall"), default="balanced", help=which_mistake)
+    add("--no-smooth", action="store_true", help="score every part of a page alone, without smoothing")
+
+
+def add_redis_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that name the server of the crawls; inside a project its settings name it."""
+    add = parser.add_mutually_exclusive_group().add_argument
+    schemes = "redis://, rediss://, unix://, redis+cluster:// or redis+sentinel://"
+    url_default = "WINNOW_REDIS_URL, of the environment or of the project"
+    add("--redis-url", metavar="URL", help=f"{schemes} (default: {url_default})")
+    of_private = "folder of the private server (default: WINNOW_STATE_DIR of the project)"
+    add("--state-dir", type=Path, metavar="DIR", help=of_private)
+    prefix_default = "WINNOW_REDIS_PREFIX of the project, or winnow"
+    parser.add_argument("--prefix", help=f"first part of every key (default: {prefix_default})")
 
 
 def check_url(options: argparse.Namespace) -> None:
@@ -112,10 +143,8 @@ def load_model_option(options: argparse.Namespace) -> Model:
     """Load the model that the options name."""
     from winnow import load_model  # noqa: PLC0415  (help and usage errors need not wait for numpy)
 
-    try:
+    with report_errors("--model: "):
         return load_model(options.model)
-    except (OSError, ValueError) as error:
-        raise CommandError(f"--model: {reason(error)}") from error
 
 
 @lru_cache(maxsize=1)
@@ -123,10 +152,8 @@ def load_rules(path: Path | None) -> Rules:
     """Load the file of ``--rules``."""
     from winnow import Rules  # noqa: PLC0415  (help and usage errors need not wait for numpy)
 
-    try:
+    with report_errors("--rules: "):
         return Rules() if path is None else Rules.read(path)
-    except (OSError, ValueError) as error:
-        raise CommandError(f"--rules: {reason(error)}") from error
 
 
 def clean_file(name: str, options: argparse.Namespace, model: Model, **switches: Any) -> tuple[Cleaned, list[str]]:
@@ -197,13 +224,9 @@ class Progress:
         self._first = 0
 
     def __call__(self, done: int, total: int, name: str = "", *, fraction: float | None = None) -> None:
-        """Report that ``done`` of ``total`` items are done.
+        """Report that ``done`` of ``total`` items are done, the last of them ``name``.
 
-        Args:
-            done: items done.
-            total: all items.
-            name: the last item, or the step that begins.
-            fraction: of the work, where the items say too little; otherwise that of the items.
+        ``fraction`` is that of the work, where the items say too little.
         """
         now = time.monotonic()
         if total != self._total:  # another stage has begun
@@ -233,3 +256,74 @@ def with_progress(things: Sequence[_Thing], what: str) -> Iterator[_Thing]:
     for done, thing in enumerate(things, 1):
         yield thing
         progress(done, len(things))
+
+
+def connect(options: argparse.Namespace, *, create: bool = False) -> AbstractContextManager[Redis]:
+    """Connect to the server that the options of :func:`add_redis_options` name, or else the project's settings.
+
+    It sets ``options.prefix``. With ``create`` a private server may start without data.
+
+    Raises:
+        CommandError: neither does.
+    """
+    if options.redis_url is None and options.state_dir is None:
+        options.redis_url = os.environ.get("WINNOW_REDIS_URL", "").strip() or None
+    if options.redis_url is None and options.state_dir is None:
+        _read_project_settings(options)
+    options.prefix = options.prefix or "winnow"
+    return connect_to(options.redis_url, options.state_dir, create=create)
+
+
+def _read_project_settings(options: argparse.Namespace) -> None:
+    from scrapy.utils.project import get_project_settings, inside_project  # noqa: PLC0415
+
+    from scrapy_winnow.config import checked_setting  # noqa: PLC0415
+
+    if not inside_project():
+        raise CommandError("not inside a Scrapy project: give --redis-url or --state-dir")
+    try:
+        settings = get_project_settings()
+        options.redis_url = checked_setting(settings, "WINNOW_REDIS_URL")
+        if options.redis_url is None:
+            options.state_dir = checked_setting(settings, "WINNOW_STATE_DIR")
+        options.prefix = options.prefix or checked_setting(settings, "WINNOW_REDIS_PREFIX")
+    except Exception as error:  # the project's own code
+        raise CommandError(f"the settings of the project cannot be read: {error}") from error
+
+
+@contextmanager
+def connect_to(url: str | None, state_dir: Path | None = None, *, create: bool = False) -> Iterator[Redis]:
+    """Connect to the server at an address, or to the private one of a folder, which is started if need be.
+
+    Raises:
+        CommandError: there is no such server.
+    """
+    from redis.exceptions import RedisError  # noqa: PLC0415  (help and usage errors need not wait for it)
+
+    from scrapy_winnow.storage.clients import blocking_client  # noqa: PLC0415
+    from scrapy_winnow.storage.embedded import EmbeddedServer, EmbeddedServerError  # noqa: PLC0415
+
+    server = None
+    if state_dir is not None:
+        server = EmbeddedServer(state_dir)
+        if not server.has_data and not create:
+            raise CommandError(f"--state-dir: no private server has stored data in {state_dir.resolve()}")
+    try:
+        if server is not None:
+            server.start()
+        address = str(url) if server is None else server.url
+        try:
+            limits = {"socket_timeout": _REDIS_TIMEOUT_S, "socket_connect_timeout": _REDIS_TIMEOUT_S}
+            opened = blocking_client(address, **limits)
+        except ValueError as error:
+            raise CommandError(f"not a Redis address: {error}") from error
+        with opened as client:
+            client.ping()
+            yield client
+    except RedisError as error:
+        raise CommandError(f"Redis: {error}") from error
+    except EmbeddedServerError as error:
+        raise CommandError(f"--state-dir: {error}") from error
+    finally:
+        if server is not None:
+            server.stop()

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-import argparse
 import webbrowser
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scrapy_winnow.commands.common import FAILED, CommandError, load_model_option, reason, warn, with_progress
-from scrapy_winnow.commands.inspect import add_server_options, read_document, serve
+from scrapy_winnow.commands.common import (
+    FAILED,
+    CommandError,
+    Commands,
+    add_command,
+    load_model_option,
+    reason,
+    warn,
+    with_progress,
+)
+from scrapy_winnow.commands.inspect import add_browser_options, read_document, serve
 
 if TYPE_CHECKING:
+    import argparse
+
     from scrapy_winnow.inspector.comparison import Comparison
     from scrapy_winnow.inspector.documents import Documents
     from winnow import Site
@@ -30,27 +40,21 @@ examples:
 """
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
     """Add the command and its options."""
-    parser = commands.add_parser(
-        "compare",
-        help="show Winnow beside other extractors on your own pages",
-        description="Show the text of your own pages by Winnow and by other extractors side by side.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = add_command(
+        commands, "compare", run, "show your own pages by Winnow and by other extractors side by side", _EPILOG
     )
-    parser.add_argument("source", metavar="PAGE_OR_FOLDER", help="HTML file, folder of them, WARC file or address")
-    parser.add_argument("--url", help="address of the page, or of the folder")
-    parser.add_argument(
-        "--allow-private", action="store_true", help="also fetch from addresses that are not on the public internet"
-    )
-    parser.add_argument("--site", action="store_true", help="the pages are of one site: count what they repeat first")
-    parser.add_argument("--model", metavar="MODEL", help="model file, or name of a model of the package")
-    parser.add_argument("--votes", type=Path, default=Path("votes.jsonl"), metavar="FILE", help="default: %(default)s")
-    parser.add_argument("--blind", action="store_true", help="hide the names, in random order, until there is a vote")
-    parser.add_argument("--terminal", action="store_true", help="print tables (default without a browser)")
-    add_server_options(parser)
-    parser.set_defaults(run=run)
+    add = parser.add_argument
+    add("source", metavar="PAGE_OR_FOLDER", help="HTML file, folder of them, WARC file or address")
+    add("--url", help="address of the page, or of the folder")
+    add("--allow-private", action="store_true", help="also fetch from addresses that are not on the public internet")
+    add("--site", action="store_true", help="the pages are of one site: count what they repeat first")
+    add("--model", metavar="MODEL", help="model file, or name of a model of the package")
+    add("--votes", type=Path, default=Path("votes.jsonl"), metavar="FILE", help="default: %(default)s")
+    add("--blind", action="store_true", help="hide the names, in random order, until there is a vote")
+    add("--terminal", action="store_true", help="print tables (default without a browser)")
+    add_browser_options(parser)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import sys
@@ -11,9 +10,10 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from scrapy_winnow.commands.common import FAILED, CommandError, reason
+from scrapy_winnow.commands.common import FAILED, CommandError, Commands, add_command, reason
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Iterator
 
     import numpy as np
@@ -47,40 +47,34 @@ _BATCH: Final = 500
 _TIMEOUT_S: Final = 30.0
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
     """Add the command and its options."""
-    parser = commands.add_parser(
-        "dedup",
-        help="mark near-duplicates in files of documents",
-        description="Mark the documents that nearly repeat an earlier one.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = add_command(
+        commands, "dedup", run, "mark the documents in files that nearly repeat an earlier one", _EPILOG
     )
-    parser.add_argument("files", nargs="+", metavar="FILE", help="JSON lines, or - for standard input")
-    parser.add_argument("-o", "--output", type=Path, metavar="OUT", help="file to write (default: standard output)")
-    parser.add_argument("--drop", action="store_true", help="leave out what has nearly all its text in common")
-    parser.add_argument("--url-field", default="url", metavar="NAME", help="(default: %(default)s)")
-    parser.add_argument("--text-field", default="text", metavar="NAME", help="(default: %(default)s)")
-    parser.add_argument(
+    add = parser.add_argument
+    add("files", nargs="+", metavar="FILE", help="JSON lines, or - for standard input")
+    add("-o", "--output", type=Path, metavar="OUT", help="file to write (default: standard output)")
+    add("--drop", action="store_true", help="leave out what has nearly all its text in common")
+    add("--url-field", default="url", metavar="NAME", help="(default: %(default)s)")
+    add("--text-field", default="text", metavar="NAME", help="(default: %(default)s)")
+    add(
         "--sketch",
         type=int,
         default=8,
         metavar="N",
         help="hashes kept of a text, from 8 on, as WINNOW_DUPLICATES_SKETCH",
     )
-    parser.add_argument(
-        "--resemblance", type=float, metavar="X", help="least resemblance, as WINNOW_DUPLICATES_RESEMBLANCE"
-    )
-    parser.add_argument("--redis-url", metavar="URL", help="keep the index in this Redis, as WINNOW_REDIS_URL")
-    parser.add_argument("--prefix", default="winnow", help="first part of every key there (default: %(default)s)")
-    parser.add_argument(
+    add("--resemblance", type=float, metavar="X", help="least resemblance, as WINNOW_DUPLICATES_RESEMBLANCE")
+    add("--redis-url", metavar="URL", help="keep the index in this Redis, as WINNOW_REDIS_URL")
+    add("--prefix", default="winnow", help="first part of every key there (default: %(default)s)")
+    add(
         "--ttl",
         type=int,
         default=2_592_000,
         metavar="S",
         help="seconds that Redis keeps a document, as WINNOW_DUPLICATES_TTL (default: %(default)s)",
     )
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from dataclasses import asdict
@@ -12,13 +11,17 @@ from typing import TYPE_CHECKING
 from scrapy_winnow.commands.common import (
     FAILED,
     CommandError,
+    Commands,
+    add_command,
     add_model_options,
     load_model_option,
-    reason,
+    report_errors,
     with_progress,
 )
 
 if TYPE_CHECKING:
+    import argparse
+
     from winnow.models.scores import Model
     from winnow.training.evaluation import GoldPage
 
@@ -37,24 +40,22 @@ examples:
 """
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
     """Add the command and its options."""
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "evaluate",
-        help="measure a model against gold pages",
-        description="Clean the pages of a gold file and compare the text with theirs, by type of page.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        run,
+        "clean the pages of a gold file and compare the text with theirs, by type of page",
+        _EPILOG,
     )
-    parser.add_argument("gold", type=Path, metavar="GOLD", help="gold pages: .jsonl or .jsonl.xz")
-    parser.add_argument("--pages", type=Path, required=True, metavar="DIR", help="folder with the HTML files")
+    add = parser.add_argument
+    add("gold", type=Path, metavar="GOLD", help="gold pages: .jsonl or .jsonl.xz")
+    add("--pages", type=Path, required=True, metavar="DIR", help="folder with the HTML files")
     add_model_options(parser)
-    parser.add_argument("--fold", type=int, metavar="K", help="use the pages of this fold only")
-    parser.add_argument(
-        "--unit", choices=("word", "char"), default="word", help="char for languages without spaces (default: word)"
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
-    parser.set_defaults(run=run)
+    add("--fold", type=int, metavar="K", help="use the pages of this fold only")
+    add("--unit", choices=("word", "char"), default="word", help="char for languages without spaces (default: word)")
+    add("--json", action="store_true", help="print one JSON object instead of a table")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -63,10 +64,8 @@ def run(options: argparse.Namespace) -> int:
 
     if not options.pages.is_dir():
         raise CommandError(f"--pages: no such folder: {options.pages}")
-    try:
+    with report_errors(f"{options.gold}: "):
         gold_pages = [page for page in read_gold(options.gold) if options.fold in {None, page.fold}]
-    except (OSError, ValueError) as error:
-        raise CommandError(f"{options.gold}: {reason(error)}") from error
     if not gold_pages:
         raise CommandError(f"{options.gold}: no page of fold {options.fold}")
     model = load_model_option(options)
@@ -93,12 +92,6 @@ def _text(gold: GoldPage, options: argparse.Namespace, model: Model) -> str | No
 
     for file in (options.pages / gold.page_id, options.pages / f"{gold.page_id}.html"):
         if file.is_file():
-            return clean(
-                file.read_bytes(),
-                gold.url,
-                model=model,
-                smooth=not options.no_smooth,
-                scope=options.scope,
-                favor=options.favor,
-            ).text
+            switches = {"smooth": not options.no_smooth, "scope": options.scope, "favor": options.favor}
+            return clean(file.read_bytes(), gold.url, model=model, **switches).text
     return None

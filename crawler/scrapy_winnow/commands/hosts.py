@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import time
@@ -10,10 +9,22 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from scrapy_winnow.commands.common import FAILED, CommandError, InputError, read_page, reason, warn, write_output
-from scrapy_winnow.commands.server import add_server_options, connect
+from scrapy_winnow.commands.common import (
+    FAILED,
+    CommandError,
+    Commands,
+    InputError,
+    add_command,
+    add_redis_options,
+    connect,
+    read_page,
+    reason,
+    warn,
+    write_output,
+)
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterable, Iterator, Sequence
 
     from redis import Redis
@@ -41,18 +52,15 @@ examples:
 """
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
     """Add the command and its options."""
-    parser = commands.add_parser(
-        "hosts",
-        help="show the hosts that were counted; forget, reopen, export or import some",
-        description="Show the hosts that were counted: state, pages, labels, bytes in Redis, time since the last page.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = add_command(
+        commands, "hosts", run, "show the hosts that were counted; forget, reopen, export or import some", _EPILOG
     )
-    parser.add_argument("hosts", nargs="*", metavar="HOST", help="host or address of a page (default: all hosts)")
-    add_server_options(parser)
-    parser.add_argument("--json", action="store_true", help="write one JSON object a host")
+    add = parser.add_argument
+    add("hosts", nargs="*", metavar="HOST", help="host or address of a page (default: all hosts)")
+    add_redis_options(parser)
+    add("--json", action="store_true", help="write one JSON object a host")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--forget", action="store_true", help="delete the counts and labels of each HOST")
     what.add_argument("--reopen", action="store_true", help="have each HOST that is settled count again")
@@ -61,7 +69,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     what.add_argument(
         "--import", dest="import_", action="store_true", help="each HOST is a file of --export: make its host settled"
     )
-    parser.add_argument(
+    add(
         "--sample",
         type=Path,
         action="append",
@@ -69,15 +77,14 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         metavar="FILE",
         help="for --export: pages of the host, or a folder of them, that CSS selectors are made from",
     )
-    parser.add_argument("-o", "--output", type=Path, metavar="OUT", help="for --export: file to write")
-    parser.add_argument(
+    add("-o", "--output", type=Path, metavar="OUT", help="for --export: file to write")
+    add(
         "--ttl",
         type=int,
         default=2_592_000,
         metavar="S",
         help="for --import: as WINNOW_HOST_TTL (default: %(default)s)",
     )
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-import argparse
 import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scrapy_winnow.commands.common import CommandError, InputError, read_page, reason, warn, write_output
-from scrapy_winnow.commands.server import connect_to
+from scrapy_winnow.commands.common import (
+    CommandError,
+    Commands,
+    InputError,
+    add_command,
+    connect_to,
+    read_page,
+    report_errors,
+    warn,
+    write_output,
+)
 
 if TYPE_CHECKING:
-    from scrapy_winnow.inspector.documents import Documents, GoldFile, RulesFile
+    import argparse
+
+    from scrapy_winnow.inspector.documents import Documents, GoldFile
     from scrapy_winnow.inspector.inspector import Inspector
     from scrapy_winnow.inspector.replay import Replay
     from scrapy_winnow.inspector.server import View
@@ -38,57 +48,49 @@ examples:
 """
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
     """Add the command and its options."""
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "inspect",
-        help="show a page and its content in the browser",
-        description="Show pages beside their clean content, with the reasons, and try other settings.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        run,
+        "show pages beside their clean content in the browser, with the reasons, and try other settings",
+        _EPILOG,
     )
-    parser.add_argument(
-        "source", metavar="PAGE", help="HTML file, folder of them, WARC file, address, or - for standard input"
-    )
-    parser.add_argument("--url", help="address of the page, or of the folder: tells in-site links from others")
-    parser.add_argument(
+    add = parser.add_argument
+    add("source", metavar="PAGE", help="HTML file, folder of them, WARC file, address, or - for standard input")
+    add("--url", help="address of the page, or of the folder: tells in-site links from others")
+    add(
         "--model",
         metavar="MODEL",
         action="append",
         default=[],
         help="model file, or name of a model of the package; more than once to choose between them",
     )
-    parser.add_argument(
-        "--site", type=Path, metavar="DIR", help="pages of the same site (default: PAGE, if it holds several)"
-    )
-    parser.add_argument(
+    add("--site", type=Path, metavar="DIR", help="pages of the same site (default: PAGE, if it holds several)")
+    add(
         "--pages",
         type=int,
         metavar="N",
         help="pages of the site that are counted at first (default: all that a crawl has counted, else 0)",
     )
-    parser.add_argument("--page", default="1", metavar="N", help="number or name of the first page of a folder to show")
+    add("--page", default="1", metavar="N", help="number or name of the first page of a folder to show")
     counted = parser.add_mutually_exclusive_group()
     counted.add_argument("--redis-url", metavar="URL", help="use what crawls have counted in this Redis")
     counted.add_argument(
         "--state-dir", type=Path, metavar="DIR", help="use what the private server of a project has counted"
     )
-    parser.add_argument("--prefix", default="winnow", help="first part of every key there (default: %(default)s)")
-    parser.add_argument(
+    add("--prefix", default="winnow", help="first part of every key there (default: %(default)s)")
+    add(
         "--rules",
         type=Path,
         metavar="FILE",
         help="apply the rules of this file, and write those that are clicked into it",
     )
-    parser.add_argument(
-        "--collect", type=Path, metavar="FILE", help="save corrections as gold pages in this .jsonl file"
-    )
-    parser.add_argument(
-        "--load-assets", action="store_true", help="let the page load its images, fonts and style sheets"
-    )
-    parser.add_argument("-o", "--output", type=Path, metavar="OUT", help="write one self-contained HTML file and exit")
-    add_server_options(parser)
-    parser.set_defaults(run=run)
+    add("--collect", type=Path, metavar="FILE", help="save corrections as gold pages in this .jsonl file")
+    add("--load-assets", action="store_true", help="let the page load its images, fonts and style sheets")
+    add("-o", "--output", type=Path, metavar="OUT", help="write one self-contained HTML file and exit")
+    add_browser_options(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -96,22 +98,21 @@ def run(options: argparse.Namespace) -> int:
     from scrapy_winnow.inspector.documents import DocumentError  # noqa: PLC0415
 
     try:
-        inspector = _open_inspector(options)
-        number = _page_number(inspector, options.page)
-        page = inspector.page(number)
-        for model in options.model:
-            page.model(model)
+        with report_errors():
+            inspector = _open_inspector(options)
+            number = _page_number(inspector, options.page)
+            page = inspector.page(number)
+            for model in options.model:
+                page.model(model)
     except DocumentError as error:
         raise CommandError(f"{options.source}: {error}") from error
-    except (OSError, ValueError) as error:
-        raise CommandError(reason(error)) from error
     if options.output is not None:
         write_output(options.output, inspector.render(number, server=False))
         return 0
     return serve(inspector, options, f"?page={number}" if number else "")
 
 
-def add_server_options(parser: argparse.ArgumentParser) -> None:
+def add_browser_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of what is looked at in the browser."""
     parser.add_argument("--port", type=int, default=0, help="port to listen on (default: any free one)")
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
@@ -135,12 +136,14 @@ def serve(view: View, options: argparse.Namespace, query: str = "") -> int:
 
 
 def _open_inspector(options: argparse.Namespace) -> Inspector:
-    from scrapy_winnow.inspector.documents import Documents  # noqa: PLC0415
+    from scrapy_winnow.inspector.documents import Documents, RulesFile  # noqa: PLC0415
     from scrapy_winnow.inspector.inspector import Inspector  # noqa: PLC0415
     from scrapy_winnow.inspector.replay import CountedReplay  # noqa: PLC0415
 
     documents = Documents(options.source, options.url, read_document)
     replay = _open_replay(options, documents)
+    with report_errors(f"--rules {options.rules}: "):
+        rules = None if options.rules is None else RulesFile(options.rules)
     pages = replay.seen if options.pages is None and isinstance(replay, CountedReplay) else options.pages or 0
     return Inspector(
         documents,
@@ -149,17 +152,8 @@ def _open_inspector(options: argparse.Namespace) -> Inspector:
         gold=_open_gold(options),
         load_assets=options.load_assets,
         pages=max(pages, 0),
-        rules=_open_rules(options.rules),
+        rules=rules,
     )
-
-
-def _open_rules(path: Path | None) -> RulesFile | None:
-    from scrapy_winnow.inspector.documents import RulesFile  # noqa: PLC0415
-
-    try:
-        return None if path is None else RulesFile(path)
-    except (OSError, ValueError) as error:
-        raise CommandError(f"--rules {path}: {reason(error)}") from error
 
 
 def _open_replay(options: argparse.Namespace, documents: Documents) -> Replay | None:
@@ -221,10 +215,8 @@ def _open_gold(options: argparse.Namespace) -> GoldFile | None:
         raise CommandError(f"--collect: the name must end in .jsonl: {options.collect}")
     if not options.collect.parent.is_dir():
         raise CommandError(f"--collect: no such folder: {options.collect.parent}")
-    try:
+    with report_errors(f"--collect {options.collect}: "):
         return GoldFile(options.collect)
-    except (OSError, ValueError) as error:
-        raise CommandError(f"--collect {options.collect}: {reason(error)}") from error
 
 
 def _page_number(inspector: Inspector, page: str) -> int:

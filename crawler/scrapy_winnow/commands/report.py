@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scrapy_winnow.commands.common import CommandError, add_model_options, load_model_option, reason, warn, write_output
-from scrapy_winnow.commands.server import connect_to
+from scrapy_winnow.commands.common import (
+    CommandError,
+    Commands,
+    add_command,
+    add_model_options,
+    connect_to,
+    load_model_option,
+    report_errors,
+    warn,
+    write_output,
+)
 
 if TYPE_CHECKING:
+    import argparse
+
     from scrapy_winnow.report.records import CrawlRecord
 
 _EPILOG = """\
@@ -25,23 +35,17 @@ examples:
 """
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
     """Add the command and its options."""
-    parser = commands.add_parser(
-        "report",
-        help="write a report of a crawl",
-        description="Write the results of a crawl as one self-contained HTML file.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = add_command(
+        commands, "report", run, "write the results of a crawl as one self-contained HTML file", _EPILOG
     )
-    parser.add_argument(
-        "sources", nargs="*", type=Path, metavar="FILE", help="items, log, or folder of the private server"
-    )
-    parser.add_argument("-o", "--output", type=Path, default=Path("report.html"), metavar="OUT", help="file to write")
-    parser.add_argument("--redis-url", metavar="URL", help="read the hosts from this Redis, as WINNOW_REDIS_URL")
-    parser.add_argument("--prefix", default="winnow", help="first part of every key (default: %(default)s)")
+    add = parser.add_argument
+    add("sources", nargs="*", type=Path, metavar="FILE", help="items, log, or folder of the private server")
+    add("-o", "--output", type=Path, default=Path("report.html"), metavar="OUT", help="file to write")
+    add("--redis-url", metavar="URL", help="read the hosts from this Redis, as WINNOW_REDIS_URL")
+    add("--prefix", default="winnow", help="first part of every key (default: %(default)s)")
     add_model_options(parser)
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -69,15 +73,13 @@ def run(options: argparse.Namespace) -> int:
 def _read_source(record: CrawlRecord, source: Path) -> None:
     from scrapy_winnow.report.records import read_items, read_log  # noqa: PLC0415
 
-    try:
+    with report_errors(f"{source}: "):
         with source.open("rb") as file:
             start = file.read(64).lstrip()[:1]
         if start not in {b"{", b"["} or source.suffix == ".log":
             read_log(record, source)
         elif unused := read_items(record, source):
             warn(f"{source}: {unused:,} items without an address or the fields of Winnow")
-    except (OSError, ValueError) as error:
-        raise CommandError(f"{source}: {reason(error)}") from error
 
 
 def _read_hosts(record: CrawlRecord, options: argparse.Namespace, state: Path | None) -> None:

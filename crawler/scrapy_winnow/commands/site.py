@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from scrapy_winnow.commands.common import FAILED, CommandError, Progress, reason
+from scrapy_winnow.commands.common import FAILED, CommandError, Commands, Progress, add_command, reason
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,16 +80,16 @@ class _List(argparse.Action):
         raise SystemExit(0)
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
     """Add the command, with a parser for each method."""
     from winnow.papers.methods import METHODS  # noqa: PLC0415
 
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "site",
-        help="clean the pages of one site by what they repeat",
-        description="Separate the pages of one site from its template by a site-level method, without a model.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        run,
+        "clean the pages of one site by what they repeat, by a site-level method without a model",
+        _EPILOG,
     )
     parser.add_argument("--list", nargs=0, action=_List, help="list the methods and exit")
     methods = parser.add_subparsers(
@@ -97,7 +97,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     for name, (_, summary) in METHODS.items():
         methods.add_parser(name, help=summary, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from scrapy_winnow.commands.common import FAILED, CommandError, Progress, reason
+from scrapy_winnow.commands.common import FAILED, CommandError, Commands, Progress, add_command, reason
 
 if TYPE_CHECKING:
+    import argparse
+
     from winnow.training.report import Trained
 
 _FEW_SITES: Final = 20
@@ -35,19 +36,14 @@ examples:
 """
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
     """Add the command and its options."""
-    parser = commands.add_parser(
-        "train",
-        help="train a model from sites",
-        description="Train a page-level model from the pages of many sites.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("sites", type=Path, metavar="SITES_DIR", help="folder with one folder a site")
-    parser.add_argument("-o", "--output", type=Path, required=True, metavar="MODEL", help="file to write, .npz")
-    parser.add_argument("--model", metavar="KIND", help="blocks or logistic (default: the kind of the package's own)")
-    parser.add_argument(
+    parser = add_command(commands, "train", run, "train a page-level model from the pages of many sites", _EPILOG)
+    add = parser.add_argument
+    add("sites", type=Path, metavar="SITES_DIR", help="folder with one folder a site")
+    add("-o", "--output", type=Path, required=True, metavar="MODEL", help="file to write, .npz")
+    add("--model", metavar="KIND", help="blocks or logistic (default: the kind of the package's own)")
+    add(
         "--gold",
         type=Path,
         action="append",
@@ -55,18 +51,18 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         metavar="FILE",
         help="gold pages, .jsonl or .jsonl.xz, for --model blocks; may be given more than once",
     )
-    parser.add_argument(
+    add(
         "--marks",
         action="store_true",
         help="learn from pages of the sites, too, whose authors mark the article for machines, for --model blocks",
     )
-    parser.add_argument(
+    add(
         "--whole-sites",
         type=Path,
         metavar="FILE",
         help="pages of sites whose blocks were marked by hand, as gold pages, for --model blocks",
     )
-    parser.add_argument(
+    add(
         "--folder",
         type=Path,
         action="append",
@@ -74,26 +70,26 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         metavar="DIR",
         help="with --whole-sites: another folder of their sites than SITES_DIR; may be given more than once",
     )
-    parser.add_argument(
+    add(
         "--leave-out",
         action="append",
         default=[],
         metavar="SOURCE",
         help="with --gold: pages whose source this is are not learned from; may be given more than once",
     )
-    parser.add_argument(
+    add(
         "--folds",
         type=Path,
         metavar="DIR",
         help="with --gold: write the models without a fifth of the sources each there, too, to measure with",
     )
-    parser.add_argument(
+    add(
         "--labels",
         metavar="METHOD",
         default="site-level",
         help="site-level method that labels the sites, see winnow site --list (default: %(default)s)",
     )
-    parser.add_argument(
+    add(
         "--sources",
         type=Path,
         action="append",
@@ -101,15 +97,14 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         metavar="FILE",
         help="Markdown that says whom the pages are from, for the model card; may be given more than once",
     )
-    parser.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
-    parser.add_argument(
+    add("--seed", type=int, default=0, help="random seed (default: 0)")
+    add(
         "--processes",
         type=int,
         default=os.cpu_count() or 1,
         metavar="N",
         help="processes that read pages (default: as many as there are processors)",
     )
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import glob
 import importlib.util
 import os
@@ -10,9 +9,20 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from scrapy_winnow.commands.common import FAILED, STANDARD_INPUT, CommandError, Progress, reason, warn
+from scrapy_winnow.commands.common import (
+    FAILED,
+    STANDARD_INPUT,
+    CommandError,
+    Commands,
+    Progress,
+    add_command,
+    reason,
+    warn,
+)
 
 if TYPE_CHECKING:
+    import argparse
+
     from scrapy_winnow.archives.runs import Summary
 
 _FORMATS: Final = ("jsonl", "parquet", "warc")
@@ -40,36 +50,31 @@ examples:
 """
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
     """Add the command and its options."""
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "warc",
-        help="clean whole archives (WARC), with the evidence of each host",
-        description="Clean the pages of archives, each with the evidence of all pages of its host.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        run,
+        "clean the pages of archives (WARC), each with the evidence of all pages of its host",
+        _EPILOG,
     )
-    parser.add_argument("sources", nargs="+", metavar="IN", help="archive, pattern, or address; - with --one-pass")
-    parser.add_argument("-o", "--output", required=True, metavar="OUT", help="folder, made if need be, or address")
-    parser.add_argument(
+    add = parser.add_argument
+    add("sources", nargs="+", metavar="IN", help="archive, pattern, or address; - with --one-pass")
+    add("-o", "--output", required=True, metavar="OUT", help="folder, made if need be, or address")
+    add(
         "--work",
         type=Path,
         metavar="FOLDER",
         help="for unfinished work (default: .winnow in OUT, or here where OUT is an address)",
     )
-    parser.add_argument("--format", choices=_FORMATS, default=_FORMATS[0], help="what to write (default: %(default)s)")
-    parser.add_argument(
-        "--with", dest="columns", choices=_COLUMNS, action="append", default=[], help="a further column; repeatable"
-    )
-    parser.add_argument("--model", metavar="MODEL", help="model, by name or file (default: the package's own)")
-    parser.add_argument("--no-duplicates", action="store_true", help="do not look for near-duplicates")
-    parser.add_argument(
-        "--one-pass", action="store_true", help="read each archive once, and clean with what was counted by then"
-    )
-    parser.add_argument(
-        "-j", "--processes", type=int, default=os.cpu_count() or 1, metavar="N", help="(default: one a core)"
-    )
-    parser.add_argument(
+    add("--format", choices=_FORMATS, default=_FORMATS[0], help="what to write (default: %(default)s)")
+    add("--with", dest="columns", choices=_COLUMNS, action="append", default=[], help="a further column; repeatable")
+    add("--model", metavar="MODEL", help="model, by name or file (default: the package's own)")
+    add("--no-duplicates", action="store_true", help="do not look for near-duplicates")
+    add("--one-pass", action="store_true", help="read each archive once, and clean with what was counted by then")
+    add("-j", "--processes", type=int, default=os.cpu_count() or 1, metavar="N", help="(default: one a core)")
+    add(
         "--ray",
         nargs="?",
         const="",
@@ -77,7 +82,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="work on the nodes of a Ray cluster, which open the archives themselves (default: RAY_ADDRESS, or else "
         "one that is started here)",
     )
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

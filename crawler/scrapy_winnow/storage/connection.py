@@ -162,11 +162,7 @@ class Connection:
         # The library's own ten retries would stall a page for seconds, and its timeouts ignore a busy event loop. One
         # retry, at once, is for connections that were cut while they were idle; all that is sent may be sent twice.
         client = asynchronous_client(
-            url,
-            socket_timeout=None,
-            socket_connect_timeout=None,
-            retry=Retry(NoBackoff(), 1),
-            decode_responses=False,
+            url, socket_timeout=None, socket_connect_timeout=None, retry=Retry(NoBackoff(), 1), decode_responses=False
         )
         self._server = _Server(client, timeout, retry_interval, on_failure, revive)
         self._purpose = _PURPOSE

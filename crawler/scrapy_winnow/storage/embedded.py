@@ -218,11 +218,7 @@ class EmbeddedServer:
             sys.executable,
             [sys.executable, "-I", "-S", "-c", _GUARD, str(self._users_file), *self._command()],
             {"PATH": os.defpath},
-            file_actions=[
-                (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-                write_log,
-                (os.POSIX_SPAWN_DUP2, 1, 2),
-            ],
+            file_actions=[(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0), write_log, (os.POSIX_SPAWN_DUP2, 1, 2)],
             # Ctrl-C must reach the crawl alone, which still has pages to count.
             setsid=True,
         )

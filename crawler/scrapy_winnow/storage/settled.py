@@ -89,9 +89,7 @@ class SettledHost:
             raise ValueError(f"the text expected of a page cannot be {expected}")
         packed = np.sort(np.frombuffer(labels, LABEL), order="fingerprint")
         return cls(
-            *(stamp, version, pages, expected),
-            packed["fingerprint"].astype(np.uint64),
-            packed["fraction"].copy(),
+            *(stamp, version, pages, expected), packed["fingerprint"].astype(np.uint64), packed["fraction"].copy()
         )
 
     @property

@@ -42,9 +42,7 @@ local NONE = string.char(0, 0, 0, 0, 0)
 
 -- Take an entry apart; one of another length is not ours, and says nothing.
 local function decode(entry)
-  if #entry ~= 5 then
-    return 0, 0, 0, false
-  end
+  if #entry ~= 5 then return 0, 0, 0, false end
   local a, b, c, d, mass = string.byte(entry, 1, 5)
   local was_template = d >= 128
   return a + 256 * b, c + 256 * (was_template and d - 128 or d), mass, was_template
@@ -78,9 +76,7 @@ local function with_singles(command, fields)
   end
   for part = 5, 12 do
     local found = numbers[part] and redis.call(command, KEYS[part], unpack(numbers[part]))
-    for k, i in ipairs(type(found) == 'table' and places[part] or {}) do
-      replies[i] = found[k] == 1
-    end
+    for k, i in ipairs(type(found) == 'table' and places[part] or {}) do replies[i] = found[k] == 1 end
   end
   return replies
 end
@@ -90,19 +86,13 @@ local function look_up(fields, missed)
   local found, others, places, is_single = {}, {}, {}, {}
   if redis.call('HLEN', KEYS[2]) <= PACKED then
     local all, entries = redis.call('HGETALL', KEYS[2]), {}
-    for i = 1, #all, 2 do
-      entries[all[i]] = all[i + 1]
-    end
-    for i, field in ipairs(fields) do
-      found[i] = entries[field]
-    end
+    for i = 1, #all, 2 do entries[all[i]] = all[i + 1] end
+    for i, field in ipairs(fields) do found[i] = entries[field] end
   else
     for from = 1, #fields, BATCH do
       local to = math.min(from + BATCH - 1, #fields)
       local values = redis.call('HMGET', KEYS[2], unpack(fields, from, to))
-      for i = from, to do
-        found[i] = values[i - from + 1] or nil
-      end
+      for i = from, to do found[i] = values[i - from + 1] or nil end
     end
   end
   for i, field in ipairs(fields) do
@@ -112,9 +102,7 @@ local function look_up(fields, missed)
     end
   end
   for k, is_there in pairs(with_singles('SMISMEMBER', others)) do
-    if is_there then
-      found[places[k]], is_single[places[k]] = encode(1, missed, 0, false), true
-    end
+    if is_there then found[places[k]], is_single[places[k]] = encode(1, missed, 0, false), true end
   end
   return found, is_single
 end
@@ -122,9 +110,7 @@ end
 -- How many nodes are on one page.
 local function count_singles()
   local count = 0
-  for part = 5, 12 do
-    count = count + redis.call('SCARD', KEYS[part])
-  end
+  for part = 5, 12 do count = count + redis.call('SCARD', KEYS[part]) end
   return count
 end
 
@@ -147,14 +133,10 @@ local function drop_rare(undercount, missed, budget)
   end
   local rare = {}
   for i = 1, #all, 2 do
-    if sure[i] <= dropped then
-      rare[#rare + 1] = all[i]
-    end
+    if sure[i] <= dropped then rare[#rare + 1] = all[i] end
   end
   in_batches('HDEL', KEYS[2], rare)
-  if of_single <= dropped then
-    redis.call('DEL', unpack(KEYS, 5))
-  end
+  if of_single <= dropped then redis.call('DEL', unpack(KEYS, 5)) end
   return undercount + dropped
 end
 
@@ -183,9 +165,7 @@ local function checked_state(host, nodes, guard, contents, budget)
     singles = singles + (tonumber(count) or 0)
   end
   for _, reply in ipairs(replies) do
-    if is_of_another_type(reply) then
-      return nil
-    end
+    if is_of_another_type(reply) then return nil end
   end
   local state = {
     stamp = values[1], pages = count_in(values[2]), undercount = count_in(values[3]), entries = count_in(values[4]),
@@ -195,18 +175,12 @@ local function checked_state(host, nodes, guard, contents, budget)
   }
   local most = math.max(budget, MAX_NODES)
   local are_numbers = state.pages and state.undercount and state.entries and state.checked and state.version
-  if not (are_numbers and state.remembered and state.missed) or state.held > most or known > most then
-    return nil
-  end
+  if not (are_numbers and state.remembered and state.missed) or state.held > most or known > most then return nil end
   if state.stamp then
     local size = redis.call('HSTRLEN', host, 'labels')
     local expected = state.expected
-    if size % LABEL_BYTES ~= 0 or size > LABEL_BYTES * most then
-      return nil
-    end
-    if not (expected and expected >= 0 and expected < math.huge) then
-      return nil
-    end
+    if size % LABEL_BYTES ~= 0 or size > LABEL_BYTES * most then return nil end
+    if not (expected and expected >= 0 and expected < math.huge) then return nil end
     state.labels = redis.call('HGET', host, 'labels') or ''
   end
   return state
@@ -239,9 +213,7 @@ local function checkpoint(host, nodes, guard, contents, pages, version, theta, m
       labels[#labels + 1] = all[i] .. string.char(share)
       expected = expected + mass * (share / 255) ^ 2
     end
-    if is_template or was_template then
-      either = either + seen * mass
-    end
+    if is_template or was_template then either = either + seen * mass end
     if is_template ~= was_template then
       changed = changed + seen * mass
       relabelled[#relabelled + 1] = all[i]
@@ -275,9 +247,7 @@ end
 
 local function split(joined)
   local fields = {}
-  for at = 1, #joined, 8 do
-    fields[#fields + 1] = string.sub(joined, at, at + 7)
-  end
+  for at = 1, #joined, 8 do fields[#fields + 1] = string.sub(joined, at, at + 7) end
   return fields
 end
 
@@ -332,9 +302,7 @@ local function is_of_another_design(entries_of_page, masses_of_page)
   for i = 1, #masses_of_page do
     local mass = string.byte(masses_of_page, i)
     all = all + mass
-    if entries_of_page[i] then
-      known = known + mass
-    end
+    if entries_of_page[i] then known = known + mass end
   end
   return all > 0 and known < MAX_KNOWN * all
 end
@@ -382,9 +350,7 @@ local function add_page(id, fields, joined, masses, found, is_single)
   for i, field in ipairs(fields) do
     if found[i] then
       local seen, not_seen, mass, was_template = decode(found[i])
-      if is_single[i] then
-        mass, no_singles[#no_singles + 1] = string.byte(masses, i), field
-      end
+      if is_single[i] then mass, no_singles[#no_singles + 1] = string.byte(masses, i), field end
       found[i] = encode(seen + 1, not_seen, mass, was_template)
       written[#written + 1] = field
       written[#written + 1] = found[i]
@@ -401,14 +367,10 @@ local function add_page(id, fields, joined, masses, found, is_single)
   local taken = {}
   for k, i in ipairs(fresh) do
     found[i], missed = encode(1, undercount, 0, false), undercount
-    if k <= budget - entries then
-      taken[k] = fields[i]
-    end
+    if k <= budget - entries then taken[k] = fields[i] end
   end
   with_singles('SADD', taken)
-  if #fresh > budget - entries then
-    undercount = math.min(undercount + 1, pages)
-  end
+  if #fresh > budget - entries then undercount = math.min(undercount + 1, pages) end
   entries = entries + #taken
   held = remember(contents, id, joined, held, budget - entries, undercount == 0)
 end
@@ -433,9 +395,7 @@ if first_id then
   ids = first_id .. string.sub(first, 1, 8)
   redis.call('SET', guard, ids)
 elseif pages == 0 or state.held ~= entries or #ids ~= 16 * pages then
-  if pages == 0 and ARGV[11] == '0' then
-    return { 4 }
-  end
+  if pages == 0 and ARGV[11] == '0' then return { 4 } end
   start_anew()
   redis.call('HSET', contents, page_id, contents_id .. joined .. masses)
   redis.call('EXPIRE', contents, first_life)
@@ -485,12 +445,8 @@ end
 local is_changed = is_new or is_replaced or first_id
 if is_changed then
   redis.call('HSET', host, 'pages', pages, 'entries', entries, 'remembered', held, 'used', now)
-  if undercount ~= state.undercount then
-    redis.call('HSET', host, 'undercount', undercount)
-  end
-  if missed ~= state.missed then
-    redis.call('HSET', host, 'missed', missed)
-  end
+  if undercount ~= state.undercount then redis.call('HSET', host, 'undercount', undercount) end
+  if missed ~= state.missed then redis.call('HSET', host, 'missed', missed) end
 
   -- Checkpoints are at half of the least pages to settle after, then whenever the pages have doubled.
   local due = checked and 2 * checked or settle_after * 2 ^ (math.min(version, 4) - 1)
@@ -501,12 +457,8 @@ if is_changed then
   version = has_settled and version + 1 or version
 end
 -- A host lives as long as its pages come, new ones or not.
-if keep_alive(pages > 1 and ttl or first_life) and not is_changed then
-  redis.call('HSET', host, 'used', now)
-end
+if keep_alive(pages > 1 and ttl or first_life) and not is_changed then redis.call('HSET', host, 'used', now) end
 
-for i = 1, own do
-  found[i] = found[i] or NONE
-end
+for i = 1, own do found[i] = found[i] or NONE end
 local counted = is_replaced and 3 or is_new and 1 or 0
 return { counted, pages, undercount, version, table.concat(found, '', 1, own), has_settled and 1 or 0 }
