@@ -107,9 +107,8 @@ benchmarks: $(VENV)/.installed ## published figures; PAGES=folder of HTML, GOLD=
 	$(PIP) --no-build-isolation --editable '.[dev,peers]'
 	$(BIN)/python -m benchmarks.applications.near_duplicates
 	$(BIN)/python -m benchmarks.speed.crawl_speed
-	$(BIN)/python -m benchmarks.speed.event_loop
 	$(BIN)/python -m benchmarks.sites.site_counts $(SITES)
-	$(BIN)/python -m benchmarks.scale.many_hosts --hosts 66
+	$(BIN)/python -m benchmarks.scale.fleet million
 	$(BIN)/python -m benchmarks.speed.page_stages $(PAGES)
 	$(BIN)/python -m benchmarks.faults.core_fuzzing $(PAGES)
 	$(if $(GOLD),$(BIN)/python -m benchmarks.accuracy.extraction $(GOLD) $(PAGES))

@@ -34,6 +34,16 @@ class Resource:
     headers: tuple[tuple[str, str], ...]
     body: bytes
 
+    @property
+    def content_type(self) -> str:
+        """Value of its header."""
+        return dict(self.headers)["Content-Type"]
+
+    @property
+    def is_page(self) -> bool:
+        """Whether it is HTML, and neither a redirect nor an error."""
+        return self.status == 200 and self.content_type.startswith("text/html")
+
 
 @dataclass(slots=True)
 class Site:

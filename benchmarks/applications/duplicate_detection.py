@@ -35,8 +35,7 @@ from benchmarks.applications.content_exchange import (
     shortened,
     style_of,
 )
-from benchmarks.shared.common import parser_of, say, table, write_json
-from benchmarks.shared.intervals import percent, share_interval
+from benchmarks.shared.common import parser_of, percent, say, share_interval, table, write_json
 from winnow import load_model
 from winnow.duplicates import near_duplicates, shingles
 from winnow.training.evaluation import read_gold

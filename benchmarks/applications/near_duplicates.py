@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 from benchmarks.applications.near_duplicate_peers import finders
 from benchmarks.applications.near_duplicate_texts import Document, given_documents, made_documents
 from benchmarks.shared.common import parser_of, say, table, write_json
-from benchmarks.shared.local_server import LocalServer
+from benchmarks.shared.servers import Server
 
 if TYPE_CHECKING:
     import argparse
@@ -48,11 +48,11 @@ def main() -> int:
     parser.add_argument("--distances", type=int, nargs="+", default=[3, 6, 9], metavar="K", help="of simhash")
     parser.add_argument("--seed", type=int, default=1, help="another seed, other documents (%(default)s)")
     options = parser.parse_args()
-    with LocalServer() as server:
+    with Server() as server:
         return _compare(options, server)
 
 
-def _compare(options: argparse.Namespace, server: LocalServer) -> int:
+def _compare(options: argparse.Namespace, server: Server) -> int:
     documents = given_documents(options.given) if options.given else made_documents(options.number, options.seed)
     say(f"{len(documents):,} documents of {len({document.story for document in documents}):,} stories")
     figures: dict[str, dict[str, Any]] = {}
@@ -72,16 +72,16 @@ def _compare(options: argparse.Namespace, server: LocalServer) -> int:
     return 0
 
 
-def _measured(make: Maker, documents: list[Document], server: LocalServer) -> tuple[str, dict[str, Any]]:
+def _measured(make: Maker, documents: list[Document], server: Server) -> tuple[str, dict[str, Any]]:
     server.empty()
-    empty = server.memory()
+    empty = server.used_bytes()
     finder = make()
     began = time.perf_counter()
     hashed = [(document, finder.hashed(document.text)) for document in documents]
     between = time.perf_counter()
     found = finder.decide(hashed)
     ended = time.perf_counter()
-    size = (server.memory() - empty) / len(documents) if server.client.dbsize() else _traced(make, hashed)
+    size = (server.used_bytes() - empty) / len(documents) if server.client.dbsize() else _traced(make, hashed)
     seen: set[int] = set()
     right = said = repeats = 0
     story_of = {document.url: document.story for document in documents}

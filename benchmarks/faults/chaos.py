@@ -17,6 +17,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -30,11 +31,9 @@ from scrapy import Request
 from scrapy.http import HtmlResponse
 from scrapy.utils.request import RequestFingerprinter
 
-from benchmarks.faults.chaos_faults import FAULTS, Clock, Fault, Setting, fail_over
-from benchmarks.faults.redis_faults import Proxy, Server, start_cluster
 from benchmarks.shared.common import parser_of, say, table, write_json
-from benchmarks.shared.demo_pages import demo_pages
-from benchmarks.shared.sentinels import MASTER, running_sentinels
+from benchmarks.shared.crawls import QUICK, ROOT, crawl_command, demo_pages
+from benchmarks.shared.servers import MASTER, Proxy, Server, running_sentinels, start_cluster
 from demo.server import DemoWeb
 from scrapy_winnow.storage.clients import blocking_client
 from scrapy_winnow.storage.connection import Connection
@@ -46,14 +45,142 @@ from winnow.models import load_model
 from winnow.page.page import Page
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
     from demo.site import Resource
 
-ROOT: Final = Path(__file__).resolve().parents[2]
+    Strike = Callable[["Setting"], object]
+
 TIMEOUT: Final = 0.5
 """Seconds that a call to Redis may take, WINNOW_REDIS_TIMEOUT's default."""
 
 _SLACK: Final = 0.5  # seconds that a busy machine may add to a pause
 _EVERY: Final = 0.01  # seconds between looks at the crawl
+
+
+DAYS: Final = 40
+"""Days that the clocks jump: further than the time to live of anything in Redis."""
+
+_LOGGED: Final = ("--appendonly", "yes", "--appendfsync", "always")
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a crawl runs with.
+
+    Attributes:
+        server: the Redis that it talks to.
+        replica: that of the server.
+        url: address that the crawl is given.
+        proxy: what is between crawl and server.
+        clock: that of all processes.
+        processes: cleaning processes.
+    """
+
+    server: Server
+    replica: Server
+    url: str
+    proxy: Proxy
+    clock: Clock
+    processes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One kind of trouble.
+
+    Attributes:
+        strike: what happens.
+        mend: what ends it.
+        server: options of the server.
+        workers: crawls of the same pages at the same time.
+        kills: whether it is the worker that is killed with 9, and started again.
+        keeps: whether all pages must be in the counts at the end; without, those counted must be right.
+        sentinels: whether three Sentinels name the server to the crawl, and make the replica the server.
+        in_cluster: whether the server is one of a cluster of three, and the replica another.
+    """
+
+    strike: Strike = lambda _: None
+    mend: Strike = lambda _: None
+    server: Sequence[str] = ()
+    workers: int = 1
+    kills: bool = False
+    keeps: bool = False
+    sentinels: bool = False
+    in_cluster: bool = False
+
+
+class Clock:
+    """The time of day of the processes that are started with its environment, which can be made to jump.
+
+    Args:
+        folder: where the library is compiled to; without a C compiler no clock jumps.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.environment: Mapping[str, str] = {}
+        self._jump = folder / "clock-jump"
+        compiler, library = shutil.which("cc"), folder / "clock.so"
+        if compiler is not None:
+            source = Path(__file__).with_name("clock.c")
+            subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True)
+            self.environment = {"LD_PRELOAD": str(library), "WINNOW_CLOCK_JUMP": str(self._jump)}
+
+    def jump(self, seconds: int) -> None:
+        """Set all clocks ahead of what they are, or back."""
+        self._jump.write_text(str(seconds), encoding="ascii")
+
+    def be_right(self) -> None:
+        """Set them right again."""
+        self._jump.unlink(missing_ok=True)
+
+
+def fail_over(setting: Setting) -> None:
+    """Make the replica the server."""
+    setting.replica.do("REPLICAOF", "NO", "ONE")
+    setting.proxy.to = setting.replica.port
+    setting.proxy.heal()
+
+
+def _limit_memory(setting: Setting, bytes_: int) -> None:
+    setting.server.do("CONFIG", "SET", "maxmemory", str(bytes_))
+
+
+_EVERY_SECOND: Final = ("--appendonly", "yes", "--appendfsync", "everysec")
+_KILL: Final[Strike] = lambda s: s.server.kill()  # noqa: E731
+_RESTART: Final[Strike] = lambda s: s.server.start()  # noqa: E731
+_FREEZE: Final[Strike] = lambda s: s.server.freeze()  # noqa: E731
+_THAW: Final[Strike] = lambda s: s.server.thaw()  # noqa: E731
+_FILL_DISK: Final[Strike] = lambda s: s.server.limit_files(0)  # noqa: E731
+_EMPTY_DISK: Final[Strike] = lambda s: s.server.limit_files()  # noqa: E731
+
+FAULTS: Final = {
+    "none": Fault(keeps=True),
+    "worker killed -9, started again": Fault(kills=True, keeps=True),
+    "two workers, the same pages": Fault(workers=2, keeps=True),
+    "Redis killed -9, back empty": Fault(_KILL, _RESTART),
+    "Redis killed -9, back with its log": Fault(_KILL, _RESTART, _LOGGED),
+    "Redis frozen": Fault(_FREEZE, _THAW),
+    "Redis out of memory": Fault(lambda s: _limit_memory(s, 1), lambda s: _limit_memory(s, 0)),
+    "Redis made a read-only replica": Fault(
+        lambda s: s.server.do("REPLICAOF", "127.0.0.1", "1"), lambda s: s.server.do("REPLICAOF", "NO", "ONE")
+    ),
+    "Redis failing over to its replica": Fault(_KILL, fail_over),
+    "Redis killed -9, Sentinels fail over": Fault(_KILL, sentinels=True),
+    "a server of three in a cluster killed -9, back with its log": Fault(_KILL, _RESTART, _LOGGED, in_cluster=True),
+    "a server of three in a cluster frozen": Fault(_FREEZE, _THAW, in_cluster=True),
+    "Redis's disk full": Fault(_FILL_DISK, _EMPTY_DISK, _EVERY_SECOND),
+    "network cut": Fault(lambda s: s.proxy.cut(), lambda s: s.proxy.heal()),
+    "clocks 40 days ahead, and back": Fault(lambda s: s.clock.jump(DAYS * 86_400), lambda s: s.clock.be_right()),
+    "clocks 40 days back, and ahead": Fault(lambda s: s.clock.jump(-DAYS * 86_400), lambda s: s.clock.be_right()),
+    "worker and Redis killed -9 at once": Fault(_KILL, _RESTART, _LOGGED, kills=True),
+    "network cut and Redis out of memory": Fault(
+        lambda s: (s.proxy.cut(), _limit_memory(s, 1)), lambda s: (s.proxy.heal(), _limit_memory(s, 0))
+    ),
+    "Redis frozen, and killed while it is": Fault(lambda s: (_FREEZE(s), _KILL(s)), _RESTART, _LOGGED),
+    "worker killed -9 and Redis's disk full": Fault(_FILL_DISK, _EMPTY_DISK, _EVERY_SECOND, kills=True),
+}
+"""By name; the last four are two at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,26 +328,20 @@ def _start(
 ) -> subprocess.Popen[bytes]:
     urls = folder / "urls.txt"
     urls.write_text("\n".join(pages), encoding="utf-8")
-    command = [sys.executable, "-m", "scrapy", "runspider", str(ROOT / "benchmarks" / "shared" / "listed.py")]
-    command += ["-a", f"urls_file={urls}", "-o", str(folder / f"{number}.jsonl")]
-    for name, value in {
+    settings = QUICK | {
         "LOG_FILE": folder / f"{number}.log",
-        "LOG_LEVEL": "INFO",
         "WINNOW_REDIS_URL": setting.url,
         "WINNOW_REDIS_TIMEOUT": TIMEOUT,
         "WINNOW_REDIS_RETRY_INTERVAL": 1,
         "WINNOW_SETTLE_PAGES": 0,
         "WINNOW_DUPLICATES": 0,
-        "WINNOW_REPORT": "",
         "WINNOW_PROCESSES": setting.processes,
         "FEED_EXPORT_FIELDS": "url,text",
-        "AUTOTHROTTLE_ENABLED": 0,
-        "ROBOTSTXT_OBEY": 0,
         "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
         "DOWNLOAD_DELAY": delay,  # the hosts share an address, and so the delay
         "RANDOMIZE_DOWNLOAD_DELAY": 0,
-    }.items():
-        command += ["-s", f"{name}={value}"]
+    }
+    command = crawl_command(urls, folder / f"{number}.jsonl", settings)
     return subprocess.Popen(command, cwd=ROOT, env={**os.environ, **setting.clock.environment})
 
 
@@ -229,7 +350,8 @@ async def _compared(address: str, pages: dict[str, Resource], folder: Path) -> t
     fingerprint = RequestFingerprinter().fingerprint
     url_of = {page_id_of(fingerprint(Request(url))): url for url in pages}
     counted, wrong = 0, 0
-    with Server(folder / "again") as again, blocking_client(address) as here, again.client as there:
+    with Server(folder / "again") as again, blocking_client(address) as here:
+        there = again.client
         connection = Connection(again.url, timeout=10)
         counts = NodeCounts(
             connection,

@@ -19,39 +19,35 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
+from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import redis
+from scrapy import Request
+from scrapy.utils.request import RequestFingerprinter
 
-from benchmarks.faults.long_crawl.checks import (
-    Samples,
-    Stored,
-    counts_differing,
-    memory_growth,
-    samples_of,
-    text_f1,
-    uncounted,
-)
-from benchmarks.faults.long_crawl.crawl import Crawl, Trouble
-from benchmarks.faults.long_crawl.web import ServedWeb, make_web
+from benchmarks.faults.soak_crawl import Crawl, ServedWeb, Trouble, make_web, urls_of
 from benchmarks.shared.common import parser_of, say, table, write_json
-from benchmarks.shared.plots import Panel, add_plot_argument, draw
-from scrapy_winnow.storage.keys import site_of
+from benchmarks.shared.crawls import QUICK
+from demo.accuracy import words
+from scrapy_winnow.storage.evidence import page_id_of
+from scrapy_winnow.storage.keys import HostKeys, host_keys, site_of
+from winnow.fingerprints import FINGERPRINT_VERSION
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator, Sequence
+
+Samples = list[dict[str, Any]]
 
 F1_TOLERANCE: Final = 0.002
 MOST_GROWTH: Final = 1.1
-_SETTINGS: Final = {
-    "AUTOTHROTTLE_ENABLED": 0,
+_SETTINGS: Final = QUICK | {
     "CONCURRENT_REQUESTS": 16,
     "CONCURRENT_REQUESTS_PER_DOMAIN": 8,
     "FEED_EXPORT_FIELDS": "url,text",
-    "LOG_LEVEL": "INFO",
-    "ROBOTSTXT_OBEY": 0,
-    "WINNOW_REPORT": "",
 }
 _EXACT: Final = {"WINNOW_SETTLE_PAGES": 0, "WINNOW_HOST_PAGES": 32_767, "WINNOW_HOST_BUDGET": 1_000_000}
 
@@ -94,7 +90,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1, help="of the kills (%(default)s)")
     folder = Path(tempfile.gettempdir(), "winnow-soak")
     parser.add_argument("--folder", type=Path, default=folder, metavar="DIR", help="to go on in (%(default)s)")
-    add_plot_argument(parser)
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw memory and data there as SVG, too")
     return parser.parse_args()
 
 
@@ -145,7 +141,7 @@ def _report(options: argparse.Namespace, disturbed: Crawl, quiet: Crawl, urls: l
     print(table(["", *crawls], rows))
     print(f"\nmemory of a worker, last quarter to second quarter of the undisturbed crawl: {growth:.3f}")
     if options.plot:
-        draw(options.plot, _panels(samples))
+        _draw(options.plot, samples)
     fails = {
         "a page is missing": any(each.missing for each in stored.values()),
         "a page is there twice": any(each.too_many for each in stored.values()),
@@ -180,16 +176,110 @@ def _errors(log: Path) -> int:
         return sum("] ERROR: " in line or "] CRITICAL: " in line for line in lines)
 
 
-def _panels(samples: dict[str, Samples]) -> list[Panel]:
-    workers = {
-        name: [(sample["pages"], max(sample["workers"], default=0.0)) for sample in each]
-        for name, each in samples.items()
-    }
-    data = {name: [(sample["pages"], sample["redis"]) for sample in each] for name, each in samples.items()}
-    return [
-        Panel("pages stored", "largest worker, MB", workers, {}, marked=False),
-        Panel("pages stored", "data in Redis, MB", data, {}, marked=False),
-    ]
+def _draw(file: Path, samples: dict[str, Samples]) -> None:
+    """Draw the memory of the largest worker and the data in Redis, by pages stored."""
+    import matplotlib as mpl  # noqa: PLC0415  (for development only)
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    look: Any = {"svg.hashsalt": "winnow", "svg.fonttype": "none", "font.size": 9, "axes.grid": True}
+    with mpl.rc_context(look):
+        figure = Figure(figsize=(9.2, 3.4), layout="constrained")
+        for axes, label, key in zip(
+            figure.subplots(1, 2), ("largest worker, MB", "data in Redis, MB"), ("workers", "redis"), strict=True
+        ):
+            for name, each in samples.items():
+                values = [max(sample["workers"], default=0.0) if key == "workers" else sample[key] for sample in each]
+                axes.plot([sample["pages"] for sample in each], values, label=name, linewidth=1.4)
+            axes.set(xlabel="pages stored", ylabel=label)
+            axes.legend(frameon=False)
+        figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """Pages of the web that have no item, and items beyond the first of a page or of no page at all."""
+
+    missing: int
+    too_many: int
+
+    @classmethod
+    def of(cls, crawl: Crawl, urls: Sequence[str]) -> Stored:
+        """Look through the items of all workers."""
+        found = Counter(url for worker in crawl.workers for url in urls_of(worker.items))
+        return cls(len(set(urls) - found.keys()), found.total() - len(found.keys() & set(urls)))
+
+
+def text_f1(crawl: Crawl, truth: Path) -> float:
+    """F1 of the words of all texts against those that are content."""
+    with truth.open(encoding="utf-8") as lines:
+        content = {page["url"]: words(page["content"]) for page in map(json.loads, lines)}
+    common = kept = 0
+    for worker in crawl.workers:
+        with worker.items.open(encoding="utf-8") as lines:
+            for item in map(json.loads, lines):
+                found = words(item.get("text") or "")
+                common += (found & content[item["url"]]).total()
+                kept += found.total()
+    return 2 * common / (kept + sum(each.total() for each in content.values()))
+
+
+def uncounted(client: redis.Redis, urls: Sequence[str]) -> list[str]:
+    """The pages that are not among those counted: Redis was away when they came, or another had the same contents."""
+    fingerprint = RequestFingerprinter().fingerprint
+    counted: dict[str, set[bytes]] = {}
+    for host in {str(site_of(url)) for url in urls}:
+        ids: Any = client.get(_keys(host).guard) or b""
+        counted[host] = {ids[at : at + 8] for at in range(0, len(ids), 16)}
+    return [url for url in urls if page_id_of(fingerprint(Request(url))) not in counted[str(site_of(url))]]
+
+
+def counts_differing(here: redis.Redis, there: redis.Redis, hosts: Sequence[str]) -> tuple[int, int]:
+    """Nodes that are counted, and those whose counts differ between two servers; a host's pages count as a node."""
+    nodes = differing = 0
+    for host in hosts:
+        one, other = (dict(_counts(client, host)) for client in (here, there))
+        nodes += len(one.keys() | other.keys())
+        differing += sum(one.get(key) != other.get(key) for key in one.keys() | other.keys())
+    return nodes, differing
+
+
+def _counts(client: redis.Redis, host: str) -> Iterator[tuple[bytes, bytes]]:
+    _, nodes, _, _, *singles = _keys(host)
+    found: Any = client.hgetall(nodes)
+    yield from found.items()
+    for key in singles:
+        numbers: Any = client.smembers(key)
+        yield from ((number, b"1") for number in numbers)
+    pages: Any = client.hget(_keys(host).state, "pages")
+    yield b"pages", pages or b"0"
+
+
+def memory_growth(samples: Samples) -> float:
+    """By how much the largest memory of a worker has grown from the second quarter of the pages to the last."""
+    last = samples[-1]["pages"]
+
+    def largest(begin: float, end: float) -> float:
+        return max(
+            (
+                max(sample["workers"], default=0.0)
+                for sample in samples
+                if begin * last <= sample["pages"] <= end * last
+            ),
+            default=0.0,
+        )
+
+    before = largest(0.25, 0.5)
+    return largest(0.75, 1) / before if before else float("nan")
+
+
+def samples_of(crawl: Crawl) -> Samples:
+    """The samples of a crawl's memory, in the order of time."""
+    with (crawl.folder / "memory.jsonl").open(encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def _keys(host: str) -> HostKeys:
+    return host_keys("winnow", FINGERPRINT_VERSION, host)
 
 
 if __name__ == "__main__":

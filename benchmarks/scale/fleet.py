@@ -3,6 +3,7 @@
     python -m benchmarks.scale.fleet settled [--hosts 100 900 1100 5000 20000]
     python -m benchmarks.scale.fleet counting [--hosts 50] [--pages 128]
     python -m benchmarks.scale.fleet workers [--workers 1 10 50 100] [--pace 5] [--seconds 40]
+    python -m benchmarks.scale.fleet million [--hosts 66]
 
 Pages are made up: 60 leaves of their host's template and 80 of their own, which is what 500 elements have. All go
 through the plugin's own storage code to one Valkey on loopback. *settled*: one worker meets so many settled hosts by
@@ -10,7 +11,11 @@ turns; calls a page after the first round, and memory of the worker. *counting*:
 memory of a host, bytes written to the append-only file (replicas get the same) and processor time of the server for a
 page, by pages of a host; then the same of hosts whose only page has 4,096 leaves. *workers*: processes of their own
 meet hosts by turns, each at its pace; pages counted and not counted in time, share of pages that cost a call, waiting
-time, and load of the server.
+time, and load of the server. *million*: memory and calls of a crawl of a million hosts. The number of pages of a host
+follows a power law, density ~ pages^-1.8 (Huberman and Adamic, "Growth dynamics of the World-Wide Web", Nature 401,
+1999: exponents of 1.65 to 1.91 over two crawls), up to 100,000, of which 2,000 are crawled; a quarter of them never
+settle. As many hosts of each class of size are really counted, and the means of the classes, weighted by their
+probability, make the figures.
 """
 
 from __future__ import annotations
@@ -19,17 +24,16 @@ import asyncio
 import multiprocessing
 import resource
 import time
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from benchmarks.shared.common import parser_of, table, write_json
-from benchmarks.shared.local_server import LocalServer
-from benchmarks.sites.counted_pages import LEAVES, TEMPLATE
+from benchmarks.shared.common import parser_of, shown, table, write_json
+from benchmarks.shared.counting import LEAVES, MAX_PAGES, SETTLE_AFTER, TEMPLATE, bytes_of, counts_on
+from benchmarks.shared.servers import Server, script_calls
 from scrapy_winnow.config import SETTINGS
 from scrapy_winnow.storage.connection import Connection
-from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.hosts import HostLabels
 from winnow.fingerprints import FINGERPRINT_VERSION
 
@@ -42,6 +46,8 @@ _PREFIX: Final = "fleet"
 _MASSES: Final = np.full(LEAVES, 40, np.uint8)
 _HUGE: Final = 4_096
 _ROUNDS: Final = 2
+_EXPONENT, _LARGEST, _CRAWLED, _UNSETTLED = 1.8, 100_000, 2_000, 0.25
+_CLASSES: Final = tuple(2**power for power in range(11))  # least pages of each
 _SERVER: Final = ("--appendonly", "yes", "--appendfsync", "no", "--auto-aof-rewrite-percentage", "0")
 
 Row = dict[str, float]
@@ -50,7 +56,7 @@ Row = dict[str, float]
 def main() -> None:
     """Measure and print."""
     parser = parser_of(__doc__ or "")
-    parser.add_argument("what", choices=["settled", "counting", "workers"])
+    parser.add_argument("what", choices=["settled", "counting", "workers", "million"])
     parser.add_argument("--hosts", type=int, nargs="+", metavar="N", help="hosts that are met by turns")
     parser.add_argument("--pages", type=int, default=128, metavar="N", help="pages of each host (%(default)s)")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 10, 50, 100], metavar="N", help="processes")
@@ -64,31 +70,18 @@ def main() -> None:
         help="as WINNOW_REDIS_TIMEOUT (%(default)s)",
     )
     options = parser.parse_args()
-    with LocalServer(*_SERVER) as server:
+    with Server(None, *_SERVER) as server:
         if options.what == "settled":
             rows = [asyncio.run(meet_settled(server, n)) for n in options.hosts or [100, 900, 1_100, 5_000, 20_000]]
         elif options.what == "counting":
             rows = asyncio.run(count_by_turns(server, (options.hosts or [50])[0], options.pages))
+        elif options.what == "million":
+            rows = [asyncio.run(count_million(server, (options.hosts or [66])[0]))]
         else:
             rows = [run_workers(server, n, options) for n in options.workers]
     cells = [[f"{value:.3g}" if value < 10 else round(value) for value in row.values()] for row in rows]
     print(table(list(rows[0]), cells))
     write_json(options, {"rows": rows})
-
-
-def counts_on(connection: Connection, settle_after: int | None = None) -> NodeCounts:
-    """Counts with the limits that a crawl has by default."""
-    names = ("HOST_BUDGET", "HOST_PAGES", "HOST_TTL", "SETTLE_PAGES")
-    budget, max_pages, ttl, settle = (int(str(SETTINGS[f"WINNOW_{name}"].default)) for name in names)
-    return NodeCounts(
-        connection,
-        prefix=_PREFIX,
-        version=FINGERPRINT_VERSION,
-        budget=budget,
-        max_pages=max_pages,
-        ttl=ttl,
-        settle_after=settle if settle_after is None else settle_after,
-    )
 
 
 def page_of(host: int, number: int, leaves: int = LEAVES) -> tuple[str, bytes, NDArray[np.uint64]]:
@@ -99,7 +92,7 @@ def page_of(host: int, number: int, leaves: int = LEAVES) -> tuple[str, bytes, N
     return f"h{host}.example", (host << 32 | number).to_bytes(8, "big"), own
 
 
-async def meet_settled(server: LocalServer, hosts: int) -> Row:
+async def meet_settled(server: Server, hosts: int) -> Row:
     """Calls a page of one worker that meets settled hosts by turns, after the first round."""
     server.empty()
     for host in range(hosts):
@@ -110,27 +103,27 @@ async def meet_settled(server: LocalServer, hosts: int) -> Row:
             server.client, _PREFIX, FINGERPRINT_VERSION, name, 86_400
         )
     connection = Connection(server.url, timeout=60)
-    counts = counts_on(connection)
+    counts = counts_on(connection, _PREFIX)
     calls, begun = 0, 0.0
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     for turn in range(_ROUNDS):
         if turn == 1:
-            calls, begun = _calls(server), time.process_time()
+            calls, begun = script_calls(server.client), time.process_time()
         for host in range(hosts):
             name, page_id, leaves = page_of(host, turn)
             assert await counts.count(name, page_id, leaves, masses=_MASSES) is not None
     pages = hosts * (_ROUNDS - 1)
-    row = {"settled hosts": hosts, "calls a page": (_calls(server) - calls) / pages}
+    row = {"settled hosts": hosts, "calls a page": (script_calls(server.client) - calls) / pages}
     row["milliseconds of the worker a page"] = 1000 * (time.process_time() - begun) / pages
     row["growth of the worker, MB"] = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory) / 1000
     await connection.close()
     return row
 
 
-async def count_by_turns(server: LocalServer, hosts: int, pages: int) -> list[Row]:
+async def count_by_turns(server: Server, hosts: int, pages: int) -> list[Row]:
     """Memory, bytes written and processor time while hosts grow, and for hosts with one page of very many leaves."""
     connection = Connection(server.url, timeout=60)
-    counts = counts_on(connection, settle_after=0)
+    counts = counts_on(connection, _PREFIX, 0)
     rows = []
     bounds = [number for number in (0, 1, 2, 6, 12, 30, 63, 128, 256, 512, 1_024) if number <= pages]
     for begin, end in pairwise(bounds):
@@ -150,18 +143,13 @@ async def count_by_turns(server: LocalServer, hosts: int, pages: int) -> list[Ro
     return rows
 
 
-def _calls(server: LocalServer) -> int:
-    about: Any = server.client.info("commandstats")
-    return int(about.get("cmdstat_evalsha", {"calls": 0})["calls"])
-
-
-def _state(server: LocalServer) -> tuple[float, float]:
+def _state(server: Server) -> tuple[float, float]:
     """The file of the server in bytes, and its processor time in microseconds."""
-    about: Any = server.client.info("everything")
+    about = server.info("everything")
     return about["aof_current_size"], 1e6 * (about["used_cpu_user"] + about["used_cpu_sys"])
 
 
-def _difference(server: LocalServer, before: tuple[float, float], hosts: int, pages: int) -> Row:
+def _difference(server: Server, before: tuple[float, float], hosts: int, pages: int) -> Row:
     written, processor = (b - a for a, b in zip(before, _state(server), strict=True))
     sizes: list[Any] = [server.client.memory_usage(key, samples=0) for key in server.client.keys(f"{_PREFIX}:*")]
     return {
@@ -171,7 +159,7 @@ def _difference(server: LocalServer, before: tuple[float, float], hosts: int, pa
     }
 
 
-def run_workers(server: LocalServer, workers: int, options: argparse.Namespace) -> Row:
+def run_workers(server: Server, workers: int, options: argparse.Namespace) -> Row:
     """A fleet of processes that meets the hosts by turns, each worker at its pace."""
     server.empty()
     hosts = max(round(workers * options.pace * options.seconds / options.pages), 1)
@@ -215,7 +203,7 @@ async def _meet_hosts(
 ) -> tuple[list[float], int, int]:
     """How long each page of a worker took, how many cost a call, and how many were not counted in time."""
     connection = Connection(url, timeout=limit)
-    counts = counts_on(connection)
+    counts = counts_on(connection, _PREFIX)
     await connection.ping()
     start.wait()
     begun, waits, called, missed = time.monotonic() + worker / workers / pace, [], 0, 0
@@ -230,6 +218,53 @@ async def _meet_hosts(
         called += evidence is None or not evidence.settled
     await connection.close()
     return waits, called, missed
+
+
+async def count_million(server: Server, sample: int) -> Row:
+    """What a million hosts take, from a sample of hosts of each class of size."""
+    probability = np.arange(1, _LARGEST + 1, dtype=float) ** -_EXPONENT
+    probability /= probability.sum()
+    rng, connection, numbers = np.random.default_rng(0), Connection(server.url, timeout=60), count()
+    totals = np.zeros(4)
+    for least, after in shown(list(pairwise([*_CLASSES, _LARGEST + 1])), "classes of hosts"):
+        among = probability[least - 1 : after - 1]
+        sizes = np.arange(least, after).clip(max=_CRAWLED)
+        drawn = rng.choice(sizes, max(sample // len(_CLASSES), 1), p=among / among.sum()).tolist()
+        mean = float((among * sizes).sum() / among.sum())
+        kinds = []
+        for settle_after in (SETTLE_AFTER, 4 * MAX_PAGES):
+            found = [await _count_host(server, connection, next(numbers), pages, settle_after) for pages in drawn]
+            kinds.append(np.mean(found, axis=0))
+        left, peak, counted = (1 - _UNSETTLED) * kinds[0] + _UNSETTLED * kinds[1]
+        counted = mean if after <= SETTLE_AFTER else min(counted, mean)
+        totals += among.sum() * np.array([mean, left, peak, counted])
+    await connection.close()
+    pages, left, peak, counted = totals.tolist()
+    return {
+        "pages, millions": pages,
+        "gigabytes when all are crawled": left / 1e3,
+        "gigabytes if all were at their largest at once": peak / 1e3,
+        "pages that cost a call, %": 100 * counted / pages,
+    }
+
+
+async def _count_host(
+    server: Server, connection: Connection, host: int, pages: int, settle_after: int
+) -> tuple[int, int, int]:
+    """Count the pages of one host; return its bytes in the end and at most, and the pages that were counted."""
+    counts = counts_on(connection, _PREFIX, settle_after)
+    peak = counted = 0
+    for number in range(1, pages + 1):
+        name, page_id, leaves = page_of(host, number)
+        evidence = await counts.count(name, page_id, leaves, masses=_MASSES)
+        assert evidence is not None
+        counted += evidence.counted
+        if evidence.settled:
+            break  # from here on nothing is sent
+        if number & (number - 1) == 0 or number == pages or number % 64 == 31:
+            peak = max(peak, bytes_of(server.client, counts, name))
+    left = bytes_of(server.client, counts, name)
+    return left, max(peak, left), counted
 
 
 if __name__ == "__main__":

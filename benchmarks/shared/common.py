@@ -1,4 +1,4 @@
-"""What the benchmarks share: pages from a folder, progress on standard error, tables on standard output."""
+"""What the benchmarks share: arguments, pages of a folder, progress, tables, intervals, memory of processes."""
 
 from __future__ import annotations
 
@@ -7,20 +7,25 @@ import json
 import sys
 import time
 from importlib.util import find_spec
+from math import sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import numpy as np
 
 from winnow import load_model
 from winnow.models.files import ModelError
 from winnow.training.evaluation import GoldPage, read_gold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from winnow.models.scores import Model
 
 _EVERY: Final = 2.0  # seconds
 _SUFFIXES: Final = {".html", ".htm", ".xhtml"}
+_Z: Final = 1.959964
+_DRAWS: Final = 2_000
 _Thing = TypeVar("_Thing")
 
 
@@ -152,3 +157,55 @@ def write_json(options: argparse.Namespace, figures: Mapping[str, Any]) -> None:
     """Write the figures where ``--json`` says, if it does."""
     if options.json is not None:
         options.json.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+
+
+def process_megabytes(field: str, process: int | str = "self") -> float:
+    """Return memory of a process as Linux says it: ``VmRSS`` now, ``VmHWM`` at most; 0 when it has gone."""
+    try:
+        status = Path(f"/proc/{process}/status").read_text(encoding="ascii")
+    except OSError:
+        return 0.0
+    return next((int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith(f"{field}:")), 0.0)
+
+
+def peak_growth(work: Callable[[], object]) -> float:
+    """Return how much memory the process took at most while it did the work, above what it had before, in MB."""
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the high-water mark starts anew
+    before = process_megabytes("VmRSS")
+    work()
+    return process_megabytes("VmHWM") - before
+
+
+def share_interval(hits: int, of: int) -> tuple[float, float]:
+    """95% interval of a share by Wilson's score; (0, 1) of nothing."""
+    if of == 0:
+        return 0.0, 1.0
+    share, square = hits / of, _Z * _Z
+    centre = (share + square / (2 * of)) / (1 + square / of)
+    half = _Z * sqrt(share * (1 - share) / of + square / (4 * of * of)) / (1 + square / of)
+    return max(centre - half, 0.0), min(centre + half, 1.0)
+
+
+def mean_interval(values: Sequence[float], seed: int = 0, groups: Sequence[str] | None = None) -> tuple[float, float]:
+    """95% interval of a mean by drawing the values again, 2,000 times; the same for the same seed.
+
+    Args:
+        values: what the mean is of.
+        seed: of the drawing.
+        groups: a name for each value; those of one group, such as the pages of a domain, are drawn together.
+    """
+    drawn = np.asarray(values, np.float64)
+    if not len(drawn):
+        return 0.0, 1.0
+    random = np.random.default_rng(seed)
+    _, group = np.unique(np.arange(len(drawn)) if groups is None else np.asarray(groups), return_inverse=True)
+    sums, sizes = np.bincount(group, drawn), np.bincount(group)
+    picks = (random.integers(0, len(sums), len(sums)) for _ in range(_DRAWS))
+    means = [sums[pick].sum() / sizes[pick].sum() for pick in picks]
+    low, high = np.quantile(means, (0.025, 0.975))
+    return float(low), float(high)
+
+
+def percent(value: float, interval: tuple[float, float]) -> str:
+    """``76.0 (75.1-76.9)``, in percent."""
+    return f"{100 * value:.1f} ({100 * interval[0]:.1f}-{100 * interval[1]:.1f})"

@@ -1,15 +1,13 @@
 """Clustering of pages by template: agreement with sites, SiteLevel per cluster, and planted templates by pages.
 
-Three tables.
+Two tables.
 
 1. Pages of several sites of SITES_DIR in one heap, drawn at random: how well the clusters agree with the sites
    (adjusted Rand index; a site of several templates that comes out as several clusters lowers it), the share of pages
    that are of the commonest site of their cluster (purity), and clusters per site. Both variants, with the threshold of
    essential paths that a single host needs (5% of the pages) and that of Kim and Shim for unrelated documents (each
    page's mode).
-2. The hosts of the demo web: whether articles and listings come apart, and word F1 of the text that SiteLevel leaves,
-   learned per host and per cluster, against the demo's exact truth.
-3. Pages of planted templates of one host, 100 to 10,000: clusters for each template, adjusted Rand index, and seconds
+2. Pages of planted templates of one host, 100 to 10,000: clusters for each template, adjusted Rand index, and seconds
    of both variants. A template has a header and a footer that all share, parts of its own, parts that some of its pages
    have, content of words drawn for the page, and markup in it that some have. Writing and parsing are not counted.
 """
@@ -26,19 +24,14 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
 from benchmarks.shared.common import parser_of, say, shown, spread, table, write_json
-from demo.hosts import BUILDERS
-from demo.web import build_site
 from winnow.page.page import Page, PageTooLarge
 from winnow.papers.clustering import cluster
 from winnow.papers.mdl import dom_paths
-from winnow.papers.methods import labelled_pages, method
-from winnow.papers.page_level import SiteLevel
-from winnow.papers.pages import SitePages
 from winnow.training.sites import Site, find_sites
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -65,7 +58,7 @@ def main() -> None:
     )
     parser.add_argument("--pages", type=int, default=40, metavar="N", help="pages of each mixed site (default: 40)")
     parser.add_argument("--most", type=int, default=10_000, metavar="N", help="largest host (default: 10,000 pages)")
-    parser.add_argument("--tables", type=int, nargs="+", choices=(1, 2, 3), default=(1, 2, 3), help="all by default")
+    parser.add_argument("--tables", type=int, nargs="+", choices=(1, 2), default=(1, 2), help="both by default")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     sites = find_sites(options.sites)
@@ -73,8 +66,6 @@ def main() -> None:
     if 1 in options.tables:
         figures["mixtures"] = mixtures(sites, options)
     if 2 in options.tables:
-        figures["demo"] = demo_hosts()
-    if 3 in options.tables:
         figures["planted"] = planted_templates(options)
     write_json(options, figures)
 
@@ -109,52 +100,14 @@ def purity(labels: NDArray[np.int64], truth: NDArray[np.int64]) -> float:
 
 
 def paths_of(site: Site, most: int) -> list[Hashes]:
-    """Paths of a site's pages, or of some of them, evenly spread."""
-    return [dom_paths(page) for page in pages_of(site, most)]
-
-
-def pages_of(site: Site, most: int) -> Iterator[Page]:
-    """Pages of a site, or some of them, evenly spread; those that are too large are left out."""
+    """Paths of a site's pages, or of some of them, evenly spread; pages that are too large are left out."""
+    found = []
     for file in spread(site.files, most):
         try:
-            yield Page.parse(file.read_bytes(), site.url(file))
+            found.append(dom_paths(Page.parse(file.read_bytes(), site.url(file))))
         except PageTooLarge:
             say(f"{file} is too large and left out")
-
-
-def demo_hosts() -> list[list[object]]:
-    """Cluster the hosts of the demo web, whose kinds of pages and template text are known."""
-    rows: list[list[object]] = []
-    for name in BUILDERS:
-        site = build_site(name)
-        truth = [page for page in site.truth.values() if page.kind in {"article", "listing"}]
-        urls = [f"https://{name}.example{page.path}" for page in truth]
-        pages = SitePages.of_html([(url, site.resources[p.path].body) for url, p in zip(urls, truth, strict=True)])
-        gold = {url: page.content_text for url, page in zip(urls, truth, strict=True)}
-        kinds = np.array([page.kind == "listing" for page in truth], np.int64)
-        labels = np.zeros(len(truth), np.int64)
-        clusters = method("clusters").learn(pages).clusters
-        for label, numbers in enumerate(clusters):
-            labels[numbers] = label
-        f1 = []
-        for per_cluster in (False, True):
-            scores = [
-                word_f1(labelled.text, gold[labelled.read.name])
-                for labelled in labelled_pages(pages, SiteLevel(), per_cluster=per_cluster)
-            ]
-            f1.append(float(np.mean(scores)))
-        rows.append([name, len(truth), len(clusters), purity(labels, kinds), adjusted_rand_score(kinds, labels), *f1])
-        say(f"demo: {name}")
-    headings = ["demo host", "pages", "clusters", "purity", "adjusted Rand index", "SiteLevel per host", "per cluster"]
-    print(table(headings, rows), end="\n\n")
-    return rows
-
-
-def word_f1(text: str, gold: str) -> float:
-    """F1 of the words of a text, as bags."""
-    found, wanted = Counter(text.split()), Counter(gold.split())
-    shared = (found & wanted).total()
-    return 2 * shared / max(1, found.total() + wanted.total())
+    return found
 
 
 def planted_templates(options: argparse.Namespace) -> list[list[object]]:

@@ -1,34 +1,42 @@
-"""Templates by menus: recall, precision and F1 of nodes by site, variant and equality, and by the size asked for.
+"""Templates by menus: recall, precision and F1 of nodes by site, variant and equality.
 
-Tables 1 and 2 of Alarte, Insa, Silva and Tamarit (2014), in kind, on key pages whose template a reader has marked
+Table 1 of Alarte, Insa, Silva and Tamarit (2014), in kind, on key pages whose template a reader has marked
 (``benchmarks/sites/truth``): nodes are elements and blocks of text. Links to pages that are not among those of the
 site's folder are left alone, since it has a sample of the site. Averages are over sites with at least three linked
 pages, those that the variant "agreeing" was tuned on apart from the others. "Strict" counts own navigation
 (breadcrumbs, related pages, pagers) as template, too; otherwise it does not count. On the demo web, whose front pages
 are key pages, the truth is exact.
-
-The paper's sizes count the key page: its size 1 is our row 0, the key page alone, where the whole page is the template.
 """
 
 from __future__ import annotations
 
 import time
+from collections import Counter
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
+from urllib.parse import urljoin, urlsplit
 
 import numpy as np
 
-from benchmarks.shared.common import parser_of, say, table, write_json
-from benchmarks.sites.menu_cases import Case, demo_cases, marked_cases
+from benchmarks.shared.common import parser_of, say, spread, table, write_json
+from benchmarks.sites.truth.hand_truth import HandTruth, hand_truth, read_marks
+from demo.hosts import BUILDERS
+from demo.web import build_site
+from winnow.page.page import Page, PageTooLarge
+from winnow.page.tree import prefix_sums
 from winnow.papers.menu_mapping import EQUALITIES, WEIGHTED, Equality
-from winnow.papers.menu_search import AGREEING, PAPER, SIZE, VARIANTS, MenuSearch, search_menu
+from winnow.papers.menu_search import AGREEING, PAPER, SIZE, VARIANTS, MenuSearch, page_key, search_menu, site_links
+from winnow.papers.pages import SitePages
+from winnow.training.sites import page_files
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-SIZES: Final = range(1, 9)
 LINKED: Final = 3
 HALVES: Final = {True: "tuned on", False: "not tuned on"}
 
@@ -83,23 +91,19 @@ def means(results: Iterable[Result]) -> list[float]:
 
 
 def measured(case: Case) -> dict[str, Result]:
-    """Search from the key page of a case: both variants with each equality, and with each size."""
+    """Search from the key page of a case: both variants with each equality."""
     results = {
-        f"{variant}, {equality}": found(case, variant, equality, SIZE)
-        for variant in VARIANTS
-        for equality in EQUALITIES
+        f"{variant}, {equality}": found(case, variant, equality) for variant in VARIANTS for equality in EQUALITIES
     }
     everything = np.ones(case.key_page.n + case.key_page.m, bool)
-    results["size 0"] = compared(case, everything, 0, 1, 0.0)
-    for variant in VARIANTS:
-        results |= {f"{variant}, size {size}": found(case, variant, WEIGHTED, size) for size in SIZES}
+    results["the key page alone"] = compared(case, everything, 0, 1, 0.0)
     return results
 
 
-def found(case: Case, variant: str, equality: str, size: int) -> Result:
+def found(case: Case, variant: str, equality: str) -> Result:
     """Find the template of a case; the key page alone is all template."""
     begin = time.process_time()
-    search = MenuSearch(case.key_page, size, known=case.known, variant=variant, equality=Equality(equality))
+    search = MenuSearch(case.key_page, SIZE, known=case.known, variant=variant, equality=Equality(equality))
     search_menu(search, case.load)
     template = search.template() if search.found else np.ones(case.key_page.n + case.key_page.m, bool)
     return compared(case, template, len(search.found), search.loaded, time.process_time() - begin)
@@ -132,6 +136,114 @@ def f1(found: NDArray[np.bool_], there: NDArray[np.bool_], weight: NDArray[np.in
     """F1 of units with weights; 1 where there is nothing to find and nothing found."""
     total = int(weight[found].sum() + weight[there].sum())
     return 2 * int(weight[found & there].sum()) / total if total else 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A key page, how to load the pages that it links to, and the truth.
+
+    Attributes:
+        name, genre, language: of the site.
+        key_page: the page.
+        load: loads the page at an address.
+        known: keys of the pages that can be loaded; ``None`` for whatever :attr:`load` finds.
+        linked: how many of these the key page links to.
+        truth: what is template.
+    """
+
+    name: str
+    genre: str
+    language: str
+    key_page: Page
+    load: Callable[[str], Page | None]
+    known: Container[str] | None
+    linked: int
+    truth: HandTruth
+
+    @property
+    def tuned_on(self) -> bool:
+        """Whether the variant's values were chosen on this site: half of the families of sites."""
+        return int(sha256(family(self.name).encode()).hexdigest(), 16) % 2 == 0
+
+
+def family(site: str) -> str:
+    """Sites of one owner, which may share a template, by the name of the folder: all of them are in one half."""
+    if site.startswith("uci"):
+        return "uci.edu"
+    return f"deb:{site.split('-', maxsplit=1)[0]}" if site.startswith("deb_") else site.split("__", maxsplit=1)[0]
+
+
+def marked_cases(folders: Sequence[Path]) -> Iterator[Case]:
+    """The key pages with a truth by hand, of those sites that one of the folders has."""
+    for of in read_marks():
+        folder = next((folder / of.site for folder in folders if (folder / of.site).is_dir()), None)
+        if folder is None:
+            say(f"{of.site} is in none of the folders")
+            continue
+        pages = SitePages.of_files(folder, files := page_files(folder))
+        pages = SitePages.of_files(folder, files, base_url(pages))
+        numbers = {page_key(url): number for number, url in reversed(list(enumerate(pages.urls)))}
+
+        @cache
+        def load(address: str, pages: SitePages = pages, numbers: dict[str, int] = numbers) -> Page | None:
+            try:
+                return pages.read(numbers[page_key(address)]).page
+            except (OSError, PageTooLarge):
+                return None
+
+        read = pages.read(list(pages.names).index(of.page))
+        linked = sum(key in numbers for key in site_links(read.page))
+        truth = hand_truth(read.page, read.html, of)
+        yield Case(of.site, of.genre, of.language, read.page, load, numbers, linked, truth)
+
+
+def base_url(pages: SitePages) -> str | None:
+    """The address that absolute links of a site's pages name, where most of those that lead to its pages are such."""
+    paths = {urlsplit(f"http://{page_key(url)}").path for url in pages.urls}
+    hosts: Counter[str] = Counter()
+    sample = pages.subset(spread(range(len(pages)), 20))
+    for read in sample.read_all():
+        for href in read.page.attribute("href").values():
+            try:
+                address = urlsplit(urljoin(read.page.url or "", href))
+            except ValueError:
+                continue
+            if urlsplit(f"http://{page_key(address.geturl())}").path in paths - {""}:
+                hosts[f"{address.scheme}://{address.netloc}/"] += 1
+    return hosts.most_common(1)[0][0] if hosts else None
+
+
+def demo_cases() -> Iterator[Case]:
+    """The hosts of the demo web: template is its text, and the elements that hold any."""
+    for name in BUILDERS:
+        site = build_site(name)
+        base = f"https://{name}.example"
+
+        @cache
+        def load(address: str, site=site, base: str = base) -> Page | None:  # type: ignore[no-untyped-def]
+            resource = site.resources.get(address.removeprefix(base))
+            if resource is None or not resource.is_page:
+                return None
+            return Page.parse(resource.body, address)
+
+        page = load(base + "/")
+        assert page is not None
+        flags: dict[str, set[bool]] = {}
+        for text, is_template in site.truth["/"].runs:
+            flags.setdefault(text, set()).add(is_template)
+        of_run = [flags.get(" ".join(run.split()), set()) for run in page.runs]
+        known = np.array([len(each) == 1 for each in of_run], bool)
+        template = np.array([each == {True} for each in of_run], bool)
+        begin = np.concatenate([page.run_begin, page.block_run_begin])
+        end = np.concatenate([page.run_end, page.block_run_end])
+        truth = HandTruth(_any(known, begin, end), _any(template, begin, end), np.zeros(page.n + page.m, bool))
+        yield Case(f"demo, {name}", name, "en", page, load, None, len(site_links(page)), truth)
+
+
+def _any(runs: NDArray[np.bool_], begin: NDArray[np.int32], end: NDArray[np.int32]) -> NDArray[np.bool_]:
+    totals = prefix_sums(runs)
+    held: NDArray[np.bool_] = totals[end] > totals[begin]
+    return held
 
 
 if __name__ == "__main__":

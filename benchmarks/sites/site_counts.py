@@ -17,32 +17,36 @@ import multiprocessing
 import statistics
 import tempfile
 import time
+from collections import deque
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urldefrag, urljoin
 
 import numpy as np
 import redis
 
 from benchmarks.shared.common import parser_of, say, shown, table, write_json
-from benchmarks.sites.counted_pages import CountedPage, by_links, made_up_pages, read_site
-from scrapy_winnow.config import SETTINGS
+from benchmarks.shared.counting import MAX_PAGES, SETTLE_AFTER, bytes_of, counts_on, made_up_pages
+from benchmarks.shared.servers import script_calls
 from scrapy_winnow.storage.connection import Connection
-from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.embedded import EmbeddedServer
-from scrapy_winnow.storage.evidence import SiteEvidence
+from scrapy_winnow.storage.evidence import HashedPage, SiteEvidence
 from scrapy_winnow.storage.settled import SettledHost
-from winnow.counting import site_level_templates
-from winnow.fingerprints import FINGERPRINT_VERSION
+from winnow.counting import MemoryCounts, countable, frequencies_from_leaves, site_level_templates
+from winnow.fingerprints import node_fingerprints
+from winnow.page.page import Page, PageTooLarge
 from winnow.training.sites import find_sites
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-BUDGET: Final = int(str(SETTINGS["WINNOW_HOST_BUDGET"].default))
-MOST_PAGES: Final = int(str(SETTINGS["WINNOW_HOST_PAGES"].default))
-SETTLE_AFTER: Final = int(str(SETTINGS["WINNOW_SETTLE_PAGES"].default))
+    from numpy.typing import NDArray
+
+    from scrapy_winnow.storage.counts import NodeCounts
+    from winnow.training.sites import Site
 
 Figures = dict[str, Any]
 
@@ -51,7 +55,7 @@ def main() -> None:
     """Measure and print."""
     parser = parser_of(__doc__ or "")
     parser.add_argument("sites", type=Path, nargs="?", metavar="SITES_DIR", help="folder with one folder a site")
-    parser.add_argument("--pages", type=int, default=MOST_PAGES, metavar="N", help="pages of a host (%(default)s)")
+    parser.add_argument("--pages", type=int, default=MAX_PAGES, metavar="N", help="pages of a host (%(default)s)")
     parser.add_argument("--writers", type=int, default=4, metavar="N", help="writer processes (%(default)s)")
     parser.add_argument("--redis-url", metavar="URL", help="server to measure (default: a private one)")
     parser.add_argument("--seed", type=int, default=0)
@@ -83,23 +87,12 @@ def measure(url: str, options: argparse.Namespace) -> Figures:
     return figures
 
 
-def counts_on(connection: Connection, prefix: str, settle_after: int = 0) -> NodeCounts:
-    """Counts with the default limits."""
-    limits = {"budget": BUDGET, "max_pages": MOST_PAGES, "ttl": 3600}
-    return NodeCounts(connection, prefix=prefix, version=FINGERPRINT_VERSION, settle_after=settle_after, **limits)
-
-
-def bytes_of(client: redis.Redis, counts: NodeCounts, host: str) -> int:
-    """What the keys of a host take."""
-    return sum(int(client.memory_usage(key, samples=0) or 0) for key in counts.keys(host))  # type: ignore[arg-type]
-
-
 async def growth(
     url: str, client: redis.Redis, name: str, unique: int, template: int, options: argparse.Namespace
 ) -> Figures:
     """Count pages on a host that never settles: most bytes, and the time that a page takes."""
     connection = Connection(url, timeout=10)
-    counts = counts_on(connection, f"growth-{unique}")
+    counts = counts_on(connection, f"growth-{unique}", 0)
     sizes, times, pings = [], [], []
     for number, (page_id, leaves) in enumerate(islice(made_up_pages(options.seed, unique, template), options.pages)):
         begun = time.perf_counter()
@@ -124,16 +117,16 @@ async def growth(
 async def settled_host(url: str, client: redis.Redis) -> Figures:
     """Round trips per page before and after a host settles, and the time a page of a settled host takes."""
     connection = Connection(url, timeout=10)
-    counts = counts_on(connection, "settled", SETTLE_AFTER)
+    counts = counts_on(connection, "settled")
     pages = made_up_pages(1)
     calls, times = [], []
     for _ in range(2 * SETTLE_AFTER):
         page_id, leaves = next(pages)
-        before = scripts_run(client)
+        before = script_calls(client)
         begun = time.perf_counter()
         evidence = await counts.count("a.example", page_id, leaves, masses=np.full(len(leaves), 40, np.uint8))
         times.append(time.perf_counter() - begun)
-        calls.append((scripts_run(client) - before, evidence is not None and evidence.settled))
+        calls.append((script_calls(client) - before, evidence is not None and evidence.settled))
     await connection.close()
     cached = [number for number, (_, is_settled) in enumerate(calls) if is_settled][1:]
     return {
@@ -141,12 +134,6 @@ async def settled_host(url: str, client: redis.Redis) -> Figures:
         "round trips a page when settled and cached": max(calls[number][0] for number in cached),
         "milliseconds a page when settled and cached, median": 1000 * statistics.median(times[n] for n in cached),
     }
-
-
-def scripts_run(client: redis.Redis) -> int:
-    """How many script calls the server has worked on."""
-    statistics_of: Any = client.info("commandstats")
-    return int(statistics_of.get("cmdstat_evalsha", {"calls": 0})["calls"])
 
 
 def writing(url: str, client: redis.Redis, writers: int, pages: int = 2000) -> Figures:
@@ -173,7 +160,7 @@ def _nothing(_: int) -> None:
 def _write(url: str, number: int, pages: int) -> None:
     async def run() -> None:
         connection = Connection(url, timeout=30)
-        counts = counts_on(connection, f"writer-{number}")
+        counts = counts_on(connection, f"writer-{number}", 0)
         made_up = list(islice(made_up_pages(number), 200))
         at = iter(range(pages))
 
@@ -243,7 +230,7 @@ async def settle(
 ) -> tuple[State | None, State | None]:
     """Count the pages of a host; return its state when it settled first, and after the last page if it is settled."""
     connection = Connection(url, timeout=10)
-    counts = counts_on(connection, "labels", SETTLE_AFTER)
+    counts = counts_on(connection, "labels")
     first = None
     for page in pages:
         hashed = page.hashed
@@ -274,6 +261,91 @@ def compare(settled: SettledHost, pages: Sequence[CountedPage]) -> tuple[int, in
         wrong += int(page.characters[found & ~page.exact].sum())
         missed += int(page.characters[~found & page.exact].sum())
     return right, wrong, missed
+
+
+@dataclass(frozen=True, eq=False)
+class CountedPage:
+    """A page with its leaves, and how SiteLevel labels its blocks with exact counts of all units of all pages.
+
+    Attributes:
+        hashed: the page; its tree is kept.
+        exact: bool[m], blocks that are template.
+        exact_by_leaves: the same from exact counts of the leaves alone.
+        characters: int64[m], length of each block.
+    """
+
+    hashed: HashedPage
+    exact: NDArray[np.bool_]
+    exact_by_leaves: NDArray[np.bool_]
+    characters: NDArray[np.int64]
+
+    @property
+    def page_id(self) -> bytes:
+        """What the page is counted by."""
+        return self.hashed.contents_id
+
+
+def read_site(site: Site) -> list[CountedPage]:
+    """Read the pages of a site, each content once, and label them with exact counts of all."""
+    pages: dict[bytes, HashedPage] = {}
+    every, leaves = MemoryCounts(), MemoryCounts()
+    fingerprints: dict[bytes, NDArray[np.uint64]] = {}
+    for file in site.files:
+        try:
+            hashed = HashedPage.of(Page.parse(file.read_bytes(), site.url(file)))
+        except PageTooLarge:
+            say(f"{file} is above the caps and left out")
+            continue
+        if hashed.contents_id in pages or not hashed.page.m:
+            continue
+        pages[hashed.contents_id] = hashed
+        fingerprints[hashed.contents_id] = np.where(
+            countable(hashed.page), node_fingerprints(hashed.page), np.uint64(0)
+        )
+        every.add(len(pages), fingerprints[hashed.contents_id])
+        leaves.add(len(pages), hashed.fingerprints)
+    counted = []
+    for name, hashed in pages.items():
+        page = hashed.page
+        df = np.zeros(page.n + page.m, np.int64)
+        df[hashed.units] = leaves.df(hashed.fingerprints)
+        counted.append(
+            CountedPage(
+                hashed,
+                site_level_templates(page, every.df(fingerprints[name]), every.pages)[page.n :],
+                site_level_templates(page, frequencies_from_leaves(page, df), leaves.pages)[page.n :],
+                np.array([len(text) for text in page.block_texts()], np.int64),
+            )
+        )
+    return counted
+
+
+def by_links(pages: Sequence[CountedPage]) -> list[int]:
+    """Order the pages of a site as a crawl finds them: breadth first, by links, from the one nearest to the root."""
+    urls = [str(page.hashed.page.url) for page in pages]
+    number = {name: at for at, url in enumerate(urls) for name in (url, url.removesuffix("index.html"))}
+    order: list[int] = []
+    waiting: deque[int] = deque()
+    found: set[int] = set()
+    for start in sorted(
+        range(len(pages)), key=lambda at: (urls[at].count("/"), "index" not in urls[at], len(urls[at]))
+    ):
+        waiting.append(start)
+        while waiting:
+            at = waiting.popleft()
+            if at not in found:
+                found.add(at)
+                order.append(at)
+                links = pages[at].hashed.page.attribute("href").values()
+                waiting.extend(number[to] for to in (_target(urls[at], link) for link in links) if to in number)
+    return order
+
+
+def _target(url: str, link: str) -> str:
+    try:
+        return urldefrag(urljoin(url, link.strip())).url
+    except ValueError:
+        return ""
 
 
 if __name__ == "__main__":

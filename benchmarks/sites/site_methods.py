@@ -1,47 +1,41 @@
-"""The site-level methods side by side: template found, pages needed, time, memory, and what they teach.
+"""The site-level methods side by side on the demo web: template found, pages needed, time and memory.
 
-    python -m benchmarks.sites.site_methods
-    python -m benchmarks.sites.site_methods --gold sites-gold.jsonl SITES_DIR
-    python -m benchmarks.sites.site_methods --reference SITES_DIR --manifest sites.jsonl
-    python -m benchmarks.sites.site_methods --teach SITES_DIR GOLD PAGES_DIR
-
-The truth is, without arguments, that of the generator of the demo web (exact); with --gold, which blocks the gold text
-of pages ``site/file`` leaves out; with --reference, labels of the method site-level from all pages of a site, which are
-no truth and only tell how far the others agree with it.
-
-Each method learns from at most --pages pages of a site (menus from those it finds by links), and --tested pages are
-labelled. "Text" is precision, recall and F1 of template by characters of blocks, "node" by elements that hold text;
-they are summed over the pages of a site, and averaged over sites. "Pages needed" is the least of 2, 5, 10, 20, 40 and
---pages pages to learn from that give new pages at least 0.95 of the text F1 of the last, the median of sites; for
-menus, the pages loaded. Time is learning and labelling, for each page, in milliseconds and in parses of the same pages;
-memory is what a site needs at most, above what was in use before.
-
-With --teach, a page-level model is trained by each method's labels on --taught-sites sites, and cleans gold pages.
+The truth is that of the generator of the demo web (exact). Each method learns from at most --pages pages of a site
+(menus from those it finds by links), and --tested pages are labelled. "Text" is precision, recall and F1 of template by
+characters of blocks, "node" by elements that hold text; they are summed over the pages of a site, and averaged over
+sites. "Pages needed" is the least of 2, 5, 10, 20, 40 and --pages pages to learn from that give new pages at least 0.95
+of the text F1 of the last, the median of sites; for menus, the pages loaded. Time is learning and labelling, for each
+page, in milliseconds and in parses of the same pages; memory is what a site needs at most.
 """
 
 from __future__ import annotations
 
-import json
 import multiprocessing
-import sys
 import time
-from collections import defaultdict
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from benchmarks.shared.common import parser_of, say, table, write_json
-from benchmarks.sites.site_teachers import add_teaching_arguments, taught
-from benchmarks.sites.site_truth import KeptPages, KnownSite, Overlap, demo_sites, gold_sites, reference_sites
+from benchmarks.shared.common import parser_of, peak_growth, say, table, write_json
+from demo.hosts import BUILDERS
+from demo.web import build_site
 from winnow.papers.methods import METHODS, labelled_pages, method
-from winnow.papers.pages import SiteError, SitePages
+from winnow.papers.pages import SiteError, SitePages, blocks_of_runs, elements_of_blocks
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from demo.nodes import Run
+    from winnow.page.page import Page
+    from winnow.papers.pages import SitePage
+
+    Units = NDArray[np.bool_]
 
 PER_CLUSTER: Final = ", per cluster"
 MENUS: Final = "menus"
@@ -51,64 +45,27 @@ _UNKNOWN: Final = -1  # number of a page that was not learned from
 
 
 def main() -> None:
-    """Measure what the arguments ask for, and print a table for each."""
-    options = _options()
-    if options.teach:
-        write_json(options, taught(options, [name for name in options.methods if PER_CLUSTER not in name]))
-        return
-    sites = _sites(options)
-    if not sites:
-        sys.exit("no site with a known truth")
-    rows = [_row(name, sites, options) for name in options.methods]
-    headings = ["", *(f"{kind} {figure}" for kind in ("text", "node") for figure in ("P", "R", "F1"))]
-    print(table([*headings, "sites", "pages needed", "ms a page", "parses", "MB"], [_cells(row) for row in rows]))
-    print()
-    genres = sorted({site.genre for site in sites})
-    print(
-        table(["text F1 by genre", *genres], [[row["method"], *(row["genres"].get(g) for g in genres)] for row in rows])
-    )
-    write_json(options, {row["method"]: row for row in rows})
-
-
-def _options() -> argparse.Namespace:
+    """Measure every method, and print the tables."""
     parser = parser_of(__doc__ or "")
     names = [*METHODS, f"site-level{PER_CLUSTER}"]
-    truth = parser.add_mutually_exclusive_group()
-    truth.add_argument("--gold", nargs=2, type=Path, metavar=("GOLD", "SITES_DIR"), help="sites with gold text")
-    truth.add_argument(
-        "--reference", type=Path, metavar="SITES_DIR", help="sites to compare with exact site-level labels"
-    )
-    truth.add_argument("--teach", nargs=3, type=Path, metavar=("SITES_DIR", "GOLD", "PAGES_DIR"), help="train models")
-    parser.add_argument("--manifest", type=Path, metavar="FILE", help="genres: JSON lines with 'site' and 'genre'")
     parser.add_argument("--methods", nargs="+", choices=names, default=names, metavar="METHOD")
     parser.add_argument("--pages", type=int, default=60, metavar="N", help="pages of each site (default: %(default)s)")
     parser.add_argument("--tested", type=int, default=12, metavar="N", help="of them, labelled (default: %(default)s)")
     parser.add_argument("--sites", type=int, metavar="N", help="so many sites only")
     parser.add_argument("--seed", type=int, default=1, help="picks pages, and is that of the demo web")
-    add_teaching_arguments(parser)
-    return parser.parse_args()
+    options = parser.parse_args()
+    sites = list(demo_sites(options.pages, options.seed))[: options.sites]
+    rows = [_row(name, sites, options) for name in options.methods]
+    headings = ["", *(f"{kind} {figure}" for kind in ("text", "node") for figure in ("P", "R", "F1"))]
+    print(table([*headings, "sites", "pages needed", "ms a page", "parses", "MB"], [_cells(row) for row in rows]))
+    cells = [[row["method"], *(row["by_site"].get(site.name) for site in sites)] for row in rows]
+    print("\n" + table(["text F1", *(site.name for site in sites)], cells))
+    write_json(options, {row["method"]: row for row in rows})
 
 
-def _sites(options: argparse.Namespace) -> list[KnownSite]:
-    if options.gold:
-        found = gold_sites(*options.gold)
-    elif options.reference:
-        found = reference_sites(options.reference, _genres(options.manifest))
-    else:
-        found = demo_sites(options.pages, options.seed)
-    return list(found)[: options.sites]
-
-
-def _genres(manifest: Path | None) -> dict[str, str]:
-    if manifest is None:
-        return {}
-    rows = map(json.loads, manifest.read_text(encoding="utf-8").splitlines())
-    return {row["site"]: row["genre"] for row in rows}
-
-
-def _row(name: str, sites: Sequence[KnownSite], options: argparse.Namespace) -> dict[str, Any]:
+def _row(name: str, sites: Sequence[DemoSite], options: argparse.Namespace) -> dict[str, Any]:
     """Measure one method on all sites."""
-    by_genre: dict[str, list[float]] = defaultdict(list)
+    by_site: dict[str, float] = {}
     figures, needed, seconds, parses = [], [], [], []
     for site in sites:
         say(f"{name}: {site.name}")
@@ -121,7 +78,7 @@ def _row(name: str, sites: Sequence[KnownSite], options: argparse.Namespace) -> 
         seconds.append(measured.seconds)
         parses.append(measured.seconds / measured.parse)
         figures.append([*measured.overlap.figures("text"), *measured.overlap.figures("node")])
-        by_genre[site.genre].append(figures[-1][2])
+        by_site[site.name] = figures[-1][2]
         if name == MENUS:
             needed.append(measured.learned_from)
         elif PER_CLUSTER not in name:
@@ -137,7 +94,7 @@ def _row(name: str, sites: Sequence[KnownSite], options: argparse.Namespace) -> 
         "ms": 1000 * float(np.median(seconds)) if seconds else None,
         "parses": float(np.median(parses)) if parses else None,
         "mb": _memory(name, largest),
-        "genres": {genre: float(np.mean(values)) for genre, values in by_genre.items()},
+        "by_site": by_site,
     }
 
 
@@ -159,7 +116,7 @@ class _Measured:
     learned_from: int | None
 
 
-def _measured(name: str, site: KnownSite, options: argparse.Namespace) -> _Measured:
+def _measured(name: str, site: DemoSite, options: argparse.Namespace) -> _Measured:
     pages = site.pages
     tested = range(0, len(pages), max(len(pages) // options.tested, 1))
     truths = {number: site.truth(read) for number, read in ((number, pages.read(number)) for number in tested)}
@@ -189,7 +146,7 @@ def _measured(name: str, site: KnownSite, options: argparse.Namespace) -> _Measu
     return _Measured(overlap, seconds, parse, learned_from)
 
 
-def _needed(name: str, site: KnownSite, options: argparse.Namespace) -> int | None:
+def _needed(name: str, site: DemoSite, options: argparse.Namespace) -> int | None:
     """Pages that a method has to learn from, to find nearly what it finds with all of them."""
     kept = KeptPages.of(site.pages)
     order = np.random.default_rng(options.seed).permutation(len(kept)).tolist()
@@ -210,33 +167,114 @@ def _needed(name: str, site: KnownSite, options: argparse.Namespace) -> int | No
     return next((step for step, f1 in found.items() if last and f1 >= ENOUGH * last), None)
 
 
-def _memory(name: str, site: KnownSite) -> float | None:
+def _memory(name: str, site: DemoSite) -> float | None:
     """Megabytes that learning needs at most above what its process used before, in a process of its own."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         return pool.apply(partial(_peak, name, site.pages))
 
 
 def _peak(name: str, pages: SitePages) -> float | None:
-    pages.read(0)
-    before = _most_memory(reset=True)
-    try:
+    def learn_and_label() -> None:
         for _ in labelled_pages(pages, method(name.removesuffix(PER_CLUSTER)), per_cluster=PER_CLUSTER in name):
             pass
+
+    pages.read(0)
+    try:
+        return peak_growth(learn_and_label)
     except SiteError:
         return None
-    after = _most_memory()
-    return None if before is None or after is None else after - before
 
 
-def _most_memory(*, reset: bool = False) -> float | None:
-    """Megabytes that this process has had at most, since the last reset; ``None`` where the system does not tell."""
-    status = Path("/proc/self/status")
-    if not status.exists():
-        return None
-    if reset:
-        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
-    lines = (line.split() for line in status.read_text(encoding="ascii").splitlines())
-    return next(int(line[1]) / 1024 for line in lines if line[0] == "VmHWM:")
+@dataclass(frozen=True, eq=False)
+class DemoSite:
+    """A host of the demo web, whose generator knows the truth about its pages.
+
+    Attributes:
+        name: what it is called.
+        pages: its pages.
+        runs: text runs of each page by its name, and whether they are template.
+    """
+
+    name: str
+    pages: SitePages
+    runs: dict[str, tuple[Run, ...]]
+
+    def truth(self, read: SitePage) -> Units | None:
+        """bool[n + m], the units that are template; ``None`` where a page's runs cannot be told apart."""
+        texts = [" ".join(run.split()) for run in read.page.runs]
+        known = [number for number, text in enumerate(texts) if text]
+        if [texts[number] for number in known] != [text for text, _ in self.runs[read.name]]:
+            return None
+        runs = np.zeros(len(texts), bool)
+        runs[known] = [template for _, template in self.runs[read.name]]
+        blocks = blocks_of_runs(read.page, runs)
+        return np.concatenate([elements_of_blocks(read.page, blocks), blocks])
+
+    def bounded(self, most: int, seed: int) -> DemoSite:
+        """The site with at most so many pages, picked at random."""
+        numbers = np.random.default_rng(seed).permutation(len(self.pages))[:most]
+        return replace(self, pages=self.pages.subset(sorted(numbers.tolist())))
+
+
+def demo_sites(pages: int, seed: int) -> Iterator[DemoSite]:
+    """Build the hosts of the demo web."""
+    for name in BUILDERS:
+        site = build_site(name, seed, pages)
+        base = f"http://{name}.demo"
+        served = [
+            (base + path, site.resources[path].body)
+            for path, truth in site.truth.items()
+            if truth.kind in {"article", "listing"} and site.resources[path].status == 200
+        ]
+        runs = {base + path: truth.runs for path, truth in site.truth.items()}
+        yield DemoSite(name, SitePages.of_html(served), runs)
+
+
+@dataclass(eq=False)
+class KeptPages(SitePages):
+    """Pages of a site that stay in memory with their trees, to learn from them again and again."""
+
+    kept: Sequence[SitePage] = ()
+
+    @classmethod
+    def of(cls, pages: SitePages) -> KeptPages:
+        """Read all pages."""
+        return cls(pages.names, pages.urls, pages.sources, kept=[pages.read(number) for number in range(len(pages))])
+
+    def read(self, number: int) -> SitePage:
+        """One of the pages."""
+        return replace(self.kept[number], number=number)
+
+    def subset(self, numbers: Sequence[int]) -> KeptPages:
+        """Some of the pages, with numbers of their own."""
+        part = super().subset(numbers)
+        return KeptPages(part.names, part.urls, part.sources, kept=[self.kept[number] for number in numbers])
+
+
+class Overlap(Counter[str]):
+    """Template found and template there, by characters of text and by elements that hold text; they add up."""
+
+    def add(self, page: Page, found: Units, there: Units | None) -> None:
+        """Count the labels of one page; nothing where there is no truth about it."""
+        if there is None:
+            return
+        n = page.n
+        length = np.fromiter(map(len, page.block_texts()), np.int64, page.m)
+        holding = (page.block_end > page.block_begin).astype(np.int64)
+        for kind, yes, true, weight in (
+            ("text", found[n:], there[n:], length),
+            ("node", found[:n], there[:n], holding),
+        ):
+            self[f"{kind} both"] += int(weight[yes & true].sum())
+            self[f"{kind} found"] += int(weight[yes].sum())
+            self[f"{kind} there"] += int(weight[true].sum())
+
+    def figures(self, kind: str) -> tuple[float, float, float]:
+        """Precision, recall and F1 of ``text`` or of ``node``; 1 where there is nothing to find and nothing found."""
+        both, found, there = (self[f"{kind} {part}"] for part in ("both", "found", "there"))
+        precision = both / found if found else 1.0
+        recall = both / there if there else 1.0
+        return precision, recall, 2 * both / (found + there) if found + there else 1.0
 
 
 if __name__ == "__main__":

@@ -1,58 +1,65 @@
-"""What site-level methods teach: page-level models that learned from each one's labels, on gold pages."""
+"""What site-level methods teach: page-level models that learned from each one's labels, on gold pages.
+
+    python -m benchmarks.sites.site_teachers SITES_DIR GOLD PAGES_DIR
+
+A page-level model is trained by each method's labels on --taught-sites sites, and cleans gold pages. Intervals are of
+95%, by domains; the last is of the difference from the first of the methods.
+"""
 
 from __future__ import annotations
 
 import sys
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from benchmarks.shared.common import say, shown, spread, table
-from benchmarks.shared.intervals import mean_interval
+from benchmarks.shared.common import (
+    add_gold_arguments,
+    gold_pages,
+    mean_interval,
+    parser_of,
+    say,
+    shown,
+    spread,
+    table,
+    write_json,
+)
 from winnow import clean
-from winnow.training.evaluation import by_page_type, page_accuracy, read_gold
+from winnow.papers.methods import METHODS
+from winnow.training.evaluation import by_page_type, page_accuracy
 from winnow.training.examples import label_sites
 from winnow.training.gold import source_of
 from winnow.training.networks import train_block_model
 from winnow.training.sites import find_sites
 
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
 
-
-def add_teaching_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add how much is taught and how much is measured on."""
-    group = parser.add_argument_group("with --teach")
-    group.add_argument("--taught-sites", type=int, default=60, metavar="N", help="sites (default: %(default)s)")
-    group.add_argument(
-        "--counted", type=int, default=40, metavar="N", help="pages of each counted (default: %(default)s)"
-    )
-    group.add_argument("--taught-pages", type=int, default=10, metavar="N", help="learned from (default: %(default)s)")
-    group.add_argument("--sample", type=int, default=500, metavar="N", help="gold pages cleaned (default: %(default)s)")
-
-
-def taught(options: argparse.Namespace, methods: Sequence[str]) -> dict[str, Any]:
-    """Train a model by each method's labels, clean the gold pages with it, and print the table.
-
-    Intervals are of 95%, by domains; the last is of the difference from the first of the methods.
-    """
-    folder, gold, html = options.teach
+def main() -> None:
+    """Train a model by each method's labels, clean the gold pages with it, and print the table."""
+    parser = parser_of(__doc__)
+    parser.add_argument("sites", type=Path, metavar="SITES_DIR", help="folder with one folder a site")
+    add_gold_arguments(parser)
+    parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS), metavar="METHOD")
+    parser.add_argument("--taught-sites", type=int, default=60, metavar="N", help="sites (default: %(default)s)")
+    parser.add_argument("--counted", type=int, default=40, metavar="N", help="pages of each counted (%(default)s)")
+    parser.add_argument("--taught-pages", type=int, default=10, metavar="N", help="learned from (%(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="picks sites and pages")
+    options = parser.parse_args()
     try:
-        sites = find_sites(folder)
-        pages = spread(read_gold(gold), options.sample)
+        sites = find_sites(options.sites)
     except (OSError, ValueError) as error:
         sys.exit(str(error))
+    gold = gold_pages(options)
     chosen = np.random.default_rng(options.seed).permutation(len(sites))[: options.taught_sites]
     some = [
         replace(sites[number], files=tuple(spread(sites[number].files, options.counted))) for number in sorted(chosen)
     ]
     rows: dict[str, dict[str, Any]] = {}
-    domains = [source_of(page) for page in pages]
+    pages, domains = [page for page, _ in gold], [source_of(page) for page, _ in gold]
     first = None
-    for name in methods:
+    for name in options.methods:
         say(f"{name}: labels of {len(some)} sites")
         examples = label_sites(some, labels=name, pages_per_site=options.taught_pages, seed=options.seed)
         if not examples:
@@ -62,8 +69,7 @@ def taught(options: argparse.Namespace, methods: Sequence[str]) -> dict[str, Any
         model = train_block_model([], examples, seed=options.seed, on_step=begins)
         labels = np.concatenate([page.content[page.labelled] for page in examples])
         accuracies = [
-            page_accuracy(clean((html / f"{page.page_id}.html").read_bytes(), page.url, model=model).text, page)
-            for page in shown(pages, "gold pages")
+            page_accuracy(clean(html, page.url, model=model).text, page) for page, html in shown(gold, "gold pages")
         ]
         figures = by_page_type(zip(pages, accuracies, strict=True))
         say(f"{name}: F1 {figures['all'].f1:.3f}")
@@ -83,7 +89,7 @@ def taught(options: argparse.Namespace, methods: Sequence[str]) -> dict[str, Any
         for name, row in rows.items()
     ]
     print(table(["taught by", "blocks", "template", *kinds, "interval", "less the first"], cells))
-    return rows
+    write_json(options, rows)
 
 
 def _between(interval: tuple[float, float]) -> str:
@@ -92,3 +98,7 @@ def _between(interval: tuple[float, float]) -> str:
 
 def _announce(name: str, step: str) -> None:
     say(f"{name}: {step}")
+
+
+if __name__ == "__main__":
+    main()

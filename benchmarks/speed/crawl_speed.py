@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Final
 from itemadapter import ItemAdapter
 
 from benchmarks.shared.common import installed, parser_of, say, table, write_json
-from benchmarks.shared.demo_pages import demo_pages
+from benchmarks.shared.crawls import QUICK, ROOT, crawl_command, demo_pages
 from benchmarks.shared.peers import trafilatura_text
 from demo.hosts import BUILDERS
 from demo.server import DemoWeb
@@ -32,9 +32,11 @@ from demo.server import DemoWeb
 if TYPE_CHECKING:
     import argparse
 
-ROOT: Final = Path(__file__).resolve().parents[2]
 _BARE: Final = "bare Scrapy"
-_TRAFILATURA: Final = ["ADDONS={}", 'ITEM_PIPELINES={"benchmarks.speed.crawl_speed.TrafilaturaPipeline": 100}']
+_TRAFILATURA: Final = {
+    "ADDONS": "{}",
+    "ITEM_PIPELINES": '{"benchmarks.speed.crawl_speed.TrafilaturaPipeline": 100}',
+}
 _STAT: Final = re.compile(r"'(item_scraped_count|elapsed_time_seconds|winnow/items/\w+)': ([\d.]+)")
 
 
@@ -95,14 +97,11 @@ def main() -> None:
     )
 
 
-def _kinds(processes: list[int]) -> dict[str, list[str]]:
+def _kinds(processes: list[int]) -> dict[str, dict[str, object]]:
     """Settings of the crawls by name."""
-    kinds = {_BARE: ["ADDONS={}"], "with Winnow": ["WINNOW_PROCESSES=0"]}
-    for number in processes:
-        kinds[f"with Winnow, {number} beside it"] = [f"WINNOW_PROCESSES={number}"]
-    if installed("trafilatura"):
-        kinds["with trafilatura"] = _TRAFILATURA
-    return kinds
+    kinds: dict[str, dict[str, object]] = {_BARE: {"ADDONS": "{}"}, "with Winnow": {"WINNOW_PROCESSES": 0}}
+    kinds |= {f"with Winnow, {number} beside it": {"WINNOW_PROCESSES": number} for number in processes}
+    return kinds | ({"with trafilatura": dict(_TRAFILATURA)} if installed("trafilatura") else {})
 
 
 def _addresses(web: DemoWeb, options: argparse.Namespace) -> list[str]:
@@ -113,24 +112,23 @@ def _addresses(web: DemoWeb, options: argparse.Namespace) -> list[str]:
 
 
 def _crawl(
-    options: argparse.Namespace, folder: Path, urls: Path, per_host: int, settings: list[str]
+    options: argparse.Namespace, folder: Path, urls: Path, per_host: int, settings: dict[str, object]
 ) -> dict[str, float]:
     """Run one crawl and return its stats."""
     folder.mkdir()
     log = folder / "crawl.log"
     what = ["crawl", "site", "-a", f"pages={per_host}"] if options.spider == "site" else []
-    what = what or ["runspider", str(ROOT / "benchmarks" / "shared" / "listed.py")]
-    command = [sys.executable, "-m", "scrapy", *what, "-a", f"urls_file={urls}", "-O", str(folder / "items.jsonl")]
-    for setting in [
-        *settings,
-        f"LOG_FILE={log}",
-        f"WINNOW_STATE_DIR={folder / 'state'}",
-        "FEED_EXPORT_FIELDS=url,title,text",
-        "AUTOTHROTTLE_ENABLED=0",
-        "WINNOW_REPORT=",
-        "CONCURRENT_REQUESTS_PER_DOMAIN=16",
-    ]:
-        command += ["-s", setting]
+    settings = (
+        QUICK
+        | settings
+        | {
+            "LOG_FILE": log,
+            "WINNOW_STATE_DIR": folder / "state",
+            "FEED_EXPORT_FIELDS": "url,title,text",
+            "CONCURRENT_REQUESTS_PER_DOMAIN": 16,
+        }
+    )
+    command = crawl_command(urls, folder / "items.jsonl", settings, *what)
     with subprocess.Popen(command, cwd=ROOT, env={**os.environ, "WINNOW_REDIS_URL": ""}) as crawl:
         os.waitid(os.P_PID, crawl.pid, os.WEXITED | os.WNOWAIT)
         processor_seconds = _processor_seconds(crawl.pid)

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Final
 from lxml import etree
 from threadpoolctl import threadpool_limits
 
-from benchmarks.shared.common import html_files, parser_of, say, shown, table, write_json
+from benchmarks.shared.common import html_files, parser_of, peak_growth, say, shown, table, write_json
 from benchmarks.shared.peers import peers
 from demo.web import generate
 from winnow import Page, PageTooLarge, clean, load_model
@@ -194,7 +194,7 @@ def _tags(html: bytes) -> int:
 def _memory(file: Path, model: str | None) -> dict[str, float]:
     """Measure a page in processes of its own."""
     python_mb, nodes = _apart(_python_peak, file, model)
-    return {"nodes": nodes, "python_mb": python_mb, "process_mb": _apart(_process_growth, file, model)}
+    return {"nodes": nodes, "python_mb": python_mb, "process_mb": _apart(_growth_of, file, model)}
 
 
 def _apart(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -214,26 +214,12 @@ def _python_peak(file: Path, name: str | None) -> tuple[float, int]:
     return peak / 1e6, sum(1 for _ in root.iter())
 
 
-def _process_growth(file: Path, name: str | None) -> float:
-    return _growth_of(file.read_bytes(), name)
-
-
-def _growth_of(html: str | bytes, name: str | None) -> float:
+def _growth_of(html: str | bytes | Path, name: str | None) -> float:
+    """Megabytes that the process grows by while it cleans a page."""
     model = load_model(name)
     clean("<p>something</p>" * 100, model=model)
-    root = parse_html(html)
-    Path("/proc/self/clear_refs").write_text("5")  # the high-water mark starts anew
-    before = _status("VmRSS")
-    cleaned = clean(root, model=model)
-    growth = _status("VmHWM") - before
-    assert cleaned.passed_through is None
-    return growth
-
-
-def _status(field: str) -> float:
-    """Megabytes, from what Linux says of this process."""
-    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith(f"{field}:")) / 1000
+    root = parse_html(html.read_bytes() if isinstance(html, Path) else html)
+    return peak_growth(lambda: clean(root, model=model))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 import numpy as np
 
-from benchmarks.sites.site_truth import Overlap, demo_sites, gold_sites
+from benchmarks.sites.site_methods import Overlap, demo_sites
 from winnow.page.page import Page
 
 
@@ -16,19 +16,6 @@ def test_the_demo_web_tells_the_template_of_nearly_all_its_pages():
         navigation = [number for number, element in enumerate(page.elements) if element.tag in {"nav", "footer"}]
         assert truth[navigation].all()
         assert not truth[page.n :].all()
-
-
-def test_gold_text_tells_the_template_of_the_pages_that_have_it(tmp_path):
-    site = tmp_path / "sites" / "paper.example"
-    site.mkdir(parents=True)
-    for number in range(12):
-        (site / f"{number}.html").write_text(f"<ul><li>Menu entry</ul><p>A story of its own, number {number}</p>")
-    gold = tmp_path / "gold.jsonl"
-    gold.write_text('{"page": "paper.example/3.html", "gold_text": "A story of its own, number 3"}\n')
-    (known,) = gold_sites(gold, tmp_path / "sites")
-    truths = {read.name: known.truth(read) for read in known.pages.read_all()}
-    assert [name for name, truth in truths.items() if truth is not None] == ["3.html"]
-    assert truths["3.html"][-2:].tolist() == [True, False]
 
 
 def test_overlap_is_by_characters_of_blocks_and_by_elements_with_text():

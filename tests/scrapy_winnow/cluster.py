@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from benchmarks.shared.cluster import share_slots
-from benchmarks.shared.ports import ReservedPort
+from benchmarks.shared.servers import ReservedPort, share_slots
 
 NODES = 3
 

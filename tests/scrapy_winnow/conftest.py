@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.shared.ports import ReservedPort
+from benchmarks.shared.servers import ReservedPort
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.embedded import EmbeddedServer, server_binary
 from tests.scrapy_winnow.cluster import running_cluster

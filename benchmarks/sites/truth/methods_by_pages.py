@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from benchmarks.shared.common import parser_of, say, table, write_json
-from benchmarks.sites.menu_cases import base_url
-from benchmarks.sites.menus import f1
-from benchmarks.sites.site_truth import KeptPages
+from benchmarks.sites.menus import base_url, f1
+from benchmarks.sites.site_methods import KeptPages
 from benchmarks.sites.truth.hand_truth import HandTruth, hand_truth, read_marks
 from winnow.papers.methods import METHODS, labelled_pages, method
 from winnow.papers.pages import SiteError, SitePages

@@ -8,7 +8,7 @@ import time
 import numpy as np
 import redis.crc
 
-from benchmarks.shared.cluster import SLOTS
+from benchmarks.shared.servers import SLOTS
 from scrapy_winnow.commands import main
 from scrapy_winnow.storage.clients import blocking_client
 from scrapy_winnow.storage.connection import Connection

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from benchmarks.shared.ports import ReservedPort
+from benchmarks.shared.servers import ReservedPort
 from tests.scrapy_winnow.waiting import SECONDS
 
 pytestmark = pytest.mark.engines

@@ -6,7 +6,7 @@ import signal
 import numpy as np
 import pytest
 
-from benchmarks.shared.sentinels import running_sentinels
+from benchmarks.shared.servers import running_sentinels
 from scrapy_winnow.storage.clients import blocking_client
 from scrapy_winnow.storage.connection import Connection, problem_at_start
 from scrapy_winnow.storage.counts import NodeCounts

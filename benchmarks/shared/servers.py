@@ -1,0 +1,316 @@
+"""Real servers on loopback: Valkeys that can be killed, frozen, filled and failed over, and a wire that can be cut."""
+
+from __future__ import annotations
+
+import os
+import resource
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from contextlib import ExitStack, contextmanager, suppress
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, Self
+
+import redis
+
+from scrapy_winnow.storage.embedded import server_binary
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+SLOTS: Final = 16_384
+MASTER: Final = "mymaster"
+_SENTINELS: Final = 3
+_TIMEOUT_S: Final = 120.0
+_CHUNK: Final = 65_536
+_SENTINEL_CONFIG: Final = """\
+port {port}
+dir {folder}
+sentinel monitor {name} 127.0.0.1 {master} 2
+sentinel down-after-milliseconds {name} 1000
+sentinel failover-timeout {name} 4000
+"""
+_PROTECTED: Final = "requirepass {0}\nsentinel sentinel-pass {0}\n"
+
+
+class ReservedPort:
+    """A port of loopback that is nobody else's until it is closed, as a context manager.
+
+    A port that was only looked for can be taken before the server listens at it, or while the server is down: by
+    another process that looks for one, or by any outgoing connection. So it is held by a socket that never listens,
+    beside which Linux lets a server listen that reuses addresses, as servers do.
+
+    Attributes:
+        number: the port.
+    """
+
+    def __init__(self) -> None:
+        self._held = socket.socket()
+        self._held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self._held.bind(("127.0.0.1", 0))
+        self.number: int = self._held.getsockname()[1]
+        if sys.platform != "linux":  # elsewhere an address that is held cannot be listened at
+            self._held.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give it back."""
+        self._held.close()
+
+
+class Server:
+    """A Valkey that listens on a TCP port of its own and writes no snapshots, as a context manager.
+
+    Args:
+        folder: where its data goes; a temporary folder without.
+        options: further options of its command line.
+        environment: further variables of its environment.
+
+    Attributes:
+        port, url: where it listens.
+        client: a client of it.
+    """
+
+    def __init__(
+        self, folder: Path | None = None, *options: str, environment: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        self._stack = ExitStack()
+        self.port = self._stack.enter_context(ReservedPort()).number
+        self.url = f"redis://127.0.0.1:{self.port}"
+        if folder is None:
+            data = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="winnow-valkey-"))
+        else:
+            folder.mkdir(parents=True, exist_ok=True)
+            data = str(folder)
+        self._command = [server_binary(), "--port", str(self.port), "--bind", "127.0.0.1", "--dir", data]
+        self._command += ["--save", "", *options]
+        self._environment = {**os.environ, **environment}
+        self.client: redis.Redis = self._stack.enter_context(redis.Redis.from_url(self.url))
+        self._process: subprocess.Popen[bytes]
+        self.start()
+
+    def start(self) -> None:
+        """Start it, with the data that is in its folder.
+
+        Raises:
+            RuntimeError: it does not answer in time.
+        """
+        self._process = subprocess.Popen(
+            self._command,
+            stdout=subprocess.DEVNULL,
+            env=self._environment,
+            restore_signals=False,  # so that a file that may not grow is an error of the server's, and not its end
+        )
+        _wait_until(self._answers, "the server does not answer")
+
+    def _answers(self) -> bool:
+        with suppress(redis.ConnectionError):
+            return bool(self.client.ping())
+        return False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.thaw()
+        self.kill()
+        self._stack.close()
+
+    def kill(self) -> None:
+        """Kill it with 9."""
+        self._process.kill()
+        self._process.wait()
+
+    def freeze(self) -> None:
+        """Stop it in the middle of whatever it does; it keeps its connections and answers nothing."""
+        self._process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Let it go on."""
+        self._process.send_signal(signal.SIGCONT)
+
+    def limit_files(self, size: int = resource.RLIM_INFINITY) -> None:
+        """Let its files grow to so many bytes: with 0 its disk is full."""
+        resource.prlimit(self._process.pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+
+    def do(self, *command: str) -> None:
+        """Send it one command."""
+        self.client.execute_command(*command)
+
+    def empty(self) -> None:
+        """Delete all that the server holds, and wait until it has given its memory back."""
+        self.client.execute_command("FLUSHALL", "SYNC")
+
+    def info(self, name: str) -> Any:
+        """Return a section of what the server says of itself."""
+        return self.client.info(name)
+
+    def used_bytes(self) -> int:
+        """Return how much memory the server has allocated."""
+        return int(self.info("memory")["used_memory"])
+
+
+def script_calls(client: redis.Redis) -> int:
+    """Return how many script calls a server has worked on."""
+    calls: Any = client.info("commandstats")
+    return int(calls.get("cmdstat_evalsha", {"calls": 0})["calls"])
+
+
+def start_cluster(stack: ExitStack, folder: Path, *options: str) -> list[Server]:
+    """Start three servers that share the slots, each with some options; they end with the stack."""
+    buses = [stack.enter_context(ReservedPort()).number for _ in range(3)]
+    servers = [
+        Server(folder / f"node-{number}", "--cluster-enabled", "yes", "--cluster-port", str(bus), *options)
+        for number, bus in enumerate(buses)
+    ]
+    for server in servers:
+        stack.enter_context(server)
+    share_slots([(server.port, bus) for server, bus in zip(servers, buses, strict=True)])
+    return servers
+
+
+def share_slots(ports: Sequence[tuple[int, int]]) -> None:
+    """Divide the slots among servers that were started with ``--cluster-enabled``, and wait until each knows of all.
+
+    Args:
+        ports: port of each server, and that of its bus.
+
+    Raises:
+        RuntimeError: they have not found each other in time.
+    """
+    with ExitStack() as stack:
+        clients = [stack.enter_context(redis.Redis(port=port)) for port, _ in ports]
+        for number, client in enumerate(clients):
+            first, last = SLOTS * number // len(ports), SLOTS * (number + 1) // len(ports) - 1
+            client.execute_command("CLUSTER", "ADDSLOTSRANGE", first, last)
+            if number:
+                client.execute_command("CLUSTER", "MEET", "127.0.0.1", *ports[0])
+        for client in clients:
+            _wait_until(
+                lambda: b"cluster_state:ok" in client.execute_command("CLUSTER", "INFO", NEVER_DECODE=True),  # noqa: B023
+                "the servers have not found each other",
+            )
+
+
+@contextmanager
+def running_sentinels(
+    master: int, folder: Path, password: str | None = None
+) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
+    """Start three Sentinels that make the replica the master when the master dies.
+
+    Yields their addresses, with commas between, and their processes, once they see each other and the replica.
+
+    Args:
+        master: port of the server, which has one replica.
+        folder: for what they write.
+        password: of the Sentinels, not of the server.
+
+    Raises:
+        RuntimeError: they have not found each other and the replica in time.
+    """
+    with ExitStack() as stack:
+        ports = [stack.enter_context(ReservedPort()).number for _ in range(_SENTINELS)]
+        processes = []
+        for port in ports:
+            file = folder / f"sentinel-{port}.conf"
+            lines = _SENTINEL_CONFIG.format(port=port, folder=folder, master=master, name=MASTER)
+            file.write_text(lines + (_PROTECTED.format(password) if password else ""), encoding="utf-8")
+            command = [server_binary(), str(file), "--sentinel"]
+            processes.append(stack.enter_context(subprocess.Popen(command, stdout=subprocess.DEVNULL)))
+            stack.callback(processes[-1].kill)
+        _wait_until(lambda: all(_sees_all(port, password) for port in ports), "the Sentinels have not found each other")
+        yield ",".join(f"127.0.0.1:{port}" for port in ports), processes
+
+
+def _sees_all(port: int, password: str | None) -> bool:
+    with suppress(redis.ConnectionError), redis.Redis(port=port, password=password) as client:
+        seen = client.sentinel_masters()[MASTER]
+        return (seen["num-slaves"], seen["num-other-sentinels"]) == (1, _SENTINELS - 1)
+    return False
+
+
+def _wait_until(is_so: Callable[[], bool], else_: str) -> None:
+    deadline = time.monotonic() + _TIMEOUT_S
+    while not is_so():
+        if time.monotonic() > deadline:
+            raise RuntimeError(else_)
+        time.sleep(0.02)
+
+
+class Proxy:
+    """A wire to a server, which can be cut: then bytes get lost without a word, as behind a firewall that drops.
+
+    Args:
+        port: port of the server on loopback.
+    """
+
+    def __init__(self, port: int) -> None:
+        self.to = port
+        self._is_cut = self._is_closing = False
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"redis://127.0.0.1:{self._listener.getsockname()[1]}"
+        self._pairs: dict[socket.socket, socket.socket] = {}
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def cut(self) -> None:
+        """Lose all bytes from now on."""
+        self._is_cut = True
+
+    def heal(self) -> None:
+        """Carry bytes again; what was under way is lost, and so are its connections."""
+        for connection in list(self._pairs):
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+        self._is_cut = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._is_closing = True
+        self._thread.join()
+        for connection in [self._listener, *self._pairs]:
+            connection.close()
+
+    def _run(self) -> None:
+        while not self._is_closing:
+            readable, _, _ = select.select([self._listener, *self._pairs], [], [], 0.05)
+            for connection in readable:
+                if connection is self._listener:
+                    self._accept()
+                elif connection in self._pairs:
+                    self._carry(connection)
+
+    def _accept(self) -> None:
+        near, _ = self._listener.accept()
+        try:
+            far = socket.create_connection(("127.0.0.1", self.to), 1)
+        except OSError:
+            near.close()
+            return
+        self._pairs |= {near: far, far: near}
+
+    def _carry(self, connection: socket.socket) -> None:
+        other = self._pairs[connection]
+        try:
+            received = connection.recv(_CHUNK)
+            if received and not self._is_cut:
+                other.sendall(received)
+        except OSError:
+            received = b""
+        if not received:
+            for end in (connection, other):
+                self._pairs.pop(end, None)
+                end.close()
