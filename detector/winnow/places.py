@@ -46,6 +46,7 @@ MAX_LOGIT: Final = 6.0
 _MIN_MAIN_TEXT: Final = 200  # characters; pages that share a shorter text may be different
 _SALTS: Final = mix(np.arange(1, 2 + 2 * len(LEVELS), dtype=np.uint64))
 _LONG_BLOCK: Final = 60  # characters
+_MIN_HASHES: Final = 8  # of the blocks of a listing
 
 
 def _hash_of_classes(value: str) -> int:
@@ -134,15 +135,22 @@ def look_at_others(page: Page, df: NDArray[np.int64], above: NDArray[np.bool_]) 
 
 
 def main_text_id(page: Page, model: Model) -> int:
-    """Hash the long blocks of a page's main text, by a model's scores; 0 for less than 200 characters.
+    """Hash a page's main text, by a model's scores; 0 for less than 200 characters.
 
-    Pages with the same main text are one page at several addresses, such as with a session id or as a print view.
-    Counters and dates in short blocks are ignored.
+    Pages with the same main text are one page at several addresses, such as with a session id or as a print view. The
+    text is that of the long blocks, without counters and dates. A listing has none: of its kept blocks, the 8 with the
+    lowest hashes stand for it (min-wise hashing, Broder 1997), so that a notice more or less seldom makes another page.
     """
-    kept = (model.score(page).templateness[page.n :] < 0.5).tolist()
-    texts = zip(page.block_texts(), kept, strict=True)
-    text = "\n".join(text for text, is_kept in texts if is_kept and len(text) >= _LONG_BLOCK)
-    return hash_text(f"main text {text}") if len(text) >= _MIN_MAIN_TEXT else 0
+    scores, texts = model.score(page), page.block_texts()
+    templateness = scores.templateness[page.n :]
+    kept = [texts[block] for block in np.flatnonzero(templateness < 0.5).tolist()]
+    text = "\n".join(text for text in kept if len(text) >= _LONG_BLOCK)
+    if len(text) >= _MIN_MAIN_TEXT:
+        return hash_text(f"main text {text}")
+    listed = {texts[block] for block in np.flatnonzero(templateness < scores.threshold).tolist()}
+    if len(listed) < _MIN_HASHES or sum(map(len, listed)) < _MIN_MAIN_TEXT:
+        return 0
+    return hash_text(f"listing {sorted(map(hash_text, listed))[:_MIN_HASHES]}")
 
 
 def clipped_log_odds(templateness: Floats) -> Floats:

@@ -102,6 +102,26 @@ def test_an_article_at_many_addresses_keeps_its_text(copies: int, times: int) ->
     assert cleaned.text.count("dredge the eastern basin") == 4
 
 
+def test_a_list_at_many_addresses_keeps_its_items() -> None:
+    def shop(address: int) -> str:
+        cards = "".join(
+            f"<div class=card><h3><a href=/{n}>Lamp No. {n}</a></h3><b>$ {30 + n}.00</b></div>" for n in range(20)
+        )
+        notice = "<p>It is in your list already!</p>" * (address % 2)
+        return (
+            f"<title>Shop</title><nav><a href=/>Home</a></nav>{notice}<main><h1>Our lamps</h1><ul>{cards}</ul></main>"
+        )
+
+    site = Site()
+    for address in range(12):
+        site.count(shop(address), f"https://shop.example/?wish={address}")
+    for number in range(8):
+        site.count(page_of(number), f"https://shop.example/{number}")
+    assert site.pages < 8 + 6
+    text = winnow.clean(shop(1), url="https://shop.example/?wish=1", site=site).text
+    assert all(f"Lamp No. {n}" in text and f"$ {30 + n}.00" in text for n in range(20))
+
+
 def test_a_page_of_which_the_counts_would_leave_nothing_decides_alone() -> None:
     page = Page.parse(page_of(1))
     everywhere = PageCounts(np.full(page.n + page.m, 1_000), 1_000)
