@@ -107,10 +107,8 @@ def test_a_list_at_many_addresses_keeps_its_items() -> None:
         cards = "".join(
             f"<div class=card><h3><a href=/{n}>Lamp No. {n}</a></h3><b>$ {30 + n}.00</b></div>" for n in range(20)
         )
-        notice = "<p>It is in your list already!</p>" * (address % 2)
-        return (
-            f"<title>Shop</title><nav><a href=/>Home</a></nav>{notice}<main><h1>Our lamps</h1><ul>{cards}</ul></main>"
-        )
+        notice = f"<p>Lamp {chr(65 + address)} is in your list!</p>"
+        return f"<title>Shop</title><nav><a href=/>Home</a></nav>{notice}<main><h1>Our lamps</h1>{cards}</main>"
 
     site = Site()
     for address in range(12):
