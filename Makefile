@@ -87,7 +87,7 @@ chromium: ## the browser that tests drive, where there is none yet: Debian's, as
 
 tests: export PYTHONDONTWRITEBYTECODE =  # or each of its many processes compiles every module anew
 tests: $(VENV)/.installed chromium ## pytest, a process per core
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadscope
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadscope --no-loadscope-reorder
 
 UV_COMPILE = .venv-lock/bin/uv pip compile pyproject.toml --quiet --upgrade --universal --python-version 3.11 \
     --no-annotate --custom-compile-command 'make lock'

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     folder = tmp_path_factory.mktemp("demo")
-    command = [sys.executable, "-m", "demo", "--folder", str(folder), "--pages", "40"]
+    command = [sys.executable, "-m", "demo", "--folder", str(folder)]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=240, check=False)
     assert (run.returncode, run.stderr) == (0, "")
     return run.stdout, folder
@@ -30,7 +30,7 @@ def test_every_host_has_a_row_with_its_pages_and_what_was_cut(demo: tuple[str, P
     for name in BUILDERS:
         _, url, pages, share, labels, *_ = row(demo[0], name)
         assert url.startswith("http://127.0.0.1:")
-        assert int(pages) >= 40
+        assert int(pages) >= 24
         assert 5 <= int(share.rstrip("%")) <= 80
         assert int(labels) >= 20
 

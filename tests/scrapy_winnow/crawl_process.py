@@ -153,6 +153,7 @@ MAKERS = {
         {"url": response.url, "html": response.text, **more} for more in ({}, {"winnow": {"rules": False}})
     ],
     "twice": lambda response: [{"url": response.url, "html": response.text} for _ in range(2)],
+    "kinds": lambda response: [MAKERS[kind](response) for kind in ("bytes", "copy", "dataclass", "dict", "dict")],
 }
 
 

@@ -83,9 +83,10 @@ def test_the_wheel_has_two_packages_and_nothing_else_at_the_top(wheel):
         assert sum(name.endswith(kind) for name in names) == len(here)
 
 
-def test_a_project_called_crawler_with_a_package_called_detector_crawls_with_cleaning_on(environment, web, tmp_path):
-    scrapy = [environment / "python", "-W", "error", "-m", "scrapy"]
-    _run(*scrapy, "startproject", "crawler", folder=tmp_path)
+def test_a_project_called_crawler_with_a_package_called_detector_crawls_with_cleaning_on(
+    forks, environment, web, tmp_path
+):
+    assert forks.scrapy("startproject", "crawler", folder=tmp_path).returncode == 0
     project = tmp_path / "crawler"
     (project / "crawler" / "spiders" / "stories.py").write_text(SPIDER % web.add_articles(4))
     (project / "detector").mkdir()
@@ -93,6 +94,7 @@ def test_a_project_called_crawler_with_a_package_called_detector_crawls_with_cle
     with (project / "crawler" / "settings.py").open("a") as settings:
         settings.write('ADDONS = {"scrapy_winnow.Addon": 500}\nDOWNLOAD_DELAY = 0\n')
 
+    scrapy = [environment / "python", "-W", "error", "-m", "scrapy"]
     _run(*scrapy, "crawl", "stories", "-O", "items.jsonl", folder=project)
 
     items = [json.loads(line) for line in (project / "items.jsonl").read_text().splitlines()]

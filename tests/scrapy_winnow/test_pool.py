@@ -9,18 +9,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import pytest_asyncio
 
 from scrapy_winnow import pool as process_module
 from scrapy_winnow.fields import OPTIONAL_FIELDS, CleaningOptions, clean_item
-from scrapy_winnow.messages import (
-    CleaningTask,
-    Message,
-    MessageReader,
-)
+from scrapy_winnow.messages import CleaningTask, Message, MessageReader
 from scrapy_winnow.pool import CleaningPool, ProcessDiedError
 from scrapy_winnow.storage.evidence import HashedPage, SiteEvidence
 from tests.scrapy_winnow.waiting import SECONDS
 from winnow import Limits, Page, load_model
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 URL = "http://host.example/story"
 HTML = (
@@ -41,6 +40,20 @@ async def running(size: int, **options: object) -> AsyncIterator[CleaningPool]:
         yield pool
     finally:
         await pool.close()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared_pool() -> AsyncIterator[CleaningPool]:
+    async with running(1) as pool:
+        yield pool
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def pool(shared_pool: CleaningPool) -> CleaningPool:
+    """One process: that of the test before, or the one that has taken its place."""
+    await until(lambda: shared_pool.pids)
+    assert (await shared_pool.clean(task(HTML))).status == "cleaned"
+    return shared_pool
 
 
 async def until(holds) -> None:
@@ -64,72 +77,64 @@ def is_alive(pid: int) -> bool:
     return False
 
 
-async def test_the_values_are_those_of_the_crawls_own_process():
+async def test_the_values_are_those_of_the_crawls_own_process(pool):
     odd = ["", b"", "<p>a lone surrogate \ud800 and a NUL \x00", HTML.encode("utf-16"), "<p>" * 3_000]
-    async with running(1) as pool:
-        for html in [HTML, HTML.encode(), *odd]:
-            cleaned, expected = await pool.clean(task(html)), here(html)
-            assert cleaned.values == expected.values
-            assert cleaned.shingles.tolist() == expected.shingles.tolist()
-            read, expected = await pool.read(html, URL, Limits()), HashedPage.of(Page.parse(html, URL), load_model())
-            assert (read.size, read.contents_id) == (expected.size, expected.contents_id)
-            for array in ("units", "fingerprints", "masses"):
-                assert getattr(read, array).tolist() == getattr(expected, array).tolist()
+    for html in [HTML, HTML.encode(), *odd]:
+        cleaned, expected = await pool.clean(task(html)), here(html)
+        assert cleaned.values == expected.values
+        assert cleaned.shingles.tolist() == expected.shingles.tolist()
+        read, expected = await pool.read(html, URL, Limits()), HashedPage.of(Page.parse(html, URL), load_model())
+        assert (read.size, read.contents_id) == (expected.size, expected.contents_id)
+        for array in ("units", "fingerprints", "masses"):
+            assert getattr(read, array).tolist() == getattr(expected, array).tolist()
 
 
-async def test_a_page_whose_process_was_killed_since_it_was_read_is_sent_to_another():
-    async with running(1) as pool:
-        read = await pool.read(HTML, URL, Limits())
-        os.kill(read.process.pid, signal.SIGKILL)
-        assert (await pool.clean(task(HTML), read)).values == here(HTML).values
-
-
-async def test_the_counts_of_the_site_take_part():
+async def test_the_counts_of_the_site_take_part(pool):
     hashed = HashedPage.of(Page.parse(HTML, URL))
     df = np.ones(len(hashed.units), np.int64)
     df[-1] = 100  # "All rights"
     counts = hashed.counts(SiteEvidence(df, 100, 0, counted=True, label_version=2))
-    async with running(1) as pool:
-        cleaned = await pool.clean(task(HTML, counts))
+    cleaned = await pool.clean(task(HTML, counts))
+
     assert cleaned.values == here(HTML, counts).values
     assert cleaned.with_evidence
     assert "All rights" not in cleaned.values["text"]
     assert cleaned.values["site_label_version"] == 2
 
 
-async def test_a_model_of_ones_own_is_used(tmp_path: Path):
+async def test_a_model_of_ones_own_is_used(pool, tmp_path: Path):
     model = load_model("logistic")
     model.save(tmp_path / "model.npz")
-    async with running(1) as pool:
-        cleaned = await pool.clean(CleaningTask(HTML, URL, None, OPTIONS, str(tmp_path / "model.npz")))
+    cleaned = await pool.clean(CleaningTask(HTML, URL, None, OPTIONS, str(tmp_path / "model.npz")))
+
     assert cleaned.values["label_version"] == model.version
 
 
-async def test_many_pages_at_once_all_come_back_and_few_are_in_hand():
+async def test_many_pages_at_once_all_come_back_and_few_are_in_hand(pool):
     pages = [HTML.replace("A story", f"Story {number}") for number in range(60)]
     in_hand = set()
-    async with running(2) as pool:
-        tasks = [asyncio.create_task(pool.clean(task(html))) for html in pages]
-        while not all(done.done() for done in tasks):
-            await asyncio.sleep(0)  # every turn of the loop is looked at
-            in_hand |= {process.in_hand for process in pool._processes}
+    tasks = [asyncio.create_task(pool.clean(task(html))) for html in pages]
+    while not all(done.done() for done in tasks):
+        await asyncio.sleep(0)  # every turn of the loop is looked at
+        in_hand |= {process.in_hand for process in pool._processes}
     assert [done.result().values["title"] for done in tasks] == [f"Story {number}" for number in range(60)]
     assert max(in_hand) == 8
 
 
-async def test_a_killed_process_is_replaced_and_its_pages_are_cleaned_again():
+async def test_a_killed_process_is_replaced_and_its_pages_are_cleaned_again(pool, monkeypatch):
     died = []
-    async with running(1, died=lambda: died.append(1)) as pool:
-        (first,) = pool.pids
-        os.kill(first, signal.SIGSTOP)  # it is not to be done with them before it is killed
-        under_way = [asyncio.create_task(pool.clean(task(html))) for html in (HEAVY, HTML)]
-        await until(lambda: pool._processes[0].in_hand)
-        os.kill(first, signal.SIGKILL)
-        cleaned = [await page for page in under_way]
-        assert [page.status for page in cleaned] == ["cleaned", "cleaned"]
-        assert pool.pids != [first]
-        assert died == [1]
-        await until(lambda: not is_alive(first))  # nothing is left of it
+    monkeypatch.setattr(pool, "_on_death", lambda: died.append(1))
+    read = await pool.read(HTML, URL, Limits())
+    (first,) = pool.pids
+    os.kill(first, signal.SIGSTOP)  # it is not to be done with them before it is killed
+    under_way = [asyncio.create_task(pool.clean(*page)) for page in ((task(HEAVY),), (task(HTML), read))]
+    await until(lambda: pool._processes[0].in_hand)
+    os.kill(first, signal.SIGKILL)
+    cleaned = [await page for page in under_way]
+    assert [page.status for page in cleaned] == ["cleaned", "cleaned"]
+    assert pool.pids != [first]
+    assert died == [1]
+    await until(lambda: not is_alive(first))  # nothing is left of it
 
 
 @contextmanager
@@ -146,26 +151,25 @@ def dying() -> Iterator[None]:
         yield
 
 
-async def test_a_page_that_processes_die_of_is_left_to_the_caller():
+async def test_a_page_that_processes_die_of_is_left_to_the_caller(pool, monkeypatch):
     died = []
-    async with running(1, died=lambda: died.append(1)) as pool:
-        with dying():
-            assert await pool.clean(task(HTML)) is None
-        assert len(died) == 2
-        assert (await pool.clean(task(HTML))).status == "cleaned"
-        with dying(), pytest.raises(ProcessDiedError):
-            await pool.read(HTML, URL, Limits())
+    monkeypatch.setattr(pool, "_on_death", lambda: died.append(1))
+    with dying():
+        assert await pool.clean(task(HTML)) is None
+    assert len(died) == 2
+    assert (await pool.clean(task(HTML))).status == "cleaned"
+    with dying(), pytest.raises(ProcessDiedError):
+        await pool.read(HTML, URL, Limits())
 
 
-async def test_a_process_that_hangs_is_ended(monkeypatch: pytest.MonkeyPatch):
+async def test_a_process_that_hangs_is_ended(pool, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(process_module, "PAGE_TIMEOUT_S", 0.5)
-    async with running(1) as pool:
-        (first,) = pool.pids
-        os.kill(first, signal.SIGSTOP)
-        cleaned = await pool.clean(task(HTML))
-        assert cleaned is None or cleaned.status == "cleaned"  # the replacement may be slow on a busy machine
-        assert pool.pids != [first]
-        await until(lambda: not is_alive(first))
+    (first,) = pool.pids
+    os.kill(first, signal.SIGSTOP)
+    cleaned = await pool.clean(task(HTML))
+    assert cleaned is None or cleaned.status == "cleaned"  # the replacement may be slow on a busy machine
+    assert pool.pids != [first]
+    await until(lambda: not is_alive(first))
 
 
 async def test_processes_that_cannot_start_are_given_up_with_one_warning(caplog: pytest.LogCaptureFixture):
@@ -202,22 +206,20 @@ async def test_closing_ends_the_processes_and_the_pages_that_wait_go_back():
     assert not pool.is_ready
 
 
-async def test_a_page_that_is_cancelled_while_it_waits_holds_up_no_other():
-    async with running(1) as pool:
-        heavy = asyncio.create_task(pool.clean(task(HEAVY)))
-        await asyncio.sleep(0.01)
-        waiting = [asyncio.create_task(pool.clean(task(HTML))) for _ in range(12)]
-        await asyncio.sleep(0.01)
-        for page in [heavy, *waiting[:11]]:
-            page.cancel()
-        assert (await waiting[11]).status == "cleaned"
+async def test_a_page_that_is_cancelled_while_it_waits_holds_up_no_other(pool):
+    heavy = asyncio.create_task(pool.clean(task(HEAVY)))
+    await asyncio.sleep(0.01)
+    waiting = [asyncio.create_task(pool.clean(task(HTML))) for _ in range(12)]
+    await asyncio.sleep(0.01)
+    for page in [heavy, *waiting[:11]]:
+        page.cancel()
+    assert (await waiting[11]).status == "cleaned"
 
 
-async def test_a_process_ends_when_the_crawl_has_gone():
-    async with running(1) as pool:
-        (process,) = pool._processes
-        process._transport.abort()  # as the system does for a crawl that was killed
-        await until(lambda: process._process.poll() is not None)
+async def test_a_process_ends_when_the_crawl_has_gone(pool):
+    (process,) = pool._processes
+    process._transport.abort()  # as the system does for a crawl that was killed
+    await until(lambda: process._process.poll() is not None)
 
 
 def only(data: bytes) -> Message:

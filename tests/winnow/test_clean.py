@@ -60,13 +60,8 @@ def test_the_template_is_cut_from_text_html_and_markdown() -> None:
 @pytest.mark.parametrize(
     "page",
     [
-        PAGE,
-        PAGE.encode(),
-        PAGE.encode("utf-16"),
-        etree.fromstring(PAGE, etree.HTMLParser()),
-        etree.ElementTree(etree.fromstring(PAGE, etree.HTMLParser())),
-        html.fromstring(PAGE),
-        Page.parse(PAGE),
+        *(PAGE, PAGE.encode(), PAGE.encode("utf-16"), etree.fromstring(PAGE, etree.HTMLParser())),
+        *(etree.ElementTree(etree.fromstring(PAGE, etree.HTMLParser())), html.fromstring(PAGE), Page.parse(PAGE)),
     ],
     ids=["str", "bytes", "utf-16", "element", "tree", "lxml.html", "Page"],
 )
@@ -91,18 +86,9 @@ def test_a_page_of_links_only_is_not_emptied_and_says_so() -> None:
 @pytest.mark.parametrize(
     "page",
     [
-        "",
-        b"",
-        "   \n",
-        "\x00\x00",
-        bytes(range(256)) * 20,
-        "<html></html>",
-        "<!-- nothing -->",
-        "<!DOCTYPE html>",
-        "<frameset cols=*><frame src=a.html></frameset>",
-        "<script>var a = '<p>no</p>'</script>",
-        "<<<>>>&&&",
-        '<p a="1" a="2" id=x id=y>t',
+        *("", b"", "   \n", "\x00\x00", bytes(range(256)) * 20, "<html></html>", "<!-- nothing -->"),
+        *("<!DOCTYPE html>", "<frameset cols=*><frame src=a.html></frameset>"),
+        *("<script>var a = '<p>no</p>'</script>", "<<<>>>&&&", '<p a="1" a="2" id=x id=y>t'),
         '<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><head><title/></head><body/></html>',
     ],
 )
@@ -130,8 +116,7 @@ PDF, PNG = b"%PDF-1.7 \xe2\xe3", b"\x89PNG\r\n\x1a\n" + bytes(50)
 
 
 @pytest.mark.parametrize(
-    "document",
-    [PDF, PNG, PNG.decode("latin-1"), PNG.decode("cp1252"), PNG.decode("utf-8", "replace"), Page.parse(PDF)],
+    "document", [PDF, PNG, PNG.decode("latin-1"), PNG.decode("cp1252"), PNG.decode("utf-8", "replace"), Page.parse(PDF)]
 )
 def test_what_is_no_html_is_flagged_and_has_no_text_whether_as_bytes_text_or_page(document: Any) -> None:
     cleaned = clean(document)

@@ -32,17 +32,9 @@ def column(html, name):
 @pytest.mark.parametrize(
     "html",
     [
-        "",
-        "<p></p>",
-        "x",
-        "<script>a</script>",
-        "<h1>.</h1>",
-        "<a href>\u00a0</a>,",
-        "<title></title><p>\U0001f600</p>",
-        "<div class=''>" * 300 + "deep",
-        b"\xff\xfe\x00\x01",
-        "<p>word" * 2_000,
-        SMALL,
+        *("", "<p></p>", "x", "<script>a</script>", "<h1>.</h1>", "<a href>\u00a0</a>,"),
+        *("<title></title><p>\U0001f600</p>", "<div class=''>" * 300 + "deep", b"\xff\xfe\x00\x01"),
+        *("<p>word" * 2_000, SMALL),
     ],
 )
 def test_every_block_has_a_finite_number_for_every_name(html):
@@ -125,12 +117,7 @@ def test_each_level_holds_more_blocks_until_the_root_repeats():
 
 def test_extra_wrappers_leave_what_containers_say_of_their_text():
     endings = (
-        "share of page",
-        "link share",
-        "sentence ends per word",
-        "commas per word",
-        "log blocks",
-        "log characters",
+        *("share of page", "link share", "sentence ends per word", "commas per word", "log blocks", "log characters"),
     )
     columns = [k for k, name in enumerate(STATIC_NAMES) if name.startswith("container ") and name.endswith(endings)]
     assert len(columns) == LEVELS * len(endings)

@@ -139,12 +139,8 @@ def forests(draw: st.DrawFn, most: int) -> Case:
     penalty = draw(
         st.sampled_from(
             [
-                np.zeros(n),
-                np.full(n, 0.01),
-                random.random(n) * 0.3,
-                random.integers(0, 6, n) / 32,
-                random.integers(0, 40, n) / 8,
-                np.where(random.random(n) < 0.3, np.inf, random.random(n)),
+                *(np.zeros(n), np.full(n, 0.01), random.random(n) * 0.3, random.integers(0, 6, n) / 32),
+                *(random.integers(0, 40, n) / 8, np.where(random.random(n) < 0.3, np.inf, random.random(n))),
                 0.01 * n / random.integers(1, n + 1, n),
             ]
         )

@@ -141,10 +141,7 @@ def test_files_that_are_not_pages_are_named_and_the_others_cleaned(
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [
-        ("", "no such file or directory (its name is empty)"),
-        (".", ".: no HTML files in this folder"),
-    ],
+    [("", "no such file or directory (its name is empty)"), (".", ".: no HTML files in this folder")],
 )
 def test_names_that_are_not_files_are_explained(
     name: str, message: str, clean, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

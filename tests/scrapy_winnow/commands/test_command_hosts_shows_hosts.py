@@ -67,18 +67,10 @@ def test_every_host_is_shown_with_its_state_pages_labels_and_bytes(hosts, redis_
     assert set(found) == {"news.example", "shop.example"}
     news, shop = found["news.example"], found["shop.example"]
     assert (news["state"], news["pages"], news["nodes"], news["labels"], news["label_version"]) == (
-        "counting",
-        5,
-        17,
-        0,
-        0,
+        *("counting", 5, 17, 0, 0),
     )
     assert (shop["state"], shop["pages"], shop["nodes"], shop["labels"], shop["label_version"]) == (
-        "settled",
-        32,
-        0,
-        12,
-        1,
+        *("settled", 32, 0, 12, 1),
     )
     assert all(200 < record["bytes"] < 4000 for record in found.values())
     assert abs(news["used"] - time.time()) < 60
@@ -152,10 +144,7 @@ def test_inside_a_project_its_settings_say_where_the_hosts_are(tmp_path, redis_u
             count_pages(server.url, prefix, news=3)
     (tmp_path / "mine.py").write_text("\n".join(settings))
     command = [
-        sys.executable,
-        "-c",
-        "import sys; from scrapy_winnow.commands import main; sys.exit(main())",
-        "hosts",
+        *(sys.executable, "-c", "import sys; from scrapy_winnow.commands import main; sys.exit(main())", "hosts"),
         "--json",
     ]
     done = subprocess.run(

@@ -36,10 +36,7 @@ def crawled(shared_web, start_crawls, tmp_path_factory):
             "ZYTE_API_URL": f"{shared_web.url}/api/",
             "meta": {"zyte_api": {"browserHtml": True}},
         },
-        "scraping API": {
-            "urls": [shared_web.url + path for path in by_api],
-            "WINNOW_REDIS_PREFIX": "test-api",
-        },
+        "scraping API": {"urls": [shared_web.url + path for path in by_api], "WINNOW_REDIS_PREFIX": "test-api"},
         "any other API": {"meta": {"winnow": {"url": "https://shop.example/"}}, "WINNOW_REDIS_PREFIX": "test-any"},
         "spidermon": {
             "EXTENSIONS": {f"{SPIDERMON}.extensions.Spidermon": 500},
@@ -62,17 +59,11 @@ def crawled(shared_web, start_crawls, tmp_path_factory):
 @pytest.mark.parametrize(
     ("name", "stats"),
     [
-        ("scrapy-playwright", {"playwright/request_count/resource_type/document": 6}),
-        ("scrapy-poet", {}),
-        ("scrapy-zyte-api", {"scrapy-zyte-api/success": 6}),
-        ("scraping API", {}),
-        ("any other API", {}),
+        *(("scrapy-playwright", {"playwright/request_count/resource_type/document": 6}), ("scrapy-poet", {})),
+        *(("scrapy-zyte-api", {"scrapy-zyte-api/success": 6}), ("scraping API", {}), ("any other API", {})),
         ("spidermon", {"spidermon/validation/items": 6, "spidermon/validation/items/errors": None}),
-        ("itemloaders", {}),
-        ("itemloaders, dataclass", {}),
-        ("AutoThrottle", {}),
-        ("HTTP cache", {"httpcache/store": 6}),
-        ("HTTP cache, again", {"httpcache/hit": 6}),
+        *(("itemloaders", {}), ("itemloaders, dataclass", {}), ("AutoThrottle", {})),
+        *(("HTTP cache", {"httpcache/store": 6}), ("HTTP cache, again", {"httpcache/hit": 6})),
     ],
 )
 def test_each_page_is_counted_once_and_cleaned(crawled, name, stats):

@@ -16,11 +16,8 @@ def crawled(shared_web, start_crawls):
     web, urls = shared_web, shared_web.add_articles(30)
     others = [
         web.add("/text", "plain words", Content_Type="text/plain"),
-        web.add("/file", b"\x00\x01", Content_Type="application/octet-stream"),
-        web.add("/empty", b""),
-        web.add("/moved", b"", status=302, Location="/0"),
-        web.url + "/gone",
-        "data:text/html,<p>words</p>",
+        *(web.add("/file", b"\x00\x01", Content_Type="application/octet-stream"), web.add("/empty", b"")),
+        *(web.add("/moved", b"", status=302, Location="/0"), web.url + "/gone", "data:text/html,<p>words</p>"),
     ]
     late = "It came after the end of the document, and browsers show it all the same, which is why it is kept here."
     after_the_end = [

@@ -6,10 +6,7 @@ from scrapy_winnow import Content
 from tests.scrapy_winnow.crawls.items import FIELDS
 
 RUSSIAN = "Это довольно длинный русский текст, и кодировка его названа неверно."
-KINDS = [
-    *("dict", "dataclass", "attrs", "pydantic", "item"),
-    *("frozen dataclass", "frozen attrs", "frozen pydantic"),
-]
+KINDS = [*("dict", "dataclass", "attrs", "pydantic", "item"), *("frozen dataclass", "frozen attrs", "frozen pydantic")]
 
 
 @pytest.fixture(scope="module")

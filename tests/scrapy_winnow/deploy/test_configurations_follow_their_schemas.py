@@ -13,8 +13,7 @@ WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 
 
 @pytest.mark.parametrize(
-    ("schema", "files"),
-    [("github-workflows", WORKFLOWS), ("compose-spec", [ROOT / "deploy" / "compose.yaml"])],
+    ("schema", "files"), [("github-workflows", WORKFLOWS), ("compose-spec", [ROOT / "deploy" / "compose.yaml"])]
 )
 def test_a_configuration_follows_its_schema(schema, files):
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", *files]

@@ -50,12 +50,8 @@ def test_requests_come_from_its_own_page_as_json(page_server: InspectorServer) -
 @pytest.mark.parametrize(
     ("what", "body"),
     [
-        ("state", {"penalty": -1}),
-        ("state", {"threshold": "high"}),
-        ("state", {"favor": "both"}),
-        ("state", {"model": "no-such-model"}),
-        ("state", []),
-        ("weights", {"trial": {}, "blocks": [10_000]}),
+        *(("state", {"penalty": -1}), ("state", {"threshold": "high"}), ("state", {"favor": "both"})),
+        *(("state", {"model": "no-such-model"}), ("state", []), ("weights", {"trial": {}, "blocks": [10_000]})),
         ("gold", {"trial": {}, "marks": []}),
     ],
 )

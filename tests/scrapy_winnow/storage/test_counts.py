@@ -55,22 +55,14 @@ async def _held(connection, counts) -> tuple[int, int, int]:
 @pytest.mark.parametrize(
     ("url", "site"),
     [
-        ("https://Example.org/a?b#c", "example.org"),
-        ("https://example.org:443/", "example.org"),
-        ("http://example.org:443/", "example.org:443"),
-        ("http://user:secret@127.0.0.1:8080/", "127.0.0.1:8080"),
-        ("http://example.org./", "example.org"),
-        ("http://[0::0:1]:8080/", "[::1]:8080"),
+        *(("https://Example.org/a?b#c", "example.org"), ("https://example.org:443/", "example.org")),
+        *(("http://example.org:443/", "example.org:443"), ("http://user:secret@127.0.0.1:8080/", "127.0.0.1:8080")),
+        *(("http://example.org./", "example.org"), ("http://[0::0:1]:8080/", "[::1]:8080")),
         ("http://MÜNCHEN.example/", "xn--mnchen-3ya.example"),
         ("http://xn--mnchen-3ya.example:80/", "xn--mnchen-3ya.example"),
-        ("http://münchen..example/", "m%c3%bcnchen..example"),
-        ("http://a}b{c.example/", "a%7db%7bc.example"),
-        ("http://a b\r\n.example/", "a%20b.example"),
-        ("file:///etc/hostname", None),
-        ("data:text/html,hello", None),
-        ("http://[broken/", None),
-        ("http://example.org:port/", None),
-        ("", None),
+        *(("http://münchen..example/", "m%c3%bcnchen..example"), ("http://a}b{c.example/", "a%7db%7bc.example")),
+        *(("http://a b\r\n.example/", "a%20b.example"), ("file:///etc/hostname", None)),
+        *(("data:text/html,hello", None), ("http://[broken/", None), ("http://example.org:port/", None), ("", None)),
     ],
 )
 def test_a_site_is_the_host_and_its_unusual_port(url, site):
@@ -300,10 +292,7 @@ DAMAGES = {
             keys[0], mapping={**SETTLED, field: value}
         )
         for field, value in (
-            ("labels", LABELS[:-1]),
-            ("labels", bytes(9 * 1_000_000)),
-            ("expected", "much"),
-            ("expected", "nan"),
+            *(("labels", LABELS[:-1]), ("labels", bytes(9 * 1_000_000)), ("expected", "much"), ("expected", "nan")),
             ("version", "new"),
         )
     },

@@ -13,10 +13,7 @@ from winnow.models.files import ModelError, read_model_file, write_model_file
 @pytest.mark.parametrize(
     ("name", "array"),
     [
-        ("words", None),
-        ("mean", np.zeros(3)),
-        ("scale", np.array(["a"])),
-        ("forum_weight", np.full(7, np.nan)),
+        *(("words", None), ("mean", np.zeros(3)), ("scale", np.array(["a"])), ("forum_weight", np.full(7, np.nan))),
         ("network output_weight", np.full((32, 12), np.inf)),
     ],
 )

@@ -27,14 +27,7 @@ def test_dates_and_ages_tell_when_something_was_posted(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "$34.99",
-        "4.93 / 5.0",
-        "9:00 - 18:30",
-        "8 a.m. - 4 p.m.",
-        "4 mm",
-        "3ATM",
-        "30 Meters",
-        "9.5 x",
+        *("$34.99", "4.93 / 5.0", "9:00 - 18:30", "8 a.m. - 4 p.m.", "4 mm", "3ATM", "30 Meters", "9.5 x"),
         "© 2026 Bread Blog",
     ],
 )

@@ -12,11 +12,8 @@ def of_body(html: str) -> int:
 @pytest.mark.parametrize(
     "other",
     [
-        "<p>Hello  World 12</p>",
-        "<p>Hello</p><p>World 12</p>",
-        "<b>Hel</b>lo <a href=x>WORLD</a>\n12 ",
-        "Hello<br>World\u00a0\u300012",
-        "hello<script>var x</script> world <!-- --> 12",
+        *("<p>Hello  World 12</p>", "<p>Hello</p><p>World 12</p>", "<b>Hel</b>lo <a href=x>WORLD</a>\n12 "),
+        *("Hello<br>World\u00a0\u300012", "hello<script>var x</script> world <!-- --> 12"),
     ],
 )
 def test_markup_white_space_and_case_make_no_difference(other: str) -> None:

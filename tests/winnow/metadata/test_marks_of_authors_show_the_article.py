@@ -38,10 +38,8 @@ def marked(page: Page) -> dict[str, float]:
 @pytest.mark.parametrize(
     ("kind", "attributes"),
     [
-        ("microdata", "itemprop='articleBody'"),
-        ("rdfa", "property='schema:articleBody'"),
-        ("rdfa", "property='content:encoded'"),
-        ("microformats", "class='e-content wide'"),
+        *(("microdata", "itemprop='articleBody'"), ("rdfa", "property='schema:articleBody'")),
+        *(("rdfa", "property='content:encoded'"), ("microformats", "class='e-content wide'")),
         ("hatom", "class='entry-content'"),
     ],
 )

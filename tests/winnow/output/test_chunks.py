@@ -15,7 +15,7 @@ def test_each_piece_knows_the_headings_above_it_and_its_place() -> None:
     chunks = chunks_of(PAGE, 60)
     assert [chunk.index for chunk in chunks] == list(range(len(chunks)))
     assert [chunk.headings for chunk in chunks] == [
-        *(["Guide"], ["Guide", "First"], ["Guide", "First", "Deep"], ["Guide", "Second"]),
+        *(["Guide"], ["Guide", "First"], ["Guide", "First", "Deep"], ["Guide", "Second"])
     ]
     assert chunks[1].text_with_headings.startswith("Guide > First\n\nThe quick")
 

@@ -182,21 +182,7 @@ def test_pages_with_next_to_nothing_in_them_give_a_document(html: str) -> None:
 
 
 TAGS = [
-    "div",
-    "p",
-    "span",
-    "b",
-    "a",
-    "ul",
-    "li",
-    "pre",
-    "table",
-    "tr",
-    "td",
-    "section",
-    "form",
-    "noscript",
-    "font",
+    *("div", "p", "span", "b", "a", "ul", "li", "pre", "table", "tr", "td", "section", "form", "noscript", "font"),
     "my-x",
 ]
 LEAVES = ("<br>", "<hr>", "<img src=x>", " ", "\n", "<!--c-->", "<script>x</script>", "<select><option>x</select>")

@@ -11,13 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from winnow.papers.clustering import cluster
-from winnow.papers.mdl import (
-    NOTHING,
-    Bits,
-    PathSets,
-    distinct_columns,
-    merge_exactly,
-)
+from winnow.papers.mdl import NOTHING, Bits, PathSets, distinct_columns, merge_exactly
 from winnow.papers.methods import method
 from winnow.papers.pages import SiteError, SitePages
 

@@ -47,12 +47,7 @@ def test_what_is_no_template_comes_out_as_text_html_and_json() -> None:
     assert page.characters == (9, 12)
     labels = json.loads(page.json)
     assert labels["template_share"] == 0.75
-    assert labels["blocks"][0] == {
-        "path": "/html/body/p[1]",
-        "text": "long text",
-        "template": True,
-        "content": None,
-    }
+    assert labels["blocks"][0] == {"path": "/html/body/p[1]", "text": "long text", "template": True, "content": None}
 
 
 def test_progress_tells_of_every_page_of_every_pass() -> None:

@@ -10,14 +10,7 @@ from winnow.models import load_model
 from winnow.models.files import ModelError, write_model_file
 from winnow.page.page import Page
 from winnow.papers.element_features import NODE_FEATURES
-from winnow.papers.page_level import (
-    AREA_BOUNDS,
-    BUCKETS,
-    LogisticModel,
-    bucket_of,
-    by_area,
-    weights_with_hidden,
-)
+from winnow.papers.page_level import AREA_BOUNDS, BUCKETS, LogisticModel, bucket_of, by_area, weights_with_hidden
 
 #      0
 #     / \

@@ -23,7 +23,7 @@ from winnow.training.report import GOLD_LABELS, SITE_LABELS, model_card
 from winnow.training.train import TRAINERS, Trained, find_sites, train
 
 RECIPE = Recipe(
-    pooled=1, pooled_units=(8, 4), pooled_epochs=1, units=(8, 4, 4), teacher_units=(8, 4, 4), epochs=1, min_steps=60
+    pooled=1, pooled_units=(8, 4), pooled_epochs=1, units=(8, 4, 4), teacher_units=(8, 4, 4), epochs=1, min_steps=24
 )
 TINY = replace(RECIPE, min_steps=10)
 HOSTS = ("news", "docs", "blog")
@@ -118,10 +118,7 @@ def test_sites_alone_are_enough_every_step_is_announced_and_the_same_seed_gives_
 ):
     steps: list[tuple[int, int, str]] = []
     report = TRAINERS["blocks"](
-        find_sites(data / "sites"),
-        seed=1,
-        progress=lambda *step: steps.append(step),
-        recipe=TINY,
+        find_sites(data / "sites"), seed=1, progress=lambda *step: steps.append(step), recipe=TINY
     )
     assert list(report.metrics) == [SITE_LABELS]
     assert (report.gold_pages, report.method.labels.startswith("site-level, no human ones")) == (0, True)
