@@ -9,13 +9,16 @@ from __future__ import annotations
 import html
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from functools import lru_cache
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Iterable
 
 _SELECTOR = re.compile(r"(?=[.#])")
+_SLOT = re.compile(r"\{(\d*(?::[^{}]*)?)\}")
 VOID_TAGS = frozenset({"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "wbr"})
 RAW_TEXT_TAGS = frozenset({"script", "style"})
 UNSEEN_TAGS = frozenset({"head", "script", "style", "template"})
@@ -71,9 +74,85 @@ def items(
     return el(tag, *(el("li", child) for child in children), template=template, **attributes)
 
 
-def comment(text: str) -> Node:
-    """Build a comment."""
-    return Node(COMMENT, children=[text])
+def markup(template: str, *values: object) -> Node:
+    """Build an element from HTML with slots.
+
+    A slot is ``{}``, or ``{1}`` for one of the values by its place, or ``{:%d %B}`` with a format. A node, a list of
+    nodes and strings, or a string may stand in text; None is left out, and so is an attribute that is None.
+
+    Args:
+        template: One element, whose end tags are all written; line breaks and what indents them count nothing. An
+            attribute ``template`` or ``content`` without a value is a flag.
+        *values: What stands in the slots.
+    """
+    node = _filled(_parsed_template(template), values)
+    assert isinstance(node, Node)  # noqa: S101
+    return node
+
+
+class _TemplateParser(HTMLParser):
+    """Parses a template into nodes, with a list of strings and slots wherever a slot may stand."""
+
+    def __init__(self, template: str) -> None:
+        super().__init__()
+        self.root = Node("")
+        self._open, self._slots = [self.root], 0
+        self.feed(re.sub(r"\n\s*", "", template))
+        self.close()
+
+    def _pieces(self, text: str) -> list[Any]:
+        pieces: list[Any] = _SLOT.split(text)
+        for at in range(1, len(pieces), 2):
+            number, _, form = pieces[at].partition(":")
+            pieces[at] = int(number or self._slots), form
+            self._slots += 1
+        return [piece for piece in pieces if piece]
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        node = Node(tag)
+        for name, value in attrs:
+            if value is None and name in {"template", "content"}:
+                node.template = name == "template"
+            else:
+                node.attributes.append((name, self._pieces(value or "")))  # type: ignore[arg-type]
+        self._open[-1].children.append(node)
+        if tag not in VOID_TAGS:
+            self._open.append(node)
+
+    def handle_endtag(self, tag: str) -> None:
+        if self._open.pop().tag != tag:
+            raise ValueError(f"</{tag}> closes another element in {self.rawdata}")
+
+    def handle_data(self, data: str) -> None:
+        self._open[-1].children += self._pieces(data)
+
+    def handle_comment(self, data: str) -> None:
+        self._open[-1].children.append(Node(COMMENT, children=self._pieces(data)))
+
+
+@lru_cache(maxsize=1_024)
+def _parsed_template(template: str) -> Any:
+    (root,) = _TemplateParser(template).root.children
+    return root
+
+
+def _filled(piece: Any, values: tuple[object, ...]) -> object:
+    """Fill in the slots of a piece of a template."""
+    if isinstance(piece, str):
+        return piece
+    if isinstance(piece, tuple):
+        number, form = piece
+        return format(values[number], form) if form else values[number]
+    attributes = [(name, [_filled(part, values) for part in parts]) for name, parts in piece.attributes]
+    written = [(name, "".join(map(str, parts))) for name, parts in attributes if parts != [None]]
+    node = Node(piece.tag, written, template=piece.template)
+    for child in piece.children:
+        value = _filled(child, values)
+        for each in value if isinstance(value, list) else [value]:
+            node.add(each if each is None or isinstance(each, Node) else str(each))
+    if node.tag == COMMENT:
+        node.children = ["".join(map(str, node.children))]
+    return node
 
 
 def normalise(text: str) -> str:

@@ -354,12 +354,7 @@ async def _compared(address: str, pages: dict[str, Resource], folder: Path) -> t
         there = again.client
         connection = Connection(again.url, timeout=10)
         counts = NodeCounts(
-            connection,
-            prefix="winnow",
-            version=FINGERPRINT_VERSION,
-            budget=1 << 20,
-            max_pages=1 << 14,
-            ttl=1 << 20,
+            connection, prefix="winnow", version=FINGERPRINT_VERSION, budget=1 << 20, max_pages=1 << 14, ttl=1 << 20
         )
         for host in sorted({str(site_of(url)) for url in pages}):
             _, nodes, guard, _, *singles = host_keys("winnow", FINGERPRINT_VERSION, host)

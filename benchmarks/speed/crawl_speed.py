@@ -33,10 +33,7 @@ if TYPE_CHECKING:
     import argparse
 
 _BARE: Final = "bare Scrapy"
-_TRAFILATURA: Final = {
-    "ADDONS": "{}",
-    "ITEM_PIPELINES": '{"benchmarks.speed.crawl_speed.TrafilaturaPipeline": 100}',
-}
+_TRAFILATURA: Final = {"ADDONS": "{}", "ITEM_PIPELINES": '{"benchmarks.speed.crawl_speed.TrafilaturaPipeline": 100}'}
 _STAT: Final = re.compile(r"'(item_scraped_count|elapsed_time_seconds|winnow/items/\w+)': ([\d.]+)")
 
 

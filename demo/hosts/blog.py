@@ -8,18 +8,19 @@ from demo.hosts.parts import (
     STORY_ID,
     STORY_PARAGRAPHS,
     STORY_TITLE,
+    Host,
     Link,
     a,
     chunks,
+    listed,
     moment,
-    odds_and_ends,
     others,
     paragraph,
     slug,
     token,
     unique_titles,
 )
-from demo.nodes import Node, el, items
+from demo.nodes import Node, el, items, markup
 from demo.prose import Prose
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 POLISH_POSTS = 4
 CATEGORIES = ("Soups", "Bread", "Journeys", "Preserves", "Letters")
-TAGS = (
+TAGS = [
     "winter",
     "market",
     "slow",
@@ -41,23 +42,22 @@ TAGS = (
     "stock",
     "yeast",
     "foraging",
-)
+]
 PROMOTIONS = (
     "My book, A Bowl and the Radio, is out in paperback.",
     "Supper club in November: three chairs left.",
     "Support this kitchen with the price of an onion.",
     "The tea towels are back in stock.",
 )
+_TITLE = "{} \u2013 A Bowl and the Radio"
 
 
-class Blog:
+class Blog(Host):
     """Builds the blog."""
 
     def __init__(self, site: Site, pages: int) -> None:
-        self.site, self.rng = site, site.rng
-        self.prose = Prose(self.rng, "names", "blog")
+        super().__init__(site, "names", "blog")
         self.polish = Prose(self.rng, "names", "polish", english=False)
-        self.bound: dict[str, dict[str, str]] = {}
         titles = unique_titles(pages - 1 - POLISH_POSTS, self._title)
         titles += unique_titles(POLISH_POSTS, lambda: self.polish.fill("[title]"))
         titles.insert(pages // 2, STORY_TITLE)
@@ -65,27 +65,17 @@ class Blog:
             Link(f"/2026/{self.rng.randint(1, 12):02}/{self.rng.randint(1, 28):02}/{slug(title)}-{number}/", title)
             for number, title in enumerate(titles)
         ]
-        self.extras: list[Link] = []
 
     def _title(self) -> str:
-        raw = self.prose.raw
-        bound = {"dish": raw("[dish]"), "place": raw("[place]"), "friend": raw("[first]")}
-        title = self.prose.fill("[title]", bound)
-        self.bound[title] = bound
-        return title
+        return self.new_title("[title]", dish="[dish]", place="[place]", friend="[first]")
 
     def build(self) -> None:
         """Add every page of the blog."""
-        lost = el(
-            "article", el("h1", "Nothing found"), el("p", "It seems the cat has eaten this page."), template=False
-        )
-        hidden = el("article", el("h1", "Drafts"), el("p", "Not for robots."), template=False)
-        self.extras = odds_and_ends(
-            self.site,
-            moved=self.links[0],
-            rgb=(150, 60, 70),
-            hidden=self._frame("", hidden),
-            lost=self._frame("", lost),
+        self.add_odds_and_ends(
+            self.links[0],
+            (150, 60, 70),
+            markup("<article content><h1>Drafts</h1><p>Not for robots.</p></article>"),
+            markup("<article content><h1>Nothing found</h1><p>It seems the cat has eaten this page.</p></article>"),
         )
         parts = chunks(self.links, 9)
         for number, part in enumerate(parts):
@@ -114,17 +104,11 @@ class Blog:
         for _ in range(rng.randint(3, 8)):
             out.append(paragraph(rng, prose.paragraph("sentence", 1, 4, bound), self.links))
             if rng.random() < 0.15:
-                picture = el(
-                    "img",
-                    src="/static/picture.png",
-                    width=640,
-                    height=400,
-                    alt="",
-                    class_=f"wp-image-{rng.randrange(9999)}",
-                )
-                out.append(
-                    el("figure.wp-block-image", picture, el("figcaption", prose.fill("[place], [month]. [dish].")))
-                )
+                figure = """
+                    <figure class=wp-block-image>
+                    <img src=/static/picture.png width=640 height=400 alt="" class=wp-image-{}>
+                    <figcaption>{}</figcaption></figure>"""
+                out.append(markup(figure, rng.randrange(9999), prose.fill("[place], [month]. [dish].")))
             if rng.random() < 0.15:
                 out.append(el("h3", prose.fill("[subhead]", bound)))
         if rng.random() < 0.5:
@@ -135,183 +119,127 @@ class Blog:
 
     def _entry(self, link: Link, category: str, text: list[Node], *, comments: int, **writing: Unpack[Writing]) -> None:
         rng, when = self.rng, moment(self.rng)
-        meta = el(
-            "div.entry-meta",
-            el("span.posted-on", f"{when:%B %d, %Y}"),
-            " ",
-            el("span.byline", "by Odile Ravensworth"),
-            template=False,
-        )
-        share = el(
-            "div.sharedaddy.sd-sharing-enabled",
-            el("h3", "Share this:"),
-            items(
-                "ul",
-                (
-                    el("a", name, href=f"/login?share={name}&nb={rng.randrange(2)}")
-                    for name in ("Twitter", "Print", "Email")
-                ),
-            ),
-            template=True,
-        )
-        related = el(
-            "div.jp-relatedposts",
-            el("h3", "Related"),
-            el(
-                "div",
-                *(
-                    el("p", a(other), el("span", f" {moment(rng):%B %d, %Y}"))
-                    for other in others(rng, self.links, 3, link)
-                ),
-            ),
-            template=True,
-        )
-        foot = el(
-            "footer.entry-footer",
-            "Posted in ",
-            el("a", category, href=f"/category/{category.lower()}/", rel="category"),
-            " and tagged ",
-            *(el("a", name, href="/", rel="tag") for name in rng.sample(TAGS, 3)),
-        )
-        article = el(
-            "article",
-            el("header.entry-header", el("h1.entry-title", link.title, template=False), meta),
-            el("div.entry-content", el("div", *text, template=False), share, related),
-            foot,
-            id=f"post-{rng.randint(100, 9999)}",
-            class_=f"post type-post format-standard category-{category.lower()}",
+        shares = [
+            markup("<li><a href=/login?share={}&amp;nb={}>{0}</a></li>", name, rng.randrange(2))
+            for name in ("Twitter", "Print", "Email")
+        ]
+        related = [
+            markup("<p>{}<span> {:%B %d, %Y}</span></p>", a(other), moment(rng))
+            for other in others(rng, self.links, 3, link)
+        ]
+        article = markup(
+            """
+            <article id=post-{7} class="post type-post format-standard category-{8}">
+            <header class=entry-header><h1 class=entry-title content>{0}</h1>
+            <div class=entry-meta content>
+            <span class=posted-on>{1:%B %d, %Y}</span> <span class=byline>by Odile Ravensworth</span></div></header>
+            <div class=entry-content><div content>{2}</div>
+            <div class="sharedaddy sd-sharing-enabled" template><h3>Share this:</h3><ul>{3}</ul></div>
+            <div class=jp-relatedposts template><h3>Related</h3><div>{4}</div></div></div>
+            <footer class=entry-footer>Posted in <a href=/category/{8}/ rel=category>{5}</a> and tagged {6}</footer>
+            </article>""",
+            *(link.title, when, text, shares, related, category),
+            [el("a", name, href="/", rel="tag") for name in rng.sample(TAGS, 3)],
+            *(rng.randint(100, 9999), category.lower()),
         )
         said = [self._comment() for _ in range(comments)]
         heading = "One thought" if comments == 1 else f"{comments} thoughts"
-        discussion = (
-            el(
-                "div.comments-area",
-                el("h2", f"{heading} on \u201c{link.title}\u201d"),
-                el("ol.comment-list", *said),
-                template=False,
-            )
-            if said
-            else None
+        discussion = """
+            <div class=comments-area content><h2>{} on \u201c{}\u201d</h2><ol class=comment-list>{}</ol></div>"""
+        form = """
+            <div id=respond><h3>Leave a reply</h3><form action=/login>
+            <p>Your email address will not be published. Required fields are marked *</p>
+            <textarea name=comment></textarea><input type=hidden name=akismet_nonce value={}>
+            <button>Post Comment</button></form></div>"""
+        main = el(
+            "div",
+            article,
+            self._turn(link),
+            markup(discussion, heading, link.title, said) if said else None,
+            markup(form, token(rng, 10)),
         )
-        form = el(
-            "div#respond",
-            el("h3", "Leave a reply"),
-            el(
-                "form",
-                el("p", "Your email address will not be published. Required fields are marked *"),
-                el("textarea", name="comment"),
-                el("input", type="hidden", name="akismet_nonce", value=token(rng, 10)),
-                el("button", "Post Comment"),
-                action="/login",
-            ),
-        )
-        main = el("div", article, self._turn(link), discussion, form)
-        self.site.page(
-            link.path,
-            "article",
-            f"{link.title} \u2013 A Bowl and the Radio",
-            self._frame(category, main),
-            head=self._head(),
-            **writing,
-        )
+        self.publish(link.path, "article", _TITLE.format(link.title), main, category, **writing)
 
     def _turn(self, link: Link) -> Node:
         where = self.links.index(link)
         before = self.links[where - 1] if where else None
         after = self.links[where + 1] if where + 1 < len(self.links) else None
-        return el(
-            "nav.navigation.post-navigation",
-            el("h2.screen-reader-text", "Post navigation"),
-            el("div", el("a", f"\u2190 {before.title}", href=before.path, rel="prev")) if before else None,
-            el("div", el("a", f"{after.title} \u2192", href=after.path, rel="next")) if after else None,
+        return markup(
+            """
+            <nav class="navigation post-navigation">
+            <h2 class=screen-reader-text>Post navigation</h2>{}{}</nav>""",
+            markup("<div><a href={1} rel=prev>\u2190 {0}</a></div>", before.title, before.path) if before else None,
+            markup("<div><a href={1} rel=next>{0} \u2192</a></div>", after.title, after.path) if after else None,
         )
 
     def _comment(self) -> Node:
         rng, prose = self.rng, self.prose
         reader = prose.raw("[first]")
-        node = el(
-            "li.comment",
-            el("div.comment-author", el("b.fn", prose.raw(f"{reader} [last]")), el("span.says", " says:")),
-            el("div.comment-metadata", f"{moment(rng):%B %d, %Y at %I:%M %p}"),
-            el("p", prose.say("comment")),
-            el("a.comment-reply-link", "Reply", href=f"/login?replytocom={rng.randrange(9999)}", template=True),
-            id=f"comment-{rng.randrange(99999)}",
+        node = markup(
+            """
+            <li class=comment id=comment-{4}>
+            <div class=comment-author><b class=fn>{0}</b><span class=says> says:</span></div>
+            <div class=comment-metadata>{1:%B %d, %Y at %I:%M %p}</div><p>{2}</p>
+            <a class=comment-reply-link href=/login?replytocom={3} template>Reply</a></li>""",
+            *(prose.raw(f"{reader} [last]"), moment(rng), prose.say("comment"), rng.randrange(9999)),
+            rng.randrange(99999),
         )
         if rng.random() < 0.3:
-            answer = el("p", prose.say("reply", {"first": reader}))
-            node.add(el("ol.children", el("li", el("b.fn", "Odile"), answer)))
+            answer = "<ol class=children><li><b class=fn>Odile</b><p>{}</p></li></ol>"
+            node.add(markup(answer, prose.say("reply", {"first": reader})))
         return node
 
     def _listing(self, path: str, links: Sequence[Link], more: str | None, category: str = "") -> None:
-        entries = [
-            el(
-                "article.post",
-                el("h2.entry-title", a(link)),
-                el("p", f"{moment(self.rng):%B %d, %Y}"),
-                el("div.entry-summary", el("p", self.prose.say("sentence"))),
-            )
-            for link in links
-        ]
+        entry = """
+            <article class=post><h2 class=entry-title>{}</h2><p>{:%B %d, %Y}</p>
+            <div class=entry-summary><p>{}</p></div></article>"""
+        entries = [markup(entry, a(link), moment(self.rng), self.prose.say("sentence")) for link in links]
         title = f"Category: {category}" if category else "Latest posts"
-        older = el("nav.navigation", el("a", "Older posts", href=more)) if more else None
-        main = el("div", el("h1.page-title", title, template=False), el("div", *entries, template=False), older)
-        self.site.page(
-            path, "listing", f"{title} \u2013 A Bowl and the Radio", self._frame(category, main), head=self._head()
-        )
+        older = markup("<nav class=navigation><a href={}>Older posts</a></nav>", more) if more else None
+        main = markup("<div><h1 class=page-title content>{}</h1><div content>{}</div>{}</div>", title, entries, older)
+        self.publish(path, "listing", _TITLE.format(title), main, category)
 
     def _head(self) -> list[Node]:
         rng = self.rng
-        return [
-            el("link", rel="stylesheet", href=f"/static/site.css?ver=6.{rng.randint(1, 9)}.{rng.randint(1, 9)}"),
-            el("script", f'window._wpemojiSettings = {{"source": "{token(rng, 8)}"}};'),
-        ]
+        style = "<link rel=stylesheet href=/static/site.css?ver=6.{}.{}>"
+        script = '<script>window._wpemojiSettings = {"source": "{}"};</script>'
+        return [markup(style, rng.randint(1, 9), rng.randint(1, 9)), markup(script, token(rng, 8))]
 
-    def _frame(self, active: str, main: Node) -> Node:
+    def _frame(self, main: Node, active: str) -> Node:
         rng = self.rng
         menu = [
-            el(
-                "li",
-                el("a", name, href=f"/category/{name.lower()}/"),
-                class_=f"menu-item menu-item-{number + 30}" + (" current-menu-item" if name == active else ""),
+            markup(
+                '<li class="menu-item menu-item-{}{}"><a href=/category/{}/>{}</a></li>',
+                *(number + 30, " current-menu-item" if name == active else "", name.lower(), name),
             )
             for number, name in enumerate(CATEGORIES)
         ]
-        recent = items("ul", (a(link) for link in others(rng, self.links, 5)))
-        cloud = el("div.tagcloud", *(el("a.tag-cloud-link", name, href="/") for name in rng.sample(TAGS, 7)))
-        talk = el(
-            "ul",
-            *(el("li", el("span", self.prose.raw("[first]")), " on ", a(link)) for link in others(rng, self.links, 3)),
-        )
-        widgets = el(
-            "aside#secondary.widget-area",
-            el(
-                "section.widget.widget_text",
-                el("h2", "About"),
-                el("p", "I am Odile. I cook slowly, travel by train and answer most letters."),
-            ),
-            el("section.widget.widget_recent_entries", el("h2", "Recent posts"), recent),
-            el("section.widget.widget_recent_comments", el("h2", "Recent comments"), talk),
-            el("section.widget.promo", el("p", rng.choice(PROMOTIONS)), id=f"custom_html-{rng.randrange(99)}"),
-            el("section.widget.widget_tag_cloud", el("h2", "Tags"), cloud),
-        )
-        return el(
-            "body",
-            el("a.skip-link.screen-reader-text", "Skip to content", href="#content"),
-            el(
-                "header#masthead",
-                el("p.site-title", el("a", "A Bowl and the Radio", href="/")),
-                el("p.site-description", "Suppers, trains, weather"),
-                el("nav.main-navigation", el("button", "Menu"), el("ul.menu", *menu)),
-            ),
-            el("div.site-content", el("main#content", main), widgets),
-            el(
-                "footer#colophon",
-                el("p", "Proudly powered by butter."),
-                items("ul", (a(link) for link in self.extras)),
-                el("p.site-info", f"Cached {moment(rng):%Y-%m-%d %H:%M:%S}, {rng.randint(20, 90)} queries"),
-            ),
-            template=True,
-            class_=f"post-template-default single postid-{rng.randrange(9999)}",
+        recent = listed(others(rng, self.links, 5))
+        cloud = [el("a.tag-cloud-link", name, href="/") for name in rng.sample(TAGS, 7)]
+        talk = [
+            markup("<li><span>{}</span> on {}</li>", self.prose.raw("[first]"), a(link))
+            for link in others(rng, self.links, 3)
+        ]
+        return markup(
+            """
+            <body class="post-template-default single postid-{10}" template>
+            <a class="skip-link screen-reader-text" href=#content>Skip to content</a>
+            <header id=masthead><p class=site-title><a href=/>A Bowl and the Radio</a></p>
+            <p class=site-description>Suppers, trains, weather</p>
+            <nav class=main-navigation><button>Menu</button><ul class=menu>{0}</ul></nav></header>
+            <div class=site-content><main id=content>{1}</main>
+            <aside class=widget-area id=secondary>
+            <section class="widget widget_text"><h2>About</h2>
+            <p>I am Odile. I cook slowly, travel by train and answer most letters.</p></section>
+            <section class="widget widget_recent_entries"><h2>Recent posts</h2><ul>{2}</ul></section>
+            <section class="widget widget_recent_comments"><h2>Recent comments</h2><ul>{3}</ul></section>
+            <section class="widget promo" id=custom_html-{5}><p>{4}</p></section>
+            <section class="widget widget_tag_cloud"><h2>Tags</h2><div class=tagcloud>{6}</div></section>
+            </aside></div>
+            <footer id=colophon><p>Proudly powered by butter.</p><ul>{7}</ul>
+            <p class=site-info>Cached {8:%Y-%m-%d %H:%M:%S}, {9} queries</p></footer></body>""",
+            *(menu, main, recent, talk, rng.choice(PROMOTIONS), rng.randrange(99), cloud, listed(self.extras)),
+            *(moment(rng), rng.randint(20, 90), rng.randrange(9999)),
         )
 
 

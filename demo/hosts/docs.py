@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import html
 import posixpath
+from html import escape
 from typing import TYPE_CHECKING
 
-from demo.hosts.parts import Link, a, chunks, moment, odds_and_ends, paragraph, slug, token, unique_titles
-from demo.nodes import Node, el, items
+from demo.hosts.parts import Host, Link, a, chunks, listed, moment, paragraph, slug, token, unique_titles
+from demo.nodes import Node, el, items, markup
 from demo.prose import Prose, read_grammar
 
 if TYPE_CHECKING:
@@ -24,12 +24,11 @@ SPONSORS = (
 CODE_SAMPLES = read_grammar("docs")["code"]
 
 
-class Docs:
+class Docs(Host):
     """Builds the documentation."""
 
     def __init__(self, site: Site, pages: int) -> None:
-        self.site, self.rng = site, site.rng
-        self.prose = Prose(self.rng, "names", "docs")
+        super().__init__(site, "names", "docs")
         self.japanese = Prose(self.rng, "japanese", english=False, spaces=False)
         self.chinese = Prose(self.rng, "chinese", english=False, spaces=False)
         titles = unique_titles(pages - 2 * TRANSLATED, lambda: self.prose.fill("[title]"))
@@ -39,9 +38,7 @@ class Docs:
             for chapter, part in zip(CHAPTERS, chunks(titles, size), strict=False)
         }
         self.order = [link for part in self.chapters.values() for link in part]
-        self.ja = self._translated("ja", self.japanese)
-        self.zh = self._translated("zh", self.chinese)
-        self.extras: list[Link] = []
+        self.ja, self.zh = self._translated("ja", self.japanese), self._translated("zh", self.chinese)
 
     @staticmethod
     def _translated(language: str, prose: Prose) -> list[Link]:
@@ -50,18 +47,11 @@ class Docs:
 
     def build(self) -> None:
         """Add every page of the documentation."""
-        lost = el("div", el("h1", "404"), el("p", "This page has been moved by the tide."), template=False)
-        hidden = el("div", el("h1", "Nightly build"), el("p", "Not for robots."), template=False)
-        self.extras = odds_and_ends(
-            self.site,
-            moved=self.order[0],
-            rgb=(20, 110, 120),
-            hidden=self._frame(None, "/private/drafts", hidden),
-            lost=self._frame(None, "/404", lost),
-        )
-        self._index(
-            "/", "Tidepool documentation", [part[0] for part in self.chapters.values()] + [self.ja[0], self.zh[0]]
-        )
+        hidden = markup("<div content><h1>Nightly build</h1><p>Not for robots.</p></div>")
+        lost = markup("<div content><h1>404</h1><p>This page has been moved by the tide.</p></div>")
+        self.add_odds_and_ends(self.order[0], (20, 110, 120), hidden, lost, lambda path: (None, path))
+        firsts = [part[0] for part in self.chapters.values()]
+        self._index("/", "Tidepool documentation", [*firsts, self.ja[0], self.zh[0]])
         for chapter, part in self.chapters.items():
             self._index(f"/en/stable/{slug(chapter)}/", chapter, part)
         for number, link in enumerate(self.order):
@@ -71,39 +61,28 @@ class Docs:
             (self.chinese, self.zh, "gb18030", "header", "zh"),
         ):
             for link in links:
-                body = self._foreign(link, prose, links)
-                self.site.page(
-                    link.path,
-                    "article",
-                    f"{link.title} \u2014 Tidepool",
-                    self._frame(None, link.path, body),
-                    charset=charset,
-                    declared=declared,
-                    language=language,
-                    head=self._head(),
-                )
+                main, title = self._foreign(link, prose, links), f"{link.title} \u2014 Tidepool"
+                written = {"charset": charset, "declared": declared, "language": language}
+                self.publish(link.path, "article", title, main, None, link.path, **written)  # type: ignore[arg-type]
 
     def _index(self, path: str, title: str, links: list[Link]) -> None:
-        entries = el("ul", *(el("li", a(link), " \u2014 ", self.prose.say("intro")) for link in links))
-        main = el(
-            "div",
-            el("h1", title),
-            el("p", self.prose.say("sentence")),
-            el("div.toctree-wrapper", entries),
-            template=False,
-            itemprop="articleBody",
+        entries = [markup("<li>{} \u2014 {}</li>", a(link), self.prose.say("intro")) for link in links]
+        main = """
+            <div itemprop=articleBody content><h1>{}</h1><p>{}</p><div class=toctree-wrapper><ul>{}</ul></div></div>"""
+        self.publish(
+            path,
+            "listing",
+            f"{title} \u2014 Tidepool",
+            markup(main, title, self.prose.say("sentence"), entries),
+            None,
+            path,
         )
-        self.site.page(path, "listing", f"{title} \u2014 Tidepool", self._frame(None, path, main), head=self._head())
 
     def _page(self, link: Link, *, broken: bool) -> None:
         rng, prose = self.rng, self.prose
-        main = el(
-            "section",
-            self._heading("h1", link.title),
-            el("p", prose.paragraph("intro", 1, 2)),
-            id=slug(link.title),
-            template=False,
-            itemprop="articleBody",
+        main = markup(
+            "<section id={} itemprop=articleBody content>{}<p>{}</p></section>",
+            *(slug(link.title), self._heading("h1", link.title), prose.paragraph("intro", 1, 2)),
         )
         for _ in range(rng.randint(2, 5)):
             title = prose.fill("[section]")
@@ -111,12 +90,8 @@ class Docs:
             section.add(
                 *(paragraph(rng, prose.paragraph("sentence", 2, 4), self.order) for _ in range(rng.randint(1, 3)))
             )
-            section.add(self._extra())
-            main.add(section)
-        body = self._frame(link, link.path, main)
-        self.site.page(
-            link.path, "article", f"{link.title} \u2014 Tidepool 4.2", body, head=self._head(), broken=broken
-        )
+            main.add(section.add(self._extra()))
+        self.publish(link.path, "article", f"{link.title} \u2014 Tidepool 4.2", main, link, link.path, broken=broken)
 
     @staticmethod
     def _heading(tag: str, title: str) -> Node:
@@ -128,47 +103,40 @@ class Docs:
         if choice == "code":
             return self._code()
         if choice == "options":
-            head = el("tr", el("th", "Option"), el("th", "Default"), el("th", "Meaning"))
+            row = "<tr><td><code>{}</code></td><td>{}</td><td>{}</td></tr>"
             rows = [
-                el(
-                    "tr",
-                    el("td", el("code", prose.raw("[option]"))),
-                    el("td", str(rng.randint(0, 900))),
-                    el("td", prose.fill("[option_text]")),
-                )
+                markup(row, prose.raw("[option]"), rng.randint(0, 900), prose.fill("[option_text]"))
                 for _ in range(rng.randint(3, 6))
             ]
-            return el("table.docutils.align-default", head, *rows)
+            head = "<tr><th>Option</th><th>Default</th><th>Meaning</th></tr>"
+            return markup(f'<table class="docutils align-default">{head}{{}}</table>', rows)
         if choice == "note":
             kind = rng.choice(("Note", "Warning"))
-            return el(
-                "div", el("p.admonition-title", kind), el("p", prose.say("note")), class_=f"admonition {kind.lower()}"
-            )
+            note = '<div class="admonition {}"><p class=admonition-title>{}</p><p>{}</p></div>'
+            return markup(note, kind.lower(), kind, prose.say("note"))
         if choice == "signature":
             bound = {"verb": prose.raw("[verb]"), "option": prose.raw("[option]"), "noun": prose.raw("[noun]")}
-            call = el(
-                "dt.sig.sig-object.py", el("code", prose.raw("Pool.[verb]_[noun]([noun], *, [option]=None)", bound))
+            call = prose.raw("Pool.[verb]_[noun]([noun], *, [option]=None)", bound)
+            return markup(
+                """
+                <dl class="py method"><dt class="sig sig-object py"><code>{}</code></dt>
+                <dd><p>{}</p><p>{}</p></dd></dl>""",
+                *(call, prose.say("docstring", bound), prose.paragraph("sentence", 1, 2, bound)),
             )
-            meaning = el(
-                "dd", el("p", prose.say("docstring", bound)), el("p", prose.paragraph("sentence", 1, 2, bound))
-            )
-            return el("dl.py.method", call, meaning)
         return items("ul", (prose.say("sentence") for _ in range(rng.randint(3, 5))))
 
     def _code(self) -> Node:
         raw = self.prose.raw
         bound = {"verb": raw("[verb]"), "noun": raw("[noun]"), "option": raw("[option]")}
         code = raw(self.rng.choice(CODE_SAMPLES), bound) + "\n"
-        return el("div.highlight-python.notranslate", el("div.highlight", el("pre", code)))
+        return markup('<div class="highlight-python notranslate"><div class=highlight><pre>{}</pre></div></div>', code)
 
     def _foreign(self, link: Link, prose: Prose, links: list[Link]) -> Node:
-        rng = self.rng
-        main = el("section", el("h1", link.title), template=False, itemprop="articleBody")
-        for _ in range(rng.randint(4, 7)):
+        main = markup("<section itemprop=articleBody content><h1>{}</h1></section>", link.title)
+        for _ in range(self.rng.randint(4, 7)):
             main.add(el("p", prose.paragraph("sentence", 2, 4)))
         main.add(self._code(), el("p", prose.paragraph("sentence", 2, 3)))
-        rest = items("ul.toctree-l1", (a(other) for other in links), template=True)
-        return el("div", main, rest)
+        return markup("<div>{}<ul class=toctree-l1 template>{}</ul></div>", main, listed(links))
 
     def _head(self) -> list[Node]:
         return [
@@ -176,96 +144,50 @@ class Docs:
             el("script", "document.documentElement.classList.add('js');"),
         ]
 
-    def _frame(self, current: Link | None, path: str, main: Node) -> Node:
+    def _frame(self, main: Node, current: Link | None, path: str) -> Node:
         rng = self.rng
-        menu = el("ul.toctree")
+        menu = []
         for chapter, part in self.chapters.items():
-            inside = current in part
-            entry = el(
-                "li",
-                el("a", chapter, href=f"/en/stable/{slug(chapter)}/"),
-                class_="toctree-l1" + (" current" if inside else ""),
-            )
-            if inside:
+            entry = el("li", el("a", chapter, href=f"/en/stable/{slug(chapter)}/"), class_="toctree-l1")
+            if current in part:
+                entry = el("li", *entry.children, class_="toctree-l1 current")
                 entry.add(el("ul", *(self._entry(link, current, path) for link in part)))
-            menu.add(entry)
+            menu.append(entry)
         where = self.order.index(current) if current else None
         before = self.order[where - 1] if where else None
         after = self.order[where + 1] if where is not None and where + 1 < len(self.order) else None
-        turn = el(
-            "div.rst-footer-buttons",
-            el("a", el("span", "Previous"), " ", before.title, href=before.path, rel="prev") if before else None,
-            el("a", el("span", "Next"), " ", after.title, href=after.path, rel="next") if after else None,
-        )
-        trail = el(
-            "ul.wy-breadcrumbs",
-            el("li", el("a", "Docs", href="/"), " \u00bb"),
-            el("li", current.title if current else "Contents"),
-        )
-        return el(
-            "body.wy-body-for-nav",
-            el(
-                "nav.wy-nav-side",
-                el(
-                    "div.wy-side-nav-search",
-                    el("a.icon.icon-home", "Tidepool", href="/"),
-                    el("div.version", "stable 4.2"),
-                    el(
-                        "form",
-                        el("input", name="q", placeholder="Search docs"),
-                        el("input", type="hidden", name="check_keywords", value="yes"),
-                        action="/private/search",
-                    ),
-                ),
-                el("div.wy-menu.wy-menu-vertical", menu),
-                el("p.sponsor.promo", rng.choice(SPONSORS), data_campaign=token(rng, 8)),
-                el(
-                    "p",
-                    "Languages: ",
-                    el("a", "English", href="/"),
-                    " ",
-                    el("a", "日本語", href=self.ja[0].path),
-                    " ",
-                    el("a", "中文", href=self.zh[0].path),
-                ),
-            ),
-            el(
-                "div.wy-nav-content",
-                el(
-                    "div",
-                    trail,
-                    el("a", "Edit on forge", href=f"https://forge.example/edit{html.escape(path)}"),
-                    role="navigation",
-                ),
-                el("div.document", main, role="main"),
-                turn,
-                el(
-                    "footer",
-                    el("p", "\u00a9 Copyright 2019\u20132026, Tidepool contributors."),
-                    el(
-                        "p",
-                        f"Last updated on {moment(rng):%b %d, %Y at %H:%M:%S}. Revision ",
-                        el("code", token(rng, 7)),
-                        ".",
-                    ),
-                    items("ul", (a(link) for link in self.extras)),
-                ),
-            ),
-            template=True,
+        turn = "<a href={1} rel=%s><span>%s</span> {0}</a>"
+        return markup(
+            """
+            <body class=wy-body-for-nav template>
+            <nav class=wy-nav-side>
+            <div class=wy-side-nav-search><a class="icon icon-home" href=/>Tidepool</a>
+            <div class=version>stable 4.2</div>
+            <form action=/private/search><input name=q placeholder="Search docs">
+            <input type=hidden name=check_keywords value=yes></form></div>
+            <div class="wy-menu wy-menu-vertical"><ul class=toctree>{0}</ul></div>
+            <p class="sponsor promo" data-campaign={2}>{1}</p>
+            <p>Languages: <a href=/>English</a> <a href={3}>日本語</a> <a href={4}>中文</a></p></nav>
+            <div class=wy-nav-content>
+            <div role=navigation><ul class=wy-breadcrumbs><li><a href=/>Docs</a> \u00bb</li><li>{5}</li></ul>
+            <a href=https://forge.example/edit{6}>Edit on forge</a></div>
+            <div class=document role=main>{7}</div>
+            <div class=rst-footer-buttons>{8}{9}</div>
+            <footer><p>\u00a9 Copyright 2019\u20132026, Tidepool contributors.</p>
+            <p>Last updated on {10:%b %d, %Y at %H:%M:%S}. Revision <code>{11}</code>.</p><ul>{12}</ul></footer>
+            </div></body>""",
+            *(menu, rng.choice(SPONSORS), token(rng, 8), self.ja[0].path, self.zh[0].path),
+            *(current.title if current else "Contents", escape(path), main),
+            markup(turn % ("prev", "Previous"), before.title, before.path) if before else None,
+            markup(turn % ("next", "Next"), after.title, after.path) if after else None,
+            *(moment(rng), token(rng, 7), listed(self.extras)),
         )
 
     @staticmethod
     def _entry(link: Link, current: Link | None, path: str) -> Node:
+        kind = "current reference internal" if link == current else "reference internal"
         href = posixpath.relpath(link.path, posixpath.dirname(path))
-        return el(
-            "li.toctree-l2",
-            el(
-                "a",
-                link.title,
-                href=href,
-                class_="current reference internal" if link == current else "reference internal",
-            ),
-        )
+        return markup('<li class=toctree-l2><a href={} class="{}">{}</a></li>', href, kind, link.title)
 
 
 def build(site: Site, pages: int) -> None:

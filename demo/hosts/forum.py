@@ -9,17 +9,17 @@ from demo.hosts.parts import (
     STORY_ID,
     STORY_PARAGRAPHS,
     STORY_TITLE,
+    Host,
     Link,
     a,
     chunks,
+    listed,
     moment,
-    odds_and_ends,
     others,
     token,
     unique_titles,
 )
-from demo.nodes import Node, el, items
-from demo.prose import Prose
+from demo.nodes import Node, el, items, markup
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,46 +48,30 @@ class Member:
     signature: str | None
 
 
-class Forum:
+class Forum(Host):
     """Builds the forum."""
 
     def __init__(self, site: Site, pages: int) -> None:
-        self.site, self.rng = site, site.rng
-        self.prose = Prose(self.rng, "names", "forum")
+        super().__init__(site, "names", "forum")
         self.members = [self._member() for _ in range(MEMBERS)]
-        self.bound: dict[str, dict[str, str]] = {}
-        titles = [*unique_titles(pages - 1, self._title), STORY_TITLE]
-        self.links = [Link(f"/viewtopic.php?t={1200 + number}", title) for number, title in enumerate(titles)]
-        self.extras: list[Link] = []
+        titles = unique_titles(pages - 1, lambda: self.new_title("[topic]", thing="[thing]", symptom="[symptom]"))
+        self.links = [
+            Link(f"/viewtopic.php?t={1200 + number}", title) for number, title in enumerate([*titles, STORY_TITLE])
+        ]
 
     def _member(self) -> Member:
         rng, raw = self.rng, self.prose.raw
         signature = self.prose.draw("signature") if rng.random() < 0.5 else None
-        return Member(
-            raw("[handle]").replace(" ", "_"),
-            raw("[rank]"),
-            rng.randint(2, 9000),
-            f"{moment(rng):%d %b} {rng.randint(2006, 2025)}",
-            raw("[place]"),
-            signature,
-        )
-
-    def _title(self) -> str:
-        bound = {"thing": self.prose.raw("[thing]"), "symptom": self.prose.raw("[symptom]")}
-        title = self.prose.fill("[topic]", bound)
-        self.bound[title] = bound
-        return title
+        name, rank, posts = raw("[handle]").replace(" ", "_"), raw("[rank]"), rng.randint(2, 9000)
+        return Member(name, rank, posts, f"{moment(rng):%d %b} {rng.randint(2006, 2025)}", raw("[place]"), signature)
 
     def build(self) -> None:
         """Add every page of the forum."""
-        lost = el("div.panel", el("h2", "Information"), el("p", "The requested topic does not exist."), template=False)
-        hidden = el("div", el("h2", "Moderators"), el("p", "Not for robots."), template=False)
-        self.extras = odds_and_ends(
-            self.site,
-            moved=self.links[0],
-            rgb=(120, 80, 30),
-            hidden=self._frame("", hidden),
-            lost=self._frame("", lost),
+        self.add_odds_and_ends(
+            self.links[0],
+            (120, 80, 30),
+            markup("<div content><h2>Moderators</h2><p>Not for robots.</p></div>"),
+            markup("<div class=panel content><h2>Information</h2><p>The requested topic does not exist.</p></div>"),
         )
         boards = [Link(f"/viewforum.php?f={number + 2}", name) for number, name in enumerate(BOARDS)]
         self._index(boards)
@@ -102,42 +86,34 @@ class Forum:
                 self._topic(link, board, broken=number % 7 == 2)
 
     def _index(self, boards: list[Link]) -> None:
+        row = """
+            <li class=row><dl><dt>{}<br>{}</dt><dd class=topics>{} Topics</dd>
+            <dd class=lastpost>Last post {:%a %b %d, %Y %I:%M %p}</dd></dl></li>"""
         rows = [
-            el(
-                "li.row",
-                el(
-                    "dl",
-                    el("dt", a(board, class_="forumtitle"), el("br"), self.prose.say("detail")),
-                    el("dd.topics", f"{self.rng.randint(9, 90)} Topics"),
-                    el("dd.lastpost", f"Last post {moment(self.rng):%a %b %d, %Y %I:%M %p}"),
-                ),
+            markup(
+                row, a(board, class_="forumtitle"), self.prose.say("detail"), self.rng.randint(9, 90), moment(self.rng)
             )
             for board in boards
         ]
-        main = el("div.forabg", el("ul.topiclist.forums", *rows, template=False))
-        self.site.page("/", "listing", "Mend & Grow - Index page", self._frame("", main), head=self._head())
+        main = markup('<div class=forabg><ul class="topiclist forums" content>{}</ul></div>', rows)
+        self.publish("/", "listing", "Mend & Grow - Index page", main, "")
 
     def _board(self, board: Link, links: Sequence[Link], more: str | None) -> None:
         rng = self.rng
+        row = "<tr><td>{}<br>by {}</td><td>{}</td><td>{}</td><td>{:%d %b %Y, %H:%M}</td></tr>"
         rows = [
-            el(
-                "tr",
-                el("td", a(link, class_="topictitle"), el("br"), f"by {rng.choice(self.members).name}"),
-                el("td", str(rng.randint(1, 60))),
-                el("td", str(rng.randint(40, 9000))),
-                el("td", f"{moment(rng):%d %b %Y, %H:%M}"),
+            markup(
+                *(row, a(link, class_="topictitle"), rng.choice(self.members).name),
+                *(rng.randint(1, 60), rng.randint(40, 9000), moment(rng)),
             )
             for link in links
         ]
-        heading = el("tr", el("th", "Topics"), el("th", "Replies"), el("th", "Views"), el("th", "Last post"))
-        main = el(
-            "div",
-            el("h2", board.title, template=False),
-            self._pager(more),
-            el("table.forumbg", heading, *rows, template=False),
+        heading = "<tr><th>Topics</th><th>Replies</th><th>Views</th><th>Last post</th></tr>"
+        main = markup(
+            f"<div><h2 content>{{}}</h2>{{}}<table class=forumbg content>{heading}{{}}</table></div>",
+            *(board.title, self._pager(more), rows),
         )
-        title = f"{board.title} - Mend & Grow"
-        self.site.page(board.path, "listing", title, self._frame(board.title, main), head=self._head())
+        self.publish(board.path, "listing", f"{board.title} - Mend & Grow", main, board.title)
 
     def _topic(self, link: Link, board: Link, *, broken: bool) -> None:
         prose, rng = self.prose, self.rng
@@ -153,141 +129,93 @@ class Forum:
             posts.append(self._post(link, [el("p", opening), *details]))
             posts += [self._reply(link, bound) for _ in range(rng.randint(2, 9))]
             posts.append(self._post(link, [el("p", prose.say("thanks", bound))]))
-        similar = el(
-            "div.panel.bg2",
-            el("h3", "Similar topics"),
-            el(
-                "ul",
-                *(el("li", a(other), f" \u00bb {moment(rng):%d %b %Y}") for other in others(rng, self.links, 4, link)),
-            ),
-            template=True,
+        similar = [
+            markup("<li>{} \u00bb {:%d %b %Y}</li>", a(other), moment(rng))
+            for other in others(rng, self.links, 4, link)
+        ]
+        main = markup(
+            """
+            <div><h2 class=topic-title content>{}</h2>{}{}
+            <div class="panel bg2" template><h3>Similar topics</h3><ul>{}</ul></div></div>""",
+            *(a(link), self._pager(None), posts, similar),
         )
-        main = el("div", el("h2.topic-title", a(link), template=False), self._pager(None), *posts, similar)
         title = f"{link.title} - Mend & Grow"
-        self.site.page(
-            link.path, "article", title, self._frame(board.title, main), head=self._head(), broken=broken, story=story
-        )
+        self.publish(link.path, "article", title, main, board.title, broken=broken, story=story)
 
     def _reply(self, link: Link, bound: dict[str, str]) -> Node:
         prose, rng = self.prose, self.rng
-        loose = {name: bound[name] for name in ("thing", "symptom")}
-        body = [el("p", prose.paragraph("answer", 1, 4, loose)) for _ in range(rng.randint(1, 2))]
+        body = [el("p", prose.paragraph("answer", 1, 4, bound)) for _ in range(rng.randint(1, 2))]
         if rng.random() < 0.25:
-            quoted = el("div", el("cite", f"{rng.choice(self.members).name} wrote:"), prose.say("detail", loose))
-            body.insert(0, el("blockquote", quoted))
+            quoted = "<blockquote><div><cite>{} wrote:</cite>{}</div></blockquote>"
+            body.insert(0, markup(quoted, rng.choice(self.members).name, prose.say("detail", bound)))
         if rng.random() < 0.12:
-            body.append(items("ul", (prose.say("answer", loose) for _ in range(3))))
+            body.append(items("ul", (prose.say("answer", bound) for _ in range(3))))
         return self._post(link, body)
 
     def _post(self, link: Link, body: list[Node]) -> Node:
         rng, who = self.rng, self.rng.choice(self.members)
         number = rng.randint(10000, 99999)
-        profile = el(
-            "dl.postprofile",
-            el(
-                "dt",
-                el("a", el("img", src="/static/logo.png", alt="User avatar", width=80, height=80), href="/login"),
-                el("br"),
-                el("a.username", who.name, href="/login", template=False),
-            ),
-            el("dd", who.rank),
-            el("dd", el("strong", "Posts:"), f" {who.posts}"),
-            el("dd", el("strong", "Joined:"), f" {who.joined}"),
-            el("dd", el("strong", "Location:"), f" {who.place}"),
-            id=f"profile{number}",
-        )
-        content = el(
-            "div.postbody",
-            el("h3", el("a", f"Re: {link.title}", href=f"{link.path}#p{number}"), template=False),
-            el(
-                "ul.post-buttons",
-                el("li", el("a", "Quote", href=f"/login?q={number}&sid={token(rng)}")),
-                el("li", el("a", "Report", href="/login")),
-            ),
-            el("p.author", f"{moment(rng):%a %b %d, %Y %I:%M %p}", template=False),
-            el("div.content", *body, template=False),
-            el("div.signature", who.signature) if who.signature else None,
-        )
-        back = el("div.back2top", el("a", "Top", href="#wrap", title="Top"))
-        return el(
-            "div",
-            el("div.inner", profile, content, back),
-            id=f"p{number}",
-            class_=f"post has-profile bg{1 + number % 2}",
+        signature = markup("<div class=signature>{}</div>", who.signature) if who.signature else None
+        return markup(
+            """
+            <div id=p{0} class="post has-profile bg{1}"><div class=inner>
+            <dl class=postprofile id=profile{0}>
+            <dt><a href=/login><img src=/static/logo.png alt="User avatar" width=80 height=80></a><br>
+            <a class=username href=/login content>{2}</a></dt><dd>{3}</dd>
+            <dd><strong>Posts:</strong> {4}</dd><dd><strong>Joined:</strong> {5}</dd>
+            <dd><strong>Location:</strong> {6}</dd></dl>
+            <div class=postbody><h3 content><a href={8}#p{0}>Re: {7}</a></h3>
+            <ul class=post-buttons><li><a href=/login?q={0}&amp;sid={9}>Quote</a></li>
+            <li><a href=/login>Report</a></li></ul>
+            <p class=author content>{10:%a %b %d, %Y %I:%M %p}</p>
+            <div class=content content>{11}</div>{12}</div>
+            <div class=back2top><a href=#wrap title=Top>Top</a></div></div></div>""",
+            *(number, 1 + number % 2, who.name, who.rank, who.posts, who.joined, who.place, link.title, link.path),
+            *(token(rng), moment(rng), body, signature),
         )
 
     def _pager(self, more: str | None) -> Node:
         rng = self.rng
-        return el(
-            "div.action-bar.bar-top",
-            el("a.button", "Post Reply", href=f"/login?sid={token(rng)}"),
-            el(
-                "form",
-                el("input", type="search", name="keywords"),
-                el("button", "Search"),
-                el("input", type="hidden", name="sid", value=token(rng)),
-                action="/private/search",
-            ),
-            el("div", f"{rng.randint(3, 40)} posts \u2022 Page 1 of 1")
-            if more is None
-            else el("div", el("a", "Next", href=more)),
-        )
+        bar = """
+            <div class="action-bar bar-top"><a class=button href=/login?sid={}>Post Reply</a>
+            <form action=/private/search><input type=search name=keywords><button>Search</button>
+            <input type=hidden name=sid value={}></form><div>{}</div></div>"""
+        tokens = token(rng), token(rng)
+        following = el("a", "Next", href=more) if more else f"{rng.randint(3, 40)} posts \u2022 Page 1 of 1"
+        return markup(bar, *tokens, following)
 
     def _head(self) -> list[Node]:
         return [el("link", rel="stylesheet", href=f"/static/site.css?assets_version={self.rng.randint(1, 99)}")]
 
-    def _frame(self, active: str, main: Node) -> Node:
+    def _frame(self, main: Node, active: str) -> Node:
         rng, now = self.rng, moment(self.rng)
         tabs = [
-            el(
-                "li",
-                el("a", name, href=f"/viewforum.php?f={number + 2}"),
-                class_="tab active" if name == active else "tab",
+            markup(
+                '<li class="tab{}"><a href=/viewforum.php?f={}>{}</a></li>',
+                *(" active" if name == active else "", number + 2, name),
             )
             for number, name in enumerate(BOARDS)
         ]
         online = ", ".join(member.name for member in rng.sample(self.members, 4))
-        return el(
-            "body#phpbb.nojs.notouch.section-index",
-            el(
-                "div#page-header",
-                el(
-                    "div.headerbar",
-                    el("h1", "Mend & Grow"),
-                    el("p", "Gardens, sheds and everything that broke in them"),
-                    el("p", el("a", "Skip to content", href="#main")),
-                ),
-                el("div.navbar.tabs", el("ul", *tabs)),
-                el("ul.breadcrumbs", el("li", el("a", "Board index", href="/")), el("li", active) if active else None),
-                el("p.time", f"It is currently {now:%a %b %d, %Y %I:%M %p}"),
-                el("div.rules.notice", rng.choice(NOTICES)),
-            ),
-            el("a#start_here"),
-            el("div#page-body", main),
-            el(
-                "div.stat-block",
-                el("h3", "Who is online"),
-                el("p", f"Users browsing this forum: {online} and {rng.randint(2, 60)} guests"),
-            ),
-            el(
-                "fieldset.quick-login",
-                el("label", "Username:"),
-                el("input", name="username"),
-                el("label", "Password:"),
-                el("input", type="password"),
-                el("input", type="hidden", name="form_token", value=token(rng, 40)),
-                el("button", "Login"),
-            ),
-            el(
-                "div#page-footer",
-                items("ul", (a(link) for link in self.extras)),
-                el("p", "Powered by a forum software \u00a9 the group. All times are UTC."),
-                el(
-                    "p",
-                    f"Time: {rng.uniform(0.02, 0.5):.3f}s | Queries: {rng.randint(9, 40)} | {rng.randint(2, 9)} MiB",
-                ),
-            ),
-            template=True,
+        return markup(
+            """
+            <body class="nojs notouch section-index" id=phpbb template>
+            <div id=page-header><div class=headerbar><h1>Mend &amp; Grow</h1>
+            <p>Gardens, sheds and everything that broke in them</p><p><a href=#main>Skip to content</a></p></div>
+            <div class="navbar tabs"><ul>{}</ul></div>
+            <ul class=breadcrumbs><li><a href=/>Board index</a></li>{}</ul>
+            <p class=time>It is currently {:%a %b %d, %Y %I:%M %p}</p><div class="rules notice">{}</div></div>
+            <a id=start_here></a><div id=page-body>{}</div>
+            <div class=stat-block><h3>Who is online</h3>
+            <p>Users browsing this forum: {} and {} guests</p></div>
+            <fieldset class=quick-login><label>Username:</label><input name=username><label>Password:</label>
+            <input type=password><input type=hidden name=form_token value={}><button>Login</button></fieldset>
+            <div id=page-footer><ul>{}</ul>
+            <p>Powered by a forum software \u00a9 the group. All times are UTC.</p>
+            <p>Time: {:.3f}s | Queries: {} | {} MiB</p></div></body>""",
+            *(tabs, el("li", active) if active else None, now, rng.choice(NOTICES), main, online),
+            *(rng.randint(2, 60), token(rng, 40), listed(self.extras)),
+            *(rng.uniform(0.02, 0.5), rng.randint(9, 40), rng.randint(2, 9)),
         )
 
 

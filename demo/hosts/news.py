@@ -8,18 +8,19 @@ from demo.hosts.parts import (
     STORY_ID,
     STORY_PARAGRAPHS,
     STORY_TITLE,
+    Host,
     Link,
     a,
     chunks,
+    listed,
     moment,
-    odds_and_ends,
     others,
     paragraph,
     slug,
     token,
     unique_titles,
 )
-from demo.nodes import Node, comment, el, items
+from demo.nodes import Node, el, items, markup
 from demo.prose import Prose
 
 if TYPE_CHECKING:
@@ -37,17 +38,16 @@ PROMOTIONS = (
     "Advertise here and reach 40,000 readers.",
 )
 FRENCH_PAGES = 4
+_TITLE = "{} - The Saltby Courier"
 
 
-class News:
+class News(Host):
     """Builds the newspaper."""
 
     def __init__(self, site: Site, pages: int) -> None:
-        self.site, self.rng = site, site.rng
-        self.prose = Prose(self.rng, "names", "news")
+        super().__init__(site, "names", "news")
         self.french = Prose(self.rng, "names", "french", english=False)
-        self.subjects: list[dict[str, str]] = []
-        titles = unique_titles(pages - 1 - FRENCH_PAGES, self._new_title)
+        titles = unique_titles(pages - 1 - FRENCH_PAGES, self._title)
         titles += unique_titles(FRENCH_PAGES, lambda: self.french.fill("[title]"))
         titles.append(STORY_TITLE)
         self.links = [
@@ -56,37 +56,26 @@ class News:
         ]
         self.section_of = {link.path: SECTIONS[number % len(SECTIONS)] for number, link in enumerate(self.links)}
 
-    def _new_title(self) -> str:
-        raw, anyone = self.prose.raw, "[first] [last]"
-        bound = {name: raw(f"[{name}]") for name in ("subject", "body", "role", "trade")}
-        bound |= {"leader": raw(anyone), "critic": raw(anyone), "town": raw("[place]")}
-        title = self.prose.fill("[headline]", bound)
-        self.subjects.append({**bound, "title": title})
-        return title
+    def _title(self) -> str:
+        named = {name: f"[{name}]" for name in ("subject", "body", "role", "trade")}
+        return self.new_title("[headline]", **named, leader="[first] [last]", critic="[first] [last]", town="[place]")
 
     def build(self) -> None:
         """Add every page of the newspaper."""
-        site = self.site
-        lost = el(
-            "div", el("h1", "Page not found"), el("p", "The story you are looking for has sailed."), template=False
+        self.add_odds_and_ends(
+            self.links[0],
+            (30, 60, 90),
+            markup("<div content><h1>Drafts</h1><p>Nothing here is meant for robots.</p></div>"),
+            markup("<div content><h1>Page not found</h1><p>The story you are looking for has sailed.</p></div>"),
         )
-        hidden = el("div", el("h1", "Drafts"), el("p", "Nothing here is meant for robots."), template=False)
-        self.extras: list[Link] = []
-        extras = odds_and_ends(
-            site, moved=self.links[0], rgb=(30, 60, 90), hidden=self._frame("", hidden), lost=self._frame("", lost)
-        )
-        self.extras = extras
         self._listing("/", "Front page", self.links[-14:], "")
         for section in SECTIONS:
-            members = [link for link in self.links if self.section_of[link.path] == section]
-            parts = chunks(members, 10)
+            parts = chunks([link for link in self.links if self.section_of[link.path] == section], 10)
             for number, part in enumerate(parts):
-                path = self._section_path(section, number)
                 more = self._section_path(section, number + 1) if number + 1 < len(parts) else None
-                self._listing(path, section, part, section, more)
-        bound_of = {bound["title"]: bound for bound in self.subjects}
+                self._listing(self._section_path(section, number), section, part, section, more)
         for number, link in enumerate(self.links):
-            bound = bound_of.get(link.title)
+            bound = self.bound.get(link.title)
             if bound is not None:
                 self._article(link, self._story(bound), broken=number % 9 == 4)
             elif link.title == STORY_TITLE:
@@ -109,70 +98,47 @@ class News:
                 out.append(el("h2", prose.fill("[subhead]", bound)))
                 out.append(paragraph(rng, prose.paragraph("sentence", 2, 4, bound)))
             if rng.random() < 0.08:
-                out.append(el("blockquote", el("p", prose.say("quote", bound))))
+                out.append(markup("<blockquote><p>{}</p></blockquote>", prose.say("quote", bound)))
             if rng.random() < 0.07:
                 out.append(items("ul", (prose.say("sentence", bound) for _ in range(rng.randint(2, 4)))))
         return [*out, el("p", prose.say("closing", bound))]
 
     def _article(self, link: Link, body: list[Node], **writing: Unpack[Writing]) -> None:
         rng, when = self.rng, moment(self.rng)
-        picture = el(
-            "div.art-img",
-            el("img", src=f"/static/picture.png?v={token(rng, 8)}", width=640, height=400, alt=link.title),
-            el("span", self.prose.fill("[caption]", {"body": "the board", "critic": self.prose.raw("[person]")})),
+        picture = markup(
+            """
+            <div class=art-img><img src=/static/picture.png?v={} width=640 height=400 alt="{}">
+            <span>{}</span></div>""",
+            *(token(rng, 8), link.title),
+            self.prose.fill("[caption]", {"body": "the board", "critic": self.prose.raw("[person]")}),
         )
-        share = el(
-            "div.share-bar.clearfix",
-            *(
-                el("a.shr", name, href=f"https://{name.lower()}.example/share?u={token(rng, 12)}", rel="nofollow")
-                for name in ("Facebook", "Mastodon", "WhatsApp", "Email")
-            ),
-            template=True,
+        share = "<a class=shr href=https://{}.example/share?u={} rel=nofollow>{}</a>"
+        shares = [
+            markup(share, name.lower(), token(rng, 12), name) for name in ("Facebook", "Mastodon", "WhatsApp", "Email")
+        ]
+        article = markup(
+            """
+            <div class="col-main article" id=main><h1 class=headline content>{2}</h1>
+            <div class=meta content><span class=byline>By {1}</span> <span class=dt>{3:%d %B %Y, %H:%M}</span></div>
+            <div class="share-bar clearfix" template>{4}</div>
+            <div class=txt id=txt-{7} content>{5}{6}</div>
+            <div class=ad-slot data-slot=mpu-{8} data-nonce={9}>Advertisement</div>
+            <div class=txt content>{10}</div>
+            <div class="related box" template><div class=hd>Related stories</div><ul>{0}</ul></div></div>""",
+            *(listed(others(rng, self.links, 4, link)), self.prose.raw("[person]"), link.title, when, shares, picture),
+            *(body[:3], token(rng, 6), rng.randrange(9), token(rng), body[3:]),
         )
-        related = el(
-            "div.related.box",
-            el("div.hd", "Related stories"),
-            items("ul", (a(other) for other in others(rng, self.links, 4, link))),
-            template=True,
-        )
-        author = self.prose.raw("[person]")
-        article = el(
-            "div.col-main.article#main",
-            el("h1.headline", link.title, template=False),
-            el(
-                "div.meta",
-                el("span.byline", f"By {author}"),
-                " ",
-                el("span.dt", f"{when:%d %B %Y, %H:%M}"),
-                template=False,
-            ),
-            share,
-            el("div.txt", picture, *body[:3], id=f"txt-{token(rng, 6)}", template=False),
-            el("div.ad-slot", "Advertisement", data_slot=f"mpu-{rng.randrange(9)}", data_nonce=token(rng)),
-            el("div.txt", *body[3:], template=False),
-            related,
-        )
-        section = self.section_of[link.path]
-        self.site.page(
-            link.path,
-            "article",
-            f"{link.title} - The Saltby Courier",
-            self._frame(section, article),
-            head=self._head(),
-            **writing,
-        )
+        self.publish(link.path, "article", _TITLE.format(link.title), article, self.section_of[link.path], **writing)
 
     def _listing(self, path: str, title: str, links: Sequence[Link], active: str, more: str | None = None) -> None:
-        teasers = [
-            el("div.teaser", el("h3", a(link)), el("p", self.prose.say("sentence", self._loose()))) for link in links
-        ]
-        main = el(
-            "div.col-main#main",
-            el("h1", title, template=False),
-            el("div.list", *teasers, template=False),
-            el("div.pager", el("a", "Older stories", href=more)) if more else None,
+        teaser = "<div class=teaser><h3>{}</h3><p>{}</p></div>"
+        teasers = [markup(teaser, a(link), self.prose.say("sentence", self._loose())) for link in links]
+        main = markup(
+            "<div class=col-main id=main><h1 content>{}</h1><div class=list content>{}</div>{}</div>",
+            *(title, teasers),
+            markup("<div class=pager><a href={}>Older stories</a></div>", more) if more else None,
         )
-        self.site.page(path, "listing", f"{title} - The Saltby Courier", self._frame(active, main), head=self._head())
+        self.publish(path, "listing", _TITLE.format(title), main, active)
 
     def _loose(self) -> dict[str, str]:
         raw = self.prose.raw
@@ -186,63 +152,41 @@ class News:
             el("script", f"var page = {{ts: {rng.randrange(10**9)}, n: '{token(rng)}'}};", nonce=token(rng, 16)),
         ]
 
-    def _frame(self, active: str, main: Node) -> Node:
+    def _frame(self, main: Node, active: str) -> Node:
         rng, when = self.rng, moment(self.rng)
         menu = [
             el("li", el("a", name, href=self._section_path(name, 0)), class_="active" if name == active else None)
             for name in SECTIONS
         ]
-        ticker = [el("a", link.title, href=link.path) for link in others(rng, self.links, 2)]
-        crumbs = el("div.crumbs", el("a", "Home", href="/"), " \u203a ", active or "News")
-        most_read = items("ol", (a(link) for link in others(rng, self.links, 5)))
-        newsletter = el(
-            "form",
-            el("label", "Your e-mail"),
-            el("input", type="text", name="mail"),
-            el("input", type="hidden", name="_csrf", value=token(rng)),
-            el("button", "Sign up"),
-            action="/login",
-        )
-        side = el(
-            "div.col-side",
-            el("div.box#mostread", el("div.hd", "Most read"), most_read),
-            el("div.box", el("div.hd", "The morning briefing"), newsletter),
-            el("div.box.promo", el("p", rng.choice(PROMOTIONS))),
-        )
-        footer = el(
-            "div#footer",
-            items("ul", (el("a", name, href="/") for name in ("Contact", "Privacy", "Corrections", "Jobs"))),
-            items("ul", (a(link) for link in self.extras)),
-            el("p", "\u00a9 2026 The Saltby Courier Ltd. All rights reserved. Registered in England."),
-            el("p.built", f"Page built {when:%a %d %b %Y %H:%M:%S} GMT in {rng.uniform(0.01, 0.4):.3f} s"),
-        )
-        return el(
-            "body",
-            el(
-                "div#cookie",
-                el("p", "We use cookies to remember you. By reading on you agree."),
-                el("button", "Accept all"),
-                data_consent=token(rng, 16),
-            ),
-            comment(f"edge node {rng.randrange(40)}"),
-            el(
-                "div#topbar",
-                el("span", f"{when:%A %d %B %Y}"),
-                " ",
-                el("span", f"Saltby {rng.randint(-2, 24)}°C"),
-                el("a", "Log in", href=f"/login?next={token(rng, 8)}"),
-            ),
-            el(
-                "div#header",
-                el("a", el("img", src="/static/logo.png", alt="The Saltby Courier", width=180, height=60), href="/"),
-                el("div#nav", el("ul", *menu)),
-            ),
-            el("div#ticker", el("b", "Breaking:"), " ", *ticker),
-            el("div#wrap", crumbs, main, side, class_=f"page p{rng.randrange(10**6)}"),
-            footer,
-            el("script", f"track('{token(rng)}')"),
-            template=True,
-            data_session=token(rng, 20),
+        return markup(
+            """
+            <body data-session={17} template>
+            <div id=cookie data-consent={7}><p>We use cookies to remember you. By reading on you agree.</p>
+            <button>Accept all</button></div>
+            <!--edge node {8}-->
+            <div id=topbar><span>{9:%A %d %B %Y}</span> <span>Saltby {10}°C</span>
+            <a href=/login?next={11}>Log in</a></div>
+            <div id=header><a href=/>
+            <img src=/static/logo.png alt="The Saltby Courier" width=180 height=60></a>
+            <div id=nav><ul>{12}</ul></div></div>
+            <div id=ticker><b>Breaking:</b> {0}</div>
+            <div id=wrap class="page p{15}">
+            <div class=crumbs><a href=/>Home</a> \u203a {13}</div>{14}
+            <div class=col-side><div class=box id=mostread><div class=hd>Most read</div><ol>{1}</ol></div>
+            <div class=box><div class=hd>The morning briefing</div>
+            <form action=/login><label>Your e-mail</label><input type=text name=mail>
+            <input type=hidden name=_csrf value={2}><button>Sign up</button></form></div>
+            <div class="box promo"><p>{3}</p></div></div></div>
+            <div id=footer>
+            <ul><li><a href=/>Contact</a></li><li><a href=/>Privacy</a></li><li><a href=/>Corrections</a></li>
+            <li><a href=/>Jobs</a></li></ul><ul>{4}</ul>
+            <p>\u00a9 2026 The Saltby Courier Ltd. All rights reserved. Registered in England.</p>
+            <p class=built>Page built {5:%a %d %b %Y %H:%M:%S} GMT in {6:.3f} s</p></div>
+            <script>track('{16}')</script></body>""",
+            *([a(link) for link in others(rng, self.links, 2)], listed(others(rng, self.links, 5)), token(rng)),
+            *(rng.choice(PROMOTIONS), listed(self.extras), when, rng.uniform(0.01, 0.4)),
+            *(token(rng, 16), rng.randrange(40), when, rng.randint(-2, 24), token(rng, 8), menu, active or "News"),
+            *(main, rng.randrange(10**6), token(rng), token(rng, 20)),
         )
 
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, Unpack
 
 from demo.nodes import Node, el
-from demo.prose import read_grammar
-from demo.site import pdf, png
+from demo.prose import Prose, read_grammar
+from demo.site import Writing, pdf, png
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Callable, Sequence
 
-    from demo.prose import Prose
     from demo.site import Site
 
 T = TypeVar("T")
@@ -59,6 +58,11 @@ def others(rng: random.Random, links: Sequence[T], count: int, but: T | None = N
     return rng.sample(rest, min(count, len(rest)))
 
 
+def listed(links: Sequence[Link]) -> list[Node]:
+    """Return list items with a link each."""
+    return [el("li", a(link)) for link in links]
+
+
 def chunks(items: Sequence[T], size: int) -> list[Sequence[T]]:
     """Cut a list into pages of a listing."""
     return [items[begin : begin + size] for begin in range(0, len(items), size)]
@@ -92,38 +96,78 @@ def paragraph(rng: random.Random, text: str, links: Sequence[Link] = ()) -> Node
     return node.add(" ".join(words[:begin]) + " ", inner, " " + " ".join(words[end:]))
 
 
-def paragraphs(prose: Prose, rng: random.Random, name: str, count: int, bound: dict[str, str]) -> list[Node]:
-    """Return plain paragraphs of one to four sentences."""
-    return [paragraph(rng, prose.paragraph(name, 1, 4, bound)) for _ in range(count)]
+class Host:
+    """What builds the pages of one host.
 
-
-def odds_and_ends(site: Site, *, moved: Link, rgb: tuple[int, int, int], hidden: Node, lost: Node) -> list[Link]:
-    """Add the redirect, the empty page, the files, the disallowed page and the 404 to a host; return links to them.
-
-    Args:
-        site: The host.
-        moved: Where ``/latest`` redirects to.
-        rgb: Colour of the pictures.
-        hidden: Body of the page that robots.txt disallows.
-        lost: Body of the page that is served where there is nothing.
+    Attributes:
+        site, rng: the site, and the source of every choice on it.
+        prose: what says its sentences.
+        bound: phrases that a page holds to, by its title.
+        extras: links to the odds and ends of the host, in every footer.
     """
-    site.robots([DISALLOWED, "/login", "/cart"])
-    site.redirect("/latest", moved.path)
-    site.redirect("/home", "/", status=301)
-    site.empty("/print")
-    site.page(f"{DISALLOWED}drafts", "article", "Drafts", hidden)
-    site.page("/404", "error", "Not found", lost, status=404)
-    site.file("/files/annual-report.pdf", "application/pdf", pdf(f"Annual report of {site.name}"))
-    site.file("/files/notes.txt", "text/plain; charset=utf-8", "Notes for the printer: héllo, wörld.\n".encode())
-    site.file("/static/logo.png", "image/png", png(180, 60, rgb))
-    site.file("/static/picture.png", "image/png", png(640, 400, rgb))
-    site.file("/static/site.css", "text/css", b"body { font: 16px/1.5 serif; max-width: 72rem; margin: auto }\n")
-    return [
-        Link("/latest", "Latest"),
-        Link("/print", "Print edition"),
-        Link("/files/annual-report.pdf", "Annual report (PDF)"),
-        Link("/files/notes.txt", "Notes"),
-        Link(f"{DISALLOWED}drafts", "Drafts"),
-        Link(MISSING, "Archive 2009"),
-        Link("/home", "Start"),
-    ]
+
+    def __init__(self, site: Site, *grammars: str) -> None:
+        self.site, self.rng = site, site.rng
+        self.prose = Prose(self.rng, *grammars)
+        self.bound: dict[str, dict[str, str]] = {}
+        self.extras: list[Link] = []
+
+    def _frame(self, main: Node, *where: Any) -> Node:
+        """Return the body of a page around its main part; ``where`` says where on the host it is."""
+        raise NotImplementedError
+
+    def _head(self) -> list[Node]:
+        """Return what the head of a page has besides its title."""
+        raise NotImplementedError
+
+    def new_title(self, pattern: str, **slots: str) -> str:
+        """Draw a title and the phrases that its page holds to."""
+        bound = {name: self.prose.raw(slot) for name, slot in slots.items()}
+        title = self.prose.fill(pattern, bound)
+        self.bound[title] = bound
+        return title
+
+    def publish(self, path: str, kind: str, title: str, main: Node, *where: Any, **writing: Unpack[Writing]) -> None:
+        """Add a page."""
+        body = self._frame(main, *where)
+        self.site.page(path, kind, title, body, head=self._head(), **writing)
+
+    def add_odds_and_ends(
+        self,
+        moved: Link,
+        rgb: tuple[int, int, int],
+        hidden: Node,
+        lost: Node,
+        where: Callable[[str], tuple[Any, ...]] = lambda _: ("",),
+    ) -> None:
+        """Add the redirect, the empty page, the files, the disallowed page and the 404, and link them in footers.
+
+        Args:
+            moved: Where ``/latest`` redirects to.
+            rgb: Colour of the pictures.
+            hidden: Main part of the page that robots.txt disallows.
+            lost: Main part of the page that is served where there is nothing.
+            where: Where on the host a page at a path is, as :meth:`_frame` takes it.
+        """
+        site, drafts = self.site, f"{DISALLOWED}drafts"
+        hidden, lost = (self._frame(main, *where(path)) for main, path in ((hidden, drafts), (lost, "/404")))
+        site.robots([DISALLOWED, "/login", "/cart"])
+        site.redirect("/latest", moved.path)
+        site.redirect("/home", "/", status=301)
+        site.empty("/print")
+        site.page(drafts, "article", "Drafts", hidden)
+        site.page("/404", "error", "Not found", lost, status=404)
+        site.file("/files/annual-report.pdf", "application/pdf", pdf(f"Annual report of {site.name}"))
+        site.file("/files/notes.txt", "text/plain; charset=utf-8", "Notes for the printer: héllo, wörld.\n".encode())
+        site.file("/static/logo.png", "image/png", png(180, 60, rgb))
+        site.file("/static/picture.png", "image/png", png(640, 400, rgb))
+        site.file("/static/site.css", "text/css", b"body { font: 16px/1.5 serif; max-width: 72rem; margin: auto }\n")
+        self.extras = [
+            Link("/latest", "Latest"),
+            Link("/print", "Print edition"),
+            Link("/files/annual-report.pdf", "Annual report (PDF)"),
+            Link("/files/notes.txt", "Notes"),
+            Link(drafts, "Drafts"),
+            Link(MISSING, "Archive 2009"),
+            Link("/home", "Start"),
+        ]

@@ -13,14 +13,7 @@ from scipy.optimize import minimize
 from winnow.models.blocks import BlockModel
 from winnow.models.decision import LearnedDecision
 from winnow.models.scores import expected_f1_threshold, log_odds
-from winnow.training.decision import (
-    UNTAUGHT,
-    learn_confidence,
-    learn_kinds,
-    pages_of_kind,
-    text_f1,
-    with_decision,
-)
+from winnow.training.decision import UNTAUGHT, learn_confidence, learn_kinds, pages_of_kind, text_f1, with_decision
 from winnow.training.evaluation import read_gold
 from winnow.training.examples import label_gold_pages, label_sites
 from winnow.training.gold import FOLDS, aligner, folds, gold_examples, source_of
