@@ -1,17 +1,12 @@
 """A small client for the tests of the demo web: fetch, decode and parse as a crawler would."""
 
-from __future__ import annotations
-
 import http.client
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
 import lxml.html
-
-if TYPE_CHECKING:
-    from lxml.html import HtmlElement
+from lxml.html import HtmlElement
 
 UNSEEN = {"script", "style", "template", "head"}
 

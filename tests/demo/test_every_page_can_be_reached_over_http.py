@@ -1,17 +1,12 @@
-from __future__ import annotations
-
 from functools import cache
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
 
 from demo.hosts import BUILDERS
 from demo.hosts.parts import DISALLOWED, MISSING
+from demo.server import DemoWeb
 from tests.demo.browsing import Answer, crawl, get
-
-if TYPE_CHECKING:
-    from demo.server import DemoWeb
 
 RULES = (DISALLOWED, "/login", "/cart")
 

@@ -1,18 +1,13 @@
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 
 from demo.hosts import BUILDERS
 from demo.hosts.parts import STORY_ID, STORY_PARAGRAPHS
+from demo.server import DemoWeb
+from demo.truth import PageTruth
 from demo.web import LEAST_PAGES, build_site
 from tests.demo.browsing import Answer, get
-
-if TYPE_CHECKING:
-    from demo.server import DemoWeb
-    from demo.truth import PageTruth
 
 
 def articles(web: DemoWeb, name: str) -> list[PageTruth]:

@@ -1,16 +1,12 @@
 """What a page says, whatever way it is written: the blocks of an HTML document with the words in them."""
 
-from __future__ import annotations
-
 import unicodedata
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator
+from typing import Any, Final
 from urllib.parse import unquote
 
 from lxml import etree
 from markdown_it import MarkdownIt
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RENDERER: Final = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 
