@@ -103,7 +103,7 @@ def countable(page: Page) -> NDArray[np.bool_]:
         bool[n + m], elements first.
     """
     chosen = np.empty(page.n + page.m, bool)
-    core.countable(page.arrays, UNSEEN, _MEDIA, WHOLE_PAGE, IS_BLOCK_LEVEL, page.inked, chosen)
+    core.countable(page.arrays, UNSEEN, _MEDIA, WHOLE_PAGE, IS_BLOCK_LEVEL, page.has_ink, chosen)
     return chosen
 
 
@@ -114,7 +114,7 @@ def leaves(page: Page) -> Flags:
         bool[n + m], elements first.
     """
     found = np.empty(page.n + page.m, bool)
-    core.leaves(page.arrays, page.inked, countable(page), found)
+    core.leaves(page.arrays, page.has_ink, countable(page), found)
     return found
 
 
@@ -131,7 +131,7 @@ def frequencies_from_leaves(page: Page, df: NDArray[np.int64], leaf: Flags | Non
     """
     leaf = leaves(page) if leaf is None else leaf
     found = np.empty(page.n + page.m, np.int64)
-    core.leaf_frequencies(page.arrays, page.inked, countable(page), leaf, np.ascontiguousarray(df, np.int64), found)
+    core.leaf_frequencies(page.arrays, page.has_ink, countable(page), leaf, np.ascontiguousarray(df, np.int64), found)
     return found
 
 
@@ -239,7 +239,7 @@ def html_lengths(page: Page) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     Blank runs and the elements that no reader sees count nothing.
     """
     unseen = within(page, UNSEEN[page.tag])
-    text = np.diff(page.run_offset) * page.inked
+    text = np.diff(page.run_offset) * page.has_ink
     return np.where(unseen, 0, _TAG_LENGTH[page.tag] + page.attributes.markup_length()), text
 
 

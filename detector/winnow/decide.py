@@ -25,7 +25,7 @@ from winnow.evidence.site_counts import move_by_site_counts
 from winnow.models.scores import FixedThreshold
 from winnow.output.tables import in_table
 from winnow.output.text import leftovers, texts_without
-from winnow.page.attributes import question
+from winnow.page.attributes import attribute_predicate
 from winnow.page.hidden import hidden_runs
 from winnow.page.tree import prefix_sums, runs_of_blocks, within
 from winnow.rules import apply_rules
@@ -123,7 +123,7 @@ def cut_hidden(draft: Draft) -> None:
 
 def _has_seen(page: Page, hidden: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """bool[m], whether each block has a run that is not hidden (bool[r])."""
-    seen = prefix_sums(page.inked & ~hidden)
+    seen = prefix_sums(page.has_ink & ~hidden)
     has_seen: NDArray[np.bool_] = seen[page.block_run_end] > seen[page.block_run_begin]
     return has_seen
 
@@ -132,14 +132,14 @@ def cut_unwanted(draft: Draft) -> None:
     """Cut leftovers of markup, controls of comments, toolbars of web archives, and tables with ``tables=False``."""
     page = draft.page
     draft.overrule(leftovers(draft.texts) | draft.comments.controls, Reason.UNWANTED, cut=True)
-    if bars := page.attributes.having(_ARCHIVE_BARS):
-        is_bar = np.isin(np.arange(page.n), page.attributes.bearers([place for place, _ in bars]))
+    if bars := page.attributes.matching(_ARCHIVE_BARS):
+        is_bar = np.isin(np.arange(page.n), page.attributes.elements_with([place for place, _ in bars]))
         draft.overrule(within(page, is_bar)[page.block_node], Reason.UNWANTED, cut=True)
     if not draft.options.tables:
         draft.overrule(in_table(page), Reason.UNWANTED, cut=True)
 
 
-_ARCHIVE_BARS: Final = question("id", parts=("wm-ipp",))  # of the Wayback Machine
+_ARCHIVE_BARS: Final = attribute_predicate("id", parts=("wm-ipp",))  # of the Wayback Machine
 
 
 def estimate_confidence(draft: Draft) -> None:

@@ -60,7 +60,7 @@ _hashes_of_classes: Final = Memo[str, int](_hash_of_classes, 16_384)
 @once_per_page
 def places(page: Page) -> Hashes:
     """uint64[m], the place of each block; the same on every machine."""
-    classes = page.attributes.named("class")
+    classes = page.attributes.places_by_value("class")
     by_first = np.zeros(len(page.attributes.first), np.uint64)
     by_first[list(classes.values())] = [_hashes_of_classes[value] for value in classes]
     tag, depth = page.tag.astype(np.uint64), page.depth.astype(np.uint64)

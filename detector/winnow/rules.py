@@ -152,7 +152,7 @@ def apply_rules(draft: Draft) -> None:
         rule_here[[number[id(element)] for element in found]] = at
     around = nearest(page.parent, rule_here >= 0)  # the element whose rule applies to each element
     rule_of = np.append(rule_here, -1)[around]
-    length = np.diff(page.run_offset) * page.inked
+    length = np.diff(page.run_offset) * page.has_ink
     of_runs, total = rule_of[page.run_node], prefix_sums(length)
     of_blocks = np.full(page.m, -1, np.int32)
     for at in np.unique(of_runs[of_runs >= 0]).tolist():

@@ -102,20 +102,20 @@ def countable(
     media: ReadableBuffer,
     whole_page: ReadableBuffer,
     block_level: ReadableBuffer,
-    inked: ReadableBuffer,
+    has_ink: ReadableBuffer,
     chosen: WriteableBuffer,
     /,
 ) -> None: ...
 def leaves(
     page: tuple[ReadableBuffer, ...],
-    inked: ReadableBuffer,
+    has_ink: ReadableBuffer,
     countable: ReadableBuffer,
     leaf: WriteableBuffer,
     /,
 ) -> None: ...
 def leaf_frequencies(
     page: tuple[ReadableBuffer, ...],
-    inked: ReadableBuffer,
+    has_ink: ReadableBuffer,
     countable: ReadableBuffer,
     leaf: ReadableBuffer,
     df: ReadableBuffer,
@@ -129,7 +129,7 @@ def class_signatures(
     data: bytes, begin: ReadableBuffer, chosen: ReadableBuffer, signatures: WriteableBuffer, /
 ) -> None: ...
 def hiding_rules(sheet: bytes, /) -> list[tuple[str, str]]: ...
-def answer_questions(
+def match_predicates(
     data: bytes,
     begin: ReadableBuffer,
     name_of: ReadableBuffer,

@@ -18,7 +18,7 @@ import numpy as np
 from winnow.evidence.comment_model import CommentHead, date_features, dated_features, posted, signs_of
 from winnow.features.blocks import STATIC_NAMES, features_of
 from winnow.memo import Memo
-from winnow.page.attributes import question
+from winnow.page.attributes import attribute_predicate
 from winnow.page.tags import tag_set
 from winnow.page.tree import linked_runs, nearest, outermost, prefix_sums, within
 
@@ -66,9 +66,9 @@ _KIND_BY_FULL_NAME: Final = {
     "commentsection": THREAD, "respond": FORM, "replyform": FORM, "commentform": FORM,
 }  # fmt: skip
 
-_SCHEMA_POSSIBLE: Final = question("itemtype", "itemprop", parts=["comment"])
-_TYPEOF_POSSIBLE: Final = question("typeof", parts=["comment"])
-_POSSIBLE: Final = question("class", "id", parts=(
+_SCHEMA_POSSIBLE: Final = attribute_predicate("itemtype", "itemprop", parts=["comment"])
+_TYPEOF_POSSIBLE: Final = attribute_predicate("typeof", parts=["comment"])
+_POSSIBLE: Final = attribute_predicate("class", "id", parts=(
     "oment", "omment", "yorum", "reactie", "pinglun", "dsq-", "disqus_thread", "respond", "responses", "replyform",
 ))  # fmt: skip
 """Cheap filter: every name that the tables above recognise contains one of these substrings."""
@@ -111,9 +111,9 @@ class NamedComments:
 def _kinds(page: Page) -> NDArray[np.int8]:
     """int8[n], kind of each element according to its names."""
     table = page.attributes
-    known = {place: _KIND_OF[value] for place, value in table.having(_POSSIBLE)}
+    known = {place: _KIND_OF[value] for place, value in table.matching(_POSSIBLE)}
     for possible, pattern in ((_SCHEMA_POSSIBLE, _SCHEMA), (_TYPEOF_POSSIBLE, _TYPEOF)):
-        known |= {place: COMMENT for place, value in table.having(possible) if pattern.search(value)}
+        known |= {place: COMMENT for place, value in table.matching(possible) if pattern.search(value)}
     kind = np.zeros(page.n, np.int8)
     if not any(known.values()):  # as on most pages
         return kind
@@ -384,7 +384,7 @@ def _without_controls(page: Page, comments: NDArray[np.bool_]) -> NDArray[np.boo
     if not comments.any():
         return comments
     clickable = linked_runs(page) | within(page, _BUTTONS[page.tag])[page.run_node]
-    plain = prefix_sums(~clickable & page.inked)
+    plain = prefix_sums(~clickable & page.has_ink)
     texts = page.block_texts()
     short = [
         block

@@ -14,7 +14,7 @@ from winnow.metadata.facts import declared_kind
 from winnow.metadata.json_ld import json_ld_scripts
 from winnow.output.tables import table_around
 from winnow.output.text import CODE, HEADING, QUOTATION, SUBHEADING, TABLE, stands_in
-from winnow.page.attributes import question
+from winnow.page.attributes import attribute_predicate
 from winnow.page.tags import tag_set
 from winnow.page.text import WORD
 from winnow.page.tree import innermost_holding, linked_runs, nearest, path_sums, prefix_sums, within
@@ -40,7 +40,7 @@ _STRUCTURES: Final = tag_set("table")
 _BUTTONS: Final = tag_set("button", "label", "select")
 _MIN_SHARE_OF_TITLE: Final = 0.8  # of the words of a headline
 _MAX_OTHERS_WITH_HEADLINE: Final = 0.2  # of the site's other pages
-_PRODUCT_POSSIBLE: Final = question("content", "itemtype", parts=("product",))
+_PRODUCT_POSSIBLE: Final = attribute_predicate("content", "itemtype", parts=("product",))
 _PRODUCT: Final = re.compile(r"(?i)(?:og:)?product(?:\.item)?|https?://schema\.org/(?:individual)?product/?")
 _PRODUCT_FACT: Final = re.compile(r"\b(?:price|priceCurrency|availability|sku|brand)\b")
 _PRICE: Final = re.compile(r"[$€£¥₹₽₩₺₴]\s?\d|\d\s?(?:[$€£¥₹₽₩₺₴]|USD|EUR|GBP|CHF|kr\b|zł|Kč|Ft\b|лв|руб|грн|円|元)")
@@ -95,7 +95,7 @@ def keep_product(draft: Draft) -> None:
     name = max((block for block in names if block <= first), default=names[0])
     marked = np.zeros(page.n, bool)
     marked[[element for element, value in page.attribute("itemprop").items() if _PRODUCT_FACT.search(value)]] = True
-    linked = prefix_sums(linked_runs(page) & page.inked)
+    linked = prefix_sums(linked_runs(page) & page.has_ink)
     short = (linked[page.block_run_end] == linked[page.block_run_begin]) & (draft.lengths <= _MAX_FACT)
     short[: name + 1] = short[last + 1 :] = False
     found = within(page, marked)[page.block_node] & short
@@ -106,7 +106,7 @@ def keep_product(draft: Draft) -> None:
 
 def _is_product(page: Page) -> bool:
     """Whether a page says that it is about a product."""
-    stated = (value.strip() for _, value in page.attributes.having(_PRODUCT_POSSIBLE))
+    stated = (value.strip() for _, value in page.attributes.matching(_PRODUCT_POSSIBLE))
     if any(_PRODUCT.fullmatch(value) for value in stated):
         return True
     return any('Product"' in script.text for script in json_ld_scripts(page)) and declared_kind(page) == "product"
@@ -165,7 +165,7 @@ def _tables(page: Page, kept: NDArray[np.bool_], templateness: Floats) -> NDArra
 
 def _plain_share(page: Page, elements: NDArray[np.signedinteger[Any]]) -> Floats:
     """float64[...], fraction of each given element's text that is outside links."""
-    length = np.diff(page.run_offset) * page.inked
+    length = np.diff(page.run_offset) * page.has_ink
     everything, plain = prefix_sums(length), prefix_sums(length * ~linked_runs(page))
     begin, end = page.run_begin[elements], page.run_end[elements]
     share: Floats = (plain[end] - plain[begin]) / np.maximum(everything[end] - everything[begin], 1)
@@ -217,7 +217,7 @@ def _controls(draft: Draft) -> NDArray[np.bool_]:
     """bool[m], blocks of at most three words inside links or buttons: "Reply", "Add to cart"."""
     page = draft.page
     clickable = linked_runs(page) | within(page, _BUTTONS[page.tag])[page.run_node]
-    plain = prefix_sums(~clickable & page.inked)
+    plain = prefix_sums(~clickable & page.has_ink)
     short = np.fromiter((len(text.split(None, 3)) <= 3 for text in draft.texts), np.bool_, page.m)
     controls: NDArray[np.bool_] = short & (plain[page.block_run_end] == plain[page.block_run_begin])
     return controls
@@ -284,7 +284,7 @@ def _structures(page: Page) -> list[NDArray[np.int32]]:
 
 def _path_hashes(page: Page) -> NDArray[np.uint64]:
     """uint64[n], hash of the tags and classes on the path from the root to each element."""
-    table, places = page.attributes, np.array(list(page.attributes.named("class").values()), np.int64)
+    table, places = page.attributes, np.array(list(page.attributes.places_by_value("class").values()), np.int64)
     by_first = np.zeros(len(table.first), np.uint64)
     by_first[places] = places + 1
     tag, depth = page.tag.astype(np.uint64), page.depth.astype(np.uint64)

@@ -22,7 +22,7 @@ from winnow.evidence.comments import like_a_forum
 from winnow.evidence.draft import Reason
 from winnow.metadata.json_ld import json_ld_scripts
 from winnow.metadata.values import unescape_text
-from winnow.page.attributes import question
+from winnow.page.attributes import attribute_predicate
 from winnow.page.page import Page, PageTooLarge
 from winnow.page.tags import TAG_ID, tag_set
 from winnow.page.text import WORD, TextStatistics
@@ -103,17 +103,19 @@ _MARKS: Final = {
     "hatom": ("class", re.compile(r"(?:^|\s)entry-content(?:\s|$)")),
 }
 """Attribute and pattern of its value, by kind of mark."""
-_POSSIBLE: Final = question(
+_POSSIBLE: Final = attribute_predicate(
     *dict(_MARKS.values()), parts=("articlebody", "content:encoded", "e-content", "entry-content")
 )
 JSON_LD: Final = "json-ld"
 
 _FORUM: Final = re.compile(r"schema\.org/(?:DiscussionForumPosting|QAPage|Question|Answer)\b")
-_FORUM_POSSIBLE: Final = question("itemtype", parts=("discussionforumposting", "qapage", "question", "answer"))
+_FORUM_POSSIBLE: Final = attribute_predicate(
+    "itemtype", parts=("discussionforumposting", "qapage", "question", "answer")
+)
 
 _OF_READERS: Final = re.compile(r"(?i)(?:^|[\s_-])(?:comments?|h-cite|repl(?:y|ies)|responses?)(?:$|[\s_-])")
 """Names of elements around reader comments, which use the same marks."""
-_READERS_POSSIBLE: Final = question("class", "id", parts=("comment", "h-cite", "repl", "response"))
+_READERS_POSSIBLE: Final = attribute_predicate("class", "id", parts=("comment", "h-cite", "repl", "response"))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -132,7 +134,7 @@ class ArticleMark:
 
 def article_mark(page: Page) -> ArticleMark | None:
     """Find the mark of a page's only article; ``None`` without one, or if it seems incomplete."""
-    if any(_FORUM.search(kind) for _, kind in page.attributes.having(_FORUM_POSSIBLE)):
+    if any(_FORUM.search(kind) for _, kind in page.attributes.matching(_FORUM_POSSIBLE)):
         return None  # marks are on each post, or on the first one only
     for kind, elements in _marked_elements(page):
         found = _outermost(page, elements)
@@ -149,12 +151,12 @@ def article_mark(page: Page) -> ArticleMark | None:
 
 def _marked_elements(page: Page) -> Iterator[tuple[str, list[int]]]:
     """Each kind of mark on the page, with its elements in document order."""
-    possible = page.attributes.having(_POSSIBLE)
+    possible = page.attributes.matching(_POSSIBLE)
     for kind, (attribute, mark) in _MARKS.items():
-        named = page.attributes.named(attribute) if any(mark.search(value) for _, value in possible) else {}
+        named = page.attributes.places_by_value(attribute) if any(mark.search(value) for _, value in possible) else {}
         places = [named[value] for _, value in possible if value in named and mark.search(value)]
         if places:
-            yield kind, page.attributes.bearers(places)
+            yield kind, page.attributes.elements_with(places)
 
 
 def _is_whole(page: Page, element: int) -> bool:
@@ -170,9 +172,9 @@ def _is_whole(page: Page, element: int) -> bool:
 def _outermost(page: Page, elements: list[int]) -> list[int]:
     """Filter elements with text that are not inside another of them or inside comments; in document order."""
     table = page.attributes
-    named = table.having(_READERS_POSSIBLE)
+    named = table.matching(_READERS_POSSIBLE)
     chosen = np.zeros(page.n, bool)
-    chosen[table.bearers([place for place, value in named if _OF_READERS.search(value)])] = True
+    chosen[table.elements_with([place for place, value in named if _OF_READERS.search(value)])] = True
     of_readers = within(page, chosen & (page.depth > _BODY_DEPTH))
     found: list[int] = []
     for element in elements:

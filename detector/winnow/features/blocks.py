@@ -16,7 +16,7 @@ import numpy as np
 
 from winnow.core import SEED, core
 from winnow.features.tokens import TOKEN_FEATURE_NAMES, Tokens, TokenTables, leading_words
-from winnow.page.attributes import question
+from winnow.page.attributes import attribute_predicate
 from winnow.page.tags import TAG_ID, TAG_NAMES, tag_set
 from winnow.page.text import character_properties, text_totals
 from winnow.page.tree import once_per_page
@@ -156,9 +156,9 @@ _FLAGS: Final = sum(
     (tag_set(*tags).astype(np.uint32) << bit for bit, tags in enumerate(_FLAGGED_TAGS)), start=np.uint32(0)
 )
 
-_HIDDEN: Final = question("hidden")
-_STATES: Final = question("aria-hidden", parts=["true"])
-_STYLES: Final = question("style", parts=["none"])
+_HIDDEN: Final = attribute_predicate("hidden")
+_STATES: Final = attribute_predicate("aria-hidden", parts=["true"])
+_STYLES: Final = attribute_predicate("style", parts=["none"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,7 +218,7 @@ def _class_signatures(table: AttributeTable) -> NDArray[np.int64]:
 
 def _hiding_attributes(table: AttributeTable) -> list[int]:
     """Places of the attributes that hide their element."""
-    hidden = (place for place, _ in table.having(_HIDDEN))
-    states = (place for place, state in table.having(_STATES) if state == "true")
-    styles = (place for place, style in table.having(_STYLES) if "display:none" in style.replace(" ", ""))
+    hidden = (place for place, _ in table.matching(_HIDDEN))
+    states = (place for place, state in table.matching(_STATES) if state == "true")
+    styles = (place for place, style in table.matching(_STYLES) if "display:none" in style.replace(" ", ""))
     return [*hidden, *states, *styles]

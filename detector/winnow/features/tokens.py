@@ -16,7 +16,7 @@ import numpy as np
 
 from winnow.core import core
 from winnow.memo import Memo
-from winnow.page.attributes import question
+from winnow.page.attributes import attribute_predicate
 from winnow.page.text import character_properties
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ _NAME_SEED: Final = crc32(b"name:")
 _WORD_SEED: Final = crc32(b"word:")
 _NUMBER_WORD: Final = crc32(b"#", _WORD_SEED)  # all numbers are one word
 _NUMBER_PART: Final = crc32(b"#", _NAME_SEED)
-_NAMING: Final = question("class", "id", "role", "itemprop", "aria-label", "itemtype", "data-testid", "rel")
+_NAMING: Final = attribute_predicate("class", "id", "role", "itemprop", "aria-label", "itemtype", "data-testid", "rel")
 _WORD: Final = re.compile(r"\w+")
 _NAME_PART: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
 _MAX_NAME_PARTS: Final = 12
@@ -155,7 +155,7 @@ class Tokens:
 def _name_entries(page: Page) -> tuple[Indices, Indices]:
     """Element and table entry of each name part, int64[...] each, in document order."""
     table, values = page.attributes, page.attributes.by_name
-    chosen = values.answering(_NAMING)
+    chosen = values.numbers_matching(_NAMING)
     number = np.empty(len(chosen), np.int32)
     hashes = np.frombuffer(
         core.name_parts(values.data, values.begin, chosen, _NAME_SEED, _NUMBER_PART, number), np.uint32

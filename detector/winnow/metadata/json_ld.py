@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from winnow.metadata.values import address, names, plain, unescape_text, words
-from winnow.page.attributes import question
+from winnow.page.attributes import attribute_predicate
 from winnow.page.tags import TAG_ID
 from winnow.page.tree import once_per_page
 
@@ -37,7 +37,7 @@ _MAX_NUMBER_CHARACTERS: Final = 40
 _SITES: Final = frozenset({"WebSite", "Organization", "NewsMediaOrganization"})
 _MAX_THINGS: Final = 1_000  # of each script
 _MANY_SCRIPTS: Final = 8  # for so many, all elements of the page are made
-_JSON_LD: Final = question("type", parts=("ld+json",))
+_JSON_LD: Final = attribute_predicate("type", parts=("ld+json",))
 
 
 def json_ld_facts(page: Page) -> dict[str, Any]:
@@ -177,8 +177,8 @@ class JsonLdScript:
 @once_per_page
 def json_ld_scripts(page: Page) -> list[JsonLdScript]:
     """Return the scripts of JSON-LD of a page, so that each is parsed once."""
-    named = [place for place, kind in page.attributes.having(_JSON_LD) if "ld+json" in kind.lower()]
-    places = page.attributes.bearers(named) if named else []
+    named = [place for place, kind in page.attributes.matching(_JSON_LD) if "ld+json" in kind.lower()]
+    places = page.attributes.elements_with(named) if named else []
     scripts = [index for index in places if page.tag[index] == TAG_ID["script"]]
     many = len(scripts) > _MANY_SCRIPTS
     texts = [(page.elements[index] if many else page.element(index)).text for index in scripts]

@@ -179,10 +179,10 @@ def visible_authors(page: Page) -> list[str]:
     lines, heading, others = page.block_texts(), heading_block(page), _blocks_of_others(page)
     best: tuple[float, list[str]] = 0.0, []
     table = page.attributes
-    links = [at for value, at in table.named("href").items() if _OF_AUTHOR.search(value)]
-    rels = [at for value, at in table.named("rel").items() if "author" in value.lower().split()]
-    marked = [(index, 2.0) for index in table.bearers(rels)]
-    marked += [(index, 1.5) for index in _called(page, _BYLINE, _NO_BYLINE) + table.bearers(links)]
+    links = [at for value, at in table.places_by_value("href").items() if _OF_AUTHOR.search(value)]
+    rels = [at for value, at in table.places_by_value("rel").items() if "author" in value.lower().split()]
+    marked = [(index, 2.0) for index in table.elements_with(rels)]
+    marked += [(index, 1.5) for index in _called(page, _BYLINE, _NO_BYLINE) + table.elements_with(links)]
     in_form = _in_forms(page)
     candidates: list[tuple[float, int, str, bool]] = []
     for index, weight in marked[:_MAX_CANDIDATES]:
@@ -212,7 +212,7 @@ def _kinds_of_classes(page: Page) -> list[tuple[int, int]]:
     """Place of each different class and id that says what it holds, and which of the kinds that is."""
     found = []
     for name in ("class", "id"):
-        for value, at in page.attributes.named(name).items():
+        for value, at in page.attributes.places_by_value(name).items():
             kinds = 0
             for word in value.lower().replace("-", " ").replace("_", " ").split():
                 kinds |= _KIND_OF_WORD.get(word, 0)
@@ -223,7 +223,9 @@ def _kinds_of_classes(page: Page) -> list[tuple[int, int]]:
 
 def _called(page: Page, kind: int, but: int = 0) -> list[int]:
     """Elements whose class or id says that they are of a kind, and not of another one."""
-    return page.attributes.bearers([at for at, found in _kinds_of_classes(page) if found & kind and not found & but])
+    return page.attributes.elements_with(
+        [at for at, found in _kinds_of_classes(page) if found & kind and not found & but]
+    )
 
 
 def _in_forms(page: Page) -> Any:

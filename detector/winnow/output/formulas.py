@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 from lxml import etree
 
-from winnow.page.attributes import question
+from winnow.page.attributes import attribute_predicate
 from winnow.page.tags import IS_BLOCK_LEVEL, TAG_ID, tag_set
 from winnow.page.tree import nearest, once_per_page, outermost, prefix_sums, within
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from winnow.page.page import Page
 
-_CLASSES: Final = question(
+_CLASSES: Final = attribute_predicate(
     "class",
     parts=("katex", "mwe-math", "mathjax", "mjx-chtml", "math-container", "arithmatex", "math inline", "math disp"),
 )
@@ -31,8 +31,8 @@ _CONTAINER: Final = re.compile(
     r"(?:^|\s)(?:katex(?:-display)?|mwe-math-element|MathJax(?:_Display|_Preview|_SVG|_SVG_Display|_CHTML)?|"
     r"MJXc-display|mjx-chtml)(?:$|\s)"
 )
-_SCRIPTS: Final = question("type", parts=("math/tex",))
-_PICTURES: Final = question("class", "src", parts=("latex", "mwe-math", "emoji", "smil", "mathjax", "katex"))
+_SCRIPTS: Final = attribute_predicate("type", parts=("math/tex",))
+_PICTURES: Final = attribute_predicate("class", "src", parts=("latex", "mwe-math", "emoji", "smil", "mathjax", "katex"))
 _RENDERER: Final = re.compile("mathjax|katex", re.IGNORECASE)
 _RAW: Final = re.compile(r"(?:^|\s)(?:math-container|arithmatex|math (?:inline|display))(?:$|\s)")
 _DOLLARS: Final = re.compile(r"""inlineMath\b.{0,60}?["']\$["']""", re.DOTALL)
@@ -87,11 +87,11 @@ class Formulas:
 def formulas_of(page: Page) -> Formulas:
     """Find the formulas of a page; as a rule there are none."""
     table = page.attributes
-    classes = [place for place, value in table.having(_CLASSES) if _CONTAINER.search(value)]
-    scripts = table.bearers([place for place, _ in table.having(_SCRIPTS)])
-    emoji = [place for place, value in table.having(_PICTURES) if _EMOJI.search(value) and "/" not in value]
-    pictures = [place for place, value in table.having(_PICTURES) if _TEX_PICTURE.search(value)]
-    stated = [name for name in _STATED if table.named(name)]
+    classes = [place for place, value in table.matching(_CLASSES) if _CONTAINER.search(value)]
+    scripts = table.elements_with([place for place, _ in table.matching(_SCRIPTS)])
+    emoji = [place for place, value in table.matching(_PICTURES) if _EMOJI.search(value) and "/" not in value]
+    pictures = [place for place, value in table.matching(_PICTURES) if _TEX_PICTURE.search(value)]
+    stated = [name for name in _STATED if table.places_by_value(name)]
     custom = [element for element, name in page.unknown_names.items() if name == "mjx-container"]
     is_math = page.tag == _MATH
     if not (classes or scripts or pictures or emoji or stated or custom or is_math.any()):
@@ -101,10 +101,10 @@ def formulas_of(page: Page) -> Formulas:
         stated_here = page.attribute(name).items()
         found |= {at: Formula(_bare(tex), bool(IS_BLOCK_LEVEL[page.tag[at]])) for at, tex in stated_here}
     descriptions = page.attribute("alt") if pictures or emoji else {}
-    for element in table.bearers(pictures):
+    for element in table.elements_with(pictures):
         if page.tag[element] == TAG_ID["img"] and (tex := _bare(descriptions.get(element, ""))):
             found[element] = Formula(tex, _is_display(page, element))
-    for element in table.bearers(emoji):
+    for element in table.elements_with(emoji):
         if page.tag[element] == TAG_ID["img"] and 0 < len(sign := descriptions.get(element, "").strip()) <= _MAX_EMOJI:
             found[element] = Formula(sign, is_display=False, is_sign=True)
     for element in scripts:
@@ -112,7 +112,7 @@ def formulas_of(page: Page) -> Formulas:
             found[element] = Formula(tex, _is_display(page, element))
     found = {element: formula for element, formula in sorted(found.items()) if formula.tex}
     contains = np.zeros(page.n, bool)
-    contains[[*table.bearers(classes), *custom, *found]] = True
+    contains[[*table.elements_with(classes), *custom, *found]] = True
     return _each_once(page, found, outermost(page.parent, contains))
 
 
@@ -120,8 +120,8 @@ def formulas_of(page: Page) -> Formulas:
 def tex_in_text(page: Page) -> dict[int, list[str | Formula]]:
     """Pieces of the runs that hold TeX between signs, on pages that have it rendered by a script."""
     table = page.attributes
-    marked = table.bearers([place for place, value in table.having(_CLASSES) if _RAW.search(value)])
-    has_renderer = any(_RENDERER.search(value) and "/" in value for _, value in table.having(_PICTURES))
+    marked = table.elements_with([place for place, value in table.matching(_CLASSES) if _RAW.search(value)])
+    has_renderer = any(_RENDERER.search(value) and "/" in value for _, value in table.matching(_PICTURES))
     if not (marked or has_renderer):
         return {}
     inside = np.zeros(page.n, bool)
@@ -130,7 +130,7 @@ def tex_in_text(page: Page) -> dict[int, list[str | Formula]]:
     scripts = np.flatnonzero(page.tag == TAG_ID["script"])[:_MAX_SCRIPTS].tolist() if has_renderer else []
     has_dollars = any(_DOLLARS.search(page.element(index).text or "") for index in scripts)
     found = {}
-    for run in np.flatnonzero(page.inked & ~code[page.run_node]).tolist():
+    for run in np.flatnonzero(page.has_ink & ~code[page.run_node]).tolist():
         text = page.text[page.run_offset[run] : page.run_offset[run + 1]]
         if "$" in text or "\\" in text:
             pieces = _split_tex(text, has_dollars=has_dollars or bool(inside[page.run_node[run]]))
@@ -182,7 +182,7 @@ def _each_once(page: Page, found: dict[int, Formula], container: NDArray[np.int3
 def _follows(page: Page, element: int, later: int) -> bool:
     """Whether nothing but white space stands between two siblings."""
     between = slice(int(page.run_end[element]), int(page.run_begin[later]))
-    return bool(page.parent[element] == page.parent[later]) and not page.inked[between].any()
+    return bool(page.parent[element] == page.parent[later]) and not page.has_ink[between].any()
 
 
 def _is_display(page: Page, element: int) -> bool:
@@ -354,8 +354,8 @@ def places_of(page: Page) -> Places:
     if not formulas.of or not page.m:
         return places
     is_replaced = formulas.replaced[page.run_node]
-    glyphs, inked = np.flatnonzero(page.inked & is_replaced), np.flatnonzero(page.inked & ~is_replaced)
-    others = prefix_sums(page.inked & ~is_replaced)
+    glyphs, visible = np.flatnonzero(page.has_ink & is_replaced), np.flatnonzero(page.has_ink & ~is_replaced)
+    others = prefix_sums(page.has_ink & ~is_replaced)
     has_others = others[page.block_run_end] > others[page.block_run_begin]
     box = nearest(page.parent, IS_BLOCK_LEVEL[page.tag])
 
@@ -366,9 +366,9 @@ def places_of(page: Page) -> Places:
         first, around = formulas.first[element], int(box[page.parent[element]])
         begin, end = page.run_begin[first], page.run_end[element]
         at = int(np.searchsorted(glyphs, begin))
-        following = int(np.searchsorted(inked, end))
-        ahead = int(inked[following]) if following < len(inked) else page.r
-        behind = int(inked[following - 1]) if following else -1
+        following = int(np.searchsorted(visible, end))
+        ahead = int(visible[following]) if following < len(visible) else page.r
+        behind = int(visible[following - 1]) if following else -1
         if at < len(glyphs) and glyphs[at] < max(end, page.run_end[first]) and has_others[_block_of(page, glyphs[at])]:
             run, how = int(glyphs[at]), INSTEAD
         elif _is_in_line(page, around, ahead, int(page.end[element]), begun_at(ahead)):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from winnow.output.formulas import BEFORE, BEHIND, INSTEAD, formulas_of, places_of, tex_in_text
-from winnow.page.attributes import question
+from winnow.page.attributes import attribute_predicate
 from winnow.page.tags import TAG_ID, TAG_NAMES, tag_set
 from winnow.page.text import UNSEEN_CHARACTERS
 from winnow.page.tree import nearest, once_per_page, prefix_sums, within
@@ -32,15 +32,17 @@ _LINE_NUMBERS: Final = re.compile(
 _PLAYERS: Final = tag_set("video", "audio")  # what stands in them is for readers without them
 _PLAYED: Final = tag_set("source", "track", "img", "picture")
 _BUTTONS: Final = tag_set("button")
-_COPYING: Final = question("class", "aria-label", "title", parts=("copy",))
+_COPYING: Final = attribute_predicate("class", "aria-label", "title", parts=("copy",))
 _COPIES: Final = re.compile("copy(?!right)|clipboard", re.IGNORECASE)
 _COPY_LABEL: Final = re.compile(r"copy(?: code| snippet| to clipboard)?|copied!?", re.IGNORECASE)
 _LONG_LABEL: Final = 40  # characters
-_CLASSES: Final = question("class", parts=("line", "-num", "gutter", "ln", "mw-editsection", "mw-cite-backlink"))
+_CLASSES: Final = attribute_predicate(
+    "class", parts=("line", "-num", "gutter", "ln", "mw-editsection", "mw-cite-backlink")
+)
 """Every class of numbers of lines, of lines, and of links of wikis to their own places has one of these parts."""
 _CODE_LINE: Final = re.compile(r"(?:^|[\s-])line(?:$|\s)")
 _WIKI_LINK: Final = re.compile(r"(?:^|\s)mw-(?:editsection|cite-backlink)(?:$|\s)")
-_PLACES: Final = question("href", parts=("#",))
+_PLACES: Final = attribute_predicate("href", parts=("#",))
 _MAX_SIGNS: Final = 3  # of a link that only marks a place: ¶ behind a heading, ↩ behind a footnote
 _MAX_MAIL: Final = 600  # hexadecimal digits
 
@@ -101,8 +103,8 @@ def unwritten_elements(page: Page) -> NDArray[np.bool_]:
 
 
 def _of_class(page: Page, pattern: re.Pattern[str]) -> list[int]:
-    places = [place for place, value in page.attributes.having(_CLASSES) if pattern.search(value)]
-    return page.attributes.bearers(places) if places else []
+    places = [place for place, value in page.attributes.matching(_CLASSES) if pattern.search(value)]
+    return page.attributes.elements_with(places) if places else []
 
 
 def is_code_line(element: etree._Element) -> bool:
@@ -117,7 +119,7 @@ def code_line_elements(page: Page) -> list[int]:
 
 def _signs_of_places(page: Page) -> list[int]:
     """Links to a place of the page that show a sign or two, and no word."""
-    links = np.array(page.attributes.bearers([place for place, _ in page.attributes.having(_PLACES)]), np.intp)
+    links = np.array(page.attributes.elements_with([place for place, _ in page.attributes.matching(_PLACES)]), np.intp)
     links = links[page.run_end[links] == page.run_begin[links] + 1].tolist()
     return [link for link in links if (sign := _label(page, link, _MAX_SIGNS)) and not any(map(str.isalnum, sign))]
 
@@ -132,7 +134,7 @@ def _label(page: Page, element: int, most: int) -> str:
 def _mail_addresses(page: Page) -> dict[int, str]:
     """Addresses that stand in ``data-cfemail``, by the run that holds their place."""
     found: dict[int, str] = {}
-    for element, code in page.attribute("data-cfemail").items() if page.attributes.named("data-cfemail") else ():
+    for element, code in page.attribute("data-cfemail").items():
         if mail := read_mail(code):
             runs = range(page.run_begin[element], page.run_end[element])
             found |= dict.fromkeys(runs[1:], "") | dict.fromkeys(runs[:1], mail)
@@ -150,8 +152,8 @@ def read_mail(code: str) -> str:
 def _copy_buttons(page: Page) -> list[int]:
     """Buttons that copy code."""
     buttons = np.flatnonzero(_BUTTONS[page.tag]).tolist()
-    buttons += page.attributes.bearers(
-        [place for place, value in page.attributes.having(_COPYING) if _COPIES.search(value)]
+    buttons += page.attributes.elements_with(
+        [place for place, value in page.attributes.matching(_COPYING) if _COPIES.search(value)]
     )
     return [button for button in buttons if _COPY_LABEL.fullmatch(_label(page, button, _LONG_LABEL))]
 
@@ -211,13 +213,13 @@ def checkboxes(page: Page) -> dict[int, str]:
     if not boxes:
         return {}
     item, ticked = nearest(page.parent, page.tag == TAG_ID["li"]), page.attribute("checked")
-    inked = prefix_sums(page.inked)
+    visible = prefix_sums(page.has_ink)
     return {
         box: "[x]" if box in ticked else "[ ]"
         for box in boxes
         if item[box] >= 0
-        and inked[page.run_begin[box]] == inked[page.run_begin[item[box]]]
-        and inked[page.run_end[item[box]]] > inked[page.run_end[box]]
+        and visible[page.run_begin[box]] == visible[page.run_begin[item[box]]]
+        and visible[page.run_end[item[box]]] > visible[page.run_end[box]]
     }
 
 
@@ -225,7 +227,7 @@ def _line_numbers(page: Page, elements: list[int]) -> list[int]:
     """Those of some elements whose text is a number, or none."""
     if not elements:
         return []
-    has_text = prefix_sums(page.inked)
+    has_text = prefix_sums(page.has_ink)
     has_others = prefix_sums(np.array([not run.replace("\n", "0").replace(" ", "0").isdigit() for run in page.runs]))
     begin, end = page.run_begin[elements], page.run_end[elements]
     chosen = (has_text[begin] == has_text[end]) | (has_others[begin] == has_others[end])
@@ -246,7 +248,7 @@ def _separated_buttons(page: Page) -> dict[int, str]:
         return {}
     box = nearest(page.parent, boxes)[page.run_node]
     apart = (box[1:] != box[:-1]) & (box[1:] >= 0) & (box[:-1] >= 0)
-    touching = np.flatnonzero(apart & page.inked[1:] & page.inked[:-1]) + 1
+    touching = np.flatnonzero(apart & page.has_ink[1:] & page.has_ink[:-1]) + 1
     text, offset = page.text, page.run_offset.tolist() if len(touching) else []
     return {
         run: f" {text[offset[run] : offset[run + 1]]}"

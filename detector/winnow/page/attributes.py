@@ -1,7 +1,7 @@
 """The attributes of a page's elements: equal attributes are stored once, and values are decoded only on request.
 
-Predicates that every page is searched by (:func:`question`) are answered in one scan of the core over all values. It is
-a cheap filter before values are parsed: on most pages no attribute passes it.
+Predicates on every page's attributes (:func:`attribute_predicate`) are evaluated in one scan of the core over all
+values: a cheap filter before values are parsed, which on most pages no attribute passes.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
     Indices = NDArray[np.int32]
 
-_MAX_QUESTIONS: Final = 32  # one bit each of a uint32
+_MAX_PREDICATES: Final = 32  # one bit each of a uint32
 
 
-class Question(NamedTuple):
-    """A question about attributes: does the value of one of these contain one of these substrings?
+class AttributePredicate(NamedTuple):
+    """A predicate on attributes: does the value of one of these contain one of these substrings?
 
     Attributes:
-        number: index of the question, in the order of registration.
+        number: index of the predicate, in the order of registration.
         names: names of the attributes.
         parts: substrings in lower case, matched ASCII case-insensitively; without any, every value matches.
     """
@@ -39,29 +39,29 @@ class Question(NamedTuple):
     parts: tuple[str, ...]
 
 
-_questions: Final[list[Question]] = []
+_predicates: Final[list[AttributePredicate]] = []
 
 
-def question(*names: str, parts: Sequence[str] = ()) -> Question:
-    """Register a question that is answered for every page; call it at module level.
+def attribute_predicate(*names: str, parts: Sequence[str] = ()) -> AttributePredicate:
+    """Register a predicate that is evaluated on every page; call it at module level.
 
     Raises:
-        RuntimeError: more than 32 questions are registered.
+        RuntimeError: more than 32 predicates are registered.
     """
-    if len(_questions) == _MAX_QUESTIONS:
-        raise RuntimeError(f"more than {_MAX_QUESTIONS} questions about attributes")
-    _questions.append(Question(len(_questions), names, tuple(parts)))
-    return _questions[-1]
+    if len(_predicates) == _MAX_PREDICATES:
+        raise RuntimeError(f"more than {_MAX_PREDICATES} attribute predicates")
+    _predicates.append(AttributePredicate(len(_predicates), names, tuple(parts)))
+    return _predicates[-1]
 
 
-class QuestionTables(NamedTuple):
-    """The registered questions, as the compiled core takes them: bit ``k`` stands for question ``k``.
+class PredicateTables(NamedTuple):
+    """The registered predicates, as the compiled core takes them: bit ``k`` stands for predicate ``k``.
 
     Attributes:
-        name_bits: bits of the questions about each attribute name.
-        any_value: bits of the questions that every value matches.
+        name_bits: bits of the predicates on each attribute name.
+        any_value: bits of the predicates that every value matches.
         parts: all substrings, joined by line feeds.
-        part_bits: uint32, bits of the questions that each substring belongs to.
+        part_bits: uint32, bits of the predicates that each substring belongs to.
     """
 
     name_bits: dict[str, int]
@@ -71,18 +71,18 @@ class QuestionTables(NamedTuple):
 
 
 @lru_cache(maxsize=1)
-def _question_tables(number: int) -> QuestionTables:
-    """Return the tables of the first ``number`` questions; cached until another is registered."""
+def _predicate_tables(number: int) -> PredicateTables:
+    """Return the tables of the first ``number`` predicates; cached until another is registered."""
     name_bits: defaultdict[str, int] = defaultdict(int)
     part_bits: defaultdict[str, int] = defaultdict(int)
-    for question in _questions[:number]:
-        for name in question.names:
-            name_bits[name] |= 1 << question.number
-        for part in question.parts:
-            part_bits[part] |= 1 << question.number
-    any_value = sum(1 << question.number for question in _questions[:number] if not question.parts)
+    for predicate in _predicates[:number]:
+        for name in predicate.names:
+            name_bits[name] |= 1 << predicate.number
+        for part in predicate.parts:
+            part_bits[part] |= 1 << predicate.number
+    any_value = sum(1 << predicate.number for predicate in _predicates[:number] if not predicate.parts)
     bits = np.fromiter(part_bits.values(), np.uint32, len(part_bits))
-    return QuestionTables(dict(name_bits), any_value, "\n".join(part_bits).encode(), bits)
+    return PredicateTables(dict(name_bits), any_value, "\n".join(part_bits).encode(), bits)
 
 
 _NONE: Final = np.empty(0, np.int64)
@@ -114,9 +114,9 @@ class AttributeValues(Mapping[str, dict[str, int]]):
         self.begin = begin
         self._number = {name: number for number, name in enumerate(names)}
         self._known: dict[str, dict[str, int]] = {}
-        self._having: dict[int, list[tuple[int, str]]] = {}
+        self._matching: dict[int, list[tuple[int, str]]] = {}
         self._ascii = data.decode("ascii") if data.isascii() else None
-        self._answered = 0  # number of questions
+        self._evaluated = 0  # number of predicates
 
     def __getitem__(self, name: str) -> dict[str, int]:
         known = self._known.get(name)
@@ -132,32 +132,32 @@ class AttributeValues(Mapping[str, dict[str, int]]):
         """int64[k], numbers of the distinct attributes of one name."""
         return np.flatnonzero(self.name_of == self._number.get(name, -1))
 
-    def answering(self, question: Question) -> NDArray[np.int64]:
-        """int64[k], numbers of the distinct attributes that match a question."""
-        if self._answered <= question.number:
-            self._answer()
-        if not self._all >> question.number & 1:
+    def numbers_matching(self, predicate: AttributePredicate) -> NDArray[np.int64]:
+        """int64[k], numbers of the distinct attributes that match a predicate."""
+        if self._evaluated <= predicate.number:
+            self._evaluate()
+        if not self._all >> predicate.number & 1:
             return _NONE
-        return (self._marks & np.uint32(1 << question.number)).nonzero()[0]
+        return (self._marks & np.uint32(1 << predicate.number)).nonzero()[0]
 
-    def _answer(self) -> None:
-        """Let the core answer all registered questions."""
-        tables = _question_tables(number := len(_questions))
+    def _evaluate(self) -> None:
+        """Evaluate all registered predicates in the core."""
+        tables = _predicate_tables(number := len(_predicates))
         self._marks = np.empty(len(self.place), np.uint32)
         name_bits = np.fromiter(map(tables.name_bits.get, self.names, repeat(0)), np.uint32, len(self.names))
-        self._all = core.answer_questions(
+        self._all = core.match_predicates(
             *(self.data, self.begin, self.name_of, name_bits, tables.any_value, tables.parts, tables.part_bits),
             self._marks,
         )
-        self._answered = number
+        self._evaluated = number
 
-    def having(self, question: Question) -> list[tuple[int, str]]:
-        """Places and values of the distinct attributes that match a question."""
-        if question.number not in self._having:
-            chosen = self.answering(question)
+    def matching(self, predicate: AttributePredicate) -> list[tuple[int, str]]:
+        """Places and values of the distinct attributes that match a predicate."""
+        if predicate.number not in self._matching:
+            chosen = self.numbers_matching(predicate)
             found = zip(self.place[chosen].tolist(), self.strings(chosen), strict=True) if len(chosen) else ()
-            self._having[question.number] = list(found)
-        return self._having[question.number]
+            self._matching[predicate.number] = list(found)
+        return self._matching[predicate.number]
 
     def strings(self, chosen: NDArray[np.int64]) -> list[str]:
         """Values of distinct attributes, by their numbers."""
@@ -225,7 +225,7 @@ class AttributeTable(Sequence[Pairs]):
         """Value of one attribute for each of the given elements, ``None`` where it has none."""
         if not len(elements):
             return []
-        value_of = {place: value for value, place in self.named(name).items()}
+        value_of = {place: value for value, place in self.places_by_value(name).items()}
         found: list[str | None] = []
         for begin, end in zip(self.begin[elements].tolist(), self.begin[elements + 1].tolist(), strict=True):
             places = self.first[begin:end].tolist() if value_of else []
@@ -237,15 +237,15 @@ class AttributeTable(Sequence[Pairs]):
         """int32[a], the element that each attribute belongs to."""
         return np.arange(len(self), dtype=np.int32).repeat(np.diff(self.begin))
 
-    def named(self, name: str) -> dict[str, int]:
+    def places_by_value(self, name: str) -> dict[str, int]:
         """Place of the first attribute with this name, by value."""
         return self.by_name.get(name, {})
 
-    def having(self, question: Question) -> list[tuple[int, str]]:
-        """Places and values of the distinct attributes that match a question."""
-        return self.by_name.having(question)
+    def matching(self, predicate: AttributePredicate) -> list[tuple[int, str]]:
+        """Places and values of the distinct attributes that match a predicate."""
+        return self.by_name.matching(predicate)
 
-    def bearers(self, places: Sequence[int]) -> list[int]:
+    def elements_with(self, places: Sequence[int]) -> list[int]:
         """Elements, in document order, that have one of the attributes at these places of ``first``."""
         if not len(places):
             return []

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, Literal, get_args
 import numpy as np
 
 from winnow.core import core
-from winnow.page.attributes import question
+from winnow.page.attributes import attribute_predicate
 from winnow.page.tags import TAG_ID, tag_set
 from winnow.page.tree import prefix_sums, runs_of_blocks, subtree_sums, sums_over_runs, within
 
@@ -33,16 +33,16 @@ if TYPE_CHECKING:
 Hidden = Literal["drop", "keep"]
 HIDDEN: Final[tuple[Hidden, ...]] = get_args(Hidden)
 
-_HIDDEN: Final = question("hidden")
-_STYLES: Final = question(
+_HIDDEN: Final = attribute_predicate("hidden")
+_STYLES: Final = attribute_predicate(
     "style",
     parts=(
         *("none", "hidden", "opacity", "font-size", "font:0", "indent", "absolute", "fixed", "clip", "scale", "white"),
         *("#fff", "transparent"),
     ),
 )
-_BACKGROUNDS: Final = question("style", parts=("background",))
-_NAMED_UNSEEN: Final = question("class", parts=("sr-only", "screen-reader", "visually", "element-invisible"))
+_BACKGROUNDS: Final = attribute_predicate("style", parts=("background",))
+_NAMED_UNSEEN: Final = attribute_predicate("class", parts=("sr-only", "screen-reader", "visually", "element-invisible"))
 _UNSEEN_CLASS: Final = re.compile(
     r"(?:^|\s)(?:(?:u-)?sr-only|screen-reader(?:-text|-only)?|(?:u-)?visually-?hidden|element-invisible)(?:\s|$)"
 )
@@ -103,7 +103,7 @@ def hidden_runs(page: Page, wanted: Flags) -> Flags:
     Returns:
         bool[r], the runs that are hidden.
     """
-    elements = _hidden_elements(page, sums_over_runs(page, runs_of_blocks(page, wanted) & page.inked) > 0)
+    elements = _hidden_elements(page, sums_over_runs(page, runs_of_blocks(page, wanted) & page.has_ink) > 0)
     if not elements:
         return np.zeros(page.r, bool)
     hidden = np.zeros(page.n, bool)
@@ -169,7 +169,7 @@ def _without_comments(css: str) -> str:
 
 def _hidden_elements(page: Page, holding: Flags) -> list[int]:
     """Those of some elements (bool[n]) that are hidden and that nothing reveals."""
-    characters = prefix_sums(np.diff(page.run_offset) * page.inked)
+    characters = prefix_sums(np.diff(page.run_offset) * page.has_ink)
     inside, most = characters[page.run_end] - characters[page.run_begin], _MOST * characters[-1]
     ways = _ways_of_hiding(page, holding, inside, most)
     if not ways:
@@ -197,20 +197,20 @@ def _ways_of_hiding(page: Page, holding: Flags, inside: NDArray[np.int64], most:
     table, sheet = page.attributes, _own_sheet(page)
     ways: dict[int, tuple[str, Style]] = {}
     white: list[int] = []  # letters
-    for place, value in table.having(_HIDDEN):
+    for place, value in table.matching(_HIDDEN):
         if value.strip().lower() != "until-found":
-            ways |= dict.fromkeys(table.bearers([place]), ("hidden", {}))
-    for place, value in table.having(_NAMED_UNSEEN):
+            ways |= dict.fromkeys(table.elements_with([place]), ("hidden", {}))
+    for place, value in table.matching(_NAMED_UNSEEN):
         if _UNSEEN_CLASS.search(value):
-            spoken = (element for element in table.bearers([place]) if not _is_sign(page, element))
+            spoken = (element for element in table.elements_with([place]) if not _is_sign(page, element))
             ways |= dict.fromkeys(spoken, ("class", {}))
-    inline = ((read_style(value), place) for place, value in table.having(_STYLES))
+    inline = ((read_style(value), place) for place, value in table.matching(_STYLES))
     found: list[tuple[Style, int | list[int]]] = [*_matches(page, sheet, holding), *inline]
     for style, where in found:
         way, color = way_of_hiding(style), _color(style.get("color", ""))
         if not (way or color == _COLORS["white"]):
             continue
-        elements = where if isinstance(where, list) else table.bearers([where])
+        elements = where if isinstance(where, list) else table.elements_with([where])
         alone = len(elements) == 1
         if way and (alone or (inside[elements].sum() < most and not (where is elements and way in _OF_ONE))):
             ways |= dict.fromkeys(elements, (way, style))
@@ -234,9 +234,9 @@ def _on_white(page: Page, elements: list[int], sheet: str) -> list[int]:
     table = page.attributes
     backgrounds = {
         element: background
-        for place, value in table.having(_BACKGROUNDS)
+        for place, value in table.matching(_BACKGROUNDS)
         if (background := _background(read_style(value)))
-        for element in table.bearers([place])
+        for element in table.elements_with([place])
     }
     default = _COLORS["white"] if _is_white(page, sheet) else ""
     found = []
@@ -259,7 +259,9 @@ def _is_revealed(page: Page, element: int, way: str, style: Style, scripts: str)
         or (way == "hidden" and _STREAMED.fullmatch(identity))
     ):
         return True
-    if identity and any({identity, f"#{identity}"} & page.attributes.named(name).keys() for name in _CONTROLS):
+    if identity and any(
+        {identity, f"#{identity}"} & page.attributes.places_by_value(name).keys() for name in _CONTROLS
+    ):
         return True
     if way != "class" and any(
         _REVEALED.search(value[:200])
@@ -293,7 +295,7 @@ def _own_sheet(page: Page) -> str:
 
 def _is_white(page: Page, sheet: str) -> bool:
     """Whether a page is white where it states no background."""
-    named = page.attributes.named
+    named = page.attributes.places_by_value
     if named("bgcolor") or named("background") or "stylesheet" in " ".join(named("rel")).lower():
         return False
     return all(_color(value.strip()) in _WHITE for value in _BACKGROUND.findall(sheet.lower()))
@@ -316,7 +318,7 @@ def _matches(page: Page, sheet: str, holding: Flags) -> Iterator[tuple[Style, li
     known: dict[str, list[int]] = {}  # places of attributes, by what selectors call them
     for mark, kind in ((".", "class"), ("#", "id")):
         names_wanted = {name[1:] for name in wanted if name[0] == mark}
-        for value, place in page.attributes.named(kind).items() if names_wanted else ():
+        for value, place in page.attributes.places_by_value(kind).items() if names_wanted else ():
             if present[place]:
                 for name in names_wanted.intersection(value.split()):
                     known.setdefault(mark + name, []).append(place)
@@ -346,14 +348,14 @@ def _matching(page: Page, parts: list[str], known: Mapping[str, list[int]]) -> F
         for name in _NAME.findall(compound[2]):
             chosen &= _bearing(page, known[name])
         if compound[3]:
-            chosen &= _bearing(page, list(page.attributes.named("hidden").values()))
+            chosen &= _bearing(page, list(page.attributes.places_by_value("hidden").values()))
         around = chosen & within(page, around) if place else chosen
     return around
 
 
 def _bearing(page: Page, places: list[int]) -> Flags:
     bearing = np.zeros(page.n, bool)
-    bearing[page.attributes.bearers(places)] = True
+    bearing[page.attributes.elements_with(places)] = True
     return bearing
 
 

@@ -89,7 +89,7 @@ class Page:
         title: text of the first ``title`` element outside an image, white space normalised; empty when there is none.
         text: all runs joined; run ``k`` is ``text[run_offset[k]:run_offset[k + 1]]``.
         run_offset: int64[r + 1], where each run begins, in characters.
-        inked: bool[r], whether each run is not blank.
+        has_ink: bool[r], whether each run is not blank.
         has_unseen: bool[r], whether it contains :data:`winnow.page.text.UNSEEN_CHARACTERS`.
         run_node: int32[r], the element a run belongs to.
         run_begin, run_end: int32[n], slice of the runs inside each subtree.
@@ -116,7 +116,7 @@ class Page:
     title: str
     text: str
     run_offset: NDArray[np.int64]
-    inked: NDArray[np.bool_]
+    has_ink: NDArray[np.bool_]
     has_unseen: NDArray[np.bool_]
     run_node: Indices
     run_begin: Indices
@@ -160,7 +160,7 @@ class Page:
             PageTooLarge: the tree is above one of the caps.
         """
         page = cls(**_flatten(root, limits), url=url)
-        if any(page.attributes.named(name) for name in _SHADOW_ROOTS):
+        if any(page.attributes.places_by_value(name) for name in _SHADOW_ROOTS):
             page = cls(**_flatten(_with_shadow_trees(root), limits), url=url)
         return page
 
@@ -237,7 +237,7 @@ class Page:
 
     def attribute(self, name: str) -> dict[int, str]:
         """Value of one attribute by element index, for the elements that carry it."""
-        table, named = self.attributes, self.attributes.named(name)
+        table, named = self.attributes, self.attributes.places_by_value(name)
         if not named:
             return {}
         chosen = np.zeros(len(table.first), bool)
@@ -299,7 +299,7 @@ def _flatten(root: etree._Element, limits: Limits) -> dict[str, Any]:
         "title": " ".join(found["title"].split()),
         "text": found["text"],
         "run_offset": array("run_offset", np.int64),
-        "inked": array("inked", np.bool_),
+        "has_ink": array("has_ink", np.bool_),
         "has_unseen": array("has_unseen", np.bool_),
         **{name: array(name, np.int32) for name in _INDICES},
     }

@@ -42,7 +42,9 @@ _NUMBER: Final = re.compile(r"\s*(\d{1,5})(?:\.\d*)?\s*(?:px\s*)?$")
 def _column_hints(page: Page) -> tuple[NDArray[np.bool_], Floats]:
     """bool[n], class or id names a side column; float64[n], share of its row's width by a grid class, 0 without one."""
     table = page.attributes
-    hints = {place: _column_hint(value) for name in ("class", "id") for value, place in table.named(name).items()}
+    hints = {
+        place: _column_hint(value) for name in ("class", "id") for value, place in table.places_by_value(name).items()
+    }
     side = np.zeros(len(table.first), np.int64)
     share = np.zeros(len(table.first))
     side[list(hints)] = [is_side for is_side, _ in hints.values()]

@@ -160,8 +160,8 @@ def _attributes(page: Page) -> tuple[Hashes, Hashes, Hashes]:
     table = page.attributes
     tokens, _ = attribute_tokens(page, LinkTargets(page.url, base))
     is_id, is_class = np.zeros((2, len(tokens)), bool)
-    is_id[list(table.named("id").values())] = True
-    is_class[list(table.named("class").values())] = True
+    is_id[list(table.places_by_value("id").values())] = True
+    is_class[list(table.places_by_value("class").values())] = True
     identifier = np.zeros(page.n, np.uint64)
     identified = is_id[table.first]
     identifier[table.element[identified]] = tokens[table.first[identified]]

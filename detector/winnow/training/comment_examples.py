@@ -111,7 +111,7 @@ def _labels(
     elif not any(
         _UNNAMED.search(value)
         for name in ("class", "id", "itemtype", "itemprop")
-        for value in page.attributes.named(name)
+        for value in page.attributes.places_by_value(name)
     ):
         label[:] = 0
     if in_named >= MIN_WORDS:

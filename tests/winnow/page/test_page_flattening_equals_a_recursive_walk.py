@@ -78,7 +78,7 @@ def test_arrays_of_a_random_tree_equal_those_of_a_recursive_walk(root: etree._El
         [*row] for row in zip(page.parent, page.end, page.depth, page.run_begin, page.run_end, strict=True)
     ] == walk.rows
     assert page.runs == [text for text, _, _ in walk.runs]
-    assert page.inked.tolist() == [not text.isspace() for text, _, _ in walk.runs]
+    assert page.has_ink.tolist() == [not text.isspace() for text, _, _ in walk.runs]
     assert page.run_node.tolist() == [owner for _, owner, _ in walk.runs]
     blocks = list(
         zip(page.block_node.tolist(), page.block_run_begin.tolist(), page.block_run_end.tolist(), strict=True)

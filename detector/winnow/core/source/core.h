@@ -137,7 +137,7 @@ PyObject *core_leaves(PyObject *module, PyObject *arguments);
 PyObject *core_leaf_frequencies(PyObject *module, PyObject *arguments);
 PyObject *core_name_parts(PyObject *module, PyObject *arguments);
 PyObject *core_class_signatures(PyObject *module, PyObject *arguments);
-PyObject *core_answer_questions(PyObject *module, PyObject *arguments);
+PyObject *core_match_predicates(PyObject *module, PyObject *arguments);
 PyObject *core_hiding_rules(PyObject *module, PyObject *sheet);
 PyObject *core_date_signs(PyObject *module, PyObject *arguments);
 PyObject *core_sequence_logits(PyObject *module, PyObject *arguments);

@@ -4,57 +4,57 @@
 
 typedef struct {
     PageArrays page;
-    Array inked;
-    int32_t *before; /* r + 1: inked runs before each run */
-    int32_t *places; /* of the inked runs */
-} Inked;
+    Array has_ink;
+    int32_t *before; /* r + 1: runs with ink before each run */
+    int32_t *places; /* of the runs with ink */
+} InkCounts;
 
-/* Borrow page and inked runs; 0, or -1 with an exception set. inked_release() is needed in both cases. */
-static int inked_borrow(Inked *inked, PyObject *tuple, PyObject *object, Py_ssize_t tags)
+/* Borrow page and runs; 0, or -1 with an exception set. ink_release() is needed in both cases. */
+static int ink_borrow(InkCounts *ink, PyObject *tuple, PyObject *object, Py_ssize_t tags)
 {
     Py_ssize_t k;
-    if (page_borrow(&inked->page, tuple, tags) < 0 || array_borrow(&inked->inked, object, 1, 0, "inked") < 0) {
+    if (page_borrow(&ink->page, tuple, tags) < 0 || array_borrow(&ink->has_ink, object, 1, 0, "has_ink") < 0) {
         return -1;
     }
-    if (inked->inked.length != inked->page.r) {
-        PyErr_SetString(PyExc_ValueError, "inked: of another length than expected");
+    if (ink->has_ink.length != ink->page.r) {
+        PyErr_SetString(PyExc_ValueError, "has_ink: of another length than expected");
         return -1;
     }
-    if ((inked->before = malloc(2 * sizeof(int32_t) * ((size_t)inked->page.r + 1))) == NULL) {
+    if ((ink->before = malloc(2 * sizeof(int32_t) * ((size_t)ink->page.r + 1))) == NULL) {
         PyErr_NoMemory();
         return -1;
     }
-    inked->places = inked->before + inked->page.r + 1;
-    inked->before[0] = 0;
-    for (k = 0; k < inked->page.r; k++) {
-        inked->places[inked->before[k]] = (int32_t)k;
-        inked->before[k + 1] = inked->before[k] + (ITEMS(inked->inked, uint8_t)[k] != 0);
+    ink->places = ink->before + ink->page.r + 1;
+    ink->before[0] = 0;
+    for (k = 0; k < ink->page.r; k++) {
+        ink->places[ink->before[k]] = (int32_t)k;
+        ink->before[k + 1] = ink->before[k] + (ITEMS(ink->has_ink, uint8_t)[k] != 0);
     }
     return 0;
 }
 
-static void inked_release(Inked *inked)
+static void ink_release(InkCounts *ink)
 {
-    free(inked->before);
-    array_release(&inked->inked);
-    page_release(&inked->page);
+    free(ink->before);
+    array_release(&ink->has_ink);
+    page_release(&ink->page);
 }
 
-static int has_text(const Inked *inked, Py_ssize_t element)
+static int has_text(const InkCounts *ink, Py_ssize_t element)
 {
-    return inked->before[inked->page.run_end[element]] > inked->before[inked->page.run_begin[element]];
+    return ink->before[ink->page.run_end[element]] > ink->before[ink->page.run_begin[element]];
 }
 
 /* Whether the text of an element begins and ends with blocks; it has some. */
-static int is_whole_lines(const Inked *inked, Py_ssize_t element, const uint8_t *borders)
+static int is_whole_lines(const InkCounts *ink, Py_ssize_t element, const uint8_t *borders)
 {
-    int32_t first = inked->places[inked->before[inked->page.run_begin[element]]];
-    int32_t last = inked->places[inked->before[inked->page.run_end[element]] - 1];
+    int32_t first = ink->places[ink->before[ink->page.run_begin[element]]];
+    int32_t last = ink->places[ink->before[ink->page.run_end[element]] - 1];
     return (borders[first] & 1) && (borders[last] & 2);
 }
 
-/* countable(page, unseen: bool[tags], media: bool[tags], whole_page: bool[tags], block_level: bool[tags], inked: bool[r],
-             chosen: bool[n + m]) */
+/* countable(page, unseen: bool[tags], media: bool[tags], whole_page: bool[tags], block_level: bool[tags],
+             has_ink: bool[r], chosen: bool[n + m]) */
 PyObject *core_countable(PyObject *module, PyObject *arguments)
 {
     enum { UNSEEN, MEDIA, WHOLE, BLOCK_LEVEL, CHOSEN, ARRAYS };
@@ -62,62 +62,62 @@ PyObject *core_countable(PyObject *module, PyObject *arguments)
     static const int sizes[ARRAYS] = {1, 1, 1, 1, 1};
     PyObject *tuple, *object, *objects[ARRAYS], *result = NULL;
     Array arrays[ARRAYS] = {{{0}, 0, 0}};
-    Inked inked;
+    InkCounts ink;
     uint8_t *borders = NULL, *chosen;
     int32_t *media = NULL;
     Py_ssize_t i;
     int32_t until = 0;
     (void)module;
-    memset(&inked, 0, sizeof inked);
+    memset(&ink, 0, sizeof ink);
     if (!PyArg_ParseTuple(arguments, "OOOOOOO", &tuple, &objects[UNSEEN], &objects[MEDIA], &objects[WHOLE],
                           &objects[BLOCK_LEVEL], &object, &objects[CHOSEN])) {
         return NULL;
     }
     if (arrays_borrow(arrays, objects, sizes, names, ARRAYS, CHOSEN) < 0
-        || inked_borrow(&inked, tuple, object, arrays[UNSEEN].length) < 0) {
+        || ink_borrow(&ink, tuple, object, arrays[UNSEEN].length) < 0) {
         goto done;
     }
     if (arrays[MEDIA].length != arrays[UNSEEN].length || arrays[WHOLE].length != arrays[UNSEEN].length
-        || arrays[BLOCK_LEVEL].length != arrays[UNSEEN].length || arrays[CHOSEN].length != inked.page.n + inked.page.m) {
+        || arrays[BLOCK_LEVEL].length != arrays[UNSEEN].length || arrays[CHOSEN].length != ink.page.n + ink.page.m) {
         PyErr_SetString(PyExc_ValueError, "arrays of other lengths than expected");
         goto done;
     }
-    borders = calloc((size_t)inked.page.r + 1, 1);
-    media = calloc((size_t)inked.page.n + 1, sizeof(int32_t));
+    borders = calloc((size_t)ink.page.r + 1, 1);
+    media = calloc((size_t)ink.page.n + 1, sizeof(int32_t));
     if (borders == NULL || media == NULL) {
         PyErr_NoMemory();
         goto done;
     }
     chosen = ITEMS(arrays[CHOSEN], uint8_t);
-    for (i = 0; i < inked.page.m; i++) {
-        borders[inked.page.block_run_begin[i]] |= 1;
-        borders[inked.page.block_run_end[i] - 1] |= 2;
-        chosen[inked.page.n + i] = 1;
+    for (i = 0; i < ink.page.m; i++) {
+        borders[ink.page.block_run_begin[i]] |= 1;
+        borders[ink.page.block_run_end[i] - 1] |= 2;
+        chosen[ink.page.n + i] = 1;
     }
-    for (i = 0; i < inked.page.n; i++) { /* first whether it is seen */
-        int16_t tag = inked.page.tag[i];
-        if (ITEMS(arrays[UNSEEN], uint8_t)[tag] && inked.page.end[i] > until) {
-            until = inked.page.end[i];
+    for (i = 0; i < ink.page.n; i++) { /* first whether it is seen */
+        int16_t tag = ink.page.tag[i];
+        if (ITEMS(arrays[UNSEEN], uint8_t)[tag] && ink.page.end[i] > until) {
+            until = ink.page.end[i];
         }
         chosen[i] = i >= until;
         media[i + 1] = media[i] + (chosen[i] && ITEMS(arrays[MEDIA], uint8_t)[tag]);
     }
-    for (i = 0; i < inked.page.n; i++) {
-        int16_t tag = inked.page.tag[i];
+    for (i = 0; i < ink.page.n; i++) {
+        int16_t tag = ink.page.tag[i];
         chosen[i] = chosen[i] && !ITEMS(arrays[WHOLE], uint8_t)[tag]
-                    && (has_text(&inked, i) ? ITEMS(arrays[BLOCK_LEVEL], uint8_t)[tag] || is_whole_lines(&inked, i, borders)
-                                            : media[inked.page.end[i]] > media[i]);
+                    && (has_text(&ink, i) ? ITEMS(arrays[BLOCK_LEVEL], uint8_t)[tag] || is_whole_lines(&ink, i, borders)
+                                            : media[ink.page.end[i]] > media[i]);
     }
     result = Py_NewRef(Py_None);
 done:
     free(borders);
     free(media);
-    inked_release(&inked);
+    ink_release(&ink);
     arrays_release(arrays, ARRAYS);
     return result;
 }
 
-/* leaves(page, inked: bool[r], countable: bool[n + m], leaf: bool[n + m]) */
+/* leaves(page, has_ink: bool[r], countable: bool[n + m], leaf: bool[n + m]) */
 PyObject *core_leaves(PyObject *module, PyObject *arguments)
 {
     enum { COUNTABLE, LEAF, ARRAYS };
@@ -125,42 +125,42 @@ PyObject *core_leaves(PyObject *module, PyObject *arguments)
     static const int sizes[ARRAYS] = {1, 1};
     PyObject *tuple, *object, *objects[ARRAYS], *result = NULL;
     Array arrays[ARRAYS] = {{{0}, 0, 0}};
-    Inked inked;
+    InkCounts ink;
     uint8_t *leaf;
     Py_ssize_t i, units;
     int32_t next = INT32_MAX; /* the nearest countable element without text behind */
     (void)module;
-    memset(&inked, 0, sizeof inked);
+    memset(&ink, 0, sizeof ink);
     if (!PyArg_ParseTuple(arguments, "OOOO", &tuple, &object, &objects[COUNTABLE], &objects[LEAF])) {
         return NULL;
     }
     if (arrays_borrow(arrays, objects, sizes, names, ARRAYS, LEAF) < 0
-        || inked_borrow(&inked, tuple, object, PY_SSIZE_T_MAX) < 0) {
+        || ink_borrow(&ink, tuple, object, PY_SSIZE_T_MAX) < 0) {
         goto done;
     }
-    units = inked.page.n + inked.page.m;
+    units = ink.page.n + ink.page.m;
     if (arrays[COUNTABLE].length != units || arrays[LEAF].length != units) {
         PyErr_SetString(PyExc_ValueError, "arrays of other lengths than expected");
         goto done;
     }
     leaf = ITEMS(arrays[LEAF], uint8_t);
     memcpy(leaf, arrays[COUNTABLE].view.buf, (size_t)units);
-    for (i = inked.page.n - 1; i >= 0; i--) {
-        int without_text = leaf[i] && !has_text(&inked, i);
-        leaf[i] = without_text && next >= inked.page.end[i]; /* the innermost of several */
+    for (i = ink.page.n - 1; i >= 0; i--) {
+        int without_text = leaf[i] && !has_text(&ink, i);
+        leaf[i] = without_text && next >= ink.page.end[i]; /* the innermost of several */
         next = without_text ? (int32_t)i : next;
     }
     result = Py_NewRef(Py_None);
 done:
-    inked_release(&inked);
+    ink_release(&ink);
     arrays_release(arrays, ARRAYS);
     return result;
 }
 
 /* Give every element the least of its leaves: those of its own, of its runs and of its children. */
-static void follow_up(const Inked *inked, const uint8_t *countable, const uint8_t *leaf, const int64_t *df, int64_t *least)
+static void follow_up(const InkCounts *ink, const uint8_t *countable, const uint8_t *leaf, const int64_t *df, int64_t *least)
 {
-    const PageArrays *page = &inked->page;
+    const PageArrays *page = &ink->page;
     Py_ssize_t i, block;
     for (i = 0; i < page->n; i++) {
         least[i] = leaf[i] ? df[i] : INT64_MAX;
@@ -169,7 +169,7 @@ static void follow_up(const Inked *inked, const uint8_t *countable, const uint8_
         int32_t run;
         least[page->n + block] = df[page->n + block];
         for (run = page->block_run_begin[block]; run < page->block_run_end[block]; run++) {
-            if (ITEMS(inked->inked, uint8_t)[run] && df[page->n + block] < least[page->run_node[run]]) {
+            if (ITEMS(ink->has_ink, uint8_t)[run] && df[page->n + block] < least[page->run_node[run]]) {
                 least[page->run_node[run]] = df[page->n + block];
             }
         }
@@ -186,7 +186,7 @@ static void follow_up(const Inked *inked, const uint8_t *countable, const uint8_
     }
 }
 
-/* leaf_frequencies(page, inked: bool[r], countable: bool[n + m], leaf: bool[n + m], df: int64[n + m],
+/* leaf_frequencies(page, has_ink: bool[r], countable: bool[n + m], leaf: bool[n + m], df: int64[n + m],
                     least: int64[n + m]) */
 PyObject *core_leaf_frequencies(PyObject *module, PyObject *arguments)
 {
@@ -195,29 +195,29 @@ PyObject *core_leaf_frequencies(PyObject *module, PyObject *arguments)
     static const int sizes[ARRAYS] = {1, 1, 8, 8};
     PyObject *tuple, *object, *objects[ARRAYS], *result = NULL;
     Array arrays[ARRAYS] = {{{0}, 0, 0}};
-    Inked inked;
+    InkCounts ink;
     int k;
     (void)module;
-    memset(&inked, 0, sizeof inked);
+    memset(&ink, 0, sizeof ink);
     if (!PyArg_ParseTuple(arguments, "OOOOOO", &tuple, &object, &objects[COUNTABLE], &objects[LEAF],
                           &objects[FREQUENCIES], &objects[LEAST])) {
         return NULL;
     }
     if (arrays_borrow(arrays, objects, sizes, names, ARRAYS, LEAST) < 0
-        || inked_borrow(&inked, tuple, object, PY_SSIZE_T_MAX) < 0) {
+        || ink_borrow(&ink, tuple, object, PY_SSIZE_T_MAX) < 0) {
         goto done;
     }
     for (k = 0; k < ARRAYS; k++) {
-        if (arrays[k].length != inked.page.n + inked.page.m) {
+        if (arrays[k].length != ink.page.n + ink.page.m) {
             PyErr_SetString(PyExc_ValueError, "arrays of other lengths than expected");
             goto done;
         }
     }
-    follow_up(&inked, ITEMS(arrays[COUNTABLE], uint8_t), ITEMS(arrays[LEAF], uint8_t), ITEMS(arrays[FREQUENCIES], int64_t),
+    follow_up(&ink, ITEMS(arrays[COUNTABLE], uint8_t), ITEMS(arrays[LEAF], uint8_t), ITEMS(arrays[FREQUENCIES], int64_t),
               ITEMS(arrays[LEAST], int64_t));
     result = Py_NewRef(Py_None);
 done:
-    inked_release(&inked);
+    ink_release(&ink);
     arrays_release(arrays, ARRAYS);
     return result;
 }

@@ -134,7 +134,7 @@ static int flat_allocate(Flat *flat)
     TAKE(place, int32_t, a);
     TAKE(name_of, int32_t, a);
     TAKE(tag, int16_t, n);
-    TAKE(inked, uint8_t, r);
+    TAKE(has_ink, uint8_t, r);
     TAKE(has_unseen, uint8_t, r);
 #undef TAKE
     while (slots < 2 * a) {
@@ -197,7 +197,7 @@ static PyObject *result_of(Flat *flat, const uint8_t *properties)
     put(found, #array, \
         PyByteArray_FromStringAndSize((const char *)flat->array, (Py_ssize_t)(sizeof(*flat->array) * (count))))
     if (PUT(tag, n) < 0 || PUT(parent, n) < 0 || PUT(end, n) < 0 || PUT(depth, n) < 0 || PUT(run_offset, r + 1) < 0
-        || PUT(inked, r) < 0 || PUT(has_unseen, r) < 0 || PUT(run_node, r) < 0 || PUT(run_begin, n) < 0 || PUT(run_end, n) < 0
+        || PUT(has_ink, r) < 0 || PUT(has_unseen, r) < 0 || PUT(run_node, r) < 0 || PUT(run_begin, n) < 0 || PUT(run_end, n) < 0
         || PUT(block_node, m) < 0 || PUT(block_run_begin, m) < 0 || PUT(block_run_end, m) < 0 || PUT(block_begin, n) < 0
         || PUT(block_end, n) < 0 || PUT(attribute_begin, n + 1) < 0 || PUT(first, a) < 0 || PUT(place, d) < 0
         || PUT(name_of, d) < 0 || PUT(value_begin, d + 1) < 0

@@ -35,7 +35,7 @@ typedef struct {
     /* runs and blocks: at most one of each a text node */
     int64_t *run_offset;
     int32_t *run_node, *block_node, *block_run_begin, *block_run_end;
-    uint8_t *inked, *has_unseen;
+    uint8_t *has_ink, *has_unseen;
     /* attributes */
     int32_t *first, *place, *name_of;
     int64_t *value_begin;

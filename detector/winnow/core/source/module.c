@@ -96,7 +96,7 @@ static PyMethodDef methods[] = {
     {"name_parts", core_name_parts, METH_VARARGS, "Hashes of the parts of names."},
     {"class_signatures", core_class_signatures, METH_VARARGS, "Checksums of values without their numbers."},
     {"hiding_rules", core_hiding_rules, METH_O, "The rules of a style sheet that may hide something."},
-    {"answer_questions", core_answer_questions, METH_VARARGS, "The marks of winnow.page.attributes."},
+    {"match_predicates", core_match_predicates, METH_VARARGS, "The marks of winnow.page.attributes."},
     {"date_signs", core_date_signs, METH_VARARGS, "The signs of winnow.evidence.comment_model."},
     {"sequence_logits", core_sequence_logits, METH_VARARGS, "The logits of winnow.models.sequence.SequenceNetwork."},
     {"limit_registers", core_limit_registers, METH_VARARGS, "Multiply with registers of so many bytes at most, for tests."},

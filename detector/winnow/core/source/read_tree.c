@@ -34,11 +34,11 @@ static void end_run(Flat *flat, int32_t border, int32_t *last_border, const uint
     flat->run_offset[r + 1] = (int64_t)flat->text.used;
     while (at < end) {
         if (!(property_of(properties, next_character(&at, end)) & WHITE_SPACE)) {
-            flat->inked[r] = 1;
+            flat->has_ink[r] = 1;
             break;
         }
     }
-    if (!flat->inked[r]) {
+    if (!flat->has_ink[r]) {
         return;
     }
     if (*last_border != border) {
