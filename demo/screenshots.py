@@ -18,9 +18,8 @@ from demo.__main__ import DEFAULT_FOLDER
 from demo.hosts import BUILDERS
 from demo.server import DemoWeb
 from demo.web import read_resources
-from scrapy_winnow.inspector.documents import Documents
+from scrapy_winnow.inspector.documents import Documents, FolderReplay
 from scrapy_winnow.inspector.inspector import Inspector
-from scrapy_winnow.inspector.replay import FolderReplay
 from scrapy_winnow.inspector.server import InspectorServer
 
 if TYPE_CHECKING:

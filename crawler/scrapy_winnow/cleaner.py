@@ -6,10 +6,10 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from scrapy_winnow import stats
-from scrapy_winnow.fields import CleanedItem, CleaningOptions, clean_item
+from scrapy_winnow.fields import SWITCHES, CleanedItem, CleaningOptions, clean_item
 from scrapy_winnow.messages import CleaningTask
 from scrapy_winnow.pool import CleaningPool, ProcessDiedError, ReadPage
 from scrapy_winnow.storage.evidence import HashedPage
@@ -22,10 +22,9 @@ if TYPE_CHECKING:
 
     from scrapy_winnow.config import Config
     from scrapy_winnow.storage.evidence import HashedUnits, UnitCounts
-    from winnow.models.scores import Model, StoredModel
+    from winnow.models.scores import StoredModel
     from winnow.rules import Rule
 
-P = ParamSpec("P")
 T = TypeVar("T")
 
 CHARACTERS_PER_TAG: Final = 600
@@ -55,13 +54,6 @@ class Cleaner:
     With ``WINNOW_PROCESSES`` pages are read and cleaned there; in the crawl's process only while the others start or
     have too much to do, and pages that some of them have died of. There a light page is worked on at once, which costs
     least, and a heavy one in a thread, one at a time: more of them would share one interpreter and only take memory.
-
-    Args:
-        config: the settings.
-        count: adds one to a stat.
-
-    Attributes:
-        model: the page-level model.
     """
 
     def __init__(self, config: Config, count: Callable[[str], object]) -> None:
@@ -69,15 +61,8 @@ class Cleaner:
         self.options = CleaningOptions(
             limits=Limits(max_bytes=config.max_bytes, max_nodes=config.max_nodes),
             outputs=tuple(sorted(config.outputs)),
-            comments=config.comments,
             sketch=config.duplicates_sketch,
-            links=config.links,
-            images=config.images,
-            tables=config.tables,
-            deduplicate=config.deduplicate,
-            scope=config.scope,
-            favor=config.favor,
-            hidden=config.hidden,
+            **{name: getattr(config, name) for name in SWITCHES},
         )
         self._model_name = config.model
         self._max_tags = config.thread_tags
@@ -127,7 +112,10 @@ class Cleaner:
                     return read
             except ProcessDiedError:
                 has_killed = True
-        work = partial(_read, html, url, limits, self.model)
+
+        def work() -> HashedPage:
+            return HashedPage.of(Page.parse(html, url, limits=limits), self.model)
+
         hashed = work() if self.is_light(html) else await self.in_thread(work)
         if has_killed:
             self._deadly.add(hashed.contents_id)
@@ -179,16 +167,12 @@ class Cleaner:
         """Whether a page is one for the processes: they are ready, and not too busy for a light one."""
         return pool.is_ready and (pool.waiting < MAX_WAITING or not self.is_light(html))
 
-    async def in_thread(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    async def in_thread(self, work: Callable[[], T]) -> T:
         """Do some work on a heavy page beside the event loop, after what came before it."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, partial(work, *args, **kwargs))
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
     async def close(self) -> None:
         """End the processes and the thread."""
         if self._pool is not None:
             await self._pool.close()
         self._thread.shutdown(wait=False, cancel_futures=True)
-
-
-def _read(html: str | bytes, url: str, limits: Limits, model: Model) -> HashedPage:
-    return HashedPage.of(Page.parse(html, url, limits=limits), model)

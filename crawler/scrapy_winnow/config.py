@@ -52,11 +52,7 @@ READ_ONLY_COMMANDS: Final = frozenset({"shell", "fetch", "view", "parse", "check
 
 
 class ConfigError(ValueError):
-    """Settings cannot work.
-
-    Attributes:
-        problems: what is wrong, one sentence each, with the name of the setting.
-    """
+    """Settings cannot work."""
 
     def __init__(self, problems: list[str]) -> None:
         self.problems = problems
@@ -257,230 +253,135 @@ class Setting(NamedTuple):
     Attributes:
         default: its value where none is set.
         check: returns a value with the right type.
-        meaning: what it does, in Markdown.
         unit: of its values.
     """
 
     default: object
     check: Callable[[object], object]
-    meaning: str
     unit: str = ""
 
 
-def _setting(default: object, check: Callable[[object], object], meaning: str, unit: str = "") -> Any:
-    return field(metadata={"setting": Setting(default, check, meaning, unit)})
+def _setting(default: object, check: Callable[[object], object], unit: str = "") -> Any:
+    return field(metadata={"setting": Setting(default, check, unit)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """The settings of one crawl; each attribute is the setting of that name in lower case without its prefix."""
+    """The settings of one crawl; each attribute is the setting of that name in lower case without its prefix.
 
-    enabled: bool = _setting(
-        True, _bool, "`False` switches everything off, for a project or, in `custom_settings`, for one spider"
-    )
-    required: bool = _setting(
-        True,
-        _bool,
-        "the crawl stops if Winnow cannot start; with `False` it goes on without, and says so at its beginning and at "
-        "its end",
-    )
-    model: str | None = _setting(
-        None, _model, "page-level model; `None` is the one that comes with the package", "name or path"
-    )
-    scope: Scope = _setting(
-        "auto",
-        _choice(SCOPES),
-        "`article`: the main content alone is wanted; `page`: all that is not template; `auto` goes by the "
-        "[kind of page](fields.md)",
-    )
-    favor: Favor = _setting(
-        "balanced",
-        _choice(FAVORS),
-        "`precision` cuts more: choose it when leftover template hurts more than lost text; `recall` cuts less",
-    )
-    hidden: Hidden = _setting(
-        "drop", _choice(HIDDEN), "`keep` for text that nobody sees, see [Hidden text](output.md#hidden-text)"
-    )
-    html_field: str = _setting("html", _name, "where items hold their HTML, as text or bytes", "field")
-    url_field: str = _setting(
-        "url", _name, "where items hold their address; without one the response's address is taken", "field"
-    )
-    encoding: str | None = _setting(
-        None,
-        _encoding,
-        "of HTML that items hold as bytes, whatever its header and its `meta` say; `None` finds it for "
-        "[each page](output.md#bytes)",
-        "charset",
-    )
-    field_names: Mapping[str, str | None] = _setting(
-        {},
-        _field_names,
-        'other names for the [fields](fields.md) written, as `{"text": "body"}`; `None` for one that is not wanted',
-        "mapping",
-    )
-    outputs: frozenset[str] = _setting(
-        [],
-        _outputs,
-        "further fields to write: `clean_html`, `markdown`, `metadata`, `chunks`, `segments`, `blocks`",
-        "names",
-    )
-    metadata: bool = _setting(False, _bool, "write `metadata`, as its name in `WINNOW_OUTPUTS` does")
-    links: bool = _setting(True, _bool, "`False` drops the targets of links from HTML and Markdown; their text stays")
-    images: bool = _setting(True, _bool, "`False` leaves pictures, videos and sounds out")
-    tables: bool = _setting(True, _bool, "`False` leaves data tables out; layout tables are not concerned")
-    rules: Rules = _setting(
-        None,
-        _rules,
-        "[rules of your own](../guides/rules.md) for sites: CSS selectors of what is always kept or dropped; a file in "
-        "TOML or JSON, or a list of mappings",
-        "path",
-    )
-    deduplicate: bool = _setting(
-        True, _bool, "`False` keeps text that a page has twice, see [What counts as content](../guides/content.md)"
-    )
-    comments: Comments = _setting(
-        "separate",
-        _choice(COMMENTS),
-        "what readers wrote below the content: `separate` puts it into the field [`comments`](fields.md#comments) "
-        "only, `include` into the text, HTML and Markdown as well, `drop` nowhere",
-    )
-    keep_html: bool = _setting(
-        True,
-        _bool,
-        "`False` takes the HTML off the item once its content is written to another field; the `site` spider's project "
-        "does",
-    )
-    duplicates: bool = _setting(
-        True, _bool, "look for [near-duplicates](../guides/near-duplicates.md) during the crawl"
-    )
-    drop_duplicates: bool = _setting(
-        False,
-        _bool,
-        "drop pages of 30 words or more that share [nearly all their text](../guides/near-duplicates.md#dropping) with "
-        "another, instead of marking them",
-    )
-    duplicates_ttl: int = _setting(
-        30 * DAY_S, _int(1, MAX_TTL_S), "how long a document is remembered after it was last met (30 days)", "seconds"
-    )
-    duplicates_sketch: int = _setting(
-        8,
-        _int(8, 1024),
-        "kept per document, 8 to 1024; more make the resemblance more exact, and take 6 bytes each",
-        "shingles",
-    )
-    duplicates_resemblance: float | None = _setting(
-        None,
-        _fraction,
-        "least [resemblance](../guides/near-duplicates.md#how-alike) of near-duplicates; `None`: 4 of 8 shingles in "
-        "common",
-        "0 to 1",
-    )
-    site_evidence: bool = _setting(
-        True, _bool, "count the nodes of each site and use the counts; `False` is page level only"
-    )
-    read_only: bool = _setting(
-        None,
-        _read_only,
-        "use what Redis knows and write nothing; `None` is true in `scrapy shell`, `fetch`, `view`, `parse` and "
-        "`check`",
-    )
-    processes: int = _setting(
-        0,
-        _processes,
-        "clean pages in [processes of their own](#processes); `auto` is one per core beside the crawl's, 2 at most",
-        "processes",
-    )
-    thread_tags: int = _setting(
-        3_000,
-        _int(),
-        "pages with more tags (`<`; 600 characters or 4 `=` count as one more) are cleaned in a thread, not in the "
-        "event loop",
-        "tags",
-    )
-    gc_freeze: bool = _setting(
-        True,
-        _bool,
-        "Python's garbage collector [skips](#garbage-collector) all that is loaded when the first crawl of a process "
-        "opens",
-    )
-    max_bytes: int = _setting(16_000_000, _int(1), "HTML longer than this is passed through uncut", "bytes")
-    max_nodes: int = _setting(100_000, _int(1), "pages with more nodes are passed through uncut", "nodes")
-    redis_url: str | None = _setting(
-        None,
-        _redis_url,
-        "`redis://`, `rediss://` or `unix://`; `redis+cluster://` and any server of a cluster; "
-        "`redis+sentinel://USER:PASSWORD@HOST:26379,HOST:26379/MASTER/DATABASE` for the master that Sentinels name, "
-        "`?sentinel_password=` and `&sentinel_username=` where they have their own; both with `rediss` for TLS. "
-        "`None`: the environment variable of this name, the place for passwords; without one a private server is "
-        "started",
-        "URL",
-    )
-    redis_optional: bool = _setting(
-        False,
-        _bool,
-        "`True` goes on without site evidence where `WINNOW_REDIS_URL` will never work: wrong password, permissions, "
-        "database, TLS or mode. A Redis that does not answer never stops a crawl",
-    )
-    redis_prefix: str = _setting("winnow", _name, "first part of every key")
-    redis_timeout: float = _setting(
-        0.5, _seconds, "bound on a call, connecting included; a longer one counts as failed", "seconds"
-    )
-    redis_retry_interval: float = _setting(5.0, _seconds, "time between attempts while Redis is unreachable", "seconds")
-    state_dir: Path = _setting(
-        "winnow", _folder, "folder of the private server, in the project's `.scrapy` unless it is absolute", "path"
-    )
-    state_bytes: int = _setting(
-        1 << 30,
-        _int(4 << 20),
-        "most memory of the private server; beyond it the hosts and documents not met for longest go",
-        "bytes",
-    )
-    host_budget: int = _setting(
-        2_900,
-        _int(100),
-        "most nodes held per host; rare ones are dropped when it is full, with "
-        "[a known error](../guides/sites.md#what-the-counts-promise)",
-        "nodes",
-    )
-    host_pages: int = _setting(
-        1_024,
-        _int(1, MAX_PAGES),
-        "most pages counted per host, at most 32767; then it [settles](../guides/sites.md#settled-hosts) in any case",
-        "pages",
-    )
-    settle_pages: int = _setting(
-        64,
-        _int(MIN_PAGES, or_zero=True),
-        "pages after which a host may settle, 10 or more; with 0 none does, and pages after `WINNOW_HOST_PAGES` are "
-        "not counted",
-        "pages",
-    )
-    domain_hosts: int = _setting(
-        1_000,
-        _int(),
-        "most hosts of one registered domain that a crawl begins to count, as a wildcard in DNS has no end of them; "
-        "0 is any number",
-        "hosts",
-    )
-    host_ttl: int = _setting(
-        30 * DAY_S, _int(1, MAX_TTL_S), "how long a host is remembered after its last page (30 days)", "seconds"
-    )
-    report: str | None = _setting(
-        None,
-        _file,
-        "write a [report of the crawl](../guides/report.md) there when it ends; `%(name)s` and `%(time)s` stand for "
-        "the spider's name and the beginning, as in `FEEDS`; the `site` spider's project has `report.html`",
-        "path",
-    )
-    metrics: tuple[str, int] | None = _setting(
-        None,
-        _address,
-        "serve the [stats to Prometheus](stats.md#prometheus) there, as `127.0.0.1:9410`, while the crawl runs",
-        "address",
-    )
-    progress: bool = _setting(
-        True, _bool, "show the [progress of the crawl](../guides/report.md#while-it-runs) at the foot of the terminal"
-    )
+    What stands below an attribute is its row in the reference, in Markdown.
+    """
+
+    enabled: bool = _setting(True, _bool)
+    """`False` switches everything off, for a project or, in `custom_settings`, for one spider"""
+    required: bool = _setting(True, _bool)
+    """the crawl stops if Winnow cannot start; with `False` it goes on without, and says so at its beginning and at its
+    end"""
+    model: str | None = _setting(None, _model, "name or path")
+    """page-level model; `None` is the one that comes with the package"""
+    scope: Scope = _setting("auto", _choice(SCOPES))
+    """`article`: the main content alone is wanted; `page`: all that is not template; `auto` goes by the [kind of
+    page](fields.md)"""
+    favor: Favor = _setting("balanced", _choice(FAVORS))
+    """`precision` cuts more: choose it when leftover template hurts more than lost text; `recall` cuts less"""
+    hidden: Hidden = _setting("drop", _choice(HIDDEN))
+    """`keep` for text that nobody sees, see [Hidden text](output.md#hidden-text)"""
+    html_field: str = _setting("html", _name, "field")
+    """where items hold their HTML, as text or bytes"""
+    url_field: str = _setting("url", _name, "field")
+    """where items hold their address; without one the response's address is taken"""
+    encoding: str | None = _setting(None, _encoding, "charset")
+    """of HTML that items hold as bytes, whatever its header and its `meta` say; `None` finds it for [each
+    page](output.md#bytes)"""
+    field_names: Mapping[str, str | None] = _setting({}, _field_names, "mapping")
+    """other names for the [fields](fields.md) written, as `{"text": "body"}`; `None` for one that is not wanted"""
+    outputs: frozenset[str] = _setting([], _outputs, "names")
+    """further fields to write: `clean_html`, `markdown`, `metadata`, `chunks`, `segments`, `blocks`"""
+    metadata: bool = _setting(False, _bool)
+    """write `metadata`, as its name in `WINNOW_OUTPUTS` does"""
+    links: bool = _setting(True, _bool)
+    """`False` drops the targets of links from HTML and Markdown; their text stays"""
+    images: bool = _setting(True, _bool)
+    """`False` leaves pictures, videos and sounds out"""
+    tables: bool = _setting(True, _bool)
+    """`False` leaves data tables out; layout tables are not concerned"""
+    rules: Rules = _setting(None, _rules, "path")
+    """[rules of your own](../guides/rules.md) for sites: CSS selectors of what is always kept or dropped; a file in
+    TOML or JSON, or a list of mappings"""
+    deduplicate: bool = _setting(True, _bool)
+    """`False` keeps text that a page has twice, see [What counts as content](../guides/content.md)"""
+    comments: Comments = _setting("separate", _choice(COMMENTS))
+    """what readers wrote below the content: `separate` puts it into the field [`comments`](fields.md#comments) only,
+    `include` into the text, HTML and Markdown as well, `drop` nowhere"""
+    keep_html: bool = _setting(True, _bool)
+    """`False` takes the HTML off the item once its content is written to another field; the `site` spider's project
+    does"""
+    duplicates: bool = _setting(True, _bool)
+    """look for [near-duplicates](../guides/near-duplicates.md) during the crawl"""
+    drop_duplicates: bool = _setting(False, _bool)
+    """drop pages of 30 words or more that share [nearly all their text](../guides/near-duplicates.md#dropping) with
+    another, instead of marking them"""
+    duplicates_ttl: int = _setting(30 * DAY_S, _int(1, MAX_TTL_S), "seconds")
+    """how long a document is remembered after it was last met (30 days)"""
+    duplicates_sketch: int = _setting(8, _int(8, 1024), "shingles")
+    """kept per document, 8 to 1024; more make the resemblance more exact, and take 6 bytes each"""
+    duplicates_resemblance: float | None = _setting(None, _fraction, "0 to 1")
+    """least [resemblance](../guides/near-duplicates.md#how-alike) of near-duplicates; `None`: 4 of 8 shingles in
+    common"""
+    site_evidence: bool = _setting(True, _bool)
+    """count the nodes of each site and use the counts; `False` is page level only"""
+    read_only: bool = _setting(None, _read_only)
+    """use what Redis knows and write nothing; `None` is true in `scrapy shell`, `fetch`, `view`, `parse` and `check`"""
+    processes: int = _setting(0, _processes, "processes")
+    """clean pages in [processes of their own](#processes); `auto` is one per core beside the crawl's, 2 at most"""
+    thread_tags: int = _setting(3_000, _int(), "tags")
+    """pages with more tags (`<`; 600 characters or 4 `=` count as one more) are cleaned in a thread, not in the event
+    loop"""
+    gc_freeze: bool = _setting(True, _bool)
+    """Python's garbage collector [skips](#garbage-collector) all that is loaded when the first crawl of a process
+    opens"""
+    max_bytes: int = _setting(16_000_000, _int(1), "bytes")
+    """HTML longer than this is passed through uncut"""
+    max_nodes: int = _setting(100_000, _int(1), "nodes")
+    """pages with more nodes are passed through uncut"""
+    redis_url: str | None = _setting(None, _redis_url, "URL")
+    """`redis://`, `rediss://` or `unix://`; `redis+cluster://` and any server of a cluster;
+    `redis+sentinel://USER:PASSWORD@HOST:26379,HOST:26379/MASTER/DATABASE` for the master that Sentinels name,
+    `?sentinel_password=` and `&sentinel_username=` where they have their own; both with `rediss` for TLS. `None`: the
+    environment variable of this name, the place for passwords; without one a private server is started"""
+    redis_optional: bool = _setting(False, _bool)
+    """`True` goes on without site evidence where `WINNOW_REDIS_URL` will never work: wrong password, permissions,
+    database, TLS or mode. A Redis that does not answer never stops a crawl"""
+    redis_prefix: str = _setting("winnow", _name)
+    """first part of every key"""
+    redis_timeout: float = _setting(0.5, _seconds, "seconds")
+    """bound on a call, connecting included; a longer one counts as failed"""
+    redis_retry_interval: float = _setting(5.0, _seconds, "seconds")
+    """time between attempts while Redis is unreachable"""
+    state_dir: Path = _setting("winnow", _folder, "path")
+    """folder of the private server, in the project's `.scrapy` unless it is absolute"""
+    state_bytes: int = _setting(1 << 30, _int(4 << 20), "bytes")
+    """most memory of the private server; beyond it the hosts and documents not met for longest go"""
+    host_budget: int = _setting(2_900, _int(100), "nodes")
+    """most nodes held per host; rare ones are dropped when it is full, with [a known
+    error](../guides/sites.md#what-the-counts-promise)"""
+    host_pages: int = _setting(1_024, _int(1, MAX_PAGES), "pages")
+    """most pages counted per host, at most 32767; then it [settles](../guides/sites.md#settled-hosts) in any case"""
+    settle_pages: int = _setting(64, _int(MIN_PAGES, or_zero=True), "pages")
+    """pages after which a host may settle, 10 or more; with 0 none does, and pages after `WINNOW_HOST_PAGES` are not
+    counted"""
+    domain_hosts: int = _setting(1_000, _int(), "hosts")
+    """most hosts of one registered domain that a crawl begins to count, as a wildcard in DNS has no end of them; 0 is
+    any number"""
+    host_ttl: int = _setting(30 * DAY_S, _int(1, MAX_TTL_S), "seconds")
+    """how long a host is remembered after its last page (30 days)"""
+    report: str | None = _setting(None, _file, "path")
+    """write a [report of the crawl](../guides/report.md) there when it ends; `%(name)s` and `%(time)s` stand for the
+    spider's name and the beginning, as in `FEEDS`; the `site` spider's project has `report.html`"""
+    metrics: tuple[str, int] | None = _setting(None, _address, "address")
+    """serve the [stats to Prometheus](stats.md#prometheus) there, as `127.0.0.1:9410`, while the crawl runs"""
+    progress: bool = _setting(True, _bool)
+    """show the [progress of the crawl](../guides/report.md#while-it-runs) at the foot of the terminal"""
 
     @property
     def is_crawl(self) -> bool:

@@ -44,9 +44,6 @@ class Winnow:
     """What one crawl needs for cleaning, opened and closed with its spider.
 
     Attributes:
-        config: the settings.
-        cleaner: reads and cleans pages, in the event loop or beside it.
-        sources: which page each item came from.
         counts: the node counts; ``None`` without Redis or when site evidence is off.
         duplicates: the near-duplicate index; ``None`` without Redis or when it is off.
         before_close: called, and awaited, with the address of Redis before the connection is closed; ``None`` without.
@@ -90,13 +87,7 @@ class Winnow:
             logger.log(level, message, *args, extra=self.log_extra)
 
     def step(self, doing: str, stat: str, url: str | None = None) -> Step:
-        """Return a context for a step that may fail on its own: an error is counted, and logged once for each step.
-
-        Args:
-            doing: what is done there, as in "Could not ... of http://...".
-            stat: of :mod:`scrapy_winnow.stats`, what a failure is counted as.
-            url: address of the page.
-        """
+        """Return a context for a step that may fail on its own: an error is counted, and logged once for each step."""
         return Step(self, doing, stat, url)
 
     def step_failed(self, step: Step, error: Exception) -> None:
@@ -301,20 +292,15 @@ def _checked_config(crawler: Crawler) -> Config:
         config = Config.from_settings(crawler.settings)
     except ConfigError as error:
         problems += error.problems
-    if not _has_asyncio():
-        problems.append(_NO_ASYNCIO)
+    try:  # is_asyncio_available of Scrapy 2.14
+        asyncio.get_running_loop()
+    except RuntimeError:
+        problems += [] if is_asyncio_reactor_installed() else [_NO_ASYNCIO]
     if config is not None and (problem := _problem_of_redis(config)):
         problems.append(problem)
     if problems or config is None:
         _refuse(crawler, problems)
     return config
-
-
-def _has_asyncio() -> bool:
-    """Whether there is an event loop, or will be with the reactor; ``is_asyncio_available`` of Scrapy 2.14."""
-    with suppress(RuntimeError):
-        return bool(asyncio.get_running_loop())
-    return bool(is_asyncio_reactor_installed())
 
 
 def _problem_of_redis(config: Config) -> str | None:
@@ -327,12 +313,7 @@ def _problem_of_redis(config: Config) -> str | None:
 
 
 def _refuse(crawler: Crawler, problems: list[str]) -> NoReturn:
-    """Log what is wrong and end the crawl, or with ``WINNOW_REQUIRED`` off log it once more at the end.
-
-    Raises:
-        CannotStartError: Winnow is required, as it is by default.
-        NotConfigured: it is not, and the crawl goes on without.
-    """
+    """Log what is wrong and end the crawl, or with ``WINNOW_REQUIRED`` off log it once more at the end."""
     _refused.add(crawler)
     reasons = "".join(f"\n  * {problem}" for problem in problems)
     logger.error("Winnow cannot start:%s\n  (docs/reference/settings.md)", reasons)

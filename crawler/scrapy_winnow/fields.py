@@ -30,7 +30,6 @@ class Outcome:
     """What is known of an item's page once it is cleaned.
 
     Attributes:
-        cleaned: its content.
         evidence: what the counts of its site say of it; ``None`` without counts.
         with_evidence: whether they took part in the decision.
         shingles: uint64, of the clean text, ascending.
@@ -94,18 +93,12 @@ WRITTEN_FIELDS: Final = tuple(field.name for field in FIELDS if not field.option
 OPTIONAL_FIELDS: Final = tuple(field.name for field in FIELDS if field.optional)
 """What the pipeline writes when ``WINNOW_OUTPUTS`` names it."""
 
-_SWITCHES: Final = ("links", "images", "tables", "deduplicate", "comments", "scope", "favor", "hidden")
+SWITCHES: Final = ("links", "images", "tables", "deduplicate", "comments", "scope", "favor", "hidden")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CleanedItem:
-    """What the pipeline writes.
-
-    Attributes:
-        values: values by the names of :data:`scrapy_winnow.fields.FIELDS`.
-        shingles: uint64, of the clean text.
-        with_evidence: whether the counts of the site took part in the decision.
-    """
+    """What the pipeline writes."""
 
     values: dict[str, object]
     shingles: NDArray[np.uint64]
@@ -122,9 +115,6 @@ class CleaningOptions:
     """What is the same for all pages of a crawl; plain values, since they go to other processes with each page.
 
     Attributes:
-        limits: caps above which a page is passed through.
-        outputs: optional values to work out as well.
-        comments: what becomes of what readers wrote.
         sketch: shingles of the clean text to work out.
         links, images, tables, deduplicate: as in :func:`winnow.clean`.
         scope: what is wanted of the pages, see :func:`winnow.cleaning.clean`.
@@ -161,14 +151,6 @@ def clean_item(
 ) -> CleanedItem:
     """Clean a page for an item.
 
-    Args:
-        html: the item's HTML, or the page where it was already read.
-        url: address of the page, where known.
-        counts: what the site's counts say of it, where there are some.
-        model: page-level model.
-        options: caps and outputs.
-        rules: the user's own for this page.
-
     Raises:
         ValueError: the counts are those of another page.
     """
@@ -178,7 +160,7 @@ def clean_item(
         html = html if isinstance(html, Page) else Page.parse(html, url, limits=limits)
         site = PageCounts(counts.frequencies(html), counts.pages)
     with_evidence = site is not None and site.pages >= MIN_PAGES
-    switches = {name: getattr(options, name) for name in _SWITCHES}
+    switches = {name: getattr(options, name) for name in SWITCHES}
     cleaned = clean(html, url, model=model, limits=limits, site=site, rules=rules, **switches)
     own = shingles(cleaned.text, keep=options.sketch)
     outcome = Outcome(cleaned, counts, with_evidence, own)

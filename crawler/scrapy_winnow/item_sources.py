@@ -119,10 +119,8 @@ class ItemSource:
     Attributes:
         url: address of the page in the response.
         site: site that it counts for, where it has one.
-        options: what its request says of it.
         html: the response's text and body; an item that holds one of them holds this very page.
         hashed: its fingerprints, and the page with them where the crawl's own process has read it.
-        evidence: what the site's counts say of it, where there are some.
     """
 
     url: str
@@ -148,9 +146,6 @@ class ItemSources:
 
     Scrapy takes the items of a response through the pipelines in tasks that begin in the one that calls
     ``process_spider_input``, and so with its context variables.
-
-    Args:
-        warn: warns of options that make no sense.
     """
 
     def __init__(self, warn: Warn) -> None:

@@ -10,7 +10,7 @@ import json
 import struct
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -80,12 +80,6 @@ class CleaningTask:
     """What :func:`scrapy_winnow.fields.clean_item` is to clean, and how.
 
     Attributes:
-        html: the page.
-        url: its address, where known.
-        counts: what its site's counts say of it, where there are some.
-        options: what is the same for all pages of a crawl.
-        model: name or path of the model; ``None`` for the package's own.
-        rules: the user's own for this page.
         kept: number by which the process has read the page and may have kept it; the page is not sent along then.
     """
 
@@ -125,7 +119,7 @@ def pack_task(task: CleaningTask) -> bytes:
     return Message(head, tuple(parts)).packed()
 
 
-def read_task(message: Message) -> CleaningTask:
+def unpack_task(message: Message) -> CleaningTask:
     """Return the argument of :func:`pack_task`."""
     head, (html, *arrays) = message.head, message.parts
     counts = None
@@ -150,7 +144,7 @@ def pack_cleaned(cleaned: CleanedItem) -> bytes:
     return Message(head, (cleaned.shingles.astype("<u8").tobytes(),)).packed()
 
 
-def read_cleaned(message: Message) -> CleanedItem | None:
+def unpack_cleaned(message: Message) -> CleanedItem | None:
     """Return the argument of :func:`pack_cleaned`; ``None`` for a page that could not be cleaned."""
     if message.head["values"] is None:
         return None
@@ -159,19 +153,16 @@ def read_cleaned(message: Message) -> CleanedItem | None:
     return CleanedItem(message.head["values"], own, message.head["with_evidence"])
 
 
-Reading: TypeAlias = tuple[int, str | bytes, str, Limits, str | None]
-"""A page to read: the number by which it is known when it is to be cleaned, HTML, address, caps, and name of the model
-by which its places are counted."""
+def pack_reading(number: int, html: str | bytes, url: str, limits: Limits, model: str | None) -> bytes:
+    """Return a page to read as it is sent; its head has a field ``read``, which tasks have not.
 
-
-def pack_reading(reading: Reading) -> bytes:
-    """Return what is to be read as it is sent; its head has a field ``read``, which tasks have not."""
-    number, html, url, limits, model = reading
+    ``number`` names it when it is to be cleaned, ``model`` is the one by which its places are counted.
+    """
     head = {"read": number, "is_text": isinstance(html, str), "url": url, "limits": _plain(limits), "model": model}
     return Message(head, (_pack_html(html),)).packed()
 
 
-def unpack_reading(message: Message) -> Reading:
+def unpack_reading(message: Message) -> tuple[int, str | bytes, str, Limits, str | None]:
     """Return the argument of :func:`pack_reading`."""
     head, (html,) = message.head, message.parts
     return head["read"], _unpack_html(html, head), head["url"], Limits(**head["limits"]), head["model"]
@@ -187,11 +178,7 @@ def pack_hashed(hashed: HashedUnits | PageTooLarge) -> bytes:
 
 
 def unpack_hashed(message: Message) -> HashedUnits | None:
-    """Return what a process has found; ``None`` for a page that could not be read.
-
-    Raises:
-        PageTooLarge: the page is.
-    """
+    """Return what a process has found; ``None`` for a page that could not be read."""
     if "too_large" in message.head:
         raise PageTooLarge(*message.head["too_large"])
     if "size" not in message.head:

@@ -55,10 +55,7 @@ class _ItemPage(NamedTuple):
     """What there is to clean of an item.
 
     Attributes:
-        html: its HTML.
-        url: address of the page, where known.
         document: what stands for it in the near-duplicate index.
-        options: of its request, and its own.
     """
 
     html: str | bytes
@@ -79,8 +76,8 @@ class CleanItems:
         self._writer = ItemWriter(winnow)
         self._unstored: UnstoredOriginals | None = None
         if winnow.config.drop_duplicates and not winnow.config.read_only:
-            self._unstored = UnstoredOriginals()
-            crawler.signals.connect(self._enter_stored, signals.item_scraped)
+            self._unstored = UnstoredOriginals(winnow)
+            crawler.signals.connect(self._unstored.stored, signals.item_scraped)
             crawler.signals.connect(self._unstored.lost, signals.item_dropped)
             crawler.signals.connect(self._unstored.lost, signals.item_error)
 
@@ -192,14 +189,6 @@ class CleanItems:
         winnow.count(stats.ITEMS_DUPLICATE)
         return verdict
 
-    async def _enter_stored(self, item: Any) -> None:
-        if self._unstored is None:
-            return
-        if self._winnow.duplicates is None:
-            self._unstored.lost(item)
-        else:
-            await self._unstored.stored(self._winnow.duplicates)
-
     def _drop_same_text(self, verdict: Verdict, cleaned: CleanedItem, options: RequestOptions) -> None:
         config, choice = self._winnow.config, options.drop_duplicates
         is_same = verdict.is_same_text(cleaned.shingles, config.duplicates_sketch, config.duplicates_resemblance)
@@ -210,11 +199,7 @@ class CleanItems:
 
 
 class ItemWriter:
-    """Fills fields of items; an item whose class refuses them is not lost.
-
-    Args:
-        winnow: the crawl's extension.
-    """
+    """Fills fields of items; an item whose class refuses them is not lost."""
 
     def __init__(self, winnow: Winnow) -> None:
         self._winnow = winnow
@@ -342,7 +327,8 @@ class UnstoredOriginals:
     about is known by the task that takes it through the pipelines, since these may put another object in its place.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, winnow: Winnow) -> None:
+        self._winnow = winnow
         self._pending: list[_Candidate] = []
         self._current: ContextVar[_Candidate | None] = ContextVar("winnow_candidate", default=None)
 
@@ -354,7 +340,12 @@ class UnstoredOriginals:
             verdict = await index.find(url, shingles, enter=False)
             if verdict is None or verdict.duplicate_of is not None:
                 return verdict
-            other = self._like(url, shingles)
+            similar = (
+                each
+                for each in self._pending
+                if each.url != url and near_duplicates(each.shingles[:KEEP], shingles[:KEEP])
+            )
+            other = next(similar, None)
             left = deadline - asyncio.get_running_loop().time()
             if other is None or left <= 0:
                 break
@@ -367,25 +358,18 @@ class UnstoredOriginals:
         self._current.set(candidate)
         return verdict
 
-    async def stored(self, index: DuplicateIndex) -> None:
+    async def stored(self) -> None:
         """Enter the item of this task: it has been stored."""
         candidate = self._current.get()
-        if candidate in self._pending and candidate is not None:
-            try:
-                await index.find(candidate.url, candidate.shingles)
-            finally:
-                self.lost(item=None)
+        try:
+            if candidate is not None and candidate in self._pending and self._winnow.duplicates is not None:
+                await self._winnow.duplicates.find(candidate.url, candidate.shingles)
+        finally:
+            self.lost()
 
-    def lost(self, item: Any) -> None:  # noqa: ARG002
+    def lost(self) -> None:
         """Forget the item of this task: a later pipeline has dropped it, or failed."""
         candidate = self._current.get()
         if candidate in self._pending and candidate is not None:
             self._pending.remove(candidate)
             candidate.settled.set()
-
-    def _like(self, url: str, shingles: NDArray[np.uint64]) -> _Candidate | None:
-        """An item on its way that this one may repeat."""
-        for candidate in self._pending:
-            if candidate.url != url and near_duplicates(candidate.shingles[:KEEP], shingles[:KEEP]):
-                return candidate
-        return None

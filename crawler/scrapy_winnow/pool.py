@@ -10,11 +10,11 @@ import subprocess
 import sys
 from collections import deque
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from scrapy_winnow.messages import Message, MessageReader, pack_reading, pack_task, read_cleaned, unpack_hashed
+from scrapy_winnow.messages import Message, MessageReader, pack_reading, pack_task, unpack_cleaned, unpack_hashed
 from scrapy_winnow.storage.evidence import HashedUnits
 
 if TYPE_CHECKING:
@@ -74,11 +74,6 @@ class CleaningProcess(asyncio.Protocol):
     ) -> Self:
         """Start a process and wait until it is ready.
 
-        Args:
-            model: name or path of the model that it loads first; ``None`` for the package's own.
-            answered: called when it has one message less in hand.
-            died: called when it has ended, however that came about.
-
         Raises:
             OSError: it cannot be started.
             ProcessDiedError: it ended at once, or was not ready in time.
@@ -112,20 +107,20 @@ class CleaningProcess(asyncio.Protocol):
         """Whether it takes no messages any more."""
         return self._transport is None or self._transport.is_closing()
 
-    @property
-    def in_hand(self) -> int:
-        """Messages that were sent and not answered."""
-        return len(self._asked)
+    def has_room(self, size: int) -> bool:
+        """Whether it takes a page of so many bytes besides those that it has in hand."""
+        is_light = self.bytes_in_hand + size <= _MAX_BYTES_IN_HAND
+        return not self._asked or (is_light and len(self._asked) < _MAX_PAGES_IN_HAND)
 
     async def ask(self, message: bytes, size: int) -> Message:
-        """Send a message about a page of so many bytes and wait for its answer.
-
-        Raises:
-            ProcessDiedError: the process has ended.
-        """
-        if self._transport is None or self._transport.is_closing():
+        """Send a message about a page of so many bytes and wait for its answer."""
+        if self._transport is None or self.has_ended:
             raise ProcessDiedError
-        answer = self._expect(size)
+        answer: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+        self._asked.append((answer, size))
+        self.bytes_in_hand += size
+        if len(self._asked) == 1:
+            self._watch()
         self._transport.write(message)
         return await answer
 
@@ -178,21 +173,11 @@ class CleaningProcess(asyncio.Protocol):
         self.bytes_in_hand = 0
         self._died(self)
 
-    def _expect(self, size: int) -> asyncio.Future[Message]:
-        answer: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
-        self._asked.append((answer, size))
-        self.bytes_in_hand += size
-        if len(self._asked) == 1:
-            self._watch()
-        return answer
-
     def _watch(self) -> None:
         """Begin to wait for the next answer."""
         if self._hung is not None:
             self._hung.cancel()
-            self._hung = None
-        if self._asked:
-            self._hung = asyncio.get_running_loop().call_later(PAGE_TIMEOUT_S, self.kill)
+        self._hung = asyncio.get_running_loop().call_later(PAGE_TIMEOUT_S, self.kill) if self._asked else None
 
     async def _ended(self, seconds: float) -> bool:
         """Wait for the end of the process, and take note of it, so that nothing is left of it."""
@@ -224,12 +209,7 @@ def _spawn(other: socket.socket, model: str | None) -> subprocess.Popen[bytes]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReadPage(HashedUnits):
-    """The fingerprints of a page that a process has read, and may have kept until it is to be cleaned.
-
-    Attributes:
-        process: the process.
-        number: what it knows the page by.
-    """
+    """The fingerprints of a page that a process has read, and may have kept until it is to be cleaned."""
 
     process: CleaningProcess
     number: int
@@ -240,11 +220,6 @@ class CleaningPool:
 
     A process that dies is replaced, and its pages are cleaned again in another one. When several in a row end without
     having cleaned a page, as where there is no memory for them, there are none from then on, and one warning says so.
-
-    Args:
-        size: processes, at least one.
-        model: name or path of the model that they load when they start.
-        died: called for each process that died.
     """
 
     def __init__(self, size: int, model: str | None = None, *, died: Callable[[], object] = lambda: None) -> None:
@@ -293,21 +268,14 @@ class CleaningPool:
             ProcessDiedError: ``TRIES`` processes died of it.
         """
         number = next(self._numbers)
-        asked = await self._ask_any(len(html), lambda: pack_reading((number, html, url, limits, self._model)))
+        asked = await self._ask_any(len(html), lambda: pack_reading(number, html, url, limits, self._model))
         if asked is None or (found := unpack_hashed(asked[0])) is None:
             return None
-        return ReadPage(
-            *(found.size, found.units, found.fingerprints, found.masses, found.contents_id, found.main_text_id),
-            process=asked[1],
-            number=number,
-        )
+        values: dict[str, Any] = {each.name: getattr(found, each.name) for each in fields(found)}
+        return ReadPage(**values, process=asked[1], number=number)
 
     async def clean(self, task: CleaningTask, read: ReadPage | None = None) -> CleanedItem | None:
-        """Clean a page.
-
-        Args:
-            task: the page, and how it is to be cleaned.
-            read: what :meth:`read` has returned of it, if it was read.
+        """Clean a page, in the process that has read it where :meth:`read` was called.
 
         Returns:
             What :func:`scrapy_winnow.fields.clean_item` gives. ``None`` where it raises an error, where
@@ -319,12 +287,12 @@ class CleaningPool:
                 kept = pack_task(replace(task, kept=read.number))
                 answer = await self._ask(read.process, kept, len(task.html))
                 if "forgotten" not in answer.head:
-                    return read_cleaned(answer)
+                    return unpack_cleaned(answer)
             except ProcessDiedError:
                 tries -= 1
         with suppress(ProcessDiedError):
             asked = await self._ask_any(len(task.html), lambda: pack_task(task), tries)
-            return read_cleaned(asked[0]) if asked is not None else None
+            return unpack_cleaned(asked[0]) if asked is not None else None
         return None
 
     async def close(self) -> None:
@@ -339,11 +307,7 @@ class CleaningPool:
     async def _ask_any(
         self, size: int, message: Callable[[], bytes], tries: int = TRIES
     ) -> tuple[Message, CleaningProcess] | None:
-        """Ask the process with least to do, or another where it dies of it; ``None`` when there will be none.
-
-        Raises:
-            ProcessDiedError: so many processes died of it.
-        """
+        """Ask the process with least to do, or another where it dies of it; ``None`` when there will be none."""
         for _ in range(tries):
             process = await self._free(size)
             if process is None:
@@ -364,21 +328,18 @@ class CleaningPool:
             alive = [process for process in self._processes if not process.has_ended]
             process = min(alive, key=lambda process: process.bytes_in_hand, default=None)
             is_next = not is_first or not self._waiting
-            if is_next and process is not None and _has_room(process, size):
+            if is_next and process is not None and process.has_room(size):
                 return process
-            await self._turn(is_first=is_first)
+            waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            # A page that was woken and has to wait again is the next one.
+            (self._waiting.append if is_first else self._waiting.appendleft)(waiting)
             is_first = False
+            try:
+                await waiting
+            except asyncio.CancelledError:
+                self._wake()
+                raise
         return None
-
-    async def _turn(self, *, is_first: bool) -> None:
-        """Wait to be woken; a page that was woken and has to wait again is the next one."""
-        waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        (self._waiting.append if is_first else self._waiting.appendleft)(waiting)
-        try:
-            await waiting
-        except asyncio.CancelledError:
-            self._wake()
-            raise
 
     def _wake(self, number: int = 1) -> None:
         """Have so many pages look again for a process."""
@@ -432,14 +393,5 @@ class CleaningPool:
         """Do some work beside the crawl; pages that wait for a process look again after it."""
         task = asyncio.create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._done)
-
-    def _done(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
-        self._wake(len(self._waiting))
-
-
-def _has_room(process: CleaningProcess, size: int) -> bool:
-    return not process.in_hand or (
-        process.in_hand < _MAX_PAGES_IN_HAND and process.bytes_in_hand + size <= _MAX_BYTES_IN_HAND
-    )
+        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(lambda _: self._wake(len(self._waiting)))

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
+from contextlib import suppress
 from dataclasses import asdict, dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
@@ -42,19 +45,18 @@ class Selectors:
     def __init__(self, page: Page) -> None:
         self._page = page
         self._names = [_name(element.tag) for element in page.elements]
-        self._ids: dict[str, list[int]] = {}
-        self._classes: dict[str, set[int]] = {}
-        self._tags: dict[str, set[int]] = {}
-        self._children: dict[int, list[int]] = {}
-        for index, pairs in enumerate(page.attributes):
+        self._ids: defaultdict[str, list[int]] = defaultdict(list)
+        self._classes: defaultdict[str, set[int]] = defaultdict(set)
+        self._tags: defaultdict[str, set[int]] = defaultdict(set)
+        self._children: defaultdict[int, list[int]] = defaultdict(list)
+        for index, (pairs, parent) in enumerate(zip(page.attributes, page.parent.tolist(), strict=True)):
             attributes = dict(pairs)
             if "id" in attributes:
-                self._ids.setdefault(attributes["id"], []).append(index)
+                self._ids[attributes["id"]].append(index)
             for name in attributes.get("class", "").split():
-                self._classes.setdefault(name, set()).add(index)
-            self._tags.setdefault(self._names[index], set()).add(index)
-        for index, parent in enumerate(page.parent.tolist()):
-            self._children.setdefault(parent, []).append(index)
+                self._classes[name].add(index)
+            self._tags[self._names[index]].add(index)
+            self._children[parent].append(index)
 
     def selector_of(self, element: int) -> str:
         """Return a selector that finds this element and no other of the page."""
@@ -78,14 +80,10 @@ class Selectors:
         if self._tags[name] == {element} and name.isalpha():
             return name
         classes = [each for each in attributes.get("class", "").split() if _is_lasting(each)]
-        of_name = self._tags[name]
-        for each in classes:
-            if of_name & self._classes[each] == {element}:
-                return f"{name}.{each}"
-        for first in classes:
-            for second in classes:
-                if first < second and of_name & self._classes[first] & self._classes[second] == {element}:
-                    return f"{name}.{first}.{second}"
+        pairs = (pair for pair in product(classes, repeat=2) if pair[0] < pair[1])
+        for names in (*((each,) for each in classes), *pairs):
+            if self._tags[name].intersection(*(self._classes[each] for each in names)) == {element}:
+                return ".".join((name, *names))
         return None
 
     def _among_siblings(self, element: int, parent: int) -> str:
@@ -112,8 +110,6 @@ class RepeatedPart:
         selector: CSS selector that finds it on its page, and on others with the same structure.
         pages: how many of the counted pages have it.
         share: the same as a fraction, 0 to 1.
-        characters: characters of its text.
-        text: its beginning.
         outline: its markup in brief, ``nav > ul > li * 4``.
     """
 
@@ -128,35 +124,27 @@ class RepeatedPart:
 def find_repeated_parts(
     pages: Sequence[HashedPage], counts: MemoryCounts | HostLabels, min_fraction: float = 0.3
 ) -> list[RepeatedPart]:
-    """Return the topmost elements that repeat on any of the pages, those of the page with most of them first.
-
-    Args:
-        pages: some pages of the site.
-        counts: on how many pages of the site each of their fingerprints is.
-        min_fraction: of the pages that must have an element.
-    """
-    found: dict[tuple[str, str], tuple[int, RepeatedPart]] = {}
+    """Return the topmost elements that repeat on any of the pages, those of the page with most of them first."""
+    found: dict[tuple[str, str], RepeatedPart] = {}
     selectors: set[str] = set()
-    order = 0
-    for hashed in sorted(pages, key=lambda each: -_mass(each, counts, min_fraction)):
-        for part in _repeated_on(hashed, counts, min_fraction):
-            order += 1
+    min_pages = max(_MIN_PAGES, min_fraction * counts.pages)
+
+    def repeated_mass(hashed: HashedPage) -> int:
+        return int((hashed.masses * (counts.df(hashed.fingerprints) >= min_pages)).sum())
+
+    for hashed in sorted(pages, key=repeated_mass, reverse=True):
+        for part in _find_repeated(hashed, counts, min_pages):
             if part.selector not in selectors and (part.text, part.outline) not in found:
                 selectors.add(part.selector)
-                found[part.text, part.outline] = (order, part)
-    return [part for _, part in sorted(found.values(), key=lambda pair: pair[0])]
+                found[part.text, part.outline] = part
+    return list(found.values())
 
 
-def _mass(hashed: HashedPage, counts: MemoryCounts | HostLabels, min_fraction: float) -> int:
-    df = counts.df(hashed.fingerprints)
-    return int((hashed.masses * (df >= max(_MIN_PAGES, min_fraction * counts.pages))).sum())
-
-
-def _repeated_on(hashed: HashedPage, counts: MemoryCounts | HostLabels, min_fraction: float) -> list[RepeatedPart]:
+def _find_repeated(hashed: HashedPage, counts: MemoryCounts | HostLabels, min_pages: float) -> list[RepeatedPart]:
     page = hashed.page
     evidence = SiteEvidence(counts.df(hashed.fingerprints), counts.pages, 0, counted=False)
     df = hashed.frequencies(evidence)
-    repeated = df[: page.n] >= max(_MIN_PAGES, min_fraction * counts.pages)
+    repeated = df[: page.n] >= min_pages
     above = np.append(repeated, False)[page.parent]  # the root's parent is -1
     tops = np.flatnonzero(repeated & ~above & (page.block_end > page.block_begin))
     selectors = Selectors(page)
@@ -180,18 +168,15 @@ def _repeated_on(hashed: HashedPage, counts: MemoryCounts | HostLabels, min_frac
 
 def _outline(page: Page, element: int, levels: int = 4) -> str:
     """Return the names and classes of an element and its most frequent descendants."""
-    children: dict[int, list[int]] = {}
-    for index in range(element + 1, int(page.end[element])):
-        children.setdefault(int(page.parent[index]), []).append(index)
     steps = [_sketch(page, element)]
-    current = element
     for _ in range(levels):
-        below = children.get(current, [])
-        if not below:
+        end = int(page.end[element])
+        below = element + 1 + np.flatnonzero(page.parent[element + 1 : end] == element)
+        if not len(below):
             break
-        names = [_sketch(page, child) for child in below]
-        current = below[names.index(max(names, key=names.count))]
-        name = _sketch(page, current)
+        names = [_sketch(page, child) for child in below.tolist()]
+        name = max(names, key=names.count)
+        element = int(below[names.index(name)])
         steps.append(f"{name} × {names.count(name)}" if names.count(name) > 1 else name)
     return _shorten(" › ".join(steps), _MAX_OUTLINE)
 
@@ -216,10 +201,8 @@ class Profile:
     """What was learned of one host.
 
     Attributes:
-        host: its name.
         labels: its template units.
         template: the repeated elements on the sampled pages.
-        sampled: number of sampled pages.
     """
 
     host: str
@@ -232,10 +215,8 @@ class Profile:
         """Make the profile of a host, with the repeated elements of some of its pages (address and HTML)."""
         hashed = []
         for url, html in pages:
-            try:
+            with suppress(PageTooLarge):
                 hashed.append(HashedPage.of(Page.parse(html, url)))
-            except PageTooLarge:
-                continue
         return cls(host, labels, tuple(find_repeated_parts(hashed, labels, THETA)), len(hashed))
 
     def to_json(self) -> str:

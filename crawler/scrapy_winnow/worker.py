@@ -23,8 +23,8 @@ from scrapy_winnow.messages import (
     MessageReader,
     pack_cleaned,
     pack_hashed,
-    read_task,
     unpack_reading,
+    unpack_task,
 )
 from scrapy_winnow.storage.evidence import HashedPage
 from winnow.models import load_model
@@ -60,22 +60,18 @@ class KeptPages:
 
     def put(self, number: int, page: Page) -> None:
         """Keep a page; one that is too large for it is not kept."""
-        if _size(page) > MAX_KEPT_UNITS:
+        if page.n + page.m > MAX_KEPT_UNITS:
             return
         self._pages[number] = page
-        self._units += _size(page)
+        self._units += page.n + page.m
         while self._units > MAX_KEPT_UNITS:
             self.take(next(iter(self._pages)))
 
     def take(self, number: int) -> Page | None:
         """Return a page, once; ``None`` for one that is not there any more."""
         page = self._pages.pop(number, None)
-        self._units -= _size(page) if page is not None else 0
+        self._units -= page.n + page.m if page is not None else 0
         return page
-
-
-def _size(page: Page) -> int:
-    return page.n + page.m
 
 
 def main(arguments: list[str]) -> None:
@@ -113,7 +109,7 @@ def _read(message: Message, kept: KeptPages) -> bytes:
 
 
 def _clean(message: Message, kept: KeptPages) -> bytes:
-    task = read_task(message)
+    task = unpack_task(message)
     page = task.html if task.kept is None else kept.take(task.kept)
     if page is None:
         return FORGOTTEN.packed()

@@ -3,26 +3,39 @@
 from __future__ import annotations
 
 import argparse
+import ast
+import inspect
 import re
 from pathlib import Path
 from typing import Final
 
+from scrapy_winnow import stats
 from scrapy_winnow.commands import add_commands
-from scrapy_winnow.config import SETTINGS
+from scrapy_winnow.config import SETTINGS, Config
 from scrapy_winnow.stats import STATS
 
 FOLDER: Final = Path(__file__).parent
 
 
+def texts_below(where: object) -> list[str]:
+    """Return what stands below the attributes of a class, or the variables of a module."""
+    body = ast.parse(inspect.getsource(where)).body  # type: ignore[arg-type]
+    body = body[0].body if isinstance(body[0], ast.ClassDef) else body
+    return [" ".join(node.value.value.split()) for node in body[1:] if isinstance(node, ast.Expr)]
+
+
 def settings_table() -> str:
     """Return the rows of the settings."""
-    rows = [f"| `{name}` | `{row.default}` | {row.unit} | {row.meaning} |" for name, row in SETTINGS.items()]
+    rows = [
+        f"| `{name}` | `{row.default}` | {row.unit} | {meaning} |"
+        for (name, row), meaning in zip(SETTINGS.items(), texts_below(Config), strict=True)
+    ]
     return "\n".join(["| setting | default | unit | meaning |", "|---|---|---|---|", *rows, ""])
 
 
 def stats_table() -> str:
     """Return the rows of the stats."""
-    rows = [f"| `{name}` | {meaning} |" for name, meaning in STATS.items()]
+    rows = [f"| `{name}` | {meaning} |" for name, meaning in zip(STATS, texts_below(stats)[1:], strict=True)]
     return "\n".join(["| stat | counts |", "|---|---|", *rows, ""])
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from scrapy_winnow.project.arguments import shard_of, start_urls, whole_number
 from scrapy_winnow.project.feeds import UnbufferedFileStorage
+from scrapy_winnow.project.site import shard_of, start_urls, whole_number
 from tests.scrapy_winnow.web import served
 
 

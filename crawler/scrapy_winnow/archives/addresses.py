@@ -93,11 +93,7 @@ def size_of(source: str) -> int:
 
 
 def find_matching(pattern: str) -> list[str]:
-    """Return the addresses that match a pattern, sorted; an HTTP address, or one without ``*?[``, is itself.
-
-    Raises:
-        AddressError: the store cannot be listed.
-    """
+    """Return the addresses that match a pattern, sorted; an HTTP address, or one without ``*?[``, is itself."""
     store, path = open_store(pattern)
     if urlsplit(pattern).scheme in _HTTP or not glob.has_magic(path):
         return [pattern]
@@ -113,11 +109,7 @@ def find_matching(pattern: str) -> list[str]:
 
 
 def check_access(sources: Iterable[str]) -> None:
-    """Look up one archive of each store, so that wrong credentials are one message and not a list of broken archives.
-
-    Raises:
-        AddressError: a store refuses to be read.
-    """
+    """Look up one archive of each store; a refusal is one :class:`AddressError`, not a list of broken archives."""
     first = {urlsplit(source)[:2]: source for source in reversed(list(filter(is_address, sources)))}
     for source in first.values():
         store, path = open_store(source)

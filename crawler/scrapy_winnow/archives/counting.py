@@ -44,11 +44,7 @@ def _hash(text: str) -> int:
 
 
 class LeafWriter:
-    """Writes the leaves of pages into files of a folder, each sorted by shard.
-
-    Args:
-        folder: for one archive; it is made.
-    """
+    """Writes the leaves of pages into files of a folder, each sorted by shard."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True)
@@ -179,18 +175,15 @@ class HostCounts:
         self._folder = folder
         self._shards: dict[int, dict[str, NDArray[Any]]] = {}
 
-    def _open_shard(self, number: int) -> dict[str, NDArray[Any]]:
-        """Return the arrays of a shard; none where it has no hosts."""
-        if number not in self._shards:
-            folder = self._folder / f"{number:02d}"
-            names = _COUNT_ARRAYS if folder.is_dir() else ()
-            self._shards[number] = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in names}
-        return self._shards[number]
-
     def evidence(self, host: str, fingerprints: NDArray[np.uint64]) -> SiteEvidence:
         """Return what the pages of a host say of the leaves of one of them (uint64[k])."""
         name = _hash(host)
-        shard = self._open_shard(name % SHARDS)
+        number = name % SHARDS
+        if number not in self._shards:
+            folder = self._folder / f"{number:02d}"
+            names = _COUNT_ARRAYS if folder.is_dir() else ()  # there is none for a shard without hosts
+            self._shards[number] = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in names}
+        shard = self._shards[number]
         row = int(np.searchsorted(shard["hosts"], np.uint64(name))) if shard else 0
         page_counts = np.ones(len(fingerprints), np.int64)
         if not shard or row == len(shard["hosts"]) or int(shard["hosts"][row]) != name:
@@ -213,7 +206,6 @@ class StreamCounts:
 
     Args:
         database: where the hosts are that are not in memory; the caller commits.
-        max_host_pages: pages of a host that are counted at most.
         max_held: fingerprints and addresses in memory at most.
     """
 

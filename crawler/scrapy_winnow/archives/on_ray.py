@@ -149,9 +149,6 @@ def read_archives(sources: Iterable[str]) -> Dataset:
     """Read the pages of archives, long ones in parts, into a dataset with the columns :data:`PAGES`.
 
     Records that are not pages are left out; where an archive is damaged, the node logs it and reads on.
-
-    Args:
-        sources: paths or addresses that every node reaches.
     """
     import ray.data  # noqa: PLC0415  (slow to import; tasks do without)
 

@@ -8,8 +8,9 @@ from collections import deque
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
+from itertools import chain, repeat
 from multiprocessing import get_context
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -168,37 +169,22 @@ def _clean_in_processes(pages: Iterable[ArchivedPage], count: CountPage, options
     cleaning: deque[Future[Row]] = deque()
     ahead = _PAGES_AHEAD * options.processes
     with ProcessPoolExecutor(options.processes, get_context("spawn"), _start_process, (options,)) as pool:
-
-        def count_next() -> None:
-            page, parsed = parsing.popleft()
-            if (error := parsed.exception()) is not None:
-                failed: Future[Row] = Future()
-                failed.set_exception(error)
-                cleaning.append(failed)
-                return
-            leaves = parsed.result()
-            evidence = count(page.url, page.host, *leaves) if leaves is not None else None
-            cleaning.append(pool.submit(_clean_in_process, page, evidence))
-
-        for page in pages:
-            parsing.append((page, pool.submit(_parse_in_process, page)))
-            if len(parsing) > ahead:
-                count_next()
-            if len(cleaning) > ahead:
-                yield _result_of(cleaning.popleft())
-        while parsing:
-            count_next()
-        while cleaning:
-            yield _result_of(cleaning.popleft())
-
-
-def _result_of(future: Future[Row]) -> Row | Exception:
-    try:
-        return future.result()
-    except BrokenProcessPool:
-        raise
-    except Exception as error:
-        return error
+        for page in chain(pages, repeat(None, 2 * ahead + 2)):  # the end of the queues is worked off likewise
+            if page is not None:
+                parsing.append((page, pool.submit(_parse_in_process, page)))
+            if parsing and (page is None or len(parsing) > ahead):
+                counted, parsed = parsing.popleft()
+                if parsed.exception() is not None:
+                    cleaning.append(cast("Future[Row]", parsed))
+                else:
+                    leaves = parsed.result()
+                    evidence = count(counted.url, counted.host, *leaves) if leaves is not None else None
+                    cleaning.append(pool.submit(_clean_in_process, counted, evidence))
+            if cleaning and (page is None or len(cleaning) > ahead):
+                error = cleaning[0].exception()
+                if isinstance(error, BrokenProcessPool) or not isinstance(error, Exception | None):
+                    raise error
+                yield cleaning.popleft().result() if error is None else error
 
 
 class _Process:

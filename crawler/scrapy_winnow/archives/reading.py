@@ -10,7 +10,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, repeat
 from typing import IO, TYPE_CHECKING, Final, cast
 
 from fastwarc.warc import ArchiveIterator, WarcRecordType
@@ -50,12 +50,8 @@ _RETRY_PAUSE_S: Final = 1.0  # doubled with each try
 _PROBES_AT_ONCE: Final = 16  # remote servers answer slowly
 
 _HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
-_PAGE_RECORDS: Final = (
-    WarcRecordType.response,
-    WarcRecordType.resource,
-    WarcRecordType.conversion,
-    WarcRecordType.revisit,
-)
+_PAGES: Final = ("response", "resource", "conversion", "revisit")
+_PAGE_RECORDS: Final = tuple(getattr(WarcRecordType, name) for name in _PAGES)
 
 
 class ArchiveStream:
@@ -66,9 +62,6 @@ class ArchiveStream:
     Args:
         source: path, address that fsspec opens, or ``-`` for standard input.
         begin: offset to begin at, in bytes.
-
-    Raises:
-        OSError: it cannot be opened.
     """
 
     def __init__(self, source: str, begin: int = 0) -> None:
@@ -193,9 +186,6 @@ class Part:
 def split_archives(sources: Iterable[str]) -> dict[str, list[Part]]:
     """Split long archives whose records are compressed one by one, here or on servers that serve ranges.
 
-    Args:
-        sources: paths or addresses, each once.
-
     Returns:
         The parts of each archive, in their order; one part where it is short or cannot be split.
     """
@@ -203,8 +193,7 @@ def split_archives(sources: Iterable[str]) -> dict[str, list[Part]]:
     with ThreadPoolExecutor(_PROBES_AT_ONCE) as threads:
         sizes = list(threads.map(size_of, names))
         length = max(MIN_PART_BYTES, sum(sizes) // MAX_PARTS)
-        parts = threads.map(lambda source, size: split_archive(source, size, length), names, sizes)
-        return dict(zip(names, parts, strict=True))
+        return dict(zip(names, threads.map(split_archive, names, sizes, repeat(length)), strict=True))
 
 
 def split_archive(source: str, size: int, length: int) -> list[Part]:
@@ -252,10 +241,6 @@ class ArchivedPage:
 class ArchiveReader:
     """Reads the pages of one WARC file, or of a part of it; gzip, zstd, lz4 or plain.
 
-    Args:
-        part: what is read.
-        max_bytes: longer bodies are skipped.
-
     Attributes:
         skipped: records that are not pages, by reason.
         broken: what is wrong with the file, where not all of it could be read.
@@ -301,22 +286,12 @@ class ArchiveReader:
                     self._note_broken(f"damaged behind byte {place:,}: {error}")
                 place = stream.seek_record(place)
             else:
-                self._check_end(stream, place, is_one_by_one=is_one_by_one)
+                if is_one_by_one:
+                    self._note_broken(find_truncation(io.BytesIO(stream.held_from(place)), place))
+                elif part.source != STANDARD_INPUT:  # compressed as a whole: it is read once more
+                    with open_source(part.source) as archive:
+                        self._note_broken(find_truncation(archive, 0))
                 return
-
-    def _check_end(self, stream: ArchiveStream, place: int, *, is_one_by_one: bool) -> None:
-        """Check that the archive is complete; one that was compressed as a whole is read once more for that."""
-        missing = None
-        if is_one_by_one:
-            missing = find_truncation(io.BytesIO(stream.held_from(place)), place)
-        elif self._part.source != STANDARD_INPUT:
-            with open_source(self._part.source) as archive:
-                missing = find_truncation(archive, 0)
-        if missing is not None:
-            self._note_broken(missing)
-
-    def _note_broken(self, reason: str) -> None:
-        self.broken = self.broken or reason
 
     def _page_of(self, record: WarcRecord) -> ArchivedPage | None:
         if record.record_type not in _PAGE_RECORDS:
@@ -324,12 +299,14 @@ class ArchiveReader:
         try:
             page = _page_or_reason(record, self._max_bytes)
         except Exception:
-            page = DAMAGED
-            self._damaged_at = record.stream_pos
-        if isinstance(page, str):
-            self.skipped[page] += 1
-            return None
-        return page
+            page, self._damaged_at = DAMAGED, record.stream_pos
+        if not isinstance(page, str):
+            return page
+        self.skipped[page] += 1
+        return None
+
+    def _note_broken(self, reason: str | None) -> None:
+        self.broken = self.broken or reason
 
 
 def _page_or_reason(record: WarcRecord, max_bytes: int) -> ArchivedPage | str:
@@ -385,7 +362,7 @@ def find_truncation(stream: IO[bytes], place: int) -> str | None:
         name, _, value = line.partition(b":")
         if name.strip().lower() == b"content-length" and blank and len(body) + len(stream.read()) >= int(value):
             return None
-    return _truncated_behind(place)
+    return f"breaks off in the record behind byte {place:,}"
 
 
 def _find_gzip_truncation(content: bytes, stream: IO[bytes], place: int) -> str | None:
@@ -400,12 +377,8 @@ def _find_gzip_truncation(content: bytes, stream: IO[bytes], place: int) -> str 
                 return f"damaged behind byte {place:,}: {error}"
             content = member.unconsumed_tail or member.unused_data or stream.read(_CHUNK)
         if not member.eof:
-            return _truncated_behind(place)
+            return f"breaks off in the record behind byte {place:,}"
         content = member.unused_data or content
         content = content.lstrip(b"\0") or stream.read(_CHUNK)
         place = begin + stream.tell() - len(content)
     return None
-
-
-def _truncated_behind(place: int) -> str:
-    return f"breaks off in the record behind byte {place:,}"

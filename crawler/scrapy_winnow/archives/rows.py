@@ -93,13 +93,7 @@ def shingles_of(row: Row) -> NDArray[np.uint64]:
 
 
 class Output:
-    """Writes a file of rows for each archive, and marks near-duplicates in the order of the pages.
-
-    Args:
-        destination: of the files.
-        options: of the run.
-        summary: pages and near-duplicates are added to it.
-    """
+    """Writes a file of rows for each archive, and marks near-duplicates in the order of the pages."""
 
     def __init__(self, destination: Destination, options: Options, summary: Summary) -> None:
         self._destination = destination

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-    from scrapy_winnow.archives.reading import Part
+    from scrapy_winnow.archives.reading import ArchivedPage, Part
 
     PartWork = Callable[[Part, Path, "Options", Path], "FileReport"]
     """Reads a part of an archive, writes a file or folder, and may look up counts in another folder."""
@@ -49,8 +49,6 @@ class Options:
         format: one of :data:`scrapy_winnow.archives.rows.FORMATS`.
         model: name or file of the page-level model; ``None`` for the package's own.
         outputs: optional columns, as in ``WINNOW_OUTPUTS``.
-        duplicates: whether near-duplicates are marked.
-        processes: how many processes work at a time.
         ray: address of a Ray cluster whose nodes work instead, ``""`` for the default one; ``None`` for none.
         max_host_pages: pages of a host that are counted at most.
         limits: caps above which a page is passed through.
@@ -130,10 +128,7 @@ class Run(ABC):
     """A run over archives into a folder, which can be resumed with the same arguments after it was stopped.
 
     Args:
-        sources: paths or addresses of the archives.
         output: path or address of the folder; it is made if need be.
-        options: what to do.
-        progress: called now and then with how far it is.
         work: folder for unfinished work, see :class:`~scrapy_winnow.archives.addresses.Destination`.
 
     Attributes:
@@ -160,22 +155,16 @@ class Run(ABC):
         self._state = self._destination.work
         ordered = self._order(sources)
         self._names = _file_names(ordered)
-        self.is_resumed = self._claim_state({"sources": ordered, **facts})
-
-    def _claim_state(self, facts: dict[str, Any]) -> bool:
-        """Note in the folder of the unfinished work whose it is, and return whether it was there already."""
+        facts["sources"] = ordered
         file = self._state / "run.json"
-        is_there = file.is_file()
-        if is_there and json.loads(file.read_text("utf-8")) != facts:
+        self.is_resumed = file.is_file()
+        if self.is_resumed and json.loads(file.read_text("utf-8")) != facts:
             raise OtherRunError(f"{self._state} holds another run's work: finish that one, or delete it")
-        if is_there and STANDARD_INPUT in facts["sources"]:
-            raise OtherRunError(
-                f"{self._state} holds a run that was stopped, and standard input cannot be read again: delete it to "
-                "start anew"
-            )
+        if self.is_resumed and STANDARD_INPUT in ordered:
+            problem = "holds a run that was stopped, and standard input cannot be read again: delete it to start anew"
+            raise OtherRunError(f"{self._state} {problem}")
         self._state.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(facts, indent=1), "utf-8")
-        return is_there
 
     @abstractmethod
     def run(self) -> Summary:
@@ -225,7 +214,8 @@ class ArchiveRun(Run):
         for name in ("leaves", "counts", "cleaned", "reports"):
             (self._state / name).mkdir(exist_ok=True)
         parts = {
-            source: {_part_name(name, part): part for part in split}
+            # The offsets of a part are in the name of its work, since the next run may split otherwise.
+            source: {name if len(split) == 1 else f"{name}@{part.begin}-{part.end or ''}": part for part in split}
             for (source, split), name in zip(split_archives(self._names).items(), self._names.values(), strict=True)
         }
         all_parts = {name: part for named in parts.values() for name, part in named.items()}
@@ -276,13 +266,6 @@ class ArchiveRun(Run):
         return self._state / "reports" / f"{step}-{name}.json"
 
 
-def _part_name(name: str, part: Part) -> str:
-    """Return the name of what is kept of a part; its offsets are in it, since the next run may split otherwise."""
-    if not part.begin and part.end is None:
-        return name
-    return f"{name}@{part.begin}-{part.end if part.end is not None else ''}"
-
-
 def run_in_processes(work: PartWork, tasks: Tasks, options: Options, counts: Path) -> Iterator[tuple[str, FileReport]]:
     """Do the work on parts, in any order, and yield name and report of each; in this process, or in some beside it."""
     processes = min(options.processes, len(tasks))
@@ -300,19 +283,14 @@ def count_archive(part: Part, folder: Path, options: Options, _: Path) -> FileRe
     """First pass: write the leaves of the pages of a part into a folder, which appears when it is complete."""
     unfinished = folder.with_name(folder.name + ".part")
     shutil.rmtree(unfinished, ignore_errors=True)
-    reader = ArchiveReader(part, max_bytes=options.limits.max_bytes)
-    report = FileReport()
     writer, model = LeafWriter(unfinished), load_model(options.model)
-    for page in reader:
-        try:
-            hashed = hash_page(page, options.limits, model)
-            if hashed is not None:
-                writer.add(page.url, page.host, hashed)
-        except Exception as error:
-            report.add_failure(error)
-        report.pages += 1
+
+    def add_leaves(page: ArchivedPage) -> None:
+        if (hashed := hash_page(page, options.limits, model)) is not None:
+            writer.add(page.url, page.host, hashed)
+
+    report = _process_pages(part, options, add_leaves)
     writer.flush()
-    report.skipped, report.broken = reader.skipped, reader.broken
     shutil.rmtree(folder, ignore_errors=True)  # left by a run that was killed before it wrote the report
     unfinished.rename(folder)
     return report
@@ -321,16 +299,23 @@ def count_archive(part: Part, folder: Path, options: Options, _: Path) -> FileRe
 def clean_archive(part: Part, file: Path, options: Options, counts: Path) -> FileReport:
     """Second pass: clean the pages of a part into a file of JSON lines, which appears when it is complete."""
     unfinished = file.with_name(file.name + ".part")
-    reader = ArchiveReader(part, max_bytes=options.limits.max_bytes)
-    report = FileReport()
     known, model = HostCounts(counts), load_model(options.model)
     with unfinished.open("w", encoding="utf-8", errors="surrogatepass", newline="\n") as lines:
-        for page in reader:
-            try:
-                lines.write(json.dumps(clean_counted(page, known, model, options)) + "\n")
-                report.pages += 1
-            except Exception as error:
-                report.add_failure(error)
-    report.skipped, report.broken = reader.skipped, reader.broken
+        report = _process_pages(
+            part, options, lambda page: lines.write(json.dumps(clean_counted(page, known, model, options)) + "\n")
+        )
     unfinished.rename(file)
+    return report
+
+
+def _process_pages(part: Part, options: Options, process: Callable[[ArchivedPage], object]) -> FileReport:
+    """Process each page of a part, and report how that went."""
+    reader, report = ArchiveReader(part, max_bytes=options.limits.max_bytes), FileReport()
+    for page in reader:
+        try:
+            process(page)
+            report.pages += 1
+        except Exception as error:
+            report.add_failure(error)
+    report.skipped, report.broken = reader.skipped, reader.broken
     return report

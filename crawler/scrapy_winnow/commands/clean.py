@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
@@ -18,6 +19,7 @@ from scrapy_winnow.commands.common import (
     InputError,
     Progress,
     add_command,
+    add_option,
     add_page_options,
     check_url,
     clean_file,
@@ -25,6 +27,7 @@ from scrapy_winnow.commands.common import (
     load_rules,
     read_page,
     reason,
+    report_errors,
     warn,
     with_progress,
 )
@@ -33,7 +36,6 @@ from scrapy_winnow.fetching import is_address
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterator, Sequence
-    from contextlib import AbstractContextManager
 
     from winnow import Cleaned, Segment, Site
     from winnow.models.scores import Model
@@ -47,7 +49,8 @@ _PAGES_PER_CALL: Final = 8  # to a process
 _TEXT_WIDTH: Final = 50  # characters
 _PATH_WIDTH: Final = 60
 
-_CLEAN_EPILOG = """\
+_CLEAN_HELP = """\
+take the template out of pages and write their content
 examples:
   winnow clean page.html
   winnow clean https://host.example/story               one page, if its robots.txt allows it
@@ -59,7 +62,8 @@ examples:
   winnow clean mirror/ --site -o cleaned/               pages of one site: what they repeat is counted first
   curl -s https://host.example/ | winnow clean -
 """
-_SEGMENTS_EPILOG = """\
+_SEGMENTS_HELP = """\
+show the sections of pages with their scores
 The score is the smoothed templateness, from 0 (content) to 1 (template). The second column says what was decided:
   content    kept
   landmark   cut; it lies in a nav, header, footer or aside element
@@ -80,55 +84,38 @@ _process: dict[str, Any] = {}
 
 def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
     """Add both commands and their options."""
-    parser = add_command(
-        commands, "clean", run_clean, "take the template out of pages and write their content", _CLEAN_EPILOG
-    )
-    add = parser.add_argument
+    parser = add_command(commands, "clean", run_clean, _CLEAN_HELP)
+    add = partial(add_option, parser)
     add_page_options(parser)
     add(
         "--format",
+        "what to write (default: text); json has the title, text, fraction of text cut and more",
         choices=tuple(_SUFFIXES),
         default="text",
-        help="what to write (default: text); json has the title, text, fraction of text cut and more",
     )
+    add("--with", "also write this into JSON", dest="json_parts", choices=_JSON_PARTS, many=True)
     add(
-        "--with",
-        dest="json_parts",
-        action="append",
-        choices=_JSON_PARTS,
-        default=[],
-        help="also write this into JSON; may be given more than once",
+        "-o --output OUT",
+        "file to write to; a folder, made if need be, for several FILEs; one file of JSON lines, OUT.jsonl",
     )
-    add(
-        "-o",
-        "--output",
-        metavar="OUT",
-        help="file to write to; a folder, made if need be, for several FILEs; one file of JSON lines, OUT.jsonl",
-    )
-    add("-j", "--processes", type=int, default=1, metavar="N", help="processes to clean in (default: 1)")
-    add("--site", action="store_true", help="the FILEs are pages of one site: count what they repeat, then clean them")
-    add("--site-file", type=Path, metavar="FILE", help="use the counts of a site in this file; --site writes it")
-    add("--encoding", metavar="NAME", help="charset of the pages (default: detected for each)")
-    add("--no-links", action="store_true", help="leave out the targets of links")
-    add("--no-images", action="store_true", help="leave out images")
-    add("--no-tables", action="store_true", help="leave out data tables")
-    add("--keep-copies", action="store_true", help="keep text that a page repeats")
+    add("-j --processes N", "processes to clean in (default: 1)", default=1)
+    add("--site", "the FILEs are pages of one site: count what they repeat, then clean them")
+    add("--site-file FILE", "use the counts of a site in this file; --site writes it", type=Path)
+    add("--encoding NAME", "charset of the pages (default: detected for each)")
+    add("--no-links", "leave out the targets of links")
+    add("--no-images", "leave out images")
+    add("--no-tables", "leave out data tables")
+    add("--keep-copies", "keep text that a page repeats")
     add(
         "--comments",
+        "comments of readers: apart from the text (default), in it, or nowhere",
         choices=("separate", "include", "drop"),
         default="separate",
-        help="comments of readers: apart from the text (default), in it, or nowhere",
     )
 
-    parser = add_command(
-        commands,
-        "segments",
-        run_segments,
-        "show the sections of pages in document order, with their scores",
-        _SEGMENTS_EPILOG,
-    )
+    parser = add_command(commands, "segments", run_segments, _SEGMENTS_HELP)
     add_page_options(parser)
-    parser.add_argument("--json", action="store_true", help="write one JSON object a section, with all its text")
+    add_option(parser, "--json", "write one JSON object a section, with all its text")
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,26 +142,25 @@ def run_clean(options: argparse.Namespace) -> int:
         raise CommandError("--with goes with --format json")
     load_rules(options.rules)
     sources, code = _find_all_sources(options)
-    output = _open_output(options, sources)
+    write = _open_output(options, sources)
     model = load_model_option(options)
     site = _count_site(sources, options)
     progress = Progress("pages") if options.output not in {None, "-"} and len(sources) > 1 else None
-    with output as write:
-        for done, (source, (content, warnings)) in enumerate(_clean_all(sources, options, model, site), 1):
-            try:
-                if content is not None:
-                    write(source, content)
-            except BrokenPipeError:
-                raise
-            except (InputError, OSError) as error:
-                warnings.append(reason(error))
-                code = FAILED
-            for warning in warnings:
-                warn(f"{source.name}: {warning}")
+    for done, (source, (content, warnings)) in enumerate(_clean_all(sources, options, model, site), 1):
+        try:
             if content is None:
                 code = FAILED
-            if progress is not None:
-                progress(done, len(sources), source.name)
+            else:
+                write(source, content)
+        except BrokenPipeError:
+            raise
+        except (InputError, OSError) as error:
+            warnings.append(reason(error))
+            code = FAILED
+        for warning in warnings:
+            warn(f"{source.name}: {warning}")
+        if progress is not None:
+            progress(done, len(sources), source.name)
     return code
 
 
@@ -194,11 +180,7 @@ def _find_all_sources(options: argparse.Namespace) -> tuple[list[Source], int]:
 
 
 def _find_sources(name: str) -> list[Source]:
-    """Return the pages that a name stands for: a file, or the HTML files anywhere below a folder.
-
-    Raises:
-        InputError: there is no HTML file in the folder.
-    """
+    """Return the pages that a name stands for: a file, or the HTML files anywhere below a folder."""
     if name == STANDARD_INPUT:
         return [Source(name, "stdin")]
     if is_address(name):
@@ -222,7 +204,7 @@ def _count_site(sources: Sequence[Source], options: argparse.Namespace) -> Site 
 
     if options.site and any(source.name == STANDARD_INPUT for source in sources):
         raise CommandError("--site reads each page twice: give files, not standard input")
-    try:
+    with report_errors(f"--site-file {options.site_file}: "):
         is_new = options.site_file is None or (options.site and not options.site_file.exists())
         site = Site() if is_new else Site.load(options.site_file)
         if options.site:
@@ -231,8 +213,6 @@ def _count_site(sources: Sequence[Source], options: argparse.Namespace) -> Site 
                     site.count(Page.parse(read_page(source.name), options.url, encoding=options.encoding))
             if options.site_file is not None:
                 site.save(options.site_file)
-    except (OSError, ValueError) as error:
-        raise CommandError(f"--site-file {options.site_file}: {reason(error)}") from error
     return site
 
 
@@ -266,15 +246,9 @@ def _clean_source(
     source: Source, options: argparse.Namespace, model: Model, site: Site | None
 ) -> tuple[str | None, list[str]]:
     """Clean one page; return its content as it is written, ``None`` where it failed, and warnings for the user."""
-    switches = {
-        "encoding": options.encoding,
-        "links": not options.no_links,
-        "images": not options.no_images,
-        "tables": not options.no_tables,
-        "deduplicate": not options.keep_copies,
-        "comments": options.comments,
-        "site": site,
-    }
+    switches: dict[str, Any] = {part: not getattr(options, f"no_{part}") for part in ("links", "images", "tables")}
+    switches |= {"encoding": options.encoding, "comments": options.comments, "site": site}
+    switches["deduplicate"] = not options.keep_copies
     try:
         cleaned, warnings = clean_file(source.name, options, model, **switches)
     except (InputError, LookupError, OSError) as error:
@@ -303,58 +277,36 @@ def _json_of(name: str, cleaned: Cleaned, options: argparse.Namespace) -> str:
     return json.dumps(row | {part: parts[part] for part in options.json_parts}, ensure_ascii=False) + "\n"
 
 
-def _open_output(options: argparse.Namespace, sources: Sequence[Source]) -> AbstractContextManager[WritePage]:
-    """Return a context that yields the function that writes the content of a page."""
+def _open_output(options: argparse.Namespace, sources: Sequence[Source]) -> WritePage:
+    """Return the function that writes the content of a page; ``-o`` is made if it is to be a folder."""
     has_many = len(options.files) > 1 or len(sources) > 1
     if options.output in {None, "-"}:
-        return _open_standard_output(with_names=has_many and options.format != "json")
-    path = Path(options.output)
+        if has_many and options.format != "json":
+            return lambda source, content: sys.stdout.write(f"==> {source.name} <==\n{content}\n")
+        return lambda _, content: sys.stdout.write(content)
+    path, written = Path(options.output), set[Path]()
     is_json_lines = options.format == "json" and options.output.endswith(_ONE_FILE_SUFFIXES)
     is_folder = has_many or options.output.endswith("/") or path.is_dir() or any(each.is_in_folder for each in sources)
     if is_folder and not is_json_lines:
-        try:
+        with report_errors(f"-o {options.output}: "):
             path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise CommandError(f"-o {options.output}: {reason(error)}") from error
-        return _open_folder(path, _SUFFIXES[options.format])
-    if not path.parent.is_dir():
+    elif not path.parent.is_dir():
         raise CommandError(f"-o: no such folder: {path.parent}")
-    return _open_file(path)
 
-
-@contextmanager
-def _open_standard_output(*, with_names: bool) -> Iterator[WritePage]:
-    yield lambda source, content: sys.stdout.write(f"==> {source.name} <==\n{content}\n" if with_names else content)
-
-
-@contextmanager
-def _open_file(file: Path) -> Iterator[WritePage]:
-    """Write all pages to one file, which is created with the first."""
-    is_new = True
-
-    def write(_: Source, content: str) -> None:
-        nonlocal is_new
-        with file.open("w" if is_new else "a", encoding="utf-8") as stream:
+    def write_to_file(_: Source, content: str) -> None:
+        with path.open("a" if written else "w", encoding="utf-8") as stream:
             stream.write(content)
-        is_new = False
+        written.add(path)
 
-    yield write
-
-
-@contextmanager
-def _open_folder(folder: Path, suffix: str) -> Iterator[WritePage]:
-    """Write a file for each page, in the same folders below ``folder`` as the page was in."""
-    written: set[Path] = set()
-
-    def write(source: Source, content: str) -> None:
-        file = folder / f"{source.stem}{suffix}"
+    def write_to_folder(source: Source, content: str) -> None:
+        file = path / f"{source.stem}{_SUFFIXES[options.format]}"  # in the same folders as the page was in
         if file in written:
             raise InputError(f"would overwrite {file}, written for another FILE")
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(content, "utf-8")
         written.add(file)
 
-    yield write
+    return write_to_folder if is_folder and not is_json_lines else write_to_file
 
 
 def run_segments(options: argparse.Namespace) -> int:

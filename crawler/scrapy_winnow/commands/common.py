@@ -8,7 +8,7 @@ import re
 import sys
 import time
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -80,13 +80,13 @@ def write_output(file: Path, content: str) -> None:
 
 
 def add_command(
-    commands: Commands[argparse.ArgumentParser],
-    name: str,
-    run: Callable[[argparse.Namespace], int],
-    summary: str,
-    epilog: str,
+    commands: Commands[argparse.ArgumentParser], name: str, run: Callable[[argparse.Namespace], int], texts: str
 ) -> argparse.ArgumentParser:
-    """Add a command that ``run`` carries out, and return its parser."""
+    """Add a command that ``run`` carries out, and return its parser.
+
+    The first line of ``texts`` says what it does, the rest is shown below its options.
+    """
+    summary, _, epilog = texts.partition("\n")
     parser = commands.add_parser(
         name,
         help=summary,
@@ -98,37 +98,64 @@ def add_command(
     return parser
 
 
+def add_option(
+    parser: argparse._ActionsContainer, names: str, meaning: str, *, many: bool = False, **settings: Any
+) -> None:
+    """Add an option or argument.
+
+    Args:
+        parser: a parser, or a group of its options.
+        names: flags, or the name of an argument, and in capitals what it takes; one that takes nothing is a switch.
+        meaning: its help.
+        many: whether it may be given more than once; its values are a list.
+        settings: as of :meth:`argparse.ArgumentParser.add_argument`; the type is that of a number by default.
+    """
+    *flags, last = names.split()
+    if last.isupper():
+        settings["metavar"] = last
+    else:
+        flags.append(last)
+        if "choices" not in settings:
+            settings["action"] = "store_true"
+    if many:
+        settings = {"action": "append", "default": [], **settings}
+        meaning += "; may be given more than once"
+    if isinstance(settings.get("default"), int | float):
+        settings.setdefault("type", type(settings["default"]))
+    parser.add_argument(*flags, help=meaning, **settings)
+
+
 def add_page_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of every command that cleans pages named on the command line."""
-    add = parser.add_argument
-    add("files", nargs="+", metavar="FILE", help="HTML file, - for standard input, or one address")
-    add("--allow-private", action="store_true", help="also fetch from addresses that are not on the public internet")
-    add("--url", help="address of the page: tells in-site links from others; for a single FILE only")
-    add("--rules", type=Path, metavar="FILE", help="rules of your own for sites, in TOML or JSON")
+    add = partial(add_option, parser)
+    add("files FILE", "HTML file, - for standard input, or one address", nargs="+")
+    add("--allow-private", "also fetch from addresses that are not on the public internet")
+    add("--url URL", "address of the page: tells in-site links from others; for a single FILE only")
+    add("--rules FILE", "rules of your own for sites, in TOML or JSON", type=Path)
     add_model_options(parser)
 
 
 def add_model_options(parser: argparse.ArgumentParser) -> None:
     """Add the choice of a model and of smoothing."""
-    add = parser.add_argument
-    add("--model", metavar="MODEL", help="model file, or name of a model of the package (default: the package's own)")
+    add = partial(add_option, parser)
+    add("--model MODEL", "model file, or name of a model of the package (default: the package's own)")
     what_to_keep = "the main content only, all that is not template, or (default) what fits the kind of page"
-    add("--scope", choices=("auto", "article", "page"), default="auto", help=f"what to keep: {what_to_keep}")
+    add("--scope", f"what to keep: {what_to_keep}", choices=("auto", "article", "page"), default="auto")
     which_mistake = "which mistake is worse: leftover template (precision) or lost content (recall)"
-    add("--favor", choices=("balanced", "precision", "recall"), default="balanced", help=which_mistake)
-    add("--no-smooth", action="store_true", help="score every part of a page alone, without smoothing")
+    add("--favor", which_mistake, choices=("balanced", "precision", "recall"), default="balanced")
+    add("--no-smooth", "score every part of a page alone, without smoothing")
 
 
 def add_redis_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that name the server of the crawls; inside a project its settings name it."""
-    add = parser.add_mutually_exclusive_group().add_argument
+    add = partial(add_option, parser.add_mutually_exclusive_group())
     schemes = "redis://, rediss://, unix://, redis+cluster:// or redis+sentinel://"
     url_default = "WINNOW_REDIS_URL, of the environment or of the project"
-    add("--redis-url", metavar="URL", help=f"{schemes} (default: {url_default})")
+    add("--redis-url URL", f"{schemes} (default: {url_default})")
     of_private = "folder of the private server (default: WINNOW_STATE_DIR of the project)"
-    add("--state-dir", type=Path, metavar="DIR", help=of_private)
+    add("--state-dir DIR", of_private, type=Path)
     prefix_default = "WINNOW_REDIS_PREFIX of the project, or winnow"
-    parser.add_argument("--prefix", help=f"first part of every key (default: {prefix_default})")
+    add_option(parser, "--prefix PREFIX", f"first part of every key (default: {prefix_default})")
 
 
 def check_url(options: argparse.Namespace) -> None:
@@ -157,11 +184,7 @@ def load_rules(path: Path | None) -> Rules:
 
 
 def clean_file(name: str, options: argparse.Namespace, model: Model, **switches: Any) -> tuple[Cleaned, list[str]]:
-    """Read and clean one page; return the result, and warnings for the user.
-
-    Raises:
-        InputError: the file cannot be read, or is not HTML.
-    """
+    """Read and clean one page; return the result, and warnings for the user."""
     from winnow import clean  # noqa: PLC0415  (help and usage errors need not wait for numpy)
     from winnow.cleaned import NOT_HTML  # noqa: PLC0415
 
@@ -262,9 +285,6 @@ def connect(options: argparse.Namespace, *, create: bool = False) -> AbstractCon
     """Connect to the server that the options of :func:`add_redis_options` name, or else the project's settings.
 
     It sets ``options.prefix``. With ``create`` a private server may start without data.
-
-    Raises:
-        CommandError: neither does.
     """
     if options.redis_url is None and options.state_dir is None:
         options.redis_url = os.environ.get("WINNOW_REDIS_URL", "").strip() or None
@@ -293,11 +313,7 @@ def _read_project_settings(options: argparse.Namespace) -> None:
 
 @contextmanager
 def connect_to(url: str | None, state_dir: Path | None = None, *, create: bool = False) -> Iterator[Redis]:
-    """Connect to the server at an address, or to the private one of a folder, which is started if need be.
-
-    Raises:
-        CommandError: there is no such server.
-    """
+    """Connect to the server at an address, or to the private one of a folder, which is started if need be."""
     from redis.exceptions import RedisError  # noqa: PLC0415  (help and usage errors need not wait for it)
 
     from scrapy_winnow.storage.clients import blocking_client  # noqa: PLC0415

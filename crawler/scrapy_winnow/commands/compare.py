@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import webbrowser
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from scrapy_winnow.commands.common import (
     CommandError,
     Commands,
     add_command,
+    add_option,
     load_model_option,
     reason,
     warn,
@@ -26,7 +28,8 @@ if TYPE_CHECKING:
     from scrapy_winnow.inspector.documents import Documents
     from winnow import Site
 
-_EPILOG = """\
+_HELP = """\
+show your own pages by Winnow and by other extractors side by side
 Compared with trafilatura, readability-lxml and resiliparse, those that are installed, each with its default options. In
 the browser the texts stand side by side, words that differ are marked, and a click (or the number of the column) says
 which is the best; --votes keeps that, and the tally is printed at the end.
@@ -42,18 +45,16 @@ examples:
 
 def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
     """Add the command and its options."""
-    parser = add_command(
-        commands, "compare", run, "show your own pages by Winnow and by other extractors side by side", _EPILOG
-    )
-    add = parser.add_argument
-    add("source", metavar="PAGE_OR_FOLDER", help="HTML file, folder of them, WARC file or address")
-    add("--url", help="address of the page, or of the folder")
-    add("--allow-private", action="store_true", help="also fetch from addresses that are not on the public internet")
-    add("--site", action="store_true", help="the pages are of one site: count what they repeat first")
-    add("--model", metavar="MODEL", help="model file, or name of a model of the package")
-    add("--votes", type=Path, default=Path("votes.jsonl"), metavar="FILE", help="default: %(default)s")
-    add("--blind", action="store_true", help="hide the names, in random order, until there is a vote")
-    add("--terminal", action="store_true", help="print tables (default without a browser)")
+    parser = add_command(commands, "compare", run, _HELP)
+    add = partial(add_option, parser)
+    add("source PAGE_OR_FOLDER", "HTML file, folder of them, WARC file or address")
+    add("--url URL", "address of the page, or of the folder")
+    add("--allow-private", "also fetch from addresses that are not on the public internet")
+    add("--site", "the pages are of one site: count what they repeat first")
+    add("--model MODEL", "model file, or name of a model of the package")
+    add("--votes FILE", "default: %(default)s", type=Path, default=Path("votes.jsonl"))
+    add("--blind", "hide the names, in random order, until there is a vote")
+    add("--terminal", "print tables (default without a browser)")
     add_browser_options(parser)
 
 

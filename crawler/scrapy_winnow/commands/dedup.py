@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from scrapy_winnow.commands.common import FAILED, CommandError, Commands, add_command, reason
+from scrapy_winnow.commands.common import FAILED, CommandError, Commands, add_command, add_option, reason
 
 if TYPE_CHECKING:
     import argparse
@@ -19,12 +20,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from scrapy_winnow.storage.index import DuplicateIndex
     from winnow.duplicates import Verdict
 
     Document = tuple[str, NDArray[np.uint64]]
 
-_EPILOG = """\
+_HELP = """\
+mark the documents in files that nearly repeat an earlier one
 Each line of a FILE is a JSON object with the address and the clean text of a document, as `scrapy crawl site -o
 items.jsonl` and `winnow warc` write them. The lines come out in their order with three more fields: "duplicate_of", the
 address of the earlier document that this one repeats, or null; "resemblance", the estimated fraction of windows of 6
@@ -49,31 +50,21 @@ _TIMEOUT_S: Final = 30.0
 
 def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
     """Add the command and its options."""
-    parser = add_command(
-        commands, "dedup", run, "mark the documents in files that nearly repeat an earlier one", _EPILOG
-    )
-    add = parser.add_argument
-    add("files", nargs="+", metavar="FILE", help="JSON lines, or - for standard input")
-    add("-o", "--output", type=Path, metavar="OUT", help="file to write (default: standard output)")
-    add("--drop", action="store_true", help="leave out what has nearly all its text in common")
-    add("--url-field", default="url", metavar="NAME", help="(default: %(default)s)")
-    add("--text-field", default="text", metavar="NAME", help="(default: %(default)s)")
+    parser = add_command(commands, "dedup", run, _HELP)
+    add = partial(add_option, parser)
+    add("files FILE", "JSON lines, or - for standard input", nargs="+")
+    add("-o --output OUT", "file to write (default: standard output)", type=Path)
+    add("--drop", "leave out what has nearly all its text in common")
+    add("--url-field NAME", "(default: %(default)s)", default="url")
+    add("--text-field NAME", "(default: %(default)s)", default="text")
+    add("--sketch N", "hashes kept of a text, from 8 on, as WINNOW_DUPLICATES_SKETCH", default=8)
+    add("--resemblance X", "least resemblance, as WINNOW_DUPLICATES_RESEMBLANCE", type=float)
+    add("--redis-url URL", "keep the index in this Redis, as WINNOW_REDIS_URL")
+    add("--prefix PREFIX", "first part of every key there (default: %(default)s)", default="winnow")
     add(
-        "--sketch",
-        type=int,
-        default=8,
-        metavar="N",
-        help="hashes kept of a text, from 8 on, as WINNOW_DUPLICATES_SKETCH",
-    )
-    add("--resemblance", type=float, metavar="X", help="least resemblance, as WINNOW_DUPLICATES_RESEMBLANCE")
-    add("--redis-url", metavar="URL", help="keep the index in this Redis, as WINNOW_REDIS_URL")
-    add("--prefix", default="winnow", help="first part of every key there (default: %(default)s)")
-    add(
-        "--ttl",
-        type=int,
+        "--ttl S",
+        "seconds that Redis keeps a document, as WINNOW_DUPLICATES_TTL (default: %(default)s)",
         default=2_592_000,
-        metavar="S",
-        help="seconds that Redis keeps a document, as WINNOW_DUPLICATES_TTL (default: %(default)s)",
     )
 
 
@@ -91,10 +82,9 @@ def run(options: argparse.Namespace) -> int:
         options.sketch = max(options.sketch, SAME_TEXT_SKETCH)
         options.resemblance = options.resemblance or SAME_TEXT_RESEMBLANCE
     broken = total = repeated = dropped = 0
-    with ExitStack() as opened:
-        decide = opened.enter_context(_index(options))
-        output = opened.enter_context(_output(options))
-        for rows in _batches(_rows(options)):
+    rows_left = _rows(options)
+    with _index(options) as decide, _output(options) as output:
+        while rows := list(islice(rows_left, _BATCH)):
             documents = [found for row in rows if (found := _document_in(row, options)) is not None]
             broken += len(rows) - len(documents)
             verdicts = decide([(url, hashes) for _, url, hashes in documents])
@@ -104,11 +94,7 @@ def run(options: argparse.Namespace) -> int:
                 if options.drop and verdict.is_same_text(hashes, options.sketch, options.resemblance):
                     dropped += 1
                 else:
-                    row |= {
-                        "duplicate_of": verdict.duplicate_of,
-                        "resemblance": verdict.resemblance,
-                        "cluster": verdict.cluster,
-                    }
+                    row |= {name: getattr(verdict, name) for name in ("duplicate_of", "resemblance", "cluster")}
                     output.write(json.dumps(row, ensure_ascii=False) + "\n")
     dropped_note = f", {dropped:,} of them dropped" if options.drop else ""
     broken_note = f", {broken:,} lines that are no documents" if broken else ""
@@ -133,12 +119,12 @@ def _index(options: argparse.Namespace) -> Iterator[Callable[[list[Document]], l
         raise CommandError(f"--redis-url {problem}")
     with asyncio.Runner() as runner:
 
-        async def connect() -> tuple[Connection, DuplicateIndex]:
-            connection = Connection(options.redis_url, timeout=_TIMEOUT_S)
-            own = {"ttl": options.ttl, "keep": options.sketch, "min_resemblance": options.resemblance}
-            return connection, DuplicateIndex(connection, options.prefix, **own)
+        async def connect() -> Connection:
+            return Connection(options.redis_url, timeout=_TIMEOUT_S)
 
-        connection, stored = runner.run(connect())
+        connection = runner.run(connect())
+        how = {"ttl": options.ttl, "keep": options.sketch, "min_resemblance": options.resemblance}
+        stored = DuplicateIndex(connection, options.prefix, **how)
 
         def decide(documents: list[Document]) -> list[Verdict]:
             verdicts = runner.run(stored.find_all(documents))
@@ -180,11 +166,6 @@ def _rows(options: argparse.Namespace) -> Iterator[Any]:
                             yield None
         except OSError as error:
             raise CommandError(f"{Path(name).resolve()}: {reason(error)}") from error
-
-
-def _batches(rows: Iterator[Any]) -> Iterator[list[Any]]:
-    while batch := list(islice(rows, _BATCH)):
-        yield batch
 
 
 def _document_in(row: Any, options: argparse.Namespace) -> tuple[dict[str, Any], str, NDArray[np.uint64]] | None:

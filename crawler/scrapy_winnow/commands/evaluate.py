@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from scrapy_winnow.commands.common import (
     Commands,
     add_command,
     add_model_options,
+    add_option,
     load_model_option,
     report_errors,
     with_progress,
@@ -25,7 +27,8 @@ if TYPE_CHECKING:
     from winnow.models.scores import Model
     from winnow.training.evaluation import GoldPage
 
-_EPILOG = """\
+_HELP = """\
+clean the pages of a gold file and compare the text with theirs, by type of page
 GOLD has one JSON object a line: "id" (or "page"), "gold_text" and, where there are any, "page_type", "fold", "url",
 "include" and "exclude" (snippets that must, and must not, be in the text). The page is DIR/<id> or DIR/<id>.html; a
 page that is missing counts as empty text.
@@ -42,20 +45,14 @@ examples:
 
 def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
     """Add the command and its options."""
-    parser = add_command(
-        commands,
-        "evaluate",
-        run,
-        "clean the pages of a gold file and compare the text with theirs, by type of page",
-        _EPILOG,
-    )
-    add = parser.add_argument
-    add("gold", type=Path, metavar="GOLD", help="gold pages: .jsonl or .jsonl.xz")
-    add("--pages", type=Path, required=True, metavar="DIR", help="folder with the HTML files")
+    parser = add_command(commands, "evaluate", run, _HELP)
+    add = partial(add_option, parser)
+    add("gold GOLD", "gold pages: .jsonl or .jsonl.xz", type=Path)
+    add("--pages DIR", "folder with the HTML files", type=Path, required=True)
     add_model_options(parser)
-    add("--fold", type=int, metavar="K", help="use the pages of this fold only")
-    add("--unit", choices=("word", "char"), default="word", help="char for languages without spaces (default: word)")
-    add("--json", action="store_true", help="print one JSON object instead of a table")
+    add("--fold K", "use the pages of this fold only", type=int)
+    add("--unit", "char for languages without spaces (default: word)", choices=("word", "char"), default="word")
+    add("--json", "print one JSON object instead of a table")
 
 
 def run(options: argparse.Namespace) -> int:

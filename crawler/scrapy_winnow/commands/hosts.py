@@ -6,6 +6,7 @@ import json
 import sys
 import time
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -15,6 +16,7 @@ from scrapy_winnow.commands.common import (
     Commands,
     InputError,
     add_command,
+    add_option,
     add_redis_options,
     connect,
     read_page,
@@ -35,7 +37,8 @@ if TYPE_CHECKING:
 _WATCH_INTERVAL_S: Final = 2.0
 _OTHER_LINES: Final = 6  # of the screen
 _MAX_SAMPLED: Final = 50
-_EPILOG = """\
+_HELP = """\
+show the hosts that were counted; forget, reopen, export or import some
 A host is counting until its labels have stopped changing; then it is settled, its labels are frozen, and its pages cost
 no call. A host that was forgotten or opened again counts from its next page on. Crawls that are running notice after a
 minute and 16 pages of the host, or after an hour.
@@ -54,37 +57,25 @@ examples:
 
 def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
     """Add the command and its options."""
-    parser = add_command(
-        commands, "hosts", run, "show the hosts that were counted; forget, reopen, export or import some", _EPILOG
-    )
-    add = parser.add_argument
-    add("hosts", nargs="*", metavar="HOST", help="host or address of a page (default: all hosts)")
+    parser = add_command(commands, "hosts", run, _HELP)
+    add = partial(add_option, parser)
+    add("hosts HOST", "host or address of a page (default: all hosts)", nargs="*")
     add_redis_options(parser)
-    add("--json", action="store_true", help="write one JSON object a host")
+    add("--json", "write one JSON object a host")
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--forget", action="store_true", help="delete the counts and labels of each HOST")
-    what.add_argument("--reopen", action="store_true", help="have each HOST that is settled count again")
-    what.add_argument("--watch", action="store_true", help="show the hosts again every other second, in a terminal")
-    what.add_argument("--export", action="store_true", help="write what was learned of one HOST as JSON")
-    what.add_argument(
-        "--import", dest="import_", action="store_true", help="each HOST is a file of --export: make its host settled"
-    )
+    add_option(what, "--forget", "delete the counts and labels of each HOST")
+    add_option(what, "--reopen", "have each HOST that is settled count again")
+    add_option(what, "--watch", "show the hosts again every other second, in a terminal")
+    add_option(what, "--export", "write what was learned of one HOST as JSON")
+    add_option(what, "--import", "each HOST is a file of --export: make its host settled", dest="import_")
     add(
-        "--sample",
+        "--sample FILE",
+        "for --export: pages of the host, or a folder of them, that CSS selectors are made from",
         type=Path,
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="for --export: pages of the host, or a folder of them, that CSS selectors are made from",
+        many=True,
     )
-    add("-o", "--output", type=Path, metavar="OUT", help="for --export: file to write")
-    add(
-        "--ttl",
-        type=int,
-        default=2_592_000,
-        metavar="S",
-        help="for --import: as WINNOW_HOST_TTL (default: %(default)s)",
-    )
+    add("-o --output OUT", "for --export: file to write", type=Path)
+    add("--ttl S", "for --import: as WINNOW_HOST_TTL (default: %(default)s)", default=2_592_000)
 
 
 def run(options: argparse.Namespace) -> int:

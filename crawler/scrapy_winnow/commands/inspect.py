@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import webbrowser
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from scrapy_winnow.commands.common import (
     Commands,
     InputError,
     add_command,
+    add_option,
     connect_to,
     read_page,
     report_errors,
@@ -21,12 +23,12 @@ from scrapy_winnow.commands.common import (
 if TYPE_CHECKING:
     import argparse
 
-    from scrapy_winnow.inspector.documents import Documents, GoldFile
+    from scrapy_winnow.inspector.documents import Documents, GoldFile, Replay
     from scrapy_winnow.inspector.inspector import Inspector
-    from scrapy_winnow.inspector.replay import Replay
     from scrapy_winnow.inspector.server import View
 
-_EPILOG = """\
+_HELP = """\
+show pages beside their clean content in the browser, with the reasons, and try other settings
 On the left the page as it looks, each section in the colour of its kind; on the right its text, Markdown, HTML and
 item. The card of a section explains its score: before and after smoothing, on how many pages of the site its text is,
 which features weighed most. The key ? lists the keys.
@@ -50,46 +52,26 @@ examples:
 
 def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
     """Add the command and its options."""
-    parser = add_command(
-        commands,
-        "inspect",
-        run,
-        "show pages beside their clean content in the browser, with the reasons, and try other settings",
-        _EPILOG,
-    )
-    add = parser.add_argument
-    add("source", metavar="PAGE", help="HTML file, folder of them, WARC file, address, or - for standard input")
-    add("--url", help="address of the page, or of the folder: tells in-site links from others")
+    parser = add_command(commands, "inspect", run, _HELP)
+    add = partial(add_option, parser)
+    add("source PAGE", "HTML file, folder of them, WARC file, address, or - for standard input")
+    add("--url URL", "address of the page, or of the folder: tells in-site links from others")
+    add("--model MODEL", "model file, or name of a model of the package", many=True)
+    add("--site DIR", "pages of the same site (default: PAGE, if it holds several)", type=Path)
     add(
-        "--model",
-        metavar="MODEL",
-        action="append",
-        default=[],
-        help="model file, or name of a model of the package; more than once to choose between them",
-    )
-    add("--site", type=Path, metavar="DIR", help="pages of the same site (default: PAGE, if it holds several)")
-    add(
-        "--pages",
+        "--pages N",
+        "pages of the site that are counted at first (default: all that a crawl has counted, else 0)",
         type=int,
-        metavar="N",
-        help="pages of the site that are counted at first (default: all that a crawl has counted, else 0)",
     )
-    add("--page", default="1", metavar="N", help="number or name of the first page of a folder to show")
+    add("--page N", "number or name of the first page of a folder to show", default="1")
     counted = parser.add_mutually_exclusive_group()
-    counted.add_argument("--redis-url", metavar="URL", help="use what crawls have counted in this Redis")
-    counted.add_argument(
-        "--state-dir", type=Path, metavar="DIR", help="use what the private server of a project has counted"
-    )
-    add("--prefix", default="winnow", help="first part of every key there (default: %(default)s)")
-    add(
-        "--rules",
-        type=Path,
-        metavar="FILE",
-        help="apply the rules of this file, and write those that are clicked into it",
-    )
-    add("--collect", type=Path, metavar="FILE", help="save corrections as gold pages in this .jsonl file")
-    add("--load-assets", action="store_true", help="let the page load its images, fonts and style sheets")
-    add("-o", "--output", type=Path, metavar="OUT", help="write one self-contained HTML file and exit")
+    add_option(counted, "--redis-url URL", "use what crawls have counted in this Redis")
+    add_option(counted, "--state-dir DIR", "use what the private server of a project has counted", type=Path)
+    add("--prefix PREFIX", "first part of every key there (default: %(default)s)", default="winnow")
+    add("--rules FILE", "apply the rules of this file, and write those that are clicked into it", type=Path)
+    add("--collect FILE", "save corrections as gold pages in this .jsonl file", type=Path)
+    add("--load-assets", "let the page load its images, fonts and style sheets")
+    add("-o --output OUT", "write one self-contained HTML file and exit", type=Path)
     add_browser_options(parser)
 
 
@@ -114,8 +96,8 @@ def run(options: argparse.Namespace) -> int:
 
 def add_browser_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of what is looked at in the browser."""
-    parser.add_argument("--port", type=int, default=0, help="port to listen on (default: any free one)")
-    parser.add_argument("--no-browser", action="store_true", help="only print the address")
+    add_option(parser, "--port PORT", "port to listen on (default: any free one)", default=0)
+    add_option(parser, "--no-browser", "only print the address")
 
 
 def serve(view: View, options: argparse.Namespace, query: str = "") -> int:
@@ -136,9 +118,8 @@ def serve(view: View, options: argparse.Namespace, query: str = "") -> int:
 
 
 def _open_inspector(options: argparse.Namespace) -> Inspector:
-    from scrapy_winnow.inspector.documents import Documents, RulesFile  # noqa: PLC0415
+    from scrapy_winnow.inspector.documents import CountedReplay, Documents, RulesFile  # noqa: PLC0415
     from scrapy_winnow.inspector.inspector import Inspector  # noqa: PLC0415
-    from scrapy_winnow.inspector.replay import CountedReplay  # noqa: PLC0415
 
     documents = Documents(options.source, options.url, read_document)
     replay = _open_replay(options, documents)
@@ -158,8 +139,7 @@ def _open_inspector(options: argparse.Namespace) -> Inspector:
 
 def _open_replay(options: argparse.Namespace, documents: Documents) -> Replay | None:
     """Return what Redis has counted, where one is given, or else the other pages of the site, where there are any."""
-    from scrapy_winnow.inspector.documents import Documents  # noqa: PLC0415
-    from scrapy_winnow.inspector.replay import FolderReplay  # noqa: PLC0415
+    from scrapy_winnow.inspector.documents import Documents, FolderReplay  # noqa: PLC0415
 
     if options.redis_url is not None or options.state_dir is not None:
         return _read_counts(options, documents)
@@ -179,7 +159,7 @@ def _open_replay(options: argparse.Namespace, documents: Documents) -> Replay | 
 
 def _read_counts(options: argparse.Namespace, documents: Documents) -> Replay | None:
     """Return what a crawl has counted of the host of the first page."""
-    from scrapy_winnow.inspector.replay import CountedReplay  # noqa: PLC0415
+    from scrapy_winnow.inspector.documents import CountedReplay  # noqa: PLC0415
     from scrapy_winnow.storage.hosts import HostLabels  # noqa: PLC0415
     from scrapy_winnow.storage.keys import host_keys, site_of  # noqa: PLC0415
     from winnow.fingerprints import FINGERPRINT_VERSION  # noqa: PLC0415

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from scrapy_winnow.commands.common import (
     Commands,
     add_command,
     add_model_options,
+    add_option,
     connect_to,
     load_model_option,
     report_errors,
@@ -22,7 +24,8 @@ if TYPE_CHECKING:
 
     from scrapy_winnow.report.records import CrawlRecord
 
-_EPILOG = """\
+_HELP = """\
+write the results of a crawl as one self-contained HTML file
 Give any of these: the items of a crawl (JSON lines or one JSON array), its log, and the folder of its private server
 (.scrapy/winnow in a project). A crawl with WINNOW_REPORT writes the report itself, and adds its speed over time and the
 template of each host, from some of its pages.
@@ -37,14 +40,12 @@ examples:
 
 def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
     """Add the command and its options."""
-    parser = add_command(
-        commands, "report", run, "write the results of a crawl as one self-contained HTML file", _EPILOG
-    )
-    add = parser.add_argument
-    add("sources", nargs="*", type=Path, metavar="FILE", help="items, log, or folder of the private server")
-    add("-o", "--output", type=Path, default=Path("report.html"), metavar="OUT", help="file to write")
-    add("--redis-url", metavar="URL", help="read the hosts from this Redis, as WINNOW_REDIS_URL")
-    add("--prefix", default="winnow", help="first part of every key (default: %(default)s)")
+    parser = add_command(commands, "report", run, _HELP)
+    add = partial(add_option, parser)
+    add("sources FILE", "items, log, or folder of the private server", nargs="*", type=Path)
+    add("-o --output OUT", "file to write", type=Path, default=Path("report.html"))
+    add("--redis-url URL", "read the hosts from this Redis, as WINNOW_REDIS_URL")
+    add("--prefix PREFIX", "first part of every key (default: %(default)s)", default="winnow")
     add_model_options(parser)
 
 

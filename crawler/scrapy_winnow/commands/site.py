@@ -7,17 +7,16 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from scrapy_winnow.commands.common import FAILED, CommandError, Commands, Progress, add_command, reason
+from scrapy_winnow.commands.common import FAILED, CommandError, Commands, Progress, add_command, add_option, reason
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from winnow.papers.methods import LabelledSitePage, Parameter
 
-_TEXT: Final = "text"
-_HTML: Final = "html"
-_LABELS: Final = "labels"
-_EPILOG = """\
+_FORMATS: Final = {"text": ".txt", "html": "", "labels": ".json"}  # with the suffix of their files
+_HELP = """\
+clean the pages of one site by what they repeat, by a site-level method without a model
 DIR holds the pages of one site, HTML files anywhere below it. The method learns from all of them what the site repeats,
 and labels each. With -o, what is left of page a/b.html is written to OUT/text/a/b.html.txt, OUT/html/a/b.html and
 OUT/labels/a/b.html.json; without, there is only the table.
@@ -47,22 +46,13 @@ class _MethodParser(argparse.ArgumentParser):
 
         name = self.prog.split()[-1]
         self.description = _flush_left(method_type(name).__doc__ or "")
-        self.add_argument("folder", type=Path, metavar="DIR", help="folder with the pages of one site")
-        self.add_argument("-o", "--output", type=Path, metavar="OUT", help="folder to write to, made if need be")
-        self.add_argument(
-            "--format",
-            choices=(_TEXT, _HTML, _LABELS),
-            action="append",
-            help="what to write; may be given more than once (default: all three)",
+        add_option(self, "folder DIR", "folder with the pages of one site", type=Path)
+        add_option(self, "-o --output OUT", "folder to write to, made if need be", type=Path)
+        add_option(
+            self, "--format", "what to write (default: all three)", choices=tuple(_FORMATS), default=None, many=True
         )
-        self.add_argument(
-            "--per-cluster",
-            action="store_true",
-            help="cluster the pages by template first, and learn from each cluster for itself",
-        )
-        self.add_argument(
-            "--base-url", metavar="URL", help="address of the folder, which links are in-site or not relative to"
-        )
+        add_option(self, "--per-cluster", "cluster the pages by template first, and learn from each cluster for itself")
+        add_option(self, "--base-url URL", "address of the folder, which links are in-site or not relative to")
         parameters = self.add_argument_group("parameters of the method")
         for parameter in parameters_of(name):
             _add_parameter(parameters, parameter)
@@ -84,13 +74,7 @@ def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
     """Add the command, with a parser for each method."""
     from winnow.papers.methods import METHODS  # noqa: PLC0415
 
-    parser = add_command(
-        commands,
-        "site",
-        run,
-        "clean the pages of one site by what they repeat, by a site-level method without a model",
-        _EPILOG,
-    )
+    parser = add_command(commands, "site", run, _HELP)
     parser.add_argument("--list", nargs=0, action=_List, help="list the methods and exit")
     methods = parser.add_subparsers(
         title="methods", dest="method", metavar="METHOD", required=True, parser_class=_MethodParser
@@ -121,59 +105,45 @@ def run(options: argparse.Namespace) -> int:
         )
         progress = Progress("pages")
         labelled = labelled_pages(pages, chosen, per_cluster=options.per_cluster, progress=progress)
-        table = _Table()
-        for each in labelled:
-            table.add(each)
-            if options.output:
-                _write(each, options.output, options.format or [_TEXT, _HTML, _LABELS])
+        table = _table(_write_each(labelled, options), by_cluster=options.per_cluster)
     except SiteError as error:
         raise CommandError(f"{options.folder}: {error}") from error
     except (ValueError, OSError) as error:
         raise CommandError(reason(error)) from error
-    print(table.text(clusters=options.per_cluster))
+    print(table)
     for name, why in pages.skipped.items():
         print(f"winnow: {options.folder / name}: {why}", file=sys.stderr)
     return FAILED if pages.skipped else 0
 
 
-class _Table:
-    """Sums over the pages, by cluster."""
-
-    def __init__(self) -> None:
-        self._rows: dict[int, list[float]] = {}
-
-    def add(self, page: LabelledSitePage) -> None:
-        """Add one page."""
+def _table(pages: Iterable[LabelledSitePage], *, by_cluster: bool) -> str:
+    """Lay sums over the pages out as a table: a line for each cluster, and one for all pages."""
+    clusters: dict[int, list[float]] = {}
+    for page in pages:
         template, characters = page.characters
         units = float(page.template[: page.read.page.n].mean()) if page.read.page.n else 0.0
-        row = self._rows.setdefault(page.group, [0, page.learned.pages, 0, 0, 0.0])
-        row[0] += 1
-        row[2] += template
-        row[3] += characters
-        row[4] += units
-
-    def text(self, *, clusters: bool) -> str:
-        """Lay the table out: a line for each cluster, and one for all pages."""
-        lines = [f"{'cluster' if clusters else '':<8}{'pages':>8}{'learned from':>14}{'text cut':>10}{'nodes cut':>11}"]
-        rows = [(str(group + 1), row) for group, row in self._rows.items()] if clusters else []
-        total = [sum(column) for column in zip(*self._rows.values(), strict=True)]
-        for name, (pages, learned, template, characters, units) in [*rows, ("all", total)]:
-            shares = f"{template / max(characters, 1):>10.1%}{units / pages:>11.1%}"
-            lines.append(f"{name:<8}{int(pages):>8,}{int(learned):>14,}{shares}")
-        return "\n".join(lines)
+        row = clusters.setdefault(page.group, [0, page.learned.pages, 0, 0, 0.0])
+        for column, value in ((0, 1), (2, template), (3, characters), (4, units)):
+            row[column] += value
+        del page
+    lines = [f"{'cluster' if by_cluster else '':<8}{'pages':>8}{'learned from':>14}{'text cut':>10}{'nodes cut':>11}"]
+    rows = [(str(group + 1), row) for group, row in clusters.items()] if by_cluster else []
+    total = [sum(column) for column in zip(*clusters.values(), strict=True)]
+    for name, (count, learned, template, characters, units) in [*rows, ("all", total)]:
+        fractions = f"{template / max(characters, 1):>10.1%}{units / count:>11.1%}"
+        lines.append(f"{name:<8}{int(count):>8,}{int(learned):>14,}{fractions}")
+    return "\n".join(lines)
 
 
-def _write(page: LabelledSitePage, output: Path, formats: Sequence[str]) -> None:
-    for each in formats:
-        if each == _TEXT:
-            suffix, content = ".txt", f"{page.text}\n"
-        elif each == _HTML:
-            suffix, content = "", page.html
-        else:
-            suffix, content = ".json", page.json
-        file = output / each / f"{page.read.name}{suffix}"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(content, "utf-8")
+def _write_each(pages: Iterable[LabelledSitePage], options: argparse.Namespace) -> Iterator[LabelledSitePage]:
+    """Write what is wanted of each page, and pass it on."""
+    for page in pages:
+        for kind in (options.format or _FORMATS) if options.output else ():
+            file = options.output / kind / f"{page.read.name}{_FORMATS[kind]}"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(f"{page.text}\n" if kind == "text" else page.html if kind == "html" else page.json, "utf-8")
+        yield page
+        del page
 
 
 def _add_parameter(group: argparse._ArgumentGroup, parameter: Parameter) -> None:

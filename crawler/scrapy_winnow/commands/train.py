@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from scrapy_winnow.commands.common import FAILED, CommandError, Commands, Progress, add_command, reason
+from scrapy_winnow.commands.common import FAILED, CommandError, Commands, Progress, add_command, add_option, reason
 
 if TYPE_CHECKING:
     import argparse
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 
 _FEW_SITES: Final = 20
 _POOR_RECALL: Final = 0.2
-_EPILOG = """\
+_HELP = """\
+train a page-level model from the pages of many sites
 SITES_DIR has one folder a site with its HTML files anywhere below. What repeats on the pages of a site is taken for
 template, what does not for content: nobody has to label anything. Where there is gold text, the kind "blocks" learns
 from it, too: --gold names a file as for "winnow evaluate", and the HTML of its page ID is html/ID.html beside it, or
@@ -38,72 +40,39 @@ examples:
 
 def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
     """Add the command and its options."""
-    parser = add_command(commands, "train", run, "train a page-level model from the pages of many sites", _EPILOG)
-    add = parser.add_argument
-    add("sites", type=Path, metavar="SITES_DIR", help="folder with one folder a site")
-    add("-o", "--output", type=Path, required=True, metavar="MODEL", help="file to write, .npz")
-    add("--model", metavar="KIND", help="blocks or logistic (default: the kind of the package's own)")
+    parser = add_command(commands, "train", run, _HELP)
+    add = partial(add_option, parser)
+    add("sites SITES_DIR", "folder with one folder a site", type=Path)
+    add("-o --output MODEL", "file to write, .npz", type=Path, required=True)
+    add("--model KIND", "blocks or logistic (default: the kind of the package's own)")
+    add("--gold FILE", "gold pages, .jsonl or .jsonl.xz, for --model blocks", type=Path, many=True)
     add(
-        "--gold",
+        "--marks", "learn from pages of the sites, too, whose authors mark the article for machines, for --model blocks"
+    )
+    add(
+        "--whole-sites FILE",
+        "pages of sites whose blocks were marked by hand, as gold pages, for --model blocks",
         type=Path,
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="gold pages, .jsonl or .jsonl.xz, for --model blocks; may be given more than once",
     )
+    add("--folder DIR", "with --whole-sites: another folder of their sites than SITES_DIR", type=Path, many=True)
+    add("--leave-out SOURCE", "with --gold: pages whose source this is are not learned from", many=True)
     add(
-        "--marks",
-        action="store_true",
-        help="learn from pages of the sites, too, whose authors mark the article for machines, for --model blocks",
-    )
-    add(
-        "--whole-sites",
+        "--folds DIR",
+        "with --gold: write the models without a fifth of the sources each there, too, to measure with",
         type=Path,
-        metavar="FILE",
-        help="pages of sites whose blocks were marked by hand, as gold pages, for --model blocks",
     )
     add(
-        "--folder",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="DIR",
-        help="with --whole-sites: another folder of their sites than SITES_DIR; may be given more than once",
-    )
-    add(
-        "--leave-out",
-        action="append",
-        default=[],
-        metavar="SOURCE",
-        help="with --gold: pages whose source this is are not learned from; may be given more than once",
-    )
-    add(
-        "--folds",
-        type=Path,
-        metavar="DIR",
-        help="with --gold: write the models without a fifth of the sources each there, too, to measure with",
-    )
-    add(
-        "--labels",
-        metavar="METHOD",
+        "--labels METHOD",
+        "site-level method that labels the sites, see winnow site --list (default: %(default)s)",
         default="site-level",
-        help="site-level method that labels the sites, see winnow site --list (default: %(default)s)",
     )
+    add("--sources FILE", "Markdown that says whom the pages are from, for the model card", type=Path, many=True)
+    add("--seed SEED", "random seed (default: 0)", default=0)
     add(
-        "--sources",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="Markdown that says whom the pages are from, for the model card; may be given more than once",
-    )
-    add("--seed", type=int, default=0, help="random seed (default: 0)")
-    add(
-        "--processes",
+        "--processes N",
+        "processes that read pages (default: as many as there are processors)",
         type=int,
         default=os.cpu_count() or 1,
-        metavar="N",
-        help="processes that read pages (default: as many as there are processors)",
     )
 
 

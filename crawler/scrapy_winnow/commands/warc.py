@@ -6,6 +6,7 @@ import glob
 import importlib.util
 import os
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -16,6 +17,7 @@ from scrapy_winnow.commands.common import (
     Commands,
     Progress,
     add_command,
+    add_option,
     reason,
     warn,
 )
@@ -28,7 +30,8 @@ if TYPE_CHECKING:
 _FORMATS: Final = ("jsonl", "parquet", "warc")
 _FILE_SUFFIXES: Final = (".jsonl", ".json", ".parquet", ".warc", ".gz")
 _COLUMNS: Final = ("clean_html", "markdown", "segments")
-_EPILOG = """\
+_HELP = """\
+clean archives (WARC), each page with the evidence of its host
 IN is a WARC file, plain or compressed with gzip, zstd or lz4; a pattern such as 'crawl-*.warc.gz'; or an address that
 fsspec opens: https://, or s3:// with the extra [s3], also as a pattern. OUT gets a file for each. All files are read
 twice: first to count what the pages of each host repeat, then to clean every page with these counts, so that neither
@@ -52,35 +55,22 @@ examples:
 
 def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
     """Add the command and its options."""
-    parser = add_command(
-        commands,
-        "warc",
-        run,
-        "clean the pages of archives (WARC), each with the evidence of all pages of its host",
-        _EPILOG,
-    )
-    add = parser.add_argument
-    add("sources", nargs="+", metavar="IN", help="archive, pattern, or address; - with --one-pass")
-    add("-o", "--output", required=True, metavar="OUT", help="folder, made if need be, or address")
+    parser = add_command(commands, "warc", run, _HELP)
+    add = partial(add_option, parser)
+    add("sources IN", "archive, pattern, or address; - with --one-pass", nargs="+")
+    add("-o --output OUT", "folder, made if need be, or address", required=True)
+    add("--work FOLDER", "for unfinished work (default: .winnow in OUT, or here where OUT is an address)", type=Path)
+    add("--format", "what to write (default: %(default)s)", choices=_FORMATS, default=_FORMATS[0])
+    add("--with", "a further column", dest="columns", choices=_COLUMNS, many=True)
+    add("--model MODEL", "model, by name or file (default: the package's own)")
+    add("--no-duplicates", "do not look for near-duplicates")
+    add("--one-pass", "read each archive once, and clean with what was counted by then")
+    add("-j --processes N", "(default: one a core)", type=int, default=os.cpu_count() or 1)
     add(
-        "--work",
-        type=Path,
-        metavar="FOLDER",
-        help="for unfinished work (default: .winnow in OUT, or here where OUT is an address)",
-    )
-    add("--format", choices=_FORMATS, default=_FORMATS[0], help="what to write (default: %(default)s)")
-    add("--with", dest="columns", choices=_COLUMNS, action="append", default=[], help="a further column; repeatable")
-    add("--model", metavar="MODEL", help="model, by name or file (default: the package's own)")
-    add("--no-duplicates", action="store_true", help="do not look for near-duplicates")
-    add("--one-pass", action="store_true", help="read each archive once, and clean with what was counted by then")
-    add("-j", "--processes", type=int, default=os.cpu_count() or 1, metavar="N", help="(default: one a core)")
-    add(
-        "--ray",
+        "--ray ADDRESS",
+        "work on the nodes of a Ray cluster, which open the archives (default: RAY_ADDRESS, or one started here)",
         nargs="?",
         const="",
-        metavar="ADDRESS",
-        help="work on the nodes of a Ray cluster, which open the archives themselves (default: RAY_ADDRESS, or else "
-        "one that is started here)",
     )
 
 

@@ -170,15 +170,7 @@ def _marked(
 
 
 class VotesFile:
-    """Votes, one JSON object a line: ``page``, ``url``, ``vote`` and ``between``; of a page the last one counts.
-
-    Args:
-        path: the file; it may not exist yet.
-
-    Raises:
-        OSError: it cannot be read.
-        ValueError: it holds something else.
-    """
+    """Votes, one JSON object a line: ``page``, ``url``, ``vote`` and ``between``; of a page the last one counts."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -207,9 +199,6 @@ class Comparison:
     """The pages that are compared, as a view of the server.
 
     Attributes:
-        documents: the pages.
-        extractors: what is compared, by name.
-        votes: where votes are kept.
         blind: names are hidden, and columns in random order, until the page has a vote.
     """
 

@@ -1,27 +1,37 @@
-"""The pages to inspect, from files, folders, archives and addresses, and the gold pages made from them."""
+"""The pages to inspect, from files, folders, archives and addresses, the counts of their site, and what is saved."""
 
 from __future__ import annotations
 
 import json
 import os
+import random
+import threading
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 from urllib.parse import quote, unquote, urlsplit
 
 import numpy as np
 
 from scrapy_winnow.fetching import FetchError, fetch, is_address
+from scrapy_winnow.storage.evidence import HashedPage, SiteEvidence
 from scrapy_winnow.storage.keys import site_of
+from winnow.models import load_model
 from winnow.output.text import join_blocks
+from winnow.page.page import Page, PageTooLarge
 from winnow.rules import Rules
 from winnow.training.sites import page_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import NDArray
+
     from scrapy_winnow.inspector.inspection import Inspection, Trial
+    from scrapy_winnow.storage.hosts import HostLabels
+
+    Hashes = NDArray[np.uint64]
 
 _MAX_BYTES: Final = 64_000_000
 _MAX_ARCHIVED: Final = 500  # pages of a WARC file, which are held in memory
@@ -40,8 +50,6 @@ class Document:
 
     Attributes:
         name: the path of its file within the folder, or its address.
-        url: its address, where known.
-        html: its bytes.
         encoding: charset of the HTTP header, where there was one.
     """
 
@@ -109,11 +117,7 @@ class Documents:
         return len(self._archived or self._files) or 1
 
     def _read(self, number: int) -> Document:
-        """Read one page; :attr:`read` keeps the last few.
-
-        Raises:
-            DocumentError: it cannot be read, or is not HTML.
-        """
+        """Read one page; :attr:`read` keeps the last few."""
         if self._archived:
             return self._archived[number]
         if self.folder is None:
@@ -123,7 +127,9 @@ class Documents:
                 except FetchError as error:
                     raise DocumentError(str(error)) from error
                 return Document(fetched.url, *fetched)
-            return Document(_title(self._source), self._url, self._read_page(self._source))
+            return Document(
+                "page" if self._source == "-" else Path(self._source).name, self._url, self._read_page(self._source)
+            )
         file = self._files[number]
         name = file.relative_to(self.folder).as_posix()
         base = self._url or f"https://{quote(self.folder.resolve().name)}/"
@@ -154,6 +160,103 @@ def read_archived(source: str, url: str | None) -> tuple[Document, ...]:
     return tuple(found.values())
 
 
+MAX_SITE_PAGES: Final = 100
+"""Pages of a site that are used."""
+
+
+class Replay(Protocol):
+    """The counts of a site for one of its pages after some of them were counted."""
+
+    @property
+    def seen(self) -> int:
+        """How many pages can be counted by now, the page itself included."""
+        ...
+
+    @property
+    def total(self) -> int:
+        """How many there will be when all are read."""
+        ...
+
+    def frequencies(self, name: str, page: HashedPage, pages: int) -> NDArray[np.int64]:
+        """Return how many of ``pages`` pages, this page included, have each unit of it, and each code of its places."""
+        ...
+
+
+class FolderReplay:
+    """The pages of a folder, shuffled the same way each time, and read in a thread."""
+
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
+        order = list(range(len(documents)))
+        random.Random(0).shuffle(order)  # noqa: S311  neighbours in a folder are alike
+        self._order = order[: MAX_SITE_PAGES + 1]
+        self._pages: list[tuple[str, Hashes]] = []
+        self._skipped = 0
+        self._done = threading.Event()
+        self._found: tuple[tuple[str, int], NDArray[np.bool_]] | None = None
+
+    @property
+    def seen(self) -> int:
+        """See :class:`Replay`."""
+        return max(1, min(len(self._pages), MAX_SITE_PAGES))
+
+    @property
+    def total(self) -> int:
+        """See :class:`Replay`."""
+        return max(1, min(len(self._order) - self._skipped, MAX_SITE_PAGES))
+
+    def start(self) -> None:
+        """Read the pages in a thread of their own."""
+        threading.Thread(target=self.read, daemon=True).start()
+
+    def read(self) -> None:
+        """Read all pages now; skip those that cannot be read."""
+        for number in self._order:
+            try:
+                document = self._documents.read(number)
+                page = HashedPage.of(Page.parse(document.html, document.url, encoding=document.encoding), load_model())
+            except (DocumentError, OSError, PageTooLarge):
+                self._skipped += 1
+                continue
+            self._pages.append((document.name, np.unique(page.fingerprints)))
+        self._done.set()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until all pages are read; return whether they are."""
+        return self._done.wait(seconds)
+
+    def frequencies(self, name: str, page: HashedPage, pages: int) -> NDArray[np.int64]:
+        """See :class:`Replay`."""
+        others = [fingerprints for other, fingerprints in self._pages if other != name]
+        key = (name, len(others))
+        if self._found is None or self._found[0] != key:
+            found = [np.isin(page.fingerprints, known) for known in others]
+            self._found = key, np.array(found, bool).reshape(len(others), len(page.fingerprints))
+        df = 1 + self._found[1][: max(pages - 1, 0)].sum(axis=0, dtype=np.int64)
+        return page.frequencies(SiteEvidence(df, pages, 0, counted=False))
+
+
+class CountedReplay:
+    """What a crawl has counted of a host: as it is now, and scaled to fewer pages.
+
+    Args:
+        labels: all that is counted of the host.
+        contents: fingerprints of the pages that were counted, 8 bytes each; not known of a host that has settled.
+    """
+
+    def __init__(self, labels: HostLabels, contents: frozenset[bytes] = frozenset()) -> None:
+        self._labels = labels
+        self._contents = contents
+        self.seen = self.total = labels.pages
+
+    def frequencies(self, name: str, page: HashedPage, pages: int) -> NDArray[np.int64]:  # noqa: ARG002  see Replay
+        """See :class:`Replay`."""
+        own = int(page.contents_id in self._contents)
+        others = np.maximum(self._labels.df(page.fingerprints) - own, 0)
+        df = 1 + np.rint(others * ((pages - 1) / max(self._labels.pages - own, 1))).astype(np.int64)
+        return page.frequencies(SiteEvidence(df, pages, 0, counted=False))
+
+
 def gold_name(document: Document) -> str:
     """Return the name of a page in a gold file: its file name without suffix, or one made from its address."""
     name = document.name
@@ -166,23 +269,8 @@ def gold_name(document: Document) -> str:
     return "/".join(part for part in parts_of if part not in {"", ".", ".."}) or "page"
 
 
-def _title(source: str) -> str:
-    return "page" if source == "-" else Path(source).name
-
-
 class RulesFile:
-    """A file of rules of the user's own, to which the inspector adds.
-
-    Args:
-        path: the file, TOML or JSON; it may not exist yet.
-
-    Attributes:
-        rules: all that it holds.
-
-    Raises:
-        OSError: it cannot be read.
-        ValueError: it holds something else.
-    """
+    """A file of rules of the user's own, to which the inspector adds."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -206,9 +294,6 @@ class GoldFile:
 
     It is the input of ``winnow train --gold FILE`` and ``winnow evaluate FILE --pages html``. A page that
     is saved again replaces its earlier row.
-
-    Args:
-        path: the file, ending in ``.jsonl``; it may not exist yet.
 
     Raises:
         ValueError: a line of the existing file is not such an object.

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
 from scrapy_winnow.fields import FIELDS, Outcome
-from scrapy_winnow.inspector.drawing import describe_page, find_style_sheets
 from scrapy_winnow.storage.evidence import HashedPage, SiteEvidence
 from winnow import DEFAULT_LIMITS, Cleaned, Limits, Page, PageTooLarge, clean, load_model
 from winnow.cleaning import check_choice
@@ -20,6 +21,7 @@ from winnow.evidence.marked_articles import with_authors_mark
 from winnow.models.blocks import Attribution, BlockModel, attribute_scores
 from winnow.models.scores import FAVORS, FixedThreshold
 from winnow.output.text import block_texts
+from winnow.page.tags import TAG_NAMES
 from winnow.rules import Rules
 from winnow.site import PageCounts
 from winnow.smoothing import smooth_scores
@@ -29,8 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from scrapy_winnow.inspector.documents import Document
-    from scrapy_winnow.inspector.replay import Replay
+    from scrapy_winnow.inspector.documents import Document, Replay
     from winnow.models.scores import Favor, Model, Scores
 
 _PREFIX_LENGTH: Final = 24  # characters that find a block whose text was changed
@@ -83,25 +84,18 @@ class Trial:
 
 @dataclass(eq=False)
 class CachedModel:
-    """A model that scores each page once, and applies the settings that are trial to the scores."""
+    """A model that scores each page once, and applies the settings that are tried to the scores."""
 
     model: Model
     trial: Trial = field(default_factory=Trial)
     known: dict[int, Scores] = field(default_factory=dict)
     thresholds: dict[tuple[int, Favor], float] = field(default_factory=dict)
 
-    @property
-    def name(self) -> str:
-        """Kind of model."""
-        return self.model.name
-
-    @property
-    def version(self) -> str:
-        """Version of its weights."""
-        return self.model.version
+    def __post_init__(self) -> None:
+        self.name, self.version = self.model.name, self.model.version
 
     def score(self, page: Page) -> Scores:
-        """Score the units of a page with the threshold and the penalty that are trial."""
+        """Score the units of a page with the threshold and the penalty that are tried."""
         scores = self.original_scores(page)
         penalty = scores.penalty.copy()
         penalty[np.isfinite(penalty)] *= self.trial.penalty  # units that never begin a section stay so
@@ -127,7 +121,7 @@ class CachedModel:
 
     def with_trial(self, trial: Trial) -> CachedModel:
         """Return the same model and its scores with other settings."""
-        return CachedModel(self.model, trial, self.known, self.thresholds)
+        return replace(self, trial=trial)
 
 
 def list_facts(cleaned: Cleaned) -> list[tuple[str, str]]:
@@ -182,11 +176,8 @@ class Inspection:
     """A page, and the results that were computed for it so far.
 
     Attributes:
-        document: the page as it was served.
-        page: the same, parsed.
         replay: the other pages of its site; ``None`` where none are known.
         passed_through: why a crawl would pass it through uncut: ``"bytes"``, ``"nodes"`` or ``"depth"``.
-        rules: the user's own.
     """
 
     document: Document
@@ -196,7 +187,6 @@ class Inspection:
     rules: Rules = field(default_factory=Rules)
     _models: dict[str | None, CachedModel] = field(default_factory=dict)
     _hashed: HashedPage | None = None
-    _texts: list[str] | None = None
     _cleaned: tuple[Trial, Cleaned] | None = None
     _weights: dict[str | None, Attribution] = field(default_factory=dict)
 
@@ -216,20 +206,13 @@ class Inspection:
         """Go by other rules from now on."""
         self.rules, self._cleaned = rules, None
 
-    @property
+    @cached_property
     def texts(self) -> list[str]:
         """Text of each block."""
-        if self._texts is None:
-            self._texts = block_texts(self.page)
-        return self._texts
+        return block_texts(self.page)
 
     def model(self, name: str | None) -> CachedModel:
-        """Return a model that caches its scores of the page.
-
-        Raises:
-            FileNotFoundError: there is neither a model of that name nor such a file.
-            ValueError: the file is not a model that this version can use.
-        """
+        """Return a model that caches its scores of the page."""
         if name not in self._models:
             self._models[name] = CachedModel(load_model(name))
         return self._models[name]
@@ -316,11 +299,7 @@ class Inspection:
         }
 
     def top_features(self, trial: Trial, blocks: Sequence[int]) -> list[tuple[str, float, float | None]]:
-        """Return the features that explain most of the scores of some blocks; none for other kinds of models.
-
-        Raises:
-            IndexError: the page has no such block.
-        """
+        """Return the features that explain most of the scores of some blocks; none for other kinds of models."""
         model = self.model(trial.model).model
         if not isinstance(model, BlockModel) or not self.page.m:
             return []
@@ -355,27 +334,16 @@ class Inspection:
         raw = _means(decided.page_scores, page, section_of, len(roots))
         adjusted = _means(decided.scores, page, section_of, len(roots))
         sections = []
-        blocks_of = np.split(
-            np.argsort(section_of, kind="stable"), np.cumsum(np.bincount(section_of, minlength=len(roots)))[:-1]
-        )
+        ends = np.cumsum(np.bincount(section_of, minlength=len(roots)))[:-1]
+        blocks_of = np.split(np.argsort(section_of, kind="stable"), ends)
         for place, (root, segment) in enumerate(zip(roots.tolist(), cleaned.segments, strict=True)):
             blocks = blocks_of[place]
-            section_kind = int(np.bincount(kind[blocks]).argmax()) if len(blocks) else int(segment.template)
-            sections.append(
-                {
-                    "unit": root,
-                    "element": root if root < page.n else int(page.block_node[root - page.n]),
-                    "path": segment.path,
-                    "tag": segment.tag,
-                    "kind": section_kind,
-                    "score": round(segment.score, 4),
-                    "raw": raw[place],
-                    "adjusted": adjusted[place],
-                    "reason": segment.reason,
-                    "characters": segment.characters,
-                    "on": None if decided.df is None else _median(decided.df[page.n + blocks], lengths[blocks]),
-                }
-            )
+            section = {name: getattr(segment, name) for name in ("path", "tag", "reason", "characters")}
+            section |= {"unit": root, "element": root if root < page.n else int(page.block_node[root - page.n])}
+            section |= {"score": round(segment.score, 4), "raw": raw[place], "adjusted": adjusted[place]}
+            section["kind"] = int(np.bincount(kind[blocks]).argmax()) if len(blocks) else int(segment.template)
+            section["on"] = None if decided.df is None else _median(decided.df[page.n + blocks], lengths[blocks])
+            sections.append(section)
         return sections, section_of
 
 
@@ -395,3 +363,116 @@ def _median(values: NDArray[np.int64], weights: NDArray[np.float64]) -> int | No
     order = np.argsort(values, kind="stable")
     sums = np.cumsum(np.maximum(weights[order], 1e-9))
     return int(values[order[np.searchsorted(sums, sums[-1] / 2)]])
+
+
+# The page as data for the browser. It builds the tree that was scored, element by element: no second parser sees the
+# page, so that only what is in these lists can appear. Scripts, frames, plug-ins, addresses and event handlers are left
+# out.
+
+_SKIPPED: Final = frozenset(
+    "script link meta base title template param source track frame applet bgsound animate set".split()  # noqa: SIM905
+)
+_REPLACED_BY: Final = {
+    **dict.fromkeys(("iframe", "object", "embed"), "winnow-frame"),
+    **dict.fromkeys(("noscript", "noframes", "frameset", "form", "dialog", "portal"), "div"),
+}
+"""Drawn instead of elements that load or send something, or show only without scripts."""
+
+_NAME: Final = re.compile(r"[a-z][a-z0-9-]*\Z")
+_ATTRIBUTES: Final = frozenset(
+    """
+    abbr align alt bgcolor border cellpadding cellspacing checked class color cols colspan datetime dir disabled face
+    frame headers height hidden id label lang noshade nowrap open placeholder reversed role rows rowspan rules scope
+    selected size span start style title type valign value vspace hspace width
+    """.split()  # noqa: SIM905
+)
+_DRAWN: Final = frozenset({"svg", "math"})
+_WITH_OWN_TEXT: Final = frozenset({"style", "option", "textarea", "svg", "math"})
+_IMAGE_DATA: Final = re.compile(r"data:image/(?:png|gif|jpeg|webp|avif|bmp|x-icon|svg\+xml)[;,]", re.IGNORECASE)
+_ADDRESSES: Final = frozenset({"href", "xlink:href", "src"})
+_WEB: Final = re.compile(r"https?:|[^:]*(?:[/?#]|\Z)", re.IGNORECASE)
+_MAX_IMAGE_DATA: Final = 200_000  # characters
+
+
+def describe_page(page: Page) -> dict[str, Any]:
+    """Return a page as data for the browser.
+
+    Returns:
+        ``names``, tag names, each once; ``tag`` and ``parent`` of each element, -1 for one that is not drawn;
+        ``attributes`` as name, value, name, value by number of element; ``own`` text of elements whose text is not text
+        of the page (styles, options); ``runs`` of text with ``runOwner``, and ``runBegin``, how many stand before each
+        element; ``blockRuns``, begin and end of each block in runs, and ``blocks``, begin and end of each element in
+        blocks; ``links`` by number of element; whether there is a ``doctype``.
+    """
+    names: dict[str, int] = {}
+    tags: list[int] = []
+    attributes: dict[int, list[str]] = {}
+    own: dict[int, str] = {}
+    links: dict[int, str] = {}
+    within: list[str] = []  # the drawing that each element lies in, "" for none
+    for index, (tag, parent, element) in enumerate(
+        zip(page.tag.tolist(), page.parent.tolist(), page.elements, strict=True)
+    ):
+        name = TAG_NAMES[tag] or str(element.tag).rpartition("}")[2].lower()
+        outside = within[parent] if parent >= 0 else ""
+        within.append(outside or (name if name in _DRAWN else ""))
+        if (parent >= 0 and tags[parent] < 0) or name in _SKIPPED or (outside and name == "foreignobject"):
+            tags.append(-1)
+            continue
+        shown = _REPLACED_BY.get(name, name if _NAME.match(name) else "span")
+        tags.append(names.setdefault(shown, len(names)))
+        pairs = page.attributes[index]
+        if pairs and (kept := _safe_attributes(pairs, is_image=name == "img", is_in_drawing=bool(within[index]))):
+            attributes[index] = kept
+        if name in _WITH_OWN_TEXT or outside:
+            own[index] = "".join(map(str, element.itertext())) if name in {"style", "textarea"} else element.text or ""
+        if name == "a" and (link := element.get("href")):
+            links[index] = link
+    return {
+        "names": list(names),
+        "tag": tags,
+        "parent": page.parent.tolist(),
+        "attributes": attributes,
+        "own": {index: text for index, text in own.items() if text.strip()},
+        "links": links,
+        "runs": page.runs,
+        "runOwner": page.run_node.tolist(),
+        "runBegin": page.run_begin.tolist(),
+        "blockRuns": [page.block_run_begin.tolist(), page.block_run_end.tolist()],
+        "blocks": [page.block_begin.tolist(), page.block_end.tolist()],
+        "doctype": _has_doctype(page),
+    }
+
+
+def _has_doctype(page: Page) -> bool:
+    """Whether the page has a doctype, without which a browser uses quirks mode."""
+    docinfo: Any = page.elements[0].getroottree().docinfo if page.n else None
+    return docinfo is not None and bool(docinfo.doctype)
+
+
+def _safe_attributes(pairs: list[tuple[str, str]], *, is_image: bool, is_in_drawing: bool) -> list[str]:
+    """Return the attributes that cannot act: name, value, name, value."""
+    kept: list[str] = []
+    for name, value in pairs:
+        if name in _ATTRIBUTES or name.startswith("aria-"):
+            kept += name, value
+        elif name in _ADDRESSES:
+            # Image data, parts of the same drawing, and image addresses, which only --load-assets loads.
+            inside = _IMAGE_DATA.match(value) and len(value) <= _MAX_IMAGE_DATA
+            web = name == "src" and _WEB.match(value)
+            if (is_image and (inside or web)) or (is_in_drawing and (inside or value.startswith("#"))):
+                kept += name, value
+        elif is_in_drawing and _NAME.match(name.lower()) and not name.lower().startswith("on"):
+            kept += name, value
+    return kept
+
+
+def find_style_sheets(page: Page) -> list[str]:
+    """Return the addresses of the page's style sheets, for ``--load-assets``."""
+    return [
+        href
+        for element in page.elements
+        if element.tag == "link"
+        and "stylesheet" in (element.get("rel") or "").lower()
+        and (href := element.get("href"))
+    ]

@@ -19,8 +19,7 @@ from winnow.models.scores import FAVORS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from scrapy_winnow.inspector.documents import Documents, GoldFile, RulesFile
-    from scrapy_winnow.inspector.replay import Replay
+    from scrapy_winnow.inspector.documents import Documents, GoldFile, Replay, RulesFile
 
 _MAX_OPEN: Final = 3  # pages
 _PASSED_THROUGH: Final = {
@@ -42,13 +41,8 @@ class Inspector:
     """The pages under inspection; the last few stay in memory.
 
     Attributes:
-        documents: the pages.
         models: names or paths of models to choose from; the first one is used first.
-        replay: the other pages of the site; ``None`` where none are known.
-        gold: where corrections are saved; ``None`` where they are not.
-        load_assets: whether pages load their images and style sheets.
         pages: pages of the site that are counted at first.
-        rules: the user's own rules; ``None`` without a file for them.
     """
 
     documents: Documents
@@ -61,11 +55,7 @@ class Inspector:
     _open: dict[int, Inspection] = field(default_factory=dict)
 
     def page(self, number: int) -> Inspection:
-        """Return a page by its number.
-
-        Raises:
-            DocumentError: there is no such page, or it cannot be read.
-        """
+        """Return a page by its number."""
         if not 0 <= number < len(self.documents):
             raise DocumentError(f"there is no page {number + 1}")
         if number not in self._open:
@@ -135,13 +125,7 @@ class Inspector:
         return data
 
     def save(self, number: int, body: dict[str, Any]) -> dict[str, Any]:
-        """Save a page as gold, and return the number of the next page that is not.
-
-        Raises:
-            DocumentError: corrections are not saved, or the page cannot be read.
-            OSError: it cannot be written.
-            ValueError: the page has no such blocks.
-        """
+        """Save a page as gold, and return the number of the next page that is not."""
         if self.gold is None:
             raise DocumentError("corrections are not saved: start with --collect FILE")
         marks = {int(block): str(label) for block, label in body["marks"]}
@@ -149,13 +133,7 @@ class Inspector:
         return {"saved": len(self.gold), "next": self._next(number)}
 
     def add_rule(self, number: int, trial: Trial, element: int, *, keep: bool) -> dict[str, Any]:
-        """Write a rule with a selector of an element that is likely to last, and return the new state.
-
-        Raises:
-            DocumentError: there is no file for rules.
-            IndexError: the page has no such element.
-            OSError: it cannot be written.
-        """
+        """Write a rule with a selector of an element that is likely to last, and return the new state."""
         if self.rules is None:
             raise DocumentError("rules are not written: start with --rules FILE")
         page = self.page(number)
@@ -192,11 +170,6 @@ class Inspector:
 
 def precompute(inspection: Inspection, trial: Trial, models: Sequence[str]) -> str | None:
     """Compute the state for every position of each control, with the other controls as they are set at first.
-
-    Args:
-        inspection: the page.
-        trial: the settings of the controls.
-        models: names of the models to choose from, "" for the package's own.
 
     Returns:
         base64 of gzipped JSON: ``axes``, the positions of each control with the number of their state; ``states``;

@@ -10,16 +10,13 @@ from functools import lru_cache
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Final, Protocol, Self
+from typing import Any, Final, Protocol, Self
 from urllib.parse import parse_qs, urlsplit
 
 from jinja2 import Environment, FunctionLoader
 from markupsafe import Markup
 
 from scrapy_winnow.inspector.documents import DocumentError
-
-if TYPE_CHECKING:
-    from types import TracebackType
 
 _ASSETS: Final = files("scrapy_winnow.inspector") / "assets"
 
@@ -42,13 +39,6 @@ def render_document(
     The content security policy runs no scripts but our own, which carry a random number that the page cannot know, and
     loads nothing but, with ``load_assets``, images, fonts and style sheets. The inspected page is data; the browser
     builds it in a sandboxed frame with an origin of its own.
-
-    Args:
-        data: for the script of the view.
-        title: title of the inspected page.
-        view: name of its template and script, ``inspector`` or ``compare``.
-        load_assets: whether the page may load its images and style sheets.
-        values: for the template.
     """
     nonce = secrets.token_urlsafe(24)
     return (
@@ -112,10 +102,6 @@ class InspectorServer:
     It answers only requests with its own address as host and its random token in the path, so that no other page in the
     same browser can talk to it, whatever DNS says.
 
-    Args:
-        view: the pages that are served.
-        port: port to listen on; 0 for any that is free.
-
     Raises:
         OSError: the port is taken.
     """
@@ -142,9 +128,7 @@ class InspectorServer:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()

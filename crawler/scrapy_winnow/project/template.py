@@ -10,7 +10,7 @@ from scrapy import Request, Spider
 from scrapy.exceptions import CloseSpider
 from scrapy.http import HtmlResponse
 
-from scrapy_winnow.project.arguments import start_urls, whole_number
+from scrapy_winnow.project.site import start_urls, whole_number
 from scrapy_winnow.storage.keys import site_of
 from winnow.page.page import Page, PageTooLarge
 from winnow.papers.menu_mapping import THRESHOLD, WEIGHTED

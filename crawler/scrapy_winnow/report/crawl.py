@@ -10,7 +10,7 @@ import shlex
 import sys
 import time
 from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self, TextIO
 
@@ -66,13 +66,10 @@ class CrawlReport:
         self._hosts_read = asyncio.Event()
         self._hosts_read.set()
         self._handler = _Errors(self._record)
-        for handler, signal in (
-            (self._opened, signals.spider_opened),
-            (self._response, signals.response_received),
-            (self._item, signals.item_scraped),
-            (self._closed, signals.spider_closed),
-        ):
-            crawler.signals.connect(handler, signal)
+        crawler.signals.connect(self._opened, signals.spider_opened)
+        crawler.signals.connect(self._response, signals.response_received)
+        crawler.signals.connect(self._item, signals.item_scraped)
+        crawler.signals.connect(self._closed, signals.spider_closed)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -118,7 +115,7 @@ class CrawlReport:
             for name, setting in SETTINGS.items()
             if settings.get(name, setting.default) not in (setting.default, "")
         }
-        record.versions = _versions()
+        record.versions = {"Python": platform.python_version(), **{name: version(name) for name in _PACKAGES}}
         record.inspect_options = _inspect_options(self._config, settings)
         winnow = self._crawler.get_extension(Winnow)
         try:
@@ -162,16 +159,6 @@ def _inspect_options(config: Config, settings: BaseSettings) -> str:
     return " ".join(options)
 
 
-def _versions() -> dict[str, str]:
-    found = {"Python": platform.python_version()}
-    for package in _PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found
-
-
 class CrawlProgress:
     """``WINNOW_PROGRESS``: pages, speed, fraction of text cut, settled hosts, waiting requests, and errors.
 
@@ -187,12 +174,9 @@ class CrawlProgress:
         self._cut = self._cut_of = 0.0
         self._begun = time.monotonic()
         self._recent = [(self._begun, 0)]
-        for handler, signal in (
-            (self._opened, signals.spider_opened),
-            (self._item, signals.item_scraped),
-            (self._closed, signals.spider_closed),
-        ):
-            crawler.signals.connect(handler, signal)
+        crawler.signals.connect(self._opened, signals.spider_opened)
+        crawler.signals.connect(self._item, signals.item_scraped)
+        crawler.signals.connect(self._closed, signals.spider_closed)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:

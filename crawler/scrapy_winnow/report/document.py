@@ -147,11 +147,8 @@ def _clusters(pages: list[PageRecord]) -> list[Cluster]:
         if page.duplicate_of is not None:
             copies[page.duplicate_of].append(page.url)
     host_of = {page.url: page.host for page in pages}
-    found = [
-        Cluster(original, urls, len({host_of.get(url, url) for url in [original, *urls]}))
-        for original, urls in copies.items()
-    ]
-    return sorted(found, key=lambda cluster: -len(cluster.copies))[:_MAX_CLUSTERS]
+    largest = sorted(copies.items(), key=lambda cluster: -len(cluster[1]))[:_MAX_CLUSTERS]
+    return [Cluster(first, urls, len({host_of.get(url, url) for url in [first, *urls]})) for first, urls in largest]
 
 
 def _answers(stats: dict[str, Any]) -> list[tuple[str, int]]:
@@ -191,16 +188,7 @@ def _mean(values: Iterable[float]) -> float:
 def line_plot(
     x: Sequence[float], y: Sequence[float], *, title: str, x_label: str, percent: bool = False, height: int = 120
 ) -> Markup:
-    """Draw a line over its area, with its maximum and both ends of the x axis.
-
-    Args:
-        x: positions of the points, ascending.
-        y: their values.
-        title: what it shows, for screen readers.
-        x_label: unit of x.
-        percent: whether y is a fraction, 0 to 1.
-        height: in px.
-    """
+    """Draw a line over its area, with its maximum and both ends of the x axis; ``percent`` for fractions, 0 to 1."""
     if len(x) < 2:
         return Markup("")
     xs, ys = _thin_out(np.asarray(x, float), np.asarray(y, float))
@@ -208,23 +196,11 @@ def line_plot(
     most = 1.0 if percent else max(float(ys.max()), 1e-9)
     across = 44 + (xs - xs[0]) / max(xs[-1] - xs[0], 1e-9) * (width - 52)
     down = top + (1 - np.clip(ys / most, 0, 1)) * (height - top - bottom)
-    base = height - bottom
     largest = "100 %" if percent else f"{most:,.0f}" if most >= 10 else f"{most:.1f}"
-    return _PLOT.format(
-        w=width,
-        h=height,
-        title=title,
-        top=top,
-        base=base,
-        right=width - 8,
-        label=top + 8,
-        points=_points(across, down),
-        last=f"{across[-1]:.1f}",
-        under=height - 4,
-        largest=largest,
-        begin=f"{xs[0]:,.0f}",
-        end=f"{xs[-1]:,.0f} {x_label}",
-    )
+    places = {"w": width, "h": height, "top": top, "base": height - bottom, "label": top + 8, "under": height - 4}
+    labels = {"title": title, "largest": largest, "begin": f"{xs[0]:,.0f}", "end": f"{xs[-1]:,.0f} {x_label}"}
+    line = {"points": _points(across, down), "last": f"{across[-1]:.1f}", "right": width - 8}
+    return _PLOT.format(**places, **labels, **line)
 
 
 def _points(across: NDArray[np.float64], down: NDArray[np.float64]) -> str:
@@ -267,13 +243,7 @@ def _thin_out(
 
 
 def render_report(record: CrawlRecord, model: Model | None = None, now: datetime.datetime | None = None) -> str:
-    """Return the report as HTML.
-
-    Args:
-        record: the crawl.
-        model: the model of the crawl, to find sections with low confidence on the sampled pages.
-        now: the time in the report.
-    """
+    """Return the report as HTML."""
     model = model or load_model()
     found = CrawlSummary(record)
     times, speeds = found.speed
@@ -299,13 +269,8 @@ def render_report(record: CrawlRecord, model: Model | None = None, now: datetime
 
 def _curve(host: HostSummary) -> Markup:
     fractions = smooth([page.template_share for page in host.pages])
-    return line_plot(
-        [*range(1, len(fractions) + 1)],
-        fractions,
-        title=f"Fraction of text cut on {host.name} by pages seen",
-        x_label="pages",
-        percent=True,
-    )
+    title = f"Fraction of text cut on {host.name} by pages seen"
+    return line_plot([*range(1, len(fractions) + 1)], fractions, title=title, x_label="pages", percent=True)
 
 
 def _spark(host: HostSummary) -> Markup:

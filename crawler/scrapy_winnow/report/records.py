@@ -8,6 +8,7 @@ import random
 import re
 import zlib
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -46,15 +47,11 @@ class PageRecord(NamedTuple):
     """One page that was cleaned.
 
     Attributes:
-        url: its address.
-        host: its site.
         seconds: since the crawl began; -1 where unknown.
-        words: words of the clean text.
         template_share: fraction of the text that was cut, 0 to 1.
         status: ``cleaned``, ``fallback``, ``empty`` or ``too_large``.
         source: ``page`` or ``site``.
         evidence_pages: pages of the site that had been counted.
-        label_version: how often the labels of the site were frozen.
         duplicate_of: address of the document that it repeats, if any.
         confidence: expected F1 of its text; ``None`` where unknown.
     """
@@ -78,14 +75,9 @@ class CrawlRecord:
 
     Attributes:
         pages: in the order in which they were cleaned, at most :data:`MAX_PAGES`.
-        more_pages: number of later pages.
-        stats: Scrapy's stats.
         settings: the ``WINNOW_*`` settings that are not the default.
-        versions: of Python and packages.
         errors: messages of errors, and how often each was logged.
-        hosts: what Redis knows of the hosts.
         samples: some pages of each host, with their HTML.
-        title: its name.
         inspect_options: options with which ``winnow inspect`` cleans a page as the crawl did; "" where unknown.
     """
 
@@ -115,13 +107,7 @@ class CrawlRecord:
 
 
 def page_record(values: Mapping[str, Any], seconds: float, names: Mapping[str, str | None]) -> PageRecord | None:
-    """Return the record of an item, ``None`` for one that was not cleaned.
-
-    Args:
-        values: its fields.
-        seconds: since the crawl began.
-        names: of the fields in the item, by the names of :data:`scrapy_winnow.fields.FIELDS` and ``url``.
-    """
+    """Return the record of an item, ``None`` for one that was not cleaned."""
 
     def value(name: str) -> Any:
         field_name = names.get(name, name)
@@ -147,12 +133,7 @@ def page_record(values: Mapping[str, Any], seconds: float, names: Mapping[str, s
 
 
 def read_items(record: CrawlRecord, path: Path) -> int:
-    """Add the items of a file of JSON lines, or of one JSON array; return how many are not usable.
-
-    Raises:
-        OSError: it cannot be read.
-        ValueError: it is not such a file.
-    """
+    """Add the items of a file of JSON lines, or of one JSON array; return how many are not usable."""
     unused = 0
     with path.open(encoding="utf-8") as file:
         start = file.read(1)
@@ -232,10 +213,8 @@ class Samples:
         """Find what the pages of a host repeat, and sections with low confidence; ``None`` without pages."""
         pages = []
         for url, html in self._pages.get(host, ()):
-            try:
+            with suppress(PageTooLarge):
                 pages.append(HashedPage.of(Page.parse(zlib.decompress(html), url)))
-            except PageTooLarge:
-                continue
         if not pages:
             return None
         counts = MemoryCounts()

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Command = tuple[Any, ...]
 """Name of a command of Redis, its key, further arguments."""
+ScriptCall = tuple["Script", "Sequence[str | bytes]", "Sequence[Any]"]
+"""A script, its keys and its arguments."""
 
 MAX_WAIT_S: Final = 0.01
 """Seconds that a call waits for others at most."""
@@ -37,15 +39,7 @@ _MAX_EXTENSION: Final = 6
 
 
 class Script:
-    """A Lua script of ``storage/lua``, called by its hash; every call of it must be safe to repeat.
-
-    Args:
-        name: its file without the ending.
-
-    Attributes:
-        source: the text of the script.
-        sha: the hash that the server knows it by.
-    """
+    """A Lua script of ``storage/lua``, called by its hash; every call of it must be safe to repeat."""
 
     def __init__(self, name: str) -> None:
         file = resources.files("scrapy_winnow.storage").joinpath("lua", f"{name}.lua")
@@ -56,25 +50,14 @@ class Script:
         """Return the command that calls the script."""
         return ("EVALSHA", self.sha, len(keys), *keys, *arguments)
 
-    async def run(self, client: Any, keys: Sequence[str | bytes], arguments: Sequence[Any]) -> Any:
-        """Run the script in one round trip, and return its reply.
-
-        Raises:
-            redis.RedisError: the server refused or could not be reached.
-        """
-        try:
-            return await client.execute_command(*self.command(keys, arguments))
-        except NoScriptError:
-            await self._load(client, keys)
-            return await client.execute_command(*self.command(keys, arguments))
-
-    async def _load(self, client: Any, keys: Sequence[str | bytes]) -> None:
-        """Load the script; in a cluster only where its keys are, because one server that hangs would block the rest."""
-        if is_cluster(client) and keys:
+    async def load_and_run(self, client: Any, keys: Sequence[str | bytes], arguments: Sequence[Any]) -> Any:
+        """Run the script on a server that may not know it yet, and return its reply."""
+        if is_cluster(client) and keys:  # only where its keys are: one server that hangs would block the rest
             node = client.get_node_from_key(_text(keys[0]))
             await client.execute_command("SCRIPT LOAD", self.source, target_nodes=node)
         else:
             await client.script_load(self.source)
+        return await client.execute_command(*self.command(keys, arguments))
 
     def register(self, client: Redis) -> SyncScript:
         """Return the script for a blocking client, to be called with keys and arguments."""
@@ -117,7 +100,7 @@ class _Call:
     """Commands that go to one server together, or a script with its keys and arguments."""
 
     commands: Sequence[Command]
-    script: tuple[Script, Sequence[str | bytes], Sequence[Any]] | None
+    script: ScriptCall | None
     reply: asyncio.Future[list[Any]]
 
     @property
@@ -132,10 +115,6 @@ class CommandBatches:
     the calls of one turn go together, seven a trip in a crawl of six hosts. A page needs the counts of its site
     to be cleaned, while only its own item waits for whether it is a near-duplicate. So that look-up goes along with
     the counting of later pages. In a cluster each server gets a round trip of its own.
-
-    Args:
-        client: Redis.
-        timeout: limit on a round trip, connecting included, in seconds.
     """
 
     def __init__(self, client: AsyncRedis, timeout: float) -> None:
@@ -149,13 +128,7 @@ class CommandBatches:
     async def run_script(
         self, script: Script, keys: Sequence[str | bytes], arguments: Sequence[Any], *, can_wait: bool = False
     ) -> Any:
-        """Run a script and return its reply.
-
-        Args:
-            script: the script.
-            keys: its keys.
-            arguments: its arguments.
-            can_wait: whether it may wait for a call that cannot, ``MAX_WAIT_S`` at most.
+        """Run a script and return its reply; for ``can_wait`` see :meth:`run_commands`.
 
         Raises:
             redis.RedisError: the server refused this call, or could not be reached.
@@ -188,12 +161,7 @@ class CommandBatches:
         return replies
 
     def _enqueue(
-        self,
-        server: str,
-        commands: Sequence[Command],
-        script: tuple[Script, Sequence[str | bytes], Sequence[Any]] | None,
-        *,
-        can_wait: bool,
+        self, server: str, commands: Sequence[Command], script: ScriptCall | None, *, can_wait: bool
     ) -> asyncio.Future[list[Any]]:
         """Have commands sent with the others to their server."""
         loop = asyncio.get_running_loop()
@@ -225,24 +193,23 @@ class CommandBatches:
             self._start_trip(calls)
 
     def _start_trip(self, calls: list[_Call]) -> None:
-        task = asyncio.create_task(self._make_trip(calls))
-        self._sending.add(task)
-        task.add_done_callback(self._sending.discard)
+        async def make_trip() -> None:
+            try:
+                await run_with_timeout(self._exchange(calls), self._timeout)
+            except Exception as error:
+                for call in calls:
+                    if not call.reply.done():
+                        call.reply.set_exception(error)
 
         def cancel_when_abandoned(_: object) -> None:
             if all(call.reply.done() for call in calls):
                 task.cancel()  # does nothing where the server has answered
 
+        task = asyncio.create_task(make_trip())
+        self._sending.add(task)
+        task.add_done_callback(self._sending.discard)
         for call in calls:
             call.reply.add_done_callback(cancel_when_abandoned)
-
-    async def _make_trip(self, calls: list[_Call]) -> None:
-        try:
-            await run_with_timeout(self._exchange(calls), self._timeout)
-        except Exception as error:
-            for call in calls:
-                if not call.reply.done():
-                    call.reply.set_exception(error)
 
     async def _exchange(self, calls: list[_Call]) -> None:
         """Send the commands, and give each call its replies, or the error of the command that was refused."""
@@ -256,7 +223,7 @@ class CommandBatches:
             if call.script is not None and isinstance(own[0], NoScriptError):
                 script, keys, arguments = call.script
                 try:
-                    own = [await script.run(self._client, keys, arguments)]
+                    own = [await script.load_and_run(self._client, keys, arguments)]
                 except RedisError as error:
                     own = [error]
             if call.reply.done():

@@ -47,12 +47,7 @@ def asynchronous_client(url: str, **options: Any) -> AsyncRedis:
 
 
 def blocking_client(url: str, **options: Any) -> Redis:
-    """Return a client for a command; see :func:`asynchronous_client`.
-
-    Raises:
-        ValueError: it is no such address.
-        redis.RedisError: no server of the cluster answers.
-    """
+    """Return a client for a command; see :func:`asynchronous_client`."""
     from redis import Redis, RedisCluster  # noqa: PLC0415
 
     class Cluster(RedisCluster):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import builtins
+import copy
 import logging
 import random
 import re
 import time
 from contextlib import closing, suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from redis import retry as blocking
@@ -169,15 +171,9 @@ class Connection:
         self._breaker = self._server.breaker_for(_PURPOSE)
 
     def for_purpose(self, purpose: str) -> Connection:
-        """Return the same connection with a breaker of its own, so that one purpose's failures do not stop another.
-
-        Args:
-            purpose: what the crawl goes on without when it fails, for the log.
-        """
-        other = object.__new__(Connection)
-        other._server = self._server
-        other._purpose = purpose
-        other._breaker = self._server.breaker_for(purpose)
+        """Return the same connection with a breaker of its own, so that one purpose's failures do not stop another."""
+        other = copy.copy(self)
+        other._purpose, other._breaker = purpose, self._server.breaker_for(purpose)
         return other
 
     @property
@@ -234,24 +230,19 @@ class Connection:
             await asyncio.wait_for(self._server.client.aclose(), self._server.timeout)
 
 
+@dataclass(eq=False)
 class _Server:
     """What the purposes share: the client, and what is known and logged of the server."""
 
-    def __init__(
-        self,
-        client: Redis,
-        timeout: float,
-        retry_interval: float,
-        on_failure: Callable[[bool], object],
-        revive: Callable[[], Awaitable[object]] | None,
-    ) -> None:
-        self.client = client
-        self.is_cluster = is_cluster(client)
-        self.batches = CommandBatches(client, timeout)
-        self.timeout = timeout
-        self.retry_interval = retry_interval
-        self._on_failure = on_failure
-        self._revive = revive
+    client: Redis
+    timeout: float
+    retry_interval: float
+    on_failure: Callable[[bool], object]
+    revive: Callable[[], Awaitable[object]] | None
+
+    def __post_init__(self) -> None:
+        self.is_cluster = is_cluster(self.client)
+        self.batches = CommandBatches(self.client, self.timeout)
         self._reviving: asyncio.Future[object] | None = None
         self._discovering = asyncio.Lock()
         self._breakers: dict[str, Breaker] = {}
@@ -262,9 +253,9 @@ class _Server:
 
     async def probe(self, work: Callable[[Redis], Awaitable[T]]) -> T:
         """Do some work, after an embedded server was restarted."""
-        if self._revive is not None:
+        if self.revive is not None:
             if self._reviving is None or self._reviving.done():
-                self._reviving = asyncio.ensure_future(self._revive())
+                self._reviving = asyncio.ensure_future(self.revive())
                 self._reviving.add_done_callback(lambda done: done.cancelled() or done.exception())
             await asyncio.shield(self._reviving)
         return await self.do(work)
@@ -291,7 +282,7 @@ class _Server:
         if isinstance(error, ConnectionError | OSError) and not isinstance(error, builtins.TimeoutError):
             for breaker in self._breakers.values():  # without a connection no purpose is served
                 breaker.open(by_other=True)
-        self._on_failure(begins_outage)
+        self.on_failure(begins_outage)
         if was_closed:
             logger.log(
                 logging.WARNING if begins_outage else logging.DEBUG,
@@ -313,7 +304,7 @@ class _Server:
                 logger.info("Redis is back: pages are counted again")
 
     def _note_refusal(self, purpose: str, error: Exception) -> None:
-        self._on_failure(False)
+        self.on_failure(False)
         kind = (purpose, str(error).partition(" ")[0] or type(error).__name__)
         if kind not in self._refusals:
             self._refusals.add(kind)
@@ -328,11 +319,6 @@ def problem_at_start(url: str, prefix: str, timeout: float) -> str | None:
     """Try the commands of a crawl once; say what is wrong with an address that will never work, and what to do.
 
     ``None`` where all is well, and where the server does not answer, which may be over when the crawl needs it.
-
-    Args:
-        url: see :func:`~scrapy_winnow.storage.clients.blocking_client`.
-        prefix: first part of the keys.
-        timeout: of connecting and of each answer, in seconds.
     """
     try:
         _try_commands(url, prefix, timeout)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from dataclasses import KW_ONLY, dataclass
 from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -54,6 +55,7 @@ _FEW_HOSTS: Final = 10
 logger = logging.getLogger(__name__)
 
 
+@dataclass(eq=False)
 class NodeCounts:
     """The node counts of all hosts on one Redis, and the labels of those that have settled.
 
@@ -68,8 +70,6 @@ class NodeCounts:
     pages lack most of its template, or have more of another, opens again (:class:`SettledHost`).
 
     Args:
-        connection: the way to Redis.
-        prefix: first part of every key.
         version: version of the fingerprints; counts of another version are never mixed in.
         budget: nodes held per host.
         max_pages: pages counted per host, at most ``MAX_PAGES``.
@@ -81,35 +81,28 @@ class NodeCounts:
         count_stat: called with a stat of :mod:`scrapy_winnow.stats` when a host settles or opens again.
     """
 
-    def __init__(
-        self,
-        connection: Connection,
-        *,
-        prefix: str,
-        version: int,
-        budget: int,
-        max_pages: int,
-        ttl: int,
-        settle_after: int = 0,
-        max_hosts: int = 1_000,
-        refresh: float = REFRESH_S,
-        count_stat: Callable[[str], object] = lambda _: None,
-    ) -> None:
-        self._connection = connection
-        self._prefix = prefix
-        self._version = version
-        self._ttl = ttl
-        self._limits = (budget, max_pages, ttl, settle_after, THETA)
-        self._refresh = refresh
-        self._count_stat = count_stat
+    connection: Connection
+    _: KW_ONLY
+    prefix: str
+    version: int
+    budget: int
+    max_pages: int
+    ttl: int
+    settle_after: int = 0
+    max_hosts: int = 1_000
+    refresh: float = REFRESH_S
+    count_stat: Callable[[str], object] = lambda _: None
+
+    def __post_init__(self) -> None:
+        self._limits = (self.budget, self.max_pages, self.ttl, self.settle_after, THETA)
         self._settled = SettledHosts()
-        self._domains = _NewHosts(max_hosts)
+        self._domains = _NewHosts(self.max_hosts)
         self._count_page = Script("count_page")
         self._settled_host = Script("settled_host")
 
     def keys(self, host: str) -> HostKeys:
         """Return the names of a host's keys."""
-        return host_keys(self._prefix, self._version, host)
+        return host_keys(self.prefix, self.version, host)
 
     async def count(
         self,
@@ -141,7 +134,7 @@ class NodeCounts:
         main_text = b"" if main_text_id in {None, contents_id} else main_text_id
         may_begin = int(self._domains.have_room(host))
         arguments = (page_id, contents_id, nodes.joined, nodes.masses.tobytes(), *self._limits, main_text, may_begin)
-        reply = await self._connection.run(self._count_page, self.keys(host), arguments)
+        reply = await self.connection.run(self._count_page, self.keys(host), arguments)
         if reply is None or reply[0] == _REFUSED:
             return None
         if reply[0] == _SETTLED:
@@ -152,7 +145,7 @@ class NodeCounts:
             return nodes.evidence_of(settled)
         how, pages, undercount, version, entries, has_settled = reply
         if has_settled:
-            self._count_stat(stats.HOSTS_SETTLED)
+            self.count_stat(stats.HOSTS_SETTLED)
         if how == _NEW and pages == 1:
             self._domains.add(host)
         df = nodes.spread(frequencies(entries, pages))
@@ -171,13 +164,13 @@ class NodeCounts:
             ("HSTRLEN", keys.state, "labels"),
         ]
         commands += nodes.look_ups(keys)
-        replies = await self._connection.run_commands(commands)
+        replies = await self.connection.run_commands(commands)
         if replies is None:
             return None
         (stamp, *values, expected), label_bytes, *found = replies
         labels = None
         if stamp is not None and 0 < label_bytes <= MAX_LABEL_BYTES:
-            if (replies := await self._connection.run_commands([("HGET", keys.state, "labels")])) is None:
+            if (replies := await self.connection.run_commands([("HGET", keys.state, "labels")])) is None:
                 return None
             labels = replies[0]
         pages, undercount, version, missed = map(_count_in, values)
@@ -203,25 +196,25 @@ class NodeCounts:
         drifted = settled.has_drifted
         if not drifted and not self._is_due(settled):
             return settled
-        arguments = (settled.stamp, self._ttl, int(drifted))
-        is_known = await self._connection.run(self._settled_host, self.keys(host)[:1], arguments)
+        arguments = (settled.stamp, self.ttl, int(drifted))
+        is_known = await self.connection.run(self._settled_host, self.keys(host)[:1], arguments)
         settled.confirmed, settled.pages_since = time.monotonic(), 0
         if is_known is None or (is_known and not drifted):
             return settled
         self._settled.drop(host)
         if is_known:
-            self._count_stat(stats.HOSTS_REOPENED)
+            self.count_stat(stats.HOSTS_REOPENED)
         return None
 
     def _is_due(self, settled: SettledHost) -> bool:
         """Whether it is time to check that the labels are still those of the host; a check renews its time to live."""
         age = time.monotonic() - settled.confirmed
         is_seldom_met = settled.pages_since < REFRESH_PAGES
-        return age >= (min(MAX_REFRESHES * self._refresh, self._ttl / 4) if is_seldom_met else self._refresh)
+        return age >= (min(MAX_REFRESHES * self.refresh, self.ttl / 4) if is_seldom_met else self.refresh)
 
 
 def _count_in(value: bytes | None) -> int:
-    """The number that Redis holds; 0 where it is none."""
+    """Return the number that Redis holds, 0 where it is none."""
     return int(value) if value is not None and value.isdigit() and len(value) < 10 else 0
 
 
@@ -289,11 +282,7 @@ def _ends(size: int) -> NDArray[np.int64]:
 
 
 class _NewHosts:
-    """How many hosts of each registered domain were begun: any number of them lead to one server with a wildcard.
-
-    Args:
-        max_hosts: of a domain; 0 for any number.
-    """
+    """How many hosts of each registered domain were begun: any number of them lead to one server with a wildcard."""
 
     def __init__(self, max_hosts: int) -> None:
         self._max_hosts = max_hosts

@@ -67,6 +67,8 @@ class EmbeddedServer:
 
     def __init__(self, folder: str | os.PathLike[str], *, timeout: float = 30.0, max_bytes: int | None = None) -> None:
         self.folder = Path(folder).expanduser().resolve()
+        self._pid_file, self._users_file = self.folder / "server.pid", self.folder / "users.lock"
+        self._limit_file = self.folder / "memory-limit"
         self._timeout = timeout
         self._max_bytes = max_bytes
         self._users: int | None = None
@@ -121,7 +123,9 @@ class EmbeddedServer:
             self._leave()
             if last:
                 _wait_for(self._has_ended, self._timeout)
-                self._reap_guard()
+                guard, self._guard = self._guard, None
+                with suppress(ChildProcessError):
+                    _wait_for(lambda: guard is None or os.waitpid(guard, os.WNOHANG)[0] == guard, self._timeout)
                 if (socket_folder := self._socket_path().parent) != self.folder:
                     socket_folder.rmdir()
         self._leave()
@@ -132,25 +136,6 @@ class EmbeddedServer:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
-
-    @property
-    def _pid_file(self) -> Path:
-        return self.folder / "server.pid"
-
-    @property
-    def _users_file(self) -> Path:
-        return self.folder / "users.lock"
-
-    @property
-    def _limit_file(self) -> Path:
-        return self.folder / "memory-limit"
-
-    def _read_memory_limit(self) -> int:
-        """Return the memory limit in bytes that the latest crawl has set; 0 for none."""
-        try:
-            return max(int(self._limit_file.read_text(encoding="ascii")), 0)
-        except (FileNotFoundError, ValueError):
-            return 0
 
     def _prepare_socket_folder(self) -> None:
         folder = self._socket_path().parent
@@ -203,12 +188,6 @@ class EmbeddedServer:
         finally:
             os.close(lock)
 
-    def _reap_guard(self) -> None:
-        if (guard := self._guard) is not None:
-            self._guard = None
-            with suppress(ChildProcessError):
-                _wait_for(lambda: os.waitpid(guard, os.WNOHANG)[0] == guard, self._timeout)
-
     def _launch(self) -> None:
         for stale in (self._socket_path(), self._pid_file):
             stale.unlink(missing_ok=True)
@@ -226,28 +205,20 @@ class EmbeddedServer:
             tail = log.read_bytes()[-_LOG_TAIL_BYTES:].decode(errors="replace").strip()
             raise EmbeddedServerError(f"the embedded server in {self.folder} did not start; its log ends:\n{tail}")
 
+    def _command(self) -> list[str]:
+        limit = 0
+        with suppress(FileNotFoundError, ValueError):  # in bytes, as the latest crawl has set it
+            limit = max(int(self._limit_file.read_text(encoding="ascii")), 0)
+        files = ["--unixsocket", str(self._socket_path()), "--dir", str(self.folder), "--pidfile", str(self._pid_file)]
+        # Memory that is freed in the background still counts as used, and then all keys would be evicted.
+        memory = ["--maxmemory", str(limit), "--maxmemory-policy", "volatile-lru", "--lazyfree-lazy-eviction", "no"]
+        disk = ["--appendonly", "yes", "--appendfsync", "everysec", "--save", "", "--daemonize", "no"]
+        return [str(server_binary()), "--port", "0", "--unixsocketperm", "700", *files, *memory, *disk]
+
     def _wait_for_answer(self) -> None:
         """Wait for a server that is busy: a second one would take its socket and its data."""
         if not _wait_for(self._answers, self._timeout):
             raise EmbeddedServerError(f"the server of {self.folder} has not answered in {self._timeout:g} s")
-
-    def _command(self) -> list[str]:
-        options = {
-            "port": "0",
-            "unixsocket": str(self._socket_path()),
-            "unixsocketperm": "700",
-            "dir": str(self.folder),
-            "pidfile": str(self._pid_file),
-            "appendonly": "yes",
-            "appendfsync": "everysec",
-            "save": "",
-            "maxmemory": str(self._read_memory_limit()),
-            "maxmemory-policy": "volatile-lru",
-            # Memory that is freed in the background still counts as used, and then all keys would be evicted.
-            "lazyfree-lazy-eviction": "no",
-            "daemonize": "no",
-        }
-        return [str(server_binary()), *(part for name, value in options.items() for part in (f"--{name}", value))]
 
     def _answers(self) -> bool:
         return (self._send("PING") or b"").startswith(b"+PONG")

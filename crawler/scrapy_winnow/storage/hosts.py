@@ -55,37 +55,30 @@ class HostRecord:
     bytes: int | None
 
 
+@dataclass(eq=False)
 class HostRecords:
-    """The hosts below one prefix on a server.
+    """The hosts below one prefix on a server."""
 
-    Args:
-        client: a blocking client.
-        prefix: first part of every key.
-        version: version of the fingerprints.
-    """
-
-    def __init__(self, client: Redis, prefix: str, version: int) -> None:
-        self._client = client
-        self._prefix = prefix
-        self._version = version
-        self._sizes_known = True
+    client: Redis
+    prefix: str
+    version: int
+    _sizes_known: bool = True
 
     def all(self) -> Iterator[HostRecord]:
         """Go through all hosts, in no order, some hundreds at a time."""
-        before, after = (part.encode() for part in host_keys(self._prefix, self._version, "\n").state.split("\n"))
+        before, after = (part.encode() for part in host_keys(self.prefix, self.version, "\n").state.split("\n"))
         pattern = re.sub(rb"([*?\[\]\\])", rb"\\\1", before) + b"*" + after
-        names = (
-            key[len(before) : -len(after)].decode() for key in self._client.scan_iter(match=pattern, count=_SCANNED)
-        )
+        keys = self.client.scan_iter(match=pattern, count=_SCANNED)
+        names = (key[len(before) : -len(after)].decode() for key in keys)
         while batch := list(islice(names, _BATCH)):
             yield from self.named(batch)
 
     def named(self, hosts: Iterable[str]) -> Iterator[HostRecord]:
         """Look hosts up; unknown ones are left out."""
         hosts = list(hosts)
-        pipeline = self._client.pipeline(transaction=False)
+        pipeline = self.client.pipeline(transaction=False)
         for host in hosts:
-            state = host_keys(self._prefix, self._version, host).state
+            state = host_keys(self.prefix, self.version, host).state
             pipeline.hmget(state, _FIELDS)
             pipeline.hstrlen(state, "labels")
         found: list[Any] = pipeline.execute()
@@ -99,34 +92,34 @@ class HostRecords:
 
     def template_nodes(self, host: str) -> int:
         """Count the nodes of a host that are template by now: its frozen labels, or those that its counts give."""
-        state, nodes, *_ = host_keys(self._prefix, self._version, host)
-        frozen: Any = self._client.hstrlen(state, "labels")
+        state, nodes, *_ = host_keys(self.prefix, self.version, host)
+        frozen: Any = self.client.hstrlen(state, "labels")
         if frozen:
             return int(frozen) // _LABEL_BYTES
-        pages: Any = self._client.hget(state, "pages")
-        entries: Any = self._client.hvals(nodes)
+        pages: Any = self.client.hget(state, "pages")
+        entries: Any = self.client.hvals(nodes)
         seen = np.frombuffer(b"".join(entries), ENTRY)["seen"]
         return int((seen >= max(THETA * int(pages or 0), MIN_DF)).sum())
 
     def forget(self, host: str) -> bool:
         """Delete all that is known of a host; return whether something was."""
-        return bool(self._client.delete(*host_keys(self._prefix, self._version, host)))
+        return bool(self.client.delete(*host_keys(self.prefix, self.version, host)))
 
     def reopen(self, host: str) -> bool:
         """Have a settled host count again, as after a redesign; return whether it was settled."""
-        state = host_keys(self._prefix, self._version, host).state
-        stamp, ttl = self._client.hget(state, "stamp"), self._client.ttl(state)
+        state = host_keys(self.prefix, self.version, host).state
+        stamp, ttl = self.client.hget(state, "stamp"), self.client.ttl(state)
         if stamp is None:
             return False
-        script = Script("settled_host").register(self._client)
+        script = Script("settled_host").register(self.client)
         return bool(script(keys=[state], args=[stamp, int(ttl), 1]))
 
     def _sizes(self, hosts: list[str]) -> list[int | None]:
         if not self._sizes_known:
             return [None] * len(hosts)
-        pipeline = self._client.pipeline(transaction=False)
+        pipeline = self.client.pipeline(transaction=False)
         for host in hosts:
-            for key in host_keys(self._prefix, self._version, host):
+            for key in host_keys(self.prefix, self.version, host):
                 pipeline.memory_usage(key, samples=0)
         try:
             sizes = [int(size or 0) for size in pipeline.execute()]
@@ -168,14 +161,7 @@ class HostLabels:
 
     @classmethod
     def read(cls, client: Redis, prefix: str, version: int, host: str, *, every: bool = False) -> Self | None:
-        """Read the frozen labels of a host or, while it is counting, those that its counts give.
-
-        Args:
-            client: a blocking client.
-            prefix: first part of every key.
-            version: version of the fingerprints.
-            host: its name.
-            every: while the host is counting, take all its nodes rather than those that are template.
+        """Read the frozen labels of a host or, while it is counting, those that its counts give, or ``every`` node.
 
         Returns:
             The labels, or ``None`` for a host that is not known or of which too little is known.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import struct
 import time
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from scrapy_winnow.storage.keys import index_key, original_key
@@ -42,6 +43,7 @@ _HEAD: Final = struct.Struct(">I?H")
 follow."""
 
 
+@dataclass(frozen=True, eq=False)
 class DuplicateIndex:
     """The index of :class:`winnow.duplicates.MemoryIndex` in Redis, shared by all processes with the same prefix.
 
@@ -52,27 +54,17 @@ class DuplicateIndex:
     gets the same verdict.
 
     Args:
-        connection: the way to Redis.
-        prefix: first part of every key.
         ttl: seconds that a document is remembered after it was last met.
         keep: as of :class:`~winnow.duplicates.MemoryIndex`.
         min_resemblance: as of :class:`~winnow.duplicates.MemoryIndex`; all processes should have the same.
     """
 
-    def __init__(
-        self,
-        connection: Connection,
-        prefix: str,
-        *,
-        ttl: int = TTL_S,
-        keep: int = KEEP,
-        min_resemblance: float | None = None,
-    ) -> None:
-        self._connection = connection
-        self._prefix = prefix
-        self._ttl = ttl
-        self._keep = keep
-        self._min_resemblance = min_resemblance
+    connection: Connection
+    prefix: str
+    _: KW_ONLY
+    ttl: int = TTL_S
+    keep: int = KEEP
+    min_resemblance: float | None = None
 
     async def find(self, url: str, hashes: Hashes, *, enter: bool = True, can_wait: bool = True) -> Verdict | None:
         """Return the verdict on a document, and remember it; ``None`` when Redis is unreachable.
@@ -90,10 +82,10 @@ class DuplicateIndex:
         self, documents: Sequence[tuple[str, Hashes]], *, enter: bool = True, can_wait: bool = False
     ) -> list[Verdict] | None:
         """Return the verdicts on documents, decided in their order; ``None`` when Redis is unreachable."""
-        named = [(document_id(url), document_of(url[:MAX_URL_CHARS], hashes, self._keep)) for url, hashes in documents]
+        named = [(document_id(url), document_of(url[:MAX_URL_CHARS], hashes, self.keep)) for url, hashes in documents]
         verdicts: list[Verdict] = []
         for _ in range(_ATTEMPTS):
-            window = _Window(self._keep, self._min_resemblance)
+            window = _Window(self.keep, self.min_resemblance)
             if not await self._fetch(window, named, can_wait):
                 return None
             verdicts = [window.decide(name, document, enter=enter) for name, document in named]
@@ -107,14 +99,7 @@ class DuplicateIndex:
         return verdicts
 
     async def _run(self, commands: list[Command], can_wait: bool) -> list[Any] | None:
-        return await self._connection.run_commands(commands, can_wait=can_wait) if commands else []
-
-    async def _get_all(self, keys: list[bytes], can_wait: bool) -> list[bytes | None] | None:
-        """Return what some keys hold: one command where they are on one server, which is faster."""
-        if self._connection.is_cluster or not keys:
-            return await self._run([("GET", key) for key in keys], can_wait)
-        replies = await self._run([("MGET", *keys)], can_wait)
-        return None if replies is None else replies[0]
+        return await self.connection.run_commands(commands, can_wait=can_wait) if commands else []
 
     async def _fetch(self, window: _Window, named: list[tuple[bytes, Document]], can_wait: bool) -> bool:
         """Fetch what is known around documents; ``False`` when Redis is unreachable."""
@@ -126,8 +111,13 @@ class DuplicateIndex:
         return await self._fetch_parts(window, {*window.holders.values()} - names, replaced - keys, can_wait)
 
     async def _fetch_parts(self, window: _Window, names: set[bytes], keys: set[bytes], can_wait: bool) -> bool:
-        wanted = [original_key(self._prefix, name) for name in names]
-        values = await self._get_all([*wanted, *(index_key(self._prefix, key) for key in keys)], can_wait)
+        wanted = [original_key(self.prefix, name) for name in names]
+        wanted += [index_key(self.prefix, key) for key in keys]
+        if self.connection.is_cluster or not wanted:
+            values = await self._run([("GET", key) for key in wanted], can_wait)
+        else:  # one command, which is faster
+            values = await self._run([("MGET", *wanted)], can_wait)
+            values = values and values[0]
         if values is None:
             return False
         window.add(zip(names, values, strict=False), zip(keys, values[len(names) :], strict=True))
@@ -135,27 +125,26 @@ class DuplicateIndex:
 
     def _writes(self, window: _Window, verdicts: list[Verdict]) -> list[Command]:
         """The commands that make the index what the window has become, and renew originals that were met."""
-        now, life = int(time.time()), ("EX", self._ttl)
+        now, life = int(time.time()), ("EX", self.ttl)
         commands: list[Command] = []
         for name, document in window.documents.items():
             if document != window.known.get(name):
-                commands.append(("SET", original_key(self._prefix, name), _pack(document, now), *life))
+                commands.append(("SET", original_key(self.prefix, name), _pack(document, now), *life))
         for name in {bytes.fromhex(verdict.cluster) for verdict in verdicts if verdict.cluster}:
             known = window.known.get(name)
             if known is None or known != window.documents.get(name):
                 continue
-            if window.written[name] + self._ttl // _RENEWALS <= now:
-                commands.append(("SET", original_key(self._prefix, name), _pack(known, now), *life))
-                commands += [("EXPIRE", index_key(self._prefix, key), self._ttl) for key in known.keys]
+            if window.written[name] + self.ttl // _RENEWALS <= now:
+                commands.append(("SET", original_key(self.prefix, name), _pack(known, now), *life))
+                commands += [("EXPIRE", index_key(self.prefix, key), self.ttl) for key in known.keys]
         for key, name in window.holders.items():
             if key not in window.held:
-                commands.append(("SET", index_key(self._prefix, key), name, *life, "NX"))
+                commands.append(("SET", index_key(self.prefix, key), name, *life, "NX"))
             elif window.held[key] != name:
-                commands.append(("SET", index_key(self._prefix, key), name, *life))
-        commands += [
-            ("DEL", original_key(self._prefix, name)) for name in window.known.keys() - window.documents.keys()
-        ]
-        commands += [("DEL", index_key(self._prefix, key)) for key in window.held.keys() - window.holders.keys()]
+                commands.append(("SET", index_key(self.prefix, key), name, *life))
+        gone = window.known.keys() - window.documents.keys()
+        commands += [("DEL", original_key(self.prefix, name)) for name in gone]
+        commands += [("DEL", index_key(self.prefix, key)) for key in window.held.keys() - window.holders.keys()]
         return commands
 
 

@@ -107,13 +107,7 @@ class HostKeys(NamedTuple):
 
 
 def host_keys(prefix: str, version: int, host: str) -> HostKeys:
-    """Return the names of a host's keys.
-
-    Args:
-        prefix: first part of every key (``WINNOW_REDIS_PREFIX``).
-        version: version of the fingerprints.
-        host: its name, as :func:`scrapy_winnow.storage.keys.site_of` gives it.
-    """
+    """Return the names of a host's keys."""
     key = f"{prefix}:{version}.{HOST_LAYOUT}:{{{host}}}"
     return HostKeys(*(f"{key}:{name}" for name in ("h", "n", "g", "p", *range(8))))
 
@@ -130,11 +124,6 @@ def original_key(prefix: str, name: bytes) -> bytes:
 
 def describe_other_layouts(names: Iterable[bytes], prefix: str, *, fingerprints: int) -> list[str]:
     """Describe what keys hold that another version of this package has written, and this one does not read.
-
-    Args:
-        names: of keys.
-        prefix: first part of those that are looked at (``WINNOW_REDIS_PREFIX``).
-        fingerprints: version of the fingerprints.
 
     Returns:
         Sorted, each once: "counts of hosts (layout 1.2, now 1.3)".

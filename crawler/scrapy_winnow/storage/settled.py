@@ -145,9 +145,6 @@ class SettledHosts:
 
     The one met least recently would be the wrong one: a crawl meets its hosts by turns, so that each would be
     forgotten shortly before its next page.
-
-    Args:
-        max_bytes: memory that they may take.
     """
 
     def __init__(self, max_bytes: int = MAX_SETTLED_BYTES) -> None:

@@ -12,7 +12,7 @@ import yaml
 from redis import Redis
 from redis.exceptions import AuthenticationError, NoPermissionError
 
-from scrapy_winnow.project.arguments import shard_of
+from scrapy_winnow.project.site import shard_of
 from scrapy_winnow.storage.embedded import server_binary
 from scrapy_winnow.storage.hosts import HostRecords
 from tests.scrapy_winnow.deploy.container import USER, Container

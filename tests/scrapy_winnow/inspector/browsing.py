@@ -7,9 +7,8 @@ from pathlib import Path
 
 from playwright.sync_api import Page as Tab
 
-from scrapy_winnow.inspector.documents import Documents, GoldFile
+from scrapy_winnow.inspector.documents import Documents, FolderReplay, GoldFile
 from scrapy_winnow.inspector.inspector import Inspector
-from scrapy_winnow.inspector.replay import FolderReplay
 from scrapy_winnow.inspector.server import InspectorServer
 
 WORDS = (

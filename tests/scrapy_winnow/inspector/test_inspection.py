@@ -4,10 +4,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from scrapy_winnow.inspector.documents import Document, DocumentError, Documents, GoldFile, gold_name
-from scrapy_winnow.inspector.drawing import describe_page
-from scrapy_winnow.inspector.inspection import Inspection, Trial
-from scrapy_winnow.inspector.replay import CountedReplay, FolderReplay
+from scrapy_winnow.inspector.documents import (
+    CountedReplay,
+    Document,
+    DocumentError,
+    Documents,
+    FolderReplay,
+    GoldFile,
+    gold_name,
+)
+from scrapy_winnow.inspector.inspection import Inspection, Trial, describe_page
 from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.hosts import HostLabels
 from tests.scrapy_winnow.inspector.browsing import story
