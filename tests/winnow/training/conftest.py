@@ -1,5 +1,18 @@
-"""Networks are fitted to so little here that it takes longer to compile them well than to fit them."""
+"""Models are fitted to so little here that what makes that fast costs more than it gains."""
 
 import os
+from collections.abc import Iterator
+
+import pytest
+
+from winnow.training import sequences
 
 os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] = "1"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_length() -> Iterator[None]:
+    """A step is compiled for each length that pages are filled up to."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sequences, "_LENGTHS", (64, 192))
+        yield

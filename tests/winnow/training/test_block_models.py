@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_limits
 
 import winnow
 from demo.web import build_site
@@ -27,13 +26,6 @@ RECIPE = Recipe(
 )
 TINY = replace(RECIPE, min_steps=10)
 HOSTS = ("news", "docs", "blog")
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    """Several threads gain nothing on so few examples and wait for each other on a busy machine."""
-    with threadpool_limits(1):
-        yield
 
 
 @pytest.fixture(scope="module")
@@ -67,8 +59,7 @@ def site_pages(data: Path) -> list[BlockPage]:
 
 @pytest.fixture(scope="module")
 def trained(data: Path) -> Trained:
-    with threadpool_limits(1):
-        return train_blocks(find_sites(data / "sites"), [data / "gold" / "pages.jsonl"], seed=1, recipe=RECIPE)
+    return train_blocks(find_sites(data / "sites"), [data / "gold" / "pages.jsonl"], seed=1, recipe=RECIPE)
 
 
 def test_learned_features_of_a_source_come_from_the_others(site_pages: list[BlockPage]):

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from threadpoolctl import threadpool_limits
 
 from winnow.page.page import Page
 from winnow.training.evaluation import GoldPage, by_page_type, page_accuracy, read_gold, table
@@ -192,11 +191,8 @@ def examples(site: str, *, story: float, teaser: float) -> list[BlockPage]:
 def test_what_authors_mark_outweighs_that_teasers_are_unique_on_their_site():
     sites = [page for number in range(6) for page in examples(f"site{number}", story=1, teaser=1)]
     marked = [page for number in range(6) for page in examples(f"site{number}", story=1, teaser=0)]
-    with threadpool_limits(1):
-        without = train_block_model([], sites, recipe=RECIPE)
-        with_marks = train_block_model(
-            [], sites, marked=marked, recipe=replace(RECIPE, pooled_dropout_without_gold=0.2)
-        )
+    without = train_block_model([], sites, recipe=RECIPE)
+    with_marks = train_block_model([], sites, marked=marked, recipe=replace(RECIPE, pooled_dropout_without_gold=0.2))
     page = Page.parse(html(3))
     teasers = slice(page.n + 2, None)
     assert with_marks.score(page).templateness[teasers].min() > without.score(page).templateness[teasers].max() + 0.1
