@@ -28,7 +28,7 @@ from demo.web import build_site
 from winnow.page.page import Page, PageTooLarge
 from winnow.page.tree import prefix_sums
 from winnow.papers.menu_mapping import EQUALITIES, WEIGHTED, Equality
-from winnow.papers.menu_search import AGREEING, PAPER, SIZE, VARIANTS, MenuSearch, page_key, search_menu, site_links
+from winnow.papers.menus import AGREEING, PAPER, SIZE, VARIANTS, MenuSearch, page_key, search_menu, site_links
 from winnow.papers.pages import SitePages
 from winnow.training.sites import page_files
 

@@ -14,8 +14,7 @@ from scrapy_winnow.project.site import start_urls, whole_number
 from scrapy_winnow.storage.keys import site_of
 from winnow.page.page import Page, PageTooLarge
 from winnow.papers.menu_mapping import THRESHOLD, WEIGHTED
-from winnow.papers.menu_search import AGREEING, SIZE
-from winnow.papers.menus import MAX_PAGES, Menus, template_page
+from winnow.papers.menus import AGREEING, MAX_PAGES, SIZE, Menus, template_page
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
-    from winnow.papers.menu_search import MenuSearch
+    from winnow.papers.menus import MenuSearch
 
 
 class TemplateSpider(Spider):

@@ -15,8 +15,7 @@ module                 what
 ``repeats``            "Automatic Template Detection Using Novel Approach": node hashes and text windows
 ``clustering``         clusters of pages by template, in the same paper
 ``mdl``                the cost that the clustering lowers, exactly and by MinHash
-``menus``              "Web Template Extraction Based on Hyperlink Analysis" as a method
-``menu_search``        which pages link to each other
+``menus``              "Web Template Extraction Based on Hyperlink Analysis": pages that link to each other
 ``menu_mapping``       which nodes of two pages correspond
 ====================== ============================================================================================
 """

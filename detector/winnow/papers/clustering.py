@@ -62,11 +62,10 @@ def cluster(
     """Cluster documents by the template that they were made from.
 
     Of more than a sample, one drawn at random (always the same) is clustered, and the others go to the cluster whose
-    template is nearest. What two parts of a template have to do with each other shows in the end, however weak it is:
-    the more documents, the more clusters.
+    template is nearest: the more documents are clustered, the more clusters come out.
 
     Args:
-        documents: hashes of the paths of each, at least one, as :func:`winnow.papers.mdl.dom_paths` gives them.
+        documents: uint64 hashes of the paths of each, at least one (:func:`winnow.papers.mdl.dom_paths`).
         least_support: share of the documents that have to have a path to make it essential, 0 for each document's mode.
         variant: ``"exact"`` or ``"minhash"``; ``"auto"`` is exact for up to 400 documents.
         functions: length of a MinHash signature, 1 to 255.
@@ -85,13 +84,9 @@ def cluster(
 
 
 def nearest_template(paths: Hashes, templates: Sequence[Hashes]) -> int:
-    """Return the template with the greatest Jaccard coefficient with a document's paths.
+    """Number of the template (uint64[t]) with the greatest Jaccard coefficient with a document (uint64[k]).
 
     Only paths of some template are looked at, since a document has content besides.
-
-    Args:
-        paths: uint64[k], each once.
-        templates: uint64[t] each.
     """
     known = paths[np.isin(paths, np.concatenate(templates))]
     shared = np.array([np.isin(known, template).sum() for template in templates])
@@ -105,15 +100,9 @@ class Clusters:
 
     Paper: "Automatic Template Detection Using Novel Approach" (IJERT 1(7), 2012), "HTML Documents and Cluster
     Initialization" to "Clustering with MinHash"; the MDL cost is that of Kim and Shim (TKDE 2011), written down in
-    :mod:`winnow.papers.mdl`. A page is the set of its DOM paths (tags from the root down, and text at the
-    end); paths that too few pages have are left out; pages are merged into clusters as long as that shortens the
-    description of all of them by templates and exceptions; the template of a cluster has the paths of more than half of
-    its pages.
-
-    Parameters: ``least_support``, share of the pages that have to have a path (0.05; never below 2 pages; 0 takes the
-    most frequent support of each page, for folders mixed of unrelated sites); ``variant``, ``exact``, ``minhash`` or
-    ``auto`` (exact up to 400 different pages); ``functions``, length of a MinHash signature (128 ranks); ``sample``,
-    pages that are clustered, chosen by lot (400); others go to the nearest cluster.
+    :mod:`winnow.papers.mdl`. A page is the set of its DOM paths (tags from the root down, and text at the end); pages
+    are merged into clusters as long as that shortens the description of all of them by templates and exceptions; the
+    template of a cluster has the paths of more than half of its pages.
 
     Cost: a parse of each page and 8 bytes of memory for each of its units. Then exact clustering takes time with the
     square of the sample times the number of different columns, MinHash time with its different pages times those left.

@@ -37,13 +37,10 @@ _NAME_LENGTH: Final = np.array([2 * len(name or "unknown") + 5 for name in TAG_N
 
 
 def find_links(page: Page) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Find the links of a page to other pages; jumps within the page and scripts are none.
+    """bool[n] twice, links to other pages, and those of them to the same site; jumps and scripts are none.
 
     Relative links are in-site. Others are when their host is that of the page's address or of its canonical link or,
     where neither is known, the host that most links name.
-
-    Returns:
-        bool[n] twice: the element is a link; and it is one to a page of the same site.
     """
     link, in_site = np.zeros(page.n, bool), np.zeros(page.n, bool)
     tag = page.tag.tolist()

@@ -121,10 +121,7 @@ _SHARED: Final = 2  # documents that have a path in common
 def essential_paths(sets: PathSets, least_support: float = MIN_SUPPORT) -> PathSets:
     """Leave only the essential paths of each document: those whose support reaches the document's threshold.
 
-    Args:
-        sets: all paths of the documents.
-        least_support: threshold for all documents, as a share of their number, but never below 2 documents; 0 takes the
-            mode of each document, :func:`mode_supports`.
+    ``least_support`` is a share of the documents, but never below 2 documents; 0 is for :func:`mode_supports`.
     """
     if least_support == 0:
         threshold = mode_supports(sets)
@@ -201,13 +198,10 @@ class Bits:
 
 
 def merge_exactly(sets: PathSets) -> Numbers:
-    """Merge documents, at first each a cluster of its own, while the MDL cost falls (TEXT-MDL).
+    """int64[d], clusters of documents, merged as long as the MDL cost falls (TEXT-MDL).
 
-    The pair that lowers the cost most is merged in every step; among equals, the one of the first documents.
-
-    Returns:
-        int64[d], cluster of each document; clusters are numbered by their first documents. Cost: ``O(d**2 * q)``
-        operations in numpy and ``O(d**2 + d * q)`` memory for ``d`` documents and ``q`` columns.
+    The pair that lowers the cost most is merged in every step; among equals, the one of the first documents. It takes
+    ``O(d**2 * q)`` operations in numpy and ``O(d**2 + d * q)`` memory for ``d`` documents and ``q`` columns.
     """
     matrix, weight = distinct_columns(sets)
     bits = Bits(matrix.sum(axis=0), weight, sets.documents)
@@ -240,12 +234,7 @@ def merge_exactly(sets: PathSets) -> Numbers:
 
 
 def template_paths(sets: PathSets, labels: Numbers) -> list[NDArray[np.uint64]]:
-    """The template of each cluster, ``uint64[t]`` hashes of paths: those that at least ``(n + 1) / 2`` documents have.
-
-    Args:
-        sets: essential paths of the documents.
-        labels: int64[d], cluster of each document, 0 to m - 1.
-    """
+    """Template of each cluster, uint64[t]: paths of at least ``(n + 1) / 2`` of its documents (labels: int64[d])."""
     sizes = np.bincount(labels)
     cluster, path, support = cluster_supports(sets, labels)
     chosen = 2 * support >= sizes[cluster] + 1
@@ -314,21 +303,13 @@ def signatures(sets: PathSets, functions: int = FUNCTIONS) -> NDArray[np.uint32]
 
 
 def merge_by_minhash(sets: PathSets, functions: int = FUNCTIONS) -> Numbers:
-    """Merge documents while the MDL cost falls, looking for partners by MinHash.
+    """Merge documents while the MDL cost falls, looking for partners by MinHash; int64[d], cluster of each document.
 
     Documents with equal signatures are merged at once. Then every cluster looks for the best partner among those only
     whose estimated Jaccard coefficient with it is the greatest, and the best of these pairs is merged. A cluster whose
     partner has been merged with another takes the merged cluster for the time being, and looks again when its turn
-    comes.
-
-    Args:
-        sets: essential paths of the documents.
-        functions: length of the signatures, at most 255.
-
-    Returns:
-        int64[d], cluster of each document; clusters are numbered by their first documents. Cost: ``O(k * p)`` for the
-        ranks of ``p`` paths, ``O(k * e)`` for the signatures of ``e`` entries, and in numpy for each of the ``m``
-        different signatures ``O(k * m)``, about twice, and ``O(q)`` for each candidate. Memory ``O((k + q) * m)``.
+    comes. With ``k`` functions (255 at most), ``p`` paths, ``e`` entries, ``m`` different signatures and ``q`` columns
+    it takes ``O(k * (p + e))``, then about twice ``O(k * m)`` for each cluster, and ``O((k + q) * m)`` memory.
     """
     search = _MinHashSearch(sets, functions)
     while search.alive > 1:
@@ -401,11 +382,7 @@ class _MinHashSearch:
         return change
 
     def _look(self, cluster: int) -> NDArray[np.uint8]:
-        """Find the best partner of a cluster among those nearest to it.
-
-        Returns:
-            uint8[m], least ranks that each cluster shares with it: the estimated Jaccard coefficient times ``k``.
-        """
+        """Find the best partner of a cluster; uint8[m], least ranks that each cluster shares with it."""
         equal = self._rank == self._rank[:, cluster : cluster + 1]
         shared: NDArray[np.uint8] = np.add.reduce(equal, axis=0, dtype=np.uint8)
         shared[~self._living] = shared[cluster] = 0

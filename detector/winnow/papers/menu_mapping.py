@@ -292,12 +292,9 @@ _MAX_PAIRS_AT_ONCE: Final = 1 << 20  # pairs of elements compared in one step, t
 def template_of(
     key_page: Profile, pages: Sequence[Profile], equality: Equality, least_characters: int | None = None
 ) -> NDArray[np.bool_]:
-    """The template of a key page with respect to other pages (definition 3.3): what is shared with each of them.
+    """bool[n + m], template of a key page (definition 3.3): what it shares with each of other pages.
 
-    Pages whose root is not equal to the key page's are left out, as in Algorithm 2; see :func:`shared_units`.
-
-    Returns:
-        bool[n + m], elements first; nothing where no page is left.
+    Pages whose root is not equal to the key page's are left out, as in Algorithm 2; it is empty where no page is left.
     """
     root = np.zeros(1, np.int64)
     comparable = [page for page in pages if equality.between(key_page, page)(root, root)[0]]
@@ -312,12 +309,8 @@ def shared_units(
 ) -> NDArray[np.bool_]:
     """bool[n + m], units of one page that are mapped to some of the other's, or that it has elsewhere.
 
-    Args:
-        one: the page whose units are asked for.
-        other: the other page.
-        equality: what makes two nodes equal.
-        least_characters: of the text of units that count wherever they stand, with the elements around them; ``None``
-            for those that are mapped from the root down alone, as in the paper.
+    With ``least_characters`` units with so much text count wherever they stand, with the elements around them; without,
+    those alone that are mapped from the root down, as in the paper.
     """
     mapped = mapped_units(one, other, equality)
     if least_characters is None:

@@ -63,8 +63,8 @@ class SiteTemplate(Protocol):
 class SiteMethod(Protocol):
     """A method is a frozen dataclass of its parameters, each made by :func:`parameter`.
 
-    Its docstring names the paper and section, the parameters with defaults and units, the cost, and when to use it.
-    Values that will not do raise `ValueError` in ``__post_init__``.
+    Its docstring names the paper and section, the cost, and when to use it. Values that will not do raise `ValueError`
+    in ``__post_init__``.
     """
 
     name: ClassVar[str]
@@ -89,14 +89,7 @@ class Parameter(NamedTuple):
 
 
 def parameter(default: Any, description: str, unit: str = "", choices: tuple[str, ...] = ()) -> Any:
-    """Return a dataclass field that is a parameter of a method, and an option of ``winnow site``.
-
-    Args:
-        default: its default; the option takes values of its type.
-        description: what it does, in half a sentence.
-        unit: what it is measured in ("pages", "characters", "share, 0 to 1").
-        choices: the values that it may have, where they are few.
-    """
+    """A dataclass field that is a parameter of a method, and an option of ``winnow site``."""
     return field(default=default, metadata={"description": description, "unit": unit, "choices": choices})
 
 
@@ -221,7 +214,7 @@ class LabelledSitePage:
 def labelled_pages(
     pages: SitePages, chosen: SiteMethod, *, per_cluster: bool = False, progress: Progress | None = None
 ) -> Iterator[LabelledSitePage]:
-    """Learn from the pages of a site, and label each of them.
+    """Learn from the pages of a site, and label each; drop each before taking the next, to keep one tree in memory.
 
     Args:
         pages: the pages; those that cannot be read are left out, see ``pages.skipped``.
@@ -229,9 +222,6 @@ def labelled_pages(
         per_cluster: cluster the pages by template first, and learn from each cluster for itself, the largest first. A
             cluster that is too small to learn from is labelled by what the whole site teaches.
         progress: called for each page that is done, in each pass over them.
-
-    Returns:
-        The pages one after the other, cluster by cluster; drop each before taking the next to keep one tree in memory.
 
     Raises:
         SiteError: the method cannot work on the site.

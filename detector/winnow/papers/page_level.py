@@ -43,9 +43,6 @@ class SiteLevel:
     Paper: Chakrabarti, Kumar and Punera, "Page-level Template Detection via Isotonic Smoothing" (WWW 2007), sections 3
     and 5.1. It is what a crawl counts in Redis, here in memory and exactly.
 
-    Parameters: ``theta``, least share of pages (0.10); ``min_pages``, pages below which nothing is labelled (10);
-    ``min_df``, pages that have to agree whatever ``theta`` says (4).
-
     Cost: two parses and two sets of fingerprints for each page; 16 bytes of memory for each unit of each page.
 
     When to use: first. It needs no settings, and is the teacher of the package's own model.
@@ -89,11 +86,7 @@ class SiteLevelTemplate:
         return self._text.pages
 
     def add(self, page: Page) -> bool:
-        """Count a page.
-
-        Returns:
-            whether it was counted: it has text, and no page before it has the same.
-        """
+        """Count a page; return whether it has text, and no page before it had the same."""
         if not page.m:
             return False
         markup, text = node_fingerprints(page), text_fingerprints(page)
@@ -123,18 +116,15 @@ DEFAULT_SCALE: Final = 0.01
 
 
 def by_area(area: NDArray[np.floating], page_area: float, scale: float = DEFAULT_SCALE) -> NDArray[np.float64]:
-    """Return ``scale * A / A(i)``: small nodes and nodes far from the root do not easily start sections.
+    """float64[n], ``scale * A / A(i)`` (section 5.3): small and deep nodes do not easily start sections.
 
     Args:
-        area: area of every node in px², [n]. A node without area gets an infinite penalty.
-        page_area: area of the page in the same unit.
+        area: float[n], area of every node in px²; without any, the penalty is infinite.
+        page_area: area of the page in px².
         scale: penalty of a node as large as the page.
 
-    Returns:
-        float64[n], from 0 to infinity.
-
     Raises:
-        ValueError: if an area is negative or not a number.
+        ValueError: an area is negative or not a number.
     """
     areas = np.asarray(area, np.float64)
     if not ((areas >= 0).all() and page_area >= 0):  # false for NaN too
@@ -146,14 +136,9 @@ def by_area(area: NDArray[np.floating], page_area: float, scale: float = DEFAULT
 
 
 def weights_with_hidden(parent: NDArray[np.int32], hidden: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return how many nodes every node counts for: a hidden node counts for its nearest visible ancestor.
+    """int64[n], 1 plus the number of hidden nodes that a visible node is the nearest ancestor of; 0 for hidden nodes.
 
-    Args:
-        parent: index of each node's parent; -1 for roots, which are visible in any case, int32[n].
-        hidden: nodes too small to be classified or smoothed, bool[n].
-
-    Returns:
-        1 plus the number of hidden nodes rolled into a visible node, 0 for hidden nodes, int64[n].
+    ``parent`` is int32[n], -1 for roots, which are visible in any case; ``hidden`` bool[n].
     """
     return np.bincount(nearest(parent, ~hidden | (parent < 0)), minlength=parent.size)
 
@@ -207,15 +192,7 @@ class LogisticModel:
         return Scores(templateness, weight, visible, by_area(area, float(area[0])), FixedThreshold(self.threshold))
 
     def probability(self, values: NDArray[np.float32], area: Floats) -> Floats:
-        """Compute the probability that nodes are template.
-
-        Args:
-            values: float32[rows, k], features of the nodes.
-            area: float64[rows], their areas in px².
-
-        Returns:
-            float64[rows] in 0..1.
-        """
+        """float64[rows], probability of template for float32[rows, k] features and float64[rows] areas in px²."""
         bucket = bucket_of(area)
         logit = np.empty(len(values))
         for number in range(BUCKETS):

@@ -96,11 +96,7 @@ class SitePages:
         return SitePage(number, self.names[number], html, Page.parse(html, self.urls[number], limits=self.limits))
 
     def read_all(self, progress: Progress | None = None) -> Iterator[SitePage]:
-        """Read one page after the other; those that cannot be read are left out and listed in :attr:`skipped`.
-
-        Args:
-            progress: called with how many pages are done, of how many, and the name of the last one.
-        """
+        """Read one page after the other; those that cannot be read are left out and listed in :attr:`skipped`."""
         for number, name in enumerate(self.names):
             try:
                 read = self.read(number)
@@ -138,12 +134,7 @@ _MIN_DISTINCT_PAGES: Final = 2  # below which nothing can be seen to repeat
 
 
 def check_enough(pages: SitePages, distinct: int, least: int = _MIN_DISTINCT_PAGES) -> None:
-    """Refuse a site with too few different pages.
-
-    Args:
-        pages: the pages of the site.
-        distinct: how many of them are readable, have text, and are no copies of each other.
-        least: how many are needed.
+    """Refuse a site of which fewer than ``least`` pages are readable, have text and are no copies of each other.
 
     Raises:
         SiteError: there are fewer; the message says of what there was how much.
@@ -195,15 +186,9 @@ def tag_hashes(page: Page) -> Hashes:
 
 
 def path_hashes(tree: Page | Profile, own: Hashes, of_block: Hashes) -> Hashes:
-    """Hash the path from the root down to every unit; one array operation for each level of the tree.
+    """uint64[n + m], hash of the path from the root down to every unit; one array operation for each level of the tree.
 
-    Args:
-        tree: a page, or its profile.
-        own: uint64[n], of each element.
-        of_block: uint64[m], of each block.
-
-    Returns:
-        uint64[n + m], elements first.
+    ``own`` is uint64[n], a hash of each element, ``of_block`` uint64[m], of each block.
     """
     hashes = np.zeros(len(own), np.uint64)
     order = np.argsort(tree.depth, kind="stable")
@@ -247,18 +232,11 @@ class HashCounter:
 
 
 def whole_elements(page: Page, shared: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Find the elements that are template with all that they hold, given the units that pages share.
+    """bool[n + m], elements that are template with all they hold, given the units that pages share; blocks stay.
 
     A shared element is template when all blocks in it are shared: the element around a page's content is shared, too.
     An element without text goes with the nearest one around it that has some, since a picture in a text is no template
     because other texts have pictures at that place.
-
-    Args:
-        page: the page.
-        shared: bool[n + m], elements first.
-
-    Returns:
-        bool[n + m], elements first; the blocks as they were.
     """
     blocks = shared[page.n :]
     whole = shared[: page.n] & elements_of_blocks(page, blocks)
@@ -277,12 +255,9 @@ def elements_of_blocks(page: Page, blocks: NDArray[np.bool_]) -> NDArray[np.bool
 def blocks_of_runs(
     page: Page, share: NDArray[np.float64 | np.bool_], length: Positions | None = None
 ) -> NDArray[np.bool_]:
-    """bool[m], blocks more than half of whose characters are chosen.
+    """bool[m], blocks more than half of whose characters are chosen: of each run a share (float64[r] or bool[r]).
 
-    Args:
-        page: the page.
-        share: float64[r] or bool[r], the share of each run that is chosen.
-        length: int64[r], characters of each run; white space aside by default.
+    ``length`` is int64[r], characters of each run; white space aside by default.
     """
     if length is None:
         length = np.fromiter((len("".join(run.split())) for run in page.runs), np.int64, len(page.runs))

@@ -71,14 +71,11 @@ _UNSEEN_TEXT: Final = tag_set(*UNSEEN_TEXT)
 
 
 def template_hashes(page: Page, events: Events) -> Hashes:
-    """Hash every element and every text node of a page by its content.
+    """uint64[n + r], hash of every element, then of every run of text, by its content; 0 for blank runs.
 
     Attributes count in any order, white space in text collapses, blank text and comments count nothing; scripts, styles
     and other text that no reader sees count, too. Unlike :func:`winnow.fingerprints.node_fingerprints`, tokens,
     counters and session ids in attributes are left as they are.
-
-    Returns:
-        uint64[n + r], elements first, then runs of text; 0 for blank runs.
     """
     run = np.fromiter((hash_text(" ".join(text.split())) for text in page.runs), np.uint64, len(page.runs))
     blank = np.fromiter(map(str.isspace, page.runs), bool, len(page.runs))
@@ -121,18 +118,13 @@ class NodeHashes:
     Paper: "Automatic Template Detection Using Novel Approach" (IJERT 1(7), 2012), section 3, "DOM based algorithm",
     after Gibson, Punera and Tomkins, "The Volume and Evolution of Web Page Templates" (WWW 2005). The first pass counts
     the occurrences of each template-hash on all pages. The second takes the topmost nodes whose count lies between two
-    thresholds, and joins siblings across small gaps of changing content.
-
-    Parameters: ``least_share``, occurrences per page from which a node is template (0.10); ``least``, occurrences that
-    it needs in any case (4); ``gap``, characters of HTML that may change between two sibling templates (20);
-    ``once_per_page``, count pages that have a node (on) or, as the paper does, all its occurrences (off); then
-    ``most_per_page``, occurrences per page above which a node is too common to say anything (20.0, and 0 for no limit).
-    With ``least`` 1 and ``least_share`` 0 a whole page is one template, as the paper says.
+    thresholds, and joins siblings across small gaps of changing content. With ``least`` 1 and ``least_share`` 0 a whole
+    page is one template, as the paper says.
 
     Cost: two parses of each page and 8 bytes of memory for each different node of the site.
 
-    When to use: to be sure that what is cut is the same on other pages to
-    the letter. A nonce, a counter or a marked menu entry hides a node; its children are still found.
+    When to use: to be sure that what is cut is the same on other pages to the letter. A nonce, a counter or a marked
+    menu entry hides a node; its children are still found.
     """
 
     name: ClassVar[str] = "node-hashes"
@@ -222,12 +214,6 @@ class TextWindows:
     a window over the detagged text of sampled pages and counts what it shows; a fragment is counted if its hash is zero
     modulo a density, so that one counted on a page is counted on all. The second finds the frequent fragments on a page
     and joins those that overlap or touch.
-
-    Parameters: ``window``, W, length of a fragment (48 characters, white space collapsed); ``share`` and ``least``, F,
-    the occurrences that make a fragment frequent (0.10 for each sampled page, and 4 in any case); ``density``, D, one
-    fragment in so many is looked at (4; 0 and 1 for all); ``sample``, P, pages of the first pass, uniformly at random
-    (100, 0 for all); ``seed`` of that choice (0); ``once_per_page``, count pages that have a fragment (on) or, as the
-    paper does, all its places (off).
 
     Cost: one parse of each sampled page and one of each labelled page; 16 bytes of memory for each different fragment
     of the sample, of which there are nearly as many as characters, divided by the density.

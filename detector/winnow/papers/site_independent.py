@@ -48,11 +48,6 @@ class SiteIndependentBlocks:
     content; what lies between is neither, so as not to teach what is doubtful. Blocks are equal when the MD5 digests
     of their text are.
 
-    Parameters: ``share``, least share of the pages that have a template block (0.10); ``least``, pages that need to
-    have it in any case (4; the paper's sites have 200 pages and more); ``characters``, least length of a block's text
-    (40 characters, white space collapsed); ``words``, different words that it needs (3); ``later_tags``, count
-    paragraphs and HTML 5's sections as blocks, too (off).
-
     Cost: two parses and the digests of each page's text, about once for each level of its tree; 16 bytes of memory for
     each different block.
 

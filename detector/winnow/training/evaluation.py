@@ -29,13 +29,9 @@ class GoldPage:
     """One page of a gold file.
 
     Attributes:
-        page_id: name of the page.
-        text: its main content, written down by a person.
-        page_type: kind of page, ``"untyped"`` where the file says nothing.
-        fold: number of the cross-validation fold, where there is one.
-        url: address of the page, where known.
-        include: snippets that must be in the text.
-        exclude: snippets that must not be in the text.
+        page_id, text: its name, and its main content, written down by a person.
+        page_type, fold, url: kind of page (``"untyped"`` where the file says nothing), fold and address, where known.
+        include, exclude: snippets that must be in the text, and that must not.
         source: collection that the page is from, where a file has several; empty where it says nothing.
     """
 
@@ -55,8 +51,7 @@ class Accuracy:
 
     Attributes:
         precision, recall, f1: overlap of the text with the gold text, 0..1.
-        include: share of the snippets that must be there that are.
-        exclude: share of the snippets that must not be there that are.
+        include, exclude: share of the snippets that must be there that are, and of the others that are not.
         pages: number of pages.
     """
 
@@ -93,11 +88,8 @@ def read_gold(path: Path) -> list[GoldPage]:
 def models_of_folds(folder: Path) -> Callable[[str], Model]:
     """Return what gives, by its name, the model that has not seen a source; the first for a source of no fold.
 
-    Args:
-        folder: as ``winnow train --folds`` writes it.
-
     Raises:
-        FileNotFoundError: the folder has no models of folds.
+        FileNotFoundError: the folder is not as ``winnow train --folds`` writes it.
     """
     fold_of = json.loads((folder / "folds.json").read_text(encoding="utf-8"))
     models = [load_model(folder / f"without-{fold}.npz") for fold in range(max(fold_of.values()) + 1)]

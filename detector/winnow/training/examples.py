@@ -1,23 +1,28 @@
-"""Labelled text blocks as training examples: from sites, by what they repeat, and from gold pages, by their text."""
+"""Labelled text blocks as training examples: from sites, by what they repeat; from gold pages; from authors' marks."""
 
 from __future__ import annotations
 
+import re
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 import numpy as np
 
+from winnow.evidence.marked_articles import article_mark
 from winnow.features.blocks import features_of
-from winnow.training.gold import aligner, content_fractions, deal_folds, parse_with_copy
+from winnow.metadata import metadata_of
+from winnow.page.page import Page, PageTooLarge
+from winnow.training.gold import aligner, content_fractions, deal_folds, parse_with_copy, registrable_domain
 from winnow.training.sites import CONTENT, IGNORED, SITE_LEVEL_METHOD, SiteCounts, map_in_processes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
+    from lxml import etree
     from numpy.typing import NDArray
 
     from winnow.features.tokens import Tokens, TokenTables
-    from winnow.page.page import Page
     from winnow.progress import Progress
     from winnow.training.gold import GoldExample
     from winnow.training.sites import Site
@@ -35,9 +40,7 @@ class BlockPage:
 
     Attributes:
         source: site or domain; pages of one source are never on both sides of a fold.
-        static: float32[m, k], features that need nothing learned.
-        tokens: hashed names and words.
-        words: float64[m].
+        static, tokens, words: float32[m, k] features that need nothing learned; hashed names and words; float64[m].
         content: float32[m], 1 for content, 0 for template, shares in between; NaN where there is no label.
         copy: whether this is another page in the markup of other times; such are learned from, and not measured.
     """
@@ -152,19 +155,10 @@ def stack_features(
     folds: int,
     seed: int,
 ) -> list[Matrix]:
-    """Put the static and the learned features of pages side by side, these learned without the page's source.
+    """float32[m, k + l] of every page: static features, and those learned without the page's source beside them.
 
-    As in the stacked model of the site-independent template blocks paper, section 4.1.
-
-    Args:
-        pages: of m blocks each.
-        weight: float64[pages].
-        learn: given pages and their weights, returns what gives a page its learned features, float32[m, l].
-        folds: the learned features of a page are of the pages of the other folds.
-        seed: of the folds.
-
-    Returns:
-        float32[m, k + l] of every page.
+    As in the stacked model of the site-independent template blocks paper, section 4.1. ``learn`` takes pages and their
+    weights (float64[pages]), and returns what gives a page its learned features, float32[m, l].
     """
     fold_of = deal_folds((page.source for page in pages), folds, seed)
     fold = np.array([fold_of[page.source] for page in pages])
@@ -176,3 +170,87 @@ def stack_features(
             page = pages[index]
             matrices[index] = np.concatenate([page.static, features(page)], axis=1, dtype=np.float32)
     return matrices
+
+
+# Pages whose authors marked the article: no one had to label them. The marks that a label was taken from are removed
+# from the page, so that a model learns how an article looks and not how it is marked.
+
+_STRUCTURED: Final = ("itemprop", "itemtype", "itemscope", "property", "typeof", "vocab")
+_MICROFORMAT: Final = re.compile(
+    r"(?:h|p|u|dt|e)-[a-z]+(?:-[a-z]+)*|hentry|hfeed|hatom|vcard|entry(?:-(?:content|title|summary|header|footer|meta))?"
+)
+
+
+def without_marks(root: etree._Element) -> etree._Element:
+    """Copy a tree without microdata, RDFa and the class names of microformats; the tree itself is not changed."""
+    copy = deepcopy(root)
+    for element in copy.iter("*"):
+        attributes = element.attrib
+        for name in _STRUCTURED:
+            if name in attributes:
+                del attributes[name]
+        names = attributes.get("class")
+        if names is not None:
+            attributes["class"] = " ".join(part for part in names.split() if not _MICROFORMAT.fullmatch(part))
+    return copy
+
+
+MAX_MARKED_PAGES: Final = 20
+"""Most marked pages of a site that are learned from."""
+
+_MAYBE: Final = re.compile(rb"articleBody|e-content|entry-content|content:encoded")
+
+
+def label_marked_pages(
+    sites: Sequence[Site],
+    *,
+    seed: int,
+    leave_out: Collection[str] = (),
+    processes: int = 1,
+    progress: Progress | None = None,
+) -> list[BlockPage]:
+    """Label the blocks of pages that bear the mark of an article, some of every site, with the mark hidden.
+
+    Registrable domains to leave out are those on which the model is measured, by the addresses that pages give
+    themselves.
+    """
+    names = [f"marks of {site.name}" for site in sites]
+    tasks = [(site, seed, frozenset(leave_out)) for site in sites]
+    return collect_pages(_label_site, tasks, names, processes, progress)
+
+
+def _label_site(task: tuple[Site, int, frozenset[str]]) -> list[BlockPage]:
+    site, seed, leave_out = task
+    found: list[BlockPage] = []
+    known: set[str] = set()
+    for number in np.random.default_rng(seed).permutation(len(site.files)).tolist():
+        html = site.files[number].read_bytes()
+        if not _MAYBE.search(html):
+            continue
+        try:
+            page = Page.parse(html)
+        except PageTooLarge:
+            continue
+        example = marked_page(page, site.name)
+        if example is None or registrable_domain(metadata_of(page, "").canonical) in leave_out:
+            continue
+        text = "\n".join(page.block_texts())
+        if text in known:  # a copy under another name
+            continue
+        known.add(text)
+        found.append(example)
+        if len(found) == MAX_MARKED_PAGES:
+            break
+    return found
+
+
+def marked_page(page: Page, source: str) -> BlockPage | None:
+    """Take a page whose article is marked as examples, without the marks.
+
+    ``None`` where none is marked, or where the page has other blocks without the marks.
+    """
+    mark = article_mark(page)
+    if mark is None:
+        return None
+    hidden = Page.from_tree(without_marks(page.elements[0]), page.url)
+    return block_page(hidden, mark.content, source) if hidden.m == len(mark.content) else None

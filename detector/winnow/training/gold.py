@@ -33,17 +33,10 @@ if TYPE_CHECKING:
 
 
 def content_fractions(block_texts: Sequence[str], gold_text: str) -> NDArray[np.float64]:
-    """Share of each block's words that the gold text has in the same order.
+    """float64[m], share of each block's words that the gold text has in the same order; 0 for blocks without words.
 
     The words of the page and those of the gold text are aligned by a longest common subsequence, so that a word of the
     menu is not taken for the same word of the article. Characters of unspaced scripts count as words.
-
-    Args:
-        block_texts: text of each block of a page, in reading order.
-        gold_text: main content of the page.
-
-    Returns:
-        float64[m] in 0..1; 0 for blocks without words.
     """
     longest_common = aligner()
     words = [WORD.findall(text.lower()) for text in block_texts]
@@ -104,10 +97,7 @@ def gold_examples(
 ) -> list[GoldExample]:
     """Read gold pages and find their HTML: ``html/ID.html`` beside the file, or the page ID of the folder of sites.
 
-    Args:
-        files: the gold files.
-        sites: the folder of sites.
-        leave_out: collections (``source`` in the files) to leave out.
+    Pages of the collections (``source`` in the files) to leave out are not among them.
 
     Raises:
         FileNotFoundError: the HTML of a page is not there.

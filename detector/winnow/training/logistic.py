@@ -137,13 +137,9 @@ def content_f_measure(model: Model, page: TuningPage) -> Floats:
 
 
 def best_threshold(measured: Iterable[tuple[int, Floats]]) -> tuple[float, float]:
-    """Pick the threshold with the highest f-measure, mean over sites.
+    """Pick the threshold with the highest f-measure, mean over sites; the lowest of several, and its mean.
 
-    Args:
-        measured: for each page the number of its site and its :func:`content_f_measure`.
-
-    Returns:
-        the threshold and its mean f-measure; of thresholds that do equally well the lowest.
+    ``measured`` has for each page the number of its site and its :func:`content_f_measure`.
 
     Raises:
         ValueError: no page has content.

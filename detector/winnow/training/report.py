@@ -94,11 +94,8 @@ class Method:
     """What a model card says of how a model was made, as phrases.
 
     Attributes:
-        units: what is scored: ``"elements"`` or ``"text blocks"``.
-        labels: where the labels are from.
-        threshold: how the threshold is chosen.
-        held_out: how the metrics were measured.
-        f_measure: what the f-measure of the content's words includes.
+        units, labels, threshold: what is scored, where the labels are from, how the threshold is chosen.
+        held_out, f_measure: how the metrics were measured, and what the f-measure of the content's words includes.
         limits: what the labels do not know.
     """
 
@@ -156,14 +153,9 @@ _MEASURED: Final = {
 
 
 def model_card(trained: Trained, *, data: str, command: str, date: datetime.date, sources: str = "") -> str:
-    """Write a model card as Markdown.
+    """Write a model card as Markdown: ``data`` names the folder of sites, ``command`` makes the model again.
 
-    Args:
-        trained: the model and its metrics.
-        data: name of the folder of sites.
-        command: the command that makes the model again.
-        date: when it was made.
-        sources: whom the training data is from, as Markdown; left out if empty.
+    ``sources`` says whom the training data is from, as Markdown; left out if empty.
     """
     method = trained.method
     gold = f", {trained.gold_pages:,} gold pages" if trained.gold_pages else ""

@@ -58,7 +58,7 @@ def fit_sequence(
     dropout: float = 0.0,
     seed: int,
 ) -> SequenceNetwork:
-    """Fit a network.
+    """Fit a network; the same seed gives the same one.
 
     Args:
         pages: what to fit it to; those without blocks are passed over.
@@ -66,7 +66,7 @@ def fit_sequence(
         epochs: passes over the pages.
         min_steps: where pages are few, at least so many steps, in more passes.
         dropout: share of the features that a page is shown without, others each time (Srivastava et al. 2014).
-        seed: of the first weights and of the order of the pages; the same seed gives the same network.
+        seed: of the first weights and of the order of the pages.
 
     Raises:
         ImportError: jax is not installed.

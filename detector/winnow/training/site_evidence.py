@@ -57,15 +57,7 @@ _MIN_GOLD_PAGES: Final = 5  # of a host
 
 @dataclass(frozen=True, slots=True)
 class PageMarks:
-    """What a reader marked on a page.
-
-    Attributes:
-        site: name of the site's folder.
-        page: path of the file in it.
-        kind: kind of page, such as ``"forum"``.
-        marks: a letter for each block.
-        hashes: a hash of the text of each block.
-    """
+    """What a reader marked on a page of a site: file, kind, and of each block a letter and a hash of its text."""
 
     site: str
     page: str
@@ -120,8 +112,7 @@ class SitePages:
         model: page-level model; what it takes for the content says which pages are the same.
 
     Attributes:
-        names: name of each page.
-        pages: the pages.
+        names, pages: the pages, and their names.
     """
 
     def __init__(self, files: Iterable[tuple[str, Path, str]], model: Model) -> None:
@@ -143,8 +134,7 @@ class SitePages:
         """Count a page and others drawn at random, each content once.
 
         Returns:
-            int64[n + m + q * CODES], pages that have each unit of the page and each code of its places; and how many
-            were counted.
+            int64[n + m + q * CODES], pages that have each unit of the page and each code of its places; pages counted.
         """
         counts, known = MemoryCounts(), set[int]()
         for other in [index, *random.permutation(len(self.pages)).tolist()]:
@@ -192,11 +182,7 @@ def block_examples(
 ) -> tuple[Floats, NDArray[np.bool_], Floats]:
     """Make examples of the pages of a site that have labels, each looked at with :data:`SEEN` pages counted.
 
-    Args:
-        site: the site.
-        letters_of: by name of a page, what gives a letter for each of its block texts.
-        model: page-level model.
-        seed: draws the other pages.
+    ``letters_of`` has by name of a page what gives a letter for each block text; ``seed`` draws the other pages.
 
     Returns:
         float64[e, 5], log-odds of the page's own score and the columns of

@@ -103,13 +103,7 @@ def map_in_processes(
 ) -> Iterator[_Result]:
     """Do the work for each task, in this process or in several, and yield the results in the order of the tasks.
 
-    Args:
-        work: a function of a module.
-        tasks: what it is called with.
-        processes: how many work at a time.
-        names: of the tasks, for the progress.
-        progress: called with the name of each task that is done.
-        chunk: tasks that a process takes at a time.
+    ``names`` are those of the tasks, for the progress; a process takes ``chunk`` tasks at a time.
     """
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:  # starts none before it is asked to
         for done, result in enumerate(map(work, tasks) if processes == 1 else pool.map(work, tasks, chunksize=chunk)):
@@ -142,13 +136,7 @@ nothing of comments, advertisements or cookie notices that a crawler's copy of a
 
 
 class LabelledPage(NamedTuple):
-    """A page of a site with a label for each of its units.
-
-    Attributes:
-        page: the page.
-        label: int8[n + m], :data:`TEMPLATE`, :data:`CONTENT` or :data:`IGNORED`.
-        file: where the page is.
-    """
+    """A page, its file, and int8[n + m]: :data:`TEMPLATE`, :data:`CONTENT` or :data:`IGNORED`."""
 
     page: Page
     label: NDArray[np.int8]
@@ -156,12 +144,7 @@ class LabelledPage(NamedTuple):
 
 
 class SiteCounts:
-    """Which units of the pages of one site are template, which are content, and which are left out.
-
-    Args:
-        site: the site.
-        method: the site-level method that says what is template, by its name in
-            :data:`winnow.papers.methods.METHODS`, with its default parameters.
+    """Units of the pages of a site that are template by a site-level method, that are content, and others left out.
 
     Attributes:
         files: numbers of the pages that can be learned from: readable, not too large, no copies of others; none where

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from winnow.evidence.marked_articles import article_mark
 from winnow.page.page import Page
 from winnow.page.text import WORD
-from winnow.training.marked import without_marks
+from winnow.training.examples import without_marks
 
 PARAGRAPHS = [
     f"In paragraph {n} of this story the otter swims further up the river than anyone had thought, " * 2

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from winnow.page.page import Page
 from winnow.papers.menu_mapping import EQUALITIES, Equality, Profile, mapped_units, template_of
-from winnow.papers.menu_search import MenuSearch, SubdigraphSearch, search_menu, site_links
-from winnow.papers.menus import template_page
+from winnow.papers.menus import MenuSearch, SubdigraphSearch, search_menu, site_links, template_page
 from winnow.papers.methods import method
 from winnow.papers.pages import SiteError, SitePages
 

@@ -10,8 +10,17 @@ from tests.winnow.comments.pages import SAID, STORY, page_of, thread
 from winnow.evidence.comment_model import CommentHead, dated_features
 from winnow.features.blocks import features_of
 from winnow.page.page import Page
-from winnow.training.comment_examples import comment_page, pages_of_gold, pages_of_sites, without_repeats
-from winnow.training.comments import CommentRecipe, compare_with_labels, cross_validate_head, main, train_comment_head
+from winnow.training.comments import (
+    CommentRecipe,
+    comment_page,
+    compare_with_labels,
+    cross_validate_head,
+    main,
+    pages_of_gold,
+    pages_of_sites,
+    train_comment_head,
+    without_repeats,
+)
 
 NAMED = thread(' class="comment"', ' class="comments-area"')
 POSTS = page_of("<h1>Which flour?</h1>" + thread(' class="post topic-reply"', ' class="forum topic"') * 2)

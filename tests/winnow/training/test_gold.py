@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from winnow.page.page import Page
 from winnow.training.evaluation import GoldPage, by_page_type, page_accuracy, read_gold, table
-from winnow.training.examples import BlockPage, block_page, label_gold_pages
+from winnow.training.examples import MAX_MARKED_PAGES, BlockPage, block_page, label_gold_pages, label_marked_pages
 from winnow.training.gold import (
     FOLDS,
     STYLES,
@@ -25,7 +25,6 @@ from winnow.training.gold import (
     source_of,
     style_of,
 )
-from winnow.training.marked import MAX_MARKED_PAGES, label_marked_pages
 from winnow.training.networks import Recipe, train_block_model
 from winnow.training.sites import find_sites
 

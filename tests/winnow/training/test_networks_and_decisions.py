@@ -6,9 +6,8 @@ import pytest
 from winnow.features.blocks import features_of
 from winnow.models.decision import CONFIDENCE_INPUTS
 from winnow.page.page import Page
-from winnow.training.decision import learn_confidence
-from winnow.training.pooled import (
-    ARRAY_NAMES,
+from winnow.training.blocks import learn_confidence
+from winnow.training.networks import (
     ContextWindows,
     PooledNetwork,
     TrainingSet,
@@ -31,7 +30,7 @@ def random_network(seed: int = 0) -> PooledNetwork:
     return PooledNetwork(*(random.normal(size=shape) for shape in PooledNetwork.shapes(K, 4, 3)))
 
 
-@pytest.mark.parametrize("name", ARRAY_NAMES)
+@pytest.mark.parametrize("name", PooledNetwork._fields)
 def test_gradients_are_slopes_of_the_loss(name: str):
     random, network, windows = np.random.default_rng(1), random_network(), around()
     inputs, target, weight = random.normal(size=(6, K)), random.random(6), random.random(6)
@@ -40,7 +39,7 @@ def test_gradients_are_slopes_of_the_loss(name: str):
         logit = forward(network, inputs, windows)[2]
         return float(weight @ (np.logaddexp(0, logit) - target * logit))
 
-    slopes = dict(zip(ARRAY_NAMES, gradients(network, inputs, target, weight, windows), strict=True))
+    slopes = gradients(network, inputs, target, weight, windows)._asdict()
     array, step = getattr(network, name), 1e-2
     for index in np.ndindex(array.shape):
         losses = []
