@@ -3,36 +3,10 @@ import pytest
 from winnow.page.page import Page
 from winnow.page.parsing import decode, decoded
 
-TEXTS = {
-    "windows-1252": "Größe und café – “quoted” naïve",
-    "shift_jis": "日本語のページです。これは長い文章です。",
-    "gb18030": "这是一个中文网页，内容很长。",
-    "koi8-r": "Это довольно длинный русский текст для проверки кодировки.",
-    "utf-16": "utf-16 with a byte order mark é",
-}
-
-
-@pytest.mark.parametrize(("encoding", "text"), TEXTS.items())
-def test_the_charset_of_the_http_header_is_used(encoding: str, text: str) -> None:
-    assert Page.parse(f"<p>{text}</p>".encode(encoding), encoding=encoding).block_texts() == [text]
-
-
-@pytest.mark.parametrize(("encoding", "text"), [pair for pair in TEXTS.items() if pair[0] != "utf-16"])
-def test_the_charset_of_a_meta_element_is_used(encoding: str, text: str) -> None:
-    assert Page.parse(f'<meta charset="{encoding}"><p>{text}</p>'.encode(encoding)).block_texts() == [text]
-
-
-def test_undeclared_utf8_is_recognised() -> None:
-    assert Page.parse("<p>Größe 日本</p>".encode()).block_texts() == ["Größe 日本"]
-
-
-def test_undeclared_shift_jis_is_recognised_in_a_page_of_some_length() -> None:
-    html = f"<p>{TEXTS['shift_jis'] * 20}</p>".encode("shift_jis")
-    assert Page.parse(html).block_texts() == [TEXTS["shift_jis"] * 20]
-
 
 def test_a_byte_order_mark_goes_before_a_wrong_header_and_is_not_text() -> None:
-    assert Page.parse("<p>é</p>".encode("utf-8-sig"), encoding="windows-1251").block_texts() == ["é"]
+    for encoding in ("utf-8-sig", "utf-16"):
+        assert Page.parse("<p>é</p>".encode(encoding), encoding="windows-1251").block_texts() == ["é"]
 
 
 @pytest.mark.parametrize("encoding", ["no-such-charset", "", "utf-8; x", "\N{SNOWMAN}"])
@@ -83,39 +57,13 @@ def test_utf_16_in_a_meta_means_utf_8_since_the_meta_could_be_read(name: str) ->
     assert "é" in decode(f'<meta charset="{name}"><p>é</p>'.encode())
 
 
-SENTENCES = {
-    "windows-1252": "Le président a déclaré que l’été serait très chaud; les élèves étaient à l’école. ",
-    "windows-1250": "Zażółć gęślą jaźń, mówił prezydent, który był wczoraj w Łodzi i Gdańsku. ",
-    "windows-1251": "Это довольно длинный русский текст для проверки кодировки. ",
-    "windows-1253": "Αυτό είναι ένα αρκετά μεγάλο ελληνικό κείμενο για τον έλεγχο. ",
-    "cp874": "นี่คือข้อความภาษาไทยที่ค่อนข้างยาวสำหรับตรวจสอบ ",
-    "iso-2022-jp": "日本語のページです。これは長い文章です。",
-    "big5": "這是一個中文網頁，內容很長。總統昨天表示，政府將會改善。",
-}
 ENGLISH = "The storm reached the coast on Monday and moved inland, the weather service said. "
-
-
-@pytest.mark.parametrize("encoding", SENTENCES)
-@pytest.mark.parametrize("around", [0, 40])
-def test_undeclared_charsets_of_the_web_are_recognised_also_in_a_page_of_other_words(
-    encoding: str, around: int
-) -> None:
-    text = ENGLISH * around + SENTENCES[encoding]
-    assert decode(f"<p>{text}".encode(encoding)) == f"<p>{text}"
 
 
 @pytest.mark.parametrize("signs", ["“this is it” – it’s over", "\xa9 2010", "\xa0\xa0\xbb More", "£20 or €25…"])
 def test_a_page_of_ascii_and_a_few_signs_is_windows_1252_as_in_browsers(signs: str) -> None:
     assert decoded(f"<p>{ENGLISH}{signs}".encode("windows-1252")) == ("cp1252", f"<p>{ENGLISH}{signs}")
     assert decoded(b"<p>plain") == ("cp1252", "<p>plain")
-
-
-def test_cyrillic_and_chinese_bytes_are_not_taken_for_damaged_utf8() -> None:
-    for encoding in ("windows-1251", "gb18030", "euc-kr"):
-        sample = {"windows-1251": TEXTS["koi8-r"], "gb18030": TEXTS["gb18030"], "euc-kr": "한국어 문장입니다 길게"}[
-            encoding
-        ]
-        assert sample in decode(f"<p>{sample * 8}</p>".encode(encoding))
 
 
 SAMPLES = {  # a sentence of each charset
