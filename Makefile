@@ -89,13 +89,13 @@ tests: export PYTHONDONTWRITEBYTECODE =  # or each of its many processes compile
 tests: $(VENV)/.installed chromium ## pytest, a process per core
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadscope --no-loadscope-reorder
 
-UV_COMPILE = .venv-lock/bin/uv pip compile pyproject.toml --quiet --upgrade --universal --python-version 3.11 \
+UV_COMPILE = .venv-lock/bin/uv pip compile pyproject.toml --quiet --upgrade --python-version 3.11 \
     --no-annotate --custom-compile-command 'make lock'
 
 lock: ## pin the newest versions that the suite runs with, and the lowest ones that make test-lowest does
 	$(PYTHON) -m venv .venv-lock
 	.venv-lock/bin/python -m pip install --quiet --upgrade uv
-	$(UV_COMPILE) --extra dev --extra peers --extra release --output-file requirements/locked.txt
+	echo ziglang | $(UV_COMPILE) - --universal --extra dev --extra peers --extra release --output-file requirements/locked.txt
 	$(UV_COMPILE) --extra archives --extra metrics --extra s3 --extra train --resolution lowest-direct --output-file .venv-lock/lowest.txt
 	$(UV_COMPILE) --extra dev --constraint .venv-lock/lowest.txt --output-file requirements/lowest.txt
 
