@@ -7,10 +7,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from winnow.metadata import Metadata, declared_kind, metadata_of
-from winnow.output.chunks import Chunk, chunks_of
-from winnow.output.html import EVERYTHING, Parts, write_document, write_html
+from winnow.output.chunks import Chunk, make_chunks
+from winnow.output.html import write_document, write_html
 from winnow.output.markdown import to_markdown
-from winnow.output.stripping import remains
+from winnow.output.stripping import strip_template
 from winnow.page.tags import TAG_ID
 from winnow.segments import Segment, blocks, segments
 
@@ -60,7 +60,8 @@ class Cleaned:
     comments: str = ""
     confidence: float | None = None
     from_data: bool = False
-    _parts: Parts = field(default=EVERYTHING, repr=False)
+    _links: bool = field(default=True, repr=False)
+    _images: bool = field(default=True, repr=False)
     _stated_by: Page | None = field(default=None, repr=False)
 
     @property
@@ -86,7 +87,8 @@ class Cleaned:
         if self._decided is None:
             return write_document(self.title, self.text.splitlines())
         page = self._decided.page
-        return write_html(page, remains(page, self._decided.template, self._decided.hidden), self._parts)
+        elements, runs = strip_template(page, self._decided.template, self._decided.hidden)
+        return write_html(page, elements, runs, links=self._links, images=self._images)
 
     @cached_property
     def markdown(self) -> str:
@@ -120,12 +122,12 @@ class Cleaned:
         return declared_kind(self._stated_by) or self._decided.choice.kind
 
     def chunks(self, max_words: int = 300) -> list[Chunk]:
-        """Cut the content into pieces for retrieval with their headings, see :func:`winnow.output.chunks.chunks_of`.
+        """Cut the content into pieces for retrieval with their headings, see :func:`winnow.output.chunks.make_chunks`.
 
         Raises:
             ValueError: ``max_words`` is not above 0.
         """
-        return chunks_of(self.html, max_words)
+        return make_chunks(self.html, max_words)
 
     def to_dict(self, *further: str) -> dict[str, Any]:
         """Return what JSON can hold of it: the plain attributes, and what else is named.

@@ -19,7 +19,6 @@ from winnow.evidence.comments import COMMENTS, Comments
 from winnow.evidence.draft import Options, Reason
 from winnow.models import load_model
 from winnow.models.scores import FAVORS, SCOPES
-from winnow.output.html import Parts
 from winnow.output.text import join_blocks, visible_text
 from winnow.page.hidden import HIDDEN
 from winnow.page.page import DEFAULT_LIMITS, Limits, Page, PageTooLarge
@@ -129,7 +128,8 @@ def clean(
         comments=join_blocks(page, decided.texts, written, decided.hidden),
         confidence=decided.choice.confidence,
         from_data=from_data,
-        _parts=Parts(links=links, images=images),
+        _links=links,
+        _images=images,
         _stated_by=metadata_page,
     )
 

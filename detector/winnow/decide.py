@@ -24,7 +24,7 @@ from winnow.evidence.marked_articles import cut_other_articles, cut_outside_mark
 from winnow.evidence.site_counts import move_by_site_counts
 from winnow.models.scores import FixedThreshold
 from winnow.output.tables import in_table
-from winnow.output.text import leftovers, texts_without
+from winnow.output.text import find_conditional_comments, texts_without_runs
 from winnow.page.attributes import attribute_predicate
 from winnow.page.hidden import hidden_runs
 from winnow.page.tree import prefix_sums, runs_of_blocks, within
@@ -117,7 +117,7 @@ def cut_hidden(draft: Draft) -> None:
             draft.keep_least_template(seen)
     seen = _has_seen(page, hidden)
     draft.hidden = hidden & runs_of_blocks(page, seen)
-    draft.texts = texts_without(page, draft.texts, draft.hidden)
+    draft.texts = texts_without_runs(page, draft.texts, draft.hidden)
     draft.overrule(~seen, Reason.HIDDEN, cut=True)
 
 
@@ -131,7 +131,7 @@ def _has_seen(page: Page, hidden: NDArray[np.bool_]) -> NDArray[np.bool_]:
 def cut_unwanted(draft: Draft) -> None:
     """Cut leftovers of markup, controls of comments, toolbars of web archives, and tables with ``tables=False``."""
     page = draft.page
-    draft.overrule(leftovers(draft.texts) | draft.comments.controls, Reason.UNWANTED, cut=True)
+    draft.overrule(find_conditional_comments(draft.texts) | draft.comments.controls, Reason.UNWANTED, cut=True)
     if bars := page.attributes.matching(_ARCHIVE_BARS):
         is_bar = np.isin(np.arange(page.n), page.attributes.elements_with([place for place, _ in bars]))
         draft.overrule(within(page, is_bar)[page.block_node], Reason.UNWANTED, cut=True)

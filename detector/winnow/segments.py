@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from winnow.evidence.draft import Reason
-from winnow.output.text import is_leftover
+from winnow.output.text import is_conditional_comment
 from winnow.page.tags import TAG_NAMES, tag_set
 from winnow.page.tree import linked_runs, nearest, prefix_sums
 
@@ -114,7 +114,7 @@ def _list(draft: Draft, section: NDArray[np.integer[Any]], roots: list[int]) -> 
 def _reason(found: str, text: str, *, template: bool) -> str:
     if found.startswith("rule"):
         return found
-    return ("leftover" if is_leftover(text) else found) if template else _KEPT.get(found, "")
+    return ("leftover" if is_conditional_comment(text) else found) if template else _KEPT.get(found, "")
 
 
 def _in_document_order(page: Page, units: NDArray[np.int32]) -> list[int]:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 import winnow
-from winnow.output.chunks import chunks_of
-from winnow.output.text import is_leftover
+from winnow.output.chunks import make_chunks
+from winnow.output.text import is_conditional_comment
 from winnow.page.parsing import MAX_ATTRIBUTES, parse_html
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def timed(work: Callable[[str], object]) -> Callable[[str], dict[str, float]]:
 
 @pytest.mark.parametrize("piece", ["[endif]<!--", "<!----->", "[if IE]--", "[endif]-----"])
 def test_a_text_of_leftovers_is_read_once(piece: str) -> None:
-    assert_linear(lambda n: piece * n + "x", 20_000, timed(is_leftover))
+    assert_linear(lambda n: piece * n + "x", 20_000, timed(is_conditional_comment))
 
 
 @pytest.mark.parametrize("begin", ["</html>", "<frameset>"])
@@ -111,7 +111,7 @@ def test_nothing_hides_a_tag_whose_attributes_are_cut(before: str) -> None:
 
 @pytest.mark.parametrize("piece", ["<p>Word word word.</p>", "Word word. ", "<li>Word word.</li>", "字。"])
 def test_long_chunks_are_counted_once(piece: str) -> None:
-    assert_linear(lambda n: piece * n, 500, timed(lambda html: chunks_of(html, 1_000_000)))
+    assert_linear(lambda n: piece * n, 500, timed(lambda html: make_chunks(html, 1_000_000)))
 
 
 TEXTS: Final = (

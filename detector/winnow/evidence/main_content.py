@@ -13,7 +13,7 @@ from winnow.hashing import mix
 from winnow.metadata.facts import declared_kind
 from winnow.metadata.json_ld import json_ld_scripts
 from winnow.output.tables import table_around
-from winnow.output.text import CODE, HEADING, QUOTATION, SUBHEADING, TABLE, stands_in
+from winnow.output.text import CODE, HEADING, QUOTATION, SUBHEADING, TABLE, blocks_inside
 from winnow.page.attributes import attribute_predicate
 from winnow.page.tags import tag_set
 from winnow.page.text import WORD
@@ -61,7 +61,7 @@ def keep_parts_of_main_content(draft: Draft) -> None:
     begun = np.cumsum(kept) > 0
     found = _subheadings(page, kept) & begun & (templateness < _MAX_SCORE)
     found |= _tables(page, kept, templateness)
-    heading, code, set_apart = (stands_in(page, kinds) for kinds in (HEADING, CODE, CODE | QUOTATION))
+    heading, code, set_apart = (blocks_inside(page, kinds) for kinds in (HEADING, CODE, CODE | QUOTATION))
     if (heading | set_apart).any():
         set_apart &= begun & (templateness < np.where(code, _MAX_SCORE_SET_APART, _MAX_SCORE))
         found |= (heading & _before_the_last(kept) | set_apart) & _in_main_element(page, draft.lengths, kept)
@@ -116,7 +116,7 @@ def _blocks_like_title(draft: Draft) -> list[int]:
     """Headings that the page's title repeats."""
     title = frozenset(WORD.findall(draft.page.title.lower()))
     found = []
-    for block in np.flatnonzero(stands_in(draft.page, HEADING)).tolist() if title else ():
+    for block in np.flatnonzero(blocks_inside(draft.page, HEADING)).tolist() if title else ():
         words = WORD.findall(draft.texts[block].lower())
         if sum(word in title for word in words) >= _MIN_SHARE_OF_TITLE * max(len(words), 1):
             found.append(block)
@@ -139,7 +139,7 @@ def _in_main_element(page: Page, lengths: NDArray[np.int64], kept: NDArray[np.bo
 
 def _subheadings(page: Page, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """bool[m], subheadings right above kept text."""
-    heading = stands_in(page, SUBHEADING)
+    heading = blocks_inside(page, SUBHEADING)
     heading[:-1] &= (kept & ~heading)[1:]
     heading[-1:] = False
     return heading
@@ -147,7 +147,7 @@ def _subheadings(page: Page, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 def _tables(page: Page, kept: NDArray[np.bool_], templateness: Floats) -> NDArray[np.bool_]:
     """bool[m], blocks of data tables that contain kept blocks or lie between kept blocks."""
-    if not stands_in(page, TABLE).any():
+    if not blocks_inside(page, TABLE).any():
         return np.zeros(page.m, bool)
     table = table_around(page)[page.block_node]
     roots = np.unique(table[table >= 0])

@@ -45,7 +45,7 @@ class Chunk:
         return asdict(self)
 
 
-def chunks_of(html: str, max_words: int = 300) -> list[Chunk]:
+def make_chunks(html: str, max_words: int = 300) -> list[Chunk]:
     """Cut clean HTML into pieces.
 
     A piece never reaches over a heading. Tables and code stay whole, whatever their length; a list is cut between its

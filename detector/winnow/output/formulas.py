@@ -75,12 +75,12 @@ class Formulas:
     Attributes:
         of: each by the element that it is written for, in document order.
         first: element with the first form of each, by the same.
-        replaced: bool[n], elements that it stands for: all its forms.
+        is_replaced: bool[n], elements that it stands for: all its forms.
     """
 
-    of: dict[int, Formula]
+    by_element: dict[int, Formula]
     first: dict[int, int]
-    replaced: NDArray[np.bool_]
+    is_replaced: NDArray[np.bool_]
 
 
 @once_per_page
@@ -329,7 +329,7 @@ def _join(parts: list[str]) -> str:
 _MOST_BETWEEN: Final = 100  # elements between a formula and the text of its line
 
 
-class Places(NamedTuple):
+class FormulaPositions(NamedTuple):
     """Where formulas stand.
 
     Attributes:
@@ -347,13 +347,13 @@ BEFORE, INSTEAD, BEHIND = range(3)
 
 
 @once_per_page
-def places_of(page: Page) -> Places:
+def formula_positions(page: Page) -> FormulaPositions:
     """Find the places of a page's formulas."""
     formulas = formulas_of(page)
-    places = Places({}, {}, {})
-    if not formulas.of or not page.m:
+    places = FormulaPositions({}, {}, {})
+    if not formulas.by_element or not page.m:
         return places
-    is_replaced = formulas.replaced[page.run_node]
+    is_replaced = formulas.is_replaced[page.run_node]
     glyphs, visible = np.flatnonzero(page.has_ink & is_replaced), np.flatnonzero(page.has_ink & ~is_replaced)
     others = prefix_sums(page.has_ink & ~is_replaced)
     has_others = others[page.block_run_end] > others[page.block_run_begin]
@@ -362,7 +362,7 @@ def places_of(page: Page) -> Places:
     def begun_at(run: int) -> int:
         return int(np.searchsorted(page.run_begin, run, side="right"))
 
-    for element, formula in formulas.of.items():
+    for element, formula in formulas.by_element.items():
         first, around = formulas.first[element], int(box[page.parent[element]])
         begin, end = page.run_begin[first], page.run_end[element]
         at = int(np.searchsorted(glyphs, begin))

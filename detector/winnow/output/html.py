@@ -7,7 +7,6 @@ runs, loads a page or styles one passes.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin
@@ -15,18 +14,19 @@ from urllib.parse import urljoin
 import numpy as np
 
 from winnow.output.formulas import Formula, formulas_of
-from winnow.output.runs import checkboxes, read_mail, shown_runs, tex_runs
-from winnow.output.tables import is_callout, layout
+from winnow.output.runs import checkboxes, decode_email, run_texts, tex_runs
+from winnow.output.tables import is_callout, layout_tables
 from winnow.page.tags import BLOCK_LEVEL, TAG_ID, TAG_NAMES, tag_set
 from winnow.page.tree import nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from numpy.typing import NDArray
 
-    from winnow.output.stripping import Remains
     from winnow.page.page import Page
+
+    Flags = NDArray[np.bool_]
 
 _KEPT: Final = frozenset(
     """
@@ -81,7 +81,7 @@ _LANGUAGE_CLASS: Final = re.compile(
 NO_LANGUAGE: Final = frozenset(
     "default none text plain plaintext plain-text txt nohighlight auto code notranslate".split()  # noqa: SIM905
 )
-_HIDDEN_MAIL: Final = "/cdn-cgi/l/email-protection"  # see read_mail
+_HIDDEN_MAIL: Final = "/cdn-cgi/l/email-protection"  # see decode_email
 _HAS_SOURCE: Final = re.compile(r""" src(?:set)?="\s*[^\s"]""")
 _POST: Final = re.compile(r"(?:^|\s)(?:messageText|postcontent)(?:$|\s)")  # of a forum, which quotes nobody
 _EMPTY_LINK: Final = re.compile("<a (?!.* (?:id|name)=)")
@@ -90,36 +90,29 @@ _MAX_BASE_CHARACTERS: Final = 4_000  # each address on the page begins with it
 _MAX_CLASS_CHARACTERS: Final = 1_000  # the classes of an element are read for each ``pre`` in it
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """What is written of a page.
+def write_html(page: Page, elements: Flags, runs: Flags, *, links: bool = True, images: bool = True) -> str:
+    """Write a page without its template as an HTML document.
 
-    Attributes:
-        links: the targets of links; without them only the text stays.
-        images: pictures, videos and sounds.
-    """
-
-    links: bool = True
-    images: bool = True
-
-
-EVERYTHING: Final = Parts()
-
-
-def write_html(page: Page, remains: Remains, parts: Parts = EVERYTHING) -> str:
-    """Write the remains of a page as an HTML document.
-
-    Only harmless markup is written, comments are not. Addresses are in full where it is known what they are relative
-    to: the page's address, its ``base`` element, or the address that it states for itself. Tables that only lay out
-    the page become ``div``, formulas ``<span class="math">`` with their TeX, and a ``pre`` says its language as
-    ``class="language-..."``. The page and its tree are not changed.
+    Only harmless markup is written, comments are not. Addresses are absolute where their base is known: the page's
+    address, its ``base`` element, or its canonical address. Tables that only lay out the page become ``div``, formulas
+    ``<span class="math">`` with their TeX, and a ``pre`` says its language as ``class="language-..."``. The page and
+    its tree are not changed.
 
     Args:
         page: the page.
-        remains: the elements and runs that stay.
-        parts: what is to be left out.
+        elements: bool[n], the elements to write, see :func:`winnow.output.stripping.strip_template`.
+        runs: bool[r], the runs to write.
+        links: keep the targets of links; otherwise only their text.
+        images: keep pictures, videos and sounds.
     """
-    return f"<!DOCTYPE html>\n{_opening(page)}\n<body>\n{_body(page, remains, parts)}</body>\n</html>\n"
+    stated: dict[str, str] = {}
+    for index in np.flatnonzero(_WHOLE[page.tag])[:2].tolist():
+        for name, value in page.attributes[index]:
+            if name in {"lang", "dir"} and value.strip():
+                stated.setdefault(name, value.strip())
+    opening = f"<html{_write_attributes(sorted(stated.items(), reverse=True))}>\n{_head(page.title)}"
+    body = _write_body(page, elements, runs, links=links, images=images)
+    return f"<!DOCTYPE html>\n{opening}\n<body>\n{body}</body>\n</html>\n"
 
 
 def write_document(title: str, paragraphs: list[str]) -> str:
@@ -133,27 +126,12 @@ def _head(title: str) -> str:
     return f'<head><meta charset="utf-8">{named}</head>'
 
 
-def _opening(page: Page) -> str:
-    """Everything before the body: the language, the direction and the title of the page."""
-    stated: dict[str, str] = {}
-    for index in np.flatnonzero(_WHOLE[page.tag])[:2].tolist():
-        for name, value in page.attributes[index]:
-            if name in {"lang", "dir"} and value.strip():
-                stated.setdefault(name, value.strip())
-    return f"<html{_write_attributes(sorted(stated.items(), reverse=True))}>\n{_head(page.title)}"
-
-
 def _base_address(page: Page) -> str:
-    """What the addresses on a page are relative to; "" where that is not known, or so long that it is an attack."""
-    base = _stated_base(page)
-    return base if len(base) <= _MAX_BASE_CHARACTERS else ""
-
-
-def _stated_base(page: Page) -> str:
+    """Address that relative addresses on a page start from; "" where unknown."""
     stated = page.attribute("href")
     for index in np.flatnonzero(page.tag == TAG_ID["base"]).tolist():
         if index in stated:
-            base = _in_full(stated[index], page.url or "")
+            base = _resolve(stated[index], page.url or "")
             return base if base.startswith(("http://", "https://")) else page.url or ""
     if page.url:
         return page.url if is_safe_address(page.url) else ""
@@ -164,62 +142,65 @@ def _stated_base(page: Page) -> str:
     return ""
 
 
-def _body(page: Page, remains: Remains, parts: Parts) -> str:
+def _write_body(page: Page, elements: Flags, runs: Flags, *, links: bool, images: bool) -> str:
     """Write elements and runs in document order."""
-    formulas, boxes, in_tex = formulas_of(page).of, checkboxes(page), tex_runs(page)
-    unwritten = _wrappers(page, remains)
-    shown = remains.runs
-    if not parts.images:
-        unwritten = unwritten | _PICTURES[page.tag]
-    kept = np.flatnonzero(remains.elements & ~unwritten)
-    texts = shown_runs(page)
+    formulas, boxes, in_tex, texts = formulas_of(page).by_element, checkboxes(page), tex_runs(page), run_texts(page)
+    is_written = elements & ~_find_wrappers(page, elements, runs)
+    if not images:
+        is_written &= ~_PICTURES[page.tag]
     if texts is not page.runs:
-        shown = shown & np.fromiter(map(bool, texts), bool, len(texts))
-    runs = np.flatnonzero(shown)
-    names = _names(page, kept, parts)
+        runs = runs & np.fromiter(map(bool, texts), bool, len(texts))
+    kept, shown = np.flatnonzero(is_written), np.flatnonzero(runs)
+    block = np.searchsorted(page.block_run_begin, shown, side="right")  # from 1; 0 for white space outside all blocks
+    block[shown >= np.append(0, page.block_run_end)[block]] = 0
     # A last element and a last run stand for the end of the page.
-    elements = zip(
-        [*kept.tolist(), page.n],
-        [*names, ""],
-        [*page.run_begin[kept].tolist(), page.r],
-        [*page.end[kept].tolist(), page.n],
+    to_write = zip(
+        *([*kept.tolist(), page.n], [*_output_names(page, kept, links=links), ""]),
+        *([*page.run_begin[kept].tolist(), page.r], [*page.end[kept].tolist(), page.n]),
         [*page.run_end[kept].tolist(), page.r],
         strict=True,
     )
-    runs_to_come = zip([*runs.tolist(), page.r], [*_block_numbers(page, runs).tolist(), 0], strict=True)
-    run, block = next(runs_to_come)
-    body = _Body(_base_address(page))
-    offered = _offered_sources(page)
-    for index, name, run_begin, end, run_end in elements:
+    runs_to_come = zip([*shown.tolist(), page.r], [*block.tolist(), 0], strict=True)
+    run, number = next(runs_to_come)
+    base, offered = _base_address(page), _offered_sources(page)
+    body = _Body(base if len(base) <= _MAX_BASE_CHARACTERS else "")
+    for index, name, run_begin, end, run_end in to_write:
         while run < run_begin:
-            body.close_before_run(run)
-            body.pieces(in_tex.get(run, (texts[run],)), block)
-            run, block = next(runs_to_come)
-        body.close_before_element(index)
+            body.close_before(run, of_runs=True)
+            body.write_run(in_tex.get(run, (texts[run],)), number)
+            run, number = next(runs_to_come)
+        body.close_before(index)
         if index in formulas:
-            body.formula(formulas[index])
+            body.write_formula(formulas[index])
         elif index in boxes:
-            body.box(boxes[index])
+            body.written.append(f'<span class="task">{"☐" if boxes[index] == "[ ]" else "☑"}</span> ')
         elif name:
             pairs = page.attributes[index]
             if name == "img":
                 pairs = _with_source(page, index, pairs, offered.get(index, ""))
             elif name == "pre":
                 pairs = _with_language(page, index, pairs)
-            body.element(name, pairs, end, run_end)
+            body.open_element(name, pairs, end, run_end)
     return "".join(body.written)
 
 
-def _names(page: Page, elements: NDArray[np.intp], parts: Parts) -> list[str]:
+def _output_names(page: Page, elements: NDArray[np.intp], *, links: bool) -> list[str]:
     """Name to write for each element; "" for one whose contents stand without it."""
     names = [OUTPUT_NAME[tag] for tag in page.tag[elements].tolist()]
+    is_div = layout_tables(page)[elements]
     for place in np.flatnonzero(page.tag[elements] == TAG_ID["blockquote"]).tolist():
-        if _POST.search(dict(page.attributes[int(elements[place])]).get("class", "")):
-            names[place] = "div"
-    dissolved = layout(page)[elements] if (page.tag == TAG_ID["table"]).any() else np.zeros(len(elements), bool)
-    for place in np.flatnonzero(dissolved).tolist():
+        is_div[place] |= _POST.search(dict(page.attributes[int(elements[place])]).get("class", "")) is not None
+    for place in np.flatnonzero(is_div).tolist():
         names[place] = "div"
-    return names if parts.links else ["" if name == "a" else name for name in names]
+    return names if links else ["" if name == "a" else name for name in names]
+
+
+def _with_language(page: Page, index: int, pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    if not (language := _code_language(page, index)):
+        return pairs
+    found = dict(pairs)
+    classes = [name for name in found.pop("class", "").split() if not name.startswith("language-")]
+    return [*found.items(), ("class", " ".join([*classes, f"language-{language}"]))]
 
 
 def _with_source(page: Page, index: int, pairs: list[tuple[str, str]], offered: str) -> list[tuple[str, str]]:
@@ -229,19 +210,13 @@ def _with_source(page: Page, index: int, pairs: list[tuple[str, str]], offered: 
     if lazy_set is not None and found.get("srcset", "data:").startswith("data:"):
         found["srcset"] = lazy_set
     lazy = (found[name].strip() for name in _LAZY_SOURCES if _PICTURE.search(found.get(name, "").strip()))
-    if source := next(lazy, "") or (_largest_source(found.get("srcset", "")) if _holds_no_picture(found) else ""):
-        found["src"] = source
-    elif _holds_no_picture(found):
+    source = next(lazy, "")
+    if not source and found.get("src", "").strip()[:5] in {"", "data:"}:  # no source, or a placeholder
         after = page.elements[index].getnext()
         twin = next(after.iter("img"), None) if after is not None and after.tag == "noscript" else None
-        if source := offered or ("" if twin is None else _largest_source(twin.get("src", ""))):
-            found["src"] = source
-    return list(found.items())
-
-
-def _holds_no_picture(attributes: dict[str, str]) -> bool:
-    """Whether the source of a picture is none, or one within the page that holds its place."""
-    return attributes.get("src", "").strip()[:5] in {"", "data:"}
+        source = _largest_source(found.get("srcset", "")) or offered
+        source = source or ("" if twin is None else _largest_source(twin.get("src", "")))
+    return list((found | {"src": source} if source else found).items())
 
 
 def _offered_sources(page: Page) -> dict[int, str]:
@@ -256,20 +231,9 @@ def _offered_sources(page: Page) -> dict[int, str]:
             addresses[index] = address
     places, around = list(addresses), nearest(page.parent, chosen)
     images = np.flatnonzero((page.tag == TAG_ID["img"]) & (around >= 0))
-    first = np.searchsorted(places, around[images])
-    inside = np.append(places, page.n)[first] < page.end[around[images]]
-    return {
-        image: addresses[places[place]]
-        for image, place in zip(images[inside].tolist(), first[inside].tolist(), strict=True)
-    }
-
-
-def _with_language(page: Page, index: int, pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    if not (language := _code_language(page, index)):
-        return pairs
-    found = dict(pairs)
-    classes = [name for name in found.pop("class", "").split() if not name.startswith("language-")]
-    return [*found.items(), ("class", " ".join([*classes, f"language-{language}"]))]
+    source = np.append(places, page.n)[np.searchsorted(places, around[images])]
+    inside = source < page.end[around[images]]
+    return {image: addresses[at] for image, at in zip(images[inside].tolist(), source[inside].tolist(), strict=True)}
 
 
 class _Body:
@@ -277,93 +241,69 @@ class _Body:
 
     def __init__(self, base: str) -> None:
         self.written: list[str] = []
-        self.open_elements: list[tuple[int, int, str, bool]] = []  # end in elements and in runs, closing tag, border
-        self.block = 0  # of the text written last
-        self.bordered = True  # whether the border of a block-level element has been written since
+        self._open: list[tuple[tuple[int, int], str, bool]] = []  # ends in elements and runs, closing tag, border
+        self._block = 0  # of the text written last
+        self._bordered = True  # whether the border of a block-level element has been written since
         self._base = base
         self._preformatted = 0  # open elements whose line ends are text
 
-    def text(self, run: str, block: int) -> None:
-        """Write a run; ``block`` is 0 for white space outside all blocks."""
-        if block:
-            if block != self.block and not self.bordered:  # what kept two blocks apart is not there any more
-                self.written.append("\n" if self._preformatted else "<br>\n")
-            self.block = block
-            self.bordered = False
-        self.written.append(escape(run, quote=False))
-
-    def pieces(self, pieces: Iterable[str | Formula], block: int) -> None:
-        """Write a run, in which there may be formulas."""
+    def write_run(self, pieces: Iterable[str | Formula], block: int) -> None:
+        """Write a run, in which there may be formulas; ``block`` is 0 for white space outside all blocks."""
         for piece in pieces:
             if isinstance(piece, Formula):
-                self.formula(piece)
-            else:
-                self.text(piece, block)
+                self.write_formula(piece)
+                continue
+            if block:
+                if block != self._block and not self._bordered:  # what separated two blocks was cut
+                    self.written.append("\n" if self._preformatted else "<br>\n")
+                self._block, self._bordered = block, False
+            self.written.append(escape(piece, quote=False))
 
-    def formula(self, formula: Formula) -> None:
+    def write_formula(self, formula: Formula) -> None:
         """Write a formula, or the sign that a picture stands for."""
-        if formula.is_sign:
-            self.written.append(escape(formula.tex, quote=False))
-            return
-        classes = "math display" if formula.is_display else "math"
-        self.written.append(f'<span class="{classes}">{escape(formula.tex, quote=False)}</span>')
+        tex, classes = escape(formula.tex, quote=False), "math display" if formula.is_display else "math"
+        self.written.append(tex if formula.is_sign else f'<span class="{classes}">{tex}</span>')
 
-    def box(self, box: str) -> None:
-        """Write a box to tick."""
-        self.written.append(f'<span class="task">{"☐" if box == "[ ]" else "☑"}</span> ')
-
-    def element(self, name: str, pairs: list[tuple[str, str]], end: int, run_end: int) -> None:
+    def open_element(self, name: str, pairs: list[tuple[str, str]], end: int, run_end: int) -> None:
         """Open an element, or write it whole if it has no end tag; a picture without an address is none."""
         attributes, border = _write_attributes(pairs, self._base), name in BLOCK_LEVEL
         if name == "img" and not _HAS_SOURCE.search(attributes):
             return
-        self.bordered |= border
+        self._bordered |= border
         if name in VOID:
             self.written.append(f"<{name}{attributes}>{self._line(border)}")
-        elif len(self.open_elements) < MAX_NESTING:
+        elif len(self._open) < MAX_NESTING:
             self._preformatted += name == "pre"
             self.written.append(f"<{name}{attributes}>")
-            self.open_elements.append((end, run_end, f"</{name}>", border))
+            self._open.append(((end, run_end), f"</{name}>", border))
         elif border:
             self.written.append("<br>\n")
 
-    def close_before_element(self, index: int) -> None:
-        """Close what does not hold the element."""
-        while self.open_elements and self.open_elements[-1][0] <= index:
-            self._close()
-
-    def close_before_run(self, run: int) -> None:
-        """Close what does not hold the run."""
-        while self.open_elements and self.open_elements[-1][1] <= run:
+    def close_before(self, index: int, *, of_runs: bool = False) -> None:
+        """Close what ends before an element or a run."""
+        while self._open and self._open[-1][0][of_runs] <= index:
             self._close()
 
     def _close(self) -> None:
-        _, _, closing, border = self.open_elements.pop()
+        _, closing, border = self._open.pop()
         opening = -2 if self.written[-1].isspace() else -1
         if closing == "</a>" and _EMPTY_LINK.match(self.written[opening]):
             del self.written[opening]  # a link around a picture that was left out
             return
         self._preformatted -= closing == "</pre>"
         self.written.append(f"{closing}{self._line(border)}")
-        self.bordered |= border
+        self._bordered |= border
 
     def _line(self, border: bool) -> str:
         return "\n" if border and not self._preformatted else ""
 
 
-def _block_numbers(page: Page, runs: NDArray[np.intp]) -> NDArray[np.intp]:
-    """int[k], number of the text block that each of the k runs is in, from 1; 0 for none."""
-    number = np.searchsorted(page.block_run_begin, runs, side="right")
-    end = np.append(0, page.block_run_end)[number]
-    return np.where(runs < end, number, 0)
-
-
-def _wrappers(page: Page, remains: Remains) -> NDArray[np.bool_]:
+def _find_wrappers(page: Page, elements: Flags, runs: Flags) -> Flags:
     """bool[n], every nameless ``div`` of which nothing is left but one block-level element, a box in a box."""
-    children = np.bincount(page.parent[remains.elements] + 1, minlength=page.n + 1)[1:]
-    texts = np.bincount(page.run_node[remains.runs], minlength=page.n)
-    wrapper: NDArray[np.bool_] = _DIVISIONS[page.tag] & (children == 1) & (texts == 0)
-    only_child = remains.elements & wrapper[page.parent]
+    children = np.bincount(page.parent[elements] + 1, minlength=page.n + 1)[1:]
+    texts = np.bincount(page.run_node[runs], minlength=page.n)
+    wrapper: Flags = _DIVISIONS[page.tag] & (children == 1) & (texts == 0)
+    only_child = elements & wrapper[page.parent]
     wrapper[page.parent[only_child]] = _BORDERED[page.tag[only_child]]
     for index in np.flatnonzero(wrapper).tolist():
         wrapper[index] = not any(
@@ -381,9 +321,8 @@ def _code_language(page: Page, pre: int) -> str:
         around.append(above)
     for candidate in (*element.iterchildren("code"), *around):
         for name in ("data-lang", "data-language", "language"):
-            if (stated := candidate.get(name, "")[:_MAX_CLASS_CHARACTERS].strip().lower()) and stated.split() == [
-                stated
-            ]:
+            stated = candidate.get(name, "")[:_MAX_CLASS_CHARACTERS].strip().lower()
+            if len(stated.split()) == 1:
                 return "" if stated in NO_LANGUAGE else stated
         found = _LANGUAGE_CLASS.search(candidate.get("class", "")[:_MAX_CLASS_CHARACTERS])
         if found and found[1].lower() not in NO_LANGUAGE:
@@ -394,8 +333,7 @@ def _code_language(page: Page, pre: int) -> str:
 def _largest_source(srcset: str) -> str:
     """Return the address of the largest picture of a ``srcset``; "" for none."""
     best, best_size = "", -1.0
-    for candidate in _CANDIDATES.split(srcset.strip()):
-        address, _, size = candidate.strip().partition(" ")
+    for address, size in _split_srcset(srcset):
         try:
             number = float(size.strip()[:-1] or 1)
         except ValueError:
@@ -405,35 +343,36 @@ def _largest_source(srcset: str) -> str:
     return best
 
 
-def _write_attributes(pairs: Iterable[tuple[str, str]], base: str = "") -> str:
-    """Write the attributes that may stay, each with a space before it: no handlers, styles or unsafe addresses.
+def _split_srcset(srcset: str) -> Iterator[tuple[str, str]]:
+    for candidate in _CANDIDATES.split(srcset.strip()):
+        address, _, size = candidate.strip().partition(" ")
+        yield address, size
 
-    Args:
-        pairs: names and values.
-        base: what relative addresses are relative to; where it is known, they are written in full, but for those of a
-            place in the same document.
-    """
-    written = ((name, _harmless(name, value, base)) for name, value in pairs)
+
+def _write_attributes(pairs: Iterable[tuple[str, str]], base: str = "") -> str:
+    """Write the allowed attributes, each with a space before it: no handlers, styles or unsafe addresses."""
+    written = ((name, _safe_value(name, value, base)) for name, value in pairs)
     return "".join(f' {name}="{escape(value)}"' for name, value in written if value is not None)
 
 
-def _harmless(name: str, value: str, base: str) -> str | None:
-    """Value of an attribute as it may be written; ``None`` for one that may not."""
+def _safe_value(name: str, value: str, base: str) -> str | None:
+    """Value to write for an attribute; ``None`` for one that is not allowed."""
     if name in _PLAIN_ATTRIBUTES:
         return value
     if name in _ADDRESSES:
         if _HIDDEN_MAIL in value:
-            mail = read_mail(value.partition("#")[2])
+            mail = decode_email(value.partition("#")[2])
             return f"mailto:{mail}" if mail else None
         is_safe = value.strip() and is_safe_address(value, image=name in {"src", "poster"})
-        return _in_full(value, base) if is_safe else None
-    if name == "srcset":
-        return _set_in_full(value, base) if all(map(is_safe_address, value.split(","))) else None
-    return None
+        return _resolve(value, base) if is_safe else None
+    if name != "srcset" or not all(map(is_safe_address, value.split(","))):
+        return None
+    resolved = (f"{_resolve(address, base)} {size}".strip() for address, size in _split_srcset(value) if address)
+    return ", ".join(resolved) if base else value
 
 
-def _in_full(address: str, base: str) -> str:
-    """Write a relative address in full, where it is known what it is relative to."""
+def _resolve(address: str, base: str) -> str:
+    """Make an address absolute, unless it points into the document itself or the base is unknown."""
     bare = address.strip()
     if not base or bare.startswith("#") or _SCHEME.match(bare):
         return address
@@ -441,13 +380,6 @@ def _in_full(address: str, base: str) -> str:
         return urljoin(base, bare)
     except ValueError:
         return address
-
-
-def _set_in_full(srcset: str, base: str) -> str:
-    if not base:
-        return srcset
-    candidates = (candidate.strip().partition(" ") for candidate in _CANDIDATES.split(srcset.strip()))
-    return ", ".join(f"{_in_full(address, base)} {size}".strip() for address, _, size in candidates if address)
 
 
 def is_safe_address(address: str, *, image: bool = False) -> bool:

@@ -1,15 +1,14 @@
-"""Which elements and runs of a page stay once its template units are cut."""
+"""Decides which elements and runs of a page are written once its template units are cut."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from winnow.output.formulas import formulas_of, places_of
-from winnow.output.runs import checkboxes, code_line_elements, unwritten_elements
-from winnow.output.tables import layout
+from winnow.output.formulas import formula_positions, formulas_of
+from winnow.output.runs import checkboxes, code_line_elements, omitted_elements
+from winnow.output.tables import layout_tables
 from winnow.page.tags import TAG_ID, UNSEEN_TEXT, tag_set
 from winnow.page.tree import nearest, prefix_sums, runs_of_blocks, sums_over_runs, within
 
@@ -18,116 +17,78 @@ if TYPE_CHECKING:
 
     from winnow.page.page import Page
 
+    Flags = NDArray[np.bool_]
+
 _MEDIA = tag_set("img", "picture", "video", "audio")
 _MEDIA_PARTS = tag_set("source", "track")
 _BREAKS = tag_set("br", "hr")
 _CELLS = tag_set("td", "th")
 _LINES = tag_set("div", "p", "li", "tr")
 _UNSEEN = tag_set(*UNSEEN_TEXT)
-_NEAR = 12  # blocks; on 125 pages of WCXB no picture of the gold content was further away, 27 others were, mostly logos
+_MAX_DISTANCE = 12  # blocks; on 125 pages of WCXB all pictures of the content were nearer, 27 others further away
 _TINY = frozenset({"0", "1", "0px", "1px"})
-_NO_MEDIA = tag_set("noscript")  # copies of pictures that scripts load, and counting pixels
+_NO_MEDIA = tag_set("noscript")  # copies of pictures that scripts load, and tracking pixels
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Remains:
-    """What stays of a page.
-
-    Attributes:
-        elements: bool[n].
-        runs: bool[r].
-    """
-
-    elements: NDArray[np.bool_]
-    runs: NDArray[np.bool_]
-
-
-def remains(page: Page, template: NDArray[np.bool_], hidden: NDArray[np.bool_] | None = None) -> Remains:
-    """Find out what stays of a page when its template units are cut; the page is not changed.
+def strip_template(page: Page, template: Flags, hidden: Flags | None = None) -> tuple[Flags, Flags]:
+    """Return the elements (bool[n]) and runs (bool[r]) that stay when template units are cut; the page is not changed.
 
     A run stays with its block. An element stays while something in its subtree does: a run, or content without text.
     Images, videos and sounds are such content if they are not template themselves and the nearest element around them
     that has any text keeps some of it: the icon of a menu entry goes with the entry, the picture of a gallery stays.
-    Those with a whole menu between them and the text that stays, logos and buttons, go as well, and so do those of a
-    single pixel, which count visits.
-    Line breaks stay behind text that stays, and cells in rows of tables of data that stay.
+    Logos and buttons, with a whole menu between them and the text that stays, are cut as well, and so are tracking
+    pixels. Line breaks stay behind text that stays, and cells in rows of data tables that stay.
 
     Args:
         page: the page.
         template: bool[n + m], the units to cut.
         hidden: bool[r], runs that are left out of the blocks that stay.
     """
-    kept_text = runs_of_blocks(page, ~template[page.n :])
+    kept_blocks = ~template[page.n :]
+    kept_text, all_text = runs_of_blocks(page, kept_blocks), runs_of_blocks(page, np.ones(page.m, bool))
     if hidden is not None:
         kept_text &= ~hidden
-    all_text = runs_of_blocks(page, np.ones(page.m, bool))
-    text_here = sums_over_runs(page, all_text)
-    kept_here = sums_over_runs(page, kept_text)
+    kept_runs = sums_over_runs(page, kept_text)
 
-    seen = ~(within(page, _UNSEEN[page.tag]) | unwritten_elements(page))
+    seen = ~(within(page, _UNSEEN[page.tag]) | omitted_elements(page))
     media = _MEDIA[page.tag] & seen & ~within(page, _NO_MEDIA[page.tag]) & ~template[: page.n]
-    around = nearest(page.parent, text_here > 0)
-    media &= (around < 0) | (kept_here[around] > 0)
-    media &= (_blocks_to_content(page, ~template[page.n :]) <= _NEAR) & ~_is_tracking_pixel(page)
-    if formulas := formulas_of(page).of:
-        kept = np.append(~template[page.n :], False)
-        media[[formula for formula in formulas if kept[places_of(page).block.get(formula, -1)]]] = True
+    around = nearest(page.parent, sums_over_runs(page, all_text) > 0)
+    media &= (around < 0) | (kept_runs[around] > 0)
+    media &= _blocks_to_content(page, kept_blocks) <= _MAX_DISTANCE
+    widths, heights = page.attribute("width"), page.attribute("height")  # a pixel at most: it counts visits
+    media[[at for at, width in widths.items() if {width.strip(), heights.get(at, "").strip()} <= _TINY]] = False
+    if formulas := formulas_of(page).by_element:
+        kept, block_of = np.append(kept_blocks, False), formula_positions(page).block
+        media[[formula for formula in formulas if kept[block_of.get(formula, -1)]]] = True
     for box in checkboxes(page):
-        media[box] = kept_here[page.parent[box]] > 0
-    media_here = prefix_sums(media)
+        media[box] = kept_runs[page.parent[box]] > 0
+    media_before = prefix_sums(media)
+    has_content = (kept_runs > 0) | (media_before[page.end] > media_before[:-1])
 
-    elements = seen & ((kept_here > 0) | (media_here[page.end] > media_here[:-1]))
-    elements |= _empty_lines(page, elements) & seen
-    in_kept = np.append(elements, False)[page.parent]
+    elements = seen & has_content
+    if (pre := (page.tag == TAG_ID["pre"]) & elements).any():  # lines without text are empty lines of code
+        lines = _LINES[page.tag]
+        lines[code_line_elements(page)] = True
+        is_empty = (page.block_end == page.block_begin) & (page.run_end == page.run_begin)
+        elements |= within(page, pre) & lines & is_empty & seen
+    is_layout, in_kept = layout_tables(page), np.append(elements, False)[page.parent]
     last_text = np.maximum.accumulate(np.where(all_text, np.arange(1, len(all_text) + 1), 0))
-    text_before = np.append(0, last_text)[page.run_begin]
-    after_kept = np.append(False, kept_text)[text_before]
+    after_kept = np.append(False, kept_text)[np.append(0, last_text)[page.run_begin]]
     elements |= in_kept & seen & _BREAKS[page.tag] & after_kept
-    elements |= in_kept & seen & _CELLS[page.tag] & ~layout(page)
-    elements |= in_kept & _MEDIA_PARTS[page.tag]
+    elements |= in_kept & seen & _CELLS[page.tag] & ~is_layout
+    elements |= in_kept & _MEDIA_PARTS[page.tag] | media
+    elements &= ~is_layout | has_content
+    if (pre := (page.tag == TAG_ID["pre"]) & elements).any():  # white space between tokens and lines of code
+        kept_text |= ~all_text & within(page, pre)[page.run_node]
+    return elements, kept_text
 
-    elements |= media
-    elements &= ~layout(page) | (kept_here > 0) | (media_here[page.end] > media_here[:-1])
-    return Remains(elements, kept_text | _blank_runs_in_pre(page, elements))
 
-
-def _blocks_to_content(page: Page, kept: NDArray[np.bool_]) -> NDArray[np.int64]:
+def _blocks_to_content(page: Page, kept: Flags) -> NDArray[np.int64]:
     """int64[n], blocks that are cut between each element and the nearest block that stays; 0 where none does."""
     if not kept.any():
         return np.zeros(page.n, np.int64)
-    block = np.arange(page.m)
-    far = 2 * page.m
+    block, far, at = np.arange(page.m), 2 * page.m, page.block_begin
     before = np.append(-far, np.maximum.accumulate(np.where(kept, block, -far)))
     after = np.append(np.minimum.accumulate(np.where(kept, block, far)[::-1])[::-1], far)
-    at = page.block_begin
-    nearest_one: NDArray[np.int64] = np.minimum(at - 1 - before[at], after[at] - at)
-    return nearest_one
-
-
-def _is_tracking_pixel(page: Page) -> NDArray[np.bool_]:
-    """bool[n], elements that are said to be a pixel wide and high at most."""
-    tiny = np.zeros(page.n, bool)
-    widths, heights = page.attribute("width"), page.attribute("height")
-    tiny[[at for at, width in widths.items() if width.strip() in _TINY and heights.get(at, "").strip() in _TINY]] = True
-    return tiny
-
-
-def _empty_lines(page: Page, elements: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """bool[n], elements of lines without text in a ``pre`` that stays: empty lines of code."""
-    preformatted: NDArray[np.bool_] = (page.tag == TAG_ID["pre"]) & elements
-    if preformatted.any():
-        lines = _LINES[page.tag]
-        lines[code_line_elements(page)] = True
-        empty = (page.block_end == page.block_begin) & (page.run_end == page.run_begin)
-        preformatted = within(page, preformatted) & lines & empty
-    return preformatted
-
-
-def _blank_runs_in_pre(page: Page, elements: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """bool[r], white space between the tokens and lines of a ``pre`` that stays."""
-    preformatted = (page.tag == TAG_ID["pre"]) & elements
-    if not preformatted.any():
-        return np.zeros(page.r, bool)
-    blank = np.ones(page.r, bool)
-    blank[runs_of_blocks(page, np.ones(page.m, bool))] = False
-    return blank & within(page, preformatted)[page.run_node]
+    distance: NDArray[np.int64] = np.minimum(at - 1 - before[at], after[at] - at)
+    return distance

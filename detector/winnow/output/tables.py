@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 
-from winnow.output.runs import unwritten_elements
+from winnow.output.runs import omitted_elements
 from winnow.page.tags import TAG_ID, TAG_NAMES, tag_set
 from winnow.page.tree import nearest, once_per_page, prefix_sums, subtree_sums
 
@@ -46,7 +46,7 @@ _CALLOUTS: Final = frozenset({"div", "aside", "section", "figure"})
 
 
 @once_per_page
-def layout(page: Page) -> NDArray[np.bool_]:
+def layout_tables(page: Page) -> NDArray[np.bool_]:
     """bool[n], the tables that only lay the page out, with their rows and cells.
 
     A table holds data if there are two rows and two columns of cells, no further table in it, and the cells hold values
@@ -90,7 +90,7 @@ def table_around(page: Page) -> NDArray[np.int32]:
     tables = page.tag == _TABLE
     if not tables.any():
         return np.full(page.n, -1, np.int32)
-    return nearest(page.parent, tables & ~layout(page))
+    return nearest(page.parent, tables & ~layout_tables(page))
 
 
 def in_table(page: Page) -> NDArray[np.bool_]:
@@ -115,13 +115,15 @@ def table_texts(page: Page, tables: Iterable[int], texts: list[str], kept: NDArr
         tags = page.tag[table : page.end[table]]
         rows, cells = (table + np.flatnonzero(chosen) for chosen in (tags == _ROW, _CELLS[tags]))
         lines = _lines_outside(page, table, np.concatenate([rows, cells]), texts, kept)
-        cells = cells[np.isin(page.parent[cells], rows) & ~unwritten_elements(page)[cells]]
+        cells = cells[np.isin(page.parent[cells], rows) & ~omitted_elements(page)[cells]]
         cells = cells[np.argsort(page.parent[cells], kind="stable")]
         of_row = [np.searchsorted(page.parent[cells], rows, side).tolist() for side in ("left", "right")]
         first, behind = (places[cells].tolist() for places in (page.block_begin, page.block_end))
-        spans = [(span(columns.get(cell)), span(reach.get(cell))) for cell in cells.tolist()]
-        placed = without_empty_columns(
-            grid([(cell, *spans[cell]) for cell in range(begin, end)] for begin, end in zip(*of_row, strict=True))
+        spans = [(parse_span(columns.get(cell)), parse_span(reach.get(cell))) for cell in cells.tolist()]
+        placed = drop_empty_columns(
+            place_cells(
+                [(cell, *spans[cell]) for cell in range(begin, end)] for begin, end in zip(*of_row, strict=True)
+            )
         )
         stays = wanted[page.block_end[rows]] > wanted[page.block_begin[rows]]
         for row_stays, row in zip(stays.tolist(), placed, strict=True):
@@ -149,13 +151,13 @@ def _lines_outside(
     return [texts[block] for block in (blocks.start + np.flatnonzero(alone)).tolist()]
 
 
-def span(value: str | None) -> int:
+def parse_span(value: str | None) -> int:
     """Read a ``rowspan`` or ``colspan``; 1 for what is none."""
     text = (value or "").strip()
     return min(max(int(text), 1), MAX_COLUMNS) if text.isascii() and text.isdigit() and len(text) < 10 else 1
 
 
-def without_empty_columns(rows: Iterable[list[Contents | None]]) -> list[list[Contents | None]]:
+def drop_empty_columns(rows: Iterable[list[Contents | None]]) -> list[list[Contents | None]]:
     """Rows without the columns in which no cell begins, as pages have them that are laid out by spans."""
     placed = list(rows)
     begun = {column for row in placed for column, cell in enumerate(row) if cell is not None}
@@ -164,7 +166,7 @@ def without_empty_columns(rows: Iterable[list[Contents | None]]) -> list[list[Co
     return [[cell for column, cell in enumerate(row) if column in begun] for row in placed]
 
 
-def grid(rows: Iterable[Iterable[tuple[Contents, int, int]]]) -> Iterator[list[Contents | None]]:
+def place_cells(rows: Iterable[Iterable[tuple[Contents, int, int]]]) -> Iterator[list[Contents | None]]:
     """Put every cell into the first of its columns.
 
     Args:

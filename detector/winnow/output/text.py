@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from lxml import etree
 
-from winnow.output.formulas import places_of
-from winnow.output.runs import code_line_elements, is_code_line, read_runs, run_text, unwritten_elements
+from winnow.output.formulas import formula_positions
+from winnow.output.runs import code_line_elements, is_code_line, omitted_elements, plain_text_rewrites, run_text
 from winnow.output.tables import table_around, table_texts
 from winnow.page.hidden import is_hidden
 from winnow.page.tags import BLOCK_LEVEL, TAG_ID, UNSEEN_TEXT, tag_set
@@ -35,7 +35,7 @@ _KINDS: Final = (
     tag_set("table"),
 )  # fmt: skip
 HEADING, SUBHEADING, QUOTATION, CODE, LIST, CELL, TABLE = (1 << bit for bit in range(len(_KINDS)))
-"""Kinds of elements that blocks stand in, see :func:`stands_in`."""
+"""Kinds of elements that blocks stand in, see :func:`blocks_inside`."""
 
 _KINDS_OF_TAG: Final = np.packbits(np.stack(_KINDS), axis=0, bitorder="little")[0]
 
@@ -63,7 +63,7 @@ def _kinds_around(page: Page) -> NDArray[np.uint8]:
     return found
 
 
-def stands_in(page: Page, kinds: int) -> NDArray[np.bool_]:
+def blocks_inside(page: Page, kinds: int) -> NDArray[np.bool_]:
     """bool[m], the blocks that stand in elements of one of some kinds, a sum of :data:`HEADING` and so on."""
     inside: NDArray[np.bool_] = (_kinds_around(page) & kinds) != 0
     return inside
@@ -71,8 +71,8 @@ def stands_in(page: Page, kinds: int) -> NDArray[np.bool_]:
 
 def block_texts(page: Page) -> list[str]:
     """Text of each block (``m`` strings): white space normalised, but kept as it is inside ``pre``."""
-    texts, places = page.block_texts(), places_of(page)
-    changed, preformatted = read_runs(page), np.flatnonzero(stands_in(page, CODE)).tolist()
+    texts, places = page.block_texts(), formula_positions(page)
+    changed, preformatted = plain_text_rewrites(page), np.flatnonzero(blocks_inside(page, CODE)).tolist()
     for block in np.unique(np.searchsorted(page.block_run_end, list(changed), side="right")).tolist():
         if block < page.m:  # blank runs between blocks belong to none
             runs = range(page.block_run_begin[block], page.block_run_end[block])
@@ -90,7 +90,7 @@ def block_texts(page: Page) -> list[str]:
     return texts
 
 
-def texts_without(page: Page, texts: list[str], hidden: NDArray[np.bool_]) -> list[str]:
+def texts_without_runs(page: Page, texts: list[str], hidden: NDArray[np.bool_]) -> list[str]:
     """Text of each block without some runs.
 
     Args:
@@ -98,7 +98,7 @@ def texts_without(page: Page, texts: list[str], hidden: NDArray[np.bool_]) -> li
         texts: ``m`` strings, see :func:`block_texts`.
         hidden: bool[r], the runs to leave out.
     """
-    texts, changed, code = list(texts), read_runs(page), stands_in(page, CODE)
+    texts, changed, code = list(texts), plain_text_rewrites(page), blocks_inside(page, CODE)
     begin, end, left_out = page.block_run_begin, page.block_run_end, prefix_sums(hidden)
     for block in np.flatnonzero(left_out[end] > left_out[begin]).tolist():
         text = "".join(run_text(page, run, changed) for run in range(begin[block], end[block]) if not hidden[run])
@@ -122,7 +122,7 @@ def join_blocks(page: Page, texts: list[str], kept: NDArray[np.bool_], hidden: N
         page: the page.
         texts: ``m`` strings, see :func:`block_texts`.
         kept: bool[m], the blocks wanted.
-        hidden: bool[r], runs that are left out of them, see :func:`texts_without`.
+        hidden: bool[r], runs that are left out of them, see :func:`texts_without_runs`.
     """
     kept = kept & np.fromiter(map(bool, texts), bool, len(texts)) if kept.any() else kept
     if not kept.any():
@@ -147,7 +147,7 @@ def _joint_texts(
     page: Page, texts: list[str], kept: NDArray[np.bool_], hidden: NDArray[np.bool_] | None
 ) -> list[tuple[int, int, str]]:
     """Slices of blocks that are one text together, and that text: tables of data, and ``pre`` of which all is kept."""
-    if not (kept & stands_in(page, TABLE | CODE)).any():
+    if not (kept & blocks_inside(page, TABLE | CODE)).any():
         return []
     tables = table_around(page)[page.block_node]
     chosen = np.unique(tables[kept & (tables >= 0)])
@@ -159,7 +159,7 @@ def _joint_texts(
     filled = np.fromiter(map(bool, texts), bool, len(texts))
     lines, cut = prefix_sums(filled), prefix_sums(filled & ~kept)
     has_lines = np.zeros(page.n, bool)
-    if (kept & stands_in(page, CODE)).any():
+    if (kept & blocks_inside(page, CODE)).any():
         has_lines[code_line_elements(page)] = True
     line_count = prefix_sums(has_lines)
     last_end = 0
@@ -170,7 +170,7 @@ def _joint_texts(
             if left_out[page.run_end[pre]] > left_out[page.run_begin[pre]]:
                 continue
             inside = range(pre, int(page.end[pre]))
-            skipped = {page.elements[element] for element in inside if unwritten_elements(page)[element]}
+            skipped = {page.elements[element] for element in inside if omitted_elements(page)[element]}
             code = code_lines(page.elements[pre], skipped).strip("\n")
             found.append((begin, end, UNSEEN_CHARACTERS.sub("", code)))
             last_end = int(page.end[pre])
@@ -226,7 +226,7 @@ def visible_text(root: etree._Element) -> str:
 
     def break_line() -> None:
         line = " ".join("".join(pieces).split())
-        if line and not is_leftover(line):
+        if line and not is_conditional_comment(line):
             lines.append(line)
         pieces.clear()
 
@@ -279,7 +279,7 @@ def code_lines(pre: etree._Element, skipped: Set[etree._Element] = frozenset()) 
     return "".join(written).replace("\r\n", "\n").removesuffix("\n")
 
 
-def is_leftover(text: str) -> bool:
+def is_conditional_comment(text: str) -> bool:
     """Whether a block of text, white space normalised, is nothing but borders of conditional comments.
 
     ``<!--[if IE]> ... <![endif]-->`` is a comment, and ``<![endif]>`` alone a declaration, which the parser drops. But
@@ -288,9 +288,9 @@ def is_leftover(text: str) -> bool:
     return text.startswith(_LEFTOVER_STARTS) and _LEFTOVER.fullmatch(text) is not None
 
 
-def leftovers(texts: Sequence[str]) -> NDArray[np.bool_]:
+def find_conditional_comments(texts: Sequence[str]) -> NDArray[np.bool_]:
     """bool[m], the blocks that are; a block that holds other text, too, such as a line of code, is none."""
     found = np.zeros(len(texts), bool)
     suspects = [block for block, text in enumerate(texts) if text.startswith(_LEFTOVER_STARTS)]
-    found[[block for block in suspects if is_leftover(texts[block])]] = True
+    found[[block for block in suspects if is_conditional_comment(texts[block])]] = True
     return found

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from winnow.output.chunks import chunks_of
+from winnow.output.chunks import make_chunks
 from winnow.output.markdown import to_markdown
 
 SENTENCE = "The quick brown fox jumps over the lazy dog. "
@@ -12,7 +12,7 @@ PAGE = f"""<h1>Guide</h1><p>Intro.</p><h2>First</h2><p>{SENTENCE * 3}</p><p>Shor
 
 
 def test_each_piece_knows_the_headings_above_it_and_its_place() -> None:
-    chunks = chunks_of(PAGE, 60)
+    chunks = make_chunks(PAGE, 60)
     assert [chunk.index for chunk in chunks] == list(range(len(chunks)))
     assert [chunk.headings for chunk in chunks] == [
         *(["Guide"], ["Guide", "First"], ["Guide", "First", "Deep"], ["Guide", "Second"])
@@ -21,7 +21,7 @@ def test_each_piece_knows_the_headings_above_it_and_its_place() -> None:
 
 
 def test_code_stays_whole_and_long_lists_and_paragraphs_are_cut_where_they_may_be() -> None:
-    chunks = chunks_of(PAGE, 15)
+    chunks = make_chunks(PAGE, 15)
     assert [chunk.words for chunk in chunks if "x = 1" in chunk.text] == [len(["```", "x", "=", "1"]) + 121]
     items = [chunk.text for chunk in chunks if chunk.headings == ["Guide", "Second"]]
     assert len(items) > 2
@@ -32,12 +32,12 @@ def test_code_stays_whole_and_long_lists_and_paragraphs_are_cut_where_they_may_b
 
 @given(st.integers(1, 80))
 def test_the_pieces_hold_all_the_text_once_and_in_order(most: int) -> None:
-    words = " ".join(chunk.text for chunk in chunks_of(PAGE, most)).replace("```", "").split()
+    words = " ".join(chunk.text for chunk in make_chunks(PAGE, most)).replace("```", "").split()
     whole = [line for line in to_markdown(PAGE).replace("```", "").split("\n") if not line.startswith("#")]
     assert words == " ".join(whole).split()
 
 
 def test_no_words_or_no_page_are_said() -> None:
-    assert chunks_of("") == []
+    assert make_chunks("") == []
     with pytest.raises(ValueError, match="at least 1"):
-        chunks_of(PAGE, 0)
+        make_chunks(PAGE, 0)

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from tests.winnow.output.written import write
-from winnow.output.html import MAX_NESTING, Parts, is_safe_address, write_html
-from winnow.output.stripping import remains
+from winnow.output.html import MAX_NESTING, is_safe_address, write_html
+from winnow.output.stripping import strip_template
 from winnow.output.text import block_texts, join_blocks
 from winnow.page.page import Page
 
@@ -117,8 +117,8 @@ def test_a_lazy_picture_gets_the_source_that_a_script_would_give_it(image: str) 
 
 def test_links_and_images_can_be_left_out() -> None:
     html = "<p>See <a href=/a>this</a> <img src=/i.png alt=i> now</p>"
-    assert "<p>See this <img" in write(html, parts=Parts(links=False)).html
-    assert write(html, parts=Parts(images=False)).body == '<p>See <a href="/a">this</a> now</p>'
+    assert "<p>See this <img" in write(html, links=False).html
+    assert write(html, images=False).body == '<p>See <a href="/a">this</a> now</p>'
 
 
 SHOT = '<picture><source srcset="a.webp 1x, b.webp 2x"><img src="a.png"></picture>'
@@ -206,7 +206,7 @@ def test_text_and_clean_html_hold_the_same_words_and_the_tree_is_not_changed(htm
     template = np.random.default_rng(seed).random(page.n + page.m) < 0.4
     kept = ~template[page.n :]
     text = join_blocks(page, block_texts(page), kept)
-    again = Page.parse(write_html(page, remains(page, template)))
+    again = Page.parse(write_html(page, *strip_template(page, template)))
     wanted = " ".join(text for text, keep in zip(block_texts(page), kept, strict=True) if keep).split()
     assert text.split() == wanted
     assert " ".join(again.block_texts()).split() == wanted

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from winnow.output.html import EVERYTHING, Parts, write_html
+from winnow.output.html import write_html
 from winnow.output.markdown import to_markdown
-from winnow.output.stripping import remains
+from winnow.output.stripping import strip_template
 from winnow.output.text import block_texts, join_blocks
 from winnow.page.page import Page
 from winnow.page.tree import within
@@ -23,7 +23,7 @@ class Written(NamedTuple):
     body: str
 
 
-def write(html: str, *cut: int, url: str | None = None, parts: Parts = EVERYTHING) -> Written:
+def write(html: str, *cut: int, url: str | None = None, **options: bool) -> Written:
     """Write a page without the blocks of some numbers, and without all in elements with an attribute ``cut``."""
     page = Page.parse(html, url)
     elements = np.zeros(page.n, bool)
@@ -31,6 +31,6 @@ def write(html: str, *cut: int, url: str | None = None, parts: Parts = EVERYTHIN
     elements = within(page, elements)
     template = np.concatenate([elements, elements[page.block_node]])
     template[[page.n + block for block in cut]] = True
-    written = write_html(page, remains(page, template), parts)
+    written = write_html(page, *strip_template(page, template), **options)
     body = " ".join(written.partition("<body>")[2].partition("</body>")[0].split())
     return Written(join_blocks(page, block_texts(page), ~template[page.n :]), written, to_markdown(written), body)

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Self
 
-from winnow.output.tables import MAX_PLACES, grid, span, without_empty_columns
+from winnow.output.tables import MAX_PLACES, drop_empty_columns, parse_span, place_cells
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -126,15 +126,15 @@ class Cell:
         return cls(
             text="<br>".join(lines).replace("|", "\\|"),
             head=element.tag == "th" or (section is not None and section.tag == "thead"),
-            columns=span(element.get("colspan")),
-            rows=span(element.get("rowspan")),
+            columns=parse_span(element.get("colspan")),
+            rows=parse_span(element.get("rowspan")),
             alignment=alignment if alignment in _UNDERLINES else "",
         )
 
 
 def write_table(rows: list[list[Cell]]) -> list[Block]:
     """Write rows of cells as a table; nothing where there is no text."""
-    placed = without_empty_columns(grid([(cell, cell.columns, cell.rows) for cell in row] for row in rows if row))
+    placed = drop_empty_columns(place_cells([(cell, cell.columns, cell.rows) for cell in row] for row in rows if row))
     if not any(cell.text for row in placed for cell in row if cell):
         return []
     width = max(map(len, placed))

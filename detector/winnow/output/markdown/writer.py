@@ -29,7 +29,7 @@ from winnow.output.markdown.blocks import (
 )
 from winnow.output.markdown.escaping import write_code_span
 from winnow.output.markdown.paragraph import Line, Mark
-from winnow.output.runs import QUOTED, RAISED, RAISED_SIGNS, has_parentheses
+from winnow.output.runs import QUOTED, RAISED, RAISED_SIGNS, has_ruby_parentheses
 from winnow.output.tables import is_callout
 from winnow.output.text import code_lines
 from winnow.page.tags import BLOCK_LEVEL, UNSEEN_TEXT
@@ -221,7 +221,7 @@ class _Writer:
         elif tag in RAISED:
             signs = {sign for text in element.itertext() for sign in str(text) if not sign.isspace()}
             self._raised.append(RAISED[tag] if signs <= RAISED_SIGNS else {})
-        elif tag in QUOTED and (tag != "rt" or not has_parentheses(element)):
+        elif tag in QUOTED and (tag != "rt" or not has_ruby_parentheses(element)):
             self._text(QUOTED[tag][0])
         elif tag == "span" and (shown := element.get("class", "")) in _WRITTEN:
             self._need_item()
@@ -307,7 +307,7 @@ class _Writer:
             self._line.in_code = self._code > 0
         elif tag in RAISED:
             self._raised.pop()
-        elif tag in QUOTED and (tag != "rt" or not has_parentheses(element)):
+        elif tag in QUOTED and (tag != "rt" or not has_ruby_parentheses(element)):
             self._text(QUOTED[tag][1])
         if any(frame.element is element for frame in self._frames):
             while self._frames[-1].element is not element:
