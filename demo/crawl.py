@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,36 +17,19 @@ _POLL_SECONDS = 0.2
 _ELAPSED = re.compile(r"'elapsed_time_seconds': ([\d.]+)")
 
 
-@dataclass(frozen=True, slots=True)
 class CrawlFiles:
-    """Where a crawl leaves things, all below one folder."""
+    """Where a crawl leaves things.
 
-    folder: Path
+    Attributes:
+        items: The cleaned items, one JSON object a line, in the order they were stored.
+        log, report: Scrapy's log, and the report of the crawl.
+        urls: The addresses to start from.
+        state: The private server's data.
+    """
 
-    @property
-    def items(self) -> Path:
-        """The cleaned items, one JSON object a line, in the order they were stored."""
-        return self.folder / "items.jsonl"
-
-    @property
-    def log(self) -> Path:
-        """Scrapy's log."""
-        return self.folder / "crawl.log"
-
-    @property
-    def report(self) -> Path:
-        """The report of the crawl."""
-        return self.folder / "report.html"
-
-    @property
-    def urls(self) -> Path:
-        """The addresses to start from."""
-        return self.folder / "hosts.txt"
-
-    @property
-    def state(self) -> Path:
-        """The private server's data."""
-        return self.folder / "state"
+    def __init__(self, folder: Path) -> None:
+        self.items, self.log, self.report = folder / "items.jsonl", folder / "crawl.log", folder / "report.html"
+        self.urls, self.state = folder / "hosts.txt", folder / "state"
 
 
 def crawl(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import redis
 
-from demo.accuracy import Accuracy, compare, total
+from demo.truth import Accuracy, compare, total
 from scrapy_winnow.storage.embedded import EmbeddedServer
 from scrapy_winnow.storage.hosts import HostRecords
 from scrapy_winnow.storage.keys import site_of

@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -22,7 +23,7 @@ from demo.truth import PageTruth, read_truth
 from demo.web import DEFAULT_PAGES, DEFAULT_SEED, generate, read_resources
 
 if TYPE_CHECKING:
-    from types import TracebackType
+    from collections.abc import Mapping
     from typing import TextIO
 
     from demo.site import Resource
@@ -77,10 +78,7 @@ class DemoWeb:
         self._truth = {name: read_truth(self.folder / "truth" / f"{name}.jsonl") for name in self.urls}
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        """Stop the server and remove the temporary folder."""
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -118,20 +116,20 @@ class DemoWeb:
         return log.read_text(encoding="utf-8").splitlines() if log.exists() else []
 
 
-class _Connection(asyncio.Protocol):
+class Connection(asyncio.Protocol):
     """One HTTP/1.1 connection: GET and HEAD, kept alive, answers from memory."""
 
-    def __init__(self, answers: dict[str, tuple[bytes, bytes]], log: TextIO) -> None:
+    def __init__(self, answers: Mapping[str, tuple[bytes, bytes | memoryview]], log: TextIO) -> None:
         self._answers = answers
         self._log = log
         self._received = b""
         self._transport: asyncio.Transport | None = None
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:  # noqa: D102
         assert isinstance(transport, asyncio.Transport)  # noqa: S101 - what asyncio promises of TCP servers
         self._transport = transport
 
-    def data_received(self, data: bytes) -> None:
+    def data_received(self, data: bytes) -> None:  # noqa: D102
         self._received += data
         while b"\r\n\r\n" in self._received:
             head, _, self._received = self._received.partition(b"\r\n\r\n")
@@ -178,7 +176,7 @@ async def _serve(folder: Path, *, until_stdin_closes: bool) -> None:
             log = (folder / f"{name}.access.log").open("w", buffering=1, encoding="utf-8")
             stack.callback(log.close)
             answers = {path: _answer(resource) for path, resource in resources.items()}
-            server = await loop.create_server(_factory(answers, log), LOOPBACK, 0)
+            server = await loop.create_server(partial(Connection, answers, log), LOOPBACK, 0)
             stack.callback(server.close)
             urls[name] = f"http://{LOOPBACK}:{server.sockets[0].getsockname()[1]}/"
         sys.stdout.write(json.dumps({"folder": str(folder), "urls": urls}) + "\n")
@@ -186,10 +184,6 @@ async def _serve(folder: Path, *, until_stdin_closes: bool) -> None:
         if until_stdin_closes:
             loop.add_reader(sys.stdin, stopped.set)
         await stopped.wait()
-
-
-def _factory(answers: dict[str, tuple[bytes, bytes]], log: TextIO) -> type[asyncio.Protocol]:
-    return lambda: _Connection(answers, log)  # type: ignore[return-value]
 
 
 def main(arguments: list[str] | None = None) -> None:

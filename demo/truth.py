@@ -1,10 +1,16 @@
-"""What the generator knows about a page and writes beside it, never into it."""
+"""What the generator knows about a page and writes beside it, never into it; and how well cleaned text agrees with it.
+
+They are compared by multisets of words: runs of word characters, lower-cased; Chinese and Japanese characters singly.
+"""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+from winnow.page.text import WORD
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -62,3 +68,47 @@ def read_truth(path: Path) -> dict[str, PageTruth]:
             page = PageTruth(**fields)
             pages[page.path] = page
     return pages
+
+
+class Accuracy(NamedTuple):
+    """Counts of words, which add up over pages.
+
+    Attributes:
+        content: Content words in the truth.
+        content_kept: Those of them that the cleaned text has.
+        template: Template words in the truth.
+        template_cut: Those of them that the cleaned text does not have beyond what the content accounts for.
+    """
+
+    content: int = 0
+    content_kept: int = 0
+    template: int = 0
+    template_cut: int = 0
+
+    @property
+    def content_recall(self) -> float:
+        """Share of the content's words that were kept; 1 where there is no content."""
+        return self.content_kept / self.content if self.content else 1.0
+
+    @property
+    def template_recall(self) -> float:
+        """Share of the template's words that were cut; 1 where there is no template."""
+        return self.template_cut / self.template if self.template else 1.0
+
+
+def words(text: str) -> Counter[str]:
+    """Return the multiset of a text's words."""
+    return Counter(WORD.findall(text.lower()))
+
+
+def compare(truth: PageTruth, cleaned: str) -> Accuracy:
+    """Compare the cleaned text of one page with its truth."""
+    content, template, kept = words(truth.content_text), words(truth.template_text), words(cleaned)
+    left_over = (kept - content) & template
+    return Accuracy(content.total(), (kept & content).total(), template.total(), template.total() - left_over.total())
+
+
+def total(parts: Iterable[Accuracy]) -> Accuracy:
+    """Add up comparisons of several pages."""
+    sums = [sum(column) for column in zip(*parts, strict=True)]
+    return Accuracy(*sums)

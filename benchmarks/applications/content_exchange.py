@@ -113,15 +113,6 @@ def frames_of(site: Site) -> Iterator[Frame]:
             yield Frame(site.name, page.url or "", page.elements[0], nodes.index(page.elements[slot]))
 
 
-def own_texts(site: Site, most: int) -> list[str]:
-    """Text that no other page of the site has, of so many of its pages, evenly spread; a line per block."""
-    pages = [
-        "\n".join(text for text, is_own in zip(block_texts(page), own.tolist(), strict=True) if is_own)
-        for page, own in _own_blocks(site)
-    ]
-    return spread([text for text in pages if len(text.split()) >= _LEAST_OWN], most)
-
-
 def _own_blocks(site: Site) -> Iterator[tuple[Page, NDArray[np.bool_]]]:
     """The pages of a site, each with bool[m]: which of its blocks no other page has, by their text."""
     pages, counts = [], MemoryCounts()

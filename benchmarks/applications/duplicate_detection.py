@@ -19,14 +19,12 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from benchmarks.applications.cleaned_texts import COMBINED, METHODS, cleaned_texts
 from benchmarks.applications.content_exchange import (
     add_frame_arguments,
     chosen,
@@ -36,16 +34,32 @@ from benchmarks.applications.content_exchange import (
     style_of,
 )
 from benchmarks.shared.common import parser_of, percent, say, share_interval, table, write_json
-from winnow import load_model
+from benchmarks.shared.peers import trafilatura_text
+from winnow import clean, load_model
+from winnow.counting import MemoryCounts, countable, site_level_templates
 from winnow.duplicates import near_duplicates, shingles
+from winnow.fingerprints import node_fingerprints
+from winnow.output.text import block_texts, join_blocks
+from winnow.page.page import Page
+from winnow.site import PageCounts
 from winnow.training.evaluation import read_gold
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from benchmarks.applications.content_exchange import Frame
+    from winnow.models.scores import Model
+
+
+FULL_TEXT: Final = "FULLTEXT"
+SITE_LEVEL: Final = "SITELEVEL"
+BASIC: Final = "PAGELEVEL Basic"
+SMOOTH: Final = "PAGELEVEL Smooth"
+COMBINED: Final = "combined"
+PEER: Final = "trafilatura"
+METHODS: Final = (FULL_TEXT, SITE_LEVEL, BASIC, SMOOTH, COMBINED, PEER)
 
 GROUP: Final = 5
 """Sites that carry the same texts."""
@@ -57,16 +71,8 @@ Shingles = dict[tuple[str, int], "NDArray[np.uint64]"]
 """By site and number of text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rates:
-    """How many pairs of each kind were told apart rightly.
-
-    Attributes:
-        found: duplicate pairs that are near-duplicates.
-        duplicates: duplicate pairs.
-        parted: non-duplicate pairs that are none.
-        others: non-duplicate pairs.
-    """
+class Rates(NamedTuple):
+    """Duplicate pairs that are near-duplicates, of how many; non-duplicate pairs that are none, of how many."""
 
     found: int
     duplicates: int
@@ -115,7 +121,7 @@ def main() -> None:
     if options.documents is not None:
         options.documents.write_text("".join(json.dumps(row) + "\n" for row in left.values()), encoding="utf-8")
     print(table(["text compared", "duplicates found, %", "non-duplicates parted, %"], rows))
-    write_json(options, {name: _as_dict(rates) for name, rates in figures.items()})
+    write_json(options, {name: rates._asdict() for name, rates in figures.items()})
 
 
 _OF_MODEL: Final = frozenset(method for method in METHODS if method.startswith("PAGELEVEL") or method == "combined")
@@ -195,8 +201,48 @@ def _row(rates: Rates) -> list[str]:
     return [percent(hits / max(of, 1), share_interval(hits, of)) for hits, of in shares]
 
 
-def _as_dict(rates: Rates) -> dict[str, int]:
-    return {name: getattr(rates, name) for name in Rates.__slots__}
+def cleaned_texts(
+    pages: Sequence[tuple[bytes, str]], model: Model, methods: Sequence[str] = METHODS
+) -> Iterator[dict[str, str]]:
+    """Clean all pages of one site in every way.
+
+    SITELEVEL cuts what at least 10% of these pages share and nothing else. *combined* is what a crawl does at its end:
+    the model's scores, moved by the counts of these pages.
+
+    Args:
+        pages: HTML and address of each page.
+        model: page-level model.
+        methods: those of :data:`METHODS` that are wanted.
+
+    Yields:
+        the texts of one page by method.
+    """
+    counts = MemoryCounts()
+    for number, (html, url) in enumerate(pages):
+        counts.add(number, _fingerprints(Page.parse(html, url))[1])
+    for html, url in pages:
+        page = Page.parse(html, url)
+        units, fingerprints = _fingerprints(page)
+        df = np.zeros(page.n + page.m, np.int64)
+        df[units] = counts.df(fingerprints)
+        yield {method: _text(method, page, html, df, counts.pages, model) for method in methods}
+
+
+def _text(method: str, page: Page, html: bytes, df: np.ndarray, pages: int, model: Model) -> str:
+    if method == FULL_TEXT:
+        return join_blocks(page, block_texts(page), np.ones(page.m, bool))
+    if method == SITE_LEVEL:
+        return join_blocks(page, block_texts(page), ~site_level_templates(page, df, pages)[page.n :])
+    if method == PEER:
+        return trafilatura_text(html)
+    if method == COMBINED:
+        return clean(page, model=model, site=PageCounts(df, pages)).text
+    return clean(page, model=model, smooth=method == SMOOTH).text
+
+
+def _fingerprints(page: Page) -> tuple[np.ndarray, np.ndarray]:
+    units = np.flatnonzero(countable(page))
+    return units, node_fingerprints(page)[units]
 
 
 if __name__ == "__main__":

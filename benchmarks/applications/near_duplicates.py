@@ -2,32 +2,45 @@
 
     python -m benchmarks.applications.near_duplicates [--number 4000] [--given FILE]
 
-Every way is given the same documents in the same order and says of each which earlier ones it repeats; a
-document that repeats none is entered. Right is an address of the same story. The documents are made
-(near_duplicate_texts.py) or given: JSON objects, one a line, with "url", "text" and "story". Times are those
-from text to verdict, and of the index alone, without the hashing of texts. The server is a Valkey on loopback that
-keeps nothing on disk; Winnow decides one document a call there, or 500. It uses the paper's rule, and in a second round
-the resemblance estimated from 64 hashes. datasketch hashes the same windows of 6 words with 128 permutations, a batch a
-text; several thresholds are tried. simhash likewise, with several distances.
+Every way is given the same documents in the same order and says of each which earlier ones it repeats; a document that
+repeats none is entered. Right is an address of the same story. The documents are made: stories in several versions, and
+others that share phrases but not the story, in a language of pseudo-words with Zipf's frequencies. Or they are given:
+JSON objects, one a line, with "url", "text" and "story". Times are those from text to verdict, and of the index alone,
+without the hashing of texts. The server is a Valkey on loopback that keeps nothing on disk; Winnow decides one document
+a call there, or 500. It uses the paper's rule, and in a second round the resemblance estimated from 64 hashes.
+datasketch hashes the same windows of 6 words with 128 permutations, a batch a text; several thresholds are tried.
+simhash likewise, with several distances.
 """
 
 from __future__ import annotations
 
+import asyncio
+import json
+import logging
 import sys
 import time
 import tracemalloc
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
+from urllib.parse import urlsplit
 
-from benchmarks.applications.near_duplicate_peers import finders
-from benchmarks.applications.near_duplicate_texts import Document, given_documents, made_documents
-from benchmarks.shared.common import parser_of, say, table, write_json
+import numpy as np
+
+from benchmarks.shared.common import installed, parser_of, say, table, write_json
 from benchmarks.shared.servers import Server
+from scrapy_winnow.storage.connection import Connection
+from scrapy_winnow.storage.index import DuplicateIndex
+from winnow.duplicates import KEEP, MemoryIndex, shingles
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable, Sequence
+    from urllib.parse import SplitResult
 
-    from benchmarks.applications.near_duplicate_peers import Maker
+    Maker = Callable[[], "Finder"]
+
 
 _TRACED: Final = 1500
 """Documents that the memory of an index in this process is measured with."""
@@ -108,6 +121,261 @@ def _traced(make: Maker, hashed: list[tuple[Document, Any]]) -> float:
     size = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
     return size / len(hashed[:_TRACED])
+
+
+PERMUTATIONS: Final = 128
+
+SKETCH: Final = 64
+"""Shingles of a document where it goes by the resemblance."""
+
+
+class Finder(Protocol):
+    """A way to find near-duplicates.
+
+    Attributes:
+        label: what the table calls it.
+    """
+
+    label: str
+
+    def hashed(self, text: str) -> Any:
+        """Return what the way knows of a text."""
+
+    def decide(self, documents: Sequence[tuple[Document, Any]]) -> list[list[str]]:
+        """Return for each document, in this order, the addresses it was found to repeat."""
+
+
+def finders(url: str, least: float, thresholds: Sequence[float], distances: Sequence[int]) -> list[Maker]:
+    """Return what makes each way, for what is installed.
+
+    Args:
+        url: address of a server on TCP.
+        least: resemblance that Winnow goes by in a second round; in the first it is the paper's rule.
+        thresholds: of datasketch, least Jaccard similarity of near-duplicates.
+        distances: of simhash, most bits that near-duplicates differ in.
+    """
+    makers: list[Maker] = []
+    for rule in (None, least):
+        makers += [partial(_Memory, rule), partial(_LookUps, rule, url, 1), partial(_LookUps, rule, url, 500)]
+    there = installed("datasketch", "simhash")
+    if "datasketch" in there:
+        makers += [partial(_Datasketch, threshold) for threshold in thresholds]
+        makers += [partial(_Datasketch, threshold, urlsplit(url)) for threshold in thresholds]
+    if "simhash" in there:
+        makers += [partial(_Simhash, distance) for distance in distances]
+    return makers
+
+
+class _Winnow:
+    """What Winnow's ways share: the rule they go by, and so the shingles they need."""
+
+    def __init__(self, what: str, least: float | None) -> None:
+        self.label = f"Winnow, {what}" + ("" if least is None else f", resemblance {least:g}")
+        self.keep = KEEP if least is None else SKETCH
+
+    def hashed(self, text: str) -> Any:
+        return shingles(text, keep=self.keep)
+
+
+class _Memory(_Winnow):
+    """The index in memory."""
+
+    def __init__(self, least: float | None) -> None:
+        super().__init__("in memory", least)
+        self._index = MemoryIndex(keep=self.keep, min_resemblance=least)
+
+    def decide(self, documents: Sequence[tuple[Document, Any]]) -> list[list[str]]:
+        found = [self._index.find(document.url, own).duplicate_of for document, own in documents]
+        return [[url] if url else [] for url in found]
+
+
+class _LookUps(_Winnow):
+    """The index in Redis, with so many documents a call: one in a crawl, 500 in `winnow dedup`."""
+
+    def __init__(self, least: float | None, url: str, batch: int) -> None:
+        super().__init__(f"Redis, {batch} documents a call", least)
+        self._url = url
+        self._least = least
+        self._batch = batch
+
+    def decide(self, documents: Sequence[tuple[Document, Any]]) -> list[list[str]]:
+        async def look_up() -> list[list[str]]:
+            connection = Connection(self._url, timeout=60)
+            index = DuplicateIndex(connection, "look-up", keep=self.keep, min_resemblance=self._least)
+            found: list[list[str]] = []
+            for at in range(0, len(documents), self._batch):
+                batch = [(document.url, own) for document, own in documents[at : at + self._batch]]
+                verdicts = await index.find_all(batch)
+                assert verdicts is not None
+                found += [[verdict.duplicate_of] if verdict.duplicate_of else [] for verdict in verdicts]
+            await connection.close()
+            return found
+
+        return asyncio.run(look_up())
+
+
+class _Datasketch:
+    """datasketch's MinHashLSH over the same windows of 6 words, in memory or on Redis."""
+
+    def __init__(self, threshold: float, redis: SplitResult | None = None) -> None:
+        from datasketch import MinHashLSH  # noqa: PLC0415
+
+        self.label = f"datasketch, {'Redis' if redis else 'in memory'}, threshold {threshold:g}"
+        storage = None
+        if redis is not None:
+            about = {"host": redis.hostname, "port": redis.port}
+            storage = {"type": "redis", "basename": f"lsh-{time.time_ns()}".encode(), "redis": about}
+        self._index = MinHashLSH(threshold=threshold, num_perm=PERMUTATIONS, storage_config=storage)
+
+    def hashed(self, text: str) -> Any:
+        from datasketch import MinHash  # noqa: PLC0415
+
+        words = text.split()
+        windows = {" ".join(words[at : at + 6]).encode() for at in range(max(1, len(words) - 5))}
+        own = MinHash(num_perm=PERMUTATIONS)
+        own.update_batch(windows)
+        return own
+
+    def decide(self, documents: Sequence[tuple[Document, Any]]) -> list[list[str]]:
+        found = []
+        for document, own in documents:
+            near = self._index.query(own)
+            if not near:
+                self._index.insert(document.url, own)
+            found.append([str(url) for url in near])
+        return found
+
+
+class _Simhash:
+    """The package simhash, over the same windows."""
+
+    def __init__(self, distance: int) -> None:
+        from simhash import SimhashIndex  # noqa: PLC0415
+
+        logging.getLogger("simhash").setLevel(logging.ERROR)
+        self.label = f"simhash, in memory, distance {distance}"
+        self._index = SimhashIndex([], k=distance)
+
+    def hashed(self, text: str) -> Any:
+        from simhash import Simhash as Hash  # noqa: PLC0415
+
+        words = text.split()
+        return Hash([" ".join(words[at : at + 6]) for at in range(max(1, len(words) - 5))])
+
+    def decide(self, documents: Sequence[tuple[Document, Any]]) -> list[list[str]]:
+        found = []
+        for document, own in documents:
+            near = self._index.get_near_dups(own)
+            if not near:
+                self._index.add(document.url, own)
+            found.append(list(near))
+        return found
+
+
+_WORDS: Final = 20_000
+_PHRASES: Final = 400
+_PHRASE_SHARE: Final = 0.12
+_SERIES_SHARE: Final = 0.15
+EDITS: Final = (0.0, 0.01, 0.02, 0.05, 0.08)
+"""Shares of words that a version of a story changes, drops or adds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A text, its address, and the number of its story: texts of one story are near-duplicates."""
+
+    url: str
+    text: str
+    story: int
+
+
+def made_documents(number: int, seed: int) -> list[Document]:
+    """Return so many documents in the order in which they are met.
+
+    Six of ten stories have one version. The others have two to five: each is edited at one of the rates of `EDITS`, and
+    may have lost its end, gained a paragraph, or kept 20 words of the template of its host. One of seven stories is of
+    a series, as weather reports are: its sentences are those of the series with a third of the words exchanged.
+    """
+    random = np.random.default_rng(seed)
+    language = _Language(random)
+    series = [language.text(200, random) for _ in range(20)]
+    hosts = [language.text(20, random) for _ in range(50)]
+    found: list[Document] = []
+    story = 0
+    while len(found) < number:
+        words = language.text(int(np.clip(random.lognormal(5.5, 0.6), 60, 2000)), random)
+        if random.random() < _SERIES_SHARE:
+            kept, new = series[random.integers(len(series))], language.text(200, random)
+            words = [word if random.random() < 2 / 3 else new[at] for at, word in enumerate(kept)]
+        versions = 1 if random.random() < 0.6 else int(random.integers(2, 6))
+        for version in range(versions):
+            host = int(random.integers(len(hosts)))
+            text = words if version == 0 else _version(words, language, random)
+            if random.random() < 0.2:
+                text = [*hosts[host], *text]
+            found.append(
+                Document(f"http://host{host}.example/2026/story-{story}-{version}.html", " ".join(text), story)
+            )
+        story += 1
+    return [found[place] for place in random.permutation(number).tolist()]
+
+
+def given_documents(path: Path) -> list[Document]:
+    """Read documents from a file of JSON objects, one a line, with ``url``, ``text`` and ``story``.
+
+    Ends the program where it cannot be read.
+    """
+    stories: dict[Any, int] = {}
+    found = []
+    try:
+        for line in path.read_text(encoding="utf-8").splitlines():
+            row = json.loads(line)
+            story = stories.setdefault(row["story"], len(stories))
+            found.append(Document(str(row["url"]), str(row["text"]), story))
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        sys.exit(f"{path}: {error!r}")
+    return found or sys.exit(f"{path}: no documents")
+
+
+class _Language:
+    def __init__(self, random: np.random.Generator) -> None:
+        syllables = [a + b for a in "bdfgklmnprstvz" for b in "aeiou"]
+        lengths = random.integers(1, 5, _WORDS)
+        self._words = ["".join(random.choice(syllables, length)) for length in lengths]
+        ranks = np.arange(1, _WORDS + 1)
+        self._cumulated = np.cumsum(1 / ranks) / np.sum(1 / ranks)
+        self._phrases = [self._drawn(int(random.integers(4, 11)), random) for _ in range(_PHRASES)]
+
+    def _drawn(self, number: int, random: np.random.Generator) -> list[str]:
+        places = np.searchsorted(self._cumulated, random.random(number))
+        return [self._words[min(place, _WORDS - 1)] for place in places.tolist()]
+
+    def text(self, number: int, random: np.random.Generator) -> list[str]:
+        """So many words, stock phrases among them."""
+        words: list[str] = []
+        while len(words) < number:
+            if random.random() < _PHRASE_SHARE:
+                words += self._phrases[random.integers(_PHRASES)]
+            else:
+                words += self._drawn(int(random.integers(5, 30)), random)
+        return words[:number]
+
+
+def _version(words: list[str], language: _Language, random: np.random.Generator) -> list[str]:
+    rate = EDITS[random.integers(len(EDITS))]
+    changed: list[str] = []
+    for word, chance in zip(words, random.random(len(words)).tolist(), strict=True):
+        if chance >= rate:
+            changed.append(word)
+        elif chance < rate / 2:
+            changed += language.text(1, random)
+        elif chance < 0.75 * rate:
+            changed += [word, *language.text(1, random)]
+    if random.random() < 0.15:
+        changed = changed[: max(1, int(0.85 * len(changed)))]
+    if random.random() < 0.15:
+        changed += language.text(len(words) // 8, random)
+    return changed
 
 
 if __name__ == "__main__":

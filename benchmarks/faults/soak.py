@@ -31,7 +31,7 @@ from scrapy.utils.request import RequestFingerprinter
 from benchmarks.faults.soak_crawl import Crawl, ServedWeb, Trouble, make_web, urls_of
 from benchmarks.shared.common import parser_of, say, table, write_json
 from benchmarks.shared.crawls import QUICK
-from demo.accuracy import words
+from demo.truth import words
 from scrapy_winnow.storage.evidence import page_id_of
 from scrapy_winnow.storage.keys import HostKeys, host_keys, site_of
 from winnow.fingerprints import FINGERPRINT_VERSION

@@ -20,7 +20,7 @@ import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final, Self
+from typing import IO, TYPE_CHECKING, Any, Final, Self, TextIO
 
 import redis
 from scrapy import Request
@@ -28,6 +28,7 @@ from scrapy import Request
 from benchmarks.shared.common import process_megabytes, say
 from benchmarks.shared.crawls import ROOT, crawl_command
 from demo.hosts import BUILDERS
+from demo.server import NOT_FOUND, Connection
 from demo.web import LEAST_PAGES, build_site
 from scrapy_winnow.storage.embedded import EmbeddedServer
 
@@ -302,44 +303,22 @@ class ServedWeb:
             self._server.communicate()
 
 
-class _Connection(asyncio.Protocol):
-    """One kept-alive connection of a client that takes the server for its proxy."""
-
-    def __init__(self, bodies: mmap.mmap, index: dict[bytes, tuple[int, int, bytes]]) -> None:
-        self._bodies = bodies
-        self._index = index
-        self._received = b""
-        self._transport: asyncio.WriteTransport | None = None
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.WriteTransport)
-        self._transport = transport
-
-    def data_received(self, data: bytes) -> None:
-        self._received += data
-        while b"\r\n\r\n" in self._received and self._transport is not None:
-            head, _, self._received = self._received.partition(b"\r\n\r\n")
-            found = self._index.get(head.split(b" ", 2)[1])
-            if found is None:
-                self._transport.write(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
-                continue
-            begin, size, kind = found
-            headers = b"HTTP/1.1 200 OK\r\nContent-Type: %b\r\nContent-Length: %d\r\n\r\n" % (kind, size)
-            self._transport.write(headers + self._bodies[begin : begin + size])
-
-
-async def _serve(folder: Path) -> None:
-    with (folder / "index.jsonl").open(encoding="utf-8") as lines:
-        pages = map(json.loads, lines)
-        index = {page["url"].encode(): (page["begin"], page["size"], page["type"].encode()) for page in pages}
-    loop, ended = asyncio.get_running_loop(), asyncio.Event()
-    with (folder / "pages.bin").open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as bodies:
-        server = await loop.create_server(lambda: _Connection(bodies, index), "127.0.0.1", 0)
-        print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", flush=True)
-        loop.add_reader(sys.stdin, ended.set)
-        await ended.wait()
-
-
 def serve(folder: str) -> None:
     """Serve the web of a folder until standard input is closed; print the address of the proxy first."""
-    asyncio.run(_serve(Path(folder)))
+    pages_file = os.open(Path(folder, "pages.bin"), os.O_RDONLY)
+    bodies = memoryview(mmap.mmap(pages_file, 0, access=mmap.ACCESS_READ))
+    answers = {NOT_FOUND: (b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", b"")}
+    with Path(folder, "index.jsonl").open(encoding="utf-8") as lines:
+        for page in map(json.loads, lines):
+            head = f"HTTP/1.1 200 OK\r\nContent-Type: {page['type']}\r\nContent-Length: {page['size']}\r\n\r\n"
+            answers[page["url"]] = head.encode(), bodies[page["begin"] : page["begin"] + page["size"]]
+    with Path(os.devnull).open("w", encoding="utf-8") as log:
+        asyncio.run(_serve(answers, log))
+
+
+async def _serve(answers: Mapping[str, tuple[bytes, bytes | memoryview]], log: TextIO) -> None:
+    loop, ended = asyncio.get_running_loop(), asyncio.Event()
+    server = await loop.create_server(lambda: Connection(answers, log), "127.0.0.1", 0)
+    print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", flush=True)
+    loop.add_reader(sys.stdin, ended.set)
+    await ended.wait()

@@ -87,13 +87,6 @@ def model_or_exit(name: str | None) -> Model:
         sys.exit(f"--model: {error}")
 
 
-def add_model_argument(parser: argparse.ArgumentParser) -> None:
-    """Add ``--model``."""
-    parser.add_argument(
-        "--model", metavar="MODEL", help="model, {fold} in its name is the page's fold (default: the package's)"
-    )
-
-
 def _html_of(page: GoldPage, folder: Path) -> bytes:
     file = folder / page.page_id
     return (file if file.is_file() else folder / f"{page.page_id}.html").read_bytes()

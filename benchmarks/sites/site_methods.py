@@ -150,7 +150,7 @@ def _needed(name: str, site: DemoSite, options: argparse.Namespace) -> int | Non
     """Pages that a method has to learn from, to find nearly what it finds with all of them."""
     kept = KeptPages.of(site.pages)
     order = np.random.default_rng(options.seed).permutation(len(kept)).tolist()
-    new = [replace(kept.read(number), number=_UNKNOWN) for number in order[-options.tested :]]
+    new = [kept.read(number)._replace(number=_UNKNOWN) for number in order[-options.tested :]]
     truths = [site.truth(read) for read in new]
     steps = [*(step for step in STEPS if step < len(order)), len(order)]
     found: dict[int, float] = {}
@@ -243,7 +243,7 @@ class KeptPages(SitePages):
 
     def read(self, number: int) -> SitePage:
         """One of the pages."""
-        return replace(self.kept[number], number=number)
+        return self.kept[number]._replace(number=number)
 
     def subset(self, numbers: Sequence[int]) -> KeptPages:
         """Some of the pages, with numbers of their own."""

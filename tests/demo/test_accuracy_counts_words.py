@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from demo.accuracy import compare, total, words
-from demo.truth import PageTruth
+from demo.truth import PageTruth, compare, total, words
 
 PAGE = PageTruth("/", "article", (("Home News", True), ("The story of the news", False), ("All rights reserved", True)))
 

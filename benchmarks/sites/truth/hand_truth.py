@@ -16,7 +16,7 @@ comments, and the entries of a list where the page is one.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -33,9 +33,7 @@ if TYPE_CHECKING:
 
     Bools = NDArray[np.bool_]
 
-FOLDER: Final = Path(__file__).parent
-FIRST: Final = FOLDER / "pages.jsonl"
-SECOND: Final = FOLDER / "second_reading.jsonl"
+FIRST: Final = Path(__file__).with_name("pages.jsonl")
 TEMPLATE, CONTENT, OWN = "template", "content", "own navigation"
 KINDS: Final = (TEMPLATE, CONTENT, OWN)
 
@@ -85,12 +83,6 @@ def read_marks(file: Path = FIRST) -> list[MarkedPage]:
     """Read a file of marks."""
     rows = map(json.loads, file.read_text(encoding="utf-8").splitlines())
     return [MarkedPage(**{**row, "marks": tuple(Mark(**mark) for mark in row["marks"])}) for row in rows]
-
-
-def write_marks(pages: list[MarkedPage], file: Path) -> None:
-    """Write a file of marks."""
-    lines = [json.dumps(asdict(page), ensure_ascii=False) for page in pages]
-    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def marked(page: Page, html: bytes, of: MarkedPage, kinds: dict[int, str]) -> MarkedPage:
