@@ -44,8 +44,10 @@ class Forked:
         self, forks: Forks, module: str, *arguments: str, folder: Path, terminal: str = "", **environment: str
     ) -> None:
         self._forks, self._ended = forks, None
-        with tempfile.NamedTemporaryFile(delete=False) as out, tempfile.NamedTemporaryFile(delete=False) as err:
-            self._files = [out.name, terminal or err.name]
+        self._written = tempfile.TemporaryDirectory()
+        self._files = [str(Path(self._written.name, name)) for name in ("stdout", "stderr")]
+        if terminal:
+            self._files[1] = terminal
         environment = {**os.environ, **environment}
         self.pid = forks.ask([module, arguments, str(folder), self._files, environment])
 
@@ -58,4 +60,5 @@ class Forked:
         if self._ended is None:
             code = self._forks.ask(self.pid)
             self._ended = Ended(code, *(Path(file).read_text() if Path(file).is_file() else "" for file in self._files))
+            self._written.cleanup()
         return self._ended

@@ -44,7 +44,7 @@ def main() -> None:
 
 def run(module: str, arguments: list[str], folder: str, files: list[str], environment: dict[str, str]) -> None:
     for number, file in enumerate([os.devnull, *files]):
-        os.dup2(os.open(file, os.O_RDWR | os.O_NOCTTY), number)
+        os.dup2(os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOCTTY, 0o600), number)
     os.chdir(folder)
     os.environ |= environment
     sys.path[:0] = [folder, *filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))]
