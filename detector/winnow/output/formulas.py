@@ -73,9 +73,9 @@ class Formulas:
     """The formulas of a page.
 
     Attributes:
-        of: each by the element that it is written for, in document order.
-        first: element with the first form of each, by the same.
-        is_replaced: bool[n], elements that it stands for: all its forms.
+        by_element: each by the element that it is read from, in document order.
+        first: element with its first form, by the same element.
+        is_replaced: bool[n], the elements of all forms.
     """
 
     by_element: dict[int, Formula]
@@ -85,40 +85,39 @@ class Formulas:
 
 @once_per_page
 def formulas_of(page: Page) -> Formulas:
-    """Find the formulas of a page; as a rule there are none."""
+    """Formulas of a page; as a rule there are none."""
     table = page.attributes
     classes = [place for place, value in table.matching(_CLASSES) if _CONTAINER.search(value)]
     scripts = table.elements_with([place for place, _ in table.matching(_SCRIPTS)])
     emoji = [place for place, value in table.matching(_PICTURES) if _EMOJI.search(value) and "/" not in value]
     pictures = [place for place, value in table.matching(_PICTURES) if _TEX_PICTURE.search(value)]
-    stated = [name for name in _STATED if table.places_by_value(name)]
+    stated = any(map(table.places_by_value, _STATED))
     custom = [element for element, name in page.unknown_names.items() if name == "mjx-container"]
     is_math = page.tag == _MATH
     if not (classes or scripts or pictures or emoji or stated or custom or is_math.any()):
         return Formulas({}, {}, np.zeros(page.n, bool))
     found = _tex_of_maths(page, np.flatnonzero(is_math).tolist())
-    for name in stated:
-        stated_here = page.attribute(name).items()
-        found |= {at: Formula(_bare(tex), bool(IS_BLOCK_LEVEL[page.tag[at]])) for at, tex in stated_here}
+    for at, tex in (pair for name in _STATED for pair in page.attribute(name).items()):
+        found[at] = Formula(_clean_tex(tex), bool(IS_BLOCK_LEVEL[page.tag[at]]))
     descriptions = page.attribute("alt") if pictures or emoji else {}
     for element in table.elements_with(pictures):
-        if page.tag[element] == TAG_ID["img"] and (tex := _bare(descriptions.get(element, ""))):
+        if page.tag[element] == TAG_ID["img"] and (tex := _clean_tex(descriptions.get(element, ""))):
             found[element] = Formula(tex, _is_display(page, element))
     for element in table.elements_with(emoji):
         if page.tag[element] == TAG_ID["img"] and 0 < len(sign := descriptions.get(element, "").strip()) <= _MAX_EMOJI:
             found[element] = Formula(sign, is_display=False, is_sign=True)
     for element in scripts:
-        if page.tag[element] == TAG_ID["script"] and (tex := _bare(page.elements[element].text or "")):
+        if page.tag[element] == TAG_ID["script"] and (tex := _clean_tex(page.elements[element].text or "")):
             found[element] = Formula(tex, _is_display(page, element))
     found = {element: formula for element, formula in sorted(found.items()) if formula.tex}
     contains = np.zeros(page.n, bool)
     contains[[*table.elements_with(classes), *custom, *found]] = True
-    return _each_once(page, found, outermost(page.parent, contains))
+    return _choose_forms(page, found, outermost(page.parent, contains))
 
 
 @once_per_page
 def tex_in_text(page: Page) -> dict[int, list[str | Formula]]:
-    """Pieces of the runs that hold TeX between signs, on pages that have it rendered by a script."""
+    """Pieces of the runs that hold TeX between delimiters, on pages that have it rendered by a script."""
     table = page.attributes
     marked = table.elements_with([place for place, value in table.matching(_CLASSES) if _RAW.search(value)])
     has_renderer = any(_RENDERER.search(value) and "/" in value for _, value in table.matching(_PICTURES))
@@ -146,14 +145,14 @@ def _split_tex(text: str, *, has_dollars: bool) -> list[str | Formula]:
         inline, display = formula[1] or formula[4], formula[2] or formula[3] or formula[5]
         if formula[4] and not (has_dollars or _TEX_SIGNS.search(inline)):
             continue  # prices
-        if tex := _bare(inline or display or ""):
+        if tex := _clean_tex(inline or display or ""):
             pieces += [text[end : formula.start()], Formula(tex, is_display=not inline)]
             end = formula.end()
     return [*pieces, text[end:]]
 
 
-def _each_once(page: Page, found: dict[int, Formula], container: NDArray[np.int32]) -> Formulas:
-    """Of the forms of each formula, in one container or beside each other, take one."""
+def _choose_forms(page: Page, found: dict[int, Formula], container: NDArray[np.int32]) -> Formulas:
+    """Choose one of the forms of each formula, which are in one container or beside each other."""
     chosen: dict[int, tuple[int, Formula]] = {}  # by container
     for element, formula in found.items():
         around = int(container[element])
@@ -187,17 +186,15 @@ def _follows(page: Page, element: int, later: int) -> bool:
 
 def _is_display(page: Page, element: int) -> bool:
     stated = dict(page.attributes[element])
-    return any(
-        _IS_DISPLAY.search(stated.get(name, "").lower()) is not None for name in ("class", "display", "mode", "type")
-    )
+    return any(_IS_DISPLAY.search(stated.get(name, "").lower()) for name in ("class", "display", "mode", "type"))
 
 
-def _bare(tex: str) -> str:
+def _clean_tex(tex: str) -> str:
     return _STYLE.sub(r"\1", " ".join(tex.split())).strip().replace("$", "")
 
 
 def _tex_of_maths(page: Page, maths: list[int]) -> dict[int, Formula]:
-    """Formula of each ``math`` element: its annotation in TeX, its ``alttext``, or what its MathML says."""
+    """Formula of each ``math`` element: its annotation in TeX, its ``alttext``, or its MathML converted."""
     if not maths:
         return {}
     inside = nearest(page.parent, page.tag == _MATH)
@@ -206,10 +203,9 @@ def _tex_of_maths(page: Page, maths: list[int]) -> dict[int, Formula]:
         for index, encoding in page.attribute("encoding").items()
         if encoding == _TEX and inside[index] >= 0 and (text := page.elements[index].text)
     }
-    stated = page.attribute("alttext")
-    found = {}
+    stated, found = page.attribute("alttext"), {}
     for index in maths:
-        tex = _bare(notes.get(index) or stated.get(index, "")) or _bare(tex_of_mathml(page.elements[index]))
+        tex = _clean_tex(notes.get(index) or stated.get(index, "")) or _clean_tex(convert_mathml(page.elements[index]))
         found[index] = Formula(tex, _is_display(page, index))
     return found
 
@@ -245,15 +241,13 @@ _PATTERNS: Final = {
     "mfrac": "\\frac{{{}}}{{{}}}", "mroot": "\\sqrt[{1}]{{{0}}}", "msup": "{}^{{{}}}", "msub": "{}_{{{}}}",
     "msubsup": "{}_{{{}}}^{{{}}}", "munderover": "{}_{{{}}}^{{{}}}",
 }  # fmt: skip
-_FORMS: Final = {
-    "msqrt": ("", "\\sqrt{", "}"),
-    "mtr": (" & ", "", ""),
+_FORMS: Final = {  # what stands between the children of an element, before them and behind them
+    "msqrt": ("", "\\sqrt{", "}"), "mtr": (" & ", "", ""),
     "mtable": (" \\\\ ", "\\begin{matrix} ", " \\end{matrix}"),
-}
-"""What stands between the children of an element, before them and behind them."""
+}  # fmt: skip
 
 
-def tex_of_mathml(math: etree._Element) -> str:
+def convert_mathml(math: etree._Element) -> str:
     """Write MathML as TeX."""
     written: list[list[str]] = [[]]  # of each element that is open: what stands in it, child by child
     walk = etree.iterwalk(math, events=("start", "end"))
@@ -326,7 +320,7 @@ def _join(parts: list[str]) -> str:
 
 # Where formulas stand in the text.
 
-_MOST_BETWEEN: Final = 100  # elements between a formula and the text of its line
+_MAX_BETWEEN: Final = 100  # elements between a formula and the text of its line
 
 
 class FormulaPositions(NamedTuple):
@@ -334,8 +328,8 @@ class FormulaPositions(NamedTuple):
 
     Attributes:
         block: the block that each is kept with, by its element.
-        in_runs: formulas within a block, by the run that they stand before, at the place of, or behind.
-        beside_blocks: formulas with a paragraph of their own, by the block that they follow, or, of the first, precede.
+        in_runs: formulas within a block, by a run: ``BEFORE`` it, ``INSTEAD`` of it or ``BEHIND`` it.
+        beside_blocks: formulas with a paragraph of their own, by the block that they follow (or the first one).
     """
 
     block: dict[int, int]
@@ -348,7 +342,7 @@ BEFORE, INSTEAD, BEHIND = range(3)
 
 @once_per_page
 def formula_positions(page: Page) -> FormulaPositions:
-    """Find the places of a page's formulas."""
+    """Where each formula of a page is written in plain text."""
     formulas = formulas_of(page)
     places = FormulaPositions({}, {}, {})
     if not formulas.by_element or not page.m:
@@ -387,7 +381,7 @@ def formula_positions(page: Page) -> FormulaPositions:
 def _is_in_line(page: Page, box: int, run: int, begin: int, end: int) -> bool:
     """Whether a run stands in a block of a box, and none of the elements between is block-level."""
     block = _block_of(page, run)
-    if block < 0 or page.block_node[block] != box or end - begin > _MOST_BETWEEN:
+    if block < 0 or page.block_node[block] != box or end - begin > _MAX_BETWEEN:
         return False
     return not IS_BLOCK_LEVEL[page.tag[begin : max(begin, end)]].any()
 

@@ -1,4 +1,4 @@
-"""Plain text of a page: its runs as a reader takes them in, and the breaks a reader expects between its blocks."""
+"""Plain text of a page: the text of its blocks, and the separators between them."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from winnow.page.page import Page
 
+    Flags = NDArray[np.bool_]
+
 _PARAGRAPH, _LINE, _CELL = range(3)
 _SEPARATORS: Final = ("\n\n", "\n", "\t")
 
@@ -35,118 +37,108 @@ _KINDS: Final = (
     tag_set("table"),
 )  # fmt: skip
 HEADING, SUBHEADING, QUOTATION, CODE, LIST, CELL, TABLE = (1 << bit for bit in range(len(_KINDS)))
-"""Kinds of elements that blocks stand in, see :func:`blocks_inside`."""
+"""Kinds of elements for :func:`blocks_inside`."""
 
 _KINDS_OF_TAG: Final = np.packbits(np.stack(_KINDS), axis=0, bitorder="little")[0]
 
+# A conditional comment, ``<!--[if IE]> ... <![endif]-->``, and a lone ``<![endif]>`` are dropped by the parser. But in
+# ``<!--[if IE]> --> ... [endif]-->`` the last part is text to a parser and to a browser.
 _BORDERS: Final = r"(?>--+>|<!----+>|<!--+| )*+"
 _MARK: Final = r"\[(?:if [^\]]{1,60}|endif)\]"
 _OPENING: Final = r"(?:<!)?(?:--)?"
 _CLOSING: Final = r"(?:--)?>?(?:<!)?"
 # Linear: what lies between two marks has no bracket, is tried in at most 32 ways and, once matched, never again.
-_LEFTOVER: Final = re.compile(
+_CONDITIONAL_COMMENT: Final = re.compile(
     f"(?:{_BORDERS}{_OPENING}{_MARK}(?>{_CLOSING}{_BORDERS}{_OPENING}{_MARK})*+{_CLOSING})?{_BORDERS}"
 )
-_LEFTOVER_STARTS: Final = ("<", "[", "-")
+_COMMENT_STARTS: Final = ("<", "[", "-")
 
 
 @once_per_page
 def _kinds_around(page: Page) -> NDArray[np.uint8]:
-    """uint8[m], bits of the kinds of elements that each block has around it."""
-    found = np.zeros(page.m, np.uint8)
-    of_element = _KINDS_OF_TAG[page.tag]
+    """uint8[m], bits of the kinds of elements around each block."""
+    found, of_element = np.zeros(page.m, np.uint8), _KINDS_OF_TAG[page.tag]
     present = int(np.bitwise_or.reduce(of_element, initial=0))
-    for bit in range(len(_KINDS)):
-        if present >> bit & 1:
-            inside = within(page, (of_element >> np.uint8(bit) & 1).astype(bool))
-            found |= inside[page.block_node].astype(np.uint8) << np.uint8(bit)
+    for kind in (1 << bit for bit in range(len(_KINDS)) if present >> bit & 1):
+        found[within(page, (of_element & kind) != 0)[page.block_node]] |= kind
     return found
 
 
-def blocks_inside(page: Page, kinds: int) -> NDArray[np.bool_]:
-    """bool[m], the blocks that stand in elements of one of some kinds, a sum of :data:`HEADING` and so on."""
-    inside: NDArray[np.bool_] = (_kinds_around(page) & kinds) != 0
+def blocks_inside(page: Page, kinds: int) -> Flags:
+    """bool[m], whether each block is inside an element of one of some kinds, a sum of :data:`HEADING` and so on."""
+    inside: Flags = (_kinds_around(page) & kinds) != 0
     return inside
 
 
 def block_texts(page: Page) -> list[str]:
-    """Text of each block (``m`` strings): white space normalised, but kept as it is inside ``pre``."""
-    texts, places = page.block_texts(), formula_positions(page)
-    changed, preformatted = plain_text_rewrites(page), np.flatnonzero(blocks_inside(page, CODE)).tolist()
-    for block in np.unique(np.searchsorted(page.block_run_end, list(changed), side="right")).tolist():
+    """Text of each block (``m`` strings): white space normalised, but preserved inside ``pre``."""
+    texts, rewrites = page.block_texts(), plain_text_rewrites(page)
+    begins, ends = page.block_run_begin, page.block_run_end
+    for block in np.unique(np.searchsorted(ends, list(rewrites), side="right")).tolist():
         if block < page.m:  # blank runs between blocks belong to none
-            runs = range(page.block_run_begin[block], page.block_run_end[block])
-            texts[block] = " ".join("".join(run_text(page, run, changed) for run in runs).split())
-    if preformatted:
-        around = nearest(page.parent, page.tag == TAG_ID["pre"])[page.block_node]
-        for block in preformatted:
-            begin, least = page.block_run_begin[block], page.run_begin[around[block]]
-            while begin > least and run_text(page, begin - 1, changed).isspace():  # indentation before the markup
+            runs = range(begins[block], ends[block])
+            texts[block] = " ".join("".join(run_text(page, run, rewrites) for run in runs).split())
+    if (in_code := blocks_inside(page, CODE)).any():
+        first_run = page.run_begin[nearest(page.parent, page.tag == TAG_ID["pre"])[page.block_node[in_code]]]
+        for block, least in zip(np.flatnonzero(in_code).tolist(), first_run.tolist(), strict=True):
+            begin = begins[block]
+            while begin > least and run_text(page, begin - 1, rewrites).isspace():  # indentation before the markup
                 begin -= 1
-            text = "".join(run_text(page, run, changed) for run in range(begin, page.block_run_end[block]))
+            text = "".join(run_text(page, run, rewrites) for run in range(begin, ends[block]))
             texts[block] = text.replace("\r\n", "\n").strip("\n").rstrip()
-    for block, formulas in places.beside_blocks.items():
+    for block, formulas in formula_positions(page).beside_blocks.items():
         texts[block] = "\n\n".join(filter(None, [texts[block], *map(str, formulas)]))
     return texts
 
 
-def texts_without_runs(page: Page, texts: list[str], hidden: NDArray[np.bool_]) -> list[str]:
-    """Text of each block without some runs.
-
-    Args:
-        page: the page.
-        texts: ``m`` strings, see :func:`block_texts`.
-        hidden: bool[r], the runs to leave out.
-    """
-    texts, changed, code = list(texts), plain_text_rewrites(page), blocks_inside(page, CODE)
-    begin, end, left_out = page.block_run_begin, page.block_run_end, prefix_sums(hidden)
-    for block in np.flatnonzero(left_out[end] > left_out[begin]).tolist():
-        text = "".join(run_text(page, run, changed) for run in range(begin[block], end[block]) if not hidden[run])
+def texts_without_runs(page: Page, texts: list[str], hidden: Flags) -> list[str]:
+    """Return ``texts`` of :func:`block_texts` without the hidden runs (bool[r])."""
+    texts, rewrites, code = list(texts), plain_text_rewrites(page), blocks_inside(page, CODE)
+    begin, end, hidden_before = page.block_run_begin, page.block_run_end, prefix_sums(hidden)
+    for block in np.flatnonzero(hidden_before[end] > hidden_before[begin]).tolist():
+        text = "".join(run_text(page, run, rewrites) for run in range(begin[block], end[block]) if not hidden[run])
         texts[block] = text.strip("\n").rstrip() if code[block] else " ".join(text.split())
     return texts
 
 
-def join_blocks(page: Page, texts: list[str], kept: NDArray[np.bool_], hidden: NDArray[np.bool_] | None = None) -> str:
+def join_blocks(page: Page, texts: list[str], kept: Flags, hidden: Flags | None = None) -> str:
     r"""Join the texts of the kept blocks in document order.
 
     Blocks are paragraphs, with an empty line between them, except that
 
     * a single ``br`` is a line break,
-    * the items of a list follow each other line by line, unless they hold several paragraphs each,
-    * a table of data is a line for each row, with ``"\t"`` between its columns, see
-      :func:`winnow.output.tables.table_texts`,
-    * in other tables the cells of a row are separated so, too, where each is a single block,
+    * the items of a list are a line each, unless they hold several paragraphs,
+    * a row of a data table is a line, with ``"\t"`` between its columns, see :func:`winnow.output.tables.table_texts`;
+      so is a row of another table if each cell is a single block,
     * a ``pre`` keeps its lines.
 
     Args:
         page: the page.
         texts: ``m`` strings, see :func:`block_texts`.
-        kept: bool[m], the blocks wanted.
+        kept: bool[m], the blocks to join.
         hidden: bool[r], runs that are left out of them, see :func:`texts_without_runs`.
     """
     kept = kept & np.fromiter(map(bool, texts), bool, len(texts)) if kept.any() else kept
     if not kept.any():
         return ""
-    joint = _joint_texts(page, texts, kept, hidden)
-    if joint:
+    merged = _merged_texts(page, texts, kept, hidden)
+    if merged:
         kept, texts = kept.copy(), list(texts)
-        for first, last, whole in joint:
+        for first, last, text in merged:
             kept[first + 1 : last] = False
             kept[first] = True
-            texts[first] = whole
+            texts[first] = text
     blocks = np.flatnonzero(kept)
     pieces = [texts[blocks[0]]]
-    begun = {first for first, _, _ in joint}
+    begun = {first for first, _, _ in merged}
     for before, block, kind in zip(blocks.tolist(), blocks[1:].tolist(), _breaks(page, blocks).tolist(), strict=False):
         pieces.append(_SEPARATORS[_PARAGRAPH if kind == _CELL and {before, block} & begun else kind])
         pieces.append(texts[block])
     return "".join(pieces)
 
 
-def _joint_texts(
-    page: Page, texts: list[str], kept: NDArray[np.bool_], hidden: NDArray[np.bool_] | None
-) -> list[tuple[int, int, str]]:
-    """Slices of blocks that are one text together, and that text: tables of data, and ``pre`` of which all is kept."""
+def _merged_texts(page: Page, texts: list[str], kept: Flags, hidden: Flags | None) -> list[tuple[int, int, str]]:
+    """Begin, end and text of each slice of blocks written as one: a data table, or a ``pre`` of which all is kept."""
     if not (kept & blocks_inside(page, TABLE | CODE)).any():
         return []
     tables = table_around(page)[page.block_node]
@@ -155,30 +147,27 @@ def _joint_texts(
         (int(page.block_begin[table]), int(page.block_end[table]), text)
         for table, text in zip(chosen.tolist(), table_texts(page, chosen, texts, kept), strict=True)
     ]
-    left_out = prefix_sums(np.zeros(page.r, bool) if hidden is None else hidden)
-    filled = np.fromiter(map(bool, texts), bool, len(texts))
-    lines, cut = prefix_sums(filled), prefix_sums(filled & ~kept)
-    has_lines = np.zeros(page.n, bool)
-    if (kept & blocks_inside(page, CODE)).any():
-        has_lines[code_line_elements(page)] = True
-    line_count = prefix_sums(has_lines)
+    if not (kept & blocks_inside(page, CODE)).any():
+        return found
+    hidden_before = prefix_sums(np.zeros(page.r, bool) if hidden is None else hidden)
+    has_text, is_line = np.fromiter(map(bool, texts), bool, len(texts)), np.zeros(page.n, bool)
+    is_line[code_line_elements(page)] = True
+    filled, cut, lines = prefix_sums(has_text), prefix_sums(has_text & ~kept), prefix_sums(is_line)
     last_end = 0
     for pre in np.flatnonzero(page.tag == TAG_ID["pre"]).tolist():
-        begin, end = int(page.block_begin[pre]), int(page.block_end[pre])
-        is_split = lines[end] - lines[begin] > 1 or line_count[page.end[pre]] > line_count[pre]
-        if pre >= last_end and is_split and lines[end] > lines[begin] and cut[end] == cut[begin] and tables[begin] < 0:
-            if left_out[page.run_end[pre]] > left_out[page.run_begin[pre]]:
-                continue
-            inside = range(pre, int(page.end[pre]))
-            skipped = {page.elements[element] for element in inside if omitted_elements(page)[element]}
-            code = code_lines(page.elements[pre], skipped).strip("\n")
-            found.append((begin, end, UNSEEN_CHARACTERS.sub("", code)))
-            last_end = int(page.end[pre])
+        begin, end, pre_end = int(page.block_begin[pre]), int(page.block_end[pre]), int(page.end[pre])
+        has_lines = filled[end] - filled[begin] > 1 or (filled[end] > filled[begin] and lines[pre_end] > lines[pre])
+        is_hidden_in_part = hidden_before[page.run_end[pre]] > hidden_before[page.run_begin[pre]]
+        if pre >= last_end and has_lines and cut[end] == cut[begin] and tables[begin] < 0 and not is_hidden_in_part:
+            omitted = pre + np.flatnonzero(omitted_elements(page)[pre:pre_end])
+            code = code_lines(page.elements[pre], {page.elements[element] for element in omitted.tolist()})
+            found.append((begin, end, UNSEEN_CHARACTERS.sub("", code.strip("\n"))))
+            last_end = pre_end
     return found
 
 
 def _breaks(page: Page, blocks: NDArray[np.intp]) -> NDArray[np.int8]:
-    """int8[k - 1], kind of break between each two successive blocks of the k given ones."""
+    """int8[k - 1], kind of break between successive blocks of the k given ones."""
     tag, parent = page.tag, page.parent
     node = page.block_node[blocks]
     before, after = slice(None, -1), slice(1, None)
@@ -213,14 +202,14 @@ def _breaks(page: Page, blocks: NDArray[np.intp]) -> NDArray[np.int8]:
     return kinds
 
 
-def _same(group: NDArray[np.int32]) -> NDArray[np.bool_]:
+def _same(group: NDArray[np.int32]) -> Flags:
     """bool[k - 1], whether two successive blocks lie in the same group; -1 is none."""
-    same: NDArray[np.bool_] = (group[1:] == group[:-1]) & (group[1:] >= 0)
+    same: Flags = (group[1:] == group[:-1]) & (group[1:] >= 0)
     return same
 
 
 def visible_text(root: etree._Element) -> str:
-    """All text of a tree that a reader may see, a line per block; for pages too large to be worked on as a page."""
+    """Visible text of a tree, a line per block; for trees too large to become a page."""
     lines: list[str] = []
     pieces: list[str] = []
 
@@ -280,17 +269,10 @@ def code_lines(pre: etree._Element, skipped: Set[etree._Element] = frozenset()) 
 
 
 def is_conditional_comment(text: str) -> bool:
-    """Whether a block of text, white space normalised, is nothing but borders of conditional comments.
-
-    ``<!--[if IE]> ... <![endif]-->`` is a comment, and ``<![endif]>`` alone a declaration, which the parser drops. But
-    in ``<!--[if IE]> --> ... [endif]-->`` the last part is text to a parser and to a browser.
-    """
-    return text.startswith(_LEFTOVER_STARTS) and _LEFTOVER.fullmatch(text) is not None
+    """Whether a block of text, white space normalised, is nothing but borders of conditional comments."""
+    return text.startswith(_COMMENT_STARTS) and _CONDITIONAL_COMMENT.fullmatch(text) is not None
 
 
-def find_conditional_comments(texts: Sequence[str]) -> NDArray[np.bool_]:
-    """bool[m], the blocks that are; a block that holds other text, too, such as a line of code, is none."""
-    found = np.zeros(len(texts), bool)
-    suspects = [block for block, text in enumerate(texts) if text.startswith(_LEFTOVER_STARTS)]
-    found[[block for block in suspects if is_conditional_comment(texts[block])]] = True
-    return found
+def find_conditional_comments(texts: Sequence[str]) -> Flags:
+    """bool[m], the blocks that :func:`is_conditional_comment` holds for."""
+    return np.fromiter(map(is_conditional_comment, texts), bool, len(texts))

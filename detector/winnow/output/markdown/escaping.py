@@ -7,6 +7,7 @@ there is one function for text anywhere, and one for the lines that are made of 
 from __future__ import annotations
 
 import re
+from itertools import accumulate
 from typing import Final
 from urllib.parse import quote
 
@@ -54,11 +55,11 @@ _ENTITY: Final = re.compile(r"&(?=#[0-9]+;|#[xX][0-9a-fA-F]+;|[a-zA-Z][a-zA-Z0-9
 
 
 def escape_text(text: str, *, brackets: bool = False, dollars: bool = False) -> str:
-    """Escape what would be inline markup wherever it stood; the borders of the text are taken for those of a word.
+    """Escape inline markup in text with normalised white space; its borders are taken for those of a word.
 
     Args:
-        text: text, white space normalised.
-        brackets: escape all square brackets, as inside a link or an image, which they would end.
+        text: the text.
+        brackets: escape all square brackets; inside a link or an image they would end it.
         dollars: escape dollar signs, see :func:`has_formula`.
     """
     escaped = text if text.isprintable() else _CONTROLS.sub("", text)
@@ -68,41 +69,27 @@ def escape_text(text: str, *, brackets: bool = False, dollars: bool = False) -> 
 
 
 def has_formula(text: str) -> bool:
-    """Tell whether a paragraph holds what many renderers take for a formula, as the dollars of ``$x$`` do."""
+    """Whether a paragraph holds what many renderers take for a formula, such as ``$x$``."""
     return "$" in text and _FORMULA.search(text) is not None
 
 
 def escape_lines(text: str) -> str:
     """Escape what would be a heading, list, quotation, rule or table at the start of each line."""
-    return "\n".join(_AT_LINE_START.sub(_with_backslash, line) if _begins(line) else line for line in text.split("\n"))
+    return "\n".join(map(_escape_line, text.split("\n")))
 
 
-def _begins(line: str) -> bool:
-    first = line[:1]
-    return (first in _SIGNS_AT_START or first.isdecimal()) and _AT_LINE_START.match(line) is not None
-
-
-def _with_backslash(found: re.Match[str]) -> str:
-    if found["number"]:
-        return f"{found['number']}\\{found['point']}"
-    return f"\\{found['mark']}"
+def _escape_line(line: str) -> str:
+    if line[:1] not in _SIGNS_AT_START and not line[:1].isdecimal():
+        return line
+    return _AT_LINE_START.sub(lambda found: f"{found['number'] or ''}\\{found['point'] or found['mark']}", line)
 
 
 def write_address(url: str) -> str:
     """Write the target of a link or the source of an image."""
     bare = _ENTITY.sub("&amp;", _IN_ADDRESS.sub(lambda found: quote(found[0]), url.strip()))
-    if not bare:
-        return "<>"
-    return bare if _balanced(bare) else bare.replace("(", "\\(").replace(")", "\\)")
-
-
-def _balanced(text: str) -> bool:
-    depth = 0
-    for character in text:
-        depth += (character == "(") - (character == ")")
-        if depth < 0:
-            return False
-    return depth == 0
+    depths = [0, *accumulate((character == "(") - (character == ")") for character in bare)]
+    is_balanced = min(depths) == depths[-1] == 0
+    return (bare if is_balanced else bare.replace("(", "\\(").replace(")", "\\)")) or "<>"
 
 
 def write_title(text: str) -> str:
@@ -114,11 +101,7 @@ def write_title(text: str) -> str:
 def write_code_span(code: str) -> str:
     """Write code within a line, between more backticks in a row than it holds itself."""
     code = code.replace("\n", " ")
-    fence = "`" * _shortest_missing(code)
+    runs = {len(run) for run in re.findall(r"`+", code)}
+    fence = "`" * next(length for length in range(1, len(runs) + 2) if length not in runs)
     padded = code[0] == "`" or code[-1] == "`" or (code[0] == code[-1] == " " and not code.isspace())
     return f"{fence} {code} {fence}" if padded else f"{fence}{code}{fence}"
-
-
-def _shortest_missing(code: str) -> int:
-    runs = {len(run) for run in re.findall(r"`+", code)}
-    return next(length for length in range(1, len(runs) + 2) if length not in runs)

@@ -1,4 +1,4 @@
-"""The way through clean HTML: every element opens and closes, and what lies between becomes a block of Markdown."""
+"""Converts clean HTML to Markdown in one walk: what lies between the start and the end of an element becomes blocks."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from winnow.output.markdown.blocks import (
     HEADING,
     LIST,
     PARAGRAPH,
+    QUOTE,
     RULE,
     Block,
     Cell,
@@ -24,7 +25,6 @@ from winnow.output.markdown.blocks import (
     write_code_block,
     write_heading,
     write_list,
-    write_quotation,
     write_table,
 )
 from winnow.output.markdown.escaping import write_code_span
@@ -64,18 +64,13 @@ _LANGUAGE_CLASS: Final = re.compile(r"(?:^|\s)language-\.?([^\s`.][^\s`]*)")
 
 @dataclass(eq=False)
 class Frame:
-    """An open element that holds blocks: the document, or one of the kinds below.
+    """An open element that holds blocks: the document, or one of the kinds below."""
 
-    Attributes:
-        element: the element; ``None`` for the document, and for an item that has no ``li`` of its own.
-        blocks: what has been finished inside it.
-    """
-
-    element: _Element | None
+    element: _Element | None  # None for the document, and for an item that has no li of its own
     blocks: list[Block] = field(default_factory=list)
 
-    def finished(self) -> list[Block]:
-        """Return what it has become, for the frame around it."""
+    def finish(self) -> list[Block]:
+        """Return its blocks for the frame around it."""
         return self.blocks
 
 
@@ -83,38 +78,39 @@ class Frame:
 class QuoteFrame(Frame):
     """A ``blockquote``, or a box with a note, whose title is bold."""
 
-    def finished(self) -> list[Block]:  # noqa: D102
-        return [write_quotation(self.blocks)] if self.blocks else []
+    def finish(self) -> list[Block]:  # noqa: D102
+        lines = [f"> {line}" if line else ">" for line in stack_blocks(self.blocks)]
+        return [Block(QUOTE, lines)] if self.blocks else []
 
 
 @dataclass(eq=False)
 class ListFrame(Frame):
     """A list; ``number`` is that of its next item, ``step`` -1 where it counts down."""
 
-    ordered: bool = False
+    is_ordered: bool = False
     number: int = 1
     step: int = 1
     items: list[Item] = field(default_factory=list)
     before: Block | None = None
 
-    def finished(self) -> list[Block]:  # noqa: D102
-        return [write_list(self.items, ordered=self.ordered, before=self.before)] if self.items else []
+    def finish(self) -> list[Block]:  # noqa: D102
+        return [write_list(self.items, ordered=self.is_ordered, before=self.before)] if self.items else []
 
 
 @dataclass(eq=False)
 class ItemFrame(Frame):
-    """An item of a list; ``paragraphs`` says whether it holds any, rather than bare text."""
+    """An item of a list."""
 
-    paragraphs: bool = False
+    has_paragraphs: bool = False  # rather than bare text
 
 
 @dataclass(eq=False)
 class TableFrame(Frame):
-    """A table; what does not stand in a cell, as its caption, stands before it."""
+    """A table; what is in no cell, such as its caption, comes before it."""
 
     rows: list[list[Cell]] = field(default_factory=list)
 
-    def finished(self) -> list[Block]:  # noqa: D102
+    def finish(self) -> list[Block]:  # noqa: D102
         return [*self.blocks, *write_table(self.rows)]
 
 
@@ -122,23 +118,16 @@ class TableFrame(Frame):
 class CellFrame(Frame):
     """A cell; its blocks are lines."""
 
-    def cell(self) -> Cell:
-        """Return the cell that it has become."""
-        assert self.element is not None  # noqa: S101  (only elements make cells)
-        lines = [line for block in self.blocks if block.kind in {PARAGRAPH, LIST} for line in block.lines]
-        return Cell.of(self.element, lines)
-
 
 def to_markdown(html: str) -> str:
     """Convert clean HTML to Markdown: CommonMark with GitHub's tables and strikethrough.
 
-    A renderer of Markdown makes the same headings, lists, tables, code, links, images, emphasis and text of it again,
-    and nothing else: text that looks like markup is escaped. What Markdown has no form for is written so:
+    It renders to the same headings, lists, tables, code, links, images, emphasis and text: text that looks like markup
+    is escaped. What Markdown has no form for is written so:
 
-    * cells that span rows or columns stand in the first of their places, the others are empty; in a cell, every block
-      and line takes a line of its own (``<br>``), a table without a head gets an empty one, and tables that only lay
-      out a page are no tables,
-    * terms of a list of definitions and summaries are paragraphs in bold, captions are paragraphs,
+    * a cell that spans rows or columns is in the first of them, the others are empty; in a cell, every block and line
+      takes a line of its own (``<br>``); a table without a head gets an empty one; layout tables are dissolved,
+    * terms of a definition list and summaries are paragraphs in bold, captions are paragraphs,
     * digits and signs that are raised or lowered are those of Unicode (``10⁶``), other text is written as it is,
     * formulas are TeX between dollar signs, where the page holds their TeX.
 
@@ -161,7 +150,7 @@ _FRAMES: Final = {"blockquote": QuoteFrame, "table": TableFrame}
 
 
 class _Writer:
-    """What is open on the way: frames that hold blocks, marks within a line, and the line itself."""
+    """What is open during the walk: frames that hold blocks, marks within a line, and the line itself."""
 
     def __init__(self) -> None:
         self._document = Frame(None)
@@ -196,13 +185,11 @@ class _Writer:
         return any(isinstance(frame, CellFrame) for frame in self._frames)
 
     def _text(self, text: str | None) -> None:
-        if not text:
-            return
-        if not text.strip(" \t\n\r\f"):
+        if text and text.strip(" \t\n\r\f"):
+            self._need_item()
+            text = text.translate(self._raised[-1]) if self._raised and not self._line.in_link else text
+        if text:
             self._line.text(text)
-            return
-        self._need_item()
-        self._line.text(text.translate(self._raised[-1]) if self._raised and not self._line.in_link else text)
 
     def _open(self, element: _Element) -> bool:
         """Begin an element; whether its contents are still to be read."""
@@ -270,7 +257,7 @@ class _Writer:
         elif tag in _LISTS:
             self._open_list(element)
         elif tag == "p" and isinstance(frame, ItemFrame):
-            frame.paragraphs = True
+            frame.has_paragraphs = True
         elif tag == "tr" and isinstance(frame, TableFrame):
             frame.rows.append([])
         elif tag in _CELLS and isinstance(frame, TableFrame):
@@ -323,8 +310,7 @@ class _Writer:
         self._line.open(mark)
 
     def _image(self, element: _Element) -> None:
-        source = element.get("src", "").strip()
-        if source[:5].lower() != "data:":
+        if (source := element.get("src", "").strip())[:5].lower() != "data:":
             self._need_item()
             self._line.image(source, element.get("alt", ""), element.get("title", ""))
 
@@ -355,14 +341,10 @@ class _Writer:
         self._frames[-1].blocks.append(block)
 
     def _open_list(self, element: _Element) -> None:
-        ordered = element.tag == "ol"
-        step = -1 if element.get("reversed") is not None else 1
-        first = len(element.findall("li")) if step < 0 else 1
-        number = _number(element.get("start"), first) if ordered else 1
-        blocks = self._frames[-1].blocks
-        self._frames.append(
-            ListFrame(element, ordered=ordered, number=number, step=step, before=blocks[-1] if blocks else None)
-        )
+        is_ordered, step = element.tag == "ol", 1 if element.get("reversed") is None else -1
+        number = _number(element.get("start"), len(element.findall("li")) if step < 0 else 1) if is_ordered else 1
+        before = next(reversed(self._frames[-1].blocks), None)
+        self._frames.append(ListFrame(element, is_ordered=is_ordered, number=number, step=step, before=before))
 
     def _open_item(self, element: _Element | None) -> None:
         """Begin an item; one that stands in no list is nothing special."""
@@ -375,7 +357,7 @@ class _Writer:
             self._frames.append(ItemFrame(element))
 
     def _need_item(self) -> None:
-        """Begin an item for what stands in a list outside its items."""
+        """Begin an item for what is in a list outside its items."""
         if isinstance(self._frames[-1], ListFrame):
             self._open_item(None)
 
@@ -383,28 +365,29 @@ class _Writer:
         """Go on with the last item, for a list that stands between the items of another."""
         last = frame.items.pop()
         frame.number = last.number
-        self._frames.append(ItemFrame(None, last.blocks, paragraphs=last.paragraphs))
+        self._frames.append(ItemFrame(None, last.blocks, has_paragraphs=last.has_paragraphs))
 
     def _pop(self) -> None:
         """Close the innermost frame."""
         frame = self._frames.pop()
         around = self._frames[-1]
         if isinstance(frame, ItemFrame) and isinstance(around, ListFrame):
-            around.items.append(Item(frame.blocks, around.number, frame.paragraphs))
+            around.items.append(Item(frame.blocks, around.number, frame.has_paragraphs))
             around.number += around.step
-        elif isinstance(frame, CellFrame) and isinstance(around, TableFrame):
+        elif isinstance(frame, CellFrame) and isinstance(around, TableFrame) and frame.element is not None:
             if not around.rows:
                 around.rows.append([])
-            around.rows[-1].append(frame.cell())
+            lines = [line for block in frame.blocks if block.kind in {PARAGRAPH, LIST} for line in block.lines]
+            around.rows[-1].append(Cell.of(frame.element, lines))
         else:
-            for block in frame.finished():
+            for block in frame.finish():
                 self._add(block)
 
 
 def _is_short(element: _Element) -> bool:
-    """Whether an element is no part of a page with a heading of its own, or too long to be a note."""
+    """Whether an element is short enough for a note, and has no heading of its own."""
     lengths = accumulate(len(text) for text in element.itertext())
-    is_long = any(length > _MAX_CALLOUT for length in lengths)  # as a rule told by the first texts
+    is_long = any(length > _MAX_CALLOUT for length in lengths)  # stops at the first excess
     return not is_long and next(element.iter("h1", "h2", "h3"), None) is None
 
 
