@@ -60,7 +60,7 @@ class Winnow:
         self._redis_url: str | None = None
         self._connection: Connection | None = None
         self._server: EmbeddedServer | None = None
-        self._failed_steps: set[str] = set()
+        self.failed_steps: set[str] = set()
         self._warned: set[Hashable] = set()
         crawler.signals.connect(self.sources.leave, signals.request_scheduled)
         crawler.signals.connect(self.open, signals.spider_opened)
@@ -89,18 +89,6 @@ class Winnow:
     def step(self, doing: str, stat: str, url: str | None = None) -> Step:
         """Return a context for a step that may fail on its own: an error is counted, and logged once for each step."""
         return Step(self, doing, stat, url)
-
-    def step_failed(self, step: Step, error: Exception) -> None:
-        """Count a failure, and log the first of its kind as an error."""
-        self.count(step.stat)
-        logger.log(
-            logging.DEBUG if step.doing in self._failed_steps else logging.ERROR,
-            "Could not %s of %s; %s counts how often this happens",
-            *(step.doing, step.url, step.stat),
-            exc_info=error,
-            extra=self.log_extra,
-        )
-        self._failed_steps.add(step.doing)
 
     async def open(self) -> None:
         """Connect; without a server the crawl goes on without site evidence and near-duplicates."""
@@ -239,7 +227,16 @@ class Step:
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> bool:
         if not isinstance(error, Exception) or isinstance(error, DropItem):
             return False
-        self.winnow.step_failed(self, error)
+        winnow = self.winnow
+        winnow.count(self.stat)
+        logger.log(
+            logging.DEBUG if self.doing in winnow.failed_steps else logging.ERROR,
+            "Could not %s of %s; %s counts how often this happens",
+            *(self.doing, self.url, self.stat),
+            exc_info=error,
+            extra=winnow.log_extra,
+        )
+        winnow.failed_steps.add(self.doing)
         return True
 
 

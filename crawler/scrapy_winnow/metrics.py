@@ -20,16 +20,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_SCRAPY_STATS: Final = (
-    "response_received_count",
-    "downloader/request_count",
-    "downloader/response_bytes",
-    "downloader/exception_count",
-    "item_scraped_count",
-    "item_dropped_count",
-    "scheduler/enqueued",
-    "scheduler/dequeued",
-)
+_DOWNLOADER: Final = tuple(f"downloader/{name}" for name in ("request_count", "response_bytes", "exception_count"))
+_COUNTS: Final = ("response_received_count", *_DOWNLOADER, "item_scraped_count", "item_dropped_count")
+_SCRAPY_STATS: Final = (*_COUNTS, "scheduler/enqueued", "scheduler/dequeued")
 _HEARTBEAT_INTERVAL_S: Final = 1.0
 
 METRICS: Final = {

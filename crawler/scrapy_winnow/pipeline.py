@@ -52,11 +52,7 @@ STORE_TIMEOUT_S: Final = 10.0
 
 
 class _ItemPage(NamedTuple):
-    """What there is to clean of an item.
-
-    Attributes:
-        document: what stands for it in the near-duplicate index.
-    """
+    """What there is to clean of an item; ``document`` stands for it in the near-duplicate index."""
 
     html: str | bytes
     url: str | None
@@ -73,7 +69,8 @@ class CleanItems:
 
     def __init__(self, crawler: Crawler, winnow: Winnow) -> None:
         self._winnow = winnow
-        self._writer = ItemWriter(winnow)
+        self._config = winnow.config
+        self._wants_content = any(self._config.field_names[name] for name in _CONTENT)
         self._unstored: UnstoredOriginals | None = None
         if winnow.config.drop_duplicates and not winnow.config.read_only:
             self._unstored = UnstoredOriginals(winnow)
@@ -118,7 +115,7 @@ class CleanItems:
             cleaned.values["duplicate_of"] = verdict.duplicate_of
             self._drop_same_text(verdict, cleaned, page.options)
         with step("fill the fields of the item", stats.ITEMS_INCOMPLETE, page.url):
-            is_written = self._writer.write(adapter, cleaned.values)
+            is_written = self._write(adapter, cleaned.values)
         if is_written:
             winnow.count(_STATUS_STATS[cleaned.status])
         return adapter.item
@@ -129,24 +126,24 @@ class CleanItems:
         options = source.options if source is not None else DEFAULT
         own = adapter.get(META) if adapter is not None else None
         if adapter is not None and own is not None:
-            _take_off(adapter, META)
+            _remove_field(adapter, META)
             options = options.updated(own, winnow.warn_once)
         if not options.clean:
             winnow.count(stats.ITEMS_OPTED_OUT)
             return None
         if isinstance(item, Content) and item.html is None and item.status is not None:
             return None  # it was cleaned for its callback
-        html = _unlisted(adapter.get(winnow.config.html_field)) if adapter is not None else None
+        html = _unwrap_list(adapter.get(winnow.config.html_field)) if adapter is not None else None
         if adapter is None or html is None:
             winnow.count(stats.ITEMS_WITHOUT_HTML)
-            self._writer.report_no_html(item, adapter)
+            self._report_no_html(item, adapter)
             return None
         if not isinstance(html, str | bytes):
             winnow.count(stats.ITEMS_NOT_HTML)
             return None
         if winnow.config.encoding is not None and isinstance(html, bytes):
             html = decode(html, winnow.config.encoding)
-        url = document = _unlisted(adapter.get(winnow.config.url_field))
+        url = document = _unwrap_list(adapter.get(winnow.config.url_field))
         if isinstance(url, str):
             url = document = page_address(url)
         else:
@@ -176,13 +173,12 @@ class CleanItems:
         return await cleaner.clean(html, url, hashed, counts, page.options.model, rules)
 
     async def _find_original(self, document: str, cleaned: CleanedItem) -> Verdict | None:
-        winnow = self._winnow
+        winnow, writes = self._winnow, not self._config.read_only
         if winnow.duplicates is None:
             return None
         if self._unstored is not None:
             verdict = await self._unstored.find(winnow.duplicates, document, cleaned.shingles)
-        else:
-            writes = not winnow.config.read_only  # a look counts no page that the call could go along with
+        else:  # a look counts no page that the call could go along with
             verdict = await winnow.duplicates.find(document, cleaned.shingles, enter=writes, can_wait=writes)
         if verdict is None or verdict.duplicate_of is None:
             return None
@@ -197,46 +193,35 @@ class CleanItems:
             self._winnow.count(stats.ITEMS_DROPPED)
             raise DropItem(f"the text is that of {verdict.duplicate_of}", log_level="DEBUG")
 
+    def _write(self, adapter: ItemAdapter, values: dict[str, object]) -> bool:
+        """Fill the fields that the item has, and return whether something of the content was written.
 
-class ItemWriter:
-    """Fills fields of items; an item whose class refuses them is not lost."""
-
-    def __init__(self, winnow: Winnow) -> None:
-        self._winnow = winnow
-        self._config = winnow.config
-        self._wants_content = any(self._config.field_names[name] for name in _CONTENT)
-
-    def write(self, adapter: ItemAdapter, values: dict[str, object]) -> bool:
-        """Fill the fields that the item has; one that holds something already is the user's and stays.
-
+        A field that holds something already is the user's and stays; an item whose class refuses fields is not lost.
         The HTML is taken off, where it is not to be kept, once the content has a place on the item. The adapter has
         another item of the class afterwards where the one that came cannot be changed.
-
-        Returns:
-            Whether something of the content was written.
         """
         has_content, problems = not self._wants_content, {}
         for name, value in values.items():
             if (field := self._config.field_names[name]) is None:
                 continue
-            problem = _fill(adapter, field, value)
+            problem = _fill_field(adapter, field, value)
             has_content |= problem is None and name in _CONTENT
             problems[name] = problem
         if not has_content:
             self._warn_of_no_room(type(adapter.item), problems)
-        elif not self._config.keep_html and self._wants_content and not _take_off(adapter, self._config.html_field):
+        elif not self._config.keep_html and self._wants_content and not _remove_field(adapter, self._config.html_field):
             problems["html"] = "cannot be taken off"
         if not has_content or any(problem not in {None, _MISSING, _HELD} for problem in problems.values()):
             self._winnow.count(stats.ITEMS_WITHOUT_FIELD)
         return has_content
 
-    def report_no_html(self, item: object, adapter: ItemAdapter | None) -> None:
+    def _report_no_html(self, item: object, adapter: ItemAdapter | None) -> None:
         """Say, once for each kind of item, that it has nothing to be cleaned, which may well be meant."""
         self._winnow.warn_once(
             (type(item), "html"),
             "Items of %s have no field %r to be cleaned and go on as they are; WINNOW_HTML_FIELD names the field that "
             "holds the HTML, and the first of them has %s",
-            *(_name_of(type(item)), self._config.html_field),
+            *(_class_name(type(item)), self._config.html_field),
             ", ".join(map(repr, adapter or ())) or "no field at all",
             level=logging.INFO,
         )
@@ -247,7 +232,7 @@ class ItemWriter:
         self._winnow.warn_once(
             (kind, "room"),
             "Items of %s go on without their clean text: the field %s. WINNOW_FIELD_NAMES can name another",
-            *(_name_of(kind), " and ".join(sorted(reasons))),
+            *(_class_name(kind), " and ".join(sorted(reasons))),
         )
 
 
@@ -255,12 +240,12 @@ _MISSING: Final = "is not declared"
 _HELD: Final = "holds something already"
 
 
-def _fill(adapter: ItemAdapter, field: str, value: object) -> str | None:
+def _fill_field(adapter: ItemAdapter, field: str, value: object) -> str | None:
     """Set a field unless it holds something; return why it was not set."""
     try:
         if adapter.get(field):
             return _HELD
-        _set(adapter, field, value)
+        _set_field(adapter, field, value)
     except KeyError:
         return _MISSING
     except Exception as error:  # whatever the item's class raises
@@ -268,7 +253,7 @@ def _fill(adapter: ItemAdapter, field: str, value: object) -> str | None:
     return None
 
 
-def _set(adapter: ItemAdapter, field: str, value: object) -> None:
+def _set_field(adapter: ItemAdapter, field: str, value: object) -> None:
     """Set a field; where the item cannot be changed, the adapter gets a copy of it."""
     item = adapter.item
     try:
@@ -289,24 +274,24 @@ def _set(adapter: ItemAdapter, field: str, value: object) -> None:
         adapter.adapter = type(adapter.adapter)(item)
 
 
-def _unlisted(value: Any) -> Any:
+def _unwrap_list(value: Any) -> Any:
     """The value of a list of one, as item loaders without an output processor make of every field."""
     return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
-def _take_off(adapter: ItemAdapter, field: str) -> bool:
+def _remove_field(adapter: ItemAdapter, field: str) -> bool:
     """Remove a field, or empty it where the class declares it; return whether this could be done."""
     try:
         if isinstance(adapter.item, MutableMapping):
             del adapter[field]
         else:
-            _set(adapter, field, None)
+            _set_field(adapter, field, None)
     except Exception:
         return False
     return True
 
 
-def _name_of(kind: type) -> str:
+def _class_name(kind: type) -> str:
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
 

@@ -63,7 +63,7 @@ class CleaningProcess(asyncio.Protocol):
         self._died = died
         self._reader = MessageReader()
         self._ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._asked: deque[tuple[asyncio.Future[Message], int]] = deque()
+        self._pending: deque[tuple[asyncio.Future[Message], int]] = deque()
         self._process: subprocess.Popen[bytes] | None = None
         self._transport: asyncio.Transport | None = None
         self._hung: asyncio.TimerHandle | None = None
@@ -110,16 +110,16 @@ class CleaningProcess(asyncio.Protocol):
     def has_room(self, size: int) -> bool:
         """Whether it takes a page of so many bytes besides those that it has in hand."""
         is_light = self.bytes_in_hand + size <= _MAX_BYTES_IN_HAND
-        return not self._asked or (is_light and len(self._asked) < _MAX_PAGES_IN_HAND)
+        return not self._pending or (is_light and len(self._pending) < _MAX_PAGES_IN_HAND)
 
     async def ask(self, message: bytes, size: int) -> Message:
         """Send a message about a page of so many bytes and wait for its answer."""
         if self._transport is None or self.has_ended:
             raise ProcessDiedError
         answer: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
-        self._asked.append((answer, size))
+        self._pending.append((answer, size))
         self.bytes_in_hand += size
-        if len(self._asked) == 1:
+        if len(self._pending) == 1:
             self._watch()
         self._transport.write(message)
         return await answer
@@ -135,9 +135,9 @@ class CleaningProcess(asyncio.Protocol):
         """Have the process end after what it has in hand, but soon, and wait for it."""
         if self._transport is not None:
             self._transport.close()
-        if not await self._ended(_END_TIMEOUT_S):
+        if not await self._wait_for_end(_END_TIMEOUT_S):
             self.kill()
-            await self._ended(_END_TIMEOUT_S)
+            await self._wait_for_end(_END_TIMEOUT_S)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Called by the event loop."""
@@ -150,7 +150,7 @@ class CleaningProcess(asyncio.Protocol):
             if not self._ready.done():
                 self._ready.set_result(None)
                 continue
-            answer, size = self._asked.popleft()
+            answer, size = self._pending.popleft()
             self.bytes_in_hand -= size
             self._watch()
             if not answer.done():
@@ -163,13 +163,13 @@ class CleaningProcess(asyncio.Protocol):
             self._hung.cancel()
         if self._process is not None:
             self._process.kill()  # gone already, unless it has closed its end without ending
-        waiting: list[asyncio.Future[Any]] = [self._ready, *(answer for answer, _ in self._asked)]
+        waiting: list[asyncio.Future[Any]] = [self._ready, *(answer for answer, _ in self._pending)]
         for answer in waiting:
             if not answer.done():
                 answer.set_exception(ProcessDiedError())
         if not self._ready.cancelled():
             self._ready.exception()  # retrieved, where nothing awaits it any more
-        self._asked.clear()
+        self._pending.clear()
         self.bytes_in_hand = 0
         self._died(self)
 
@@ -177,9 +177,9 @@ class CleaningProcess(asyncio.Protocol):
         """Begin to wait for the next answer."""
         if self._hung is not None:
             self._hung.cancel()
-        self._hung = asyncio.get_running_loop().call_later(PAGE_TIMEOUT_S, self.kill) if self._asked else None
+        self._hung = asyncio.get_running_loop().call_later(PAGE_TIMEOUT_S, self.kill) if self._pending else None
 
-    async def _ended(self, seconds: float) -> bool:
+    async def _wait_for_end(self, seconds: float) -> bool:
         """Wait for the end of the process, and take note of it, so that nothing is left of it."""
         for _ in range(int(seconds / _POLL_INTERVAL_S)):
             if self._process is None or self._process.poll() is not None:
@@ -255,7 +255,7 @@ class CleaningPool:
         missing = self._size - len(self._processes) - self._starting
         for _ in range(missing if self._may_start else 0):
             self._starting += 1
-            self._keep(self._start_one())
+            self._start_task(self._start_one())
 
     async def read(self, html: str | bytes, url: str, limits: Limits) -> ReadPage | None:
         """Read a page, and keep it in the process, for it is to be cleaned a moment later.
@@ -309,7 +309,7 @@ class CleaningPool:
     ) -> tuple[Message, CleaningProcess] | None:
         """Ask the process with least to do, or another where it dies of it; ``None`` when there will be none."""
         for _ in range(tries):
-            process = await self._free(size)
+            process = await self._find_free_process(size)
             if process is None:
                 return None
             with suppress(ProcessDiedError):
@@ -321,7 +321,7 @@ class CleaningPool:
         self._failures = 0
         return answer
 
-    async def _free(self, size: int) -> CleaningProcess | None:
+    async def _find_free_process(self, size: int) -> CleaningProcess | None:
         """Wait for a process that takes a page of so many bytes; ``None`` when there will be none."""
         is_first = True
         while not self._closed and (self._processes or self._starting):
@@ -357,7 +357,7 @@ class CleaningPool:
                 except (OSError, ProcessDiedError) as error:
                     logger.debug("A cleaning process did not start: %r", error)
                     self._on_death()
-                    self._failed()
+                    self._note_failure()
                 else:
                     self._processes.append(process)
                     break
@@ -374,14 +374,14 @@ class CleaningPool:
             return
         self._processes.remove(process)
         self._dead.append(process)
-        self._keep(process.close())
+        self._start_task(process.close())
         if not self._closed:
             self._on_death()
             logger.warning("The cleaning process %s has died; its pages are cleaned again", process.pid)
-            self._failed()
+            self._note_failure()
             self.start()
 
-    def _failed(self) -> None:
+    def _note_failure(self) -> None:
         self._failures += 1
         if self._failures == _MAX_FAILURES:
             logger.warning(
@@ -389,7 +389,7 @@ class CleaningPool:
                 "crawl's own process cleans what they cannot (docs/reference/settings.md#processes)", _MAX_FAILURES,
             )  # fmt: skip
 
-    def _keep(self, work: Coroutine[Any, Any, None]) -> None:
+    def _start_task(self, work: Coroutine[Any, Any, None]) -> None:
         """Do some work beside the crawl; pages that wait for a process look again after it."""
         task = asyncio.create_task(work)
         self._tasks.add(task)

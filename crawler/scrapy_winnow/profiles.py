@@ -153,16 +153,9 @@ def _find_repeated(hashed: HashedPage, counts: MemoryCounts | HostLabels, min_pa
     for element in tops.tolist():
         text = " ".join(texts[page.block_begin[element] : page.block_end[element]])
         pages = int(df[element])
-        parts.append(
-            RepeatedPart(
-                selector=selectors.selector_of(element),
-                pages=pages,
-                share=round(pages / max(counts.pages, 1), 4),
-                characters=len(text),
-                text=_shorten(text, _MAX_TEXT),
-                outline=_outline(page, element),
-            )
-        )
+        selector, share = selectors.selector_of(element), round(pages / max(counts.pages, 1), 4)
+        shown = _shorten(text, _MAX_TEXT), _outline(page, element)
+        parts.append(RepeatedPart(selector, pages, share, len(text), *shown))
     return parts
 
 
@@ -226,22 +219,11 @@ class Profile:
             f"{fingerprint:016x}": round(share / _MAX_FRACTION, 4)
             for fingerprint, share in zip(labels.fingerprints.tolist(), labels.fractions.tolist(), strict=True)
         }
-        return json.dumps(
-            {
-                "format": FORMAT,
-                "about": _ABOUT,
-                "host": self.host,
-                "pages": labels.pages,
-                "label_version": labels.version,
-                "fingerprint_version": FINGERPRINT_VERSION,
-                "expected_characters": labels.expected,
-                "sampled_pages": self.sampled,
-                "template": [asdict(part) for part in self.template],
-                "labels": shares,
-            },
-            ensure_ascii=False,
-            indent=1,
-        )
+        row = {"format": FORMAT, "about": _ABOUT, "host": self.host, "pages": labels.pages}
+        row |= {"label_version": labels.version, "fingerprint_version": FINGERPRINT_VERSION}
+        row |= {"expected_characters": labels.expected, "sampled_pages": self.sampled}
+        row |= {"template": [asdict(part) for part in self.template], "labels": shares}
+        return json.dumps(row, ensure_ascii=False, indent=1)
 
     @classmethod
     def from_json(cls, text: str) -> Self:

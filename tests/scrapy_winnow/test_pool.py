@@ -116,7 +116,7 @@ async def test_many_pages_at_once_all_come_back_and_few_are_in_hand(pool):
     tasks = [asyncio.create_task(pool.clean(task(html))) for html in pages]
     while not all(done.done() for done in tasks):
         await asyncio.sleep(0)  # every turn of the loop is looked at
-        in_hand |= {len(process._asked) for process in pool._processes}
+        in_hand |= {len(process._pending) for process in pool._processes}
     assert [done.result().values["title"] for done in tasks] == [f"Story {number}" for number in range(60)]
     assert max(in_hand) == 8
 
@@ -128,7 +128,7 @@ async def test_a_killed_process_is_replaced_and_its_pages_are_cleaned_again(pool
     (first,) = pool.pids
     os.kill(first, signal.SIGSTOP)  # it is not to be done with them before it is killed
     under_way = [asyncio.create_task(pool.clean(*page)) for page in ((task(HEAVY),), (task(HTML), read))]
-    await until(lambda: pool._processes[0]._asked)
+    await until(lambda: pool._processes[0]._pending)
     os.kill(first, signal.SIGKILL)
     cleaned = [await page for page in under_way]
     assert [page.status for page in cleaned] == ["cleaned", "cleaned"]
@@ -199,7 +199,7 @@ async def test_closing_ends_the_processes_and_the_pages_that_wait_go_back():
     pids = pool.pids
     os.kill(pids[0], signal.SIGSTOP)  # it is not to be done with any of them, nor to end by itself
     pages = [asyncio.create_task(pool.clean(task(HTML))) for _ in range(12)]
-    await until(lambda: pool._processes[0]._asked)
+    await until(lambda: pool._processes[0]._pending)
     await pool.close()
     assert [await page for page in pages] == [None] * 12
     assert not any(map(is_alive, pids))

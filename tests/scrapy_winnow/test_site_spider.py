@@ -3,7 +3,7 @@
 import pytest
 
 from scrapy_winnow.project.feeds import UnbufferedFileStorage
-from scrapy_winnow.project.site import shard_of, start_urls, whole_number
+from scrapy_winnow.project.site import parse_int, shard_of, start_urls
 from tests.scrapy_winnow.web import served
 
 
@@ -74,7 +74,7 @@ def test_many_sites_from_a_file_each_with_its_own_budget(shared_web, crawled):
 @pytest.mark.parametrize("pages", [0, -1, "many", "", "1.5"])
 def test_a_budget_that_is_no_number_is_a_clear_error(pages):
     with pytest.raises(ValueError, match="-a pages must be a whole number of at least 1"):
-        whole_number("pages", pages)
+        parse_int("pages", pages)
 
 
 @pytest.mark.parametrize(

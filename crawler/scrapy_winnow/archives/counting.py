@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from scrapy_winnow.storage.evidence import SiteEvidence
+from scrapy_winnow.storage.evidence import SiteEvidence, look_up
 from winnow.counting import LossyCounts
 
 if TYPE_CHECKING:
@@ -185,15 +185,11 @@ class HostCounts:
             self._shards[number] = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in names}
         shard = self._shards[number]
         row = int(np.searchsorted(shard["hosts"], np.uint64(name))) if shard else 0
-        page_counts = np.ones(len(fingerprints), np.int64)
         if not shard or row == len(shard["hosts"]) or int(shard["hosts"][row]) != name:
-            return SiteEvidence(page_counts, 1, 0, counted=True)
+            return SiteEvidence(np.ones(len(fingerprints), np.int64), 1, 0, counted=True)
         begin, end = shard["begin"][row : row + 2].tolist()
-        leaves = shard["leaves"][begin:end]
-        if len(leaves):
-            place = np.minimum(np.searchsorted(leaves, fingerprints), len(leaves) - 1)
-            found = shard["page_counts"][begin:end][place].astype(np.int64)
-            page_counts = np.where(leaves[place] == fingerprints, found, 1)
+        found = look_up(shard["leaves"][begin:end], shard["page_counts"][begin:end], fingerprints)
+        page_counts = np.maximum(found.astype(np.int64), 1)
         return SiteEvidence(page_counts, int(shard["pages"][row]), 0, counted=True)
 
 

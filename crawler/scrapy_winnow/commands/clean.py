@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 _SUFFIXES: Final = {"text": ".txt", "markdown": ".md", "html": ".html", "json": ".json"}
 _JSON_PARTS: Final = ("html", "markdown", "metadata", "chunks", "segments", "blocks")
+_JSON_FIELDS: Final = ("title", "text", "comments", "template_share", "confidence", "kind", "fallback")
 _ONE_FILE_SUFFIXES: Final = (".jsonl", ".json", ".ndjson")
 _PAGES_PER_CALL: Final = 8  # to a process
 _TEXT_WIDTH: Final = 50  # characters
@@ -260,19 +261,10 @@ def _clean_source(
 
 
 def _json_of(name: str, cleaned: Cleaned, options: argparse.Namespace) -> str:
-    row = {
-        "file": name,
-        "url": cleaned.url or options.url,
-        "title": cleaned.title,
-        "text": cleaned.text,
-        "comments": cleaned.comments,
-        "template_share": round(cleaned.template_share, 4),
-        "confidence": None if cleaned.confidence is None else round(cleaned.confidence, 4),
-        "kind": cleaned.kind,
-        "fallback": cleaned.fallback,
-        "passed_through": cleaned.passed_through,
-        "model": cleaned.model_version,
-    }
+    row: dict[str, Any] = {"file": name, "url": cleaned.url or options.url}
+    row |= {part: getattr(cleaned, part) for part in _JSON_FIELDS}
+    row |= {"passed_through": cleaned.passed_through, "model": cleaned.model_version}
+    row |= {part: round(row[part], 4) for part in ("template_share", "confidence") if row[part] is not None}
     parts = cleaned.to_dict(*options.json_parts)
     return json.dumps(row | {part: parts[part] for part in options.json_parts}, ensure_ascii=False) + "\n"
 

@@ -75,7 +75,10 @@ def run(options: argparse.Namespace) -> int:
         documents = Documents(options.source, options.url, read_document, **manners)
         extractors = find_extractors(load_model_option(options), _count_site(documents) if options.site else None)
         comparison = Comparison(documents, extractors, VotesFile(options.votes), options.blind)
-        if options.terminal or not (options.no_browser or _has_browser()):
+        has_browser = options.no_browser  # it is the user's business then
+        with suppress(webbrowser.Error):
+            has_browser = has_browser or bool(webbrowser.get())
+        if options.terminal or not has_browser:
             return _print_tables(comparison)
         comparison.results(0)
     except DocumentError as error:
@@ -97,12 +100,6 @@ def _count_site(documents: Documents) -> Site:
         with suppress(LookupError, PageTooLarge):
             site.count(Page.parse(document.html, document.url, encoding=document.encoding))
     return site
-
-
-def _has_browser() -> bool:
-    with suppress(webbrowser.Error):
-        return bool(webbrowser.get())
-    return False
 
 
 def _print_tables(comparison: Comparison) -> int:

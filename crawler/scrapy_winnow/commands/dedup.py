@@ -154,7 +154,7 @@ def _output(options: argparse.Namespace) -> Iterator[IO[str]]:
 
 
 def _rows(options: argparse.Namespace) -> Iterator[Any]:
-    """The objects in the lines of the files; ``None`` for lines that are none."""
+    """Yield the objects in the lines of the files; ``None`` for lines that are none."""
     for name in options.files:
         try:
             with open(0 if name == "-" else name, "rb", closefd=name != "-") as file:

@@ -146,9 +146,8 @@ def _show_hosts(records: Iterable[HostRecord], names: set[str], *, as_json: bool
             f"{'-' if record.bytes is None else record.bytes:>8} {record.label_version:>7}  {ago(record.used)} ago"
         )
     if not as_json:
-        print(
-            f"{hosts:,} host{'' if hosts == 1 else 's'}, {settled:,} of them settled, {size:,} bytes", file=sys.stderr
-        )
+        sums = f"{hosts:,} host{'' if hosts == 1 else 's'}, {settled:,} of them settled, {size:,} bytes"
+        print(sums, file=sys.stderr)
     return names
 
 

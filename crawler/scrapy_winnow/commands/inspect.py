@@ -126,15 +126,8 @@ def _open_inspector(options: argparse.Namespace) -> Inspector:
     with report_errors(f"--rules {options.rules}: "):
         rules = None if options.rules is None else RulesFile(options.rules)
     pages = replay.seen if options.pages is None and isinstance(replay, CountedReplay) else options.pages or 0
-    return Inspector(
-        documents,
-        models=options.model,
-        replay=replay,
-        gold=_open_gold(options),
-        load_assets=options.load_assets,
-        pages=max(pages, 0),
-        rules=rules,
-    )
+    gold = _open_gold(options)
+    return Inspector(documents, options.model, replay, gold, options.load_assets, max(pages, 0), rules)
 
 
 def _open_replay(options: argparse.Namespace, documents: Documents) -> Replay | None:

@@ -86,23 +86,12 @@ def run(options: argparse.Namespace) -> int:
         from winnow.training.train import train  # noqa: PLC0415  (scikit-learn is slow to import)
     except ImportError as error:
         raise CommandError(f"training needs {error.name}: pip install 'scrapy-winnow[train]'") from error
+    names = ("output", "gold", "marks", "whole_sites", "leave_out", "folds", "labels", "seed", "processes")
+    settings = {name: getattr(options, name) for name in names}
+    settings |= {"model": options.model or DEFAULT_MODEL, "folders": options.folder, "progress": Progress()}
     try:
-        trained = train(
-            options.sites,
-            output=options.output,
-            model=options.model or DEFAULT_MODEL,
-            gold=options.gold,
-            marks=options.marks,
-            whole_sites=options.whole_sites,
-            folders=options.folder,
-            leave_out=options.leave_out,
-            folds=options.folds,
-            labels=options.labels,
-            sources="\n".join(file.read_text(encoding="utf-8").strip() for file in options.sources),
-            seed=options.seed,
-            processes=options.processes,
-            progress=Progress(),
-        )
+        sources = "\n".join(file.read_text(encoding="utf-8").strip() for file in options.sources)
+        trained = train(options.sites, sources=sources, **settings)
     except (OSError, ValueError, ImportError) as error:
         file = getattr(error, "filename", None)
         raise CommandError(f"{file}: {reason(error)}" if file else reason(error)) from error

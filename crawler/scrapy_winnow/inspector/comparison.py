@@ -218,13 +218,9 @@ class Comparison:
         (results, whole), document, order = self.results(number), self.documents.read(number), self._order(number)
         state = self._state(number)
         names = state["names"] or [f"Text {at}" for at in range(1, len(order) + 1)]
-        return render_document(
-            {"server": True, "number": number, "pages": len(self.documents), "state": state},
-            title=document.name,
-            view="compare",
-            whole=whole,
-            columns=[(name, results[of]) for name, of in zip(names, order, strict=True)],
-        )
+        data = {"server": True, "number": number, "pages": len(self.documents), "state": state}
+        columns = [(name, results[of]) for name, of in zip(names, order, strict=True)]
+        return render_document(data, title=document.name, view="compare", whole=whole, columns=columns)
 
     def answer(self, what: str, number: int, body: dict[str, Any]) -> dict[str, Any] | None:
         """Keep a vote: the number of a column, or 0 where none is better."""

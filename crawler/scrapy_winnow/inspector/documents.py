@@ -337,17 +337,10 @@ class GoldFile:
         html = self.path.parent / "html" / f"{page_id}.html"
         html.parent.mkdir(parents=True, exist_ok=True)
         html.write_bytes(inspection.document.html)
-        self._rows[page_id] = {
-            "id": page_id,
-            "url": inspection.document.url,
-            "gold_text": join_blocks(page, inspection.texts, kept),
-            "marks": [{"text": inspection.texts[block], "is": label} for block, label in sorted(marks.items())],
-        }
-        self._write()
-        return page_id
-
-    def _write(self) -> None:
-        """Write a new file and replace the old one with it, so that the file is complete at any time."""
+        texts, row = inspection.texts, {"id": page_id, "url": inspection.document.url}
+        said = [{"text": texts[block], "is": label} for block, label in sorted(marks.items())]
+        self._rows[page_id] = row | {"gold_text": join_blocks(page, texts, kept), "marks": said}
+        # A new file that replaces the old one: so it is complete at any time.
         new_file = self.path.with_name(f"{self.path.name}.new")
         rows = (json.dumps(row, ensure_ascii=False) + "\n" for row in self._rows.values())
         with new_file.open("w", encoding="utf-8", errors="replace") as file:
@@ -355,6 +348,7 @@ class GoldFile:
             file.flush()
             os.fsync(file.fileno())
         new_file.replace(self.path)
+        return page_id
 
 
 def _row(line: str, number: int) -> dict[str, Any]:

@@ -235,16 +235,10 @@ class Inspection:
 
     def describe(self, *, load_assets: bool = False) -> dict[str, Any]:
         """Return what does not depend on settings, for the browser."""
-        page = self.page
-        return {
-            "name": self.document.name,
-            "url": self.document.url,
-            "title": page.title,
-            "bytes": len(self.document.html),
-            "elements": page.n,
-            "tree": describe_page(page),
-            "styles": find_style_sheets(page) if load_assets else [],
-        }
+        page, document = self.page, self.document
+        facts = {"name": document.name, "url": document.url, "title": page.title, "bytes": len(document.html)}
+        styles = find_style_sheets(page) if load_assets else []
+        return {**facts, "elements": page.n, "tree": describe_page(page), "styles": styles}
 
     def state(self, trial: Trial) -> dict[str, Any]:
         """Return the sections and the decision for each block under some settings, for the browser."""
@@ -262,22 +256,12 @@ class Inspection:
         spans = locate_blocks(cleaned.text, self.texts, kind == CONTENT)
         model = self.model(trial.model)
         threshold = model.own_threshold(self.page, trial.favor) if self.page.n else 0.5
-        return {
-            "trial": asdict(trial),
-            "threshold": trial.threshold if trial.threshold is not None else threshold,
-            "ownThreshold": threshold,
-            "sections": sections,
-            "kind": kind.tolist(),
-            "section": section_of.tolist(),
-            "text": cleaned.text,
-            "spans": spans,
-            "templateShare": cleaned.template_share,
-            "fallback": cleaned.fallback,
-            "model": cleaned.model_version,
-            "seen": self.replay.seen if self.replay is not None else 0,
-            "total": self.replay.total if self.replay is not None else 0,
-            "milliseconds": round(1000 * (time.perf_counter() - begin), 1),
-        }
+        seen, total = (self.replay.seen, self.replay.total) if self.replay is not None else (0, 0)
+        state = {"trial": asdict(trial), "ownThreshold": threshold, "seen": seen, "total": total}
+        state |= {"threshold": trial.threshold if trial.threshold is not None else threshold}
+        state |= {"sections": sections, "kind": kind.tolist(), "section": section_of.tolist(), "spans": spans}
+        state |= {"text": cleaned.text, "templateShare": cleaned.template_share, "fallback": cleaned.fallback}
+        return state | {"model": cleaned.model_version, "milliseconds": round(1000 * (time.perf_counter() - begin), 1)}
 
     def outputs(self, trial: Trial) -> dict[str, Any]:
         """Return the outputs under some settings: HTML, Markdown, metadata and the fields of an item."""
@@ -290,13 +274,8 @@ class Inspection:
         item = {field.name: field.value(outcome) for field in FIELDS if field.value is not None and not field.optional}
         markdown = cleaned.markdown
         renderer = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])  # HTML stays text
-        return {
-            "html": cleaned.html,
-            "markdown": markdown,
-            "rendered": renderer.render(markdown),
-            "facts": list_facts(cleaned),
-            "item": {"url": self.document.url, **item},
-        }
+        texts = {"html": cleaned.html, "markdown": markdown, "rendered": renderer.render(markdown)}
+        return {**texts, "facts": list_facts(cleaned), "item": {"url": self.document.url, **item}}
 
     def top_features(self, trial: Trial, blocks: Sequence[int]) -> list[tuple[str, float, float | None]]:
         """Return the features that explain most of the scores of some blocks; none for other kinds of models."""

@@ -66,15 +66,10 @@ class Inspector:
                 page.follow(self.rules.rules)
         return self._open[number]
 
-    def title(self, number: int) -> str:
-        """Return the title of a page, or its name."""
-        page = self.page(number)
-        return page.page.title or page.document.name
-
     def render(self, number: int, *, server: bool = True) -> str:
         """Return the HTML document of a page; without a server one that answers itself."""
-        data = self.data(number, server=server)
-        return render_document(data, title=self.title(number), load_assets=self.load_assets)
+        data, page = self.data(number, server=server), self.page(number)
+        return render_document(data, title=page.page.title or page.document.name, load_assets=self.load_assets)
 
     def answer(self, what: str, number: int, body: dict[str, Any]) -> dict[str, Any] | None:
         """Answer a request of the script; ``None`` where there is no such request."""
@@ -101,23 +96,15 @@ class Inspector:
         page = self.page(number)
         trial = Trial(model=self.models[0] if self.models else None, pages=self.pages)
         state = page.state(trial)
-        data: dict[str, Any] = {
-            "server": server,
-            "number": number,
-            "pages": len(self.documents) if server else 1,
-            "document": page.describe(load_assets=self.load_assets),
-            "state": state,
-            "assets": self.load_assets,
-            "models": self._choices(),
-            "rules": server and self.rules is not None,
-            "notice": self._notice(page, fallback=state["fallback"]),
-        }
+        notices = [_PASSED_THROUGH[page.passed_through]] if page.passed_through else []
+        if state["fallback"]:
+            notices.append("All of this page looks like template; its least template-like section is kept.")
+        data: dict[str, Any] = {"server": server, "number": number, "pages": len(self.documents) if server else 1}
+        data |= {"document": page.describe(load_assets=self.load_assets), "state": state, "assets": self.load_assets}
+        data |= {"models": self._choices(), "rules": server and self.rules is not None, "notice": " ".join(notices)}
         if server and self.gold is not None:
-            data |= {
-                "collect": self.gold.path.name,
-                "saved": len(self.gold),
-                "known": gold_name(page.document) in self.gold,
-            }
+            is_known = gold_name(page.document) in self.gold
+            data |= {"collect": self.gold.path.name, "saved": len(self.gold), "known": is_known}
         if not server:
             models = [name for name, _ in data["models"]]
             data |= {"outputs": page.outputs(trial), "weights": page.all_top_features(trial)}
@@ -159,13 +146,6 @@ class Inspector:
         own = [name for name in self.models if name]
         others = [name for name in shipped_models() if name not in own and (own or name != DEFAULT_MODEL)]
         return [*([] if own else [("", DEFAULT_MODEL)]), *((name, name) for name in [*own, *others])]
-
-    @staticmethod
-    def _notice(page: Inspection, *, fallback: bool) -> str:
-        notices = [_PASSED_THROUGH[page.passed_through]] if page.passed_through else []
-        if fallback:
-            notices.append("All of this page looks like template; its least template-like section is kept.")
-        return " ".join(notices)
 
 
 def precompute(inspection: Inspection, trial: Trial, models: Sequence[str]) -> str | None:

@@ -41,20 +41,12 @@ def render_document(
     builds it in a sandboxed frame with an origin of its own.
     """
     nonce = secrets.token_urlsafe(24)
-    return (
-        _templates()
-        .get_template(f"{view}.html")
-        .render(
-            title=title or "page",
-            policy=content_policy(nonce, load_assets=load_assets),
-            nonce=nonce,
-            stylesheet=Markup(_asset("inspector.css")),  # noqa: S704  our own
-            script=Markup(_asset("page.js") + _asset(f"{view}.js")),  # noqa: S704  our own
-            frame_script=Markup(_asset("frame.js")),  # noqa: S704  our own
-            data=Markup(escape_json(data)),  # noqa: S704  no "<" is left in it
-            **values,
-        )
-    )
+    values |= {"title": title or "page", "policy": content_policy(nonce, load_assets=load_assets), "nonce": nonce}
+    scripts = _asset("page.js") + _asset(f"{view}.js")
+    own = {"stylesheet": _asset("inspector.css"), "script": scripts, "frame_script": _asset("frame.js")}
+    own["data"] = escape_json(data)  # no "<" is left in it
+    values |= {name: Markup(text) for name, text in own.items()}  # noqa: S704
+    return Environment(autoescape=True, loader=FunctionLoader(_asset)).get_template(f"{view}.html").render(values)
 
 
 def content_policy(nonce: str, *, load_assets: bool = False) -> str:
@@ -72,11 +64,6 @@ def escape_json(data: Any) -> str:
     for character, written in (("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026"), ("\u2028", "\\u2028")):
         text = text.replace(character, written)
     return text.replace("\u2029", "\\u2029").encode("utf-8", "replace").decode()
-
-
-@lru_cache(maxsize=1)
-def _templates() -> Environment:
-    return Environment(autoescape=True, loader=FunctionLoader(_asset))
 
 
 @lru_cache(maxsize=8)

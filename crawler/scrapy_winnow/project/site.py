@@ -74,7 +74,7 @@ class SiteSpider(Spider):
     ) -> None:
         super().__init__(**kwargs)
         self.state = {}  # replaced by Scrapy with that of an earlier run, where JOBDIR is set
-        self._pages = whole_number("pages", pages)
+        self._pages = parse_int("pages", pages)
         self._start_urls = shard_of(start_urls(url, urls_file), shard)
         self._links = LinkExtractor()
 
@@ -100,9 +100,10 @@ class SiteSpider(Spider):
             if len(state.stored) < self._pages and response.url not in state.stored:
                 state.stored.add(response.url)
                 yield PageItem(url=response.url, html=response.text)
+            max_links = self._pages * (1 + MAX_LINKS_PER_PAGE)
             for link in self._links.extract_links(response):
                 url = link.url.partition("#")[0]
-                if site_of(url) == here and url not in state.seen and len(state.seen) < self._max_links:
+                if site_of(url) == here and url not in state.seen and len(state.seen) < max_links:
                     state.seen.add(url)
                     state.waiting.append((url, depth + 1))
             yield from self._next_requests(here)
@@ -116,10 +117,6 @@ class SiteSpider(Spider):
             self._site(site).requests -= 1
             yield from self._next_requests(site)
 
-    @property
-    def _max_links(self) -> int:
-        return self._pages * (1 + MAX_LINKS_PER_PAGE)
-
     def _site(self, site: str) -> SiteState:
         sites: dict[str, SiteState] = self.state.setdefault("sites", {})
         return sites.setdefault(site, SiteState())
@@ -131,15 +128,9 @@ class SiteSpider(Spider):
             url, depth = state.waiting.popleft()
             if not max_depth or depth <= max_depth:
                 state.requests += 1
-                yield Request(
-                    url,
-                    self.parse,
-                    errback=self.failed,
-                    cb_kwargs={"site": site, "depth": depth},
-                    # The response that it is yielded for need not be the one that has the link.
-                    meta={"depth_reset": True},
-                    dont_filter=True,
-                )
+                # The response that it is yielded for need not be the one that has the link.
+                options: dict[str, Any] = {"errback": self.failed, "meta": {"depth_reset": True}, "dont_filter": True}
+                yield Request(url, self.parse, cb_kwargs={"site": site, "depth": depth}, **options)
 
 
 def start_urls(url: str | None, urls_file: str | None) -> list[str]:
@@ -180,7 +171,7 @@ def shard_of(urls: list[str], shard: str | None) -> list[str]:
     return [url for url in urls if zlib.crc32(str(site_of(url)).encode()) % int(count) == int(number)]
 
 
-def whole_number(name: str, value: str | int, minimum: int = 1) -> int:
+def parse_int(name: str, value: str | int, minimum: int = 1) -> int:
     """Return an argument that is a whole number."""
     try:
         if (number := int(value)) >= minimum:

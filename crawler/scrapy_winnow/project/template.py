@@ -10,7 +10,7 @@ from scrapy import Request, Spider
 from scrapy.exceptions import CloseSpider
 from scrapy.http import HtmlResponse
 
-from scrapy_winnow.project.site import start_urls, whole_number
+from scrapy_winnow.project.site import parse_int, start_urls
 from scrapy_winnow.storage.keys import site_of
 from winnow.page.page import Page, PageTooLarge
 from winnow.papers.menu_mapping import THRESHOLD, WEIGHTED
@@ -62,7 +62,7 @@ class TemplateSpider(Spider):
     ) -> None:
         super().__init__(**kwargs)
         (self._url,) = start_urls(url, None)
-        size, pages = whole_number("size", size), whole_number("pages", pages, 2)
+        size, pages = parse_int("size", size), parse_int("pages", pages, 2)
         self._menus = Menus(variant, size, equality, float(threshold), pages)
         self._out = Path(out or f"{str(site_of(self._url)).replace(':', '-')}.template.html")
         if not self._out.parent.is_dir():
@@ -133,14 +133,9 @@ class TemplateSpider(Spider):
             return template
 
         template = await asyncio.to_thread(work)
-        item = {
-            "url": key_page.url,
-            "pages_loaded": self._loaded,
-            "menu_pages": [search.addresses[key] for key in found],
-            "nodes": len(template),
-            "template_nodes": int(template.sum()),
-            "template_file": str(self._out),
-        }
+        item: dict[str, Any] = {"url": key_page.url, "pages_loaded": self._loaded}
+        item |= {"menu_pages": [search.addresses[key] for key in found], "nodes": len(template)}
+        item |= {"template_nodes": int(template.sum()), "template_file": str(self._out)}
         self.logger.info(
             "Template of %s: %d of %d nodes, from %d pages loaded, written to %s",
             *(item["url"], item["template_nodes"], item["nodes"], self._loaded, self._out),

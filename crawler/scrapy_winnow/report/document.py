@@ -43,7 +43,7 @@ _MAX_IN_DETAIL: Final = 40
 _MAX_IN_TABLE: Final = 1_000
 
 
-class NotedPage(NamedTuple):
+class PageToCheck(NamedTuple):
     """A page that should be checked, and why."""
 
     page: PageRecord
@@ -67,7 +67,7 @@ class HostSummary:
         self.words = sum(page.words for page in pages)
         self.duplicates = sum(page.duplicate_of is not None for page in pages)
         self.with_site = sum(page.source == "site" for page in pages)
-        self.noted = _find_noted(pages)
+        self.to_check = _find_pages_to_check(pages)
 
     @property
     def state(self) -> str:
@@ -89,7 +89,7 @@ class CrawlSummary:
         hosts: the hosts, those with most pages first.
         clusters: near-duplicates, the largest first.
         speed: ends of equal spans of time, in seconds, and pages per second in each.
-        noted: pages of all hosts that should be checked.
+        to_check: pages of all hosts that should be checked.
     """
 
     def __init__(self, record: CrawlRecord) -> None:
@@ -107,7 +107,7 @@ class CrawlSummary:
         self.answers = _answers(record.stats)
         self.clusters = _clusters(record.pages)
         self.speed = _speed([page.seconds for page in record.pages])
-        self.noted = sorted((noted for host in self.hosts for noted in host.noted), key=_sort_key)[:25]
+        self.to_check = sorted((entry for host in self.hosts for entry in host.to_check), key=_sort_key)[:25]
 
 
 _NOTES: Final = {
@@ -117,7 +117,7 @@ _NOTES: Final = {
 }
 
 
-def _find_noted(pages: list[PageRecord]) -> list[NotedPage]:
+def _find_pages_to_check(pages: list[PageRecord]) -> list[PageToCheck]:
     """Return pages of a host with low confidence, and pages unlike the others."""
     fractions = np.array([page.template_share for page in pages])
     middle = float(np.median(fractions))
@@ -131,14 +131,14 @@ def _find_noted(pages: list[PageRecord]) -> list[NotedPage]:
         if why is None and len(pages) >= _MIN_PAGES_TO_COMPARE and abs(off) > _OUTLIER:
             why = f"{page.template_share:.0%} of it was cut; {middle:.0%} is usual on this host"
         if why is not None:
-            found.append(NotedPage(page, why))
+            found.append(PageToCheck(page, why))
     return sorted(found, key=_sort_key)[:_MAX_SHOWN]
 
 
-def _sort_key(noted: NotedPage) -> tuple[int, float, float]:
+def _sort_key(entry: PageToCheck) -> tuple[int, float, float]:
     order = {"fallback": 0, "too_large": 2, "empty": 3}
-    confidence = noted.page.confidence if noted.page.confidence is not None else 1.0
-    return order.get(noted.page.status, 1), confidence, -noted.page.template_share
+    confidence = entry.page.confidence if entry.page.confidence is not None else 1.0
+    return order.get(entry.page.status, 1), confidence, -entry.page.template_share
 
 
 def _clusters(pages: list[PageRecord]) -> list[Cluster]:

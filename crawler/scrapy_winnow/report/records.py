@@ -40,7 +40,7 @@ _MAX_BYTES: Final = 400_000
 _RECLEANED: Final = 5  # pages of a host that are cleaned again, to find sections with low confidence
 _LOW_CONFIDENCE: Final = 0.12  # distance of a score from the threshold
 _MAX_PARTS: Final = 30
-_MAX_UNSURE: Final = 8
+_MAX_SECTIONS: Final = 8
 
 
 class PageRecord(NamedTuple):
@@ -117,19 +117,12 @@ def page_record(values: Mapping[str, Any], seconds: float, names: Mapping[str, s
     if not isinstance(url, str) or (status is None and share is None):
         return None
     confidence = value("confidence")
-    return PageRecord(
-        url=url,
-        host=site_of(url) or "(no host)",
-        seconds=seconds,
-        words=len(str(value("text") or "").split()),
-        template_share=float(share or 0.0),
-        status=str(status or "cleaned"),
-        source=str(value("label_source") or "page"),
-        evidence_pages=int(value("evidence_pages") or 0),
-        label_version=int(value("site_label_version") or 0),
-        duplicate_of=value("duplicate_of") if value("duplicate_of") != url else None,
-        confidence=float(confidence) if isinstance(confidence, int | float) else None,
-    )
+    how = str(status or "cleaned"), str(value("label_source") or "page")
+    counts = int(value("evidence_pages") or 0), int(value("site_label_version") or 0)
+    original = value("duplicate_of") if value("duplicate_of") != url else None
+    expected = float(confidence) if isinstance(confidence, int | float) else None
+    words, host = len(str(value("text") or "").split()), site_of(url) or "(no host)"
+    return PageRecord(url, host, seconds, words, float(share or 0.0), *how, *counts, original, expected)
 
 
 def read_items(record: CrawlRecord, path: Path) -> int:
@@ -169,7 +162,7 @@ def read_log(record: CrawlRecord, path: Path) -> None:
         raise ValueError("its stats cannot be read") from error
 
 
-class UnsureSection(NamedTuple):
+class LowConfidenceSection(NamedTuple):
     """Sections with the same path, without numbers, whose scores are near the threshold.
 
     On how many of the sampled pages they are, on how many they were kept, their mean distance from the threshold, below
@@ -188,7 +181,7 @@ class HostSample(NamedTuple):
 
     pages: int
     parts: list[RepeatedPart]
-    unsure: list[UnsureSection]
+    low_confidence: list[LowConfidenceSection]
 
 
 @dataclass(eq=False)
@@ -221,10 +214,10 @@ class Samples:
         for number, page in enumerate(pages):
             counts.add(number, page.fingerprints)
         parts = find_repeated_parts(pages, counts)[:_MAX_PARTS] if len(pages) > 1 else []
-        return HostSample(len(pages), parts, _unsure_sections(pages, model))
+        return HostSample(len(pages), parts, _low_confidence_sections(pages, model))
 
 
-def _unsure_sections(pages: list[HashedPage], model: Model) -> list[UnsureSection]:
+def _low_confidence_sections(pages: list[HashedPage], model: Model) -> list[LowConfidenceSection]:
     found: dict[str, list[tuple[float, str]]] = {}
     for hashed in pages[:_RECLEANED]:
         page = hashed.page
@@ -239,14 +232,9 @@ def _unsure_sections(pages: list[HashedPage], model: Model) -> list[UnsureSectio
             if abs(distance) < _LOW_CONFIDENCE and section.characters > 1 and path not in seen:
                 seen.add(path)
                 found.setdefault(path, []).append((distance, section.text))
-    sections = [
-        UnsureSection(
-            path=path,
-            pages=len(rows),
-            kept=sum(distance < 0 for distance, _ in rows),
-            score=float(np.mean([distance for distance, _ in rows])),
-            text=" ".join(rows[0][1].split())[:160],
-        )
-        for path, rows in found.items()
-    ]
-    return sorted(sections, key=lambda section: (-section.pages, abs(section.score)))[:_MAX_UNSURE]
+    sections = []
+    for path, rows in found.items():
+        distances, text = [distance for distance, _ in rows], " ".join(rows[0][1].split())[:160]
+        kept = sum(distance < 0 for distance in distances)
+        sections.append(LowConfidenceSection(path, len(rows), kept, float(np.mean(distances)), text))
+    return sorted(sections, key=lambda section: (-section.pages, abs(section.score)))[:_MAX_SECTIONS]

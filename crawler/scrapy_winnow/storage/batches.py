@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Command = tuple[Any, ...]
 """Name of a command of Redis, its key, further arguments."""
-ScriptCall = tuple["Script", "Sequence[str | bytes]", "Sequence[Any]"]
-"""A script, its keys and its arguments."""
 
 MAX_WAIT_S: Final = 0.01
 """Seconds that a call waits for others at most."""
@@ -50,14 +48,15 @@ class Script:
         """Return the command that calls the script."""
         return ("EVALSHA", self.sha, len(keys), *keys, *arguments)
 
-    async def load_and_run(self, client: Any, keys: Sequence[str | bytes], arguments: Sequence[Any]) -> Any:
-        """Run the script on a server that may not know it yet, and return its reply."""
+    async def load_and_run(self, client: Any, command: Command) -> Any:
+        """Carry out a command that calls the script on a server that may not know it yet, and return its reply."""
+        _, _, keys, *rest = command
         if is_cluster(client) and keys:  # only where its keys are: one server that hangs would block the rest
-            node = client.get_node_from_key(_text(keys[0]))
+            node = client.get_node_from_key(_text(rest[0]))
             await client.execute_command("SCRIPT LOAD", self.source, target_nodes=node)
         else:
             await client.script_load(self.source)
-        return await client.execute_command(*self.command(keys, arguments))
+        return await client.execute_command(*command)
 
     def register(self, client: Redis) -> SyncScript:
         """Return the script for a blocking client, to be called with keys and arguments."""
@@ -97,10 +96,10 @@ async def run_with_timeout(work: Awaitable[T], seconds: float) -> T:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Call:
-    """Commands that go to one server together, or a script with its keys and arguments."""
+    """Commands that go to one server together, or the one that calls a script."""
 
     commands: Sequence[Command]
-    script: ScriptCall | None
+    script: Script | None
     reply: asyncio.Future[list[Any]]
 
     @property
@@ -134,8 +133,7 @@ class CommandBatches:
             redis.RedisError: the server refused this call, or could not be reached.
         """
         server = self._server_of(keys[0]) if keys else ""
-        command = script.command(keys, arguments)
-        return (await self._enqueue(server, [command], (script, keys, arguments), can_wait=can_wait))[0]
+        return (await self._enqueue(server, [script.command(keys, arguments)], script, can_wait=can_wait))[0]
 
     async def run_commands(self, commands: Sequence[Command], *, can_wait: bool = False) -> list[Any]:
         """Run commands, in one round trip to each server that they concern, and return their replies.
@@ -161,7 +159,7 @@ class CommandBatches:
         return replies
 
     def _enqueue(
-        self, server: str, commands: Sequence[Command], script: ScriptCall | None, *, can_wait: bool
+        self, server: str, commands: Sequence[Command], script: Script | None, *, can_wait: bool
     ) -> asyncio.Future[list[Any]]:
         """Have commands sent with the others to their server."""
         loop = asyncio.get_running_loop()
@@ -221,9 +219,8 @@ class CommandBatches:
         for call in calls:
             own = [next(replies) for _ in call.commands]
             if call.script is not None and isinstance(own[0], NoScriptError):
-                script, keys, arguments = call.script
                 try:
-                    own = [await script.load_and_run(self._client, keys, arguments)]
+                    own = [await call.script.load_and_run(self._client, *call.commands)]
                 except RedisError as error:
                     own = [error]
             if call.reply.done():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
@@ -135,6 +135,14 @@ class HashedPage(HashedUnits):
     def frequencies(self, evidence: SiteEvidence) -> NDArray[np.int64]:
         """int64[size], pages of the host that contain each unit; 0 for units whose leaves are not counted."""
         return self.counts(evidence).frequencies(self.page)
+
+
+def look_up(keys: NDArray[np.uint64], values: NDArray[Any], wanted: NDArray[np.uint64]) -> NDArray[Any]:
+    """Return the values of the wanted ones of ascending keys; 0 for those that are not among them."""
+    if not len(keys):
+        return np.zeros(len(wanted), values.dtype)
+    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[place] == wanted, values[place], 0)
 
 
 def page_id_of(fingerprint: bytes) -> bytes:

@@ -12,9 +12,9 @@ import numpy as np
 from redis.exceptions import NoPermissionError
 
 from scrapy_winnow.storage.batches import Script
-from scrapy_winnow.storage.evidence import ENTRY, SINGLE
+from scrapy_winnow.storage.evidence import ENTRY, SINGLE, look_up
 from scrapy_winnow.storage.keys import HostKeys, host_keys
-from scrapy_winnow.storage.settled import LABEL
+from scrapy_winnow.storage.settled import LABEL, unpack_labels
 from winnow.counting import MIN_DF, MIN_PAGES, THETA
 
 if TYPE_CHECKING:
@@ -170,9 +170,7 @@ class HostLabels:
         fields: Any = client.hmget(state, ["pages", "version", "labels", "expected"])
         pages, frozen = int(fields[0] or 0), int(fields[1] or 0)
         if fields[2] is not None:
-            packed = np.sort(np.frombuffer(fields[2], LABEL), order="fingerprint")
-            labels = packed["fingerprint"].astype(np.uint64), packed["fraction"].copy()
-            return cls(pages, frozen, *labels, float(fields[3] or 0))
+            return cls(pages, frozen, *unpack_labels(fields[2]), float(fields[3] or 0))
         entries: Any = client.hgetall(nodes)
         singles = np.array([int(number) for part in parts if every for number in client.smembers(part)], np.uint64)
         if pages < (1 if every else MIN_PAGES) or not (entries or len(singles)):
@@ -205,8 +203,5 @@ class HostLabels:
     def df(self, fingerprints: NDArray[np.uint64]) -> NDArray[np.int64]:
         """int64, estimated pages of the host that have each node; 0 for those that are not template."""
         singles = np.isin(fingerprints & SINGLE, self.singles).astype(np.int64)
-        if not len(self.fingerprints):
-            return singles
-        place = np.searchsorted(self.fingerprints, fingerprints).clip(max=len(self.fingerprints) - 1)
-        found = self.fingerprints[place] == fingerprints
-        return np.where(found, np.rint(self.fractions[place] / _ALL_PAGES * self.pages), singles).astype(np.int64)
+        fractions = look_up(self.fingerprints, self.fractions, fingerprints)
+        return np.where(fractions > 0, np.rint(fractions / _ALL_PAGES * self.pages), singles).astype(np.int64)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 
+from scrapy_winnow.storage.evidence import look_up
 from winnow.counting import MIN_DF, THETA
 
 if TYPE_CHECKING:
@@ -35,6 +36,12 @@ _HOST_BYTES: Final = 1_000  # of a settled host without its arrays
 
 LABEL: Final = np.dtype([("fingerprint", "<u8"), ("fraction", "u1")])
 """One label, as ``count_page.lua`` packs it."""
+
+
+def unpack_labels(labels: bytes) -> tuple[Hashes, NDArray[np.uint8]]:
+    """Return the fingerprints of packed labels, uint64 ascending, and the fraction of pages of each, 255 for all."""
+    packed = np.sort(np.frombuffer(labels, LABEL), order="fingerprint")
+    return packed["fingerprint"].astype(np.uint64), packed["fraction"].copy()
 
 
 def _empty_window() -> NDArray[np.uint8]:
@@ -87,10 +94,7 @@ class SettledHost:
         """
         if not 0 <= expected < float("inf"):
             raise ValueError(f"the text expected of a page cannot be {expected}")
-        packed = np.sort(np.frombuffer(labels, LABEL), order="fingerprint")
-        return cls(
-            *(stamp, version, pages, expected), packed["fingerprint"].astype(np.uint64), packed["fraction"].copy()
-        )
+        return cls(stamp, version, pages, expected, *unpack_labels(labels))
 
     @property
     def has_drifted(self) -> bool:
@@ -134,10 +138,7 @@ class SettledHost:
 
     def _fractions_of(self, fingerprints: Hashes) -> NDArray[np.float64]:
         """float64, the frozen fraction of pages of each node, 0 for those that are not template."""
-        if not len(self.fingerprints):
-            return np.zeros(len(fingerprints))
-        place = np.minimum(np.searchsorted(self.fingerprints, fingerprints), len(self.fingerprints) - 1)
-        return np.where(self.fingerprints[place] == fingerprints, self.fractions[place] / 255, 0.0)
+        return look_up(self.fingerprints, self.fractions, fingerprints) / 255
 
 
 class SettledHosts:

@@ -45,8 +45,8 @@ def test_outliers_and_pages_of_low_confidence_are_noted_the_worst_first() -> Non
     pages[5] = _page(5, status="fallback")
     pages[7] = _page(7, confidence=0.2)
     (host,) = CrawlSummary(_record(*pages)).hosts
-    assert [noted.page.url[-1] for noted in host.noted] == ["5", "7", "3"]
-    assert "95% of it was cut; 40% is usual" in host.noted[2].why
+    assert [noted.page.url[-1] for noted in host.to_check] == ["5", "7", "3"]
+    assert "95% of it was cut; 40% is usual" in host.to_check[2].why
 
 
 def test_clusters_hold_all_copies_of_a_document() -> None:

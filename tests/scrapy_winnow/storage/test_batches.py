@@ -110,5 +110,5 @@ async def test_calls_to_a_server_that_hangs_are_given_up_together(tcp_server, ca
 async def test_an_error_of_a_script_is_the_callers(redis_url):
     client = asynchronous_client(redis_url)
     with pytest.raises(ResponseError, match="not this one"):
-        await BROKEN.load_and_run(client, [], [])
+        await BROKEN.load_and_run(client, BROKEN.command([], []))
     await client.aclose()
