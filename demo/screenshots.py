@@ -1,8 +1,4 @@
-"""``make screenshots``: the pictures of the documentation, made of the demo web in a browser.
-
-python -m demo.screenshots            docs/images, four pictures
-python -m demo.screenshots --hosts    .winnow/demo/shots, an inspector for each of the six hosts as well
-"""
+"""``make screenshots``: the pictures of the documentation (``docs/images``), made of the demo web in a browser."""
 
 from __future__ import annotations
 
@@ -15,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import winnow
 from demo.__main__ import DEFAULT_FOLDER
-from demo.hosts import BUILDERS
 from demo.server import DemoWeb
 from demo.web import read_resources
 from scrapy_winnow.inspector.documents import Documents, FolderReplay
@@ -66,7 +61,6 @@ def main() -> int:
     """
     parser = argparse.ArgumentParser(prog="python -m demo.screenshots", description=__doc__)
     parser.add_argument("--folder", type=Path, default=DEFAULT_FOLDER, help="folder of the demo (%(default)s)")
-    parser.add_argument("--hosts", action="store_true", help="a picture of each host, too")
     options = parser.parse_args()
     program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     sites, report = options.folder / "web" / "sites", options.folder / "report.html"
@@ -93,19 +87,8 @@ def main() -> int:
         tab = browser.new_page(viewport=_SIZE)  # type: ignore[arg-type]
         tab.goto(report.resolve().as_uri())
         _save(tab, _IMAGES / "report.png")
-        if options.hosts:
-            _hosts(browser, sites, options.folder / "shots")
         browser.close()
     return 0
-
-
-def _hosts(browser: Browser, sites: Path, folder: Path) -> None:
-    folder.mkdir(exist_ok=True)
-    for name in BUILDERS:
-        with _served(sites / name) as server:
-            tab = _opened(browser, f"{server.url}?page={_STORY}")
-            _slide(tab, "seen", 40)
-            _save(tab, folder / f"{name}.png")
 
 
 def _served(folder: Path) -> InspectorServer:

@@ -10,8 +10,6 @@ At the end every page has to be stored exactly once. The pages that came while R
 then the counts of all nodes of all hosts have to be those of the undisturbed crawl; for that, hosts do not settle, and
 their tables have room. The F1 of the texts, word by word, may differ by .002 at most. The memory of a worker may be a
 tenth larger in the last quarter of the crawl than in the second. The exit code is 1 if something is not so.
-
-With --settle hosts settle and forget as they do by default; their counts are then not compared.
 """
 
 from __future__ import annotations
@@ -48,8 +46,10 @@ _SETTINGS: Final = QUICK | {
     "CONCURRENT_REQUESTS": 16,
     "CONCURRENT_REQUESTS_PER_DOMAIN": 8,
     "FEED_EXPORT_FIELDS": "url,text",
+    "WINNOW_SETTLE_PAGES": 0,
+    "WINNOW_HOST_PAGES": 32_767,
+    "WINNOW_HOST_BUDGET": 1_000_000,
 }
-_EXACT: Final = {"WINNOW_SETTLE_PAGES": 0, "WINNOW_HOST_PAGES": 32_767, "WINNOW_HOST_BUDGET": 1_000_000}
 
 
 def main() -> int:
@@ -64,18 +64,17 @@ def main() -> int:
         make_web(folder / "web", options.hosts, per_host, options.redesigned)
     shares = _shares(folder / "web", options.workers)
     urls = [url for share in shares for url in share]
-    settings = _SETTINGS | ({} if options.settle else _EXACT)
     trouble = Trouble.at_random([len(share) for share in shares], options.kills, options.seed)
-    disturbed = Crawl(folder / "disturbed", shares, settings, trouble=trouble)
-    quiet = Crawl(folder / "undisturbed", shares, settings)
+    disturbed = Crawl(folder / "disturbed", shares, _SETTINGS, trouble=trouble)
+    quiet = Crawl(folder / "undisturbed", shares, _SETTINGS)
     with ServedWeb(folder / "web") as web:
         for crawl in (disturbed, quiet):
             crawl.run(web.proxy)
         with disturbed.server as server, redis.Redis.from_url(server.url) as client:
-            missed = [] if options.settle else uncounted(client, urls)
+            missed = uncounted(client, urls)
         if missed:
             say(f"asking again for {len(missed)} pages that are not counted")
-            Crawl(folder / "again", [missed], settings, server=disturbed.server).run(web.proxy)
+            Crawl(folder / "again", [missed], _SETTINGS, server=disturbed.server).run(web.proxy)
     return _report(options, disturbed, quiet, urls, len(missed))
 
 
@@ -86,7 +85,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--redesigned", type=int, default=20, metavar="N", help="hosts redesigned (%(default)s)")
     parser.add_argument("--workers", type=int, default=4, metavar="N", help="(%(default)s)")
     parser.add_argument("--kills", type=int, default=10, metavar="N", help="of each worker (%(default)s)")
-    parser.add_argument("--settle", action="store_true", help="let hosts settle, with the default settings")
     parser.add_argument("--seed", type=int, default=1, help="of the kills (%(default)s)")
     folder = Path(tempfile.gettempdir(), "winnow-soak")
     parser.add_argument("--folder", type=Path, default=folder, metavar="DIR", help="to go on in (%(default)s)")
@@ -96,7 +94,7 @@ def _options() -> argparse.Namespace:
 
 def _check_plan(file: Path, options: argparse.Namespace) -> None:
     """Keep the plan of a folder, and refuse to go on there with another."""
-    names = ("pages", "hosts", "redesigned", "workers", "kills", "settle", "seed")
+    names = ("pages", "hosts", "redesigned", "workers", "kills", "seed")
     plan = {name: getattr(options, name) for name in names}
     if file.exists() and (kept := json.loads(file.read_text(encoding="utf-8"))) != plan:
         sys.exit(f"{file.parent} holds a soak of other numbers: {kept}; remove it or give another --folder")
@@ -120,7 +118,7 @@ def _report(options: argparse.Namespace, disturbed: Crawl, quiet: Crawl, urls: l
     errors = {
         name: sum(_errors(worker.items.with_name("log")) for worker in crawl.workers) for name, crawl in crawls.items()
     }
-    nodes, differing = _differing(disturbed, quiet, urls) if not options.settle else (0, 0)
+    nodes, differing = _differing(disturbed, quiet, urls)
     rows: list[list[object]] = [
         ["pages, hosts", *([f"{len(urls):,}, {options.hosts}"] * 2)],
         ["pages without an item", *(each.missing for each in stored.values())],
@@ -130,14 +128,13 @@ def _report(options: argparse.Namespace, disturbed: Crawl, quiet: Crawl, urls: l
             *(f"{sum(c.progress.kills)}; {c.progress.restarts}" for c in crawls.values()),
         ],
         ["errors in the logs", *errors.values()],
+        ["pages not counted at first, asked for again", missed, None],
+        ["nodes counted; of these otherwise than undisturbed", f"{nodes:,}; {differing}", None],
         ["seconds", *(round(crawl.progress.seconds) for crawl in crawls.values())],
         ["text F1", *(f"{each:.4f}" for each in f1.values())],
         ["largest memory of a worker, MB", *(round(_largest(each)) for each in samples.values())],
         ["data in Redis at the end, MB", *(round(each[-1]["redis"]) for each in samples.values())],
     ]
-    if not options.settle:
-        rows.insert(5, ["pages not counted at first, asked for again", missed, None])
-        rows.insert(6, ["nodes counted; of these otherwise than undisturbed", f"{nodes:,}; {differing}", None])
     print(table(["", *crawls], rows))
     print(f"\nmemory of a worker, last quarter to second quarter of the undisturbed crawl: {growth:.3f}")
     if options.plot:

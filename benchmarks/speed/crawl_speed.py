@@ -1,13 +1,12 @@
 """Pages per second of a crawl over loopback: bare Scrapy, with Winnow, and with trafilatura in an item pipeline.
 
-    python -m benchmarks.speed.crawl_speed [--pages 2000] [--rounds 3] [--spider site|listed] [--processes 1]
+    python -m benchmarks.speed.crawl_speed [--pages 2000] [--rounds 3] [--processes 1]
 
 The demo web is served by a process of its own. Every crawl is one `scrapy` process over all its pages that stores
 address, title and text of each; Winnow counts in its private Valkey, which starts empty, and cleans in the crawl's own
-process or in as many beside it as --processes says. `site` is the project's own spider, which follows the links it
-finds; `listed` is given all addresses and parses nothing itself, so that bare Scrapy does not even build a tree. Rounds
-alternate between the kinds, and the medians count. *Processor* is the time of the crawl's own process per page, its
-start included, without that of other processes. The report at the end of a crawl is off.
+process or in as many beside it as --processes says. The spider is the project's own, which follows the links it finds.
+Rounds alternate between the kinds, and the medians count. *Processor* is the time of the crawl's own process per page,
+its start included, without that of other processes. The report at the end of a crawl is off.
 """
 
 from __future__ import annotations
@@ -19,18 +18,15 @@ import sys
 import tempfile
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from itemadapter import ItemAdapter
 
 from benchmarks.shared.common import installed, parser_of, say, table, write_json
-from benchmarks.shared.crawls import QUICK, ROOT, crawl_command, demo_pages
+from benchmarks.shared.crawls import QUICK, ROOT, crawl_command
 from benchmarks.shared.peers import trafilatura_text
 from demo.hosts import BUILDERS
 from demo.server import DemoWeb
-
-if TYPE_CHECKING:
-    import argparse
 
 _BARE: Final = "bare Scrapy"
 _TRAFILATURA: Final = {"ADDONS": "{}", "ITEM_PIPELINES": '{"benchmarks.speed.crawl_speed.TrafilaturaPipeline": 100}'}
@@ -53,7 +49,6 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=2000, metavar="N", help="pages (%(default)s)")
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="crawls of each kind (%(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="another seed, other pages (%(default)s)")
-    parser.add_argument("--spider", choices=("site", "listed"), default="site", help="(%(default)s)")
     parser.add_argument(
         "--processes", type=int, nargs="*", default=[1], metavar="N", help="cleaning processes of further crawls (1)"
     )
@@ -68,10 +63,10 @@ def main() -> None:
         say(f"writing a web of {len(BUILDERS)} hosts with {per_host} pages each")
         with DemoWeb(Path(folder, "web"), options.seed, per_host) as web:
             urls = Path(folder, "urls.txt")
-            urls.write_text("\n".join(_addresses(web, options)), encoding="utf-8")
+            urls.write_text("\n".join(web.urls.values()), encoding="utf-8")
             for round_number in range(options.rounds):
                 for kind, settings in kinds.items():
-                    stats = _crawl(options, Path(folder, f"{kind}-{round_number}"), urls, per_host, settings)
+                    stats = _crawl(Path(folder, f"{kind}-{round_number}"), urls, per_host, settings)
                     stored[kind] = int(stats["item_scraped_count"])
                     speeds[kind].append(stored[kind] / stats["elapsed_time_seconds"])
                     processor[kind].append(1_000 * stats["processor_seconds"] / stored[kind])
@@ -88,10 +83,7 @@ def main() -> None:
         for kind, rates in speeds.items()
     ]
     print(table(["crawl", "pages stored", "pages a second", "of bare", "processor, ms a page", "of bare"], rows))
-    write_json(
-        options,
-        {"pages": stored, "pages_per_second": speeds, "processor_ms_per_page": processor, "spider": options.spider},
-    )
+    write_json(options, {"pages": stored, "pages_per_second": speeds, "processor_ms_per_page": processor})
 
 
 def _kinds(processes: list[int]) -> dict[str, dict[str, object]]:
@@ -101,20 +93,10 @@ def _kinds(processes: list[int]) -> dict[str, dict[str, object]]:
     return kinds | ({"with trafilatura": dict(_TRAFILATURA)} if installed("trafilatura") else {})
 
 
-def _addresses(web: DemoWeb, options: argparse.Namespace) -> list[str]:
-    """Where to start: the hosts, or for the spider that follows nothing all pages, host by host in turn."""
-    if options.spider == "site":
-        return list(web.urls.values())
-    return list(demo_pages(web))[: options.pages]
-
-
-def _crawl(
-    options: argparse.Namespace, folder: Path, urls: Path, per_host: int, settings: dict[str, object]
-) -> dict[str, float]:
+def _crawl(folder: Path, urls: Path, per_host: int, settings: dict[str, object]) -> dict[str, float]:
     """Run one crawl and return its stats."""
     folder.mkdir()
     log = folder / "crawl.log"
-    what = ["crawl", "site", "-a", f"pages={per_host}"] if options.spider == "site" else []
     settings = (
         QUICK
         | settings
@@ -125,7 +107,7 @@ def _crawl(
             "CONCURRENT_REQUESTS_PER_DOMAIN": 16,
         }
     )
-    command = crawl_command(urls, folder / "items.jsonl", settings, *what)
+    command = crawl_command(urls, folder / "items.jsonl", settings, "crawl", "site", "-a", f"pages={per_host}")
     with subprocess.Popen(command, cwd=ROOT, env={**os.environ, "WINNOW_REDIS_URL": ""}) as crawl:
         os.waitid(os.P_PID, crawl.pid, os.WEXITED | os.WNOWAIT)
         processor_seconds = _processor_seconds(crawl.pid)

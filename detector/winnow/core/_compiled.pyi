@@ -107,11 +107,7 @@ def countable(
     /,
 ) -> None: ...
 def leaves(
-    page: tuple[ReadableBuffer, ...],
-    has_ink: ReadableBuffer,
-    countable: ReadableBuffer,
-    leaf: WriteableBuffer,
-    /,
+    page: tuple[ReadableBuffer, ...], has_ink: ReadableBuffer, countable: ReadableBuffer, leaf: WriteableBuffer, /
 ) -> None: ...
 def leaf_frequencies(
     page: tuple[ReadableBuffer, ...],

@@ -101,11 +101,7 @@ def evidence_columns(
 
 
 def with_site_counts(
-    page: Page,
-    scores: Scores,
-    df: NDArray[np.int64],
-    columns: NDArray[np.float64],
-    evidence: Evidence,
+    page: Page, scores: Scores, df: NDArray[np.int64], columns: NDArray[np.float64], evidence: Evidence
 ) -> Scores:
     """Adjust the scores of a page by the counts of its site.
 

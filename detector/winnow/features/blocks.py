@@ -120,13 +120,7 @@ _ALIKE: Final = (
     "place of the first", "place of the last", "log deviation of words", "share with a twin",
 )  # fmt: skip
 
-STATIC_NAMES: Final = (
-    *_WORDING,
-    *_POSITION,
-    *_CONTAINERS,
-    *_NEIGHBOURS,
-    *(f"alike blocks: {name}" for name in _ALIKE),
-)
+STATIC_NAMES: Final = (*_WORDING, *_POSITION, *_CONTAINERS, *_NEIGHBOURS, *(f"alike blocks: {name}" for name in _ALIKE))
 """Features computed without learned tables, in the order of the columns."""
 
 FEATURE_NAMES: Final = (*STATIC_NAMES, *TOKEN_FEATURE_NAMES)

@@ -7,14 +7,7 @@ from winnow.features.blocks import features_of
 from winnow.models.decision import CONFIDENCE_INPUTS
 from winnow.page.page import Page
 from winnow.training.blocks import learn_confidence
-from winnow.training.networks import (
-    ContextWindows,
-    PooledNetwork,
-    TrainingSet,
-    fit_pooled,
-    forward,
-    gradients,
-)
+from winnow.training.networks import ContextWindows, PooledNetwork, TrainingSet, fit_pooled, forward, gradients
 from winnow.training.sequences import SequencePage, fit_sequence
 
 HTML = "<main><div><p>a</p><p>b b b b</p></div><p>c</p></main><ul><li>d</li><li>e</li><li>f</li></ul>"
