@@ -1,4 +1,4 @@
-"""Pieces of a page for retrieval: whole blocks under their headings, none longer than asked for where that can be."""
+"""Pieces of a page for retrieval: whole blocks under their headings, within a number of words where possible."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ class Chunk:
 def make_chunks(html: str, max_words: int = 300) -> list[Chunk]:
     """Cut clean HTML into pieces.
 
-    A piece never reaches over a heading. Tables and code stay whole, whatever their length; a list is cut between its
-    items and a paragraph between its sentences where it alone is longer than asked for.
+    A piece never reaches over a heading. Tables and code stay whole, whatever their length; longer lists are cut
+    between items and longer paragraphs between sentences.
 
     Args:
         html: a document of :func:`winnow.output.html.write_html`.
-        max_words: most words of a piece.
+        max_words: maximum number of words of a piece, above 0.
 
     Raises:
         ValueError: ``max_words`` is not above 0.
@@ -63,19 +63,19 @@ def make_chunks(html: str, max_words: int = 300) -> list[Chunk]:
     chunks: list[Chunk] = []
     headings: list[tuple[int, str]] = []
     waiting: list[str] = []
-    length = _NOTHING
+    length = _EMPTY
     for block in markdown_blocks(html):
         if block.kind == HEADING:
             _flush(chunks, waiting, headings)
             level, _, title = block.lines[0].partition(" ")
             headings = [*(above for above in headings if above[0] < len(level)), (len(level), title)]
-            length = _NOTHING
+            length = _EMPTY
             continue
-        for piece in _pieces(block, max_words):
-            longer = length + _length(piece)
+        for piece in _split_block(block, max_words):
+            longer = length + _measure(piece)
             if waiting and longer.words > max_words:
                 _flush(chunks, waiting, headings)
-                longer = _length(piece)
+                longer = _measure(piece)
             waiting.append(piece)
             length = longer
     _flush(chunks, waiting, headings)
@@ -85,35 +85,35 @@ def make_chunks(html: str, max_words: int = 300) -> list[Chunk]:
 def _flush(chunks: list[Chunk], waiting: list[str], headings: list[tuple[int, str]]) -> None:
     if waiting:
         text = "\n\n".join(waiting)
-        chunks.append(Chunk(text, [title for _, title in headings], len(chunks), _length(text).words))
+        chunks.append(Chunk(text, [title for _, title in headings], len(chunks), _measure(text).words))
         waiting.clear()
 
 
-def _pieces(block: Block, max_words: int) -> Iterator[str]:
-    """The Markdown of a block, in parts where it is too long and can be cut."""
+def _split_block(block: Block, max_words: int) -> Iterator[str]:
+    """Yield the Markdown of a block, cut into parts if it is too long."""
     text = "\n".join(stack_blocks([block]))
-    if _length(text).words <= max_words or block.kind not in {LIST, PARAGRAPH}:
+    if _measure(text).words <= max_words or block.kind not in {LIST, PARAGRAPH}:
         yield text
         return
-    parts = _items(block.lines) if block.kind == LIST else _sentences(text)
+    parts = _split_items(block.lines) if block.kind == LIST else _split_sentences(text)
     joint = "\n" if block.kind == LIST else ""
     waiting: list[str] = []
-    length = _NOTHING
+    length = _EMPTY
     for part in parts:
-        longer = length + _length(part)
+        longer = length + _measure(part)
         if not joint and waiting and not waiting[-1][-1].isspace() and not part[:1].isspace():
             longer = replace(longer, separated=longer.separated - 1)  # both sides are one word without a space
         if waiting and longer.words > max_words:
             yield joint.join(waiting).strip()
             waiting.clear()
-            longer = _length(part)
+            longer = _measure(part)
         waiting.append(part)
         length = longer
     if piece := joint.join(waiting).strip():
         yield piece
 
 
-def _items(lines: Sequence[str]) -> list[str]:
+def _split_items(lines: Sequence[str]) -> list[str]:
     items: list[list[str]] = []
     for line in lines:
         if items and (not line or line.startswith(" ")):
@@ -123,7 +123,7 @@ def _items(lines: Sequence[str]) -> list[str]:
     return ["\n".join(item).rstrip() for item in items]
 
 
-def _sentences(text: str) -> Iterator[str]:
+def _split_sentences(text: str) -> Iterator[str]:
     begin = 0
     for found in _SENTENCE_END.finditer(text, 0, len(text) - 1):
         yield text[begin : found.end()]
@@ -133,10 +133,7 @@ def _sentences(text: str) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Length:
-    """Length of a text: words between white space, and characters of scripts without spaces, which are added to them.
-
-    Lengths add up, so that no text is counted again with each piece that is joined to it.
-    """
+    """Words between white space, and characters of scripts without spaces; sums, so that no text is counted twice."""
 
     separated: int = 0
     unspaced: int = 0
@@ -149,9 +146,9 @@ class _Length:
         return self.separated + self.unspaced // _CJK_WORD
 
 
-_NOTHING: Final = _Length()
+_EMPTY: Final = _Length()
 
 
-def _length(text: str) -> _Length:
+def _measure(text: str) -> _Length:
     unspaced = sum("\u3040" <= character <= "\u9fff" or "\uac00" <= character <= "\ud7a3" for character in text)
     return _Length(len(text.split()), unspaced)

@@ -271,7 +271,7 @@ class _Body:
             return
         self._bordered |= border
         if name in VOID:
-            self.written.append(f"<{name}{attributes}>{self._line(border)}")
+            self.written.append(f"<{name}{attributes}>{self._line_end(border)}")
         elif len(self._open) < MAX_NESTING:
             self._preformatted += name == "pre"
             self.written.append(f"<{name}{attributes}>")
@@ -291,10 +291,10 @@ class _Body:
             del self.written[opening]  # a link around a picture that was left out
             return
         self._preformatted -= closing == "</pre>"
-        self.written.append(f"{closing}{self._line(border)}")
+        self.written.append(f"{closing}{self._line_end(border)}")
         self._bordered |= border
 
-    def _line(self, border: bool) -> str:
+    def _line_end(self, border: bool) -> str:
         return "\n" if border and not self._preformatted else ""
 
 

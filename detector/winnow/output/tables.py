@@ -1,4 +1,4 @@
-"""Tables that hold data and keep their columns, and those that only lay a page out, which dissolve."""
+"""Data tables, which keep their columns, and layout tables, which are dissolved."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MAX_COLUMNS: Final = 1_000  # as in HTML
 
 MAX_PLACES: Final = 200_000
-"""Places of a table up to which its spans are heeded; a few bytes of HTML can ask for millions."""
+"""Spans are ignored beyond this many places of a table; a few bytes of HTML can ask for millions."""
 
 Contents = TypeVar("Contents")
 
@@ -33,8 +33,7 @@ _PARTS: Final = tag_set("table", "caption", "colgroup", "col", "thead", "tbody",
 _HEAVY: Final = tag_set(
     "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "dl", "blockquote", "pre", "form", "hr", "article", "section", "nav"
 )
-_MAX_BLOCKS_OF_A_VALUE: Final = 2
-"""A cell with more blocks of text than this holds no single value."""
+_MAX_BLOCKS_OF_A_VALUE: Final = 2  # a cell with more text blocks holds no single value
 
 _CALLOUT: Final = re.compile(
     r"(?:^|\s)(?:(?:admonition|callout|alert|note|tip|hint|warning|important|caution|danger)(?:block)?|markdown-alert|"
@@ -47,10 +46,10 @@ _CALLOUTS: Final = frozenset({"div", "aside", "section", "figure"})
 
 @once_per_page
 def layout_tables(page: Page) -> NDArray[np.bool_]:
-    """bool[n], the tables that only lay the page out, with their rows and cells.
+    """bool[n], layout tables with their rows and cells.
 
-    A table holds data if there are two rows and two columns of cells, no further table in it, and the cells hold values
-    rather than parts of a page: less than half of them where the table has a head, and none otherwise.
+    A data table has two rows, two columns and no table in it, and its cells hold values rather than parts of a page: at
+    least half of them where the table has a head, otherwise all.
     """
     tables = page.tag == _TABLE
     if not tables.any():
@@ -81,12 +80,12 @@ def layout_tables(page: Page) -> NDArray[np.bool_]:
 
 
 def is_callout(name: str, classes: str) -> bool:
-    """Whether an element is a box with a note to the text, by its class."""
+    """Whether an element is a box with a note, by its class."""
     return name in _CALLOUTS and _CALLOUT.search(classes) is not None
 
 
 def table_around(page: Page) -> NDArray[np.int32]:
-    """int32[n], the table of data around each element, itself included; -1 for none."""
+    """int32[n], the data table around each element, itself included; -1 for none."""
     tables = page.tag == _TABLE
     if not tables.any():
         return np.full(page.n, -1, np.int32)
@@ -94,21 +93,21 @@ def table_around(page: Page) -> NDArray[np.int32]:
 
 
 def in_table(page: Page) -> NDArray[np.bool_]:
-    """bool[n + m], the units that are a table of data or lie in one."""
+    """bool[n + m], the units that are a data table or inside one."""
     inside: NDArray[np.bool_] = table_around(page) >= 0
     return np.concatenate([inside, inside[page.block_node]])
 
 
 def table_texts(page: Page, tables: Iterable[int], texts: list[str], kept: NDArray[np.bool_]) -> Iterator[str]:
-    r"""Text of tables of data: a line for each row, ``"\t"`` between its cells, and none for rows that were cut.
+    r"""Text of data tables: a line for each row with kept blocks, ``"\t"`` between its cells.
 
-    A cell that spans rows or columns stands in the first of its places, the others are empty.
+    A cell that spans rows or columns is in the first of its places, the others are empty.
 
     Args:
         page: the page.
-        tables: their indices.
+        tables: indices of their elements.
         texts: ``m`` strings, see :func:`winnow.output.text.block_texts`.
-        kept: bool[m], the blocks wanted.
+        kept: bool[m], the blocks to write.
     """
     columns, reach, wanted = page.attribute("colspan"), page.attribute("rowspan"), prefix_sums(kept)
     for table in tables:
@@ -133,16 +132,15 @@ def table_texts(page: Page, tables: Iterable[int], texts: list[str], kept: NDArr
 
 
 def _cell_text(cell: int | None, begin: list[int], end: list[int], texts: list[str], kept: NDArray[np.bool_]) -> str:
-    """Text of one of the cells that have their blocks from ``begin`` to ``end``."""
-    if cell is None:
-        return ""
-    return " ".join(" ".join(texts[block].split()) for block in range(begin[cell], end[cell]) if kept[block])
+    """Text of one of the cells, whose blocks are from ``begin`` to ``end``; "" for none."""
+    blocks = () if cell is None else range(begin[cell], end[cell])
+    return " ".join(" ".join(texts[block].split()) for block in blocks if kept[block])
 
 
 def _lines_outside(
     page: Page, table: int, parts: NDArray[np.intp], texts: list[str], kept: NDArray[np.bool_]
 ) -> list[str]:
-    """Texts of blocks of a table that stand in none of its parts, its rows and cells: its caption, say."""
+    """Texts of blocks of a table outside its rows and cells, such as its caption."""
     size = int(page.end[table]) - table
     change = np.bincount(parts - table, minlength=size + 1) - np.bincount(page.end[parts] - table, minlength=size + 1)
     outside = np.cumsum(change) == 0
@@ -152,13 +150,13 @@ def _lines_outside(
 
 
 def parse_span(value: str | None) -> int:
-    """Read a ``rowspan`` or ``colspan``; 1 for what is none."""
+    """Read a ``rowspan`` or ``colspan``; 1 where invalid."""
     text = (value or "").strip()
     return min(max(int(text), 1), MAX_COLUMNS) if text.isascii() and text.isdigit() and len(text) < 10 else 1
 
 
 def drop_empty_columns(rows: Iterable[list[Contents | None]]) -> list[list[Contents | None]]:
-    """Rows without the columns in which no cell begins, as pages have them that are laid out by spans."""
+    """Drop columns in which no cell begins; pages that space tables by spans have them."""
     placed = list(rows)
     begun = {column for row in placed for column, cell in enumerate(row) if cell is not None}
     if len(begun) == max(map(len, placed), default=0):
@@ -167,14 +165,9 @@ def drop_empty_columns(rows: Iterable[list[Contents | None]]) -> list[list[Conte
 
 
 def place_cells(rows: Iterable[Iterable[tuple[Contents, int, int]]]) -> Iterator[list[Contents | None]]:
-    """Put every cell into the first of its columns.
+    """Yield each row up to its last cell, with ``None`` where another cell reaches over; each cell is in one place.
 
-    Args:
-        rows: cells in document order, each with how many columns and rows it spans.
-
-    Yields:
-        Each row up to its last cell; ``None`` stands where another cell reaches over. Every cell is in one place, also
-        where there are more columns or places than are heeded.
+    ``rows`` has the cells in document order, each with how many columns and rows it spans.
     """
     covered: dict[int, int] = {}  # by column: rows still to come that a cell from above reaches over
     filled = 0

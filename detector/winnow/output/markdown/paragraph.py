@@ -1,8 +1,8 @@
 """The inside of a paragraph in Markdown: text, emphasis, links, images and code.
 
-White space at the edges of emphasis and links moves out of them, as Markdown wants it, and emphasis without contents is
-none. Markdown tells by the characters around ``*`` whether it opens or closes something (CommonMark 0.31.2, section
-6.2). Where they would say otherwise, as in ``**“word”**s``, the letter outside is written as a character reference.
+White space at the edges of emphasis and links moves out of them, as Markdown requires, and empty emphasis is dropped.
+The characters around ``*`` decide whether it opens or closes emphasis (CommonMark 0.31.2, section 6.2). Where that
+would go wrong, as in ``**“word”**s``, the letter outside is written as a character reference.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ BREAK: Final = "\\\n"
 """A line break within a paragraph."""
 
 BOXES: Final = frozenset({"[ ]", "[x]"})
-"""Boxes to tick, which stand at the start of an item."""
+"""Checkboxes at the start of an item."""
 
 DELIMITERS: Final = {"em": "*", "strong": "**", "del": "~~"}
-"""What stands on both sides of emphasis, by its kind."""
+"""Delimiters of emphasis, by its kind."""
 
 _SPACES: Final = re.compile(r"[ \t\n\r\f]+")
 _BARE_ADDRESS: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]{1,31}:[^\x00-\x20<>\\`|\x7f]+")
@@ -39,43 +39,31 @@ _ASCII_APART: Final = frozenset(string.punctuation + " \t\n\f\r")
 
 @dataclass(eq=False, slots=True)
 class Mark:
-    """Emphasis of a kind of :data:`DELIMITERS`, or a link; the same one in every block that its element reaches over.
+    """Emphasis or a link; the same one in every block that its element reaches over."""
 
-    Attributes:
-        kind: ``em``, ``strong``, ``del`` or ``a``.
-        href: target of a link; ``None`` for a name that others link to.
-        title: title of a link.
-        used: whether something stood in it.
-    """
-
-    kind: str
-    href: str | None = None
+    kind: str  # em, strong, del or a
+    href: str | None = None  # target of a link; None for a name that others link to
     title: str = ""
-    used: bool = False
+    is_used: bool = False
 
 
 @dataclass(eq=False, slots=True)
 class Piece:
-    """A piece of the line: text as it will be written, or the border of a mark."""
+    """A piece of the line: text, or with a mark its start or end."""
 
     text: str
     mark: Mark | None = None
     opens: bool = False
-    plain: bool = False
-    code: bool = False
-    formula: bool = False
+    is_plain: bool = False
+    is_code: bool = False
+    is_formula: bool = False
 
 
 @dataclass(eq=False)
 class Line:
-    """Collects the contents of one paragraph.
+    """Collects the contents of one paragraph."""
 
-    Attributes:
-        marks: those that are open, outermost first; they may have been opened in an earlier paragraph.
-        in_code: whether text is code.
-    """
-
-    marks: list[Mark] = field(default_factory=list)
+    marks: list[Mark] = field(default_factory=list)  # open ones, outermost first, also of earlier paragraphs
     in_code: bool = False
 
     def __post_init__(self) -> None:
@@ -84,7 +72,7 @@ class Line:
         self._pending = ""  # white space, or a line break, that is written once something follows
 
     @property
-    def empty(self) -> bool:
+    def is_empty(self) -> bool:
         """Whether nothing has been written yet."""
         return not self._pieces
 
@@ -94,49 +82,51 @@ class Line:
         return any(mark.kind == "a" for mark in self.marks)
 
     @property
-    def broken(self) -> bool:
-        """Whether the last thing was a line break."""
+    def ends_with_break(self) -> bool:
+        """Whether the last piece is a line break."""
         return self._pending == BREAK and bool(self._pieces)
 
-    def text(self, text: str) -> None:
+    def add_text(self, text: str) -> None:
         """Add text; white space counts as in HTML."""
-        if self.in_code:
-            self._code(_SPACES.sub(" ", text))
-            return
         text = _SPACES.sub(" ", text)
+        if self.in_code:
+            if text:
+                self._write_pending()
+                self._pieces.append(Piece(text, is_code=True))
+            return
         words = text.strip()
         begin = text.find(words) if words else len(text)
-        self._space(text[:begin])
+        self._add_space(text[:begin])
         if words:
-            self._begin()
-            self._pieces.append(Piece(words, plain=True))
-            self._space(text[begin + len(words) :])
+            self._write_pending()
+            self._pieces.append(Piece(words, is_plain=True))
+            self._add_space(text[begin + len(words) :])
 
-    def image(self, source: str, description: str, caption: str) -> None:
+    def add_image(self, source: str, description: str, caption: str) -> None:
         """Add an image."""
-        self._begin()
+        self._write_pending()
         described = escape_text(" ".join(description.split()), brackets=True)
         self._pieces.append(Piece(f"![{described}]({write_address(source)}{write_title(caption)})"))
 
-    def line_break(self) -> None:
-        """Add a line break; at the end of a paragraph it is none."""
+    def add_line_break(self) -> None:
+        """Add a line break, unless at the end of a paragraph."""
         self._pending = BREAK if self._pieces else ""
 
-    def formula(self, formula: str) -> None:
-        """Add a formula with its dollar signs, or a box to tick."""
-        if self._pieces and self._pieces[-1].formula:
-            self._space(" ")
-        self._begin()
-        self._pieces.append(Piece(formula, formula=True))
+    def add_formula(self, formula: str) -> None:
+        """Add a formula with its dollar signs, or a checkbox."""
+        if self._pieces and self._pieces[-1].is_formula:
+            self._add_space(" ")
+        self._write_pending()
+        self._pieces.append(Piece(formula, is_formula=True))
 
-    def open(self, mark: Mark) -> None:
-        """Begin emphasis or a link; within a link another one is nothing."""
+    def open_mark(self, mark: Mark) -> None:
+        """Begin emphasis or a link."""
         self.marks.append(mark)
 
-    def close(self, mark: Mark) -> None:
+    def close_mark(self, mark: Mark) -> None:
         """End what was opened with the mark."""
-        if mark.kind == "a" and not mark.used and self._shown(mark):
-            self._begin()
+        if mark.kind == "a" and not mark.is_used and self._is_shown(mark):
+            self._write_pending()
         if mark in self._opened:
             self._close_to(mark)
         self.marks.remove(mark)
@@ -148,59 +138,42 @@ class Line:
         self._pending = ""
         if not self._pieces:
             return ""
-        box = self._pieces[0].text if self._pieces[0].formula and self._pieces[0].text in BOXES else ""
+        box = self._pieces[0].text if self._pieces[0].is_formula and self._pieces[0].text in BOXES else ""
         written = _write_pieces(_join_texts(self._pieces))
         self._pieces.clear()
         return box + escape_lines(written.removeprefix(box))
 
-    def _space(self, space: str) -> None:
-        if not space or not self._pieces or self._pending == BREAK:
-            return
-        if self._pending in {"", " "}:
+    def _add_space(self, space: str) -> None:
+        if space and self._pieces and self._pending in {"", " "}:
             self._pending = space.lstrip(" ") or " "
 
-    def _code(self, code: str) -> None:
-        if not code:
-            return
-        self._begin()
-        self._pieces.append(Piece(code, code=True))
-
-    def _begin(self) -> None:
-        """Write what was waiting: white space, and the marks that were opened before it or after."""
-        if self._pending:
-            self._write_pending()
-        for mark in self.marks:
-            if mark not in self._opened and self._shown(mark):
-                self._open(mark)
-
     def _write_pending(self) -> None:
-        self._pieces.append(Piece(self._pending, plain=self._pending != BREAK))
-        self._pending = ""
+        """Write pending white space and marks."""
+        if self._pending:
+            self._pieces.append(Piece(self._pending, is_plain=self._pending != BREAK))
+            self._pending = ""
+        for mark in self.marks:
+            if mark not in self._opened and self._is_shown(mark):
+                mark.is_used = True
+                self._opened.append(mark)
+                self._pieces.append(Piece("", mark, opens=True))
 
-    def _shown(self, mark: Mark) -> bool:
-        """Whether it is written: not so a link without a target or in another link, or what is deleted twice."""
+    def _is_shown(self, mark: Mark) -> bool:
+        """Whether a mark is written: not a link without a target or in another link, nor what is deleted twice."""
         around = self.marks[: self.marks.index(mark)]
         if mark.kind == "a":
             return mark.href is not None and all(other.kind != "a" or other.href is None for other in around)
         return mark.kind != "del" or all(other.kind != "del" for other in around)
 
-    def _open(self, mark: Mark) -> None:
-        mark.used = True
-        self._opened.append(mark)
-        self._pieces.append(Piece("", mark, opens=True))
-
     def _close_to(self, mark: Mark) -> None:
-        while self._opened:
-            last = self._opened.pop()
-            self._pieces.append(Piece("", last))
-            if last is mark:
-                return
+        while mark in self._opened:
+            self._pieces.append(Piece("", self._opened.pop()))
 
 
 def _join_texts(pieces: list[Piece], *, of_code_only: bool = False) -> list[Piece]:
-    """Make one piece of successive pieces of code, and of plain text too."""
+    """Join successive pieces of code, and of plain text."""
     joined: list[Piece] = []
-    for (code, plain), alike in groupby(pieces, lambda piece: (piece.code, piece.plain and not of_code_only)):
+    for (code, plain), alike in groupby(pieces, lambda piece: (piece.is_code, piece.is_plain and not of_code_only)):
         group = list(alike)
         if len(group) > 1 and (code or plain):
             joined.append(replace(group[0], text="".join(piece.text for piece in group)))
@@ -210,13 +183,13 @@ def _join_texts(pieces: list[Piece], *, of_code_only: bool = False) -> list[Piec
 
 
 def _write_pieces(pieces: list[Piece]) -> str:
-    """Write pieces as one paragraph; the starts of its lines are still to be escaped."""
-    if len(pieces) == 1 and pieces[0].plain:
+    """Write pieces as one paragraph, without escaping the starts of its lines."""
+    if len(pieces) == 1 and pieces[0].is_plain:
         return escape_text(pieces[0].text, dollars=has_formula(pieces[0].text))
-    pieces = _without_repetition(_merge_marks(_without_unwritten(pieces)))
+    pieces = _drop_nested_repetition(_merge_marks(_drop_empty_texts(pieces)))
     characters = _choose_delimiters(pieces)
     pieces = _merge_marks([piece for piece in pieces if piece.mark is None or characters.get(piece.mark, "*")])
-    formulas = has_formula("".join(piece.text for piece in pieces if piece.plain or piece.formula))
+    formulas = has_formula("".join(piece.text for piece in pieces if piece.is_plain or piece.is_formula))
     written: list[str] = []
     delimiters: list[str] = []  # of each string: "opens", "closes", or "" for none
     links: list[int] = []
@@ -224,7 +197,7 @@ def _write_pieces(pieces: list[Piece]) -> str:
         mark = piece.mark
         delimiter = ""
         if mark is None:
-            text = _text(pieces, index, written, in_link=bool(links), formulas=formulas)
+            text = _write_piece(pieces, index, written, in_link=bool(links), formulas=formulas)
         elif mark.kind != "a":
             text = DELIMITERS[mark.kind].replace("*", characters.get(mark, "*"))
             delimiter = "opens" if piece.opens else "closes"
@@ -234,37 +207,37 @@ def _write_pieces(pieces: list[Piece]) -> str:
         else:
             text = f"]({write_address(mark.href or '')}{write_title(mark.title)})"
             begin = links.pop()
-            if _is_own_address(pieces[begin : index + 1]):
+            if _is_autolink(pieces[begin : index + 1]):
                 written[begin], written[begin + 1], text = "<", str(mark.href), ">"
         written.append(text)
         delimiters.append(delimiter)
     while _guard_delimiters(written, delimiters):
-        pass  # a reference is punctuation to the delimiter on its other side
+        pass  # a new reference is punctuation to the delimiter on its other side
     return "".join(written)
 
 
-def _without_unwritten(pieces: list[Piece]) -> list[Piece]:
-    """Leave out texts of which nothing is left when they are escaped, as of control characters, and their marks."""
+def _drop_empty_texts(pieces: list[Piece]) -> list[Piece]:
+    """Drop texts that escaping leaves empty, such as control characters, and their marks."""
     kept: list[Piece] = []
-    left_out = False
+    is_dropped = False
     for piece in pieces:
-        if piece.plain and not piece.text.isprintable() and not escape_text(piece.text):
-            left_out = True
-        elif left_out and kept and kept[-1].opens and not piece.opens and kept[-1].mark is piece.mark:
+        if piece.is_plain and not piece.text.isprintable() and not escape_text(piece.text):
+            is_dropped = True
+        elif is_dropped and kept and kept[-1].opens and not piece.opens and kept[-1].mark is piece.mark:
             kept.pop()
         else:
             kept.append(piece)
     return kept
 
 
-def _text(pieces: list[Piece], index: int, written: list[str], *, in_link: bool, formulas: bool) -> str:
-    """Write what is no border of a mark."""
+def _write_piece(pieces: list[Piece], index: int, written: list[str], *, in_link: bool, formulas: bool) -> str:
+    """Write a piece that is not a mark."""
     piece = pieces[index]
-    if piece.code and "]:" in piece.text and written == ["["]:  # it would be the name of a reference
+    if piece.is_code and "]:" in piece.text and written == ["["]:  # it would be the name of a reference
         return escape_text(piece.text, brackets=True)
-    if piece.code:
+    if piece.is_code:
         return write_code_span(piece.text)
-    if not piece.plain:
+    if not piece.is_plain:
         return piece.text
     text = escape_text(piece.text, brackets=in_link, dollars=formulas)
     if text[0] == "~" and written and written[-1] == DELIMITERS["del"]:
@@ -275,16 +248,16 @@ def _text(pieces: list[Piece], index: int, written: list[str], *, in_link: bool,
     return text
 
 
-def _is_own_address(pieces: list[Piece]) -> bool:
-    """Whether a link, from its beginning to its end, shows nothing but where it leads."""
-    if len(pieces) != 3 or not pieces[1].plain or pieces[0].mark is None:
+def _is_autolink(pieces: list[Piece]) -> bool:
+    """Whether a link, from start to end, shows only its target."""
+    if len(pieces) != 3 or not pieces[1].is_plain or pieces[0].mark is None:
         return False
     href = pieces[0].mark.href or ""
     return pieces[1].text == href and not pieces[0].mark.title and _BARE_ADDRESS.fullmatch(href) is not None
 
 
-def _without_repetition(pieces: list[Piece]) -> list[Piece]:
-    """Leave out emphasis that begins and ends with emphasis of its own kind around it."""
+def _drop_nested_repetition(pieces: list[Piece]) -> list[Piece]:
+    """Drop emphasis that begins and ends with emphasis of its own kind around it."""
     kept: list[Piece] = []
     begins: dict[int, int] = {}  # where the marks that are open begin, by their identity
     for piece in pieces:
@@ -301,10 +274,10 @@ def _without_repetition(pieces: list[Piece]) -> list[Piece]:
 
 
 def _choose_delimiters(pieces: list[Piece]) -> dict[Mark, str]:
-    """Star or underscore for each mark of emphasis; "" for one that Markdown cannot tell from those around it.
+    """Star or underscore for each mark of emphasis; "" for one that Markdown cannot distinguish from those around it.
 
-    Stars may stand within words, so they are first choice. Emphasis within emphasis is told from it by underscores,
-    where no letter touches them.
+    Stars work within words, so they are first choice. Underscores distinguish emphasis within emphasis where no letter
+    touches them.
     """
     characters: dict[Mark, str] = {}
     around: list[Mark] = []
@@ -318,8 +291,11 @@ def _choose_delimiters(pieces: list[Piece]) -> dict[Mark, str]:
         characters[mark] = "*"
         shown = [other for other in around if characters[other]]
         end = next(place for place in range(index + 1, len(pieces)) if pieces[place].mark is mark)
-        free = _apart(pieces, index - 1, before=True) and _apart(pieces, end + 1, before=False)
-        taken = {characters[other] for other in shown} | _ended(pieces, index, characters)
+        free = _has_boundary(pieces, index - 1, before=True) and _has_boundary(pieces, end + 1, before=False)
+        last = pieces[index - 1] if index else piece
+        taken = {characters[other] for other in shown}
+        if last.mark is not None and not last.opens:  # emphasis ends where this one begins
+            taken |= {characters.get(last.mark, "")} - {""}
         like = any(other.kind == mark.kind for other in shown)
         signs_alone = not any(character.isalnum() for inner in pieces[index:end] for character in inner.text)
         if signs_alone and not free:
@@ -336,22 +312,16 @@ def _choose_delimiters(pieces: list[Piece]) -> dict[Mark, str]:
     return characters
 
 
-def _ended(pieces: list[Piece], place: int, characters: dict[Mark, str]) -> set[str]:
-    """Character of the emphasis that ends where a piece begins."""
-    last = pieces[place - 1] if place else None
-    return set() if last is None or last.mark is None or last.opens else {characters.get(last.mark, "")} - {""}
-
-
 def _between_letters(pieces: list[Piece], begin: int, end: int) -> bool:
-    """Whether the delimiters of emphasis stand between letters, where stars of several kinds do not get mixed up."""
+    """Whether the delimiters of emphasis are between letters, where stars of several kinds are unambiguous."""
     outside = pieces[max(begin - 2, 0)], pieces[begin + 1], pieces[end - 1]
-    return all(piece.plain for piece in outside) and not any(
-        _perhaps_apart(character) for character in (outside[0].text[-1], outside[1].text[0], outside[2].text[-1])
+    return all(piece.is_plain for piece in outside) and not any(
+        _may_be_boundary(character) for character in (outside[0].text[-1], outside[1].text[0], outside[2].text[-1])
     )
 
 
 def _merge_marks(pieces: list[Piece]) -> list[Piece]:
-    """Let emphasis go on where it has just ended."""
+    """Continue emphasis that has just ended."""
     kept: list[Piece] = []
     names: dict[Mark, Mark] = {}
     for piece in pieces:
@@ -365,19 +335,17 @@ def _merge_marks(pieces: list[Piece]) -> list[Piece]:
     return _join_texts(kept, of_code_only=True)
 
 
-def _apart(pieces: list[Piece], place: int, *, before: bool) -> bool:
-    """Whether what stands before a delimiter, or behind it, is no letter."""
-    if not 0 <= place < len(pieces) or not pieces[place].plain:
+def _has_boundary(pieces: list[Piece], place: int, *, before: bool) -> bool:
+    """Whether the piece before or behind a delimiter has no letter there."""
+    if not 0 <= place < len(pieces) or not pieces[place].is_plain:
         return True
-    return _surely_apart(pieces[place].text[-1 if before else 0])
+    return _is_boundary(pieces[place].text[-1 if before else 0])
 
 
 def _guard_delimiters(written: list[str], delimiters: list[str]) -> bool:
-    """See to it that each run of delimiters can open and close what it is to; whether that changed anything.
+    """Turn letters that would keep a run of delimiters from opening or closing into references; whether any was.
 
-    Args:
-        written: the strings of a paragraph; a letter next to a run may become a reference.
-        delimiters: ``"opens"``, ``"closes"`` or ``""`` for each of them.
+    ``delimiters`` has ``"opens"``, ``"closes"`` or ``""`` for each string of the paragraph.
     """
     changed = False
     index = 0
@@ -390,27 +358,27 @@ def _guard_delimiters(written: list[str], delimiters: list[str]) -> bool:
             end += 1
         before = written[index - 1][-1] if index else " "
         after = written[end][0] if end < len(written) else " "
-        alone = written[index][0] == "_"  # letters on one side are enough for it to be none
+        is_underscore = written[index][0] == "_"  # a letter on one side is enough to disable it
         roles = delimiters[index:end]
-        if "opens" in roles and not _surely_apart(before) and (alone or _perhaps_apart(after)):
+        if "opens" in roles and not _is_boundary(before) and (is_underscore or _may_be_boundary(after)):
             written[index - 1] = _with_reference(written[index - 1])
             before = ";"
             changed = True
-        if "closes" in roles and not _surely_apart(after) and (alone or _perhaps_apart(before)):
+        if "closes" in roles and not _is_boundary(after) and (is_underscore or _may_be_boundary(before)):
             written[end] = _reference(after) + written[end][1:]
             changed = True
         index = end
     return changed
 
 
-def _surely_apart(character: str) -> bool:
+def _is_boundary(character: str) -> bool:
     """Whether a character is white space or punctuation by every version of CommonMark."""
     return character in _ASCII_APART or unicodedata.category(character).startswith(("P", "Zs"))
 
 
-def _perhaps_apart(character: str) -> bool:
-    """Whether it is by one of them: since 0.31 symbols are punctuation, too."""
-    return _surely_apart(character) or unicodedata.category(character).startswith("S")
+def _may_be_boundary(character: str) -> bool:
+    """Whether it is by one version: since 0.31 symbols are punctuation, too."""
+    return _is_boundary(character) or unicodedata.category(character).startswith("S")
 
 
 def _with_reference(text: str) -> str:

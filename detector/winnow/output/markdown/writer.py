@@ -166,42 +166,42 @@ class _Writer:
         walk = etree.iterwalk(body, events=("start", "end", "comment", "pi"))
         for event, element in walk:
             if event == "start":
-                if self._open(element):
-                    self._text(element.text)
+                if self._open_element(element):
+                    self._add_text(element.text)
                 else:
                     walk.skip_subtree()
                 continue
             if event == "end":
-                self._close(element)
+                self._close_element(element)
             if element is not body:
-                self._text(element.tail)
+                self._add_text(element.tail)
         self._end_paragraph()
         while len(self._frames) > 1:
-            self._pop()
+            self._close_frame()
         return self._document.blocks
 
     @property
     def _in_cell(self) -> bool:
         return any(isinstance(frame, CellFrame) for frame in self._frames)
 
-    def _text(self, text: str | None) -> None:
+    def _add_text(self, text: str | None) -> None:
         if text and text.strip(" \t\n\r\f"):
-            self._need_item()
+            self._ensure_item()
             text = text.translate(self._raised[-1]) if self._raised and not self._line.in_link else text
         if text:
-            self._line.text(text)
+            self._line.add_text(text)
 
-    def _open(self, element: _Element) -> bool:
-        """Begin an element; whether its contents are still to be read."""
+    def _open_element(self, element: _Element) -> bool:
+        """Begin an element; return whether to walk through its contents."""
         tag = element.tag
         if tag in BLOCK_LEVEL and tag != "br":
             return self._open_block(element)
         if tag in _UNSEEN:
             return False
         if tag == "br":
-            self._line_break()
+            self._break_line()
         elif tag == "img":
-            self._image(element)
+            self._add_image(element)
         elif tag in _CODE:
             self._code += 1
             self._line.in_code = True
@@ -209,19 +209,19 @@ class _Writer:
             signs = {sign for text in element.itertext() for sign in str(text) if not sign.isspace()}
             self._raised.append(RAISED[tag] if signs <= RAISED_SIGNS else {})
         elif tag in QUOTED and (tag != "rt" or not has_ruby_parentheses(element)):
-            self._text(QUOTED[tag][0])
+            self._add_text(QUOTED[tag][0])
         elif tag == "span" and (shown := element.get("class", "")) in _WRITTEN:
-            self._need_item()
-            self._line.formula(_WRITTEN[shown](" ".join("".join(map(str, element.itertext())).split())))
+            self._ensure_item()
+            self._line.add_formula(_WRITTEN[shown](" ".join("".join(map(str, element.itertext())).split())))
             return False
         if tag in _MARKS:
-            self._begin(element)
+            self._open_mark(element)
         return True
 
     def _open_block(self, element: _Element) -> bool:
         tag = element.tag
         if self._heading is not None:
-            self._line.text(" ")
+            self._line.add_text(" ")
             return True
         self._end_paragraph()
         frame = self._frames[-1]
@@ -231,24 +231,24 @@ class _Writer:
             if tag in _LISTS and frame.items:
                 self._resume_item(frame)
             else:
-                self._need_item()
+                self._ensure_item()
         if tag == "pre":
             code = code_lines(element)
             code = code if element.find(".//div") is None else code.strip("\n")
-            self._add(Block(CODE, write_code_block(code, _code_language(element))))
+            self._add_block(Block(CODE, write_code_block(code, _code_language(element))))
             return False
         if tag == "hr":
-            self._add(Block(RULE, ["___" if len(self._frames) > 1 else "---"]))
+            self._add_block(Block(RULE, ["___" if len(self._frames) > 1 else "---"]))
         elif tag in _HEADINGS:
             self._heading = element
         else:
             self._open_frame(element)
         if tag in _MARKS and next(element.iter(*_HEADINGS), None) is None:  # a heading is no bold line
-            self._begin(element)
+            self._open_mark(element)
         return True
 
     def _open_frame(self, element: _Element) -> None:
-        """Begin an element that holds blocks, or that says something of the one it stands in."""
+        """Begin an element that holds blocks, or changes the frame it is in."""
         tag, frame = element.tag, self._frames[-1]
         if tag in _FRAMES:
             self._frames.append(_FRAMES[tag](element))
@@ -265,67 +265,67 @@ class _Writer:
         elif classes := element.get("class"):
             is_first = isinstance(frame, QuoteFrame) and not frame.blocks
             if is_first and frame.element is not None and frame.element.tag != "blockquote" and _TITLE.search(classes):
-                self._begin(element)
+                self._open_mark(element)
             elif not is_first and is_callout(tag, classes) and _is_short(element):
                 self._frames.append(QuoteFrame(element))
 
     def _open_in_cell(self, element: _Element) -> bool:
         if element.tag == "pre":
             lines = [line.rstrip() for line in code_lines(element).split("\n")]
-            self._add(Block(PARAGRAPH, [write_code_span(line) for line in lines if line]))
+            self._add_block(Block(PARAGRAPH, [write_code_span(line) for line in lines if line]))
             return False
         if element.tag in _MARKS or element.tag in _HEADINGS:
-            self._begin(element)
+            self._open_mark(element)
         return True
 
-    def _close(self, element: _Element) -> None:
+    def _close_element(self, element: _Element) -> None:
         tag = element.tag
         if tag in BLOCK_LEVEL and tag != "br":
             if self._heading is element:
                 self._end_heading()
             elif self._heading is not None:
-                self._line.text(" ")
+                self._line.add_text(" ")
             else:
                 self._end_paragraph()
         if element in self._marks:
-            self._line.close(self._marks.pop(element))
+            self._line.close_mark(self._marks.pop(element))
         if tag in _CODE:
             self._code -= 1
             self._line.in_code = self._code > 0
         elif tag in RAISED:
             self._raised.pop()
         elif tag in QUOTED and (tag != "rt" or not has_ruby_parentheses(element)):
-            self._text(QUOTED[tag][1])
+            self._add_text(QUOTED[tag][1])
         if any(frame.element is element for frame in self._frames):
             while self._frames[-1].element is not element:
-                self._pop()
-            self._pop()
+                self._close_frame()
+            self._close_frame()
 
-    def _begin(self, element: _Element) -> None:
+    def _open_mark(self, element: _Element) -> None:
         target = element.get("href")
         if self._heading is not None and target and target.startswith("#"):
             target = None  # a heading that leads to itself
         mark = Mark(_MARKS.get(element.tag, "strong"), target, element.get("title", ""))
         self._marks[element] = mark
-        self._line.open(mark)
+        self._line.open_mark(mark)
 
-    def _image(self, element: _Element) -> None:
+    def _add_image(self, element: _Element) -> None:
         if (source := element.get("src", "").strip())[:5].lower() != "data:":
-            self._need_item()
-            self._line.image(source, element.get("alt", ""), element.get("title", ""))
+            self._ensure_item()
+            self._line.add_image(source, element.get("alt", ""), element.get("title", ""))
 
-    def _line_break(self) -> None:
+    def _break_line(self) -> None:
         if self._heading is not None:
-            self._line.text(" ")
-        elif self._line.broken or self._in_cell:
+            self._line.add_text(" ")
+        elif self._line.ends_with_break or self._in_cell:
             self._end_paragraph()
         else:
-            self._line.line_break()
+            self._line.add_line_break()
 
     def _end_paragraph(self) -> None:
-        if not self._line.empty:
+        if not self._line.is_empty:
             # A tuple of texts is nothing to the garbage collector, whose passes over a long page hold up all threads.
-            self._add(Block(PARAGRAPH, tuple(self._line.finish().split("\n"))))
+            self._add_block(Block(PARAGRAPH, tuple(self._line.finish().split("\n"))))
         else:
             self._line.finish()
 
@@ -333,41 +333,41 @@ class _Writer:
         assert self._heading is not None  # noqa: S101  (it is what ends)
         level = int(self._heading.tag[1])
         self._heading = None
-        if not self._line.empty:
-            self._add(Block(HEADING, [write_heading(level, self._line.finish())]))
+        if not self._line.is_empty:
+            self._add_block(Block(HEADING, [write_heading(level, self._line.finish())]))
 
-    def _add(self, block: Block) -> None:
-        self._need_item()
+    def _add_block(self, block: Block) -> None:
+        self._ensure_item()
         self._frames[-1].blocks.append(block)
 
     def _open_list(self, element: _Element) -> None:
         is_ordered, step = element.tag == "ol", 1 if element.get("reversed") is None else -1
-        number = _number(element.get("start"), len(element.findall("li")) if step < 0 else 1) if is_ordered else 1
+        number = _parse_number(element.get("start"), len(element.findall("li")) if step < 0 else 1) if is_ordered else 1
         before = next(reversed(self._frames[-1].blocks), None)
         self._frames.append(ListFrame(element, is_ordered=is_ordered, number=number, step=step, before=before))
 
     def _open_item(self, element: _Element | None) -> None:
-        """Begin an item; one that stands in no list is nothing special."""
+        """Begin an item, unless outside a list."""
         if isinstance(self._frames[-1], ItemFrame) and self._frames[-1].element is None:
-            self._pop()
+            self._close_frame()
         frame = self._frames[-1]
         if isinstance(frame, ListFrame):
             if element is not None:
-                frame.number = _number(element.get("value"), frame.number)
+                frame.number = _parse_number(element.get("value"), frame.number)
             self._frames.append(ItemFrame(element))
 
-    def _need_item(self) -> None:
+    def _ensure_item(self) -> None:
         """Begin an item for what is in a list outside its items."""
         if isinstance(self._frames[-1], ListFrame):
             self._open_item(None)
 
     def _resume_item(self, frame: ListFrame) -> None:
-        """Go on with the last item, for a list that stands between the items of another."""
+        """Continue the last item, for a list between the items of another."""
         last = frame.items.pop()
         frame.number = last.number
         self._frames.append(ItemFrame(None, last.blocks, has_paragraphs=last.has_paragraphs))
 
-    def _pop(self) -> None:
+    def _close_frame(self) -> None:
         """Close the innermost frame."""
         frame = self._frames.pop()
         around = self._frames[-1]
@@ -381,7 +381,7 @@ class _Writer:
             around.rows[-1].append(Cell.of(frame.element, lines))
         else:
             for block in frame.finish():
-                self._add(block)
+                self._add_block(block)
 
 
 def _is_short(element: _Element) -> bool:
@@ -391,8 +391,8 @@ def _is_short(element: _Element) -> bool:
     return not is_long and next(element.iter("h1", "h2", "h3"), None) is None
 
 
-def _number(value: str | None, otherwise: int) -> int:
-    """Read the number of an item; Markdown has none below 0 or above nine digits."""
+def _parse_number(value: str | None, otherwise: int) -> int:
+    """Parse the number of an item; Markdown has none below 0 or above nine digits."""
     text = (value or "").strip()
     return int(text) if text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS else otherwise
 
