@@ -90,18 +90,15 @@ def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
     add_page_options(parser)
     add(
         "--format",
-        "what to write (default: text); json has the title, text, fraction of text cut and more",
+        "what to write (default: text); json has title, text and more",
         choices=tuple(_SUFFIXES),
         default="text",
     )
     add("--with", "also write this into JSON", dest="json_parts", choices=_JSON_PARTS, many=True)
-    add(
-        "-o --output OUT",
-        "file to write to; a folder, made if need be, for several FILEs; one file of JSON lines, OUT.jsonl",
-    )
+    add("-o --output OUT", "file; for several FILEs a folder, made if need be, or one file of JSON lines, OUT.jsonl")
     add("-j --processes N", "processes to clean in (default: 1)", default=1)
     add("--site", "the FILEs are pages of one site: count what they repeat, then clean them")
-    add("--site-file FILE", "use the counts of a site in this file; --site writes it", type=Path)
+    add("--site-file FILE", "use the counts of a site in this file; --site writes it")
     add("--encoding NAME", "charset of the pages (default: detected for each)")
     add("--no-links", "leave out the targets of links")
     add("--no-images", "leave out images")

@@ -108,7 +108,8 @@ def add_option(
         names: flags, or the name of an argument, and in capitals what it takes; one that takes nothing is a switch.
         meaning: its help.
         many: whether it may be given more than once; its values are a list.
-        settings: as of :meth:`argparse.ArgumentParser.add_argument`; the type is that of a number by default.
+        settings: as of :meth:`argparse.ArgumentParser.add_argument`. The type is that of a number by default, and a
+            path for flags that take a ``FILE``, ``DIR`` or ``FOLDER``.
     """
     *flags, last = names.split()
     if last.isupper():
@@ -122,6 +123,8 @@ def add_option(
         meaning += "; may be given more than once"
     if isinstance(settings.get("default"), int | float):
         settings.setdefault("type", type(settings["default"]))
+    elif flags[0].startswith("-") and last in {"FILE", "DIR", "FOLDER"}:
+        settings["type"] = Path
     parser.add_argument(*flags, help=meaning, **settings)
 
 
@@ -131,7 +134,7 @@ def add_page_options(parser: argparse.ArgumentParser) -> None:
     add("files FILE", "HTML file, - for standard input, or one address", nargs="+")
     add("--allow-private", "also fetch from addresses that are not on the public internet")
     add("--url URL", "address of the page: tells in-site links from others; for a single FILE only")
-    add("--rules FILE", "rules of your own for sites, in TOML or JSON", type=Path)
+    add("--rules FILE", "rules of your own for sites, in TOML or JSON")
     add_model_options(parser)
 
 
@@ -153,7 +156,7 @@ def add_redis_options(parser: argparse.ArgumentParser) -> None:
     url_default = "WINNOW_REDIS_URL, of the environment or of the project"
     add("--redis-url URL", f"{schemes} (default: {url_default})")
     of_private = "folder of the private server (default: WINNOW_STATE_DIR of the project)"
-    add("--state-dir DIR", of_private, type=Path)
+    add("--state-dir DIR", of_private)
     prefix_default = "WINNOW_REDIS_PREFIX of the project, or winnow"
     add_option(parser, "--prefix PREFIX", f"first part of every key (default: {prefix_default})")
 

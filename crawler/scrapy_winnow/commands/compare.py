@@ -52,7 +52,7 @@ def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
     add("--allow-private", "also fetch from addresses that are not on the public internet")
     add("--site", "the pages are of one site: count what they repeat first")
     add("--model MODEL", "model file, or name of a model of the package")
-    add("--votes FILE", "default: %(default)s", type=Path, default=Path("votes.jsonl"))
+    add("--votes FILE", "default: %(default)s", default=Path("votes.jsonl"))
     add("--blind", "hide the names, in random order, until there is a vote")
     add("--terminal", "print tables (default without a browser)")
     add_browser_options(parser)

@@ -61,11 +61,7 @@ def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
     add("--resemblance X", "least resemblance, as WINNOW_DUPLICATES_RESEMBLANCE", type=float)
     add("--redis-url URL", "keep the index in this Redis, as WINNOW_REDIS_URL")
     add("--prefix PREFIX", "first part of every key there (default: %(default)s)", default="winnow")
-    add(
-        "--ttl S",
-        "seconds that Redis keeps a document, as WINNOW_DUPLICATES_TTL (default: %(default)s)",
-        default=2_592_000,
-    )
+    add("--ttl S", "seconds that Redis keeps a document, as WINNOW_DUPLICATES_TTL (%(default)s)", default=2_592_000)
 
 
 def run(options: argparse.Namespace) -> int:

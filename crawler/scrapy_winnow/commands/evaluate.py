@@ -48,7 +48,7 @@ def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
     parser = add_command(commands, "evaluate", run, _HELP)
     add = partial(add_option, parser)
     add("gold GOLD", "gold pages: .jsonl or .jsonl.xz", type=Path)
-    add("--pages DIR", "folder with the HTML files", type=Path, required=True)
+    add("--pages DIR", "folder with the HTML files", required=True)
     add_model_options(parser)
     add("--fold K", "use the pages of this fold only", type=int)
     add("--unit", "char for languages without spaces (default: word)", choices=("word", "char"), default="word")

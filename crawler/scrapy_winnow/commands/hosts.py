@@ -71,7 +71,6 @@ def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
     add(
         "--sample FILE",
         "for --export: pages of the host, or a folder of them, that CSS selectors are made from",
-        type=Path,
         many=True,
     )
     add("-o --output OUT", "for --export: file to write", type=Path)

@@ -57,19 +57,15 @@ def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
     add("source PAGE", "HTML file, folder of them, WARC file, address, or - for standard input")
     add("--url URL", "address of the page, or of the folder: tells in-site links from others")
     add("--model MODEL", "model file, or name of a model of the package", many=True)
-    add("--site DIR", "pages of the same site (default: PAGE, if it holds several)", type=Path)
-    add(
-        "--pages N",
-        "pages of the site that are counted at first (default: all that a crawl has counted, else 0)",
-        type=int,
-    )
+    add("--site DIR", "pages of the same site (default: PAGE, if it holds several)")
+    add("--pages N", "pages of the site counted at first (default: all that a crawl has counted, else 0)", type=int)
     add("--page N", "number or name of the first page of a folder to show", default="1")
     counted = parser.add_mutually_exclusive_group()
     add_option(counted, "--redis-url URL", "use what crawls have counted in this Redis")
-    add_option(counted, "--state-dir DIR", "use what the private server of a project has counted", type=Path)
+    add_option(counted, "--state-dir DIR", "use what the private server of a project has counted")
     add("--prefix PREFIX", "first part of every key there (default: %(default)s)", default="winnow")
-    add("--rules FILE", "apply the rules of this file, and write those that are clicked into it", type=Path)
-    add("--collect FILE", "save corrections as gold pages in this .jsonl file", type=Path)
+    add("--rules FILE", "apply the rules of this file, and write those that are clicked into it")
+    add("--collect FILE", "save corrections as gold pages in this .jsonl file")
     add("--load-assets", "let the page load its images, fonts and style sheets")
     add("-o --output OUT", "write one self-contained HTML file and exit", type=Path)
     add_browser_options(parser)

@@ -45,35 +45,20 @@ def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
     add("sites SITES_DIR", "folder with one folder a site", type=Path)
     add("-o --output MODEL", "file to write, .npz", type=Path, required=True)
     add("--model KIND", "blocks or logistic (default: the kind of the package's own)")
-    add("--gold FILE", "gold pages, .jsonl or .jsonl.xz, for --model blocks", type=Path, many=True)
-    add(
-        "--marks", "learn from pages of the sites, too, whose authors mark the article for machines, for --model blocks"
-    )
-    add(
-        "--whole-sites FILE",
-        "pages of sites whose blocks were marked by hand, as gold pages, for --model blocks",
-        type=Path,
-    )
-    add("--folder DIR", "with --whole-sites: another folder of their sites than SITES_DIR", type=Path, many=True)
+    add("--gold FILE", "gold pages, .jsonl or .jsonl.xz, for --model blocks", many=True)
+    add("--marks", "learn from pages whose authors mark the article for machines, too, for --model blocks")
+    add("--whole-sites FILE", "pages of sites whose blocks were marked by hand, as gold pages, for --model blocks")
+    add("--folder DIR", "with --whole-sites: another folder of their sites than SITES_DIR", many=True)
     add("--leave-out SOURCE", "with --gold: pages whose source this is are not learned from", many=True)
-    add(
-        "--folds DIR",
-        "with --gold: write the models without a fifth of the sources each there, too, to measure with",
-        type=Path,
-    )
+    add("--folds DIR", "with --gold: write the models without a fifth of the sources each there, to measure with")
     add(
         "--labels METHOD",
-        "site-level method that labels the sites, see winnow site --list (default: %(default)s)",
+        "site-level method that labels them, see winnow site --list (default: %(default)s)",
         default="site-level",
     )
-    add("--sources FILE", "Markdown that says whom the pages are from, for the model card", type=Path, many=True)
+    add("--sources FILE", "Markdown that says whom the pages are from, for the model card", many=True)
     add("--seed SEED", "random seed (default: 0)", default=0)
-    add(
-        "--processes N",
-        "processes that read pages (default: as many as there are processors)",
-        type=int,
-        default=os.cpu_count() or 1,
-    )
+    add("--processes N", "processes that read pages (default: one a core)", type=int, default=os.cpu_count() or 1)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -59,7 +59,7 @@ def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
     add = partial(add_option, parser)
     add("sources IN", "archive, pattern, or address; - with --one-pass", nargs="+")
     add("-o --output OUT", "folder, made if need be, or address", required=True)
-    add("--work FOLDER", "for unfinished work (default: .winnow in OUT, or here where OUT is an address)", type=Path)
+    add("--work FOLDER", "for unfinished work (default: .winnow in OUT, or here where OUT is an address)")
     add("--format", "what to write (default: %(default)s)", choices=_FORMATS, default=_FORMATS[0])
     add("--with", "a further column", dest="columns", choices=_COLUMNS, many=True)
     add("--model MODEL", "model, by name or file (default: the package's own)")

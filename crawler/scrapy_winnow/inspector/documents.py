@@ -70,6 +70,9 @@ class Documents:
         obey_robots: ask ``robots.txt`` before an address is fetched; by default as little as a browser does.
         allow_private: also fetch from addresses that are not on the public internet.
 
+    Attributes:
+        names: of the pages, in the order of their numbers.
+
     Raises:
         DocumentError: there is nothing to inspect.
     """
@@ -88,25 +91,17 @@ class Documents:
         self._source = source
         self._url = url
         self._read_page = read_page
-        self._files: tuple[Path, ...] = ()
         self._archived: tuple[Document, ...] = ()
+        self.names = [source]
         if not is_address(source) and source.endswith(_ARCHIVES):
             self._archived = read_archived(source, url)
+            self.names = [document.name for document in self._archived]
         elif not is_address(source) and Path(source).is_dir():
             self.folder = Path(source)
-            self._files = page_files(self.folder)
-            if not self._files:
+            self.names = [file.relative_to(self.folder).as_posix() for file in page_files(self.folder)]
+            if not self.names:
                 raise DocumentError("holds no HTML files")
         self.read = lru_cache(maxsize=4)(self._read)
-
-    @property
-    def names(self) -> list[str]:
-        """Names of the pages, in the order of their numbers."""
-        if self._archived:
-            return [document.name for document in self._archived]
-        if self.folder is None:
-            return [self._source]
-        return [file.relative_to(self.folder).as_posix() for file in self._files]
 
     @property
     def is_one_site(self) -> bool:
@@ -114,7 +109,7 @@ class Documents:
         return self.folder is not None or bool(self._archived)
 
     def __len__(self) -> int:
-        return len(self._archived or self._files) or 1
+        return len(self.names)
 
     def _read(self, number: int) -> Document:
         """Read one page; :attr:`read` keeps the last few."""
@@ -130,10 +125,9 @@ class Documents:
             return Document(
                 "page" if self._source == "-" else Path(self._source).name, self._url, self._read_page(self._source)
             )
-        file = self._files[number]
-        name = file.relative_to(self.folder).as_posix()
+        name = self.names[number]
         base = self._url or f"https://{quote(self.folder.resolve().name)}/"
-        return Document(name, f"{base.rstrip('/')}/{quote(name)}", self._read_page(str(file)))
+        return Document(name, f"{base.rstrip('/')}/{quote(name)}", self._read_page(str(self.folder / name)))
 
 
 def read_archived(source: str, url: str | None) -> tuple[Document, ...]:
