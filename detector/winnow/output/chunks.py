@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from winnow.output.markdown.blocks import HEADING, LIST, PARAGRAPH, stack_blocks
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from winnow.output.markdown.blocks import Block
 
 _SENTENCE_END: Final = re.compile("[.!?] |[。！？]")
-_CJK_WORD: Final = 2
-"""Characters of scripts without spaces that count as a word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,21 +61,20 @@ def make_chunks(html: str, max_words: int = 300) -> list[Chunk]:
     chunks: list[Chunk] = []
     headings: list[tuple[int, str]] = []
     waiting: list[str] = []
-    length = _EMPTY
+    half_words = 0
     for block in markdown_blocks(html):
         if block.kind == HEADING:
             _flush(chunks, waiting, headings)
             level, _, title = block.lines[0].partition(" ")
             headings = [*(above for above in headings if above[0] < len(level)), (len(level), title)]
-            length = _EMPTY
             continue
         for piece in _split_block(block, max_words):
-            longer = length + _measure(piece)
-            if waiting and longer.words > max_words:
+            added = _count_half_words(piece)
+            half_words = half_words + added if waiting else added
+            if half_words // 2 > max_words:
                 _flush(chunks, waiting, headings)
-                longer = _measure(piece)
+                half_words = added
             waiting.append(piece)
-            length = longer
     _flush(chunks, waiting, headings)
     return chunks
 
@@ -85,30 +82,30 @@ def make_chunks(html: str, max_words: int = 300) -> list[Chunk]:
 def _flush(chunks: list[Chunk], waiting: list[str], headings: list[tuple[int, str]]) -> None:
     if waiting:
         text = "\n\n".join(waiting)
-        chunks.append(Chunk(text, [title for _, title in headings], len(chunks), _measure(text).words))
+        chunks.append(Chunk(text, [title for _, title in headings], len(chunks), _count_half_words(text) // 2))
         waiting.clear()
 
 
 def _split_block(block: Block, max_words: int) -> Iterator[str]:
     """Yield the Markdown of a block, cut into parts if it is too long."""
     text = "\n".join(stack_blocks([block]))
-    if _measure(text).words <= max_words or block.kind not in {LIST, PARAGRAPH}:
+    if _count_half_words(text) // 2 <= max_words or block.kind not in {LIST, PARAGRAPH}:
         yield text
         return
     parts = _split_items(block.lines) if block.kind == LIST else _split_sentences(text)
     joint = "\n" if block.kind == LIST else ""
     waiting: list[str] = []
-    length = _EMPTY
+    half_words = 0
     for part in parts:
-        longer = length + _measure(part)
+        added = _count_half_words(part)
+        half_words += added
         if not joint and waiting and not waiting[-1][-1].isspace() and not part[:1].isspace():
-            longer = replace(longer, separated=longer.separated - 1)  # both sides are one word without a space
-        if waiting and longer.words > max_words:
+            half_words -= 2  # both sides are one word without a space
+        if waiting and half_words // 2 > max_words:
             yield joint.join(waiting).strip()
             waiting.clear()
-            longer = _measure(part)
+            half_words = added
         waiting.append(part)
-        length = longer
     if piece := joint.join(waiting).strip():
         yield piece
 
@@ -131,24 +128,7 @@ def _split_sentences(text: str) -> Iterator[str]:
     yield text[begin:]
 
 
-@dataclass(frozen=True, slots=True)
-class _Length:
-    """Words between white space, and characters of scripts without spaces; sums, so that no text is counted twice."""
-
-    separated: int = 0
-    unspaced: int = 0
-
-    def __add__(self, other: _Length) -> _Length:
-        return _Length(self.separated + other.separated, self.unspaced + other.unspaced)
-
-    @property
-    def words(self) -> int:
-        return self.separated + self.unspaced // _CJK_WORD
-
-
-_EMPTY: Final = _Length()
-
-
-def _measure(text: str) -> _Length:
+def _count_half_words(text: str) -> int:
+    """Count 2 for each word between white space and 1 for each character of scripts without spaces."""
     unspaced = sum("\u3040" <= character <= "\u9fff" or "\uac00" <= character <= "\ud7a3" for character in text)
-    return _Length(len(text.split()), unspaced)
+    return 2 * len(text.split()) + unspaced

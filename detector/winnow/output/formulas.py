@@ -164,7 +164,7 @@ def _choose_forms(page: Page, found: dict[int, Formula], container: NDArray[np.i
     before: list[int] = []
     first = {element: root for root, (element, _) in chosen.items()}
     for root in roots:
-        if page.tag[root] == TAG_ID["script"] and root in chosen:  # what MathJax 2 has made of it stands before it
+        if page.tag[root] == TAG_ID["script"] and root in chosen:  # its output by MathJax 2 comes before it
             element, formula = chosen[root]
             while before and _follows(page, before[-1], first[element]):
                 formula = formula._replace(is_display=formula.is_display or _is_display(page, before[-1]))
@@ -179,7 +179,7 @@ def _choose_forms(page: Page, found: dict[int, Formula], container: NDArray[np.i
 
 
 def _follows(page: Page, element: int, later: int) -> bool:
-    """Whether nothing but white space stands between two siblings."""
+    """Whether only white space is between two siblings."""
     between = slice(int(page.run_end[element]), int(page.run_begin[later]))
     return bool(page.parent[element] == page.parent[later]) and not page.has_ink[between].any()
 
@@ -248,23 +248,24 @@ _FORMS: Final = {  # what stands between the children of an element, before them
 
 
 def convert_mathml(math: etree._Element) -> str:
-    """Write MathML as TeX."""
-    written: list[list[str]] = [[]]  # of each element that is open: what stands in it, child by child
+    """Convert MathML to TeX."""
+    written: list[list[str]] = [[]]  # the children of each open element
     walk = etree.iterwalk(math, events=("start", "end"))
     for event, element in walk:
         name = etree.QName(element).localname if isinstance(element.tag, str) else "annotation"
+        is_shown = name not in {"annotation", "annotation-xml", "mphantom"}
         if event == "start":
-            if name in {"annotation", "annotation-xml", "mphantom"}:
+            if not is_shown:
                 walk.skip_subtree()
             written.append([])
-        else:
-            children = written.pop()
-            if name not in {"annotation", "annotation-xml", "mphantom"}:
-                written[-1].append(_write(name, element, children))
+            continue
+        children = written.pop()
+        if is_shown:
+            written[-1].append(_convert_element(name, element, children))
     return "".join(written[0])
 
 
-def _write(name: str, element: etree._Element, children: list[str]) -> str:
+def _convert_element(name: str, element: etree._Element, children: list[str]) -> str:
     text = " ".join((element.text or "").split())
     pattern = _PATTERNS.get(name)
     if pattern is not None and len(children) == pattern.count("{}") + 2 * pattern.count("[{1}]"):
@@ -272,18 +273,18 @@ def _write(name: str, element: etree._Element, children: list[str]) -> str:
         grouped = f"{{{base}}}" if name[0:2] == "ms" and len(base) > 1 and not _COMMAND.fullmatch(base) else base
         return pattern.format(grouped, *children[1:])
     if name in {"munder", "mover"} and len(children) == 2:
-        return _write_above_or_below(name, *children)
+        return _convert_accent(name, *children)
     if name in {"mi", "mo", "mn"}:
-        return _write_token(name, text)
+        return _convert_token(name, text)
     joint, before, behind = _FORMS.get(name, ("", "", ""))
     if name in {"mtext", "mspace"}:
         return f"\\text{{{text}}}" if text else " "
     if name == "mfenced":
         joint, before, behind = element.get("separators", ",")[:1], element.get("open", "("), element.get("close", ")")
-    return f"{before}{joint.join(children) if joint else _join(children)}{behind}"
+    return f"{before}{joint.join(children) if joint else _join_tex(children)}{behind}"
 
 
-def _write_above_or_below(name: str, base: str, other: str) -> str:
+def _convert_accent(name: str, base: str, other: str) -> str:
     if base.startswith(_WITH_LIMITS):
         return f"{base}{'_' if name == 'munder' else '^'}{{{other}}}"
     bare = {command: sign for sign, command in _SIGNS.items()}.get(other, other)
@@ -292,13 +293,13 @@ def _write_above_or_below(name: str, base: str, other: str) -> str:
     return f"\\{name[1:]}set{{{other}}}{{{base}}}"
 
 
-def _write_token(name: str, text: str) -> str:
+def _convert_token(name: str, text: str) -> str:
     if name == "mi" and len(text) > 1 and text.isalpha():
         return f"\\{text}" if text in _FUNCTIONS else f"\\mathrm{{{text}}}"
-    return _join([_write_sign(sign) for sign in text])
+    return _join_tex([_convert_character(sign) for sign in text])
 
 
-def _write_sign(sign: str) -> str:
+def _convert_character(sign: str) -> str:
     if sign in _SIGNS or sign.isascii():
         return _SIGNS.get(sign, sign)
     kind, _, letter = unicodedata.name(sign, "").partition(" LETTER ")
@@ -309,7 +310,7 @@ def _write_sign(sign: str) -> str:
     return sign
 
 
-def _join(parts: list[str]) -> str:
+def _join_tex(parts: list[str]) -> str:
     """Join pieces of TeX, with a space where a letter would become part of the command before it."""
     joined = ""
     for part in parts:
@@ -318,13 +319,13 @@ def _join(parts: list[str]) -> str:
     return joined
 
 
-# Where formulas stand in the text.
+# Positions of formulas in the text.
 
 _MAX_BETWEEN: Final = 100  # elements between a formula and the text of its line
 
 
 class FormulaPositions(NamedTuple):
-    """Where formulas stand.
+    """Positions of formulas in the text.
 
     Attributes:
         block: the block that each is kept with, by its element.
@@ -344,9 +345,9 @@ BEFORE, INSTEAD, BEHIND = range(3)
 def formula_positions(page: Page) -> FormulaPositions:
     """Where each formula of a page is written in plain text."""
     formulas = formulas_of(page)
-    places = FormulaPositions({}, {}, {})
+    found = FormulaPositions({}, {}, {})
     if not formulas.by_element or not page.m:
-        return places
+        return found
     is_replaced = formulas.is_replaced[page.run_node]
     glyphs, visible = np.flatnonzero(page.has_ink & is_replaced), np.flatnonzero(page.has_ink & ~is_replaced)
     others = prefix_sums(page.has_ink & ~is_replaced)
@@ -370,16 +371,16 @@ def formula_positions(page: Page) -> FormulaPositions:
         elif _is_in_line(page, around, behind, begun_at(behind), first):
             run, how = behind, BEHIND
         else:
-            places.block[element] = block = max(_block_of(page, behind), 0)
-            places.beside_blocks.setdefault(block, []).append(formula)
+            found.block[element] = block = max(_block_of(page, behind), 0)
+            found.beside_blocks.setdefault(block, []).append(formula)
             continue
-        places.block[element] = _block_of(page, run)
-        places.in_runs.setdefault(run, []).append((how, formula))
-    return places
+        found.block[element] = _block_of(page, run)
+        found.in_runs.setdefault(run, []).append((how, formula))
+    return found
 
 
 def _is_in_line(page: Page, box: int, run: int, begin: int, end: int) -> bool:
-    """Whether a run stands in a block of a box, and none of the elements between is block-level."""
+    """Whether a run is in a block of a box, without a block-level element between."""
     block = _block_of(page, run)
     if block < 0 or page.block_node[block] != box or end - begin > _MAX_BETWEEN:
         return False
@@ -387,6 +388,6 @@ def _is_in_line(page: Page, box: int, run: int, begin: int, end: int) -> bool:
 
 
 def _block_of(page: Page, run: int) -> int:
-    """The block of a run; -1 for a run in none."""
+    """The block of a run; -1 for none."""
     block = int(np.searchsorted(page.block_run_end, run, side="right"))
     return block if run >= 0 and block < page.m and page.block_run_begin[block] <= run else -1

@@ -175,7 +175,7 @@ def _breaks(page: Page, blocks: NDArray[np.intp]) -> NDArray[np.int8]:
     around = int(np.bitwise_or.reduce(_kinds_around(page)[blocks]))
 
     if around & LIST:
-        one_list = _same(outermost(parent, _LISTS[tag])[node])
+        one_list = _in_same_group(outermost(parent, _LISTS[tag])[node])
         item = nearest(parent, _ITEMS[tag])
         paragraphs = prefix_sums(tag[page.block_node] == TAG_ID["p"])
         long = np.append(paragraphs[page.block_end] - paragraphs[page.block_begin] > 1, False)[item[node]]
@@ -187,13 +187,13 @@ def _breaks(page: Page, blocks: NDArray[np.intp]) -> NDArray[np.int8]:
         tabular = single[before] & single[after]
         table = nearest(parent, tag == TAG_ID["table"])[node]
         row = nearest(parent, tag == TAG_ID["tr"])[node]
-        kinds[tabular & _same(table)] = _LINE
-        kinds[tabular & _same(row)] = _CELL
+        kinds[tabular & _in_same_group(table)] = _LINE
+        kinds[tabular & _in_same_group(row)] = _CELL
 
     if around & CODE:
-        kinds[_same(nearest(parent, tag == TAG_ID["pre"])[node])] = _LINE
+        kinds[_in_same_group(nearest(parent, tag == TAG_ID["pre"])[node])] = _LINE
 
-    together = _same(node)
+    together = _in_same_group(node)
     if together.any():
         line_break = page.run_begin[tag == TAG_ID["br"]]
         first = np.searchsorted(line_break, page.block_run_end[blocks][before], side="left")
@@ -202,7 +202,7 @@ def _breaks(page: Page, blocks: NDArray[np.intp]) -> NDArray[np.int8]:
     return kinds
 
 
-def _same(group: NDArray[np.int32]) -> Flags:
+def _in_same_group(group: NDArray[np.int32]) -> Flags:
     """bool[k - 1], whether two successive blocks lie in the same group; -1 is none."""
     same: Flags = (group[1:] == group[:-1]) & (group[1:] >= 0)
     return same

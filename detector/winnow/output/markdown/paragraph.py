@@ -119,12 +119,8 @@ class Line:
         self._write_pending()
         self._pieces.append(Piece(formula, is_formula=True))
 
-    def open_mark(self, mark: Mark) -> None:
-        """Begin emphasis or a link."""
-        self.marks.append(mark)
-
     def close_mark(self, mark: Mark) -> None:
-        """End what was opened with the mark."""
+        """End an open mark."""
         if mark.kind == "a" and not mark.is_used and self._is_shown(mark):
             self._write_pending()
         if mark in self._opened:

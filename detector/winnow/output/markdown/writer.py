@@ -305,9 +305,8 @@ class _Writer:
         target = element.get("href")
         if self._heading is not None and target and target.startswith("#"):
             target = None  # a heading that leads to itself
-        mark = Mark(_MARKS.get(element.tag, "strong"), target, element.get("title", ""))
-        self._marks[element] = mark
-        self._line.open_mark(mark)
+        mark = self._marks[element] = Mark(_MARKS.get(element.tag, "strong"), target, element.get("title", ""))
+        self._line.marks.append(mark)
 
     def _add_image(self, element: _Element) -> None:
         if (source := element.get("src", "").strip())[:5].lower() != "data:":
@@ -323,11 +322,10 @@ class _Writer:
             self._line.add_line_break()
 
     def _end_paragraph(self) -> None:
-        if not self._line.is_empty:
-            # A tuple of texts is nothing to the garbage collector, whose passes over a long page hold up all threads.
-            self._add_block(Block(PARAGRAPH, tuple(self._line.finish().split("\n"))))
-        else:
-            self._line.finish()
+        is_empty, text = self._line.is_empty, self._line.finish()
+        if not is_empty:
+            # The garbage collector skips a tuple of texts; its passes over a long page hold up all threads.
+            self._add_block(Block(PARAGRAPH, tuple(text.split("\n"))))
 
     def _end_heading(self) -> None:
         assert self._heading is not None  # noqa: S101  (it is what ends)
