@@ -66,7 +66,7 @@ def cluster(
 
     Args:
         documents: uint64 hashes of the paths of each, at least one (:func:`winnow.papers.mdl.dom_paths`).
-        least_support: share of the documents that have to have a path to make it essential, 0 for each document's mode.
+        least_support: fraction of documents that must have a path to make it essential, 0 for each document's mode.
         variant: ``"exact"`` or ``"minhash"``; ``"auto"`` is exact for up to 400 documents.
         functions: length of a MinHash signature, 1 to 255.
         sample: documents that are clustered.

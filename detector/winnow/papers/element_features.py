@@ -100,8 +100,8 @@ class Measures:
         markup_length: characters of HTML source of tags and attributes, text not included.
         block_count: text blocks.
         title_words: occurrences of title words.
-        title_covered: float64[v], share of the title's different words that occur, 0 without a title.
-        text_before, text_after: float64[v], share of the page's characters before and after each element.
+        title_covered: float64[v], fraction of the title's different words that occur, 0 without a title.
+        text_before, text_after: float64[v], fraction of the page's characters before and after each element.
         sibling_number: elements before each one under the same parent.
     """
 

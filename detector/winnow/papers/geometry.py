@@ -40,7 +40,7 @@ _NUMBER: Final = re.compile(r"\s*(\d{1,5})(?:\.\d*)?\s*(?:px\s*)?$")
 
 
 def _column_hints(page: Page) -> tuple[NDArray[np.bool_], Floats]:
-    """bool[n], class or id names a side column; float64[n], share of its row's width by a grid class, 0 without one."""
+    """bool[n], class or id names a side column; float64[n], fraction of its row by a grid class, or 0."""
     table = page.attributes
     hints = {
         place: _column_hint(value) for name in ("class", "id") for value, place in table.places_by_value(name).items()
@@ -57,7 +57,7 @@ def _column_hints(page: Page) -> tuple[NDArray[np.bool_], Floats]:
 
 @lru_cache(maxsize=8_192)
 def _column_hint(names: str) -> tuple[bool, float]:
-    """Whether a class or id names a side column, and its share of a row (0 for none)."""
+    """Whether a class or id names a side column, and its fraction of a row (0 for none)."""
     names = names.lower()
     if "side" not in names and "col" not in names and "rail" not in names:
         return False, 0.0
@@ -145,7 +145,7 @@ def columns(page: Page, text_length: Floats) -> tuple[Floats, Floats, NDArray[np
     """Boxes beside each other: table cells, grid classes, and side columns with what is beside them.
 
     Returns:
-        float64[n] share of the parent's width, float64[n] left edge as a share of it, bool[n] true for boxes that
+        float64[n] fraction of the parent's width, float64[n] left edge as a fraction of it, bool[n] true for boxes that
         begin at the top of their parent instead of below their predecessor.
     """
     n, parent, tag = page.n, page.parent, page.tag
@@ -206,8 +206,7 @@ class Geometry:
     """Boxes of the units of a page: its ``n`` elements, then its ``m`` text blocks.
 
     Attributes:
-        x, y: float64[n + m], left and top edge in px.
-        width, height: float64[n + m], in px.
+        x, y, width, height: float64[n + m], left and top edge and size in px.
         area: float64[n + m], in px²: what the contents take up.
         page_width, page_height: size of the page in px.
     """

@@ -121,7 +121,7 @@ _SHARED: Final = 2  # documents that have a path in common
 def essential_paths(sets: PathSets, least_support: float = MIN_SUPPORT) -> PathSets:
     """Leave only the essential paths of each document: those whose support reaches the document's threshold.
 
-    ``least_support`` is a share of the documents, but never below 2 documents; 0 is for :func:`mode_supports`.
+    ``least_support`` is a fraction of the documents, but never below 2 documents; 0 is for :func:`mode_supports`.
     """
     if least_support == 0:
         threshold = mode_supports(sets)

@@ -64,24 +64,17 @@ class Profile:
     """The nodes of a page as far as they are compared.
 
     Attributes:
-        parent: int32[n], -1 for the root.
-        depth: int32[n], 0 for the root.
+        parent, depth, end, block_node: as of :class:`~winnow.page.page.Page`.
         tag: uint64[n], hash of each element's tag; of its text, too, for ``title``, ``script`` and ``style``, since
             that is no text of the page.
         frame: bool[n], ``html``, ``head`` and ``body``, of which a page has one each. Their attributes name the page or
             its kind more often than not, and are taken as none.
-        attributes: uint64[n], hash of each element's attributes see :mod:`winnow.fingerprints`.
-        identifier: uint64[n], hash of the normalised ``id``, 0 for none.
-        classes: hashes of the words of ``class``, at most 8.
-        others: hashes of the other attributes that count, at most 8.
-        children: int32[n], number of child elements.
-        position: float32[n], place among the siblings, 0 for the first to 1 for the last.
+        attributes, identifier: uint64[n], hash of the attributes (:mod:`winnow.fingerprints`), and of the ``id`` or 0.
+        classes, others: hashes of the words of ``class`` and of the other attributes that count, 8 of each at most.
+        children, position: int32[n], number of children; float32[n], place among siblings, 0 for the first to 1.
         child: int32[n - 1], elements by parent; :attr:`child_begin`, int64[n + 1], has each parent's slice.
-        block_node: int32[m], element of each block of text.
-        text: uint64[m], hash of each block's text.
-        content: uint64[n + m], hash of each unit's markup and text.
+        text, content: uint64[m] and uint64[n + m], hash of each block's text, and of each unit's markup and text.
         characters: int64[n + m], length of each unit's text.
-        end: int32[n], the element behind the last one of each subtree.
     """
 
     parent: Indices

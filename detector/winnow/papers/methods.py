@@ -146,8 +146,7 @@ class LabelledSitePage:
     """A page of a site with its labels, and what is left of it without its template.
 
     Attributes:
-        read: the page.
-        labels: what the method says of its units.
+        read, labels: the page, and what the method says of its units.
         group: number of the cluster that it was labelled in; 0 without clusters.
         learned: what the method has learned, of the site or of the cluster.
     """

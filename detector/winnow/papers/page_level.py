@@ -163,11 +163,8 @@ class LogisticModel:
 
     Attributes:
         threshold: smoothed score from which a unit counts as template.
-        low, high: float64[4, k], bounds that feature values are clipped to.
-        weight: float64[4, k].
-        intercept: float64[4].
-        version: identifies the weights.
-        name: the kind of model.
+        low, high, weight, intercept: float64[4, k] bounds that values are clipped to, float64[4, k], float64[4].
+        version, name: identifies the weights; the kind of model.
     """
 
     threshold: float

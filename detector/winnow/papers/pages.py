@@ -35,13 +35,9 @@ class SiteError(ValueError):
 
 
 class SitePage(NamedTuple):
-    """One page of a site that has been read.
+    """One page of a site that has been read: name of its file in the folder of the site, bytes, and parsed page.
 
-    Attributes:
-        number: its place among the pages of the site, by which methods may know it again.
-        name: name of its file, relative to the folder of the site.
-        html: the original bytes.
-        page: the parsed page; `page.url` is its address.
+    ``number`` is its place among the pages of the site, by which methods may know it again.
     """
 
     number: int
@@ -55,9 +51,7 @@ class SitePages:
     """The pages of one site: names and addresses in memory; HTML and trees are read on each pass, one at a time.
 
     Attributes:
-        names: name of each page.
-        urls: address of each page.
-        sources: the HTML of each page, or the file that has it.
+        names, urls, sources: of each page its name, its address, and its HTML or the file that has it.
         limits: caps on the size of a page.
         skipped: pages that could not be read or are too large, and why; :meth:`read_all` fills it.
     """

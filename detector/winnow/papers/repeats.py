@@ -31,12 +31,7 @@ if TYPE_CHECKING:
 
 
 class Events(NamedTuple):
-    """A page as a sequence of ``2 * n + r`` events: an element opens, a run of text, an element closes.
-
-    Attributes:
-        opens, closes: int64[n], where each element opens and closes.
-        runs: int64[r], where each run of text stands.
-    """
+    """A page as ``2 * n + r`` events: int64[n] places where elements open and close, int64[r] of runs of text."""
 
     opens: Positions
     closes: Positions

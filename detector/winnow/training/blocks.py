@@ -52,11 +52,11 @@ if TYPE_CHECKING:
 
 _STRENGTH: Final = 0.1  # inverse of the regularisation of kinds
 _OF_A_NAME: Final = 0.6  # what a name counts, where numbers have a standard deviation of 1
-UNTAUGHT: Final = np.zeros(len(CONFIDENCE_INPUTS))
+UNLEARNED: Final = np.zeros(len(CONFIDENCE_INPUTS))
 """Weights of a confidence that has not been learned."""
 
 
-class PageOfKind(NamedTuple):
+class KindExample(NamedTuple):
     """A gold page as a model that has not seen it does: its collection, index of its kind, inputs of the kind."""
 
     collection: str
@@ -64,15 +64,15 @@ class PageOfKind(NamedTuple):
     inputs: KindInputs
 
 
-def pages_of_kind(example: GoldExample, model: BlockModel) -> list[PageOfKind]:
+def kind_examples(example: GoldExample, model: BlockModel) -> list[KindExample]:
     """Look at a gold page and its copy in another style; pages without text and pages above the caps give nothing."""
     kind = KINDS.index(example.gold.page_type) if example.gold.page_type in KINDS else ARTICLE
     pages = [page for page in parse_with_copy(example) if page.m]
     inputs = [kind_inputs(features_of(page), model.score(page).templateness[page.n :], page.url) for page in pages]
-    return [PageOfKind(example.collection, kind, each) for each in inputs]
+    return [KindExample(example.collection, kind, each) for each in inputs]
 
 
-def learn_kinds(pages: Sequence[PageOfKind]) -> KindHead:
+def learn_kinds(pages: Sequence[KindExample]) -> KindHead:
     """Fit the regression that tells kinds of pages apart."""
     numbers, kind = np.stack([page.inputs.numbers for page in pages]), np.array([page.kind for page in pages])
     is_known = ~np.isnan(numbers)
@@ -106,11 +106,11 @@ def collection_weights(collections: Sequence[str]) -> Floats:
 
 
 def text_f1(example: GoldExample, model: BlockModel) -> tuple[float, Floats]:
-    """Word F1 of a gold page that is cleaned, and float64[len(CONFIDENCE_INPUTS)] what its confidence is judged by."""
+    """Word F1 of a gold page that is cleaned, and float64[len(CONFIDENCE_INPUTS)] what its confidence is scored by."""
     cleaned = clean(example.file.read_bytes(), example.gold.url, model=model)
     f1, draft = page_accuracy(cleaned.text, example.gold).f1, cleaned.decided
     if draft is None or not isinstance(draft.scores.decision, PageDecision):
-        return f1, UNTAUGHT
+        return f1, UNLEARNED
     templateness = draft.smoothed.value[draft.page.n :]
     return f1, draft.scores.decision.confidence_inputs(templateness, draft.choice.threshold)
 
@@ -154,11 +154,11 @@ def measure_models(
     held_out: Iterable[tuple[BlockModel, Sequence[BlockPage]]], text_f1: float | None = None
 ) -> Metrics | None:
     """Measure models on pages held out of each, every source with the same weight; ``None`` where there is no label."""
-    judged = [(model, page) for model, pages in held_out for page in pages]
-    number = Counter(page.source for _, page in judged)
+    scored = [(model, page) for model, pages in held_out for page in pages]
+    number = Counter(page.source for _, page in scored)
     score, template, weight, cut = [], [], [], []
     f_measures: dict[str, list[float]] = defaultdict(list)
-    for model, page in judged:
+    for model, page in scored:
         templateness = 1.0 - model.content_probability(page.matrix(model.tables))
         is_cut = templateness >= expected_f1_threshold(templateness, page.words)
         labelled, content = page.labelled, np.nan_to_num(page.content).astype(np.float64)
@@ -201,16 +201,16 @@ def calibration_of(model: BlockModel, pages: Sequence[BlockPage]) -> tuple[float
         pages: of sources that it has not seen. Every source counts the same, and every page of one; without labels of
             both kinds nothing is changed.
     """
-    judged = [page for page in pages if page.mass[page.labelled].sum() > 0]
-    number = Counter(page.source for page in judged)
+    scored = [page for page in pages if page.mass[page.labelled].sum() > 0]
+    number = Counter(page.source for page in scored)
     logits, content, weights = [], [], []
-    for page in judged:
+    for page in scored:
         labelled, mass = page.labelled, page.mass
         probability = model.content_probability(page.matrix(model.tables))[labelled]
         logits.append(log_odds(probability, _EPSILON))
         content.append(page.content[labelled] > 0.5)
         weights.append(mass[labelled] / (mass[labelled].sum() * number[page.source] * len(number)))
-    if not judged or len(np.unique(np.concatenate(content))) < 2:
+    if not scored or len(np.unique(np.concatenate(content))) < 2:
         return 1.0, 0.0
     logit, sign, weight = np.concatenate(logits), np.where(np.concatenate(content), 1, -1), np.concatenate(weights)
 
@@ -243,13 +243,13 @@ def cross_validate(
     processes: int = 1,
     progress: Progress | None = None,
 ) -> _ByFolds:
-    """Train without each fold, learn from what these models say of their folds what to decide, and train on everything.
+    """Train without each fold, learn the decisions from the predictions on these folds, and train on everything.
 
     ``gold``, ``sites`` and ``marked`` are blocks of the gold pages, of pages of sites, and of marked pages; ``fit``
     trains networks on these.
 
     Returns:
-        The model that is trained on everything; for each fold one that is trained and taught to decide without it; the
+        The model that is trained on everything; for each fold one that is trained, and decides, without it; the
         fold of every source; and the metrics of the models without a fold on that fold, by kind of labels.
 
     Raises:
@@ -258,20 +258,21 @@ def cross_validate(
     fold_of = folds(examples, {page.source for page in [*sites, *marked]}, seed)
     in_folds = [[example for example in examples if fold_of[example.source] == fold] for fold in range(FOLDS)]
 
-    def parted(pages: Sequence[BlockPage], fold: int, *, inside: bool) -> list[BlockPage]:
+    def split(pages: Sequence[BlockPage], fold: int, *, inside: bool) -> list[BlockPage]:
         return [page for page in pages if (fold_of[page.source] == fold) == inside and not (inside and page.copy)]
 
     steps = Steps(progress, FOLDS + 1)
     fitted: list[BlockModel] = []
-    looked_at: list[tuple[int, PageOfKind]] = []
+    of_folds: list[tuple[int, KindExample]] = []
     for fold, own in enumerate(in_folds):
         steps.of = f"without fold {fold}"
-        seen = [parted(pages, fold, inside=False) for pages in (gold, sites, marked)]
+        seen = [split(pages, fold, inside=False) for pages in (gold, sites, marked)]
         fitted.append(fit(seen[0], seen[1], marked=seen[2], on_step=steps))
-        for found in map_in_processes(partial(pages_of_kind, model=fitted[fold]), own, processes, chunk=16):
-            looked_at += ((fold, page) for page in found)
-    kinds = [learn_kinds([page for of, page in looked_at if of != fold]) for fold in range(FOLDS)]
-    without = [with_decision(model, LearnedDecision(head, UNTAUGHT)) for model, head in zip(fitted, kinds, strict=True)]
+        for found in map_in_processes(partial(kind_examples, model=fitted[fold]), own, processes, chunk=16):
+            of_folds += ((fold, page) for page in found)
+    kinds = [learn_kinds([page for of, page in of_folds if of != fold]) for fold in range(FOLDS)]
+    pairs = list(zip(fitted, kinds, strict=True))
+    without = [with_decision(model, LearnedDecision(head, UNLEARNED)) for model, head in pairs]
     measured = [
         (example.collection, fold, *measure)
         for fold, own in enumerate(in_folds)
@@ -285,16 +286,15 @@ def cross_validate(
         return learn_confidence(collections, f1, inputs)
 
     without = [
-        with_decision(model, LearnedDecision(head, confidence(fold)))
-        for fold, (model, head) in enumerate(zip(fitted, kinds, strict=True))
+        with_decision(model, LearnedDecision(head, confidence(fold))) for fold, (model, head) in enumerate(pairs)
     ]
     mean_f1 = float(np.mean([f1 for _, _, f1, _ in measured]))
     metrics = {
-        labels: measure_models([(model, parted(pages, fold, inside=True)) for fold, model in enumerate(without)], f1)
+        labels: measure_models([(model, split(pages, fold, inside=True)) for fold, model in enumerate(without)], f1)
         for labels, pages, f1 in ((GOLD_LABELS, gold, mean_f1), (SITE_LABELS, sites, None))
     }
     steps.of = "for the weights"
-    decision = LearnedDecision(learn_kinds([page for _, page in looked_at]), confidence(FOLDS))
+    decision = LearnedDecision(learn_kinds([page for _, page in of_folds]), confidence(FOLDS))
     model = with_decision(fit(gold, sites, marked=marked, on_step=steps), decision)
     steps.finish()
     return model, without, fold_of, {labels: row for labels, row in metrics.items() if row is not None}

@@ -76,13 +76,11 @@ class CommentPage:
     """The blocks of one page as examples (m of them).
 
     Attributes:
-        source: site or domain.
+        source, forum: site or domain, and whether the page is one of a forum.
         static: float32[m, k], of :func:`winnow.evidence.comment_model.static_features`.
         features: what the learned features and the network's windows are made from.
         comment: float32[m], 1 for a comment, 0 for anything else, NaN where nothing is known.
-        named: bool[m], in an element that is named like a comment.
-        texts: text of each block.
-        forum: whether the page is one of a forum.
+        named, texts: bool[m], in an element that is named like a comment; text of each block.
     """
 
     source: str
@@ -105,7 +103,7 @@ class CommentPage:
 
 
 def comment_page(page: Page, source: str, *, forum: bool, content: NDArray[np.float64] | None = None) -> CommentPage:
-    """Label a page; ``content`` is float64[m], share of each block that is in its gold text, if any."""
+    """Label a page; ``content`` is float64[m], fraction of each block that is in its gold text, if any."""
     names, features = NamedComments.of(page), features_of(page)
     label = _labels(page, names, features.words, forum, content)
     static = static_features(page, features)
@@ -217,7 +215,7 @@ class CommentRecipe:
 
     Attributes:
         units, epochs, dropout: of the network: first layer, state in each direction, last layer; passes over the pages;
-            share of the features that it is shown a page without.
+            fraction of the features that it is shown a page without.
         thread_weight, forum_weight, other_weight: weight of a page with comments, of one of a forum, and of any other.
         max_pages: pages of a source that count in full.
         min_sources: sources that must have a word for it to have odds.
@@ -250,16 +248,16 @@ def train_comment_head(
     matrices = _stacked_features(pages, weight, recipe, seed)
     inputs = np.concatenate(matrices)
     mean, scale = inputs.mean(axis=0), (1 / (inputs.std(axis=0) + 1e-3)).astype(np.float32)
-    lesson = [
+    training_pages = [
         SequencePage(
             standardise(matrix, mean, scale),
             np.nan_to_num(page.comment).astype(np.float32),
-            np.where(np.isnan(page.comment), 0, page.mass * share).astype(np.float32),
+            np.where(np.isnan(page.comment), 0, page.mass * page_weight).astype(np.float32),
             copy=False,
         )
-        for page, matrix, share in zip(pages, matrices, weight, strict=True)
+        for page, matrix, page_weight in zip(pages, matrices, weight, strict=True)
     ]
-    network = fit_sequence(lesson, units=recipe.units, epochs=recipe.epochs, dropout=recipe.dropout, seed=seed)
+    network = fit_sequence(training_pages, units=recipe.units, epochs=recipe.epochs, dropout=recipe.dropout, seed=seed)
     words = word_odds(pages, weight, recipe.min_sources)
     return CommentHead(words, mean, scale, network.rounded(), *_fit_forum_regression(pages, matrices, recipe))
 
@@ -286,11 +284,11 @@ def word_odds(pages: Sequence[CommentPage], weight: Floats, min_sources: int) ->
     """float32[TABLE_SIZE], log-odds of words for comment, 0 for those of too few sources."""
     votes = np.zeros((2, TABLE_SIZE))
     sources: defaultdict[str, NDArray[np.bool_]] = defaultdict(lambda: np.zeros(TABLE_SIZE, bool))
-    for page, share in zip(pages, weight, strict=True):
+    for page, page_weight in zip(pages, weight, strict=True):
         tokens = page.features.tokens
         mass = np.where(np.isnan(page.comment), 0, page.mass)
         of_word = (values[tokens.word_block] for values in (mass, mass * np.nan_to_num(page.comment)))
-        votes += share * token_votes(tokens.word, *of_word)
+        votes += page_weight * token_votes(tokens.word, *of_word)
         sources[page.source][tokens.word] = True
     known = np.sum(list(sources.values()), axis=0) >= min_sources
     return np.where(known, log_odds_of_votes(votes), np.float32(0))
@@ -335,10 +333,8 @@ class CommentMetrics:
 
     Attributes:
         precision, recall: of the comments of pages that have some, over all their words.
-        f1: mean over the sources.
-        sources: sources with comments.
-        on_forums: share of the words of forums that are taken for comments, mean over their pages.
-        elsewhere: the same of pages without comments.
+        f1, sources: mean over the sources with comments, and their number.
+        on_forums, elsewhere: fraction of words taken for comments, mean over such pages.
     """
 
     precision: float

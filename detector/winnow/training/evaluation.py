@@ -51,7 +51,7 @@ class Accuracy:
 
     Attributes:
         precision, recall, f1: overlap of the text with the gold text, 0..1.
-        include, exclude: share of the snippets that must be there that are, and of the others that are not.
+        include, exclude: fraction of the snippets that must be there that are, and of the others that are not.
         pages: number of pages.
     """
 

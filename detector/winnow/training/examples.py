@@ -41,7 +41,7 @@ class BlockPage:
     Attributes:
         source: site or domain; pages of one source are never on both sides of a fold.
         static, tokens, words: float32[m, k] features that need nothing learned; hashed names and words; float64[m].
-        content: float32[m], 1 for content, 0 for template, shares in between; NaN where there is no label.
+        content: float32[m], 1 for content, 0 for template, fractions in between; NaN where there is no label.
         copy: whether this is another page in the markup of other times; such are learned from, and not measured.
     """
 
@@ -91,7 +91,9 @@ def label_sites(
 ) -> list[BlockPage]:
     """Label the blocks of some pages of every site by a site-level method, blocks of one page only as content."""
     names = [f"site {site.name}" for site in sites]
-    return collect_pages(_of_site, [(site, labels, seed, pages_per_site) for site in sites], names, processes, progress)
+    return collect_pages(
+        _label_site, [(site, labels, seed, pages_per_site) for site in sites], names, processes, progress
+    )
 
 
 def label_gold_pages(
@@ -100,10 +102,10 @@ def label_gold_pages(
     """Label the blocks of gold pages and of a copy of each in another style; pages above the caps are left out."""
     aligner()
     names = [f"gold page {example.gold.page_id}" for example in examples]
-    return collect_pages(_of_gold_page, examples, names, processes, progress)
+    return collect_pages(_label_gold_page, examples, names, processes, progress)
 
 
-def _of_site(task: tuple[Site, str, int, int]) -> list[BlockPage]:
+def _label_site(task: tuple[Site, str, int, int]) -> list[BlockPage]:
     site, labels, seed, pages = task
     counts = SiteCounts(site, labels)
     chosen = np.random.default_rng(seed).permutation(len(counts.files))[:pages]
@@ -115,7 +117,7 @@ def _of_site(task: tuple[Site, str, int, int]) -> list[BlockPage]:
     return found
 
 
-def _of_gold_page(example: GoldExample) -> list[BlockPage]:
+def _label_gold_page(example: GoldExample) -> list[BlockPage]:
     found = []
     for number, page in enumerate(parse_with_copy(example)):
         texts = page.block_texts()
@@ -216,10 +218,10 @@ def label_marked_pages(
     """
     names = [f"marks of {site.name}" for site in sites]
     tasks = [(site, seed, frozenset(leave_out)) for site in sites]
-    return collect_pages(_label_site, tasks, names, processes, progress)
+    return collect_pages(_label_marked_site, tasks, names, processes, progress)
 
 
-def _label_site(task: tuple[Site, int, frozenset[str]]) -> list[BlockPage]:
+def _label_marked_site(task: tuple[Site, int, frozenset[str]]) -> list[BlockPage]:
     site, seed, leave_out = task
     found: list[BlockPage] = []
     known: set[str] = set()

@@ -1,6 +1,6 @@
 """Gold pages: labels of text blocks from gold text, how pages are divided into folds, and copies in other styles.
 
-A block's label is the share of its words that the gold text has. Sources, not pages, are divided into folds.
+A block's label is the fraction of its words that the gold text has. Sources, not pages, are divided into folds.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def content_fractions(block_texts: Sequence[str], gold_text: str) -> NDArray[np.float64]:
-    """float64[m], share of each block's words that the gold text has in the same order; 0 for blocks without words.
+    """float64[m], fraction of each block's words that the gold text has in the same order; 0 for blocks without words.
 
     The words of the page and those of the gold text are aligned by a longest common subsequence, so that a word of the
     menu is not taken for the same word of the article. Characters of unspaced scripts count as words.
@@ -75,11 +75,9 @@ MAX_PAGES_PER_SOURCE: Final = 30
 
 @dataclass(frozen=True, slots=True)
 class GoldExample:
-    """A gold page on the disk.
+    """A gold page and the file of its HTML.
 
     Attributes:
-        gold: the page.
-        file: its HTML.
         source: its site, or its registrable domain; pages of one source are never on both sides of a fold.
         collection: the collection that it is from.
         marks: of its blocks, where people have marked those instead of writing text down.
@@ -187,7 +185,7 @@ Style = Literal["unnamed", "plain", "tables"]
 STYLES: Final[tuple[Style, ...]] = get_args(Style)
 """Attributes that name elements are gone; elements of HTML5 are ``div`` besides; some of these are tables besides."""
 
-_TABLES: Final = 0.3  # share of the containers that become tables
+_TABLES: Final = 0.3  # fraction of the containers that become tables
 _KEPT: Final = frozenset(
     (
         *("alt", "charset", "colspan", "content", "dir", "hidden", "href", "http-equiv", "lang"),

@@ -104,7 +104,7 @@ def _page_examples(measures: Measures, label: NDArray[np.int8], site: int, rando
     )
 
 
-def _of_site(task: tuple[int, Site, str, int]) -> tuple[list[Examples], list[TuningPage]]:
+def _site_examples(task: tuple[int, Site, str, int]) -> tuple[list[Examples], list[TuningPage]]:
     """Examples of up to 30 pages of a site, and pages to choose a threshold by."""
     number, site, labels, seed = task
     counts = SiteCounts(site, labels)
@@ -179,7 +179,7 @@ def train_logistic(
         raise ValueError(f"the logistic model needs {FOLDS} or more sites, there are {len(sites)}")
     tasks = [(number, site, labels, seed) for number, site in enumerate(sites)]
     names = [f"site {site.name}" for site in sites]
-    found = list(map_in_processes(_of_site, tasks, processes, names, progress))
+    found = list(map_in_processes(_site_examples, tasks, processes, names, progress))
     parts = [part for of_site, _ in found for part in of_site]
     if not parts:
         raise ValueError("no site has enough pages with text in common and of their own to learn from")

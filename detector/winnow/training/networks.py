@@ -133,8 +133,7 @@ class TrainingSet:
 
     Attributes:
         inputs: float32[r, k], standardised features.
-        target: float32[r], probability of content, 0..1.
-        weight: float32[r], how much each block matters.
+        target, weight: float32[r], probability of content, and how much each block matters.
         begin: int64[pages + 1], where the blocks of each page begin.
         windows: of the blocks of each page.
     """
@@ -168,8 +167,8 @@ def fit_pooled(
         hidden: units of its two hidden layers.
         epochs: passes over the pages.
         min_steps: where pages are few, at least so many steps, in more passes.
-        decay: share of each weight that is lost in a step, in units of the rate.
-        dropout: share of the features that a block is shown without, others at each step (Srivastava et al. 2014). A
+        decay: fraction of each weight that is lost in a step, in units of the rate.
+        dropout: fraction of the features that a block is shown without, others at each step (Srivastava et al. 2014). A
             network that cannot count on any one feature does better on sites unlike those it was trained on.
         seed: of the first weights and of the order of the pages.
     """
@@ -282,10 +281,10 @@ class Recipe:
         site_fraction, marked_fraction: weight of all labels of sites, and by authors' marks; gold labels weigh 1.
         pooled: how many teachers average what stands around a block, from different starts.
         pooled_units, pooled_epochs: of their two hidden layers; their passes over the pages.
-        pooled_decay: share of each weight that a step takes, in units of the learning rate.
-        pooled_dropout, pooled_dropout_without_gold: share of the features that they are shown a block without.
+        pooled_decay: fraction of each weight that a step takes, in units of the learning rate.
+        pooled_dropout, pooled_dropout_without_gold: fraction of the features that they are shown a block without.
         units, teacher_units: first layer, state in each direction and last layer of the network and its teacher.
-        epochs, dropout, teacher_dropout: passes of both, and share of the features that they are shown a page without.
+        epochs, dropout, teacher_dropout: passes of both; fraction of the features that a page is shown without.
         min_steps: where pages are few, at least so many steps, in more passes.
     """
 
@@ -349,7 +348,9 @@ def train_block_model(
     training_set = TrainingSet(
         inputs=np.concatenate(inputs),
         target=np.concatenate([page.content > 0.5 for page in pages]).astype(np.float32),
-        weight=np.concatenate([_label_weights(page, share) for page, share in zip(pages, weight, strict=True)]),
+        weight=np.concatenate(
+            [_label_weights(page, page_weight) for page, page_weight in zip(pages, weight, strict=True)]
+        ),
         begin=np.append(0, np.cumsum([len(page.words) for page in pages])),
         windows=windows,
     )
@@ -372,37 +373,39 @@ def train_block_model(
     ]
     fit_in_order = partial(fit_sequence, epochs=recipe.epochs, min_steps=recipe.min_steps, seed=seed)
     if len(gold):
-        lesson = [
-            SequencePage(own, (page.content > 0.5).astype(np.float32), _label_weights(page, share), page.copy)
-            for page, own, share in zip(gold, inputs, weight, strict=False)
+        labelled = [
+            SequencePage(own, (page.content > 0.5).astype(np.float32), _label_weights(page, page_weight), page.copy)
+            for page, own, page_weight in zip(gold, inputs, weight, strict=False)
         ]
-        teacher = fit_in_order(lesson, units=recipe.teacher_units, dropout=recipe.teacher_dropout)
-        as_they_are = np.zeros_like(mean), np.ones_like(scale)
-        logits = [(other + teacher.logits([own], *as_they_are)) / 2 for other, own in zip(logits, inputs, strict=True)]
+        teacher = fit_in_order(labelled, units=recipe.teacher_units, dropout=recipe.teacher_dropout)
+        unscaled = np.zeros_like(mean), np.ones_like(scale)
+        logits = [(other + teacher.logits([own], *unscaled)) / 2 for other, own in zip(logits, inputs, strict=True)]
 
     on_step(STEPS[2])
     begin = len(gold) + len(marked)
     if len(gold):  # marks have taught the teachers; the blocks of sites together count as much as those of gold pages
         weight[len(gold) : begin] = 0
         weight[begin:] *= _mass(gold, weight) / max(_mass(sites, weight[begin:]), 1e-12)
-    lesson = []
+    distilled = []
     for number in np.flatnonzero(weight).tolist():
         page, target = pages[number], 1 / (1 + np.exp(-logits[number]))
         if number < len(gold):
             target = np.where(page.labelled, (target + (page.content > 0.5)) / 2, target)
         mass = (page.mass * weight[number]).astype(np.float32)
-        lesson.append(SequencePage(inputs[number], target.astype(np.float32), mass, page.copy))
-    network = fit_in_order(lesson, units=recipe.units, dropout=recipe.dropout)
+        distilled.append(SequencePage(inputs[number], target.astype(np.float32), mass, page.copy))
+    network = fit_in_order(distilled, units=recipe.units, dropout=recipe.dropout)
     return BlockModel.of(tables, mean, scale, network)
 
 
-def _label_weights(page: BlockPage, share: float) -> Matrix:
+def _label_weights(page: BlockPage, page_weight: float) -> Matrix:
     """float32[m], how much the label of each block matters; 0 where it has none."""
-    return np.where(page.labelled, page.mass * share, 0).astype(np.float32)
+    return np.where(page.labelled, page.mass * page_weight, 0).astype(np.float32)
 
 
 def _mass(pages: Sequence[BlockPage], weight: Floats) -> float:
-    return float(sum(share * page.mass.sum() for page, share in zip(pages, weight, strict=False) if not page.copy))
+    return float(
+        sum(page_weight * page.mass.sum() for page, page_weight in zip(pages, weight, strict=False) if not page.copy)
+    )
 
 
 def _page_weights(
@@ -430,10 +433,10 @@ def _equal_sites(pages: Sequence[BlockPage]) -> Floats:
 def learn_tables(pages: Sequence[BlockPage], weight: Floats) -> TokenTables:
     """Learn the log-odds of names and words; every page has a vote on every token it has, by how much it covers."""
     names, words = np.zeros((2, TABLE_SIZE)), np.zeros((2, TABLE_SIZE))
-    for page, share in zip(pages, weight, strict=True):
+    for page, page_weight in zip(pages, weight, strict=True):
         vote = _votes(page)
-        names += share * vote[0]
-        words += share * vote[1]
+        names += page_weight * vote[0]
+        words += page_weight * vote[1]
     return TokenTables(log_odds_of_votes(names), log_odds_of_votes(words))
 
 

@@ -40,7 +40,7 @@ class Metrics:
         content_precision, content_recall: of units of content, not smoothed, at the threshold.
         template_precision, template_recall: of units of template, likewise.
         recall_at_precision_90: recall of template at the threshold where its precision is 0.90.
-        reliability: for ten equal ranges of scores, the mean score and the share of template; NaN where there is none.
+        reliability: for ten equal ranges of scores, mean score and fraction of template; NaN for none.
         text_f1: word F1 of the cleaned text against gold text, mean over pages; ``None`` without gold text.
     """
 
@@ -112,13 +112,11 @@ class Trained:
     """A trained model and what it was made of.
 
     Attributes:
-        model: the model.
+        model, method: the model, and how it was made.
         sites, pages, gold_pages, examples: how many it was trained on; ``pages`` are those of the sites.
-        marked_pages: how many of the sites' pages had the mark of an article, and were learned from.
-        method: how it was made.
         metrics: quality on held-out sources, by the kind of labels it was measured with.
-        fold_models: models without a part of the sources each, where there are such; for measuring.
-        fold_of: number of the model that has not seen each source.
+        marked_pages: how many of the sites' pages had the mark of an article, and were learned from.
+        fold_models, fold_of: models without a part of the sources each, and which of them has not seen a source.
     """
 
     model: TrainedModel

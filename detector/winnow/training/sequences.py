@@ -38,8 +38,7 @@ class SequencePage(NamedTuple):
 
     Attributes:
         inputs: float32[m, k], standardised features.
-        target: float32[m], probability of content.
-        weight: float32[m], how much each block matters.
+        target, weight: float32[m], probability of content, and how much each block matters.
         copy: whether it is the page before in other markup; a pass sees one of them.
     """
 
@@ -65,7 +64,7 @@ def fit_sequence(
         units: of its first layer, its state in each direction, and its last layer.
         epochs: passes over the pages.
         min_steps: where pages are few, at least so many steps, in more passes.
-        dropout: share of the features that a page is shown without, others each time (Srivastava et al. 2014).
+        dropout: fraction of the features that a page is shown without, others each time (Srivastava et al. 2014).
         seed: of the first weights and of the order of the pages.
 
     Raises:

@@ -52,9 +52,9 @@ def train(
         sites_dir: folder of sites, one folder a site.
         output: file to write, ending in ``.npz``.
         model: kind of model, one of :data:`TRAINERS`.
-        gold: files of gold pages, for kinds of models that learn from them too.
-        marks: learn from the marks of authors on pages of the sites, too, for kinds of models that do.
-        whole_sites: file of pages whose blocks people have marked, for kinds of models that learn from gold text.
+        gold: files of gold pages; these and the next four are for models that learn from more than sites.
+        marks: learn from the marks of authors on pages of the sites, too.
+        whole_sites: file of pages whose blocks people have marked.
         folders: further folders of the sites that these are from.
         leave_out: collections of the gold files that are not learned from.
         folds: folder for the models without a fold each, and ``folds.json`` with the fold of each source.
