@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from winnow.output.markdown.blocks import HEADING, LIST, PARAGRAPH, stack_blocks
@@ -111,13 +112,8 @@ def _split_block(block: Block, max_words: int) -> Iterator[str]:
 
 
 def _split_items(lines: Sequence[str]) -> list[str]:
-    items: list[list[str]] = []
-    for line in lines:
-        if items and (not line or line.startswith(" ")):
-            items[-1].append(line)
-        else:
-            items.append([line])
-    return ["\n".join(item).rstrip() for item in items]
+    begins = [at for at, line in enumerate(lines) if not at or line[:1] not in {"", " "}]
+    return ["\n".join(lines[begin:end]).rstrip() for begin, end in pairwise([*begins, len(lines)])]
 
 
 def _split_sentences(text: str) -> Iterator[str]:

@@ -118,22 +118,18 @@ def join_blocks(page: Page, texts: list[str], kept: Flags, hidden: Flags | None 
         kept: bool[m], the blocks to join.
         hidden: bool[r], runs that are left out of them, see :func:`texts_without_runs`.
     """
-    kept = kept & np.fromiter(map(bool, texts), bool, len(texts)) if kept.any() else kept
+    kept = kept & np.fromiter(map(bool, texts), bool, len(texts))
     if not kept.any():
         return ""
-    merged = _merged_texts(page, texts, kept, hidden)
-    if merged:
-        kept, texts = kept.copy(), list(texts)
-        for first, last, text in merged:
-            kept[first + 1 : last] = False
-            kept[first] = True
-            texts[first] = text
+    texts, merged = list(texts), _merged_texts(page, texts, kept, hidden)
+    for first, last, text in merged:
+        kept[first:last], kept[first], texts[first] = False, True, text
     blocks = np.flatnonzero(kept)
     pieces = [texts[blocks[0]]]
     begun = {first for first, _, _ in merged}
     for before, block, kind in zip(blocks.tolist(), blocks[1:].tolist(), _breaks(page, blocks).tolist(), strict=False):
-        pieces.append(_SEPARATORS[_PARAGRAPH if kind == _CELL and {before, block} & begun else kind])
-        pieces.append(texts[block])
+        separator = _SEPARATORS[_PARAGRAPH if kind == _CELL and {before, block} & begun else kind]
+        pieces += [separator, texts[block]]
     return "".join(pieces)
 
 
