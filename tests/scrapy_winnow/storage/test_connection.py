@@ -404,10 +404,11 @@ async def test_tls_that_does_not_fit_is_said_at_the_start(tcp_server, certificat
 
 async def test_sentinels_and_their_master_are_reached_by_tls(tcp_server, certificate, tmp_path):
     master = tcp_server()
-    tcp_server("--replicaof", "127.0.0.1", str(master.port))
+    replica = tcp_server("--replicaof", "127.0.0.1", str(master.port))
     async with AsyncExitStack() as stack:
         tls = await stack.enter_async_context(_tunnel(master.port, certificate))
         either = await stack.enter_async_context(_tunnel(master.port, tls_port=tls))  # the Sentinels do without TLS
+        stack.callback(replica.stop)  # Sentinels may have told it to reach its master by this tunnel, too
         sentinels = running_sentinels(either, tmp_path)
         hosts, _ = await asyncio.to_thread(sentinels.__enter__)
         stack.push(sentinels)
