@@ -13,7 +13,7 @@ from winnow.hashing import mix
 from winnow.metadata.facts import declared_kind
 from winnow.metadata.json_ld import json_ld_scripts
 from winnow.output.tables import table_around
-from winnow.output.text import CODE, HEADING, QUOTATION, SUBHEADING, TABLE, blocks_inside
+from winnow.output.text import CODE, HEADING, TABLE, blocks_inside
 from winnow.page.attributes import attribute_predicate
 from winnow.page.tags import tag_set
 from winnow.page.text import WORD
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _MAIN_FRACTION: Final = 0.9  # of the kept text, in the element of the main content
-_MAX_SCORE: Final = 0.5  # templateness below which a quotation, or a heading above kept text, is kept
-_MAX_SCORE_SET_APART: Final = 0.8  # the same for code, and for a table (mean over its blocks)
+_MAX_SCORE: Final = 0.8  # templateness below which code, and a table (mean over its blocks), is kept
 _MIN_PLAIN_SHARE: Final = 0.2  # fraction of a kept table's text outside links; with less it is a bar of links
 _WHOLE_FRACTION: Final = 0.7  # kept fraction of a structure's text from which it is kept whole
 _SCRAPS_FRACTION: Final = 0.3  # kept fraction of a link list's text up to which it is cut whole
@@ -49,7 +48,7 @@ _MAX_DISTANCE: Final = 3  # blocks before and after a table, one of which must b
 
 
 def keep_parts_of_main_content(draft: Draft) -> None:
-    """Keep the headings, quotations, code and tables that belong to the kept main content.
+    """Keep the headline, code and tables that belong to the kept main content.
 
     The model scores single blocks, and its gold text often begins below the heading. A heading of two words or a cell
     with a number has little evidence of its own; its position has more.
@@ -58,13 +57,11 @@ def keep_parts_of_main_content(draft: Draft) -> None:
     if not kept.any():
         return
     templateness = draft.smoothed.value[page.n :]
-    begun = np.cumsum(kept) > 0
-    found = _subheadings(page, kept) & begun & (templateness < _MAX_SCORE)
-    found |= _tables(page, kept, templateness)
-    heading, code, set_apart = (blocks_inside(page, kinds) for kinds in (HEADING, CODE, CODE | QUOTATION))
-    if (heading | set_apart).any():
-        set_apart &= begun & (templateness < np.where(code, _MAX_SCORE_SET_APART, _MAX_SCORE))
-        found |= (heading & _before_the_last(kept) | set_apart) & _in_main_element(page, draft.lengths, kept)
+    found = _tables(page, kept, templateness)
+    heading, code = blocks_inside(page, HEADING), blocks_inside(page, CODE)
+    if (heading | code).any():
+        code &= (np.cumsum(kept) > 0) & (templateness < _MAX_SCORE)
+        found |= (heading & _before_the_last(kept) | code) & _in_main_element(page, draft.lengths, kept)
     draft.overrule(found & ~kept, Reason.MAIN_CONTENT, cut=False)
 
 
@@ -137,14 +134,6 @@ def _in_main_element(page: Page, lengths: NDArray[np.int64], kept: NDArray[np.bo
     return inside
 
 
-def _subheadings(page: Page, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """bool[m], subheadings right above kept text."""
-    heading = blocks_inside(page, SUBHEADING)
-    heading[:-1] &= (kept & ~heading)[1:]
-    heading[-1:] = False
-    return heading
-
-
 def _tables(page: Page, kept: NDArray[np.bool_], templateness: Floats) -> NDArray[np.bool_]:
     """bool[m], blocks of data tables that contain kept blocks or lie between kept blocks."""
     if not blocks_inside(page, TABLE).any():
@@ -156,7 +145,7 @@ def _tables(page: Page, kept: NDArray[np.bool_], templateness: Floats) -> NDArra
     inside = sums[end] > sums[begin]
     before = sums[begin] > sums[np.maximum(begin - _MAX_DISTANCE, 0)]
     after = sums[np.minimum(end + _MAX_DISTANCE, page.m)] > sums[end]
-    doubtful = scores[end] - scores[begin] < _MAX_SCORE_SET_APART * (end - begin)
+    doubtful = scores[end] - scores[begin] < _MAX_SCORE * (end - begin)
     stays = roots[(inside | before & after) & doubtful & (_plain_share(page, roots) > _MIN_PLAIN_SHARE)]
     found = np.zeros(page.n + 1, bool)  # the last is for -1, no table
     found[stays] = True

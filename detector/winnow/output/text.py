@@ -32,11 +32,8 @@ _LISTS: Final = tag_set("ul", "ol", "dl", "menu", "dir")
 _ITEMS: Final = tag_set("li", "dt", "dd")
 _CELLS: Final = tag_set("td", "th")
 
-_KINDS: Final = (
-    tag_set("h1"), tag_set("h2", "h3", "h4", "h5", "h6"), tag_set("blockquote"), tag_set("pre"), _LISTS, _CELLS,
-    tag_set("table"),
-)  # fmt: skip
-HEADING, SUBHEADING, QUOTATION, CODE, LIST, CELL, TABLE = (1 << bit for bit in range(len(_KINDS)))
+_KINDS: Final = (tag_set("h1"), tag_set("pre"), _LISTS, _CELLS, tag_set("table"))
+HEADING, CODE, LIST, CELL, TABLE = (1 << bit for bit in range(len(_KINDS)))
 """Kinds of elements for :func:`blocks_inside`."""
 
 _KINDS_OF_TAG: Final = np.packbits(np.stack(_KINDS), axis=0, bitorder="little")[0]
