@@ -71,6 +71,7 @@ class CleanItems:
         self._winnow = winnow
         self._config = winnow.config
         self._wants_content = any(self._config.field_names[name] for name in _CONTENT)
+        self._in_hand: set[asyncio.Future[None]] = set()
         self._unstored: UnstoredOriginals | None = None
         if winnow.config.drop_duplicates and not winnow.config.read_only:
             self._unstored = UnstoredOriginals(winnow)
@@ -91,6 +92,20 @@ class CleanItems:
         Raises:
             DropItem: the item is a near-duplicate and ``WINNOW_DROP_DUPLICATES`` is on.
         """
+        done = asyncio.get_running_loop().create_future()
+        self._in_hand.add(done)
+        try:
+            return await self._process(item)
+        finally:
+            self._in_hand.discard(done)
+            done.set_result(None)
+
+    async def close_spider(self) -> None:
+        """Wait for the items in hand, which ``scrapy parse`` does not do before it shows them."""
+        if self._in_hand:
+            await asyncio.wait(self._in_hand, timeout=_MAX_SECONDS_IN_HAND)
+
+    async def _process(self, item: Any) -> Any:
         winnow, step = self._winnow, self._winnow.step
         source = winnow.sources.current()
         page = cleaned = verdict = None
@@ -236,6 +251,7 @@ class CleanItems:
         )
 
 
+_MAX_SECONDS_IN_HAND: Final = 30.0
 _MISSING: Final = "is not declared"
 _HELD: Final = "holds something already"
 
