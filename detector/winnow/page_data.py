@@ -11,10 +11,10 @@ import re
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
+from winnow.page.tags import TAG_ID
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from lxml import etree
 
     from winnow.page.page import Page
 
@@ -47,7 +47,7 @@ def story_of_data(page: Page, length: int = 0) -> str:
         length: characters of what its elements say; a story has more than twice as many.
     """
     best: tuple[int, str] = (max(_LEAST, 2 * length), "")
-    for document in _documents(page.root):
+    for document in _documents(page):
         title, texts = _texts(document)
         characters = sum(len(_TAG.sub("", text)) for text in texts)
         if characters > best[0]:
@@ -65,23 +65,24 @@ def _paragraphs(text: str) -> str:
     return "".join(f"<p>{escape(part)}</p>" for part in re.split(r"\n\s*", text.strip()))
 
 
-def _documents(root: etree._Element) -> Iterator[Any]:
+def _documents(page: Page) -> Iterator[Any]:
     """What the page holds in JSON, what is made for others to read first."""
     left = _MAX_CHARACTERS
     states: list[str] = []
-    scripts = sorted(root.iter("script"), key=lambda script: "ld+json" not in script.get("type", ""))
-    for script in scripts:
-        text = (script.text or "").strip()
+    types = page.attribute("type")
+    scripts = [element for element in page.raw_texts if page.tag[element] == TAG_ID["script"]]
+    for script in sorted(scripts, key=lambda script: "ld+json" not in types.get(script, "")):
+        text = page.raw_text(script).strip()
         left -= len(text)
         if left < 0:
             return
-        if script.get("type", "").strip().lower() in _JSON_TYPES:
+        if types.get(script, "").strip().lower() in _JSON_TYPES:
             yield from _things(_loaded(text))
-        elif "type" not in script.attrib or "javascript" in script.get("type", ""):
+        elif "javascript" in types.get(script, "javascript"):
             states.append(text)
     if flight := "".join(part for state in states for part in _parts_of_flight(state)):
         yield list(_rows_of_flight(flight.encode()))
-    yield from (_loaded(element.get("data-preloaded", "")) for element in root.iterfind(".//*[@data-preloaded]"))
+    yield from map(_loaded, page.attribute("data-preloaded").values())
     for state in states:
         for number, found in enumerate(_STATE.finditer(state)):
             if number < _MAX_STATES:

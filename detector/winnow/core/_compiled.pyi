@@ -11,6 +11,7 @@ def flatten(
     image: int,
     block_level: ReadableBuffer,
     unseen: ReadableBuffer,
+    raw: ReadableBuffer,
     properties: ReadableBuffer,
     seed: int,
     most_nodes: int,

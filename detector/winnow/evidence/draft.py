@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
@@ -37,6 +37,9 @@ class Reason(IntEnum):
     UNWANTED = 6  # leftovers of markup, controls of comments, tables where none are wanted
     RULE = 7  # the user's own rule for the site
     HIDDEN = 8  # nobody sees it
+
+
+_IS_UNWANTED: Final = np.array([reason == Reason.COPY or reason >= Reason.UNWANTED for reason in Reason])
 
 
 class SiteCounts(Protocol):
@@ -86,8 +89,8 @@ class Draft:
         page_scores: the same without the site's counts.
         comments: the comment threads of the page.
         smoothed: smoothed score and section of each unit.
-        choice: threshold, expected F1 and kind of page.
-        page_threshold: threshold for ``page_scores``.
+        choice: threshold, expected F1 and kind of page, once the scores are smoothed.
+        page_threshold: threshold for ``page_scores``, likewise.
         template: bool[n + m], the units that are cut.
         is_fallback: every block was template, so the least template-like section was kept.
         reason: uint8[n + m], the :class:`Reason` for each unit.
@@ -118,8 +121,8 @@ class Draft:
         self.page_scores = self.scores
         self.comments = CommentPartition.none(page)
         self.smoothed = SmoothedScores(self.scores.templateness, np.arange(units, dtype=np.int32))
-        self.choice = Choice(self.scores.threshold)
-        self.page_threshold = self.choice.threshold
+        self.choice = Choice(0.5)
+        self.page_threshold = 0.5
         self.template: Flags = np.zeros(units, bool)
         self.is_fallback = False
         self.reason: NDArray[np.uint8] = np.zeros(units, np.uint8)
@@ -141,7 +144,7 @@ class Draft:
     @property
     def unwanted(self) -> Flags:
         """bool[n + m], units that never count as comments: copies, controls, leftovers, hidden, decided by rules."""
-        unwanted: Flags = (self.reason == Reason.COPY) | (self.reason >= Reason.UNWANTED)
+        unwanted: Flags = _IS_UNWANTED[self.reason]
         return unwanted
 
     @property
@@ -188,9 +191,13 @@ class Draft:
             reason: the reason recorded for them.
             cut: true to cut, false to keep.
         """
+        chosen = np.flatnonzero(units)
+        if not len(chosen):
+            return
         if len(units) == self.page.m:
-            units = np.concatenate([np.zeros(self.page.n, bool), units])
-        self.template[units] = cut
-        self.reason[units] = reason
-        own = np.arange(len(units), dtype=np.int32)
-        self.smoothed = SmoothedScores(self.smoothed.value, np.where(units, own, self.smoothed.section))
+            chosen += self.page.n
+        self.template[chosen] = cut
+        self.reason[chosen] = reason
+        section = self.smoothed.section.copy()
+        section[chosen] = chosen
+        self.smoothed = SmoothedScores(self.smoothed.value, section)

@@ -223,8 +223,9 @@ _CODE: Final = tag_set("pre")
 def cut_later_copies(draft: Draft) -> None:
     """Cut exact copies of earlier content or comments, such as copies for another screen size."""
     if draft.options.deduplicate:
-        copies = find_later_copies(draft.page, draft.texts, draft.kept)
-        copies |= find_later_copies(draft.page, draft.texts, draft.comments.comments)
+        long = draft.lengths >= MIN_COPY_LENGTH
+        copies = find_later_copies(draft.page, draft.texts, draft.kept & long)
+        copies |= find_later_copies(draft.page, draft.texts, draft.comments.comments & long)
         draft.overrule(copies, Reason.COPY, cut=True)
 
 

@@ -189,7 +189,7 @@ def dates_in_scripts(page: Page) -> dict[str, str]:
     found: dict[str, dict[str, str]] = {name: {} for name in _DATES}
     left = _MAX_SCRIPT_CHARACTERS
     for index in np.flatnonzero(page.tag == TAG_ID["script"])[:_MAX_SCRIPTS].tolist():
-        text = page.element(index).text or ""
+        text = page.raw_text(index)
         left -= len(text)
         for stamp in _STAMP.finditer(text) if left > 0 else ():
             if stated := _STATED_IN_SCRIPT.search(text[max(0, stamp.start() - _MAX_NAME_CHARACTERS) : stamp.start()]):

@@ -36,7 +36,6 @@ _MAX_OFFERS: Final = 100
 _MAX_NUMBER_CHARACTERS: Final = 40
 _SITES: Final = frozenset({"WebSite", "Organization", "NewsMediaOrganization"})
 _MAX_THINGS: Final = 1_000  # of each script
-_MANY_SCRIPTS: Final = 8  # for so many, all elements of the page are made
 _JSON_LD: Final = attribute_predicate("type", parts=("ld+json",))
 
 
@@ -179,10 +178,7 @@ def json_ld_scripts(page: Page) -> list[JsonLdScript]:
     """Return the scripts of JSON-LD of a page, so that each is parsed once."""
     named = [place for place, kind in page.attributes.matching(_JSON_LD) if "ld+json" in kind.lower()]
     places = page.attributes.elements_with(named) if named else []
-    scripts = [index for index in places if page.tag[index] == TAG_ID["script"]]
-    many = len(scripts) > _MANY_SCRIPTS
-    texts = [(page.elements[index] if many else page.element(index)).text for index in scripts]
-    return [JsonLdScript(text or "") for text in texts]
+    return [JsonLdScript(page.raw_text(index)) for index in places if page.tag[index] == TAG_ID["script"]]
 
 
 def _parse(text: str) -> Any:

@@ -107,7 +107,7 @@ def formulas_of(page: Page) -> Formulas:
         if page.tag[element] == TAG_ID["img"] and 0 < len(sign := descriptions.get(element, "").strip()) <= _MAX_EMOJI:
             found[element] = Formula(sign, is_display=False, is_sign=True)
     for element in scripts:
-        if page.tag[element] == TAG_ID["script"] and (tex := _clean_tex(page.elements[element].text or "")):
+        if page.tag[element] == TAG_ID["script"] and (tex := _clean_tex(page.raw_text(element))):
             found[element] = Formula(tex, _is_display(page, element))
     found = {element: formula for element, formula in sorted(found.items()) if formula.tex}
     contains = np.zeros(page.n, bool)
@@ -127,7 +127,7 @@ def tex_in_text(page: Page) -> dict[int, list[str | Formula]]:
     inside[marked] = True
     inside, code = within(page, inside), within(page, _CODE[page.tag])
     scripts = np.flatnonzero(page.tag == TAG_ID["script"])[:_MAX_SCRIPTS].tolist() if has_renderer else []
-    has_dollars = any(_DOLLARS.search(page.element(index).text or "") for index in scripts)
+    has_dollars = any(_DOLLARS.search(page.raw_text(index)) for index in scripts)
     found = {}
     for run in np.flatnonzero(page.has_ink & ~code[page.run_node]).tolist():
         text = page.text[page.run_offset[run] : page.run_offset[run + 1]]

@@ -71,7 +71,7 @@ def block_texts(page: Page) -> list[str]:
     """Text of each block (``m`` strings): white space normalised, but preserved inside ``pre``."""
     texts, rewrites = page.block_texts(), plain_text_rewrites(page)
     begins, ends = page.block_run_begin, page.block_run_end
-    for block in np.unique(np.searchsorted(ends, list(rewrites), side="right")).tolist():
+    for block in np.unique(np.searchsorted(ends, list(rewrites), side="right")).tolist() if rewrites else ():
         if block < page.m:  # blank runs between blocks belong to none
             runs = range(begins[block], ends[block])
             texts[block] = " ".join("".join(run_text(page, run, rewrites) for run in runs).split())
@@ -115,6 +115,8 @@ def join_blocks(page: Page, texts: list[str], kept: Flags, hidden: Flags | None 
         kept: bool[m], the blocks to join.
         hidden: bool[r], runs that are left out of them, see :func:`texts_without_runs`.
     """
+    if not kept.any():
+        return ""
     kept = kept & np.fromiter(map(bool, texts), bool, len(texts))
     if not kept.any():
         return ""
@@ -266,6 +268,8 @@ def is_conditional_comment(text: str) -> bool:
     return text.startswith(_COMMENT_STARTS) and _CONDITIONAL_COMMENT.fullmatch(text) is not None
 
 
-def find_conditional_comments(texts: Sequence[str]) -> Flags:
-    """bool[m], the blocks that :func:`is_conditional_comment` holds for."""
+def find_conditional_comments(page: Page, texts: Sequence[str]) -> Flags:
+    """bool[m], the blocks that :func:`is_conditional_comment` holds for; as a rule there are none."""
+    if not any(part in page.text for part in ("-->", "<!--", "[if", "[endif]")):
+        return np.zeros(len(texts), bool)
     return np.fromiter(map(is_conditional_comment, texts), bool, len(texts))

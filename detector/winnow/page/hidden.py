@@ -18,7 +18,7 @@ import numpy as np
 from winnow.core import core
 from winnow.page.attributes import attribute_predicate
 from winnow.page.tags import TAG_ID, tag_set
-from winnow.page.tree import prefix_sums, runs_of_blocks, subtree_sums, sums_over_runs, within
+from winnow.page.tree import once_per_page, prefix_sums, runs_of_blocks, subtree_sums, sums_over_runs, within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -91,6 +91,7 @@ _MAX_PARTS: Final = 4  # of a selector
 _MAX_SHEETS: Final = 16  # that are remembered
 _MAX_CLASSES: Final = 20  # of an element
 _SHORT: Final = 4  # characters of a name that may be part of anything
+_QUOTES: Final = (b'""', b"''", b".'", b'."')  # around a class in a script
 
 
 def hidden_runs(page: Page, wanted: Flags) -> Flags:
@@ -180,7 +181,6 @@ def _hidden_elements(page: Page, holding: Flags) -> list[int]:
     if any(way == "font-size" for way, _ in ways.values()):
         styled[[*page.attribute("class"), *page.attribute("style")]] = True
     styled_inside = subtree_sums(page, styled)
-    scripts = "\n".join(script.text or "" for script in page.root.iter("script"))
     return [
         element
         for element, (way, style) in ways.items()
@@ -188,7 +188,7 @@ def _hidden_elements(page: Page, holding: Flags) -> list[int]:
         and (inside[element] < most or blocks[element] < 2)
         and (way != "font-size" or styled_inside[element] < 2)  # what stands in it may have a size of its own
         and keys[element] not in repeated
-        and not _is_revealed(page, element, way, style, scripts)
+        and not _is_revealed(page, element, way, style)
     ]
 
 
@@ -249,7 +249,13 @@ def _on_white(page: Page, elements: list[int], sheet: str) -> list[int]:
     return found
 
 
-def _is_revealed(page: Page, element: int, way: str, style: Style, scripts: str) -> bool:
+@once_per_page
+def _scripts(page: Page) -> bytes:
+    """The text of all scripts, in UTF-8."""
+    return b"\n".join(text for element, text in page.raw_texts.items() if page.tag[element] == TAG_ID["script"])
+
+
+def _is_revealed(page: Page, element: int, way: str, style: Style) -> bool:
     """Whether a script or a control shows what is hidden."""
     stated = dict(page.attributes[element])
     identity = stated.get("id", "").strip()
@@ -269,26 +275,28 @@ def _is_revealed(page: Page, element: int, way: str, style: Style, scripts: str)
         if name in {"class", "id"} or name[:5] == "data-"
     ):
         return True
-    numbered = identity.rstrip("0123456789")
-    if identity and (identity in scripts or (len(numbered) > _SHORT and numbered in scripts)):
+    scripts, numbered = _scripts(page), identity.rstrip("0123456789")
+    if identity and (identity.encode() in scripts or (len(numbered) > _SHORT and numbered.encode() in scripts)):
         return True
     return way != "class" and any(
-        name in scripts and any(f"{before}{name}{after}" in scripts for before, after in ('""', "''", ".'", '."'))
-        for name in stated.get("class", "").split()[:_MAX_CLASSES]
+        name in scripts and any(b"%c%b%c" % (before, name, after) in scripts for before, after in _QUOTES)
+        for name in map(str.encode, stated.get("class", "").split()[:_MAX_CLASSES])
     )
 
 
 def _own_sheet(page: Page) -> str:
     """The page's own style sheets for screens."""
-    if not (page.tag == TAG_ID["style"]).any():
+    styles = [element for element in page.raw_texts if page.tag[element] == TAG_ID["style"]]
+    if not styles:
         return ""
+    media = page.attribute("media")
     return _without_comments(
         "\n".join(
-            element.text or ""
-            for element in page.root.iter("style")
-            if element.get("media", "").strip().lower() in _FOR_SCREENS
-            and (above := element.getparent()) is not None
-            and above.tag != "noscript"
+            page.raw_text(element)
+            for element in styles
+            if media.get(element, "").strip().lower() in _FOR_SCREENS
+            and (above := page.parent[element]) >= 0
+            and page.tag[above] != TAG_ID["noscript"]
         )
     )
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -16,7 +16,7 @@ from lxml import etree
 from winnow.core import SEED, core
 from winnow.page.attributes import AttributeTable, AttributeValues
 from winnow.page.parsing import kind_of_data, page_of_mhtml, parse_html
-from winnow.page.tags import ALIASES, IS_BLOCK_LEVEL, IS_UNSEEN_TEXT, TAG_ID
+from winnow.page.tags import ALIASES, IS_BLOCK_LEVEL, IS_UNSEEN_TEXT, TAG_ID, tag_set
 from winnow.page.text import character_properties
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     Indices = NDArray[np.int32]
 
 _TAG_IDS: Final = TAG_ID | {name: TAG_ID[other] for name, other in ALIASES.items()}
+_TAG_TABLES: Final = TAG_ID["title"], TAG_ID["svg"], IS_BLOCK_LEVEL, IS_UNSEEN_TEXT, tag_set("script", "style")
 _INDICES: Final = (
     "parent", "end", "depth", "run_node", "run_begin", "run_end",
     "block_node", "block_run_begin", "block_run_end", "block_begin", "block_end",
@@ -86,6 +87,7 @@ class Page:
         attributes: name-value pairs of each element.
         tag: int16[n], ids of :data:`winnow.page.tags.TAG_NAMES`.
         unknown_names: tag name by element index, for tags without an id.
+        raw_texts: UTF-8 text of each ``script`` and ``style``, by element index, in document order.
         title: text of the first ``title`` element outside an image, white space normalised; empty when there is none.
         text: all runs joined; run ``k`` is ``text[run_offset[k]:run_offset[k + 1]]``.
         run_offset: int64[r + 1], where each run begins, in characters.
@@ -113,6 +115,7 @@ class Page:
     attributes: AttributeTable
     tag: NDArray[np.int16]
     unknown_names: dict[int, str]
+    raw_texts: dict[int, bytes]
     title: str
     text: str
     run_offset: NDArray[np.int64]
@@ -193,16 +196,9 @@ class Page:
         with no_garbage_collection():
             return list(self.root.iter(etree.Element))
 
-    def element(self, index: int) -> etree._Element:
-        """Return one lxml element by walking down from the root; :attr:`elements` would create all of them."""
-        steps: list[int] = []
-        while (parent := int(self.parent[index])) >= 0:
-            steps.append(int(np.count_nonzero(self.parent[parent + 1 : index] == parent)))
-            index = parent
-        element = self.root
-        for step in reversed(steps):
-            element = next(islice(element.iterchildren(etree.Element), step, None))
-        return element
+    def raw_text(self, element: int) -> str:
+        """Return the text of one ``script`` or ``style``."""
+        return self.raw_texts[element].decode(errors="replace")
 
     @cached_property
     def runs(self) -> list[str]:
@@ -270,9 +266,8 @@ def _flatten(root: etree._Element, limits: Limits) -> dict[str, Any]:
     Raises:
         PageTooLarge: the tree is above one of the caps.
     """
-    tables = IS_BLOCK_LEVEL, IS_UNSEEN_TEXT, character_properties()
     caps = limits.max_nodes, limits.max_depth
-    found = core.flatten(root, _TAG_IDS, TAG_ID["title"], TAG_ID["svg"], *tables, SEED, *caps)
+    found = core.flatten(root, _TAG_IDS, *_TAG_TABLES, character_properties(), SEED, *caps)
     if found is None:
         return _flatten(parse_html(etree.tostring(root, method="html", encoding="unicode", with_tail=False)), limits)
     if isinstance(found, tuple):
@@ -296,6 +291,7 @@ def _flatten(root: etree._Element, limits: Limits) -> dict[str, Any]:
         "attributes": AttributeTable(values, array("first", np.int32), array("attribute_begin", np.int32)),
         "tag": array("tag", np.int16),
         "unknown_names": found["unknown_names"],
+        "raw_texts": found["raw_texts"],
         "title": " ".join(found["title"].split()),
         "text": found["text"],
         "run_offset": array("run_offset", np.int64),
@@ -327,9 +323,7 @@ def _check_core_reads_lxml() -> None:
     root = etree.fromstring('<html><body id="a"><p class="b">one<br/>two</p><!--no-->three</body></html>')
     caps = DEFAULT_LIMITS.max_nodes, DEFAULT_LIMITS.max_depth
     ascii_only = np.zeros(0x110000, np.uint8)
-    found = core.flatten(
-        root, TAG_ID, TAG_ID["title"], TAG_ID["svg"], IS_BLOCK_LEVEL, IS_UNSEEN_TEXT, ascii_only, SEED, *caps
-    )
+    found = core.flatten(root, TAG_ID, *_TAG_TABLES, ascii_only, SEED, *caps)
     tags = [TAG_ID[name] for name in ("html", "body", "p", "br")]
     if (
         not isinstance(found, dict)

@@ -98,6 +98,7 @@ static void flat_free(Flat *flat)
     bytes_free(&flat->text);
     bytes_free(&flat->values);
     bytes_free(&flat->title);
+    Py_XDECREF(flat->raw_texts);
     Py_XDECREF(flat->unknown);
     Py_XDECREF(flat->name_numbers);
     Py_XDECREF(flat->name_list);
@@ -149,7 +150,8 @@ static int flat_allocate(Flat *flat)
     flat->unknown = PyDict_New();
     flat->name_numbers = PyDict_New();
     flat->name_list = PyList_New(0);
-    return flat->unknown && flat->name_numbers && flat->name_list ? 0 : -1;
+    flat->raw_texts = PyDict_New();
+    return flat->unknown && flat->name_numbers && flat->name_list && flat->raw_texts ? 0 : -1;
 }
 
 /* Characters instead of bytes in run_offset; and which runs have characters that nobody sees. */
@@ -204,7 +206,8 @@ static PyObject *result_of(Flat *flat, const uint8_t *properties)
         || put(found, "title", PyUnicode_DecodeUTF8(title, (Py_ssize_t)flat->title.used, "strict")) < 0
         || put(found, "values", PyBytes_FromStringAndSize(values, (Py_ssize_t)flat->values.used)) < 0
         || put(found, "names", Py_NewRef(flat->name_list)) < 0
-        || put(found, "unknown_names", Py_NewRef(flat->unknown)) < 0) {
+        || put(found, "unknown_names", Py_NewRef(flat->unknown)) < 0
+        || put(found, "raw_texts", Py_NewRef(flat->raw_texts)) < 0) {
         Py_DECREF(found);
         return NULL;
     }
@@ -212,12 +215,12 @@ static PyObject *result_of(Flat *flat, const uint8_t *properties)
     return found;
 }
 
-/* flatten(root, tag_ids, title, image, block_level: bool[tags], unseen: bool[tags], properties, seed, most_nodes,
-           most_levels) -> dict of arrays, None where the tree cannot be read, or the nodes and levels of one too large */
+/* flatten(root, tag_ids, title, image, block_level: bool[tags], unseen: bool[tags], raw: bool[tags], properties, seed,
+           most_nodes, most_levels) -> dict of arrays, None where the tree cannot be read, or the nodes and levels of one too large */
 PyObject *core_flatten(PyObject *module, PyObject *arguments)
 {
-    PyObject *root, *tag_ids, *block_level, *unseen, *properties, *result = NULL;
-    Array blocks = {0}, hidden = {0}, table = {0};
+    PyObject *root, *tag_ids, *block_level, *unseen, *raw, *properties, *result = NULL;
+    Array blocks = {0}, hidden = {0}, kept = {0}, table = {0};
     unsigned long long seed;
     const Node *node;
     Py_ssize_t most_nodes, most_levels;
@@ -225,13 +228,13 @@ PyObject *core_flatten(PyObject *module, PyObject *arguments)
     int read, title, image;
     (void)module;
     memset(&flat, 0, sizeof flat);
-    if (!PyArg_ParseTuple(arguments, "OO!iiOOOKnn", &root, &PyDict_Type, &tag_ids, &title, &image, &block_level, &unseen,
-                          &properties, &seed, &most_nodes, &most_levels)
+    if (!PyArg_ParseTuple(arguments, "OO!iiOOOOKnn", &root, &PyDict_Type, &tag_ids, &title, &image, &block_level, &unseen,
+                          &raw, &properties, &seed, &most_nodes, &most_levels)
         || (node = node_of(root)) == NULL) {
         return NULL;
     }
     if (array_borrow(&blocks, block_level, 1, 0, "block_level") < 0 || array_borrow(&hidden, unseen, 1, 0, "unseen") < 0
-        || array_borrow(&table, properties, 1, 0, "properties") < 0) {
+        || array_borrow(&kept, raw, 1, 0, "raw") < 0 || array_borrow(&table, properties, 1, 0, "properties") < 0) {
         goto done;
     }
     if (table.length != CODE_POINTS) {
@@ -255,7 +258,7 @@ PyObject *core_flatten(PyObject *module, PyObject *arguments)
     if (flat_allocate(&flat) < 0) {
         goto done;
     }
-    read = read_tree(&flat, node, tag_ids, title, image, &blocks, &hidden, ITEMS(table, uint8_t));
+    read = read_tree(&flat, node, tag_ids, title, image, &blocks, &hidden, &kept, ITEMS(table, uint8_t));
     if (read > 0) {
         result = result_of(&flat, ITEMS(table, uint8_t));
     }
@@ -265,6 +268,7 @@ PyObject *core_flatten(PyObject *module, PyObject *arguments)
 done:
     flat_free(&flat);
     array_release(&table);
+    array_release(&kept);
     array_release(&hidden);
     array_release(&blocks);
     return result;

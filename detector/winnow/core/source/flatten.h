@@ -47,6 +47,7 @@ typedef struct {
     size_t table_mask;
     uint64_t seed;
     PyObject *unknown, *name_numbers, *name_list;
+    PyObject *raw_texts; /* of scripts and style sheets, by element */
     void *block_memory;
 } Flat;
 
@@ -64,6 +65,6 @@ int read_attributes(Flat *flat, const Node *node);
 
 /* 1, 0 where the tree holds what cannot be read simply, -1 with an exception. */
 int read_tree(Flat *flat, const Node *root, PyObject *tag_ids, int32_t title, int32_t image, const Array *block_level,
-              const Array *unseen, const uint8_t *properties);
+              const Array *unseen, const Array *raw, const uint8_t *properties);
 
 #endif

@@ -25,6 +25,27 @@ static int read_title(Flat *flat, const Node *root)
     }
 }
 
+/* Keep the text at the beginning of an element as it is; 0, or -1 with an exception. */
+static int read_raw_text(Flat *flat, const Node *element, int32_t number)
+{
+    Bytes raw = {0};
+    const Node *node;
+    PyObject *key = NULL, *text = NULL;
+    int failed = 0;
+    for (node = element->children; node != NULL && IS_TEXT(node) && !failed; node = node->next) {
+        failed = node->content != NULL && bytes_append(&raw, node->content, strlen((const char *)node->content)) < 0;
+    }
+    if (!failed) {
+        key = PyLong_FromLong(number);
+        text = PyBytes_FromStringAndSize(raw.data ? raw.data : "", (Py_ssize_t)raw.used);
+        failed = key == NULL || text == NULL || PyDict_SetItem(flat->raw_texts, key, text) < 0;
+    }
+    Py_XDECREF(text);
+    Py_XDECREF(key);
+    bytes_free(&raw);
+    return failed ? -1 : 0;
+}
+
 /* The run that is being read, if `open`, ends here. */
 static void end_run(Flat *flat, int32_t border, int32_t *last_border, const uint8_t *properties)
 {
@@ -50,7 +71,7 @@ static void end_run(Flat *flat, int32_t border, int32_t *last_border, const uint
 }
 
 int read_tree(Flat *flat, const Node *root, PyObject *tag_ids, int32_t title, int32_t image, const Array *block_level,
-              const Array *unseen, const uint8_t *properties)
+              const Array *unseen, const Array *raw, const uint8_t *properties)
 {
     const Node *node = root;
     int32_t current = -1, border = 0, last_border = -1, hidden = 0, deep = 0;
@@ -87,6 +108,9 @@ int read_tree(Flat *flat, const Node *root, PyObject *tag_ids, int32_t title, in
             }
             if (tag == title && !flat->titled && (current < 0 || flat->tag[current] != image)
                 && read_title(flat, node) < 0) {
+                return -1;
+            }
+            if (IN_TABLE(raw, tag) && read_raw_text(flat, node, i) < 0) {
                 return -1;
             }
             if ((known = read_attributes(flat, node)) != 1) {
