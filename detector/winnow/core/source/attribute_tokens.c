@@ -1,7 +1,7 @@
-/* Tokens of a page's different attributes. */
+/* Tokens of a page's distinct attributes. */
 #include "fingerprints.h"
 
-/* What is read of an attribute, by its name: winnow.fingerprints.compiled. */
+/* How the value of an attribute is read, by its name; winnow.fingerprints has the same numbers. */
 enum { UNCOUNTED, NAME, TEXT, LINK, TYPE, VALUE };
 
 enum { DATA_BEGIN, NAME_OF, FIRSTS, KINDS, PROPERTIES, TOKENS, MARKS, ARRAYS };
@@ -40,7 +40,7 @@ static int put_text(Piece *to, Span value, const uint8_t *properties)
     return !to->is_full;
 }
 
-/* Whether the value of a type of control says what stands on it, case aside. */
+/* Whether the value of this type of control is its label; ignores case. */
 static int is_labelling(Span value, Span types)
 {
     unsigned char small[16];
@@ -83,7 +83,7 @@ static void read_one(const Known *known, int kind, Span name, Span value, uint64
     }
 }
 
-/* 0, or -1 where a number points outside what it is of. */
+/* 0, or -1 if an index is out of range. */
 static int read_all(const Known *known, const Array *arrays, const Span *names, const unsigned char *data, Py_ssize_t size)
 {
     const int64_t *begin = ITEMS(arrays[DATA_BEGIN], int64_t);
@@ -149,7 +149,7 @@ PyObject *core_attribute_tokens(PyObject *module, PyObject *arguments)
                           &objects[TOKENS], &objects[MARKS])) {
         return NULL;
     }
-    held = PyList_AsTuple(list); /* others may change the list while the lock is released */
+    held = PyList_AsTuple(list); /* other threads may change the list while the GIL is released */
     if (held == NULL || arrays_borrow(arrays, objects, sizes, names_of, ARRAYS, TOKENS) < 0) {
         goto done;
     }
@@ -286,7 +286,7 @@ int token_of_link(Span link, const Place *place, uint64_t *token)
     }
     mark = memchr(begin, '#', resolved.length);
     if (mark != NULL && place->is_known && (size_t)(mark - begin) == own && memcmp(begin, place->own.begin, own) == 0) {
-        *token = hash_bytes(mark, resolved.length - own); /* a place on the page itself */
+        *token = hash_bytes(mark, resolved.length - own); /* a fragment of the page itself */
     }
     else {
         *token = hash_bytes(begin, resolved.length);

@@ -1,17 +1,17 @@
-/* What the values of attributes have in them, all predicates in one scan: see winnow.page.attributes. */
+/* Evaluates all predicates on the values of attributes in one scan: see winnow.page.attributes. */
 #include "core.h"
 
-enum { MOST_PARTS = 64 };
+enum { MAX_PARTS_OF_PREDICATES = 64 };
 
 typedef struct {
     const unsigned char *begin;
     size_t length;
-    uint32_t predicates; /* that this part belongs to */
+    uint32_t predicates; /* bits of the predicates with this part */
 } Part;
 
 typedef struct {
-    Part parts[MOST_PARTS];
-    uint64_t beginning[256]; /* parts by their first character, small or capital */
+    Part parts[MAX_PARTS_OF_PREDICATES];
+    uint64_t beginning[256]; /* bits of the parts by first character, in both cases */
 } Query;
 
 static unsigned char small(unsigned char c)
@@ -19,12 +19,12 @@ static unsigned char small(unsigned char c)
     return c >= 'A' && c <= 'Z' ? c | 0x20 : c;
 }
 
-/* Read parts in lower case, joined by line feeds; 0 unless there are `count`. */
+/* Split the parts, in lower case and joined by line feeds; 0 unless there are `count`. */
 static int read_parts(const unsigned char *at, const unsigned char *end, const uint32_t *predicates, Py_ssize_t count,
                       Query *query)
 {
     Py_ssize_t k;
-    if (count > MOST_PARTS) {
+    if (count > MAX_PARTS_OF_PREDICATES) {
         return 0;
     }
     for (k = 0; k < count; k++) {
@@ -52,13 +52,13 @@ static uint64_t parts_of(uint32_t predicates, const Query *query)
 {
     uint64_t parts = 0;
     int k;
-    for (k = 0; k < MOST_PARTS; k++) {
+    for (k = 0; k < MAX_PARTS_OF_PREDICATES; k++) {
         parts |= (uint64_t)((query->parts[k].predicates & predicates) != 0) << k;
     }
     return parts;
 }
 
-/* Those of some predicates, with some parts, that a value matches. */
+/* The predicates, of some with some parts, that a value matches. */
 static uint32_t matches(const unsigned char *at, const unsigned char *end, uint32_t predicates, uint64_t parts,
                         const Query *query)
 {
@@ -82,7 +82,7 @@ static uint32_t matches(const unsigned char *at, const unsigned char *end, uint3
     return found;
 }
 
-/* Whether d values lie in the data, with names below `names`. */
+/* Whether the d values lie in the data and their names are below `names`. */
 static int are_values(const int32_t *name_of, const int64_t *begin, Py_ssize_t d, Py_ssize_t names, Py_ssize_t length)
 {
     Py_ssize_t i;

@@ -2,7 +2,7 @@
    are computed from is measured here, once per page, and feature_rows.c writes them. */
 #include "block_features.h"
 
-/* ---- Equal things numbered alike, by hash tables whose key no page knows */
+/* ---- Numbers for equal keys, by hash tables with a secret seed */
 
 static uint64_t mixed(uint64_t key, uint64_t seed)
 {
@@ -22,7 +22,7 @@ static int32_t *table_for(Py_ssize_t count, size_t *mask)
     return calloc(slots, sizeof(int32_t)); /* 1 + the first that has a key */
 }
 
-/* Number the thing whose place in the table was found: as the first one like it, or as the next new one. */
+/* Give an item the number of the first equal one, or the next new number. `slot` is its slot in the table. */
 static void settle(int32_t *table, size_t at, Py_ssize_t thing, int32_t *number, int32_t *numbers)
 {
     if (!table[at]) {
@@ -167,7 +167,7 @@ static void enclose(Features *f)
     }
 }
 
-/* Count how many of the numbered things share each one's number. */
+/* For each item, count the items with the same number. */
 static int count_alike(const int32_t *number, Py_ssize_t count, int32_t numbers, int32_t *alike)
 {
     int32_t *sizes = calloc((size_t)numbers + 1, sizeof(int32_t));
@@ -239,9 +239,9 @@ static int measure(Features *f, const int64_t *kinds, const int32_t *first, cons
     return result;
 }
 
-/* ---- The whole of it */
+/* ---- All features */
 
-/* Divide a text into lines, of which there have to be as many as expected. */
+/* Split a text into lines; fails unless there are as many as expected. */
 static int read_lines(const char *text, Py_ssize_t size, Line *lines, Py_ssize_t count)
 {
     const char *at = text, *end = text + size;
@@ -277,7 +277,7 @@ static int are_attributes(const int32_t *first, Py_ssize_t attributes, const int
     return 1;
 }
 
-/* Room for everything that a page's features need; the lines come first, since pointers are the widest. */
+/* Allocate all arrays at once; the lines come first, since they need the widest alignment. */
 static char *allocate(Features *f, Line **lines)
 {
     size_t n = (size_t)f->page.n, m = (size_t)f->page.m, r = (size_t)f->page.r;

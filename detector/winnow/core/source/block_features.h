@@ -7,7 +7,7 @@
 
 #include "page.h"
 
-/* What is counted of texts. */
+/* Counts of a text. */
 enum { CHARACTERS, WORDS, LINKED, EMPHASISED, UPPER_CASE, DIGITS, COMMAS, SENTENCE_ENDS, SYMBOLS, LETTERS, COUNTS };
 
 /* Groups of tags that are named here: TAG_GROUPS. */
@@ -31,15 +31,15 @@ typedef struct {
     int32_t length;
 } Line;
 
-/* A page and what is known of it (n elements, m blocks). */
+/* A page and what its features are computed from (n elements, m blocks). */
 typedef struct {
     PageArrays page;
     const uint32_t *flags;   /* by tag */
     const int8_t *group;     /* by tag */
     const uint8_t *properties;
-    uint64_t seed;           /* of hash tables, so that no page can fill one of their slots */
-    const int32_t *overlap;  /* m: different words of the title in the block */
-    double title;            /* different words of it */
+    uint64_t seed;           /* of hash tables, so that no page can provoke collisions */
+    const int32_t *overlap;  /* m: distinct words of the title in the block */
+    double title;            /* distinct words of the title */
     int64_t *totals;         /* COUNTS for each of r + 1 borders of runs */
     int64_t *counts;         /* COUNTS for each block */
     double total[COUNTS];    /* of the page, at least 1 */
@@ -87,7 +87,7 @@ static inline int in_heading(const Features *f, Py_ssize_t block)
 #define LOGARITHMS 4096
 extern double features_logarithms[LOGARITHMS];
 
-/* log(1 + x); most are of small whole numbers. */
+/* log(1 + x); tabulated for small integers. */
 static inline double log_of(double x)
 {
     if (x >= 0 && x < LOGARITHMS) {
@@ -107,7 +107,7 @@ void features_position(const Features *f, float *rows);
 void features_neighbours(const Features *f, float *rows);
 void features_of_page(const Features *f, float *to);
 
-/* These need memory: 0, or -1 without. */
+/* These allocate: 0, or -1 without memory. */
 int features_containers(const Features *f, float *rows, int64_t *levels);
 int features_signatures(const Features *f, float *rows);
 

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Goes up with every change of what a function takes or gives; winnow.core knows the same number. */
+/* Incremented with every change of a signature; winnow.core expects the same number. */
 #define CORE_VERSION 19
 
-/* A stretch of memory that grows; `used` and `capacity` in bytes. */
+/* A buffer that grows; `used` and `capacity` in bytes. */
 typedef struct {
     char *data;
     size_t used;
@@ -38,7 +38,7 @@ static inline int bytes_append(Bytes *bytes, const void *from, size_t length)
 
 void bytes_free(Bytes *bytes);
 
-/* A contiguous array of one kind of numbers, lent by numpy. */
+/* A contiguous array borrowed from numpy. */
 typedef struct {
     Py_buffer view;
     Py_ssize_t length; /* in items */
@@ -59,7 +59,7 @@ void arrays_release(Array *arrays, int count);
 
 #define ITEMS(array, type) ((type *)(array).view.buf)
 
-/* One character of UTF-8 between `at` and `end` (at < end); never reads behind `end`. A byte that begins no whole
+/* Read one character of UTF-8 and advance `at`, which is below `end`; never reads beyond `end`. A byte that begins no valid
    character counts as one. */
 static inline uint32_t next_character(const unsigned char **at, const unsigned char *end)
 {
@@ -147,7 +147,7 @@ PyObject *core_word_features(PyObject *module, PyObject *arguments);
 PyObject *core_name_features(PyObject *module, PyObject *arguments);
 PyObject *core_smooth(PyObject *module, PyObject *arguments);
 
-/* zlib.crc32 of the bytes from `at` to `end`, behind bytes whose checksum is `before`. */
+/* zlib.crc32 of the bytes from `at` to `end`; `before` is the checksum of the bytes before them. */
 uint32_t core_crc32(uint32_t before, const unsigned char *at, const unsigned char *end);
 
 void core_prepare_crc32(void);
@@ -161,12 +161,12 @@ enum { TILE_ROWS = 8, TILE_COLUMNS = 16 }; /* winnow.models.sequence.PANEL is th
    float32[TILE_ROWS, TILE_COLUMNS]. */
 typedef void (*Multiply)(const float *const *rows, Py_ssize_t step, Py_ssize_t k, const float *panel, float *tile);
 
-/* The way of multiplying that suits the processor, and the size of the registers that it uses. */
+/* The fastest multiplication on this processor, and the size of its registers in bytes. */
 extern Multiply core_multiply;
 extern int core_register_bytes;
 void core_prepare_products(void);
 
-/* Find the type of lxml's elements; 0, or -1 with an ImportError where this lxml is not the one that is known. */
+/* Find the type of lxml's elements; 0, or -1 with an ImportError if the core cannot read this lxml's trees. */
 int tree_prepare(void);
 
 #endif

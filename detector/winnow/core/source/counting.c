@@ -1,5 +1,5 @@
-/* Which units of a page are counted, which of them are leaves, and what the counts of leaves say of the others: the doubles of
-   winnow.counting and winnow.counting. */
+/* Which units of a page are counted, which of them are leaves, and the frequencies of units from those of their leaves, for
+   winnow.counting. */
 #include "page.h"
 
 typedef struct {
@@ -45,7 +45,7 @@ static int has_text(const InkCounts *ink, Py_ssize_t element)
     return ink->before[ink->page.run_end[element]] > ink->before[ink->page.run_begin[element]];
 }
 
-/* Whether the text of an element begins and ends with blocks; it has some. */
+/* Whether the text of an element, which has some, begins and ends where blocks do. */
 static int is_whole_lines(const InkCounts *ink, Py_ssize_t element, const uint8_t *borders)
 {
     int32_t first = ink->places[ink->before[ink->page.run_begin[element]]];
@@ -157,7 +157,7 @@ done:
     return result;
 }
 
-/* Give every element the least of its leaves: those of its own, of its runs and of its children. */
+/* Set the frequency of each element to the lowest of its leaves: its own, those of its runs and of its children. */
 static void follow_up(const InkCounts *ink, const uint8_t *countable, const uint8_t *leaf, const int64_t *df, int64_t *least)
 {
     const PageArrays *page = &ink->page;

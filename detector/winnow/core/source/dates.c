@@ -5,12 +5,12 @@
 enum { TIME_OF_DAY = 1, YEAR = 2, AGE = 4, CLOCK_PERHAPS = 8, UNDECIDED = 255 };
 enum { OTHER, SPACE, DIGIT, LETTER, LINE, UNKNOWN }; /* kinds of characters; LINE is "_", of words but no letter */
 
-#define MOST_CHARACTERS 255
-#define AGE_SHARE 3 /* an age is at most a third as long as a text may be */
+#define MAX_CHARACTERS 255
+#define AGE_FRACTION 3 /* an age is at most a third as long as a text may be */
 
 typedef struct {
-    unsigned char kind[MOST_CHARACTERS + 1];   /* OTHER behind the last */
-    unsigned char letter[MOST_CHARACTERS + 1]; /* ASCII in lower case, 0 for anything else */
+    unsigned char kind[MAX_CHARACTERS + 1];   /* OTHER behind the last */
+    unsigned char letter[MAX_CHARACTERS + 1]; /* ASCII in lower case, 0 for anything else */
     int length;
 } Text;
 
@@ -48,7 +48,7 @@ static int run_of(const Text *text, int at, int kind)
     return end - at;
 }
 
-/* Whether a time of day stands at some digits, of which `digits` are one or two at the beginning of a word. */
+/* Whether one or two digits at the beginning of a word begin a time of day. */
 static int is_time(const Text *text, int at, int digits)
 {
     int behind = at + digits;
@@ -66,7 +66,7 @@ static int is_time(const Text *text, int at, int digits)
     return text->letter[behind] == 'm' && !in_word(text, behind + 1);
 }
 
-/* Whether an age stands at some digits at the beginning of a word, and the text ends with it: "3mo", "2 days ago". */
+/* Whether digits at the beginning of a word begin an age that ends the text: "3mo", "2 days ago". */
 static int is_age(const Text *text, int at, int digits)
 {
     int behind = at + digits, letters;
@@ -91,7 +91,7 @@ static int begins_with_age(const Text *text, int digits)
     return digits <= 2 && letters >= 1 && letters <= 3 && !in_word(text, behind + letters);
 }
 
-/* Whether a time may stand at the end of some digits, whatever is around it. */
+/* Whether digits that end here may begin a time, whatever follows. */
 static int is_clock_perhaps(const Text *text, int behind)
 {
     return (text->letter[behind] == ':' || text->letter[behind] == 'h') && run_of(text, behind + 1, DIGIT) >= 2;
@@ -123,7 +123,7 @@ static unsigned signs_of(const Text *text, int longest)
         if (digits == 4 && is_year(text, at)) {
             signs |= YEAR;
         }
-        if (text->length * AGE_SHARE <= longest) {
+        if (text->length * AGE_FRACTION <= longest) {
             int behind_space = at == 0 || text->kind[at - 1] == SPACE;
             if ((at == 0 && begins_with_age(text, digits)) || (behind_space && digits <= 3 && is_age(text, at, digits))) {
                 signs |= AGE;
@@ -134,13 +134,13 @@ static unsigned signs_of(const Text *text, int longest)
     return signs;
 }
 
-/* Signs of a text that fits, or UNDECIDED. */
+/* The signs of a text that is short enough, or UNDECIDED. */
 static unsigned read_text(const unsigned char *at, const unsigned char *end, int longest)
 {
     Text text;
     int digits = 0, unknown = 0;
     text.length = 0;
-    while (at < end && text.length < MOST_CHARACTERS) {
+    while (at < end && text.length < MAX_CHARACTERS) {
         uint32_t code = next_character(&at, end);
         int kind = kind_of(code);
         digits |= kind == DIGIT;
@@ -166,7 +166,7 @@ PyObject *core_date_signs(PyObject *module, PyObject *arguments)
     if (array_borrow(&found, signs, 1, 1, "signs") < 0) {
         goto done;
     }
-    if (longest < 0 || longest > MOST_CHARACTERS || found.length != PyList_Size(texts)) {
+    if (longest < 0 || longest > MAX_CHARACTERS || found.length != PyList_Size(texts)) {
         PyErr_SetString(PyExc_ValueError, "expected one sign per text of at most 255 characters");
         goto done;
     }

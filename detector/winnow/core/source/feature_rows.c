@@ -80,7 +80,7 @@ void features_wording(const Features *f, float *rows)
     }
 }
 
-/* ---- Its place in reading order */
+/* ---- Its position in reading order */
 
 #define NO_H1 (-9.0f)
 #define NO_HEADING 8.0f
@@ -302,7 +302,7 @@ failed:
     return -1;
 }
 
-/* ---- Runs of alike things: siblings with the same tag and classes, and blocks that stand in the same kind of place */
+/* ---- Blocks in the same kind of place, such as the titles of a list of teasers */
 
 typedef struct {
     int64_t number, characters, words, linked, ends, repeated;

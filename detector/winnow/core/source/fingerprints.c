@@ -5,7 +5,7 @@ enum {
     TAG_TOKENS, BLOCK_LEVEL, UNSEEN, FIRST, BEGIN, TOKENS, MARKS, UNKNOWN, OFFSET, PROPERTIES, CHARACTERS, HASHES, ARRAYS
 };
 
-/* Where a slice of events begins: the sum of the tokens before it, and the inverse of the power of its first. */
+/* Where a slice of events begins: the sum of the tokens before it, and the inverse power of its first token. */
 typedef struct {
     uint64_t sum, inverse;
 } Start;
@@ -18,9 +18,9 @@ typedef struct {
     const uint64_t *run_hashes;
     Start *starts;         /* of n + m units */
     uint64_t sum, power;
-    Start here, border;    /* now, and behind the last border of a block-level element */
+    Start here, border;    /* now, and after the last border of a block-level element */
     Py_ssize_t run, begun, ended; /* runs met, blocks begun and ended */
-    int hidden;            /* elements around that leave no trace */
+    int hidden;            /* open elements whose content is not hashed */
 } Walk;
 
 static void add(Walk *walk, uint64_t token)
@@ -38,7 +38,7 @@ static uint64_t hash_since(const Walk *walk, const Start *start)
     return (walk->sum - start->sum) * start->inverse;
 }
 
-/* The blocks that were begun end here. */
+/* End the blocks that have begun. */
 static void end_blocks(Walk *walk)
 {
     for (; walk->ended < walk->begun; walk->ended++) {
@@ -61,7 +61,7 @@ static void read_runs(Walk *walk, Py_ssize_t until)
     }
 }
 
-/* Token of an element: its name and, in any order, its attributes. What is typed into a control is none of them. */
+/* Token of an element: its name and its attributes in any order, without what users type into a control. */
 static uint64_t token_of(const Walk *walk, Py_ssize_t element)
 {
     const uint64_t *tokens = ITEMS(walk->arrays[TOKENS], uint64_t);
@@ -222,13 +222,13 @@ done:
 #define EMPTY 1 /* stands for a hash that happens to be 0, which means "no text" */
 
 typedef struct {
-    const uint64_t *tokens;     /* of each UTF-16 code, and behind them of each after a gap */
+    const uint64_t *tokens;     /* of each UTF-16 code, then of each after a gap */
     const uint8_t *properties;
     uint64_t base, power, sum;
-    int64_t exponent;           /* codes so far that are no white space */
+    int64_t exponent;           /* number of codes so far, without white space */
     uint32_t row;               /* of the last of them */
-    int gap;                    /* whether white space or the border of a block stands before the next */
-    Py_ssize_t pending;         /* first border whose first code has not come yet */
+    int gap;                    /* whether white space or the border of a block precedes the next */
+    Py_ssize_t pending;         /* first border without a code after it so far */
     uint64_t *correction;
 } Sums;
 
@@ -252,7 +252,7 @@ static inline void add_code(Sums *sums, uint32_t code, Py_ssize_t border)
     sums->exponent++;
 }
 
-/* Add the characters of a run, of which there are so many. */
+/* Add the characters of a run. */
 static void add_run(Sums *sums, const unsigned char **at, const unsigned char *end, int64_t characters, Py_ssize_t run)
 {
     while (characters-- > 0 && *at < end) {
@@ -325,7 +325,7 @@ PyObject *core_text_hashes(PyObject *module, PyObject *arguments)
         ITEMS(exponents, int64_t)[r] = state.exponent;
         ITEMS(totals, uint64_t)[r] = state.sum;
         if (state.exponent) {
-            correct(&state, r); /* what comes behind the last code takes its row */
+            correct(&state, r); /* borders after the last code take its row */
         }
         else {
             memset(state.correction, 0, sizeof(uint64_t) * (size_t)(r + 1));

@@ -1,16 +1,16 @@
-/* Fingerprints of units, and the tokens of attributes that they are made of: the doubles of winnow.fingerprints. */
+/* Fingerprints of units, and the tokens of attributes that they are made of, for winnow.fingerprints. */
 #ifndef WINNOW_FINGERPRINTS_H
 #define WINNOW_FINGERPRINTS_H
 
 #include "page.h"
 
-/* Bytes that are hashed here at most; what is longer is rare, and left to Python. */
-enum { MOST_HASHED = 240 };
+/* Longest text that is hashed here, in bytes; longer ones are rare, and left to Python. */
+enum { MAX_HASHED = 240 };
 
 /* Number of UTF-16 codes. */
 enum { CODES = 65536 };
 
-/* The two codes of a character that is above them all. */
+/* The surrogates of a character above U+FFFF. */
 static inline uint32_t first_half(uint32_t character)
 {
     return (0xD800 + ((character - CODES) >> 10)) & (CODES - 1);
@@ -25,16 +25,16 @@ static inline uint32_t second_half(uint32_t character)
    value. */
 enum { IS_LEFT = 1, IS_LABELLED = 2, IS_VALUE = 4 };
 
-/* A text that is put together; `is_full` when there was more. */
+/* A text under construction; `is_full` if it did not fit. */
 typedef struct {
-    unsigned char data[MOST_HASHED];
+    unsigned char data[MAX_HASHED];
     size_t length;
     int is_full;
 } Piece;
 
 static inline void piece_put(Piece *piece, const unsigned char *from, size_t length)
 {
-    if (length > MOST_HASHED - piece->length) {
+    if (length > MAX_HASHED - piece->length) {
         piece->is_full = 1;
         return;
     }
@@ -42,17 +42,17 @@ static inline void piece_put(Piece *piece, const unsigned char *from, size_t len
     piece->length += length;
 }
 
-/* A stretch of bytes. */
+/* A slice of bytes. */
 typedef struct {
     const unsigned char *begin, *end;
 } Span;
 
-/* Words of which some say a state: alone, as the beginning of one, as the end of one; a line each. */
+/* Words for states, such as "active": whole words, beginnings and endings of words; one a line. */
 typedef struct {
     Span words, beginnings, endings;
 } States;
 
-/* Where a page is: its host, its folder with a slash behind each part, and itself as its links are written. */
+/* The address of a page: its host, its folder with a slash after each part, and the page as its own links have it. */
 typedef struct {
     int is_known;
     Span host, folder, own;
@@ -75,16 +75,16 @@ static inline int is_all_ascii(Span text)
 /* Whether one of the lines is the given text. */
 int is_line_of(Span lines, Span text);
 
-/* XXH3, 64 bits, of at most MOST_HASHED bytes: winnow.hashing.hash_text. */
+/* XXH3, 64 bits, of at most MAX_HASHED bytes: winnow.hashing.hash_text. */
 uint64_t hash_bytes(const unsigned char *bytes, size_t length);
 
-/* Write the name behind what stands in `to`; 0 where that is left to Python. */
+/* Append the stable form of a name to `to`; 0 if that is left to Python. */
 int put_stable_name(Piece *to, Span value, const States *states);
 
-/* The token of a link's target; 0 where it is left to Python. */
+/* The token of a link's target; 0 if that is left to Python. */
 int token_of_link(Span link, const Place *place, uint64_t *token);
 
-/* Hashes of runs of text, each for itself; 0 for one without ink. */
+/* Hash each run of text by itself; 0 for one without ink. */
 void hash_runs(const unsigned char *at, const unsigned char *end, const int64_t *offset, Py_ssize_t runs,
                const uint8_t *properties, const uint64_t *tokens, uint64_t base, uint64_t *hashes);
 

@@ -154,7 +154,7 @@ static int flat_allocate(Flat *flat)
     return flat->unknown && flat->name_numbers && flat->name_list && flat->raw_texts ? 0 : -1;
 }
 
-/* Characters instead of bytes in run_offset; and which runs have characters that nobody sees. */
+/* Convert run_offset from bytes to characters, and find the runs with invisible characters. */
 static void in_characters(Flat *flat, const uint8_t *properties)
 {
     const unsigned char *data = (const unsigned char *)flat->text.data;
@@ -176,7 +176,7 @@ static void in_characters(Flat *flat, const uint8_t *properties)
     }
 }
 
-/* Put an object, which is taken over, under a name; 0, or -1 with an exception. */
+/* Store an object under a name, stealing the reference; 0, or -1 with an exception. */
 static int put(PyObject *found, const char *name, PyObject *object)
 {
     int failed = object == NULL || PyDict_SetItemString(found, name, object) < 0;

@@ -1,4 +1,4 @@
-/* What is written while an lxml tree is read into flat arrays. */
+/* The flat arrays that an lxml tree is read into. */
 #ifndef WINNOW_FLAT_H
 #define WINNOW_FLAT_H
 
@@ -13,7 +13,7 @@ typedef struct {
     size_t levels;     /* of elements */
 } Size;
 
-/* Names by the addresses of their strings, which libxml2 keeps once per document. */
+/* Names by the addresses of their strings, which libxml2 stores once per document. */
 typedef struct {
     const unsigned char *name;
     const Namespace *space;
@@ -26,7 +26,7 @@ typedef struct {
     size_t mask;
 } Names;
 
-/* Everything that is written while a tree is read. */
+/* All arrays, while a tree is read. */
 typedef struct {
     Size size;
     /* elements */
@@ -51,7 +51,7 @@ typedef struct {
     void *block_memory;
 } Flat;
 
-/* The slot of a name: a used one, or an empty one to be filled. NULL without memory. */
+/* The slot of a name, empty if the name is new. NULL without memory. */
 Name *names_find(Names *names, const unsigned char *name, const Namespace *space);
 
 /* lxml's name of a node: "{namespace}name". */
@@ -60,10 +60,10 @@ PyObject *full_name(const unsigned char *name, const Namespace *space);
 /* The number of an element's name; 0, or -1 with an exception. */
 int tag_of(Flat *flat, const Node *node, PyObject *tag_ids, int32_t *tag);
 
-/* Note the attributes of an element: 1, 0 where a value is none that can be read simply, -1 with an exception. */
+/* Store the attributes of an element: 1, 0 if a value holds entities, -1 with an exception. */
 int read_attributes(Flat *flat, const Node *node);
 
-/* 1, 0 where the tree holds what cannot be read simply, -1 with an exception. */
+/* 1, 0 if an attribute holds entities, -1 with an exception. */
 int read_tree(Flat *flat, const Node *root, PyObject *tag_ids, int32_t title, int32_t image, const Array *block_level,
               const Array *unseen, const Array *raw, const uint8_t *properties);
 

@@ -1,4 +1,4 @@
-/* Cuts what the tags of a document have above so many attributes, for which libxml2 takes quadratic time, in one pass. It reads
+/* Cuts attributes beyond a limit from the tags of a document, for which libxml2 takes quadratic time, in one pass. It reads
    tags, comments and raw text as the HTML standard and libxml2 from 2.14 on do. */
 #include <string.h>
 
@@ -7,7 +7,7 @@
 typedef struct {
     const char *at, *end;
     const char *tag_end; /* of the last tag */
-    int is_closed;       /* whether it closes itself */
+    int is_closed;       /* a slash at its end */
 } Reader;
 
 static int is_space(int c)
@@ -20,7 +20,7 @@ static int is_letter(int c)
     return (c | 32) >= 'a' && (c | 32) <= 'z';
 }
 
-/* Go on to a character, or to the end. */
+/* Skip to a character, or to the end. */
 static void skip_to(Reader *html, int c)
 {
     const char *found = memchr(html->at, c, (size_t)(html->end - html->at));
@@ -44,7 +44,7 @@ static void skip_spaces(Reader *html)
     }
 }
 
-/* Go on to the end of a tag whose name is behind; the place where its attributes are too many, or NULL. */
+/* Skip to the end of a tag whose name has been read; returns where its attributes exceed the limit, or NULL. */
 static const char *skip_attributes(Reader *html, Py_ssize_t most)
 {
     const char *many = NULL;
@@ -78,7 +78,7 @@ static const char *skip_attributes(Reader *html, Py_ssize_t most)
     return many;
 }
 
-/* Whether a name in small letters, and nothing more of a name, stands at a place. */
+/* Whether this name, given in small letters, ends here, too. */
 static int is_named(const char *at, const char *end, const char *name)
 {
     for (; *name && at < end && (*at | 32) == *name; at++, name++) {
@@ -86,7 +86,7 @@ static int is_named(const char *at, const char *end, const char *name)
     return !*name && at < end && (*at == '>' || *at == '/' || is_space((unsigned char)*at));
 }
 
-/* Go on to the end tag of an element whose contents are text; a script may have others in comments. */
+/* Skip to the end tag of an element whose contents are text; a script may hold end tags in comments. */
 static void skip_raw_text(Reader *html, const char *name)
 {
     enum { TEXT, COMMENT, SCRIPT_IN_COMMENT } state = TEXT;
@@ -121,7 +121,7 @@ static void skip_raw_text(Reader *html, const char *name)
     }
 }
 
-/* Go on behind a comment, whose dashes are behind. */
+/* Skip a comment whose opening dashes have been read. */
 static void skip_comment(Reader *html)
 {
     const char *begin = html->at;
@@ -136,7 +136,7 @@ static void skip_comment(Reader *html)
     }
 }
 
-/* Go on behind what begins with "<"; the place where the attributes of a tag are too many, or NULL. */
+/* Skip what begins with "<"; returns where the attributes of a tag exceed the limit, or NULL. */
 static const char *skip_markup(Reader *html, Py_ssize_t most)
 {
     static const char *const raw[] = {"script", "style", "title", "textarea", "iframe", "noframes", "noembed", "xmp", NULL};
@@ -172,7 +172,7 @@ static const char *skip_markup(Reader *html, Py_ssize_t most)
     return NULL;
 }
 
-/* limit_attributes(html, most) -> bytes: the very ones that are given where no tag has more than so many attributes */
+/* limit_attributes(html, most) -> bytes; `html` itself if no tag has more attributes */
 PyObject *core_limit_attributes(PyObject *module, PyObject *arguments)
 {
     PyObject *given, *result;

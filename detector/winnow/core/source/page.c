@@ -86,7 +86,7 @@ void page_release(PageArrays *page)
     }
 }
 
-/* The nearest chosen ancestor of every node, and what is below chosen ones: see winnow.page.tree. */
+/* The nearest chosen ancestor of every node, and the nodes inside chosen ones: see winnow.page.tree. */
 
 /* nearest(parent: int32[k], chosen: bool[k], found: int32[k]) -> bool, False where a parent stands behind its child */
 PyObject *core_nearest(PyObject *module, PyObject *arguments)

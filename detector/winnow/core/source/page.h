@@ -1,4 +1,4 @@
-/* The arrays of winnow.page.Page, lent for a while and checked, so that no other function needs to. */
+/* The arrays of winnow.page.Page, borrowed and checked once, so that no other function needs to. */
 #ifndef WINNOW_PAGE_H
 #define WINNOW_PAGE_H
 

@@ -1,4 +1,4 @@
-/* Products of a few rows and a panel of a matrix, summed up in registers: for registers of any width, and for those of
+/* Products of a few rows and a panel of a matrix, summed in registers: for registers of any width, and for those of
    x86-64 processors since 2013 and 2017. Each sum has a variable of its own, which compilers keep in a register; those of
    an array they write back every time. */
 #include "core.h"
@@ -46,7 +46,7 @@ static void multiply_anywhere(const float *const *rows, Py_ssize_t step, Py_ssiz
     }
 }
 
-/* The fastest way on this machine. Its sums differ from those of others in their last bits. */
+/* The fastest on this machine. Results differ between processors in their last bits. */
 Multiply core_multiply = multiply_anywhere;
 int core_register_bytes = 16;
 

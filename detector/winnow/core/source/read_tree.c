@@ -1,7 +1,7 @@
 /* One walk over a tree, without recursion: elements, runs of text, blocks. */
 #include "flatten.h"
 
-/* Keep all text inside an element, whose tree is read here for itself; 0, or -1 without memory. */
+/* Store all text inside the title element; 0, or -1 without memory. */
 static int read_title(Flat *flat, const Node *root)
 {
     const Node *node = root;
@@ -25,7 +25,7 @@ static int read_title(Flat *flat, const Node *root)
     }
 }
 
-/* Keep the text at the beginning of an element as it is; 0, or -1 with an exception. */
+/* Store the text of a script or style sheet as it is; 0, or -1 with an exception. */
 static int read_raw_text(Flat *flat, const Node *element, int32_t number)
 {
     Bytes raw = {0};
@@ -46,7 +46,7 @@ static int read_raw_text(Flat *flat, const Node *element, int32_t number)
     return failed ? -1 : 0;
 }
 
-/* The run that is being read, if `open`, ends here. */
+/* End the current run. */
 static void end_run(Flat *flat, int32_t border, int32_t *last_border, const uint8_t *properties)
 {
     const unsigned char *data = (const unsigned char *)flat->text.data;
@@ -75,7 +75,7 @@ int read_tree(Flat *flat, const Node *root, PyObject *tag_ids, int32_t title, in
 {
     const Node *node = root;
     int32_t current = -1, border = 0, last_border = -1, hidden = 0, deep = 0;
-    int reading = 1, in_run = 0; /* whether text counts here, and whether some has been met since the last markup */
+    int reading = 1, in_run = 0; /* whether text counts here, and whether there was some since the last markup */
 #define END_RUN() (in_run ? (end_run(flat, border, &last_border, properties), in_run = 0) : 0)
 #define IN_TABLE(table, tag) ((tag) >= 0 && (tag) < (table)->length && ITEMS(*(table), uint8_t)[tag])
     for (;;) {
@@ -147,9 +147,9 @@ int read_tree(Flat *flat, const Node *root, PyObject *tag_ids, int32_t title, in
             reading = 1;
         }
         else if (node->type != XINCLUDE_START && node->type != XINCLUDE_END) {
-            reading = 0; /* as lxml, which reads no further */
+            reading = 0; /* lxml reads no further, either */
         }
-        for (;;) { /* close what ends here */
+        for (;;) { /* close the elements that end here */
             if (node->type == ELEMENT) {
                 int32_t tag = flat->tag[current];
                 END_RUN();

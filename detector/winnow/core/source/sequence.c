@@ -1,8 +1,8 @@
-/* A network over the text blocks of a page in reading order, for winnow.models.sequence: a dense layer, a gated recurrent unit in
-   each direction (Cho et al. 2014), a dense layer over the states of both, and one logit per block. */
+/* A network over the text blocks of a page in reading order, for winnow.models.sequence: a dense layer, a gated recurrent
+   unit in each direction (Cho et al. 2014), a dense layer over the states of both, and one logit per block. */
 #include "core.h"
 
-enum { STEP_COLUMNS = 64 }; /* of a recurrent matrix, summed up in registers; winnow.models.sequence.STEP_PANEL is the same */
+enum { STEP_COLUMNS = 64 }; /* of a recurrent matrix, summed in registers; equals winnow.models.sequence.STEP_PANEL */
 enum { MAX_PARTS = 4, MAX_UNITS = 1 << 10 };
 enum {
     MEAN, SCALE, DENSE_PANELS, DENSE_BIAS, INPUT_PANELS, INPUT_BIAS, STATE_PANELS, STATE_BIAS, OUTPUT_PANELS, OUTPUT_BIAS,
@@ -18,8 +18,8 @@ typedef struct {
     float *packed; /* [f][TILE_ROWS] */
     float *dense;  /* [m][c] */
     float *states; /* [m][2 s]: forwards, backwards */
-    float *gates;  /* [TILE_ROWS][3 s]: what the blocks themselves add */
-    float *sums;   /* [step_panels][STEP_COLUMNS]: what the state before adds */
+    float *gates;  /* [TILE_ROWS][3 s]: contribution of the blocks */
+    float *sums;   /* [step_panels][STEP_COLUMNS]: contribution of the previous state */
     float *output; /* [TILE_ROWS][o] */
 } Task;
 
@@ -85,7 +85,7 @@ static void fill_dense(const Task *task)
     }
 }
 
-/* ---- One step of a state. Its functions are worked out by ratios of polynomials, to 1e-6. */
+/* ---- One step of a state. tanh is approximated by a ratio of polynomials, to 1e-6. */
 
 typedef float Eight __attribute__((vector_size(32)));
 typedef int32_t Mask __attribute__((vector_size(32)));
@@ -115,7 +115,7 @@ INLINE Eight tanh_of(Eight x)
     return x * above / below;
 }
 
-/* Some numbers, and zeros where there are fewer than eight. */
+/* Load up to eight numbers, padded with zeros. */
 INLINE Eight eight_of(const float *from, Py_ssize_t count)
 {
     Eight found = {0};
@@ -127,7 +127,7 @@ INLINE Eight eight_of(const float *from, Py_ssize_t count)
     return found;
 }
 
-/* The new state, from what block and state before add to the gates. */
+/* Compute the new state from what the block and the previous state add to the gates. */
 INLINE void turn(Py_ssize_t s, const float *before, const float *gates, const float *sums, const float *bias, float *state)
 {
     Py_ssize_t i;
@@ -182,7 +182,7 @@ __attribute__((target("avx2,fma"))) static void advance_fused(const Task *task, 
 }
 #endif
 
-/* Read the blocks in one direction: what they add to the gates a tile at a time, then step by step. */
+/* Read the blocks in one direction: first what they add to the gates, a tile at a time, then step by step. */
 static void fill_states(const Task *task, int backwards, Advance step)
 {
     static const float nothing[MAX_UNITS];
@@ -232,7 +232,7 @@ static void fill_logits(const Task *task, float last_bias)
     }
 }
 
-/* Borrow the parts of the features; 1, 0 where they do not fit, -1 with an exception set. */
+/* Borrow the parts of the features: 1, 0 if they do not fit, -1 with an exception set. */
 static int borrow_features(Task *task, PyObject *parts)
 {
     Py_ssize_t count = PyTuple_Size(parts);
@@ -252,7 +252,7 @@ static int borrow_features(Task *task, PyObject *parts)
     return 1;
 }
 
-/* Find the sizes out and check them; 0 where they do not fit. */
+/* Read the sizes and check them; 0 if they do not fit. */
 static int measure(Task *task)
 {
     const Array *arrays = task->arrays;

@@ -1,10 +1,10 @@
-/* The smallest hashes of all windows of words of a text: see winnow.duplicates. */
+/* The smallest hashes of all windows of words of a text, for winnow.duplicates. */
 #include "fingerprints.h"
 
 /* Of UTF-16 codes: winnow.page.text. */
 enum { SEPARATOR, WORD, UNSPACED, LOW_SURROGATE };
 
-/* Where a word begins: the sum of the tokens before it, and the inverse of the power of its first. */
+/* Where a word begins: the sum of the tokens before it, and the inverse power of its first token. */
 typedef struct {
     uint64_t sum, inverse;
 } Begin;
@@ -13,7 +13,7 @@ typedef struct {
     const uint8_t *kinds;
     const uint64_t *tokens;
     uint64_t base, inverse, sum, power;
-    Begin here, *begins; /* of the words; there is room for one a code, and one more */
+    Begin here, *begins; /* of the words; room for one per code, and one more */
     Py_ssize_t words;
     unsigned before;     /* kind of the last code */
 } Words;
@@ -61,9 +61,9 @@ static Py_ssize_t keep(uint64_t hash, uint64_t *kept, Py_ssize_t number, Py_ssiz
     return number;
 }
 
-/* shingles(text, kinds: uint8[CODES], tokens: uint64[2 * CODES], base, inverse, size, smallest: uint64[k]) -> how many
+/* shingles(text, kinds: uint8[CODES], tokens: uint64[2 * CODES], base, inverse, size, smallest: uint64[k]) -> number
 
-   text: in UTF-8. smallest: what is written, distinct and ascending. */
+   text: in UTF-8. smallest: output, distinct and ascending. */
 PyObject *core_shingles(PyObject *module, PyObject *arguments)
 {
     enum { KINDS, TOKENS, SMALLEST, ARRAYS };

@@ -35,7 +35,7 @@ typedef struct {
     int32_t begin, end, target;
 } Region;
 
-/* The v visible units of k, the m of them that can start a section (heads), and what is worked out of them. */
+/* The v visible ones of k units, the m of them that can start a section (heads), and the solution. */
 typedef struct {
     Py_ssize_t k, v, m, size;
     int32_t *place;                           /* k: the visible unit that each is or hangs below */
@@ -47,7 +47,7 @@ typedef struct {
     double *lowest;                           /* size: the lowest score that is each of them */
     int32_t *head, *above, *depth;            /* m: as visible unit; the head above, -1 for none; heads above */
     int32_t *member, *chosen;                 /* m: first member; value as index into X */
-    int32_t *change;                          /* m: first of the changes that the children have passed on, -1 for none */
+    int32_t *change;                          /* m: first change passed on by the children, -1 for none */
     Py_ssize_t *region;                       /* m + 1: a head's regions begin behind those of the heads after it */
     char *memory;
 
@@ -56,7 +56,7 @@ typedef struct {
     Piece *pieces;     /* size */
     Change *changes;
     Py_ssize_t changed, change_capacity;
-    int32_t unused; /* first of the changes that may be used again, -1 for none */
+    int32_t unused; /* first free change, -1 for none */
     Region *regions;
     Py_ssize_t found, region_capacity;
 } Forest;
@@ -107,7 +107,7 @@ static void release(Forest *forest)
     free(forest->memory);
 }
 
-/* Take the hidden units out; what hangs below one hangs on its nearest visible ancestor instead. NULL, or what is wrong. */
+/* Remove the hidden units; their children are attached to the nearest visible ancestor. NULL, or an error message. */
 static const char *gather(Forest *forest, const Array *arrays)
 {
     const int32_t *parent = ITEMS(arrays[PARENT], int32_t);
@@ -174,7 +174,7 @@ static int bits_of(int64_t number)
     return bits;
 }
 
-/* Number the distinct scores, those that agree when rounded to 1/steps being one. */
+/* Number the distinct scores; scores that are equal when rounded to 1/steps are one. */
 static void number_scores(Forest *forest, double steps, double scale)
 {
     double last = -1;
@@ -192,7 +192,7 @@ static void number_scores(Forest *forest, double steps, double scale)
     }
 }
 
-/* Merge every node into its parent's section that can never start one; returns the sum of the members' depths.
+/* Merge each node that can never start a section into its parent's; returns the sum of the members' depths.
 
    Let bound(i) be the sum of weight * (score - lowest score) over i itself plus min(bound(c), penalty(c)) over its children
    c. The cost of i's subtree cannot fall by more than bound(i) when the value of i rises. */
@@ -277,7 +277,7 @@ static int add_region(Forest *forest, int32_t begin, int32_t end, int32_t target
     return 0;
 }
 
-/* Add the distances of a head's members and what its children have passed on; returns the number of pieces of g. */
+/* Sum the distances of a head's members and what its children passed on; returns the number of pieces of g. */
 static Py_ssize_t sum_up(Forest *forest, Py_ssize_t head)
 {
     int64_t a = 0, b = 0;
@@ -311,7 +311,7 @@ static Py_ssize_t sum_up(Forest *forest, Py_ssize_t head)
     return count;
 }
 
-/* First index behind `begin`, up to `end`, where a piece is above the ceiling, or no more above it. */
+/* First index after `begin`, up to `end`, where a piece rises above the ceiling or falls to it. */
 static int32_t crossing(const Forest *forest, const Piece *piece, int64_t ceiling, int is_above, int32_t begin, int32_t end)
 {
     while (begin + 1 < end) {

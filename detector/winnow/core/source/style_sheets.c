@@ -3,7 +3,7 @@
 
 #include "core.h"
 
-enum { MOST_RULES = 300 };
+enum { MAX_RULES = 300 };
 
 typedef struct {
     const char *name;
@@ -21,7 +21,7 @@ static const Property properties[] = {
 };
 #undef PROPERTY
 
-/* What means something in a sheet: braces, colons, semicolons and quotes. */
+/* Characters with a meaning in a sheet: braces, colons, semicolons and quotes. */
 static const unsigned char marks[256] = {['{'] = 1, ['}'] = 1, [':'] = 1, [';'] = 1, ['"'] = 1, ['\''] = 1};
 
 static int small(int c)
@@ -34,7 +34,7 @@ static int is_space(int c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* Whether the small letters of a text begin with a word. */
+/* Whether a text begins with a word; ignores case. */
 static int begins(const char *at, const char *end, const char *word)
 {
     for (; *word; word++, at++) {
@@ -45,7 +45,7 @@ static int begins(const char *at, const char *end, const char *word)
     return 1;
 }
 
-/* Whether a declaration, from its begin to the colon and behind it, may hide something. */
+/* Whether a declaration may hide something, by its property before the colon and its value behind it. */
 static int may_hide(const char *begin, const char *colon, const char *end)
 {
     const char *value = colon + 1;
@@ -75,7 +75,7 @@ static int may_hide(const char *begin, const char *colon, const char *end)
     return 0;
 }
 
-/* Whether the rules in a block of the sheet hold for every screen, by what stands before its brace. */
+/* Whether the rules of a block hold for every screen, by the text before its brace. */
 static int is_for_screens(const char *at, const char *end)
 {
     if (begins(at, end, "@layer") || begins(at, end, "@supports")) {
@@ -114,7 +114,7 @@ PyObject *core_hiding_rules(PyObject *module, PyObject *sheet)
     if (PyBytes_AsStringAndSize(sheet, &at, &length) < 0 || (rules = PyList_New(0)) == NULL) {
         return NULL;
     }
-    for (end = at + length, statement = at; at < end && PyList_Size(rules) < MOST_RULES; at++) {
+    for (end = at + length, statement = at; at < end && PyList_Size(rules) < MAX_RULES; at++) {
         const char *quote;
         while (at < end && !marks[(unsigned char)*at]) {
             at++;

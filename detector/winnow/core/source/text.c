@@ -1,4 +1,4 @@
-/* Scans over the text of a page: the doubles of winnow.page.text and of Page.block_texts. */
+/* Scans over the text of a page, for winnow.page.text and Page.block_texts. */
 #include "core.h"
 
 enum { SPACE, UNSPACED, LETTER, UPPER, DIGIT, COMMA, SENTENCE_END, OTHER, KINDS };
@@ -164,9 +164,9 @@ done:
     return result;
 }
 
-/* str.lower of texts whose capitals are those of ASCII, as they are on most pages, whatever quotes and dashes they have. */
+/* str.lower without Python's tables, for texts whose only capitals are ASCII, as on most pages. */
 
-/* Write a text with the capitals of ASCII in lower case; 0 where it has others. */
+/* Write a text in lower case; 0 if it has other capitals than those of ASCII. */
 static int lower_ascii(unsigned char *to, const unsigned char *from, Py_ssize_t size, const uint8_t *properties)
 {
     const unsigned char *at = from, *end = from + size;
@@ -192,7 +192,7 @@ static int lower_ascii(unsigned char *to, const unsigned char *from, Py_ssize_t 
     return 1;
 }
 
-/* lower_case(text, properties) -> str, what text.lower() is */
+/* lower_case(text, properties) -> str, equal to text.lower() */
 PyObject *core_lower_case(PyObject *module, PyObject *arguments)
 {
     PyObject *text, *properties, *result = NULL;
@@ -225,7 +225,7 @@ done:
     return result;
 }
 
-/* zlib.crc32, which is too small a need to link zlib for. */
+/* The checksum of zlib.crc32; linking zlib is not worth it. */
 
 static uint32_t table[256];
 

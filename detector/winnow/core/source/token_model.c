@@ -1,7 +1,7 @@
 /* Words and names as hashes, and the features that tables of log-odds make of them, for winnow.features.tokens. */
 #include "core.h"
 
-/* ---- The words that blocks begin with, and which of them the title has */
+/* ---- The leading words of blocks, and which of them the title has */
 
 #define HASHED_CHARACTERS 160
 #define HASHED_WORDS 16
@@ -10,7 +10,7 @@
 typedef struct {
     const unsigned char *begin;
     size_t length;
-    Py_ssize_t line; /* in which it was met last */
+    Py_ssize_t line; /* where it was seen last */
 } TitleWord;
 
 typedef struct {
@@ -31,7 +31,7 @@ static size_t slot_of(const Title *title, const unsigned char *word, size_t leng
     return at;
 }
 
-/* Words with a line feed behind each; 0, or -1 without memory. */
+/* Read words, each followed by a line feed; 0, or -1 without memory. */
 static int read_title(Title *title, const unsigned char *at, Py_ssize_t size)
 {
     const unsigned char *end = at + size, *word = at;
@@ -174,7 +174,7 @@ done:
     return result;
 }
 
-/* ---- Parts of names of elements. What is not ASCII is left to Python, which knows letters and digits of all scripts */
+/* ---- Parts of names of elements. Names that are not ASCII are left to Python, which knows the letters of all scripts */
 
 #define MAX_PARTS 12
 
@@ -191,7 +191,7 @@ static int is_ascii(const unsigned char *at, const unsigned char *end)
 #define IS_UPPER(c) ((c) >= 'A' && (c) <= 'Z')
 #define IS_NUMBER(c) ((c) >= '0' && (c) <= '9')
 
-/* Hashes of the different ones of the first 12 parts of a name; returns how many. */
+/* Hash the distinct parts among the first 12 of a name; returns how many. */
 static int divide(const unsigned char *at, const unsigned char *end, uint32_t seed, uint32_t number, uint32_t *hashes)
 {
     int parts = 0, different = 0, i;
@@ -208,7 +208,7 @@ static int divide(const unsigned char *at, const unsigned char *end, uint32_t se
             unsigned char lower[64];
             uint32_t crc = seed;
             at++;
-            if (IS_LOWER(*begin) || (at < end && IS_LOWER(*at))) { /* one capital at most, and small letters */
+            if (IS_LOWER(*begin) || (at < end && IS_LOWER(*at))) { /* at most one capital, then small letters */
                 while (at < end && IS_LOWER(*at)) {
                     at++;
                 }
@@ -241,7 +241,7 @@ static int divide(const unsigned char *at, const unsigned char *end, uint32_t se
     return different;
 }
 
-/* The chosen values: their bytes, or -1 where one lies outside the data. */
+/* Total bytes of the chosen values, or -1 if one is out of range. */
 static int all_inside(const Array *begins, const Array *chosen, Py_ssize_t size)
 {
     Py_ssize_t i;
@@ -350,7 +350,7 @@ done:
 
 /* ---- Features by tables of log-odds */
 
-/* Write total, mean, lowest and highest log-odds of the words of each block; 0, or -1 where words or blocks are none. */
+/* Write total, mean, lowest and highest log-odds of the words of each block; 0, or -1 if an index is out of range. */
 static int write_words(const Array *blocks, const Array *words, const Array *odds, float *rows, Py_ssize_t m)
 {
     const int64_t *block = ITEMS(*blocks, int64_t), *word = ITEMS(*words, int64_t);
@@ -404,7 +404,7 @@ done:
     return result;
 }
 
-/* By element: log-odds of its own names, of those from the root down to it, and the least and most on that way. */
+/* By element: log-odds of its own names, their sum from the root to it, and the lowest and highest on this path. */
 typedef struct {
     double own, closed, path, lowest, highest;
 } Names;

@@ -86,9 +86,9 @@ int tag_of(Flat *flat, const Node *node, PyObject *tag_ids, int32_t *tag)
     return 0;
 }
 
-/* The attributes of elements, each different one kept once. */
+/* The attributes of elements; equal ones are stored once. */
 
-/* A keyed hash of the bytes of a value; a page cannot choose its collisions without the key. */
+/* A seeded hash of a value, so that no page can provoke collisions. */
 static uint64_t hash_value(uint64_t seed, int32_t name, const unsigned char *value, size_t length)
 {
     uint64_t h = seed ^ ((uint64_t)(uint32_t)name * 0x9E3779B97F4A7C15u) ^ length, word;
