@@ -25,7 +25,7 @@ from winnow.page.page import DEFAULT_LIMITS, Limits, Page, PageTooLarge
 from winnow.page.parsing import kind_of_data, parse_html
 from winnow.page.tags import TAG_ID
 from winnow.page.tree import within
-from winnow.page_data import story_of_data
+from winnow.page_data import article_in_data
 from winnow.rules import Rules
 
 if TYPE_CHECKING:
@@ -141,9 +141,9 @@ def _decide_on_page_or_data(page: Page, model: Model, site: SiteCounts | None, o
     scripts = page.tag == TAG_ID["script"]
     if length > _SHORT or not scripts.any():
         return decided
-    if story := story_of_data(page, length):
+    if article := article_in_data(page, length):
         with suppress(PageTooLarge):
-            return decide(Page.parse(story, page.url), model, None, options)
+            return decide(Page.parse(article, page.url), model, None, options)
     without_scripts = within(page, page.tag == TAG_ID["noscript"])[page.block_node]
     if without_scripts[decided.kept].all():  # "This page needs JavaScript."
         decided.overrule(np.ones(page.m, bool), Reason.UNWANTED, cut=True)

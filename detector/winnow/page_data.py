@@ -1,7 +1,7 @@
-"""The story of a page whose elements hold next to nothing, since its scripts write it: from the JSON it comes with.
+"""Finds the article in a page's JSON, for pages whose elements hold almost no text because scripts write it.
 
-Read are JSON-LD, scripts of JSON (Next.js, Nuxt, Gatsby), what React's server components push, scripts that set
-``window.__INITIAL_STATE__`` and its like, and what Discourse has in ``data-preloaded``. No script is run.
+Reads JSON-LD, scripts of JSON (Next.js, Nuxt, Gatsby), data pushed by React's server components, scripts that set
+``window.__INITIAL_STATE__`` and the like, and Discourse's ``data-preloaded``. No script is run.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from html import escape
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from winnow.page.tags import TAG_ID
@@ -18,15 +19,15 @@ if TYPE_CHECKING:
 
     from winnow.page.page import Page
 
-_LEAST: Final = 200  # characters of a story
-_LONG: Final = 12  # words of a text, as names, labels and addresses have not
-_TEXTS: Final = frozenset(
+_MIN_CHARACTERS: Final = 200
+_MIN_WORDS: Final = 13  # of a text: names, labels and addresses have fewer
+_TEXT_KEYS: Final = frozenset(
     """
     articlebody body bodyhtml body_html bodytext content contenthtml content_html cooked copy description excerpt html
     intro lead markup paragraph paragraphs rawhtml raw_html rendered standfirst story summary text textcontent value
     """.split()  # noqa: SIM905  (forty quoted names would be no easier to read)
 )
-_TITLES: Final = ("headline", "title", "name")
+_TITLE_KEYS: Final = ("headline", "title", "name")
 _STATE: Final = re.compile(
     r"(?:window|self|globalThis)\s*\.\s*(?:__\w{1,60}__|\w{0,40}(?:STATE|DATA|Data|State)\w{0,20})\s*=\s*(?=[\[{])"
 )
@@ -39,26 +40,26 @@ _MAX_STATES: Final = 20
 _TAG: Final = re.compile(r"</?[a-zA-Z][a-zA-Z0-9]*(?:\s[^<>]*)?>")
 
 
-def story_of_data(page: Page, length: int = 0) -> str:
-    """Return the story that a page's JSON tells as an HTML document; "" where there is none.
+def article_in_data(page: Page, visible_characters: int = 0) -> str:
+    """Return the article in a page's JSON as an HTML document; "" without one.
 
     Args:
         page: the page.
-        length: characters of what its elements say; a story has more than twice as many.
+        visible_characters: characters of text in its elements; the article must have more than twice as many.
     """
-    best: tuple[int, str] = (max(_LEAST, 2 * length), "")
+    article, max_characters = "", max(_MIN_CHARACTERS, 2 * visible_characters)
     for document in _documents(page):
-        title, texts = _texts(document)
+        title, texts = _title_and_texts(document)
         characters = sum(len(_TAG.sub("", text)) for text in texts)
-        if characters > best[0]:
-            paragraphs = (text if _TAG.search(text) else _paragraphs(text) for text in texts)
+        if characters > max_characters:
+            max_characters = characters
             heading = f"<h1>{escape(title)}</h1>" if title else ""
-            best = characters, f"<article>{heading}{''.join(f'<div>{text}</div>' for text in paragraphs)}</article>"
+            parts = (f"<div>{text if _TAG.search(text) else _paragraphs(text)}</div>" for text in texts)
+            article = f"<article>{heading}{''.join(parts)}</article>"
             if isinstance(document, dict) and document.get("articleBody"):
-                break  # made for this
-    if not best[1]:
-        return ""
-    return f"<html><head><title>{escape(page.title)}</title></head><body>{best[1]}</body></html>"
+                break
+    head = f"<head><title>{escape(page.title)}</title></head>"
+    return f"<html>{head}<body>{article}</body></html>" if article else ""
 
 
 def _paragraphs(text: str) -> str:
@@ -66,80 +67,75 @@ def _paragraphs(text: str) -> str:
 
 
 def _documents(page: Page) -> Iterator[Any]:
-    """What the page holds in JSON, what is made for others to read first."""
+    """Yield the page's JSON documents, JSON-LD first."""
     left = _MAX_CHARACTERS
-    states: list[str] = []
+    scripts: list[str] = []
     types = page.attribute("type")
-    scripts = [element for element in page.raw_texts if page.tag[element] == TAG_ID["script"]]
-    for script in sorted(scripts, key=lambda script: "ld+json" not in types.get(script, "")):
-        text = page.raw_text(script).strip()
+    elements = [element for element in page.raw_texts if page.tag[element] == TAG_ID["script"]]
+    for element in sorted(elements, key=lambda element: "ld+json" not in types.get(element, "")):
+        text = page.raw_text(element).strip()
         left -= len(text)
         if left < 0:
             return
-        if types.get(script, "").strip().lower() in _JSON_TYPES:
-            yield from _things(_loaded(text))
-        elif "javascript" in types.get(script, "javascript"):
-            states.append(text)
-    if flight := "".join(part for state in states for part in _parts_of_flight(state)):
-        yield list(_rows_of_flight(flight.encode()))
-    yield from map(_loaded, page.attribute("data-preloaded").values())
-    for state in states:
-        for number, found in enumerate(_STATE.finditer(state)):
-            if number < _MAX_STATES:
-                yield _loaded(state[found.end() :])
+        if types.get(element, "").strip().lower() in _JSON_TYPES:
+            yield from _articles_first(_parse(text))
+        elif "javascript" in types.get(element, "javascript"):
+            scripts.append(text)
+    pushed = (_parse(text[found.end() :]) for text in scripts for found in _PUSH.finditer(text))
+    if flight := "".join(part for part in pushed if isinstance(part, str)):
+        yield list(_flight_rows(flight.encode()))
+    yield from map(_parse, page.attribute("data-preloaded").values())
+    for text in scripts:
+        for found in islice(_STATE.finditer(text), _MAX_STATES):
+            yield _parse(text[found.end() :])
 
 
-def _parts_of_flight(script: str) -> Iterator[str]:
-    """The strings that a script of React's server components pushes."""
-    for found in _PUSH.finditer(script):
-        if isinstance(part := _loaded(script[found.end() :]), str):
-            yield part
-
-
-def _rows_of_flight(data: bytes) -> Iterator[Any]:
-    """Values of the rows of React's server components: ``1a:["$", ...]``, or ``1a:T4d2,`` and so many bytes of text."""
+def _flight_rows(data: bytes) -> Iterator[Any]:
+    """Yield the rows of React's server components: ``1a:["$", ...]``, or ``1a:T4d2,`` and that many bytes of text."""
     at = 0
     while row := _ROW.match(data, at):
         end = row.end() + int(row[1], 16) if row[1] else (data.find(b"\n", row.end()) + 1 or len(data))
         text = data[row.end() : end].decode(errors="replace")
-        yield {"text": text} if row[1] else _loaded(text)
+        yield {"text": text} if row[1] else _parse(text)
         at = end
 
 
-def _things(document: Any) -> Iterator[Any]:
-    """The things of a document of JSON-LD that have an article's body, then the whole document."""
+def _articles_first(document: Any) -> Iterator[Any]:
+    """Yield the objects of JSON-LD that have an article's body, then the whole document."""
     values = document.get("@graph", [document]) if isinstance(document, dict) else document
     if isinstance(values, list):
         yield from (value for value in values if isinstance(value, dict) and value.get("articleBody"))
     yield document
 
 
-def _loaded(text: str) -> Any:
-    """The value of JSON at the beginning of a text; ``None`` for what is none."""
+def _parse(text: str) -> Any:
+    """Parse the JSON at the beginning of a text; ``None`` if it is invalid."""
     try:
         return json.JSONDecoder().raw_decode(text)[0]
     except (ValueError, RecursionError):
         return None
 
 
-def _texts(document: Any) -> tuple[str, list[str]]:
-    """The title and the long texts of a document, each once, in their order."""
+def _title_and_texts(document: Any) -> tuple[str, list[str]]:
+    """Return the title and the distinct long texts of a JSON document, in their order."""
     title = ""
     texts: dict[str, None] = {}
     waiting: list[tuple[str, Any]] = [("", document)]
     for _ in range(_MAX_VALUES):
         if not waiting:
             break
-        name, value = waiting.pop()
+        key, value = waiting.pop()
         if isinstance(value, dict):
-            waiting += reversed([(key.lower(), held) for key, held in value.items()])
+            waiting += reversed([(key.lower(), inner) for key, inner in value.items()])
         elif isinstance(value, list):
-            waiting += reversed([(name, held) for held in value])
+            waiting += reversed([(key, inner) for inner in value])
         elif isinstance(value, str):
-            if value[:1] in {"{", "["} and (held := _loaded(value)) is not None:
-                waiting.append((name, held))
-            elif name in _TITLES and not title:
+            if value[:1] in {"{", "["} and (inner := _parse(value)) is not None:
+                waiting.append((key, inner))
+            elif key in _TITLE_KEYS and not title:
                 title = value.strip()
-            elif (name in _TEXTS or (not name and _TAG.search(value))) and len(value.split(None, _LONG)) > _LONG:
+            elif (key in _TEXT_KEYS or (not key and _TAG.search(value))) and len(
+                value.split(None, _MIN_WORDS)
+            ) >= _MIN_WORDS:
                 texts.setdefault(value)
     return title, list(texts)

@@ -1,8 +1,8 @@
-"""Dates as pages write them, in numbers or in the words of some 30 languages.
+"""Dates as pages write them, in digits or in the words of some 30 languages.
 
-Month names are those of Unicode's CLDR, as dateparser has them, without accents. Only years from 1990 to the next one
-are read from text, so that years of other calendars (2567, 1403), prices and counts of visits are no dates; nor is
-what says how long ago it was.
+Month names are from Unicode's CLDR, as in dateparser, without accents. Only years from 1990 to the next one are read
+from text, so years of other calendars (2567, 1403), prices and visitor counts are no dates; nor are relative dates
+("2 days ago").
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, date, datetime
 from email.utils import parsedate_to_datetime
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 from unicodedata import combining, normalize
 
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 
 _MIN_YEAR: Final = 1990
 _MAX_DATE_CHARACTERS: Final = 200
-_MAX_YEARS: Final = 500  # years of a text around which dates are looked for
-_AROUND: Final = 32  # characters before and behind a year
+_MAX_YEARS: Final = 500  # in a text
+_WINDOW_CHARACTERS: Final = 32  # before a year
 
 _MONTH_NAMES: Final = """
 jan january januar janner janvier janv enero ene gennaio gen janeiro januari sty stycznia styczen led ledna leden
@@ -53,31 +54,31 @@ dec december dez dezember decembre diciembre dic dicembre dezembro des desember 
 """
 
 
-def _folded(name: str) -> str:
-    """Lower case without accents; the Turkish i without a dot gets one."""
+def _fold(name: str) -> str:
+    """Lower case without accents; the Turkish dotless i gets a dot."""
     return "".join(c for c in normalize("NFKD", name.lower().replace("ı", "i")) if not combining(c))
 
 
 _MONTHS: Final = {
-    _folded(name): number
+    _fold(name): number
     for number, names in enumerate(re.split(r"\n(?=\S)", _MONTH_NAMES.strip()), 1)
     for name in names.split()
 }
-_END: Final = r"(?!\d(?!\d?:\d\d))"  # of a year: "May 17, 20249:53 AM"
-_YEAR: Final = re.compile(rf"(?<!\d)(?:19|20)\d\d{_END}")
-# Linear: each is tried within the few characters around a year.
-_FORMS: Final = tuple(
+_YEAR_END: Final = r"(?!\d(?!\d?:\d\d))"  # also: "May 17, 20249:53 AM"
+_YEAR: Final = re.compile(rf"(?<!\d)(?:19|20)\d\d{_YEAR_END}")
+# Linear: each is only tried in the few characters around a year.
+_FORMATS: Final = tuple(
     re.compile(form)
     for form in (
         r"(?<!\d)(?P<y>\d{4})\s?(?P<s>[-/.年년])\s?(?P<m>\d\d?)\s?(?:(?P=s)|[月월])\s?(?P<d>\d\d?)(?!\d)",
-        r"(?<![\d.,/-])(?P<d>\d\d?)(?P<s>[./-])\s?(?P<m>\d\d?)(?P=s)\s?(?P<y>\d{4})" + _END,
+        r"(?<![\d.,/-])(?P<d>\d\d?)(?P<s>[./-])\s?(?P<m>\d\d?)(?P=s)\s?(?P<y>\d{4})" + _YEAR_END,
         (
             r"(?<!\d)(?P<d>\d\d?)(?:st|nd|rd|th|er|º|ª)?[.,-]?\s?(?:(?:de|of)\s|d['’])?(?P<w>[^\W\d_]{3,12})[.,-]{0,2}"
-            r"\s?(?:del?\s)?(?P<y>\d{4})" + _END
+            r"\s?(?:del?\s)?(?P<y>\d{4})" + _YEAR_END
         ),
-        r"(?P<w>[^\W\d_]{3,20})\.?\s(?P<d>\d\d?)(?:st|nd|rd|th)?,?\s(?:at\s\d\d?:\d\d,?\s)?(?P<y>\d{4})" + _END,
+        r"(?P<w>[^\W\d_]{3,20})\.?\s(?P<d>\d\d?)(?:st|nd|rd|th)?,?\s(?:at\s\d\d?:\d\d,?\s)?(?P<y>\d{4})" + _YEAR_END,
         r"(?<!\d)(?P<y>\d{4})\.?\s(?P<w>[^\W\d_]{3,12})\.?\s(?P<d>\d\d?)(?!\d)",
-        r"(?<!\d)(?P<d>\d\d?)\s(?:tháng|thg)\s(?P<m>\d\d?),?\s(?:năm\s)?(?P<y>\d{4})" + _END,
+        r"(?<!\d)(?P<d>\d\d?)\s(?:tháng|thg)\s(?P<m>\d\d?),?\s(?:năm\s)?(?P<y>\d{4})" + _YEAR_END,
     )
 )
 _SHORT_YEAR: Final = re.compile(r"(?<![\d.,/-])(\d\d?)([./])(\d\d?)\2(\d\d)(?![\d.,/-])")
@@ -91,57 +92,49 @@ _EPOCH: Final = re.compile(r"1\d{9}(?:\d{3})?")
 
 
 def iso_date(value: object, language: str | None = None) -> str | None:
-    """Return the first date of a text, with its time and zone where they are given, as ISO 8601; ``None`` for none.
+    """Return the first date in a text as ISO 8601, with its time and zone if given; ``None`` without one.
 
     Args:
-        value: what should be a date.
-        language: code of the page's language, by which 3/4/2024 is March or April.
+        value: a text; anything else has no date.
+        language: code of the page's language, which decides whether 3/4/2024 is in March or April.
     """
     if not isinstance(value, str) or not (text := value.strip()[:_MAX_DATE_CHARACTERS]):
         return None
-    for read in (_moment, datetime.fromisoformat, parsedate_to_datetime):
+    for parse in (_parse_timestamp, datetime.fromisoformat, parsedate_to_datetime):
         try:
-            moment = read(text)
+            moment = parse(text)
         except (ValueError, OverflowError):
             continue
-        if not _is_likely(moment.year):
+        if not _is_plausible(moment.year):
             return None
-        return (
-            moment.date().isoformat() if len(text) <= len("2024-05-17") and not text.isdecimal() else moment.isoformat()
-        )
+        has_time = text.isdecimal() or len(text) > len("2024-05-17")
+        return (moment if has_time else moment.date()).isoformat()
     if found := next(dates_in(text, language), None):
         return found[2]
     if short := _SHORT_YEAR.search(text):
-        return _in_order(short[1], short[3], f"20{short[4]}", short[2], language)
+        return _order_day_and_month(short[1], short[3], f"20{short[4]}", short[2], language)
     return None
 
 
 def dates_in(text: str, language: str | None = None) -> Iterator[tuple[int, int, str]]:
-    """Yield begin and end of the dates of a text, and the day as ISO 8601; dates that share a year once."""
+    """Yield begin, end and ISO 8601 day of the dates in a text; of dates that share a year only one."""
     last = 0
-    for number, year in enumerate(_YEAR.finditer(text)):
-        if number == _MAX_YEARS:
-            return
-        begin = max(last, year.start() - _AROUND)
-        window = text[begin : year.end() + _AROUND // 2]
+    for year in islice(_YEAR.finditer(text), _MAX_YEARS):
+        begin = max(last, year.start() - _WINDOW_CHARACTERS)
+        window = text[begin : year.end() + _WINDOW_CHARACTERS // 2]
         if len(_DIGIT.findall(window)) < len("2024") + 1:
             continue
-        for form in _FORMS:
-            for found in form.finditer(window):
-                if found.start("y") != year.start() - begin:
-                    continue
-                if day := _read(found, language):
-                    last = begin + found.end()
-                    yield begin + found.start(), last, day
-                    break
-            else:
-                continue
-            break
+        matches = (found for form in _FORMATS for found in form.finditer(window))
+        for found in matches:
+            if found.start("y") == year.start() - begin and (day := _read_match(found, language)):
+                last = begin + found.end()
+                yield begin + found.start(), last, day
+                break
 
 
 def is_month(word: str) -> bool:
     """Whether a word is the name of a month."""
-    return _folded(word) in _MONTHS
+    return _fold(word) in _MONTHS
 
 
 def date_in_address(url: str) -> str | None:
@@ -149,41 +142,41 @@ def date_in_address(url: str) -> str | None:
     if not (found := _IN_ADDRESS.search(url)):
         return None
     month = found[2].strip("/")
-    return _day(found[1], month if month.isdecimal() else _MONTHS.get(month, 0), found[3])
+    return _iso_day(found[1], month if month.isdecimal() else _MONTHS.get(month, 0), found[3])
 
 
-def _read(found: re.Match[str], language: str | None) -> str | None:
+def _read_match(found: re.Match[str], language: str | None) -> str | None:
     parts = found.groupdict()
     if parts.get("w"):
-        month = _MONTHS.get(_folded(parts["w"])) or _MONTHS.get(_GLUED.sub("", parts["w"]).lower())
-        return _day(parts["y"], month, parts["d"]) if month else None
+        month = _MONTHS.get(_fold(parts["w"])) or _MONTHS.get(_GLUED.sub("", parts["w"]).lower())
+        return _iso_day(parts["y"], month, parts["d"]) if month else None
     if parts.get("s") and found.start("d") < found.start("y"):
-        return _in_order(parts["d"], parts["m"], parts["y"], parts["s"], language)
-    return _day(parts["y"], parts["m"], parts["d"])
+        return _order_day_and_month(parts["d"], parts["m"], parts["y"], parts["s"], language)
+    return _iso_day(parts["y"], parts["m"], parts["d"])
 
 
-def _in_order(first: str, second: str, year: str, separator: str, language: str | None) -> str | None:
-    """Day and month by which of them can be a month, else by separator and language."""
+def _order_day_and_month(first: str, second: str, year: str, separator: str, language: str | None) -> str | None:
+    """Tell day and month apart by their values, else by separator and language."""
     is_month_first = separator != "." and bool(_MONTH_FIRST.match(language or ""))
     if int(second) > 12 or (is_month_first and int(first) <= 12):
         first, second = second, first
-    return _day(year, second, first)
+    return _iso_day(year, second, first)
 
 
-def _moment(seconds: str) -> datetime:
-    """Read seconds or milliseconds since 1970."""
+def _parse_timestamp(seconds: str) -> datetime:
+    """Parse seconds or milliseconds since 1970."""
     if not _EPOCH.fullmatch(seconds):
         raise ValueError(seconds)
     return datetime.fromtimestamp(int(seconds[:10]), UTC).replace(microsecond=0)
 
 
-def _is_likely(year: int) -> bool:
+def _is_plausible(year: int) -> bool:
     return _MIN_YEAR <= year <= datetime.now(UTC).year + 1
 
 
-def _day(year: str, month: str | int, day: str) -> str | None:
+def _iso_day(year: str, month: str | int, day: str) -> str | None:
     try:
         found = date(int(year), int(month), int(day))
     except ValueError:
         return None
-    return found.isoformat() if _is_likely(found.year) else None
+    return found.isoformat() if _is_plausible(found.year) else None

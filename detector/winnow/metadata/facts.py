@@ -1,4 +1,6 @@
-"""The facts about a page, from the sources in their order of trust: JSON-LD, OpenGraph, microdata, ``meta``, markup."""
+"""Facts about a page, from its sources in order of trust: JSON-LD, OpenGraph, microdata, ``meta``, markup."""
+
+# ruff: noqa: SIM905 - lists of words are read as text
 
 from __future__ import annotations
 
@@ -12,8 +14,8 @@ import numpy as np
 
 from winnow.metadata.dates import date_in_address, iso_date
 from winnow.metadata.json_ld import json_ld_facts, offers_of
-from winnow.metadata.values import MAX_VALUES, is_user_name, plain, split_names, words
-from winnow.metadata.visible import headings, language_of, text_of, visible_authors, visible_dates
+from winnow.metadata.values import MAX_VALUES, clean_text, is_user_name, keywords, split_names
+from winnow.metadata.visible import element_text, headings, language_of, visible_authors, visible_dates
 from winnow.page.tags import TAG_ID
 
 if TYPE_CHECKING:
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
 
     Facts = dict[str, Any]
 
-# In the order of trust; lists of words are read as text.
 _OPENGRAPH: Final = {
     "headline": "og:title",
     "published": """article:published_time og:published_time article:published og:article:published_time
@@ -59,45 +60,30 @@ _MICRODATA: Final = {
     "headline": "headline", "datePublished": "published", "dateCreated": "published", "dateModified": "modified",
     "author": "authors",
 }  # fmt: skip
-_OFFERED: Final = frozenset(
-    [
-        "price",
-        "lowPrice",
-        "priceCurrency",
-        "availability",
-        "sku",
-        "gtin",
-        "gtin13",
-        "gtin14",
-        "gtin12",
-        "gtin8",
-        "isbn",
-        "brand",
-        "ratingValue",
-        "reviewCount",
-        "ratingCount",
-    ]
+_OFFER_PROPERTIES: Final = frozenset(
+    """price lowPrice priceCurrency availability sku gtin gtin13 gtin14 gtin12 gtin8 isbn brand ratingValue reviewCount
+    ratingCount""".split()
 )
 _AUTHORS: Final = """author byl citation_author dc.creator dcterms.creator parsely-author sailthru.author
     article:author_name"""
 _BETWEEN_PARTS: Final = re.compile(r"( (?:[|–—•·»«›‹~*-]|::) | ?[|»«] ?|: )")
 
-_MAX_NAMED: Final = 200
+_MAX_NAMES: Final = 200  # elements with itemprop="name"
 _MIN_LANGUAGE_CHARACTERS: Final = 40
 _MAX_LANGUAGE_CHARACTERS: Final = 4_000
 _LAST_FIRST: Final = re.compile(r"^([^,]{2,40}), ([^,]{1,40})$")  # as citations have it
-_STAMP: Final = re.compile(r"20\d\d-\d\d-\d\d(?:[T ][\d:.Z+-]{5,30})?")
-_STATED_IN_SCRIPT: Final = re.compile(
+_ISO_DATE: Final = re.compile(r"20\d\d-\d\d-\d\d(?:[T ][\d:.Z+-]{5,30})?")
+_DATE_KEY: Final = re.compile(
     r"""["'](?:((?:first_?|original_?)?publi(?:sh(?:ed)?|cation)_?(?:date|time|at|on)|date_?published|pub_?date)"""
     r"""|(?:last_?)?modif(?:ied|ication)_?(?:date|time|at|on)|date_?modified|(?:last_?)?updated_?(?:date|time|at|on))"""
     r"""\\?["']\s*:\s*\\?["']\Z""",
     re.IGNORECASE,
 )
-_MAX_NAME_CHARACTERS: Final = 40
+_MAX_KEY_CHARACTERS: Final = 40
 _MAX_SCRIPT_CHARACTERS: Final = 4_000_000
 _MAX_SCRIPTS: Final = 300
-_MAX_DAYS: Final = 2
-_DATES: Final = frozenset({"published", "modified"})
+_MAX_DAYS_APART: Final = 2  # by time zones or a late edition
+_DATES: Final = ("modified", "published")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,71 +130,71 @@ class Metadata:
 
 
 def metadata_of(page: Page, text: str = "") -> Metadata:
-    """Find out what a page says of itself.
+    """Collect the facts about a page.
 
     Args:
         page: the page.
-        text: its content, by which the language is told where the page does not say it.
+        text: its content, from which the language is detected if the page does not state it.
     """
-    found: Facts = {"title": page.title} if page.title else {}
-    sources = dict.fromkeys(found, "markup")
+    facts: Facts = {"title": page.title} if page.title else {}
+    sources = dict.fromkeys(facts, "markup")
     language = language_of(page)
-    for source, look in SOURCES.items():
-        for name, value in look(page).items():
-            kept = iso_date(value, language) if name in _DATES else value
-            if kept and (name not in found or (name == "authors" and _is_weak(found))):
-                found[name], sources[name] = kept, source
-    site = found.get("site_name") or ""
-    if "headline" in found:
-        found["headline"] = without_site(found["headline"], site, page.url)
-        if stated := _stated_headline(page, found["headline"], site):
-            found["headline"], sources["headline"] = stated, "markup"  # what readers see goes before all
-    if people := [name for name in found.get("authors", []) if not _is_site(name, site, page.url)]:
-        found["authors"] = people
-    for name in {"canonical", "image"} & found.keys():
-        found[name] = _in_full(page, found[name])
-    _add_dates(page, found, sources)
-    if "language" not in found and len(text) >= _MIN_LANGUAGE_CHARACTERS and (language := _identified(text)):
-        found["language"], sources["language"] = language, "text"
-    return Metadata(**found, sources=sources)
+    for source, read_facts in SOURCES.items():
+        for name, stated in read_facts(page).items():
+            value = iso_date(stated, language) if name in _DATES else stated
+            if value and (name not in facts or (name == "authors" and _names_no_person(facts))):
+                facts[name], sources[name] = value, source
+    site = facts.get("site_name") or ""
+    if "headline" in facts:
+        facts["headline"] = _without_site(facts["headline"], site, page.url)
+        if visible := _visible_headline(page, facts["headline"], site):
+            facts["headline"], sources["headline"] = visible, "markup"
+    if people := [name for name in facts.get("authors", []) if not _is_site(name, site, page.url)]:
+        facts["authors"] = people
+    for name in ("canonical", "image"):
+        if name in facts:
+            facts[name] = _absolute_address(page, facts[name])
+    _add_dates(page, facts, sources)
+    if "language" not in facts and len(text) >= _MIN_LANGUAGE_CHARACTERS and (language := _detect_language(text)):
+        facts["language"], sources["language"] = language, "text"
+    return Metadata(**facts, sources=sources)
 
 
-def _add_dates(page: Page, found: Facts, sources: dict[str, str]) -> None:
-    """Add the date of the address, also for one of the visible text that is far from it, then dates of scripts."""
-    date, published = date_in_address(page.url or found.get("canonical", "")), found.get("published")
-    if date and (not published or (sources["published"] == "markup" and _are_apart(date, published))):
-        found["published"], sources["published"] = date, "address"
-    if missing := _DATES - found.keys():
-        for name, value in dates_in_scripts(page).items():
-            if name in missing and (date := iso_date(value)):
-                found[name], sources[name] = date, "script"
+def _add_dates(page: Page, facts: Facts, sources: dict[str, str]) -> None:
+    """Add the date of the address, which also replaces a visible date far from it, then dates in scripts."""
+    day, published = date_in_address(page.url or facts.get("canonical", "")), facts.get("published")
+    if day and (not published or (sources["published"] == "markup" and _are_apart(day, published))):
+        facts["published"], sources["published"] = day, "address"
+    if any(name not in facts for name in _DATES):
+        for name, stated in _dates_in_scripts(page).items():
+            if name not in facts and (date := iso_date(stated)):
+                facts[name], sources[name] = date, "script"
 
 
-def dates_in_scripts(page: Page) -> dict[str, str]:
-    """Dates that the page's scripts state of it: of each kind the one that all of them name."""
-    found: dict[str, dict[str, str]] = {name: {} for name in _DATES}
+def _dates_in_scripts(page: Page) -> dict[str, str]:
+    """Dates in the page's scripts, each if its scripts state only one of its kind."""
+    found: dict[str, dict[str, str]] = {name: {} for name in _DATES}  # by day
     left = _MAX_SCRIPT_CHARACTERS
     for index in np.flatnonzero(page.tag == TAG_ID["script"])[:_MAX_SCRIPTS].tolist():
         text = page.raw_text(index)
         left -= len(text)
-        for stamp in _STAMP.finditer(text) if left > 0 else ():
-            if stated := _STATED_IN_SCRIPT.search(text[max(0, stamp.start() - _MAX_NAME_CHARACTERS) : stamp.start()]):
-                found["published" if stated[1] else "modified"].setdefault(stamp[0][:10], stamp[0])
+        for date in _ISO_DATE.finditer(text) if left > 0 else ():
+            if key := _DATE_KEY.search(text[max(0, date.start() - _MAX_KEY_CHARACTERS) : date.start()]):
+                found["published" if key[1] else "modified"].setdefault(date[0][:10], date[0])
     return {name: next(iter(dates.values())) for name, dates in found.items() if len(dates) == 1}
 
 
 def _are_apart(day: str, other: str) -> bool:
-    """Whether two dates are further apart than the time zone or a late edition has them."""
-    return abs((datetime.fromisoformat(day[:10]) - datetime.fromisoformat(other[:10])).days) > _MAX_DAYS
+    return abs((datetime.fromisoformat(day[:10]) - datetime.fromisoformat(other[:10])).days) > _MAX_DAYS_APART
 
 
-def _is_weak(found: Facts) -> bool:
-    """Whether the authors found are but a user name or the outlet, so that a byline of people goes before them."""
-    return all(is_user_name(name) or _is_site(name, found.get("site_name") or "", None) for name in found["authors"])
+def _names_no_person(facts: Facts) -> bool:
+    """Whether the authors found are only user names or the outlet, so that a byline of people replaces them."""
+    return all(is_user_name(name) or _is_site(name, facts.get("site_name") or "", None) for name in facts["authors"])
 
 
-def without_site(title: str, site: str, url: str | None) -> str:
-    """Return a title without the part at its end or beginning that is the site's name or that of its host."""
+def _without_site(title: str, site: str, url: str | None) -> str:
+    """Return a title without the name of the site or its host at its end or beginning."""
     parts = _BETWEEN_PARTS.split(title)
     if len(parts) < 3:
         return title
@@ -220,19 +206,19 @@ def without_site(title: str, site: str, url: str | None) -> str:
 
 def _is_site(text: str, site: str, url: str | None) -> bool:
     """Whether a text is the name of the site, or of its host."""
-    squeezed = _squeezed(text)
+    name = _letters_of(text)
     host = (urlsplit(url).hostname or "").removeprefix("www.") if url else ""
-    return bool(squeezed) and (squeezed == _squeezed(site) or (len(squeezed) > 3 and squeezed in _squeezed(host)))
+    return bool(name) and (name == _letters_of(site) or (len(name) > 3 and name in _letters_of(host)))
 
 
-def _squeezed(text: str) -> str:
+def _letters_of(text: str) -> str:
     return re.sub(r"\W", "", text.lower()).removeprefix("the")
 
 
-def _identified(text: str) -> str | None:
-    """Language of a text, where the package that tells it is installed (``scrapy-winnow[language]``)."""
+def _detect_language(text: str) -> str | None:
+    """Detect the language of a text; ``None`` without the package for it (``scrapy-winnow[language]``)."""
     try:
-        import py3langid  # noqa: PLC0415  (its model takes a moment to load, and most pages say their language)
+        import py3langid  # noqa: PLC0415  (its model loads slowly, and most pages state their language)
     except ImportError:
         return None
     language = str(py3langid.classify(text[:_MAX_LANGUAGE_CHARACTERS])[0])
@@ -245,33 +231,32 @@ def _metas(page: Page) -> dict[str, list[str]]:
     for index in np.flatnonzero(page.tag == TAG_ID["meta"]).tolist():
         pairs = dict(page.attributes[index])
         name = pairs.get("property") or pairs.get("name") or pairs.get("http-equiv") or ""
-        if name and (content := plain(pairs.get("content"))):
+        if name and (content := clean_text(pairs.get("content"))):
             found.setdefault(name.lower(), []).append(content)
     return found
 
 
-_KINDS: Final = {
+_NAMES_OF_KINDS: Final = {
     "article": "Article NewsArticle BlogPosting Recipe Review ReportageNewsArticle AnalysisNewsArticle LiveBlogPosting",
     "documentation": "TechArticle APIReference",
     "forum": "DiscussionForumPosting QAPage Question phpbb discourse vbulletin xenforo smf mybb flarum nodebb",
     "product": "Product ProductGroup IndividualProduct Book product product.item",
 }
-_KIND_OF: Final = {name: kind for kind, names in _KINDS.items() for name in names.split()}
+_KIND_OF: Final = {name: kind for kind, names in _NAMES_OF_KINDS.items() for name in names.split()}
 
 
 def declared_kind(page: Page) -> str | None:
-    """Kind of page, in the words of :attr:`winnow.Cleaned.kind`, by what the page or its software says.
+    """Kind of page that the page or its software states, in the words of :attr:`winnow.Cleaned.kind`.
 
-    On the WCXB development set what JSON-LD says so is right of 348 of 372 pages.
+    JSON-LD states the right kind on 348 of 372 pages of the WCXB development set.
     """
     metas = _metas(page)
     software = (metas.get("generator", [""])[0].split() or [""])[0].lower()
-    said = [str(json_ld_facts(page).get("kind")), *metas.get("og:type", []), software]
-    return next((_KIND_OF[name] for name in said if name in _KIND_OF), None)
+    stated = [str(json_ld_facts(page).get("kind")), *metas.get("og:type", []), software]
+    return next((_KIND_OF[name] for name in stated if name in _KIND_OF), None)
 
 
-def opengraph_facts(page: Page) -> Facts:
-    """Facts of OpenGraph."""
+def _opengraph_facts(page: Page) -> Facts:
     metas = _metas(page)
     facts: Facts = {name: _first(metas, keys) for name, keys in _OPENGRAPH.items()}
     facts["authors"] = [name for value in metas.get("article:author", []) for name in split_names(value)]
@@ -281,14 +266,14 @@ def opengraph_facts(page: Page) -> Facts:
     return facts
 
 
-def meta_facts(page: Page) -> Facts:
-    """Facts of other ``meta`` elements, and of the links of the head."""
+def _meta_facts(page: Page) -> Facts:
+    """Facts from other ``meta`` elements and from ``link`` elements."""
     metas = _metas(page)
     facts: Facts = {name: _first(metas, keys) for name, keys in _META.items()}
     key = next((key for key in _AUTHORS.split() if metas.get(key)), "")
     stated = [_LAST_FIRST.sub(r"\2 \1", value) if "." in key or "_" in key else value for value in metas.get(key, [])]
     facts["authors"] = [name for value in stated for name in split_names(value)][:MAX_VALUES]
-    facts["tags"] = words(", ".join(metas.get("keywords", metas.get("news_keywords", []))))
+    facts["tags"] = keywords(", ".join(metas.get("keywords", metas.get("news_keywords", []))))
     for index in np.flatnonzero(page.tag == TAG_ID["link"]).tolist():
         pairs = dict(page.attributes[index])
         name = {"canonical": "canonical", "image_src": "image"}.get(pairs.get("rel", "").lower())
@@ -299,30 +284,30 @@ def meta_facts(page: Page) -> Facts:
     return facts
 
 
-def microdata_facts(page: Page) -> Facts:
-    """Facts of microdata: the first of each property."""
+def _microdata_facts(page: Page) -> Facts:
+    """Facts from microdata: the first value of each property."""
     facts: Facts = {}
     offer: dict[str, str] = {}
-    props = page.attribute("itemprop")
-    named = [index for index, value in props.items() if value == "name"][:_MAX_NAMED]
-    for index, value in props.items():
-        for prop in dict.fromkeys(value.split()):
-            if prop in _OFFERED and prop not in offer:
-                offer[prop] = _stated(page, index)
-            name = _MICRODATA.get(prop)
+    properties = page.attribute("itemprop")
+    names = [index for index, value in properties.items() if value == "name"][:_MAX_NAMES]
+    for index, value in properties.items():
+        for key in dict.fromkeys(value.split()):
+            if key in _OFFER_PROPERTIES and key not in offer:
+                offer[key] = _property_value(page, index)
+            name = _MICRODATA.get(key)
             if name is None or facts.get(name):
                 continue
             if name == "authors":
-                inner = next((at for at in named if index < at < page.end[index]), index)
-                facts[name] = split_names(_stated(page, inner))
+                inner = next((at for at in names if index < at < page.end[index]), index)
+                facts[name] = split_names(_property_value(page, inner))
             else:
-                facts[name] = _stated(page, index)
+                facts[name] = _property_value(page, index)
     facts["offers"] = offers_of(offer | {"offers": offer, "aggregateRating": offer})
     return facts
 
 
-def markup_facts(page: Page) -> Facts:
-    """Facts of what readers see: the language, dates, the byline, and the heading."""
+def _markup_facts(page: Page) -> Facts:
+    """Facts that readers see: the language, dates, the byline and the heading."""
     return {
         "language": language_of(page),
         "headline": page.title or next(iter(headings(page)), None),
@@ -331,22 +316,25 @@ def markup_facts(page: Page) -> Facts:
     }
 
 
-def _stated_headline(page: Page, declared: str, site: str) -> str | None:
-    """The ``h1`` with most words in common with what is declared, half of its own at least, or the only one."""
-    words = set(declared.lower().split())
-    stated = [text for text in headings(page) if _squeezed(text) != _squeezed(site)]
+def _visible_headline(page: Page, declared: str, site: str) -> str | None:
+    """The ``h1`` with most words in common with the declared headline, at least half of its own; else the only one."""
+    declared_words = set(declared.lower().split())
+    candidates = [text for text in headings(page) if _letters_of(text) != _letters_of(site)]
     parts = _BETWEEN_PARTS.split(page.title)
     is_long = len(parts[0].split()) > 2
-    if len(parts) > 2 and _squeezed(parts[-1]) in map(_squeezed, stated or parts[-1:] * is_long):  # "Storm - Book"
-        stated = [text for text in headings(page, "h1", "h2") if _squeezed(text) == _squeezed(parts[0])] or stated
-    best, most = None, (0, 0.0, 0)
-    for text in stated:
-        own = set(text.lower().split())
-        common = len(own & words)
-        if (alike := (common, common / max(len(own), 1), len(text))) > most and 0 < 2 * common >= len(own):
-            best, most = text, alike
-    if best is None and len(stated) == 1 and len(own := set(stated[0].lower().split())) > 1:
-        return stated[0] if own & (words | set(page.title.lower().split())) else None
+    if len(parts) > 2 and _letters_of(parts[-1]) in map(_letters_of, candidates or parts[-1:] * is_long):
+        # "Storm - Book", where the heading is the name of the book
+        same = [text for text in headings(page, "h1", "h2") if _letters_of(text) == _letters_of(parts[0])]
+        candidates = same or candidates
+    best, best_overlap = None, (0, 0.0, 0)
+    for text in candidates:
+        words = set(text.lower().split())
+        common = len(words & declared_words)
+        overlap = common, common / max(len(words), 1), len(text)
+        if overlap > best_overlap and 0 < 2 * common >= len(words):
+            best, best_overlap = text, overlap
+    if best is None and len(candidates) == 1 and len(words := set(candidates[0].lower().split())) > 1:
+        return candidates[0] if words & (declared_words | set(page.title.lower().split())) else None
     return best
 
 
@@ -354,27 +342,26 @@ def _first(metas: dict[str, list[str]], keys: str) -> str | None:
     return next((metas[key][0] for key in keys.split() if metas.get(key)), None)
 
 
-def _in_full(page: Page, address: str) -> str | None:
-    """An address in full: against ``base``, where there is one, and the address of the page, where it is known."""
-    base = next(iter(np.flatnonzero(page.tag == TAG_ID["base"]).tolist()), None)
+def _absolute_address(page: Page, address: str) -> str | None:
+    """Resolve an address against the page's ``base`` element and address."""
+    bases = page.attributes.values_of("href", np.flatnonzero(page.tag == TAG_ID["base"])[:1])
     try:
-        around = urljoin(page.url or "", dict(page.attributes[base]).get("href", "")) if base is not None else page.url
-        return urljoin(around or "", address.strip()) or None
+        return urljoin(urljoin(page.url or "", (bases or [""])[0] or ""), address.strip()) or None
     except ValueError:
         return None
 
 
-def _stated(page: Page, index: int) -> str:
+def _property_value(page: Page, index: int) -> str:
     pairs = dict(page.attributes[index])
     address = pairs.get("href") if pairs.get("itemprop") == "availability" else None
-    return plain(pairs.get("content") or pairs.get("datetime") or address) or text_of(page, index)
+    return clean_text(pairs.get("content") or pairs.get("datetime") or address) or element_text(page, index)
 
 
 SOURCES: Final[dict[str, Callable[[Page], Facts]]] = {
     "json-ld": json_ld_facts,
-    "opengraph": opengraph_facts,
-    "microdata": microdata_facts,
-    "meta": meta_facts,
-    "markup": markup_facts,
+    "opengraph": _opengraph_facts,
+    "microdata": _microdata_facts,
+    "meta": _meta_facts,
+    "markup": _markup_facts,
 }
-"""Where facts are looked for, the most trusted first."""
+"""Functions that read the facts of each source, the most trusted first."""

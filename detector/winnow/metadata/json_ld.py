@@ -1,5 +1,7 @@
 """Facts from JSON-LD, the structured data that search engines read."""
 
+# ruff: noqa: SIM905 - lists of words are read as text
+
 from __future__ import annotations
 
 import json
@@ -8,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final
 
-from winnow.metadata.values import address, names, plain, unescape_text, words
+from winnow.metadata.values import clean_text, image_address, keywords, person_names, unescape_text
 from winnow.page.attributes import attribute_predicate
 from winnow.page.tags import TAG_ID
 from winnow.page.tree import once_per_page
@@ -23,11 +25,9 @@ _OPENING: Final = re.compile(r"\A\s*(?:<!--|(?://\s*)?<!\[CDATA\[)")
 _TRAILING_COMMA: Final = re.compile(r",(?=\s*[}\]])")
 _ARTICLES: Final = re.compile(r"Article|BlogPosting|Report|Posting$|Review$")
 _THINGS: Final = frozenset(
-    "Product Recipe Event Course Book Movie VideoObject JobPosting HowTo ProductGroup QAPage Question Dataset".split()  # noqa: SIM905
+    "Product Recipe Event Course Book Movie VideoObject JobPosting HowTo ProductGroup QAPage Question Dataset".split()
 )
-_PAGES: Final = frozenset(
-    {"WebPage", "ItemPage", "AboutPage", "ContactPage", "CollectionPage", "ProfilePage", "FAQPage"}
-)
+_PAGES: Final = frozenset("WebPage ItemPage AboutPage ContactPage CollectionPage ProfilePage FAQPage".split())
 _GTINS: Final = ("gtin", "gtin13", "gtin14", "gtin12", "gtin8", "isbn")
 _AVAILABILITIES: Final = {
     name.lower(): name for name in ("InStock", "OutOfStock", "PreOrder", "BackOrder", "SoldOut", "Discontinued")
@@ -35,23 +35,22 @@ _AVAILABILITIES: Final = {
 _MAX_OFFERS: Final = 100
 _MAX_NUMBER_CHARACTERS: Final = 40
 _SITES: Final = frozenset({"WebSite", "Organization", "NewsMediaOrganization"})
-_MAX_THINGS: Final = 1_000  # of each script
+_MAX_THINGS: Final = 1_000  # in each script
 _JSON_LD: Final = attribute_predicate("type", parts=("ld+json",))
 
 
 def json_ld_facts(page: Page) -> dict[str, Any]:
-    """Facts of the article, product or other thing that the page is about, then of the page and the site."""
+    """Facts about the article, product or other thing that the page is about, then about the page and the site."""
     facts: dict[str, Any] = {}
     things = sorted(_things(page), key=_rank)
-    images = {str(thing.get("@id")): address(thing) for thing in things if _kind(thing) == "ImageObject"}
+    images = {str(thing.get("@id")): image_address(thing) for thing in things if _kind(thing) == "ImageObject"}
     for thing in things:
         kind = _kind(thing)
-        rank = _rank(thing)
         if kind == "BreadcrumbList":
             facts.setdefault("breadcrumbs", _breadcrumbs(thing))
         elif kind in _SITES:
-            facts.setdefault("site_name", plain(thing.get("name")))
-        elif rank < 3:
+            facts.setdefault("site_name", clean_text(thing.get("name")))
+        elif _rank(thing) < 3:
             for name, value in _facts_of(thing, kind, images).items():
                 if value and not facts.get(name):
                     facts[name] = value
@@ -62,25 +61,28 @@ def _facts_of(thing: dict[str, Any], kind: str, images: dict[str, Any]) -> dict[
     publisher = thing.get("publisher")
     return {
         "kind": kind,
-        "headline": plain(thing.get("headline")) or (plain(thing.get("name")) if kind not in _PAGES else None),
-        "authors": names(thing.get("author") or thing.get("creator")),
+        "headline": clean_text(thing.get("headline"))
+        or (clean_text(thing.get("name")) if kind not in _PAGES else None),
+        "authors": person_names(thing.get("author") or thing.get("creator")),
         "published": thing.get("datePublished") or thing.get("uploadDate") or thing.get("dateCreated"),
         "modified": thing.get("dateModified"),
-        "site_name": plain(publisher.get("name")) if isinstance(publisher, dict) else None,
-        "language": plain(thing.get("inLanguage")) if isinstance(thing.get("inLanguage"), str) else None,
-        "description": plain(thing.get("description")),
-        "image": address(thing.get("image") or thing.get("primaryImageOfPage") or thing.get("thumbnailUrl"), images),
-        "tags": words(thing.get("keywords")),
+        "site_name": clean_text(publisher.get("name")) if isinstance(publisher, dict) else None,
+        "language": clean_text(thing.get("inLanguage")) if isinstance(thing.get("inLanguage"), str) else None,
+        "description": clean_text(thing.get("description")),
+        "image": image_address(
+            thing.get("image") or thing.get("primaryImageOfPage") or thing.get("thumbnailUrl"), images
+        ),
+        "tags": keywords(thing.get("keywords")),
         "offers": offers_of(thing),
     }
 
 
 def offers_of(thing: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the offers of a product and of its variants, each with what is known of the product."""
+    """Return the offers of a product and its variants, each with the facts about the product."""
     rating = _first_of(thing.get("aggregateRating"))
     product = {
         **_codes(thing),
-        "brand": _named(thing.get("brand")) or _named(thing.get("manufacturer")),
+        "brand": _name_of(thing.get("brand")) or _name_of(thing.get("manufacturer")),
         "rating": _number(rating.get("ratingValue")),
         "ratings": _number(rating.get("reviewCount") or rating.get("ratingCount")),
     }
@@ -88,23 +90,24 @@ def offers_of(thing: dict[str, Any]) -> list[dict[str, Any]]:
     found = []
     for variant in [thing, *(variants if isinstance(variants, list) else [])][:_MAX_OFFERS]:
         offers = variant.get("offers") if isinstance(variant, dict) else None
-        for one in (offers if isinstance(offers, list) else [offers])[:_MAX_OFFERS]:
-            if not isinstance(one, dict):
+        for offer in (offers if isinstance(offers, list) else [offers])[:_MAX_OFFERS]:
+            if not isinstance(offer, dict):
                 continue
-            inner = one.get("offers")
-            terms = _first_of(inner) if inner and "lowPrice" not in one else one
-            stated = _first_of(terms.get("priceSpecification"))
-            offer = {
-                "price": _number(terms.get("price") or terms.get("lowPrice") or stated.get("price")),
-                "currency": plain(terms.get("priceCurrency") or stated.get("priceCurrency")),
-                "availability": _availability(plain(terms.get("availability")) or ""),
+            inner = offer.get("offers")
+            terms = _first_of(inner) if inner and "lowPrice" not in offer else offer
+            specified = _first_of(terms.get("priceSpecification"))
+            facts = {
+                "price": _number(terms.get("price") or terms.get("lowPrice") or specified.get("price")),
+                "currency": clean_text(terms.get("priceCurrency") or specified.get("priceCurrency")),
+                "availability": _availability(clean_text(terms.get("availability")) or ""),
             }
-            found.append(_known(product | _known(_codes(variant)) | _known(_codes(terms)) | offer))
+            codes = _without_empty(_codes(variant)) | _without_empty(_codes(terms))
+            found.append(_without_empty(product | codes | facts))
     return [offer for offer in found if "price" in offer][:_MAX_OFFERS]
 
 
 def _availability(stated: str) -> str | None:
-    """Availability by its name in schema.org, also of ``in stock`` and ``oos``."""
+    """Name of an availability in schema.org, also for ``in stock`` and ``oos``."""
     name = stated.rsplit("/", maxsplit=1)[-1]
     return _AVAILABILITIES.get(name.replace(" ", "").replace("_", "").lower(), name) or None
 
@@ -115,7 +118,7 @@ def _codes(thing: dict[str, Any]) -> dict[str, Any]:
     return {"sku": str(sku).strip() if isinstance(sku, str | int) else None, "gtin": gtin}
 
 
-def _known(facts: dict[str, Any]) -> dict[str, Any]:
+def _without_empty(facts: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in facts.items() if value not in {None, ""}}
 
 
@@ -124,12 +127,12 @@ def _first_of(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _named(value: Any) -> str | None:
-    return plain(_first_of(value).get("name")) or plain(value)
+def _name_of(value: Any) -> str | None:
+    return clean_text(_first_of(value).get("name")) or clean_text(value)
 
 
 def _number(value: Any) -> float | None:
-    """Number of a price or a rating, written with a point or a comma, with or without a sign of a currency."""
+    """Number of a price or a rating, with a decimal point or comma, with or without a currency sign."""
     if not isinstance(value, str | int | float):
         return None
     digits = re.sub(r"[^\d.,]", "", str(value)[:_MAX_NUMBER_CHARACTERS]).strip(".,")
@@ -142,13 +145,13 @@ def _number(value: Any) -> float | None:
 
 
 def _things(page: Page) -> Iterator[dict[str, Any]]:
-    """Every object of every script that has a type, the one that holds others before them."""
+    """Every typed object of every script, each before the objects in it."""
     for script in json_ld_scripts(page):
         waiting = [script.document]
-        count = 0
-        while waiting and count < _MAX_THINGS:
+        for _ in range(_MAX_THINGS):
+            if not waiting:
+                break
             value = waiting.pop()
-            count += 1
             if isinstance(value, list):
                 waiting += reversed(value)
             elif isinstance(value, dict):
@@ -157,36 +160,35 @@ def _things(page: Page) -> Iterator[dict[str, Any]]:
                 parts = ["mainEntityOfPage", "breadcrumb", "@graph"]
                 if "@type" not in value or _kind(value) != "FAQPage":  # its questions are not what the page is about
                     parts.append("mainEntity")
-                inner = map(value.get, parts)
-                waiting += (part for part in inner if isinstance(part, dict | list))
+                waiting += (part for part in map(value.get, parts) if isinstance(part, dict | list))
 
 
 @dataclass(eq=False)
 class JsonLdScript:
-    """A script of JSON-LD, parsed when it is first asked for."""
+    """A script of JSON-LD, parsed on first use."""
 
     text: str
 
     @cached_property
     def document(self) -> Any:
-        """The JSON document; ``None`` where it is none."""
+        """The JSON document; ``None`` if it is invalid."""
         return _parse(self.text)
 
 
 @once_per_page
 def json_ld_scripts(page: Page) -> list[JsonLdScript]:
-    """Return the scripts of JSON-LD of a page, so that each is parsed once."""
-    named = [place for place, kind in page.attributes.matching(_JSON_LD) if "ld+json" in kind.lower()]
-    places = page.attributes.elements_with(named) if named else []
-    return [JsonLdScript(page.raw_text(index)) for index in places if page.tag[index] == TAG_ID["script"]]
+    """JSON-LD scripts of a page; each is parsed once."""
+    types = [place for place, kind in page.attributes.matching(_JSON_LD) if "ld+json" in kind.lower()]
+    elements = page.attributes.elements_with(types) if types else []
+    return [JsonLdScript(page.raw_text(index)) for index in elements if page.tag[index] == TAG_ID["script"]]
 
 
 def _parse(text: str) -> Any:
-    """Parse JSON that may stand in a comment, be escaped or have commas too many; ``None`` for what is none."""
+    """Parse JSON that may be in a comment, escaped or with trailing commas; ``None`` if it is invalid all the same."""
     bare = _without_wrapper(_without_wrapper(text)).strip()
-    for mend in (str, unescape_text, partial(_TRAILING_COMMA.sub, "")):
+    for repair in (str, unescape_text, partial(_TRAILING_COMMA.sub, "")):
         try:
-            return json.loads(mend(bare), strict=False)
+            return json.loads(repair(bare), strict=False)
         except (ValueError, RecursionError):
             continue
     return None
@@ -209,19 +211,13 @@ def _kind(thing: dict[str, Any]) -> str:
 
 
 def _rank(thing: dict[str, Any]) -> int:
+    """0 for articles, 1 for products and the like, 2 for pages, 3 for everything else."""
     kind = _kind(thing)
-    if _ARTICLES.search(kind):
-        return 0
-    if kind in _THINGS:
-        return 1
-    return 2 if kind in _PAGES else 3
+    return 0 if _ARTICLES.search(kind) else 1 if kind in _THINGS else 2 if kind in _PAGES else 3
 
 
 def _breadcrumbs(thing: dict[str, Any]) -> list[str]:
     steps = thing.get("itemListElement")
-    found = []
-    for step in steps if isinstance(steps, list) else []:
-        if isinstance(step, dict):
-            item = step.get("item")
-            found.append(plain(step.get("name")) or (plain(item.get("name")) if isinstance(item, dict) else None))
+    steps = [step for step in steps if isinstance(step, dict)] if isinstance(steps, list) else []
+    found = (clean_text(step.get("name")) or clean_text(_first_of(step.get("item")).get("name")) for step in steps)
     return [name for name in found if name]

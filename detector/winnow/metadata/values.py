@@ -1,4 +1,4 @@
-"""Values of what pages say of themselves: texts, names, keywords and addresses, each written in many forms."""
+"""Reads the values of facts: texts, names, keywords and addresses, each written in many forms."""
 
 # ruff: noqa: SIM905 - lists of words are read as text
 
@@ -79,40 +79,39 @@ def unescape_text(text: str) -> str:
         return text
 
 
-def plain(value: object) -> str | None:
-    """Text without markup, white space normalised, also where it was escaped twice; ``None`` for none."""
+def clean_text(value: object) -> str | None:
+    """Text without markup, with normalised white space, also if it was escaped twice; ``None`` for no text."""
     if not isinstance(value, str):
         return None
     return " ".join(_TAG.sub(" ", unescape_text(unescape_text(value))).split()) or None
 
 
-def names(value: Any) -> list[str]:
-    """Names of people or organisations: a text, an object with a name, or a list of such."""
+def person_names(value: Any) -> list[str]:
+    """Names of people or organisations in JSON-LD: a text, an object with a name, or a list of these."""
     found: list[str] = []
-    for one in value if isinstance(value, list) else [value]:
-        name = one.get("name") if isinstance(one, dict) else one
+    for person in value if isinstance(value, list) else [value]:
+        name = person.get("name") if isinstance(person, dict) else person
         for text in name if isinstance(name, list) else [name]:
-            found += split_names(plain(text) or "")
+            found += split_names(clean_text(text) or "")
     return list(dict.fromkeys(found))[:MAX_VALUES]
 
 
 def split_names(text: str) -> list[str]:
-    """Names that are declared in one text; none for an address, a mere role or what is too long to be a name."""
-    parts = _BETWEEN_NAMES.split(_DECLARED_PREFIX.sub("", text))
+    """Split a declared text into names, without addresses, roles, credentials and texts too long for a name."""
+    parts = [part.strip(" *※:") for part in _BETWEEN_NAMES.split(_DECLARED_PREFIX.sub("", text))]
     return [
         part
-        for number, part in enumerate(part.strip(" *※:") for part in parts)
-        if part
+        for number, part in enumerate(parts)
+        if 0 < len(part) <= _MAX_NAME_CHARACTERS
         and "://" not in part
         and "@" not in part
-        and len(part) <= _MAX_NAME_CHARACTERS
         and not _is_role(part)
         and not (number and _CREDENTIAL.fullmatch(part) and sum(map(str.isupper, part)) > 1)
     ]
 
 
 def names_in_byline(text: str) -> tuple[list[str], bool]:
-    """Names of people in what looks like a byline, and whether it says so itself, as "By ..." does."""
+    """Return the names in a possible byline, and whether it begins as one does, such as "By ..."."""
     text = _NO_AUTHOR.split(text, maxsplit=1)[0]
     found = _PREFIX.match(text) or _INNER_PREFIX.match(text)
     people = _people(text[found.end() :] if found else text)
@@ -122,26 +121,29 @@ def names_in_byline(text: str) -> tuple[list[str], bool]:
 
 
 def _people(text: str) -> list[str]:
-    found = map(_without_month, split_names(_BEHIND_NAME.split(text, maxsplit=1)[0]))
-    return [name for name in found if is_name(name)]
+    found = map(_drop_month, split_names(_BEHIND_NAME.split(text, maxsplit=1)[0]))
+    return [name for name in found if _is_name(name)]
 
 
-def is_name(text: str) -> bool:
-    """Whether a text looks like the name of a person: a few words in capitals, none of them a page's own."""
+def _is_name(text: str) -> bool:
+    """Whether a text looks like the name of a person: a few capitalised words, none typical of menus or roles."""
     words = text.split()
     if not 0 < len(words) <= _MAX_NAME_WORDS or len(text) < 2 or any(map(str.isdigit, text)):
         return False
     if len(words) == 1 and not text.isascii() and not text[0].isupper() and len(text) > 12:
         return False
-    is_upper = [not (word[0].islower() and word.lower() not in _PARTICLES) and word[0].isalpha() for word in words]
-    if all(word.lower() in _PARTICLES for word in words):
+    is_particle = [word.lower() in _PARTICLES for word in words]
+    if all(is_particle) or _is_role(text) or any(word.lower().strip(".:") in _NO_NAMES for word in words):
         return False
-    return all(is_upper) and not any(word.lower().strip(".:") in _NO_NAMES for word in words) and not _is_role(text)
+    return all(
+        word[0].isalpha() and (particle or not word[0].islower())
+        for word, particle in zip(words, is_particle, strict=True)
+    )
 
 
 def is_user_name(text: str) -> bool:
-    """Whether a name looks like that of an account rather than of a person."""
-    return bool(_USER_NAME.fullmatch(text))
+    """Whether a name looks like that of an account, not of a person."""
+    return _USER_NAME.fullmatch(text) is not None
 
 
 def _is_role(text: str) -> bool:
@@ -149,26 +151,25 @@ def _is_role(text: str) -> bool:
     return "admin" in words or all(word in _ROLES for word in words)
 
 
-def _without_month(text: str) -> str:
-    """A name in front of a date is left with its month."""
+def _drop_month(text: str) -> str:
+    """Drop the month at the end of a name that stood before a date."""
     words = text.split()
     while len(words) > 1 and is_month(words[-1].strip(".,")):
         words.pop()
     return " ".join(words)
 
 
-def words(value: Any) -> list[str]:
-    """Keywords: a text with commas, or a list."""
-    parts = value if isinstance(value, list) else str(value).split(",") if isinstance(value, str) else []
-    found = (plain(part) for part in parts)
-    return list(dict.fromkeys(word for word in found if word))[:MAX_VALUES]
+def keywords(value: Any) -> list[str]:
+    """Split keywords: a text with commas, or a list."""
+    parts = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else []
+    return list(dict.fromkeys(filter(None, map(clean_text, parts))))[:MAX_VALUES]
 
 
-def address(value: Any, named: dict[str, Any] | None = None) -> str | None:
-    """Address of an image: a text, an object with a ``url`` or the name of one that has it, or the first of a list."""
+def image_address(value: Any, images: dict[str, Any] | None = None) -> str | None:
+    """Address of an image: a text, an object with a ``url`` or the id of such an object, or the first of a list."""
     if isinstance(value, list):
         value = value[0] if value else None
     if isinstance(value, dict):
         name = str(value.get("@id") or "")
-        value = value.get("url") or value.get("contentUrl") or (named or {}).get(name) or ("" if "#" in name else name)
+        value = value.get("url") or value.get("contentUrl") or (images or {}).get(name) or ("" if "#" in name else name)
     return value.strip() or None if isinstance(value, str) else None

@@ -1,18 +1,17 @@
-"""What readers see of the facts: the headline, the dates and the byline around it.
+"""Facts that readers see: the headline, the dates and the byline around it.
 
-Every date of the visible text is a candidate, and every text that looks like a byline. What speaks for one: a label in
-front of it ("Published", "Updated on"), markup that says so (``time``, ``class="date"``), the headline near by, and a
-line that holds little else. Dates of other stories, of comments and of copyright notices have less of it.
+Every date in the visible text is a candidate, and every text that looks like a byline. Candidates score higher with a
+label before them ("Published", "Updated on"), in markup for it (``time``, ``class="date"``), near the headline, and on
+a line with little else. Dates of other articles, comments and copyright notices score lower.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
 from datetime import date
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -22,16 +21,18 @@ from winnow.page.tags import TAG_ID
 from winnow.page.tree import once_per_page, within
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from winnow.page.page import Page
 
 MAX_FACT_CHARACTERS: Final = 4_000  # white space included
-_MAX_TEXT: Final = 400_000  # characters of the visible text
+_MAX_TEXT_CHARACTERS: Final = 400_000
 _MAX_BYLINE_CHARACTERS: Final = 120
 _MAX_CANDIDATES: Final = 400  # of each kind
-_MAX_RUNS: Final = 40  # text runs of a byline
-_MAX_LABEL: Final = 40  # characters in front of a date
-_NEAR: Final = 12  # text blocks from the headline
-_SURE: Final = 3.0  # what must speak for a date; half of it where the page has no other one
+_MAX_BYLINE_RUNS: Final = 40
+_MAX_LABEL_CHARACTERS: Final = 40  # before a date
+_MAX_BLOCKS_BEHIND: Final = 12  # text blocks between the headline and a byline
+_MIN_DATE_SCORE: Final = 3.0  # half of it if the page has no other date
 
 _UPDATED: Final = re.compile(
     r"updat|modifi|edited|revis|reviewed|changed|aktualis|geändert|bearbeitet|mise? à jour|actualiz|aggiorna|atualiz"
@@ -44,84 +45,82 @@ _PUBLISHED: Final = re.compile(
     r"|发布|發布|发表|公開|掲載|投稿|작성|입력|등록|게시",
     re.IGNORECASE,
 )
-_NO_DATE_OF_PAGE: Final = re.compile(
+_OTHER_DATE: Final = re.compile(
     r"©|copyright|\(c\)|join(?:ed| date)|member since|since|expire|deadline|born|retrieved|accessed|until"
     r"|through|effective",
     re.IGNORECASE,
 )
-_DATED, _OF_OTHERS, _BYLINE, _NO_BYLINE = 1, 2, 4, 8
+_DATE, _OTHER_CONTENT, _BYLINE, _NO_BYLINE = 1, 2, 4, 8
 _CLASSES: Final = {
-    "date datetime published posted timestamp pubdate datum fecha meta dateline time": _DATED,
+    "date datetime published posted timestamp pubdate datum fecha meta dateline time": _DATE,
     "related recent sidebar footer nav menu archive archives replies review reviews testimonial testimonials"
-    " recommended readmore": _OF_OTHERS,
-    "comment comments reply widget": _OF_OTHERS | _NO_BYLINE,
+    " recommended readmore": _OTHER_CONTENT,
+    "comment comments reply widget": _OTHER_CONTENT | _NO_BYLINE,
     "author authors autor writer contributor contributors vcard fn": _BYLINE,
     "bio box avatar image img photo about social list": _NO_BYLINE,
-    "byline": _BYLINE | _DATED,
+    "byline": _BYLINE | _DATE,
 }
 _KIND_OF_WORD: Final = {word: kind for words, kind in _CLASSES.items() for word in words.split()}
-_OF_SITE: Final = re.compile(r"\b(?:site|menu)-?(?:title|name|logo)\b")
-# Linear: each step of a path is read by the one before it alone.
-_OF_AUTHOR: Final = re.compile(
+_SITE_NAME: Final = re.compile(r"\b(?:site|menu)-?(?:title|name|logo)\b")
+# Linear: each step of a path only depends on the one before it.
+_AUTHOR_PAGE: Final = re.compile(
     r"/(?:authors?|by|contributors?|profiles?|people|staff|writers?|journalists?|autor(?:es)?|auteurs?|redacteur)/[^/?#]+/?$"
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Date:
-    """A date that readers see, or that the markup of what they see states."""
+class _Date(NamedTuple):
+    """A visible date, or one stated in the markup of visible text, with its scores."""
 
     value: str
     published: float
     modified: float
 
 
-@once_per_page
 def visible_dates(page: Page) -> dict[str, str]:
-    """Return ``published`` and ``modified`` as the visible text has them, either where it does."""
+    """Return the dates of publication and modification in the visible text, as ``published`` and ``modified``."""
     found: dict[str, str] = {}
-    dates = _dates(page)
-    best = max(dates, key=lambda one: one.published, default=None)
-    if best is not None:
-        is_only_one = len({one.value[:10] for one in dates if one.published >= _SURE / 3}) == 1
-        if best.published >= (_SURE / 2 if is_only_one else _SURE):
-            found["published"] = best.value
-    best = max(dates, key=lambda one: one.modified, default=None)
-    if best is not None and best.modified >= _SURE:
+    dates = _score_dates(page)
+    if not dates:
+        return found
+    best = max(dates, key=lambda date: date.published)
+    is_only_day = len({date.value[:10] for date in dates if date.published >= _MIN_DATE_SCORE / 3}) == 1
+    if best.published >= _MIN_DATE_SCORE / (2 if is_only_day else 1):
+        found["published"] = best.value
+    best = max(dates, key=lambda date: date.modified)
+    if best.modified >= _MIN_DATE_SCORE:
         found["modified"] = best.value
     return found
 
 
-def _dates(page: Page) -> list[_Date]:
-    lines, text = page.block_texts(), page.block_lines[:_MAX_TEXT]
+def _score_dates(page: Page) -> list[_Date]:
+    lines, text = page.block_texts(), page.block_lines[:_MAX_TEXT_CHARACTERS]
     if not lines:
         return []
     starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
     language = language_of(page)
-    heading, marks, others = heading_block(page), _marked_blocks(page), _blocks_of_others(page)
-    places = []
+    place_scores, marked_blocks = _place_scores(page), _date_blocks(page)
+    candidates = []
+    visible: dict[int, list[date]] = {}
     for begin, end, value in dates_in(text, language):
         block = bisect_right(starts, begin) - 1
         line, at = lines[block], begin - starts[block]
-        label = line[max(0, at - _MAX_LABEL) : at]
-        if len(label.strip(" :|·•-–—")) < 2 and block and len(lines[block - 1]) <= _MAX_LABEL:
+        label = line[max(0, at - _MAX_LABEL_CHARACTERS) : at]
+        if len(label.strip(" :|·•-–—")) < 2 and block and len(lines[block - 1]) <= _MAX_LABEL_CHARACTERS:
             label = lines[block - 1]
-        places.append((block, value, label, len(line) - (end - begin), at, 0.0))
-    shown: dict[int, list[date]] = {}
-    for place in places:
-        shown.setdefault(place[0], []).append(date.fromisoformat(place[1]))
+        rest = len(line) - (end - begin)
+        candidates.append(
+            (block, value, label, 1.0 if rest <= 25 else 0.0 if rest <= 60 else -0.8 if at <= 24 else -3.0)
+        )
+        visible.setdefault(block, []).append(date.fromisoformat(value))
     for block, value, label in _stated_dates(page, language):
         day = date.fromisoformat(value[:10])
-        if block in shown and not any(_is_same_day(day, other) for other in shown[block]):
-            continue  # a time element whose text says another day
-        places.append((block, value, f"{label} {lines[block][:_MAX_LABEL]}", 0, 0, 0.5))
-    dates: list[_Date] = []
-    for block, value, label, rest, at, stated in places:
-        distance = None if heading is None else block - heading
-        score = stated + _nearness(distance) + 1.5 * (block in marks) - 0.001 * min(block, 900)
-        score -= 1.5 * (block in others and not (distance is not None and -3 <= distance <= 8))
-        score += 1.0 if rest <= 25 else 0.0 if rest <= 60 else -0.8 if at <= 24 else -3.0
-        score -= 5.0 * bool(_NO_DATE_OF_PAGE.search(label))
+        if block not in visible or any(_is_same_day(day, other) for other in visible[block]):
+            candidates.append((block, value, f"{label} {lines[block][:_MAX_LABEL_CHARACTERS]}", 1.5))
+    dates = []
+    for block, value, label, line_score in candidates:
+        score = (
+            place_scores[block] + line_score + 1.5 * (block in marked_blocks) - 5.0 * bool(_OTHER_DATE.search(label))
+        )
         is_updated, is_published = bool(_UPDATED.search(label)), bool(_PUBLISHED.search(label))
         published = score + 1.5 * is_published - 4.0 * (is_updated and not is_published)
         dates.append(_Date(value, published, score + 2.5 if is_updated else -9.0))
@@ -129,19 +128,37 @@ def _dates(page: Page) -> list[_Date]:
 
 
 def _is_same_day(day: date, other: date) -> bool:
-    """Whether two dates are one day, of any time zone, or with day and month in either order."""
+    """Whether two dates are one day, in any time zone, or with day and month swapped."""
     return abs((day - other).days) <= 1 or (day.year, day.month, day.day) == (other.year, other.day, other.month)
 
 
-def _nearness(distance: int | None) -> float:
-    """How much the place of a text speaks for it: text blocks behind the headline, or in front of it (below 0)."""
-    if distance is None or not -9 < distance < 2 * _NEAR:
-        return 0.0
-    return (2.5 if 0 <= distance <= 6 else 2.0 if -4 <= distance <= _NEAR else 1.0) - 0.03 * abs(distance)
+@once_per_page
+def _place_scores(page: Page) -> NDArray[np.float64]:
+    """float64[m], score of each block by its place: near the headline, early on the page, not in side matter."""
+    block = np.arange(page.m)
+    scores = -0.001 * np.minimum(block, 900)
+    side = np.isin(page.tag, [TAG_ID["nav"], TAG_ID["footer"], TAG_ID["aside"]])
+    called = np.array(_elements_of_class(page, _OTHER_CONTENT), np.int64)
+    # An element that holds most of the page is no side matter, whatever its class.
+    side[called[2 * (page.block_end[called] - page.block_begin[called]) < page.m]] = True
+    is_side = within(page, side)[page.block_node]
+    if (heading := heading_block(page)) is not None:
+        distance = block - heading
+        nearness = np.select(
+            [
+                (distance >= 0) & (distance <= 6),
+                (distance >= -4) & (distance <= _MAX_BLOCKS_BEHIND),
+                (distance > -9) & (distance < 2 * _MAX_BLOCKS_BEHIND),
+            ],
+            [2.5, 2.0, 1.0],
+        )
+        scores += np.where(nearness > 0, nearness - 0.03 * np.abs(distance), 0.0)
+        is_side &= (distance < -3) | (distance > 8)
+    return scores - 1.5 * is_side
 
 
 def _stated_dates(page: Page, language: str | None) -> list[tuple[int, str, str]]:
-    """Block, day and label of dates in ``time`` elements and titles of ``abbr``; the label is of class names."""
+    """Block, date and class names of dates in ``time`` elements and in titles of ``abbr``."""
     found = []
     for name in ("time", "abbr"):
         for index in np.flatnonzero(page.tag == TAG_ID[name])[:_MAX_CANDIDATES].tolist():
@@ -153,10 +170,9 @@ def _stated_dates(page: Page, language: str | None) -> list[tuple[int, str, str]
     return found
 
 
-def _marked_blocks(page: Page) -> set[int]:
-    """Blocks in ``time`` elements and in those whose class says that they hold a date."""
-    elements = np.flatnonzero(page.tag == TAG_ID["time"]).tolist()
-    elements += _called(page, _DATED)
+def _date_blocks(page: Page) -> set[int]:
+    """Blocks in ``time`` elements and in elements with a class for dates."""
+    elements = [*np.flatnonzero(page.tag == TAG_ID["time"]).tolist(), *_elements_of_class(page, _DATE)]
     found: set[int] = set()
     for index in elements[: 4 * _MAX_CANDIDATES]:
         begin, end = int(page.block_begin[index]), int(page.block_end[index])
@@ -164,52 +180,40 @@ def _marked_blocks(page: Page) -> set[int]:
     return found
 
 
-@once_per_page
-def _blocks_of_others(page: Page) -> set[int]:
-    """Blocks in comments, lists of other stories, side bars and footers."""
-    chosen = np.isin(page.tag, [TAG_ID["nav"], TAG_ID["footer"], TAG_ID["aside"]])
-    marked = np.array(_called(page, _OF_OTHERS), np.int64)
-    # what holds most of the page is no side matter, whatever it is called
-    chosen[marked[2 * (page.block_end[marked] - page.block_begin[marked]) < page.m]] = True
-    return set(np.flatnonzero(within(page, chosen)[page.block_node]).tolist())
-
-
 def visible_authors(page: Page) -> list[str]:
     """Names by ``rel=author``, class names, links to pages of authors, and lines as "By ..." near the headline."""
-    lines, heading, others = page.block_texts(), heading_block(page), _blocks_of_others(page)
-    best: tuple[float, list[str]] = 0.0, []
-    table = page.attributes
-    links = [at for value, at in table.places_by_value("href").items() if _OF_AUTHOR.search(value)]
-    rels = [at for value, at in table.places_by_value("rel").items() if "author" in value.lower().split()]
+    lines, heading, table = page.block_texts(), heading_block(page), page.attributes
+    links = [place for value, place in table.places_by_value("href").items() if _AUTHOR_PAGE.search(value)]
+    rels = [place for value, place in table.places_by_value("rel").items() if "author" in value.lower().split()]
     marked = [(index, 2.0) for index in table.elements_with(rels)]
-    marked += [(index, 1.5) for index in _called(page, _BYLINE, _NO_BYLINE) + table.elements_with(links)]
-    in_form = _in_forms(page)
-    candidates: list[tuple[float, int, str, bool]] = []
-    for index, weight in marked[:_MAX_CANDIDATES]:
-        text = _spaced_text(page, index)
-        if 0 < len(text) <= _MAX_BYLINE_CHARACTERS and not in_form[index]:
-            candidates.append((weight, int(page.block_begin[index]), text, True))
+    marked += [(index, 1.5) for index in _elements_of_class(page, _BYLINE, _NO_BYLINE) + table.elements_with(links)]
+    in_form = within(page, np.isin(page.tag, [TAG_ID["form"], TAG_ID["label"], TAG_ID["button"]]))
+    candidates: list[tuple[int, str, float]] = []  # block, text and score of its markup
+    for index, score in marked[:_MAX_CANDIDATES]:
+        text, block = _spaced_text(page, index), int(page.block_begin[index])
+        if 0 < len(text) <= _MAX_BYLINE_CHARACTERS and block < page.m and not in_form[index]:
+            candidates.append((block, text, score))
     first = 0 if heading is None else max(0, heading - 5)
-    for block in range(first, min(page.m, first + 5 + _NEAR)):
+    for block in range(first, min(page.m, first + 5 + _MAX_BLOCKS_BEHIND)):
         if len(lines[block]) <= _MAX_BYLINE_CHARACTERS:
-            candidates.append((0.0, block, lines[block], False))
+            candidates.append((block, lines[block], 0.0))
             if block + 1 < page.m and len(lines[block]) <= 20 and len(lines[block + 1]) <= _MAX_BYLINE_CHARACTERS:
-                candidates.append((0.0, block, f"{lines[block]} {lines[block + 1]}", False))
-    for weight, block, text, is_marked in candidates:
+                candidates.append((block, f"{lines[block]} {lines[block + 1]}", 0.0))
+    best: list[str] = []
+    best_score = 0.0
+    place_scores = _place_scores(page)
+    for block, text, markup_score in candidates:
         names, has_prefix = names_in_byline(text)
-        if not names or not (has_prefix or is_marked):
-            continue
-        distance = None if heading is None else block - heading
-        score = weight + _nearness(distance) + 1.5 * has_prefix - 0.001 * min(block, 900)
-        score -= 1.5 * (block in others and not (distance is not None and -3 <= distance <= 8))
-        if score > best[0] and score >= 2.0:
-            best = score, names
-    return best[1]
+        if names and (has_prefix or markup_score):
+            score = markup_score + place_scores[block] + 1.5 * has_prefix
+            if score > best_score and score >= 2.0:
+                best, best_score = names, score
+    return best
 
 
 @once_per_page
 def _kinds_of_classes(page: Page) -> list[tuple[int, int]]:
-    """Place of each different class and id that says what it holds, and which of the kinds that is."""
+    """Place of each distinct class and id with a meaning, and its meanings."""
     found = []
     for name in ("class", "id"):
         for value, at in page.attributes.places_by_value(name).items():
@@ -221,54 +225,48 @@ def _kinds_of_classes(page: Page) -> list[tuple[int, int]]:
     return found
 
 
-def _called(page: Page, kind: int, but: int = 0) -> list[int]:
-    """Elements whose class or id says that they are of a kind, and not of another one."""
-    return page.attributes.elements_with(
-        [at for at, found in _kinds_of_classes(page) if found & kind and not found & but]
-    )
-
-
-def _in_forms(page: Page) -> Any:
-    return within(page, np.isin(page.tag, [TAG_ID["form"], TAG_ID["label"], TAG_ID["button"]]))
+def _elements_of_class(page: Page, kind: int, excluded: int = 0) -> list[int]:
+    """Elements whose class or id has one meaning, and not another one."""
+    places = [place for place, kinds in _kinds_of_classes(page) if kinds & kind and not kinds & excluded]
+    return page.attributes.elements_with(places)
 
 
 @once_per_page
 def heading_block(page: Page) -> int | None:
     """Number of the block that the headline begins in: the heading, else the line, that is most like the title."""
     title = set(page.title.lower().split())
-    best, most = None, 0.0
-    levels = [TAG_ID[name] for name in ("h1", "h2", "h3")]
-    elements = np.flatnonzero(np.isin(page.tag, levels))[:_MAX_CANDIDATES].tolist()
-    for index in elements:
-        words = set(text_of(page, index).lower().split())
-        alike = 2 * len(words & title) / max(len(words) + len(title), 1) + 0.15 * bool(
-            words and page.tag[index] == levels[0]
-        )
-        if alike > most:
-            best, most = int(page.block_begin[index]), alike
-    if most < 0.5 and len(title) >= 3:
+    best, best_similarity = None, 0.0
+    is_heading = np.isin(page.tag, [TAG_ID[name] for name in ("h1", "h2", "h3")])
+    for index in np.flatnonzero(is_heading)[:_MAX_CANDIDATES].tolist():
+        words = set(element_text(page, index).lower().split())
+        similarity = 2 * len(words & title) / max(len(words) + len(title), 1)
+        similarity += 0.15 * bool(words and page.tag[index] == TAG_ID["h1"])
+        if similarity > best_similarity:
+            best, best_similarity = int(page.block_begin[index]), similarity
+    if best_similarity < 0.5 and len(title) >= 3:
         for block, line in enumerate(page.block_texts()):
             if len(line) <= 2 * len(page.title):
                 words = set(line.lower().split())
-                if (alike := 2 * len(words & title) / (len(words) + len(title))) > max(most, 0.5):
-                    best, most = block, alike
+                similarity = 2 * len(words & title) / (len(words) + len(title))
+                if similarity > max(best_similarity, 0.5):
+                    best, best_similarity = block, similarity
     return best
 
 
 def headings(page: Page, *names: str) -> list[str]:
-    """Text of each ``h1``, or heading of other levels, that is in no other one and not said to be the site's name."""
+    """Text of each ``h1`` or named heading, without headings in others and the site's name."""
     found: list[str] = []
     last_end = 0
     for index in np.flatnonzero(np.isin(page.tag, [TAG_ID[name] for name in names or ("h1",)])).tolist():
         pairs = dict(page.attributes[index])
-        if index >= last_end and not _OF_SITE.search(f"{pairs.get('id')} {pairs.get('class')}"):
-            found.append(text_of(page, index).rstrip("¶§ "))
+        if index >= last_end and not _SITE_NAME.search(f"{pairs.get('id')} {pairs.get('class')}"):
+            found.append(element_text(page, index).rstrip("¶§ "))
             last_end = int(page.end[index])
     return [text for text in found if text]
 
 
 def language_of(page: Page) -> str | None:
-    """Language that ``html`` or ``body`` states."""
+    """Language in an attribute of ``html`` or ``body``."""
     for index in np.flatnonzero((page.tag == TAG_ID["html"]) | (page.tag == TAG_ID["body"]))[:2].tolist():
         pairs = dict(page.attributes[index])
         language = str(pairs.get("lang") or pairs.get("xml:lang") or "").strip()
@@ -278,9 +276,9 @@ def language_of(page: Page) -> str | None:
 
 
 def _spaced_text(page: Page, index: int) -> str:
-    """Text of an element with a space between its parts, and a bar between its text blocks."""
+    """Text of an element with spaces between its runs and bars between its blocks; "" if too long for a byline."""
     begin, end = int(page.run_begin[index]), int(page.run_end[index])
-    if end - begin > _MAX_RUNS or page.run_offset[end] - page.run_offset[begin] > MAX_FACT_CHARACTERS:
+    if end - begin > _MAX_BYLINE_RUNS or page.run_offset[end] - page.run_offset[begin] > MAX_FACT_CHARACTERS:
         return ""
     offsets = page.run_offset[begin : end + 1].tolist()
     ends = {int(run) for run in page.block_run_begin[page.block_begin[index] : page.block_end[index]]}
@@ -292,8 +290,8 @@ def _spaced_text(page: Page, index: int) -> str:
     return " ".join(parts)
 
 
-def text_of(page: Page, index: int) -> str:
-    """Text of an element; "" for one with too much to be a fact, of which thousands may lie within each other."""
+def element_text(page: Page, index: int) -> str:
+    """Text of an element; "" if it is too long for a fact, since thousands of such elements may be nested."""
     begin, end = int(page.run_begin[index]), int(page.run_end[index])
     if page.run_offset[end] - page.run_offset[begin] > MAX_FACT_CHARACTERS:
         return ""
