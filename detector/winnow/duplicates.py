@@ -1,7 +1,7 @@
-"""Near-duplicates: the shingles of clean text, and an index that finds the earlier document with the same text.
+"""Near-duplicates: shingles of clean text, and an index that finds the earlier document with the same text.
 
-Section 6.2 of Chakrabarti, Kumar and Punera (WWW 2007): text in lower case, alphanumerics only, moving windows of 6
-words, the 8 smallest hashes of a page; pages are near-duplicates from 4 equal hashes on.
+Section 6.2 of Chakrabarti, Kumar and Punera (WWW 2007): text in lower case, alphanumerics only, sliding windows of 6
+words, the 8 smallest hashes of a page; pages with at least 4 equal hashes are near-duplicates.
 ``scrapy_winnow.storage.index`` keeps the index in Redis and decides with the code of this module.
 """
 
@@ -25,37 +25,38 @@ if TYPE_CHECKING:
 
     Hashes = NDArray[np.uint64]
 
-T = TypeVar("T", int, bytes)
+Shingle = TypeVar("Shingle", int, bytes)
 
-SIZE: Final = 6
+WINDOW_WORDS: Final = 6
 KEEP: Final = 8
-COMMON: Final = 4
+"""Hashes kept of a page, by default."""
+
+_MIN_COMMON: Final = 4  # hashes of two near-duplicates
 
 MAX_DOCUMENTS: Final = 1_000_000
 """Documents that an index in memory holds, by default."""
 
 SAME_TEXT_RESEMBLANCE: Final = 0.9
-SAME_TEXT_SHINGLES: Final = 25
 SAME_TEXT_SKETCH: Final = 64
-"""A document may be dropped for another if they share nine tenths of their windows, which 64 hashes tell within 0.04,
-and it has 30 words: pages with a few words, as those of photographs, may differ in all that is no text."""
+_SAME_TEXT_MIN_SHINGLES: Final = 25
+"""A document may be dropped if another one has nine tenths of its windows, which 64 hashes estimate within 0.04, and it
+has 30 words: pages with a few words, such as those of photographs, may differ in everything but their text."""
 
 _KEY_BYTES: Final = 6
-"""The index uses the upper 48 bits of a shingle: two documents agree by chance in one of 10^12 comparisons."""
+"""The index uses the upper 48 bits of a shingle: one of 10^12 comparisons agrees by chance."""
 
 
-def shingles(text: str, size: int = SIZE, keep: int = KEEP) -> Hashes:
+def shingles(text: str, size: int = WINDOW_WORDS, keep: int = KEEP) -> Hashes:
     """Return the smallest hashes of all windows of consecutive words.
 
-    Words are runs of letters, digits and the marks on them, case folded. In scripts that do not part words by spaces
-    (Han, Kana, Thai, Lao, Khmer, Burmese, Tibetan...) each character is a word, so a window is ``size`` characters
-    there; Korean has spaces. A text of fewer than ``size`` words gives one shingle of all its words, a text without
-    words none.
+    Words are runs of letters, digits and their marks, case folded. In scripts without spaces between words (Han, Kana,
+    Thai, Lao, Khmer, Burmese, Tibetan...) each character is a word. A text of fewer than ``size`` words has one shingle
+    of all its words, a text without words none.
 
     Args:
         text: clean text of a page.
-        size: words to a window.
-        keep: hashes to keep at most.
+        size: words per window.
+        keep: maximum number of hashes.
 
     Returns:
         uint64[up to keep], distinct and ascending; the same in every process and on every machine.
@@ -76,39 +77,19 @@ def shingles(text: str, size: int = SIZE, keep: int = KEEP) -> Hashes:
     return smallest[:number]
 
 
-def near_duplicates(a: Hashes, b: Hashes, common: int = COMMON) -> bool:
-    """Tell whether two pages are near-duplicates: at least ``common`` hashes in common.
+def near_duplicates(a: Hashes, b: Hashes) -> bool:
+    """Tell whether two pages are near-duplicates: at least 4 hashes in common.
 
-    A page of fewer than ``common`` hashes (9 different words give 4) is only a near-duplicate of a page with exactly
-    the same ones; a page without words has no near-duplicates.
+    A page of fewer hashes (9 different words give 4) is only a near-duplicate of a page with exactly the same hashes; a
+    page without words has no near-duplicates.
     """
-    return _count_common(a.tolist(), b.tolist(), common) > 0
+    return _count_common(a.tolist(), b.tolist()) > 0
 
 
-def resemblance(a: Hashes, b: Hashes, keep: int = KEEP) -> float:
-    """Estimate the Jaccard similarity of the window sets of two pages from their ``keep`` smallest hashes.
-
-    It is the fraction of common hashes among the ``keep`` smallest of both pages together; exact when neither page has
-    ``keep`` windows or more.
-
-    Returns:
-        0 to 1; 0 when both are empty.
-    """
-    return _resemblance(a.tolist(), b.tolist(), keep if max(len(a), len(b)) >= keep else None)
-
-
-def _count_common(a: Sequence[T], b: Sequence[T], least: int) -> int:
-    """Number of hashes in common; 0 unless that makes two pages near-duplicates."""
-    if a == b:
-        return len(a)
-    common = len(set(a).intersection(b)) if min(len(a), len(b)) >= least else 0
-    return common if common >= least else 0
-
-
-def _resemblance(a: Sequence[T], b: Sequence[T], keep: int | None) -> float:
-    smallest = sorted({*a, *b})[:keep]
-    both = set(a).intersection(b)
-    return sum(hash_ in both for hash_ in smallest) / len(smallest) if smallest else 0.0
+def _count_common(a: Sequence[Shingle], b: Sequence[Shingle]) -> int:
+    """Number of hashes in common; 0 if too few for near-duplicates."""
+    common = len(set(a).intersection(b))
+    return common if common >= _MIN_COMMON or a == b else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +97,8 @@ class Verdict:
     """Result of looking up a document in an index.
 
     Attributes:
-        duplicate_of: address of the original that the document nearly duplicates; ``None`` where there is none.
-        resemblance: estimate of the fraction of windows that both have, 0 to 1; ``None`` without an original.
+        duplicate_of: address of the original that the document nearly duplicates; ``None`` without one.
+        resemblance: estimated fraction of windows in common, 0 to 1; ``None`` without an original.
         cluster: 16 hexadecimal digits, the same for an original and all its near-duplicates: the id of the original;
             ``None`` for a document without words.
     """
@@ -127,15 +108,15 @@ class Verdict:
     cluster: str | None = None
 
     def is_same_text(self, hashes: Hashes, keep: int, min_resemblance: float | None = None) -> bool:
-        """Whether the document may be dropped, since the original has nearly all its text.
+        """Whether the document may be dropped because the original has nearly all its text.
 
         Args:
             hashes: uint64, its shingles, of which up to ``keep`` were kept.
-            keep: with fewer than :data:`SAME_TEXT_SHINGLES` of them all have to be there.
-            min_resemblance: another one than :data:`SAME_TEXT_RESEMBLANCE`.
+            keep: with fewer than 25 of them, all must be there.
+            min_resemblance: :data:`SAME_TEXT_RESEMBLANCE` by default.
         """
-        least = min_resemblance or SAME_TEXT_RESEMBLANCE
-        return (self.resemblance or 0.0) >= least and len(hashes) >= min(SAME_TEXT_SHINGLES, keep)
+        required = min_resemblance or SAME_TEXT_RESEMBLANCE
+        return (self.resemblance or 0.0) >= required and len(hashes) >= min(_SAME_TEXT_MIN_SHINGLES, keep)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,23 +136,19 @@ class Document:
     @property
     def shingles(self) -> list[bytes]:
         """All stored shingles, ascending."""
-        return _split(self.sketch)
+        return [self.sketch[at : at + _KEY_BYTES] for at in range(0, len(self.sketch), _KEY_BYTES)]
 
     @property
     def compared(self) -> list[bytes]:
-        """The shingles that are compared: the 8 smallest."""
-        return _split(self.sketch[: KEEP * _KEY_BYTES])
+        """The 8 smallest shingles, which are compared."""
+        return self.shingles[:KEEP]
 
     @property
     def keys(self) -> list[bytes]:
         """Index keys: a digest of the compared shingles, and each of these shingles if there are at least four."""
         compared = self.compared
         digest = hashlib.blake2b(b"".join(compared), digest_size=8).digest()
-        return [digest, *compared] if len(compared) >= COMMON else [digest] if compared else []
-
-
-def _split(sketch: bytes) -> list[bytes]:
-    return [sketch[at : at + _KEY_BYTES] for at in range(0, len(sketch), _KEY_BYTES)]
+        return [digest, *compared] if len(compared) >= _MIN_COMMON else [digest] if compared else []
 
 
 def document_of(url: str, hashes: Hashes, keep: int = KEEP) -> Document:
@@ -190,28 +167,28 @@ def document_id(url: str) -> bytes:
 
 
 class MemoryIndex:
-    """Originals by their shingles.
+    """Index of original documents by their shingles.
 
-    The first document with a text is its *original*; later near-duplicates of it are not entered. Of several originals
-    the one with the most in common counts. An original is found by each of its 8 smallest shingles, and by a digest of
-    all of them. A key has one holder: the first original with it, until that is forgotten or has another text.
+    The first document with a text is the *original*; its near-duplicates are not entered. If a document has several
+    originals, the one with the most in common counts. An original is found by each of its 8 smallest shingles and by a
+    digest of all of them. A key belongs to the first original that has it, until that is forgotten or changes its text.
 
-    A document that comes again is never its own duplicate; with another text it replaces its earlier version. One of
-    fewer than 4 shingles only repeats one with exactly the same. One without words has no near-duplicates and is not
-    remembered.
+    A document that comes again is never its own duplicate; with another text it replaces its earlier version. A
+    document of fewer than 4 shingles only duplicates one with exactly the same shingles. A document without words has
+    no near-duplicates and is not remembered.
 
     Args:
-        max_documents: originals remembered; those that were met least recently are forgotten first.
-        keep: shingles that documents are given with, from 8 on; the more, the better the estimate of resemblance.
-        min_resemblance: resemblance from which on documents are near-duplicates, above 0 and at most 1; they are
-            compared when they share one of their 8 smallest shingles. ``None`` is the paper's rule of 4 in common.
+        max_documents: maximum number of originals; those not met for longest are forgotten first.
+        keep: number of shingles kept of each document, at least 8; more estimate the resemblance better.
+        min_resemblance: minimum resemblance of near-duplicates, above 0 and at most 1, for documents that share one of
+            their 8 smallest shingles; ``None`` for the paper's rule of 4 in common.
 
     Attributes:
         documents: the originals by their ids.
         holders: id of the original that holds each key.
 
     Raises:
-        ValueError: a bound cannot work.
+        ValueError: an argument is out of range.
     """
 
     def __init__(
@@ -233,7 +210,7 @@ class MemoryIndex:
         Args:
             url: its address; addresses that :func:`w3lib.url.canonicalize_url` makes equal are one document.
             hashes: uint64[up to ``keep``], distinct and ascending, see :func:`shingles`.
-            enter: ``False`` only looks, and remembers nothing.
+            enter: ``False`` remembers nothing.
         """
         return self.decide(document_id(url), document_of(url, hashes, self._keep), enter=enter)
 
@@ -261,8 +238,8 @@ class MemoryIndex:
             closeness = self._closeness(document, record)
             if closeness <= most:
                 continue
-            # Of two near-duplicates that were entered at the same moment both processes must choose the same one: it
-            # is the holder of the first key that either of them has got.
+            # If two near-duplicates were entered at the same moment, both processes must choose the same one: the
+            # holder of the first key that either of them holds.
             theirs = record.keys
             shared = (holder for key, holder in zip(keys, holders, strict=True) if key in theirs)
             if next((holder for holder in shared if holder in {name, other}), None) == other:
@@ -271,10 +248,10 @@ class MemoryIndex:
 
     def _closeness(self, document: Document, other: Document) -> float:
         """How much a document has in common with an original; 0 unless it is a near-duplicate."""
-        common = _count_common(document.compared, other.compared, COMMON)
+        common = _count_common(document.compared, other.compared)
         if self._min_resemblance is None or document.compared == other.compared:
             return common
-        if min(len(document.compared), len(other.compared)) < COMMON:
+        if min(len(document.compared), len(other.compared)) < _MIN_COMMON:
             return 0
         resemblance = _estimate_resemblance(document, other)
         return resemblance if resemblance >= self._min_resemblance else 0
@@ -303,7 +280,11 @@ class MemoryIndex:
 
 
 def _estimate_resemblance(one: Document, other: Document) -> float:
-    """Estimate the resemblance by the shingles stored for both; exact if both sketches are complete."""
+    """Estimate the Jaccard similarity of the window sets of two documents; exact if both sketches are complete.
+
+    It is the fraction of common shingles among the smallest of both together (Broder 1997).
+    """
     a, b = one.shingles, other.shingles
-    known = [len(keys) for keys, of in ((a, one), (b, other)) if not of.is_complete]
-    return _resemblance(a, b, min(known, default=None))
+    keep = min((len(document.shingles) for document in (one, other) if not document.is_complete), default=None)
+    smallest = sorted({*a, *b})[:keep]
+    return len(set(smallest).intersection(a).intersection(b)) / len(smallest) if smallest else 0.0
