@@ -25,26 +25,24 @@ NOT_HTML: Final = frozenset({"binary", "json", "feed", "xml"})
 class Cleaned:
     """A page without its template.
 
-    The text is there from the start. :attr:`html`, :attr:`markdown`, :attr:`segments`, :attr:`blocks` and
-    :attr:`removed` are worked out when first asked for, from the page; the page and the lxml tree it came from stay in
-    memory as long as this object does, so take what you need from it and let it go. The tree must not be changed before
-    that.
+    :attr:`html`, :attr:`markdown`, :attr:`segments`, :attr:`blocks` and :attr:`removed` are computed on first use. The
+    lxml tree of the page must not be changed before. The page and its tree stay in memory as long as this object.
 
     Attributes:
-        text: text of the content, without comments of readers unless they are to be included; blocks are separated as
-            in :func:`winnow.output.text.join_blocks`.
+        text: text of the content, without reader comments unless they are included; blocks are separated as in
+            :func:`winnow.output.text.join_blocks`.
         title: title of the document, "" without one.
         template_share: fraction of the text's characters that was cut as template, 0..1.
-        fallback: all of the page looked like template, and its least template-like section was kept.
+        fallback: the whole page looked like template, and its least template-like section was kept.
         passed_through: ``None``, or the limit that the page exceeds (``"bytes"``, ``"nodes"`` or ``"depth"``); then
-            nothing was cut. ``"binary"`` for a PDF or a picture, ``"json"``, ``"feed"`` for RSS and Atom, which have no
+            nothing was cut. ``"binary"`` for a PDF or a picture, ``"json"``, ``"feed"`` for RSS and Atom; these have no
             text.
-        model_version: version of the model that decided.
-        url: address of the page, where it was given.
-        comments: text of what readers wrote below the content, without the controls of each comment; "" without any, on
-            forums, whose posts are the content, and with ``comments="drop"``.
+        model_version: version of the model used.
+        url: address of the page, if given.
+        comments: text of the reader comments, without their controls; "" if there are none, on forums, whose posts are
+            the content, and with ``comments="drop"``.
         confidence: expected word F1 of the text against what a person would keep, 0..1; 0 for no text and with
-            ``fallback``, ``None`` with models that do not estimate it, or if nothing was decided. Check pages of low
+            ``fallback``, ``None`` with models that do not estimate it, and for pages passed through. Check pages of low
             confidence first.
         from_data: whether the content is from the page's JSON, see :mod:`winnow.page_data`.
     """
@@ -62,11 +60,11 @@ class Cleaned:
     from_data: bool = False
     _links: bool = field(default=True, repr=False)
     _images: bool = field(default=True, repr=False)
-    _stated_by: Page | None = field(default=None, repr=False)
+    _metadata_page: Page | None = field(default=None, repr=False)
 
     @property
     def status(self) -> str:
-        """``"cleaned"``, ``"fallback"``, ``"from_data"``, ``"empty"``, ``"too_large"``, or why it is no page."""
+        """``"cleaned"``, ``"fallback"``, ``"from_data"``, ``"empty"``, ``"too_large"``, or the data that it is."""
         if self.passed_through is not None:
             return self.passed_through if self.passed_through in NOT_HTML else "too_large"
         if not self.text:
@@ -75,7 +73,7 @@ class Cleaned:
 
     @property
     def hint(self) -> str:
-        """What to do about a page without text; "" for others."""
+        """Advice for a page without text; "" for others."""
         if self.status != "empty":
             return ""
         has_scripts = self._decided is not None and bool((self._decided.page.tag == TAG_ID["script"]).any())
@@ -107,19 +105,19 @@ class Cleaned:
 
     @cached_property
     def metadata(self) -> Metadata:
-        """What the page says of itself: headline, authors, dates, language and the like, each with its source."""
-        return Metadata() if self._stated_by is None else metadata_of(self._stated_by, self.text)
+        """Facts that the page states: headline, authors, dates, language and the like, each with its source."""
+        return Metadata() if self._metadata_page is None else metadata_of(self._metadata_page, self.text)
 
     @cached_property
     def kind(self) -> str | None:
-        """Kind of page, as the page says itself or else as the model sees it.
+        """Kind of page: as the page states it, else as the model predicts it.
 
         One of ``"article"``, ``"collection"``, ``"documentation"``, ``"forum"``, ``"listing"``, ``"product"`` and
-        ``"service"``; ``None`` as above.
+        ``"service"``; ``None`` for a page that was passed through.
         """
-        if self._decided is None or self._stated_by is None:
+        if self._decided is None or self._metadata_page is None:
             return None
-        return declared_kind(self._stated_by) or self._decided.choice.kind
+        return declared_kind(self._metadata_page) or self._decided.choice.kind
 
     def chunks(self, max_words: int = 300) -> list[Chunk]:
         """Cut the content into pieces for retrieval with their headings, see :func:`winnow.output.chunks.make_chunks`.
@@ -130,13 +128,13 @@ class Cleaned:
         return make_chunks(self.html, max_words)
 
     def to_dict(self, *further: str) -> dict[str, Any]:
-        """Return what JSON can hold of it: the plain attributes, and what else is named.
+        """Return the plain attributes, and others by name, as a dictionary that JSON can hold.
 
         Args:
             further: any of ``html``, ``markdown``, ``metadata``, ``segments``, ``blocks`` and ``chunks``.
 
         Raises:
-            ValueError: there is no such thing.
+            ValueError: another name is given.
         """
         known = "html", "markdown", "metadata", "segments", "blocks", "chunks"
         if unknown := set(further).difference(known):
@@ -145,24 +143,22 @@ class Cleaned:
         return plain | {"kind": self.kind} | {name: self._as_json(name) for name in further}
 
     def _as_json(self, name: str) -> Any:
-        value = getattr(self, name)
-        if name == "metadata":
-            return value.to_dict()
-        if name in {"segments", "blocks"}:
-            return [asdict(segment) for segment in value]
-        return [chunk.to_dict() for chunk in value()] if name == "chunks" else value
+        value = self.chunks() if name == "chunks" else getattr(self, name)
+        if isinstance(value, list):
+            return [asdict(part) for part in value]
+        return asdict(value) if name == "metadata" else value
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a pickle or a copy holds: all that can be asked for, worked out, since a page and its tree cannot go."""
+        """Compute everything for a pickle or a copy, which cannot hold the page and its tree."""
         self.html, self.segments, self.blocks, self.metadata, self.kind  # noqa: B018
-        return vars(self) | {"_decided": None, "_stated_by": None}
+        return vars(self) | {"_decided": None, "_metadata_page": None}
 
     @property
     def decided(self) -> Draft | None:
-        """What was decided of every unit; ``None`` for a page that was passed through or has no elements."""
+        """The decisions on every unit; ``None`` for a page that was passed through or has no elements."""
         return self._decided
 
     @property
     def removed(self) -> list[Segment]:
-        """The sections that were cut, each with its score and what marks it."""
+        """The sections that were cut, each with its score and reason."""
         return [segment for segment in self.segments if segment.template]

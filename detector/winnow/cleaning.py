@@ -60,33 +60,33 @@ def clean(
 
     Args:
         html: HTML as text or bytes, an lxml tree (it is not changed), or a :class:`~winnow.page.page.Page`.
-        url: address of the page: tells in-site links from others, and makes addresses absolute.
+        url: address of the page, to tell in-site links from others and to make addresses absolute.
         encoding: charset of bytes, as the HTTP header names it; by default it is detected.
-        model: page-level model, its name or its file; by default the one of the package.
-        smooth: make the scores agree with the tree; without it every unit is judged alone.
-        deduplicate: cut text that the page has twice, such as copies for another screen.
+        model: page-level model, its name or its file; by default the package's own.
+        smooth: make the scores agree with the tree; without it every unit is scored alone.
+        deduplicate: cut text that the page repeats, such as copies for another screen.
         links: keep the targets of links in HTML and Markdown; their text stays in any case.
         images: keep pictures, videos and sounds in HTML and Markdown.
-        tables: keep data tables; layout tables are not concerned.
-        comments: what readers wrote below the content: ``"separate"`` keeps it in :attr:`Cleaned.comments` only,
-            ``"include"`` in the text, too, ``"drop"`` nowhere.
+        tables: keep data tables; layout tables are always dissolved.
+        comments: reader comments: ``"separate"`` keeps them in :attr:`Cleaned.comments` only, ``"include"`` also in the
+            text, ``"drop"`` nowhere.
         limits: a page above one of them is passed through uncut.
-        site: counts of the page's site, such as a :class:`winnow.Site`; without, the page is judged alone.
-        scope: ``"article"`` keeps the main content alone, ``"page"`` all that is not template, such as lists;
-            ``"auto"`` goes by the kind of page.
+        site: counts of the page's site, such as a :class:`winnow.Site`; by default only the page itself is used.
+        scope: ``"article"`` keeps the main content alone, ``"page"`` everything that is not template, such as lists;
+            ``"auto"`` decides by the kind of page.
         favor: ``"precision"`` cuts more: choose it when leftover template hurts more than lost text; ``"recall"`` cuts
             less.
         rules: CSS selectors of what is always kept or dropped: :class:`winnow.Rules` for sites, or rules for this page.
-        hidden: ``"keep"`` keeps text that nobody sees, see :mod:`winnow.page.hidden`.
+        hidden: ``"keep"`` keeps invisible text, see :mod:`winnow.page.hidden`.
 
     Returns:
-        The content. Every HTML has a result, be it empty or broken.
+        The content. Every HTML has a result, even if it is empty or broken.
 
     Raises:
-        TypeError: an argument is of a type that is not taken; the message says what is.
-        ValueError: the site's counts are of another page, the model's file holds none, or there is no such ``scope``,
-            ``favor``, ``comments`` or ``hidden``.
-        LookupError: there is no such ``encoding``.
+        TypeError: an argument has the wrong type; the message says which types are accepted.
+        ValueError: the site's counts are of another page, the model's file is invalid, or ``scope``, ``favor``,
+            ``comments`` or ``hidden`` is unknown.
+        LookupError: ``encoding`` is unknown.
         FileNotFoundError: there is no such model.
 
     >>> page = clean("<nav><a href='/'>Home</a></nav><article><h1>Storm</h1><p>Winds of up to 130 km/h.</p></article>")
@@ -102,55 +102,44 @@ def clean(
     page = _page_to_clean(html, url, encoding, limits, model)
     if isinstance(page, Cleaned):
         return page
-    own_rules = rules.of(page.url) if isinstance(rules, Rules) else rules
-    options = Options(
-        scope,
-        favor,
-        comments,
-        smooth=smooth,
-        deduplicate=deduplicate,
-        tables=tables,
-        rules=own_rules,
-        hidden=hidden == "keep",
-    )
-    decided = _decide_on_page_or_data(page, model, site, options)
-    from_data, metadata_page, page = decided.page is not page, page, decided.page
-    written = decided.written_by_readers if comments != "drop" else np.zeros(page.m, bool)
+    rules = rules.of(page.url) if isinstance(rules, Rules) else rules
+    switches = {"smooth": smooth, "deduplicate": deduplicate, "tables": tables, "hidden": hidden == "keep"}
+    draft = _decide_on_page_or_data(page, model, site, Options(scope, favor, comments, rules=rules, **switches))
+    written = draft.written_by_readers if comments != "drop" else np.zeros(draft.page.m, bool)
     return Cleaned(
-        text=join_blocks(page, decided.texts, decided.kept, decided.hidden),
-        title=page.title,
-        template_share=decided.template_share,
-        fallback=decided.is_fallback,
+        text=join_blocks(draft.page, draft.texts, draft.kept, draft.hidden),
+        title=draft.page.title,
+        template_share=draft.template_share,
+        fallback=draft.is_fallback,
         passed_through=None,
         model_version=model.version,
-        _decided=decided,
+        _decided=draft,
         url=page.url,
-        comments=join_blocks(page, decided.texts, written, decided.hidden),
-        confidence=decided.choice.confidence,
-        from_data=from_data,
+        comments=join_blocks(draft.page, draft.texts, written, draft.hidden),
+        confidence=draft.choice.confidence,
+        from_data=draft.page is not page,
         _links=links,
         _images=images,
-        _stated_by=metadata_page,
+        _metadata_page=page,
     )
 
 
 def _decide_on_page_or_data(page: Page, model: Model, site: SiteCounts | None, options: Options) -> Draft:
     """Decide on a page, or on the article in its JSON if the page itself has almost no text."""
-    decided = decide(page, model, site, options)
-    length = int(decided.lengths[decided.kept].sum())
-    scripts = page.tag == TAG_ID["script"]
-    if length > _SHORT or not scripts.any():
-        return decided
-    if article := article_in_data(page, length):
+    draft = decide(page, model, site, options)
+    characters = int(draft.lengths[draft.kept].sum())
+    if characters > _MAX_CHARACTERS_WITHOUT_SCRIPTS or not (page.tag == TAG_ID["script"]).any():
+        return draft
+    if article := article_in_data(page, characters):
         with suppress(PageTooLarge):
             return decide(Page.parse(article, page.url), model, None, options)
-    without_scripts = within(page, page.tag == TAG_ID["noscript"])[page.block_node]
-    if without_scripts[decided.kept].all():  # "This page needs JavaScript."
-        decided.overrule(np.ones(page.m, bool), Reason.UNWANTED, cut=True)
-    return decided
+    in_noscript = within(page, page.tag == TAG_ID["noscript"])[page.block_node]
+    if in_noscript[draft.kept].all():  # "This page needs JavaScript."
+        draft.overrule(np.ones(page.m, bool), Reason.UNWANTED, cut=True)
+    return draft
 
 
-_SHORT: Final = 300  # characters; a page with less may be rendered by its scripts
+_MAX_CHARACTERS_WITHOUT_SCRIPTS: Final = 300  # a page with less text may be rendered by its scripts
 
 
 def _page_to_clean(html: Html, url: str | None, encoding: str | None, limits: Limits, model: Model) -> Page | Cleaned:
@@ -158,8 +147,8 @@ def _page_to_clean(html: Html, url: str | None, encoding: str | None, limits: Li
     uncut = partial(Cleaned, template_share=0.0, fallback=False, model_version=model.version, _decided=None, url=url)
     if isinstance(html, Page):
         page = html
-    elif encoding is None and isinstance(html, str | bytes) and (data := kind_of_data(html)):
-        return uncut("", "", passed_through=data)
+    elif encoding is None and isinstance(html, str | bytes) and (kind := kind_of_data(html)):
+        return uncut("", "", passed_through=kind)
     else:
         try:
             if isinstance(html, str | bytes):
@@ -170,15 +159,14 @@ def _page_to_clean(html: Html, url: str | None, encoding: str | None, limits: Li
             root = parse_html(html, encoding) if isinstance(html, str | bytes) else _root(html)
             title = " ".join((root.findtext(".//title") or "").split())
             return uncut(visible_text(root), title, passed_through=too_large.reason)
-    reason = page.data or _kind_of_data(page)
-    return page if page.n and reason is None else uncut("", "", passed_through=reason)
+    data = page.data or _data_parsed_as_html(page)
+    return page if page.n and data is None else uncut("", "", passed_through=data)
 
 
-def _kind_of_data(page: Page) -> str | None:
-    """Return ``"json"`` or ``"feed"`` if the source was parsed as HTML by mistake."""
-    names = {
-        name.rpartition("}")[2].lower() for element, name in page.unknown_names.items() if element < _FIRST_ELEMENTS
-    }
+def _data_parsed_as_html(page: Page) -> str | None:
+    """Return ``"json"`` or ``"feed"`` if the page is one of these, parsed as HTML."""
+    first = (name for element, name in page.unknown_names.items() if element < _FIRST_ELEMENTS)
+    names = {name.rpartition("}")[2].lower() for name in first}
     if names & {"rss", "feed", "rdf", "rdf:rdf"}:
         return "feed"
     if page.n > _FIRST_ELEMENTS or page.text.lstrip()[:1] not in {"{", "["}:
@@ -189,7 +177,7 @@ def _kind_of_data(page: Page) -> str | None:
         return None
 
 
-_FIRST_ELEMENTS: Final = 4  # html, body, p, and what stands in them
+_FIRST_ELEMENTS: Final = 4  # html, body, p, and an element in it
 
 
 def _root(tree: etree._Element | etree._ElementTree) -> etree._Element:
@@ -202,15 +190,15 @@ def _root(tree: etree._Element | etree._ElementTree) -> etree._Element:
 def _check_input(html: object, url: object, encoding: object) -> None:
     """Raise the errors of :func:`clean` for invalid input; the messages say what is expected."""
     if not isinstance(html, Html):
-        raise TypeError(f"html must be str, bytes, an lxml tree or a winnow.Page, not {_named(html)}")
+        raise TypeError(f"html must be str, bytes, an lxml tree or a winnow.Page, not {_type_name(html)}")
     if url is not None and not isinstance(url, str):
-        raise TypeError(f"url must be a str, not {_named(url)}")
+        raise TypeError(f"url must be a str, not {_type_name(url)}")
     if encoding is None:
         return
     if not isinstance(encoding, str):
-        raise TypeError(f"encoding must be the name of a charset, not {_named(encoding)}")
+        raise TypeError(f"encoding must be the name of a charset, not {_type_name(encoding)}")
     if not isinstance(html, bytes):
-        raise TypeError(f"encoding goes with bytes; html is {_named(html)}")
+        raise TypeError(f"encoding goes with bytes; html is {_type_name(html)}")
     if resolve_encoding(encoding) is None:
         codecs.lookup(encoding)
 
@@ -226,12 +214,12 @@ def _usable_model(model: Model | str | Path | None) -> Model:
     if model is None or isinstance(model, str | Path):
         return load_model(model)
     if not hasattr(model, "score"):
-        raise TypeError(f"model must be a model, its name or its file, not {_named(model)}")
+        raise TypeError(f"model must be a model, its name or its file, not {_type_name(model)}")
     return model
 
 
-def _named(value: object) -> str:
-    """Name of a value's type, with a hint what to pass instead if there is one."""
+def _type_name(value: object) -> str:
+    """Name of a value's type, with advice what to pass instead."""
     kind = type(value).__name__
     if hasattr(value, "selector") and hasattr(value, "body"):
         return f"{kind}; give its .body and .url"

@@ -1,13 +1,13 @@
 """Counts on how many pages of a site each unit occurs, and labels repeated units.
 
 Only the *leaves* of a page are counted: text blocks and media. A block is on at least as many pages as any element
-around it, so the counts of the leaves bound those of all units. A page of 500 elements has about 400 countable units
-and 140 leaves.
+around it, so the counts of the leaves bound the counts of all units. A page of 500 elements has about 400 countable
+units and 140 leaves.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Protocol, Self
+from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     Hashes = NDArray[np.uint64]
     Flags = NDArray[np.bool_]
-    Places = NDArray[np.int64]
     Integers = NDArray[np.int64]
 
 
@@ -34,13 +33,17 @@ _MEDIA: Final = tag_set(
 )
 
 
-class Counts(Protocol):
-    """Document frequencies of the fingerprints of one host."""
+class MemoryCounts:
+    """Exact counts in memory."""
+
+    def __init__(self) -> None:
+        self._pages: set[int] = set()
+        self._df: dict[int, int] = {}
 
     @property
     def pages(self) -> int:
         """Number of pages counted."""
-        ...
+        return len(self._pages)
 
     def add(self, page_id: int, fingerprints: Hashes) -> bool:
         """Count a page's fingerprints, each once per page; 0 is ignored.
@@ -48,56 +51,26 @@ class Counts(Protocol):
         Returns:
             Whether the page was new; a page is counted only once.
         """
-        ...
-
-    def df(self, fingerprints: Hashes) -> NDArray[np.int64]:
-        """Number of pages that contain each fingerprint: int64, shaped like the argument; 0 for fingerprint 0."""
-        ...
-
-
-class MemoryCounts:
-    """Exact counts in memory; ``counts += other`` merges them and counts each page once."""
-
-    def __init__(self) -> None:
-        self._seen: dict[int, Hashes] = {}
-        self._df: dict[int, int] = {}
-
-    @property
-    def pages(self) -> int:
-        """Number of pages counted."""
-        return len(self._seen)
-
-    def add(self, page_id: int, fingerprints: Hashes) -> bool:
-        """Count a page; see :meth:`Counts.add`."""
-        if page_id in self._seen:
+        if page_id in self._pages:
             return False
-        once = np.unique(fingerprints)
-        self._seen[page_id] = once = once[once != 0]
-        counted = self._df
-        for fingerprint in once.tolist():
-            counted[fingerprint] = counted.get(fingerprint, 0) + 1
+        self._pages.add(page_id)
+        for fingerprint in np.unique(fingerprints[fingerprints != 0]).tolist():
+            self._df[fingerprint] = self._df.get(fingerprint, 0) + 1
         return True
 
-    def df(self, fingerprints: Hashes) -> NDArray[np.int64]:
-        """Look counts up; see :meth:`Counts.df`."""
-        counted = self._df
-        found = (counted.get(fingerprint, 0) for fingerprint in fingerprints.ravel().tolist())
+    def df(self, fingerprints: Hashes) -> Integers:
+        """Number of pages that have each fingerprint: int64, shaped like the argument; 0 for fingerprint 0."""
+        found = (self._df.get(fingerprint, 0) for fingerprint in fingerprints.ravel().tolist())
         return np.fromiter(found, np.int64, fingerprints.size).reshape(fingerprints.shape)
-
-    def __iadd__(self, other: MemoryCounts) -> Self:
-        for page_id, fingerprints in list(other._seen.items()):
-            self.add(page_id, fingerprints)
-        return self
 
 
 @once_per_page
-def countable(page: Page) -> NDArray[np.bool_]:
+def countable(page: Page) -> Flags:
     """Tell which units are worth counting.
 
-    Not counted are: the whole page (``html``, ``body``); what no reader sees (``head``, scripts, styles and all
-    inside); elements without text, image, frame or form control; and inline elements that are only a part of a line
-    (``<em>not</em>`` in a paragraph, one of many links in a sentence), since words recur in content, too.
-    All text blocks are counted.
+    All text blocks are. Not counted are: the whole page (``html``, ``body``); what no reader sees (``head``, scripts,
+    styles and everything inside); elements without text, image, frame or form control; and inline elements that are
+    part of a line (``<em>not</em>`` in a paragraph, one of many links in a sentence), since words recur in content.
 
     Returns:
         bool[n + m], elements first.
@@ -118,16 +91,16 @@ def leaves(page: Page) -> Flags:
     return found
 
 
-def frequencies_from_leaves(page: Page, df: NDArray[np.int64], leaf: Flags | None = None) -> NDArray[np.int64]:
-    """Give every countable element the smallest count of the leaves in it: the most pages that can have it.
+def frequencies_from_leaves(page: Page, df: Integers, leaf: Flags | None = None) -> Integers:
+    """Give every countable element the smallest count of the leaves in it: the maximum of pages that can have it.
 
     Args:
         page: the page.
         df: int64[n + m], pages of the host that contain each leaf; 0 for leaves that were not counted.
-        leaf: :func:`leaves` of the page, where they are known.
+        leaf: :func:`leaves` of the page, if known.
 
     Returns:
-        int64[n + m]: ``df`` for leaves, what follows from it for the other countable elements, 0 for all else.
+        int64[n + m]: ``df`` of leaves, the smallest ``df`` inside other countable elements, 0 for everything else.
     """
     leaf = leaves(page) if leaf is None else leaf
     found = np.empty(page.n + page.m, np.int64)
@@ -157,42 +130,40 @@ def spread_frequencies(page: Page, counted: Integers, df: Integers) -> Integers:
 
 THETA: Final = 0.10
 
-# Labels from the first k pages of 31 sites against labels from 100, by text: in file order, where neighbours resemble
-# each other, 4 pages that agree give precision 0.97 and recall 0.89 at k = 10 (3 pages: 0.91 and 0.94; 5 pages: 0.99
-# and 0.86); in random order 0.99 and 0.87.
+# Labels from the first 10 pages of 31 sites against labels from 100, by text: in file order, where neighbours resemble
+# each other, 4 pages that agree give precision 0.97 and recall 0.89 (3 pages: 0.91 and 0.94; 5 pages: 0.99 and 0.86);
+# in random order 0.99 and 0.87.
 MIN_PAGES: Final = 10
 MIN_DF: Final = 4
-HTML_SHARE: Final = 0.85
+_HTML_FRACTION: Final = 0.85
 
 _TAG_LENGTH: Final = np.array([len("<></>") + 2 * len(name) for name in TAG_NAMES], np.int64)
 
 
 def site_level_templates(
     page: Page,
-    df: NDArray[np.int64],
+    df: Integers,
     pages: int,
     theta: float = THETA,
     *,
     min_pages: int = MIN_PAGES,
     min_df: int = MIN_DF,
-    html_share: float | None = HTML_SHARE,
-) -> NDArray[np.bool_]:
+) -> Flags:
     """Label the units of a page that are template according to its site.
 
-    A unit is template when it is countable and occurs on at least ``theta`` of the pages; so is everything inside it,
-    and so are elements over ``html_share`` of whose HTML lies in such units (section 5.1), but then not what is inside.
-    The last rule is ours to narrow: it leaves out ``html`` and ``body`` and elements that much of whose text is not
-    repeated, since on pages of much markup and few words it labels the element around the whole page (122 of 880).
+    A unit is template if it is countable and occurs on at least ``theta`` of the pages; so is everything inside it, and
+    so are elements with over 85% of their HTML (tags, attributes and text, in characters) in such units (section 5.1),
+    but not everything inside those. We narrow this last rule: it leaves out ``html``, ``body`` and elements with over
+    15% of their text not repeated, since on pages of much markup and few words it labels the element around the whole
+    page (122 of 880).
 
     Args:
         page: the page.
         df: int64[n + m], pages of the host that contain each unit.
         pages: pages of the host that were counted.
-        theta: least share of pages (0.10 in section 5.1).
-        min_pages: pages below which nothing is labelled.
-        min_df: pages that have to agree whatever ``theta`` says.
-        html_share: share of an element's HTML (tags, attributes and text, in characters), and of its text; ``None``
-            leaves out the rule of section 5.1, which is most of the work and labels no block.
+        theta: minimum fraction of pages (0.10 in section 5.1).
+        min_pages: with fewer pages nothing is labelled.
+        min_df: minimum number of pages, whatever ``theta`` is.
 
     Returns:
         bool[n + m], elements first.
@@ -202,41 +173,39 @@ def site_level_templates(
     repeated = countable(page) & (df >= max(theta * pages, min_df))
     elements = within(page, repeated[: page.n])
     blocks = repeated[page.n :] | elements[page.block_node]
-    if html_share is None:
-        return np.concatenate([elements, blocks])
     repeated_run = elements[page.run_node] | runs_of_blocks(page, blocks)
 
     markup, text = html_lengths(page)
-    whole_text, shared_text = sums_over_runs(page, text), sums_over_runs(page, text * repeated_run)
-    elements |= ~IS_BLOCK_LEVEL[page.tag] & (whole_text > 0) & (shared_text == whole_text)  # inside a repeated block
-    whole, shared = subtree_sums(page, markup), subtree_sums(page, markup * elements)
-    mostly = shared + shared_text > html_share * (whole + whole_text)
-    mostly &= ~WHOLE_PAGE[page.tag] & (shared_text >= html_share * whole_text)
+    all_text, repeated_text = sums_over_runs(page, text), sums_over_runs(page, text * repeated_run)
+    elements |= ~IS_BLOCK_LEVEL[page.tag] & (all_text > 0) & (repeated_text == all_text)  # inside a repeated block
+    all_markup, repeated_markup = subtree_sums(page, markup), subtree_sums(page, markup * elements)
+    mostly = repeated_markup + repeated_text > _HTML_FRACTION * (all_markup + all_text)
+    mostly &= ~WHOLE_PAGE[page.tag] & (repeated_text >= _HTML_FRACTION * all_text)
     return np.concatenate([elements | mostly, blocks])
 
 
-def unique_units(page: Page, df: NDArray[np.int64], pages: int, min_pages: int = MIN_PAGES) -> NDArray[np.bool_]:
-    """Label the countable units that no other page of the site has: hardly ever template.
+def unique_units(page: Page, df: Integers, pages: int, min_pages: int = MIN_PAGES) -> Flags:
+    """Label the countable units that no other page of the site has: they are hardly ever template.
 
     Args:
         page: the page, itself among those counted.
         df: int64[n + m], pages of the host that contain each unit.
         pages: pages of the host that were counted.
-        min_pages: pages below which nothing is labelled.
+        min_pages: with fewer pages nothing is labelled.
 
     Returns:
         bool[n + m], elements first.
     """
     if pages < min_pages:
         return np.zeros(page.n + page.m, bool)
-    unique: NDArray[np.bool_] = countable(page) & (df == 1)
+    unique: Flags = countable(page) & (df == 1)
     return unique
 
 
-def html_lengths(page: Page) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Characters of HTML: int64[n] of each element's tags and attributes, int64[r] of each run of text.
+def html_lengths(page: Page) -> tuple[Integers, Integers]:
+    """Characters of HTML: int64[n], of each element's tags and attributes; int64[r], of each run of text.
 
-    Blank runs and the elements that no reader sees count nothing.
+    Blank runs and the elements that no reader sees have none.
     """
     unseen = within(page, UNSEEN[page.tag])
     text = np.diff(page.run_offset) * page.has_ink
@@ -245,53 +214,52 @@ def html_lengths(page: Page) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 _ENTRY: Final = np.dtype([("fingerprint", "<u8"), ("seen", "<u4"), ("missed", "<u4")])
 
-KEPT: Final = 0.9
-"""Fraction of the budget that stays in use when rare entries are dropped."""
+_KEPT_FRACTION: Final = 0.9  # of the budget, when rare entries are dropped
 
 
-def frequency_estimates(seen: Integers, missed: Integers, pages: int, theta: float = THETA) -> Integers:
-    """Turn entries into document frequencies.
+def frequency_estimates(seen: Integers, missed: Integers, pages: int) -> Integers:
+    """Estimate document frequencies from incomplete counts.
 
-    A fingerprint that may be on ``theta`` of the pages is taken to be, so that none that is goes unreported; unless
-    more than half of that would be guessed. Of all others the pages seen are returned, which for rare ones is nearly
-    always right.
+    A fingerprint that may be on :data:`THETA` of the pages is assumed to be, so that every one that is gets reported;
+    unless more than half of its pages would be guessed. For all others the pages seen are returned, which is nearly
+    always right for rare ones.
 
     Args:
         seen: pages counted that have each fingerprint.
-        missed: most pages with it that can have been forgotten.
+        missed: maximum number of pages with it that can have been forgotten.
         pages: pages counted.
-        theta: least share of pages of a template.
 
     Returns:
         int64, between ``seen`` and ``seen + missed``.
     """
     most = np.minimum(seen + missed, pages)
-    doubtful = (most >= theta * pages) & (seen >= theta * pages / 2)
-    return np.where(doubtful, most, seen)
+    may_be_template = (most >= THETA * pages) & (seen >= THETA * pages / 2)
+    return np.where(may_be_template, most, seen)
 
 
 class LossyCounts:
-    """Counts of at most ``budget`` fingerprints, each too small by at most :attr:`undercount`.
+    """Counts of at most ``budget`` fingerprints, each too small by at most ``undercount``.
 
     With ``U`` distinct fingerprints a page on average, ``undercount <= U / (0.9 * budget) * pages``, in whatever order
-    the pages come. As long as that is at most half of ``theta * pages``, every fingerprint on ``theta`` of the pages
-    is reported by :meth:`df` with at least so many, and none on less than ``theta * pages - undercount`` is.
+    the pages come. As long as that is at most half of ``THETA * pages``, :meth:`df` reports every fingerprint on
+    ``THETA`` of the pages with at least that many, and none on fewer than ``THETA * pages - undercount``.
 
-    Counts of disjoint sets of pages add up: ``counts += other``. The ids of pages are kept, 8 bytes each.
+    The ids of pages are kept, 8 bytes each.
 
     Args:
-        budget: most fingerprints held.
-        theta: share of the pages from which on a fingerprint must be reported.
+        budget: maximum number of fingerprints held.
+
+    Attributes:
+        undercount: upper bound of the pages missed for any fingerprint.
     """
 
-    def __init__(self, budget: int = 2_900, theta: float = THETA) -> None:
+    def __init__(self, budget: int = 2_900) -> None:
         if budget < 1:
             raise ValueError(f"a budget of {budget} fingerprints holds none")
         self._budget = budget
-        self._theta = theta
         self._pages: set[int] = set()
-        self._entries: dict[int, tuple[int, int]] = {}
-        self._undercount = 0
+        self._entries: dict[int, tuple[int, int]] = {}  # pages seen and maximum of pages missed, by fingerprint
+        self.undercount = 0
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -301,17 +269,12 @@ class LossyCounts:
         """Number of pages counted."""
         return len(self._pages)
 
-    @property
-    def undercount(self) -> int:
-        """Upper bound of the pages missed for any fingerprint."""
-        return self._undercount
-
     def has(self, page_id: int) -> bool:
         """Whether a page was counted."""
         return page_id in self._pages
 
     def add(self, page_id: int, fingerprints: Hashes) -> bool:
-        """Count a page; see :meth:`winnow.counting.Counts.add`."""
+        """Count a page; see :meth:`MemoryCounts.add`."""
         if page_id in self._pages:
             return False
         self._pages.add(page_id)
@@ -326,59 +289,39 @@ class LossyCounts:
         if len(entries) + len(fresh) > self._budget:
             self._drop_rare()
         room = self._budget - len(self._entries)
-        self._entries.update((fingerprint, (1, self._undercount)) for fingerprint in fresh[:room])
+        self._entries.update((fingerprint, (1, self.undercount)) for fingerprint in fresh[:room])
         if len(fresh) > room:
-            self._undercount = min(self._undercount + 1, self.pages)
+            self.undercount = min(self.undercount + 1, self.pages)
         return True
 
     def df(self, fingerprints: Hashes) -> Integers:
-        """Look estimates up; see :meth:`winnow.counting.Counts.df` and :func:`frequency_estimates`."""
+        """Estimate document frequencies; see :meth:`MemoryCounts.df` and :func:`frequency_estimates`."""
         found = [self._entries.get(fingerprint, (0, 0)) for fingerprint in fingerprints.ravel().tolist()]
         seen, missed = np.array(found, np.int64).reshape(-1, 2).T
-        return frequency_estimates(seen, missed, self.pages, self._theta).reshape(fingerprints.shape)
+        return frequency_estimates(seen, missed, self.pages).reshape(fingerprints.shape)
 
     def to_bytes(self) -> bytes:
-        """Serialise the counts: 16 bytes per fingerprint and 8 per page."""
+        """Serialise the counts: 16 bytes for each fingerprint and 8 for each page."""
         pages = np.sort(np.fromiter(self._pages, np.uint64, len(self._pages)))
         entries = [(fingerprint, *entry) for fingerprint, entry in self._entries.items()]
-        head = np.array([len(pages), self._undercount], "<u8")
+        head = np.array([len(pages), self.undercount], "<u8")
         return head.tobytes() + pages.astype("<u8").tobytes() + np.array(entries, _ENTRY).tobytes()
 
     @classmethod
-    def from_bytes(cls, packed: bytes, budget: int = 2_900, theta: float = THETA) -> Self:
-        """Restore counts from :meth:`to_bytes`; pass the same budget and theta."""
-        counts = cls(budget, theta)
-        pages, counts._undercount = np.frombuffer(packed, "<u8", 2).tolist()
+    def from_bytes(cls, packed: bytes, budget: int = 2_900) -> Self:
+        """Restore counts from :meth:`to_bytes`; pass the same budget."""
+        counts = cls(budget)
+        pages, counts.undercount = np.frombuffer(packed, "<u8", 2).tolist()
         counts._pages = set(np.frombuffer(packed, "<u8", pages, offset=16).tolist())
         entries = np.frombuffer(packed, _ENTRY, offset=16 + 8 * pages).tolist()
         counts._entries = {fingerprint: (seen, missed) for fingerprint, seen, missed in entries}
         return counts
 
-    def __iadd__(self, other: LossyCounts) -> Self:
-        """Add the counts of other pages.
-
-        Raises:
-            ValueError: a page is in both: what it added to them cannot be told from the rest.
-        """
-        if common := len(self._pages & other._pages):
-            raise ValueError(f"{common} pages are in both counts")
-        self._pages |= other._pages
-        merged = {}
-        for fingerprint in self._entries.keys() | other._entries.keys():
-            here = self._entries.get(fingerprint, (0, self._undercount))
-            there = other._entries.get(fingerprint, (0, other._undercount))
-            merged[fingerprint] = here[0] + there[0], here[1] + there[1]
-        self._entries = merged
-        self._undercount += other._undercount
-        if len(merged) > self._budget:
-            self._drop_rare()
-        return self
-
     def _drop_rare(self) -> None:
-        """Drop entries of the smallest counts until ``KEPT`` of the budget is in use."""
-        sure = {fingerprint: sum(entry) - self._undercount for fingerprint, entry in self._entries.items()}
-        ordered = sorted(sure.values(), reverse=True)
-        most = int(KEPT * self._budget)
-        dropped = max(ordered[most], 0) if len(ordered) > most else 0
-        self._entries = {f: entry for f, entry in self._entries.items() if sure[f] > dropped}
-        self._undercount += dropped
+        """Drop the entries with the smallest counts, to leave room in the budget."""
+        known = {fingerprint: sum(entry) - self.undercount for fingerprint, entry in self._entries.items()}
+        ordered = sorted(known.values(), reverse=True)
+        max_kept = int(_KEPT_FRACTION * self._budget)
+        dropped = max(ordered[max_kept], 0) if len(ordered) > max_kept else 0
+        self._entries = {f: entry for f, entry in self._entries.items() if known[f] > dropped}
+        self.undercount += dropped

@@ -6,8 +6,8 @@ difference of two prefix sums times a power of the inverse of ``B``, and then pa
 Working modulo ``2**64`` loses some bits: swapping two tokens at distance ``d`` changes the sum by
 ``(t - u) * (B**d - 1)`` times an odd number. An odd ``d`` loses one bit of 64, an even one ``2 + v`` bits, where
 ``2**v`` is the largest power of two that divides ``d``: 50 bits are left for swaps over a distance of 4,096. Sequences
-that are built to collide (Thue-Morse words of 1,024 tokens and more) collide with every base. A site gains nothing by
-them: its own nodes count as equal, as they would if they were equal.
+that are built to collide (Thue-Morse words of 1,024 tokens and more) collide with every base, but a site gains nothing
+by them: its own nodes count as equal.
 """
 
 from __future__ import annotations
@@ -47,24 +47,23 @@ def mix(values: Hashes) -> Hashes:
 
 def powers(begin: int, end: int) -> Hashes:
     """uint64[end - begin]: ``BASE`` to the powers ``begin`` to ``end - 1``."""
-    low, high = _tables(BASE)
-    if end <= len(low):
-        return low[begin:end]
-    exponents = np.arange(begin, end)
-    product: Hashes = low.take(exponents & (len(low) - 1)) * high.take(exponents >> _LOW_BITS)
-    return product
+    return _powers(BASE, np.arange(begin, end))
 
 
 def inverse_powers(exponents: NDArray[np.int64]) -> Hashes:
     """uint64, ``BASE`` to the power of minus each exponent; exponents below 2**32."""
-    low, high = _tables(INVERSE)
+    return _powers(INVERSE, exponents)
+
+
+def _powers(base: int, exponents: NDArray[np.int64]) -> Hashes:
+    low, high = _power_tables(base)
     product: Hashes = low.take(exponents & (len(low) - 1)) * high.take(exponents >> _LOW_BITS)
     return product
 
 
 @cache
-def _tables(base: int) -> tuple[Hashes, Hashes]:
-    """Powers ``k`` and ``k * 2**16`` for ``k`` below 2**16, so that any power is a product of two table entries."""
+def _power_tables(base: int) -> tuple[Hashes, Hashes]:
+    """Powers ``k`` and ``k * 2**16`` for ``k`` below 2**16: any power is a product of two entries."""
     count = 1 << _LOW_BITS
     low, high = np.ones((2, count), np.uint64)
     low[1:] = np.uint64(base)

@@ -11,18 +11,18 @@ if TYPE_CHECKING:
 Argument = TypeVar("Argument")
 Result = TypeVar("Result")
 
-_MAX_LENGTH: Final = 400
+_MAX_CHARACTERS: Final = 400  # of an argument that is remembered
 
 
 class Memo(dict[Argument, Result]):
     """Caches a function: ``list(map(memo.__getitem__, arguments))`` calls it for new arguments only.
 
-    Unlike :func:`functools.lru_cache` it is emptied when it is full, so a hit need not record its use and takes a third
-    of the time.
+    Unlike :func:`functools.lru_cache` it is emptied when full: a hit need not record its use, and takes a third of the
+    time.
 
     Args:
         function: a pure function; it must not call its own memo.
-        max_size: most results kept.
+        max_size: maximum number of results kept.
     """
 
     def __init__(self, function: Callable[[Argument], Result], max_size: int) -> None:
@@ -35,7 +35,7 @@ class Memo(dict[Argument, Result]):
         result = self._function(argument)
         if len(self) >= self._max_size:
             self.clear()
-        if not isinstance(argument, str) or len(argument) <= _MAX_LENGTH:
+        if not isinstance(argument, str) or len(argument) <= _MAX_CHARACTERS:
             self[argument] = result
         return result
 

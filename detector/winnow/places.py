@@ -1,15 +1,15 @@
 """Scores of the page-level model at the same place on a site's other pages.
 
 The place of a block is the path of tags and class names from the body to its element. The text at a place changes from
-page to page, as in a list of recent posts, but its scores hardly do, and where they do, most pages are right. So the
-crawl counts, besides units, the places of its pages and the model's scores there, as three codes per place that are
-counted like fingerprints:
+page to page, as in a list of recent posts, but its scores hardly do, and where they do, most pages are right. So a
+crawl also counts the places of its pages and the scores there, as three codes per place that are counted like
+fingerprints:
 
 0. the page has the place,
 1. its mean log-odds there are above -1, or not,
 2. they are above 1, or not.
 
-A page has one code of each pair, so the counts of its codes say how many other pages agree.
+A page has one code of each pair, so the counts of its codes tell how many other pages agree.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ CODES: Final = 1 + len(LEVELS)
 """Number of codes of a place on a page."""
 
 MAX_LOGIT: Final = 6.0
-"""Log-odds of a block are clipped to this, either way."""
+"""Log-odds of a block are clipped to plus or minus this."""
 
-_MIN_MAIN_TEXT: Final = 200  # characters; pages that share a shorter text may be different
+_MIN_MAIN_TEXT: Final = 200  # characters; different pages may share a shorter text
 _SALTS: Final = mix(np.arange(1, 2 + 2 * len(LEVELS), dtype=np.uint64))
-_LONG_BLOCK: Final = 60  # characters
-_MIN_HASHES: Final = 8  # of the blocks of a listing
+_MIN_LONG_BLOCK: Final = 60  # characters
+_LISTING_BLOCKS: Final = 8  # that identify a listing
 
 
 def _hash_of_classes(value: str) -> int:
@@ -95,11 +95,11 @@ def place_codes(page: Page, model: Model) -> Hashes:
 
 
 def counted_units(page: Page, model: Model | None) -> tuple[NDArray[np.int64], Hashes]:
-    """List what is counted on a page: its leaves in document order, then the codes of its places.
+    """Return the units of a page that are counted: its leaves in document order, then the codes of its places.
 
     Args:
         page: the page.
-        model: page-level model; places are not counted without one.
+        model: page-level model; without one, places are not counted.
 
     Returns:
         int64[k], index among the n + m units followed by q * CODES codes; uint64[k], fingerprint.
@@ -123,8 +123,8 @@ def look_at_others(page: Page, df: NDArray[np.int64], above: NDArray[np.bool_]) 
         above: :func:`place_levels` of the page.
 
     Returns:
-        float64[m], number of other pages that have the place; float64[m], sum of their log-odds there, which the codes
-        give as -2, 0 or 2 each.
+        float64[m], number of other pages that have the place; float64[m], sum of their log-odds there, each rounded to
+        -2, 0 or 2 by its codes.
     """
     others = np.maximum(df - 1, 0).astype(np.float64)
     have = others[:, :1]
@@ -138,19 +138,19 @@ def main_text_id(page: Page, model: Model) -> int:
     """Hash a page's main text, by a model's scores; 0 for less than 200 characters.
 
     Pages with the same main text are one page at several addresses, such as with a session id or as a print view. The
-    text is that of the long blocks, without counters and dates. A listing has none: of its kept blocks, the 8 with the
-    lowest hashes stand for it (min-wise hashing, Broder 1997), so that a notice more or less seldom makes another page.
+    main text is that of the long blocks, without counters and dates. A listing has none: it is identified by the 8
+    lowest hashes of its kept blocks (min-wise hashing, Broder 1997), which an additional notice seldom changes.
     """
     scores, texts = model.score(page), page.block_texts()
     templateness = scores.templateness[page.n :]
     kept = [texts[block] for block in np.flatnonzero(templateness < 0.5).tolist()]
-    text = "\n".join(text for text in kept if len(text) >= _LONG_BLOCK)
+    text = "\n".join(text for text in kept if len(text) >= _MIN_LONG_BLOCK)
     if len(text) >= _MIN_MAIN_TEXT:
         return hash_text(f"main text {text}")
     listed = {texts[block] for block in np.flatnonzero(templateness < scores.threshold).tolist()}
-    if len(listed) < _MIN_HASHES or sum(map(len, listed)) < _MIN_MAIN_TEXT:
+    if len(listed) < _LISTING_BLOCKS or sum(map(len, listed)) < _MIN_MAIN_TEXT:
         return 0
-    return hash_text(f"listing {sorted(map(hash_text, listed))[:_MIN_HASHES]}")
+    return hash_text(f"listing {sorted(map(hash_text, listed))[:_LISTING_BLOCKS]}")
 
 
 def clipped_log_odds(templateness: Floats) -> Floats:

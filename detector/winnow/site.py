@@ -1,4 +1,4 @@
-"""A site in memory: counts the units of its pages, so that a page is cleaned using what the others repeat."""
+"""A site in memory: counts the units of its pages, so that pages are cleaned by what other pages repeat."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class Site:
     """Counts of a site in bounded memory, without Scrapy and Redis.
 
     Args:
-        budget: most units remembered, 16 bytes each.
-        model: page-level model, its name or its file, which must be the one that pages are cleaned with; by default the
-            shipped one.
+        budget: maximum number of units remembered, 16 bytes each.
+        model: page-level model, its name or its file; pages must be cleaned with the same one; by default the package's
+            own.
 
     >>> import winnow
     >>> site = winnow.Site()
     >>> for number in range(5):
-    ...     page = f"<p>Menu of the site</p><p>Story {number} is told on this page and on no other one.</p>"
+    ...     page = f"<p>Menu of the site</p><p>Article {number} is on this page and on no other one.</p>"
     ...     _ = site.count(page, f"https://example.org/{number}")
     >>> site.pages
     5
@@ -50,17 +50,17 @@ class Site:
         return self._counts.pages
 
     def count(self, html: str | bytes | Page, url: str | None = None) -> bool:
-        """Count a page, unless a page with the same main text was counted, at whatever address.
+        """Count a page, unless a page with the same main text was counted at any address.
 
         Args:
             html: the page.
-            url: its address; links count relative to it.
+            url: its address; links are resolved against it.
 
         Returns:
             Whether the page was new.
 
         Raises:
-            PageTooLarge: the page is above one of the caps of :class:`~winnow.Limits`.
+            PageTooLarge: the page exceeds one of the default :class:`~winnow.Limits`.
         """
         page = html if isinstance(html, Page) else Page.parse(html, url)
         if not page.n:
@@ -71,7 +71,7 @@ class Site:
         return self._counts.add(_page_id(page), np.append(counted_units(page, self._model)[1], np.uint64(main_text)))
 
     def frequencies(self, page: Page) -> tuple[NDArray[np.int64], int]:
-        """Look up how many pages have each unit and each code of the page's places; and the number of pages counted.
+        """Look up on how many pages each unit and each place code of a page occurs, and the number of pages counted.
 
         A page that was not counted is included as if it had been.
         """
@@ -90,7 +90,7 @@ class Site:
 
         Raises:
             FileNotFoundError: there is no such file.
-            ValueError: the file does not hold counts of this version.
+            ValueError: the file holds no counts, or counts of another version.
         """
         packed = path.read_bytes()
         if not packed.startswith(_FORMAT):
@@ -106,7 +106,7 @@ def _page_id(page: Page) -> int:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class PageCounts:
-    """Counts of one page's units that were looked up elsewhere.
+    """Counts of the units of one page, looked up elsewhere.
 
     Attributes:
         df: int64[n + m] or int64[n + m + q * CODES], pages of the site that contain each unit, then each code of the

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from winnow.counting import Counts, MemoryCounts
+from winnow.counting import MemoryCounts
 
 PAGES = st.lists(st.tuples(st.integers(0, 8), st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 5), max_size=8)))
 
@@ -15,7 +15,7 @@ def array(values: list[int]) -> np.ndarray:
 
 @given(PAGES)
 def test_counts_are_the_number_of_pages_that_have_a_fingerprint(pages: list[tuple[int, list[int]]]) -> None:
-    counts: Counts = MemoryCounts()
+    counts = MemoryCounts()
     first: dict[int, list[int]] = {}
     for page_id, fingerprints in pages:
         assert counts.add(page_id, array(fingerprints)) == (page_id not in first)
@@ -24,32 +24,6 @@ def test_counts_are_the_number_of_pages_that_have_a_fingerprint(pages: list[tupl
     asked = [*expected, 0, 1, 2**63 + 11]
     assert counts.pages == len(first)
     assert counts.df(array(asked)).tolist() == [expected[value] for value in asked]
-
-
-@given(PAGES, PAGES)
-def test_merged_counts_equal_those_of_one_process_that_saw_all_pages(
-    here: list[tuple[int, list[int]]], there: list[tuple[int, list[int]]]
-) -> None:
-    content = dict(reversed(here + there))  # a page id stands for one content
-    alone, one, other = MemoryCounts(), MemoryCounts(), MemoryCounts()
-    for counts, pages in ((alone, here + there), (one, here), (other, there)):
-        for page_id, _ in pages:
-            counts.add(page_id, array(content[page_id]))
-    one += other
-    one += other
-    one += one
-    asked = array([value for fingerprints in content.values() for value in fingerprints])
-    assert one.pages == alone.pages
-    assert one.df(asked).tolist() == alone.df(asked).tolist()
-
-
-def test_a_merge_leaves_the_other_counts_as_they_are() -> None:
-    one, other = MemoryCounts(), MemoryCounts()
-    other.add(1, array([5]))
-    one += other
-    one.add(2, array([5]))
-    assert other.pages == 1
-    assert other.df(array([5])).tolist() == [1]
 
 
 def test_df_keeps_the_shape_of_what_is_asked() -> None:

@@ -1,8 +1,8 @@
 """The functions of trafilatura with Winnow behind them: ``from winnow.compat import trafilatura``.
 
-Arguments and output formats are those of trafilatura 2. Without effect, since Winnow has nothing of the kind: ``fast``,
-``no_fallback``, ``deduplicate``, ``date_extraction_params``, ``settingsfile`` and ``config``; ``fingerprint`` and
-``license`` are ``None``. TEI, ``options`` and fetching raise `NotImplementedError`.
+Arguments and output formats are those of trafilatura 2. These have no effect, since Winnow has no counterpart:
+``fast``, ``no_fallback``, ``deduplicate``, ``date_extraction_params``, ``settingsfile`` and ``config``. ``fingerprint``
+and ``license`` are ``None``. TEI, ``options`` and fetching raise `NotImplementedError`.
 """
 
 from __future__ import annotations
@@ -29,31 +29,19 @@ _COLUMNS: Final = (
 _JSON_NAMES: Final = {"url": "source", "hostname": "source-hostname", "description": "excerpt"}
 _XML_TAGS: Final = {
     **{f"h{level}": "head" for level in range(1, 7)},
-    "p": "p",
-    "ul": "list",
-    "ol": "list",
-    "li": "item",
-    "blockquote": "quote",
-    "pre": "code",
-    "code": "code",
-    "a": "ref",
-    "b": "hi",
-    "strong": "hi",
-    "i": "hi",
-    "em": "hi",
-    "img": "graphic",
-    "br": "lb",
-    "table": "table",
+    **dict.fromkeys(("ul", "ol"), "list"),
+    **dict.fromkeys(("pre", "code"), "code"),
+    **dict.fromkeys(("b", "strong", "i", "em"), "hi"),
+    **dict.fromkeys(("td", "th"), "cell"),
+    "p": "p", "li": "item", "blockquote": "quote", "a": "ref", "img": "graphic", "br": "lb", "table": "table",
     "tr": "row",
-    "td": "cell",
-    "th": "cell",
-}
+}  # fmt: skip
 _XML_ATTRIBUTES: Final = {"href": "target", "src": "src", "alt": "alt"}
 
 
 @dataclass
 class Document:
-    """What trafilatura's class of this name holds, with lxml elements as ``body`` and ``commentsbody``."""
+    """The attributes of trafilatura's class of this name; ``body`` and ``commentsbody`` are lxml elements."""
 
     title: str | None = None
     author: str | None = None
@@ -110,36 +98,15 @@ def extract(
     config: Any = None,
     options: Any = None,
 ) -> str | None:
-    """Return the content of a page in an output format; ``None`` where there is none, or a condition is not met.
+    """Return the content of a page in an output format; ``None`` without content, or if a condition is not met.
 
     Raises:
         NotImplementedError: the format is TEI, or ``options`` are given.
-        ValueError: there is no such format.
+        ValueError: the format is unknown.
     """
-    del fast, no_fallback, tei_validation, deduplicate, date_extraction_params, settingsfile, config
-    document = bare_extraction(
-        filecontent,
-        url,
-        favor_precision=favor_precision,
-        favor_recall=favor_recall,
-        include_comments=include_comments,
-        output_format=output_format,
-        target_language=target_language,
-        include_tables=include_tables,
-        include_images=include_images,
-        include_formatting=include_formatting,
-        include_links=include_links,
-        with_metadata=with_metadata,
-        only_with_metadata=only_with_metadata,
-        max_tree_size=max_tree_size,
-        url_blacklist=url_blacklist,
-        author_blacklist=author_blacklist,
-        prune_xpath=prune_xpath,
-        options=options,
-    )
+    document = extract_with_metadata(**locals())  # with the arguments as they are, before any other variable
     if document is None:
         return None
-    document.id = record_id
     return _write(document, output_format, with_metadata=with_metadata or only_with_metadata)
 
 
@@ -177,7 +144,7 @@ def bare_extraction(
         raise ValueError(f"no such output_format: {output_format!r}; there are {', '.join(_FORMATS)}")
     limits = winnow.DEFAULT_LIMITS if max_tree_size is None else replace(winnow.DEFAULT_LIMITS, max_nodes=max_tree_size)
     cleaned = winnow.clean(
-        _pruned(_content(filecontent), [prune_xpath] if isinstance(prune_xpath, str) else prune_xpath),
+        _prune(_content(filecontent), [prune_xpath] if isinstance(prune_xpath, str) else prune_xpath),
         url,
         favor="precision" if favor_precision else "recall" if favor_recall else "balanced",
         tables=include_tables,
@@ -186,7 +153,7 @@ def bare_extraction(
         limits=limits,
         comments="separate" if include_comments else "drop",
     )
-    document = _described(cleaned, url, author_blacklist)
+    document = _make_document(cleaned, url, author_blacklist)
     language = (document.language or "").partition("-")[0]
     if (
         not cleaned.text
@@ -206,7 +173,7 @@ def bare_extraction(
 
 
 def extract_with_metadata(filecontent: Any, url: str | None = None, **arguments: Any) -> Any:
-    """Return what :func:`bare_extraction` does, by the arguments of :func:`extract`."""
+    """Return the result of :func:`bare_extraction` for the arguments of :func:`extract`."""
     record_id = arguments.pop("record_id", None)
     for name in ("tei_validation", "settingsfile"):
         arguments.pop(name, None)
@@ -221,20 +188,20 @@ def extract_metadata(
     extensive: bool = True,
     author_blacklist: set[str] | None = None,
 ) -> Document:
-    """Return what a page says of itself, without its content."""
+    """Return the facts that a page states, without its content."""
     del date_config, extensive
-    return _described(winnow.clean(_content(filecontent), default_url), default_url, author_blacklist)
+    return _make_document(winnow.clean(_content(filecontent), default_url), default_url, author_blacklist)
 
 
 def baseline(filecontent: Any) -> tuple[Any, str, int]:
-    """Return the body, the text and its length of all that is not template, cut with care."""
+    """Return the body, the text and its length of everything but template, cut cautiously."""
     cleaned = winnow.clean(_content(filecontent), scope="page", favor="recall")
     text = re.sub(r"\n{2,}", "\n", cleaned.text)
     return _paragraphs(text), text, len(text)
 
 
 def html2txt(content: Any, clean: bool = True) -> str:
-    """Return all text of a page; without ``clean`` that of scripts, styles and the head, too."""
+    """Return all text of a page; without ``clean`` also that of scripts, styles and the head."""
     page = _content(content)
     root: Any = parse_html(page) if isinstance(page, str | bytes) else copy.deepcopy(page)
     if clean:
@@ -248,11 +215,11 @@ def fetch_url(url: str, *_: Any, **__: Any) -> None:
 
 
 def _content(filecontent: Any) -> Any:
-    """Return the bytes of a response, and what else is given as it is."""
+    """Return the bytes of a response; other content is returned as it is."""
     return getattr(filecontent, "data", filecontent)
 
 
-def _pruned(content: Any, paths: list[str] | None) -> Any:
+def _prune(content: Any, paths: list[str] | None) -> Any:
     if not paths:
         return content
     root: Any = parse_html(content) if isinstance(content, str | bytes) else copy.deepcopy(content)
@@ -265,7 +232,7 @@ def _pruned(content: Any, paths: list[str] | None) -> Any:
     return root
 
 
-def _described(cleaned: winnow.Cleaned, url: str | None, author_blacklist: set[str] | None) -> Document:
+def _make_document(cleaned: winnow.Cleaned, url: str | None, author_blacklist: set[str] | None) -> Document:
     facts = cleaned.metadata
     unwanted = {name.lower() for name in author_blacklist or ()}
     address = url or facts.canonical
