@@ -43,12 +43,12 @@ class Rules:
     A rule applies to a text block if it covers more than half of the text.
 
     Args:
-        entries: one mapping or a list of them, with ``keep``, ``drop`` or both, each a selector or a list of selectors;
-            and optionally ``site``, the host that they apply to, including its subdomains.
+        entries: a mapping or a list of mappings, with ``keep``, ``drop`` or both, each a selector or a list of
+            selectors; and optionally ``site``, the host that they apply to, including its subdomains.
         source: name of the rules in error messages.
 
     Raises:
-        ValueError: an entry has another form, or an invalid selector or host; the message names it.
+        ValueError: an entry, selector or host is invalid; the message names it.
 
     >>> rules = Rules([{"site": "example.org", "drop": ".related", "keep": ["h1", "table"]}, {"drop": ".cookies"}])
     >>> [rule.selector for rule in rules.of("https://www.example.org/a")]
@@ -76,8 +76,8 @@ class Rules:
         """Read a file: tables ``[[rules]]`` in TOML, or in JSON a list of objects.
 
         Raises:
-            OSError: it cannot be read.
-            ValueError: it is no such file; the message names the file, and the line or the rule.
+            OSError: the file cannot be read.
+            ValueError: the file is invalid; the message names the file, and the line or the rule.
         """
         text = path.read_text("utf-8")
         try:
@@ -94,9 +94,7 @@ class Rules:
         return bool(self._by_site)
 
     def of(self, url: str | None) -> tuple[Rule, ...]:
-        """Return the rules for a page, in their order; without an address, those for all sites."""
-        if not self._by_site:
-            return ()
+        """Return the rules for a page, in their order; without an address, the rules for all sites."""
         try:
             host = (urlsplit(url or "").hostname or "").rstrip(".")
         except ValueError:
@@ -141,32 +139,32 @@ def _selector(selector: str) -> CSSSelector:
 
 
 def apply_rules(draft: Draft) -> None:
-    """Apply the user's rules for the page's site."""
+    """Keep and cut what the user's rules for the page say."""
     page, rules = draft.page, draft.options.rules
     if not rules:
         return
-    number = {id(element): at for at, element in enumerate(page.elements)}
-    rule_here = np.full(page.n, -1, np.int32)
-    for at, rule in enumerate(rules):
-        found = cast("list[etree._Element]", _selector(rule.selector)(page.elements[0]))
-        rule_here[[number[id(element)] for element in found]] = at
-    around = nearest(page.parent, rule_here >= 0)  # the element whose rule applies to each element
-    rule_of = np.append(rule_here, -1)[around]
+    index_of = {id(element): index for index, element in enumerate(page.elements)}
+    matched_rule = np.full(page.n, -1, np.int32)
+    for number, rule in enumerate(rules):
+        elements = cast("list[etree._Element]", _selector(rule.selector)(page.elements[0]))
+        matched_rule[[index_of[id(element)] for element in elements]] = number
+    root = nearest(page.parent, matched_rule >= 0)  # the element whose rule applies to each element
+    element_rule = np.append(matched_rule, -1)[root]
     length = np.diff(page.run_offset) * page.has_ink
-    of_runs, total = rule_of[page.run_node], prefix_sums(length)
-    of_blocks = np.full(page.m, -1, np.int32)
-    for at in np.unique(of_runs[of_runs >= 0]).tolist():
-        under = prefix_sums(length * (of_runs == at))
-        begin, end = page.block_run_begin, page.block_run_end
-        of_blocks[2 * (under[end] - under[begin]) > total[end] - total[begin]] = at
-    draft.rule = np.concatenate([rule_of, of_blocks])
+    run_rule, all_text = element_rule[page.run_node], prefix_sums(length)
+    block_rule = np.full(page.m, -1, np.int32)
+    begin, end = page.block_run_begin, page.block_run_end
+    for number in np.unique(run_rule[run_rule >= 0]).tolist():
+        text = prefix_sums(length * (run_rule == number))
+        block_rule[2 * (text[end] - text[begin]) > all_text[end] - all_text[begin]] = number
+    draft.rule = np.concatenate([element_rule, block_rule])
     for keep in (False, True):
         chosen = np.flatnonzero([rule.keep == keep for rule in rules])
         draft.overrule(np.isin(draft.rule, chosen), Reason.RULE, cut=not keep)
     # A matched element is one section again; overrule has made each of its units a section.
-    block = page.n + np.arange(page.m)
-    same = (around[page.block_node] >= 0) & (rule_of[page.block_node] == of_blocks)
-    section = np.concatenate([around, np.where(same, around[page.block_node], block)])
+    block, block_root = page.n + np.arange(page.m), root[page.block_node]
+    is_same_rule = (block_root >= 0) & (element_rule[page.block_node] == block_rule)
+    section = np.concatenate([root, np.where(is_same_rule, block_root, block)])
     draft.smoothed = SmoothedScores(
         draft.smoothed.value, np.where(draft.rule >= 0, section, draft.smoothed.section).astype(np.int32)
     )

@@ -23,20 +23,12 @@ if TYPE_CHECKING:
     from winnow.evidence.draft import Draft
     from winnow.page.page import Page
 
-_MAX_STEPS: Final = 256
-"""Most steps of a path; the path of a deeper section has only the last ones, after ``//``."""
-
+_MAX_STEPS: Final = 256  # of a path; the path of a deeper section has only the last ones, after "//"
 _LANDMARKS: Final = tag_set("nav", "header", "footer", "aside")
-_NAMES: Final = {
-    Reason.COPY: "copy",
-    Reason.SITE: "site",
-    Reason.AUTHOR: "author",
-    Reason.MAIN_CONTENT: "main content",
-    Reason.STRUCTURE: "structure",
-    Reason.RULE: "rule",
-    Reason.HIDDEN: "hidden",
+_REASONS: Final = {
+    reason: reason.name.lower().replace("_", " ") for reason in Reason if reason not in {Reason.SCORE, Reason.UNWANTED}
 }
-_KEPT: Final = {name: name for name in ("site", "main content", "structure")}
+_REASONS_TO_KEEP: Final = frozenset({"site", "main content", "structure"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +43,12 @@ class Segment:
         kept: whether it is in the text.
         template: whether it was cut as template.
         comment: whether it is a reader comment, which is never template, even if not part of the text.
-        reason: why template was cut: ``"copy"`` (repeats earlier text), ``"hidden"``, ``"leftover"`` (remains of a
-            conditional comment), ``"site"`` (the counts of the site changed the decision), ``"author"`` (outside the
-            article that the author marks or titles the page after, otherwise kept), ``"landmark"`` (inside ``nav``,
-            ``header``, ``footer`` or ``aside``), ``"links"`` (most of its text is links) or ``"model"`` (its score
-            alone). For content: ``"site"``, ``"main content"`` (belongs to kept content) or ``"structure"`` if its
-            score alone would have cut it, else empty. ``"rule: SELECTOR"`` is one of the user's :class:`winnow.Rules`.
+        reason: why template was cut: ``"copy"`` (repeats earlier text), ``"hidden"``, ``"leftover"`` (of a conditional
+            comment), ``"site"`` (the counts of the site changed the decision), ``"author"`` (outside the article that
+            the author marks or titles the page after, otherwise kept), ``"landmark"`` (inside ``nav``, ``header``,
+            ``footer`` or ``aside``), ``"links"`` (most of its text is links) or ``"model"`` (its score alone). For
+            content: ``"site"``, ``"main content"`` (belongs to kept content) or ``"structure"`` if its score alone
+            would have cut it, else empty. ``"rule: SELECTOR"`` for one of the user's :class:`winnow.Rules`.
         characters: characters of :attr:`text`.
         text: text of the section without nested sections, one line per text block.
     """
@@ -74,18 +66,20 @@ class Segment:
 
 def segments(draft: Draft) -> list[Segment]:
     """List the sections of a page, in document order."""
-    section = draft.smoothed.section
-    return _list(draft, section[draft.page.n :], _in_document_order(draft.page, np.unique(section)))
+    page, section = draft.page, draft.smoothed.section
+    roots = np.unique(section)
+    begin = np.concatenate([page.run_begin, page.block_run_begin])[roots]
+    return _make_segments(draft, section[page.n :], roots[np.lexsort((roots, begin))].tolist())
 
 
 def blocks(draft: Draft) -> list[Segment]:
     """List the text blocks of a page, in document order."""
     block = np.arange(draft.page.n, draft.page.n + draft.page.m)
-    return _list(draft, block, block.tolist())
+    return _make_segments(draft, block, block.tolist())
 
 
-def _list(draft: Draft, section: NDArray[np.integer[Any]], roots: list[int]) -> list[Segment]:
-    """List parts of a page by their roots; ``section`` is int[m], the root of the part that each block is in."""
+def _make_segments(draft: Draft, section: NDArray[np.integer[Any]], roots: list[int]) -> list[Segment]:
+    """Make the segments with the given roots; ``section`` is int[m], the root of the segment that each block is in."""
     page = draft.page
     comments = draft.comment_units
     template = draft.template & ~comments
@@ -95,6 +89,11 @@ def _list(draft: Draft, section: NDArray[np.integer[Any]], roots: list[int]) -> 
     found = []
     for root, path, reason in zip(roots, _paths(page, roots), _reasons(draft, section, roots), strict=True):
         text = "\n".join(texts[root])
+        is_rule = reason.startswith("rule")
+        if not is_rule and not template[root]:
+            shown_reason = reason if reason in _REASONS_TO_KEEP else ""
+        else:
+            shown_reason = "leftover" if not is_rule and is_conditional_comment(text) else reason
         found.append(
             Segment(
                 path=path,
@@ -103,7 +102,7 @@ def _list(draft: Draft, section: NDArray[np.integer[Any]], roots: list[int]) -> 
                 kept=not draft.template[root],
                 template=bool(template[root]),
                 comment=bool(comments[root]),
-                reason=_reason(reason, text, template=bool(template[root])),
+                reason=shown_reason,
                 characters=len(text),
                 text=text,
             )
@@ -111,36 +110,24 @@ def _list(draft: Draft, section: NDArray[np.integer[Any]], roots: list[int]) -> 
     return found
 
 
-def _reason(found: str, text: str, *, template: bool) -> str:
-    if found.startswith("rule"):
-        return found
-    return ("leftover" if is_conditional_comment(text) else found) if template else _KEPT.get(found, "")
-
-
-def _in_document_order(page: Page, units: NDArray[np.int32]) -> list[int]:
-    begin = np.concatenate([page.run_begin, page.block_run_begin])[units]
-    return units[np.lexsort((units, begin))].tolist()  # type: ignore[no-any-return]
-
-
 def _reasons(draft: Draft, section: NDArray[np.integer[Any]], roots: list[int]) -> list[str]:
-    """Reason for each part: the one of more than half of its text, else its landmark, links or the model."""
-    page = draft.page
+    """Reason for each segment: the one of more than half of its text, else its landmark, links or the model."""
+    page, units = draft.page, draft.page.n + draft.page.m
     element = np.concatenate([np.arange(page.n), page.block_node])[roots]
-    landmark = nearest(page.parent, _LANDMARKS[page.tag])[element] >= 0
+    in_landmark = nearest(page.parent, _LANDMARKS[page.tag])[element] >= 0
     length = np.diff(page.run_offset)
-    all_text, linked = prefix_sums(length), prefix_sums(length * linked_runs(page))
     begin, end = page.block_run_begin, page.block_run_end
-    units = page.n + page.m
-    text = all_text[end] - all_text[begin]
-    text_of = np.bincount(section, text, units)[roots]
-    named = {
-        name: np.bincount(section, text * (draft.reason[page.n :] == reason), units)[roots] * 2 > text_of
-        for reason, name in _NAMES.items()
-    }
-    in_links = np.bincount(section, linked[end] - linked[begin], units)[roots] * 2 > text_of
-    found: list[str] = np.select(
-        [*named.values(), landmark, in_links], [*named.keys(), "landmark", "links"], "model"
-    ).tolist()
+    all_text, linked_text = (
+        sums[end] - sums[begin] for sums in (prefix_sums(length), prefix_sums(length * linked_runs(page)))
+    )
+
+    def in_most(text: NDArray[np.int64]) -> NDArray[np.bool_]:
+        most: NDArray[np.bool_] = 2 * np.bincount(section, text, units) > np.bincount(section, all_text, units)
+        return most[roots]
+
+    has_reason = {name: in_most(all_text * (draft.reason[page.n :] == reason)) for reason, name in _REASONS.items()}
+    named = has_reason | {"landmark": in_landmark, "links": in_most(linked_text)}
+    found: list[str] = np.select([*named.values()], [*named], "model").tolist()
     rules = draft.options.rules
     return [
         f"rule: {rules[draft.rule[root]].selector}" if name == "rule" else name
@@ -154,21 +141,19 @@ def _tag_name(page: Page, element: int) -> str:
 
 
 def _paths(page: Page, roots: Iterable[int]) -> list[str]:
-    """XPath of each unit, with the position of each step among siblings of the same name if there are several."""
+    """XPath of each unit; steps have a position if siblings share their name."""
     names = [TAG_NAMES[tag] for tag in page.tag.tolist()]
     for element in np.flatnonzero(page.tag == 0).tolist():
         names[element] = _tag_name(page, element)
-    seen: dict[tuple[int, str], int] = {}
+    siblings: dict[tuple[int, str], int] = {}
     number = [0] * page.n
     for element, key in enumerate(zip(page.parent.tolist(), names, strict=True)):
-        seen[key] = number[element] = seen.get(key, 0) + 1
-
+        siblings[key] = number[element] = siblings.get(key, 0) + 1
     block_number: list[int] = []
     blocks_of: dict[int, int] = {}
     for element in page.block_node.tolist():
         blocks_of[element] = blocks_of.get(element, 0) + 1
         block_number.append(blocks_of[element])
-
     parent = page.parent.tolist()
     found = []
     for root in roots:
@@ -179,7 +164,7 @@ def _paths(page: Page, roots: Iterable[int]) -> list[str]:
             steps.append(f"/#text[{block_number[root - page.n]}]")
         while element >= 0 and len(steps) < _MAX_STEPS:
             key = parent[element], names[element]
-            steps.append(f"/{names[element]}[{number[element]}]" if seen[key] > 1 else f"/{names[element]}")
+            steps.append(f"/{names[element]}[{number[element]}]" if siblings[key] > 1 else f"/{names[element]}")
             element = parent[element]
         steps += ["/"] * (element >= 0)
         found.append("".join(reversed(steps)))

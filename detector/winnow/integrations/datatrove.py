@@ -1,7 +1,7 @@
 """Steps for datatrove pipelines, which make corpora of web pages: ``pip install 'scrapy-winnow[datatrove]'``.
 
-Each page is cleaned alone. Where all pages of a site are available, ``winnow warc`` is more accurate: it counts them
-first, and writes JSON lines or Parquet, which datatrove reads.
+Each page is cleaned without counts of its site. ``winnow warc`` counts sites first, which is more accurate, and writes
+JSON lines or Parquet, which datatrove reads.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
     from winnow.models.scores import Favor, Scope
 
 FACTS = ("title", "confidence", "kind", "template_share")
-"""What the extractor adds to the metadata of a document."""
+"""Attributes that the extractor adds to the metadata of a document."""
 
 
 class WinnowExtractor(BaseExtractor):  # type: ignore[misc]  # datatrove has no types
     """Replaces the HTML in ``text`` by the content, and puts :data:`FACTS` into the metadata.
 
-    As with datatrove's own extractors the work is done in another process, which is killed when a page takes too long;
-    documents that fail or have no content are dropped and counted.
+    As with datatrove's own extractors, another process does the work, which is killed when a page takes too long.
+    Documents that fail or have no content are dropped and counted.
 
     Args:
-        timeout: longest time for a page, in seconds.
+        timeout: maximum time for a page, in seconds.
         markdown: write Markdown instead of plain text.
-        scope: what kind of page to expect, as in :func:`winnow.clean`.
-        favor: which mistake is worse, as there.
+        scope: as in :func:`winnow.clean`.
+        favor: as in :func:`winnow.clean`.
         model: name or file of the page-level model; ``None`` for the package's own.
     """
 
@@ -55,7 +55,7 @@ class WinnowExtractor(BaseExtractor):  # type: ignore[misc]  # datatrove has no 
         super().__init__(timeout)
         self._has_warned = False
         self._markdown = markdown
-        self._switches: dict[str, Any] = {"scope": scope, "favor": favor}
+        self._options: dict[str, Any] = {"scope": scope, "favor": favor}
         self._model = model
 
     def extract(self, text: str) -> str:
@@ -64,7 +64,7 @@ class WinnowExtractor(BaseExtractor):  # type: ignore[misc]  # datatrove has no 
 
     def run(self, data: Iterable[Document], rank: int = 0, world_size: int = 1) -> Iterator[Document]:  # noqa: ARG002
         """Clean documents, with the address in ``metadata["url"]``."""
-        load_model(self._model)  # here, so that every process has it from its start
+        load_model(self._model)  # before the sandbox is forked, so that its processes have it
         with ExtractorSandbox(timeout=self.timeout, warmup_text=("", None)) as sandbox:
             for document in data:
                 self.stat_update(StatHints.total)
@@ -84,7 +84,7 @@ class WinnowExtractor(BaseExtractor):  # type: ignore[misc]  # datatrove has no 
             found: dict[str, Any] = sandbox.process_document((document.text, document.metadata.get("url")), self._clean)
         except TimeoutError:
             self.stat_update("timeout")
-        except EOFError:  # it died
+        except EOFError:  # the process died
             self.stat_update("broken_process")
         except Exception as error:
             self.stat_update("clean_error")
@@ -97,7 +97,7 @@ class WinnowExtractor(BaseExtractor):  # type: ignore[misc]  # datatrove has no 
         return None
 
     def _clean(self, html: str, url: str | None) -> dict[str, Any]:
-        cleaned = clean(html, url, model=load_model(self._model), **self._switches)
+        cleaned = clean(html, url, model=load_model(self._model), **self._options)
         text = cleaned.markdown if self._markdown else cleaned.text
         return {"text": text, **{name: getattr(cleaned, name) for name in FACTS}}
 
@@ -106,10 +106,10 @@ class WinnowFilter(BaseFilter):  # type: ignore[misc]  # datatrove has no types
     """Keeps the documents of :class:`WinnowExtractor`, or of ``winnow warc``, that pass all limits.
 
     Args:
-        min_confidence: smallest expected word F1 of the text, 0 to 1; documents without are kept.
-        max_template_share: largest fraction of the page that was template, 0 to 1.
+        min_confidence: minimum expected word F1 of the text, 0 to 1; documents without it are kept.
+        max_template_share: maximum fraction of the page that was template, 0 to 1.
         kinds: kinds of pages to keep, see :class:`winnow.Cleaned`; ``None`` keeps all.
-        exclusion_writer: gets the dropped documents, as with every filter.
+        exclusion_writer: writes the dropped documents, as with every filter.
     """
 
     name = "🌾 Winnow filter"
@@ -128,10 +128,10 @@ class WinnowFilter(BaseFilter):  # type: ignore[misc]  # datatrove has no types
 
     def filter(self, doc: Document) -> bool | tuple[bool, str]:
         """Return whether to keep a document, and why not."""
-        confidence, share, kind = (doc.metadata.get(name) for name in ("confidence", "template_share", "kind"))
+        confidence, template_share, kind = (doc.metadata.get(name) for name in ("confidence", "template_share", "kind"))
         if confidence is not None and confidence < self._min_confidence:
             return False, "low_confidence"
-        if share is not None and share > self._max_template_share:
+        if template_share is not None and template_share > self._max_template_share:
             return False, "mostly_template"
         if self._kinds is not None and kind not in self._kinds:
             return False, "other_kind"

@@ -1,4 +1,4 @@
-"""Pieces of a page for retrieval: whole blocks under their headings, within a number of words where possible."""
+"""Cuts a page into chunks for retrieval: whole blocks with their headings, limited in words where possible."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Chunk:
 
     Attributes:
         text: Markdown of the piece, without the headings above it.
-        headings: headings above it, from the top one down; the first words for a reader of the piece alone.
-        index: place among the pieces of the page, from 0.
+        headings: headings above it, from the top one down.
+        index: position among the pieces of the page, from 0.
         words: number of words.
     """
 
@@ -36,7 +36,7 @@ class Chunk:
 
     @property
     def text_with_headings(self) -> str:
-        """The piece with its headings before it, as it is best embedded."""
+        """The piece with its headings before it, which is best for embeddings."""
         return "\n\n".join(filter(None, [" > ".join(self.headings), self.text]))
 
     def to_dict(self) -> dict[str, Any]:
@@ -47,7 +47,7 @@ class Chunk:
 def make_chunks(html: str, max_words: int = 300) -> list[Chunk]:
     """Cut clean HTML into pieces.
 
-    A piece never reaches over a heading. Tables and code stay whole, whatever their length; longer lists are cut
+    A piece never continues after a heading. Tables and code stay whole, whatever their length; longer lists are cut
     between items and longer paragraphs between sentences.
 
     Args:
@@ -93,15 +93,14 @@ def _split_block(block: Block, max_words: int) -> Iterator[str]:
     if _count_half_words(text) // 2 <= max_words or block.kind not in {LIST, PARAGRAPH}:
         yield text
         return
-    parts = _split_items(block.lines) if block.kind == LIST else _split_sentences(text)
-    joint = "\n" if block.kind == LIST else ""
+    joint, parts = ("\n", _split_items(block.lines)) if block.kind == LIST else ("", _split_sentences(text))
     waiting: list[str] = []
     half_words = 0
     for part in parts:
         added = _count_half_words(part)
         half_words += added
         if not joint and waiting and not waiting[-1][-1].isspace() and not part[:1].isspace():
-            half_words -= 2  # both sides are one word without a space
+            half_words -= 2  # the words on both sides are one without a space
         if waiting and half_words // 2 > max_words:
             yield joint.join(waiting).strip()
             waiting.clear()
@@ -116,15 +115,12 @@ def _split_items(lines: Sequence[str]) -> list[str]:
     return ["\n".join(lines[begin:end]).rstrip() for begin, end in pairwise([*begins, len(lines)])]
 
 
-def _split_sentences(text: str) -> Iterator[str]:
-    begin = 0
-    for found in _SENTENCE_END.finditer(text, 0, len(text) - 1):
-        yield text[begin : found.end()]
-        begin = found.end()
-    yield text[begin:]
+def _split_sentences(text: str) -> list[str]:
+    ends = [found.end() for found in _SENTENCE_END.finditer(text, 0, len(text) - 1)]
+    return [text[begin:end] for begin, end in pairwise([0, *ends, len(text)])]
 
 
 def _count_half_words(text: str) -> int:
-    """Count 2 for each word between white space and 1 for each character of scripts without spaces."""
+    """Count 2 for each word and 1 for each character of scripts without spaces, where two make about a word."""
     unspaced = sum("\u3040" <= character <= "\u9fff" or "\uac00" <= character <= "\ud7a3" for character in text)
     return 2 * len(text.split()) + unspaced

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MAX_COLUMNS: Final = 1_000  # as in HTML
 
 MAX_PLACES: Final = 200_000
-"""Spans are ignored beyond this many places of a table; a few bytes of HTML can ask for millions."""
+"""Spans are ignored beyond this many places in a table, since a few bytes of HTML can span millions."""
 
 Contents = TypeVar("Contents")
 
@@ -33,23 +33,23 @@ _PARTS: Final = tag_set("table", "caption", "colgroup", "col", "thead", "tbody",
 _HEAVY: Final = tag_set(
     "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "dl", "blockquote", "pre", "form", "hr", "article", "section", "nav"
 )
-_MAX_BLOCKS_OF_A_VALUE: Final = 2  # a cell with more text blocks holds no single value
+_MAX_BLOCKS_PER_VALUE: Final = 2  # a cell with more text blocks holds no single value
 
-_CALLOUT: Final = re.compile(
+_CALLOUT_CLASS: Final = re.compile(
     r"(?:^|\s)(?:(?:admonition|callout|alert|note|tip|hint|warning|important|caution|danger)(?:block)?|markdown-alert|"
     r"custom-block|starlight-aside|confluence-information-macro)(?:$|\s)",
     re.IGNORECASE,
 )
-_MAX_ROWS_OF_A_NOTE: Final = 2
-_CALLOUTS: Final = frozenset({"div", "aside", "section", "figure"})
+_CALLOUT_ROWS: Final = 2  # of DocBook: a sign, a title, a text
+_CALLOUT_TAGS: Final = frozenset({"div", "aside", "section", "figure"})
 
 
 @once_per_page
 def layout_tables(page: Page) -> NDArray[np.bool_]:
     """bool[n], layout tables with their rows and cells.
 
-    A data table has two rows, two columns and no table in it, and its cells hold values rather than parts of a page: at
-    least half of them where the table has a head, otherwise all.
+    A data table has at least two rows and columns and no nested table, and its cells hold values, not parts of a page:
+    at least half of them if the table has a head, otherwise all.
     """
     tables = page.tag == _TABLE
     if not tables.any():
@@ -57,31 +57,34 @@ def layout_tables(page: Page) -> NDArray[np.bool_]:
     table_of = nearest(page.parent, tables)
     cells = _CELLS[page.tag] & (table_of >= 0)
     blocks = page.block_end - page.block_begin
-    heavy = cells & ((subtree_sums(page, _HEAVY[page.tag]) > 0) | (blocks > _MAX_BLOCKS_OF_A_VALUE))
-    owner = np.maximum(table_of, 0)
-    heavy_cells = np.bincount(owner[heavy], minlength=page.n)
-    all_cells = np.bincount(owner[cells], minlength=page.n)
-    heads = np.bincount(owner[_HEADS[page.tag] & (table_of >= 0)], minlength=page.n) > 0
+    is_heavy = cells & ((subtree_sums(page, _HEAVY[page.tag]) > 0) | (blocks > _MAX_BLOCKS_PER_VALUE))
+
+    def count(elements: NDArray[np.bool_]) -> NDArray[np.intp]:
+        """intp[n], number of these elements in each table."""
+        return np.bincount(table_of[elements], minlength=page.n)
+
+    heavy_cells, all_cells = count(is_heavy), count(cells)
+    has_head = count(_HEADS[page.tag] & (table_of >= 0)) > 0
     row_of = nearest(page.parent, page.tag == _ROW)[cells]
     in_tables = (row_of >= 0) & (table_of[row_of] >= 0)  # broken markup may have its rows around its table
     rows, lengths = np.unique(row_of[in_tables], return_counts=True)
-    rows_of = np.bincount(table_of[rows], minlength=page.n)
-    wide = np.bincount(table_of[rows], weights=lengths > 1, minlength=page.n) > 0
-    data = tables & (rows_of > 1) & wide & (subtree_sums(page, tables) == 1)
+    row_counts = np.bincount(table_of[rows], minlength=page.n)
+    has_columns = np.bincount(table_of[rows], weights=lengths > 1, minlength=page.n) > 0
+    data = tables & (row_counts > 1) & has_columns & (subtree_sums(page, tables) == 1)
     data &= nearest(page.parent, page.tag == TAG_ID["pre"]) < 0  # lines of code
-    data &= np.where(heads, 2 * heavy_cells <= all_cells, heavy_cells == 0)
-    for index in np.flatnonzero(data & (rows_of == _MAX_ROWS_OF_A_NOTE)).tolist():  # DocBook: a sign, a title, a text
-        around = int(page.parent[index])
-        data[index] = not is_callout(TAG_NAMES[page.tag[around]], dict(page.attributes[around]).get("class", ""))
+    data &= np.where(has_head, 2 * heavy_cells <= all_cells, heavy_cells == 0)
+    for index in np.flatnonzero(data & (row_counts == _CALLOUT_ROWS)).tolist():
+        parent = int(page.parent[index])
+        data[index] = not is_callout(TAG_NAMES[page.tag[parent]], dict(page.attributes[parent]).get("class", ""))
     for index, role in page.attribute("role").items():
         data[index] &= role.strip().lower() not in {"presentation", "none"}
-    dissolved: NDArray[np.bool_] = _PARTS[page.tag] & (table_of >= 0) & ~data[owner]
-    return dissolved
+    layout: NDArray[np.bool_] = _PARTS[page.tag] & (table_of >= 0) & ~data[table_of]
+    return layout
 
 
 def is_callout(name: str, classes: str) -> bool:
-    """Whether an element is a box with a note, by its class."""
-    return name in _CALLOUTS and _CALLOUT.search(classes) is not None
+    """Whether an element is a callout, such as a note or a warning, by its class."""
+    return name in _CALLOUT_TAGS and _CALLOUT_CLASS.search(classes) is not None
 
 
 def table_around(page: Page) -> NDArray[np.int32]:
@@ -99,9 +102,9 @@ def in_table(page: Page) -> NDArray[np.bool_]:
 
 
 def table_texts(page: Page, tables: Iterable[int], texts: list[str], kept: NDArray[np.bool_]) -> Iterator[str]:
-    r"""Text of data tables: a line for each row with kept blocks, ``"\t"`` between its cells.
+    r"""Yield the text of data tables: a line for each row with kept blocks, ``"\t"`` between its cells.
 
-    A cell that spans rows or columns is in the first of its places, the others are empty.
+    A cell that spans rows or columns is written in the first of its places, the others are empty.
 
     Args:
         page: the page.
@@ -109,7 +112,7 @@ def table_texts(page: Page, tables: Iterable[int], texts: list[str], kept: NDArr
         texts: ``m`` strings, see :func:`winnow.output.text.block_texts`.
         kept: bool[m], the blocks to write.
     """
-    columns, reach, wanted = page.attribute("colspan"), page.attribute("rowspan"), prefix_sums(kept)
+    columns, reach, kept_before = page.attribute("colspan"), page.attribute("rowspan"), prefix_sums(kept)
     for table in tables:
         tags = page.tag[table : page.end[table]]
         rows, cells = (table + np.flatnonzero(chosen) for chosen in (tags == _ROW, _CELLS[tags]))
@@ -124,15 +127,15 @@ def table_texts(page: Page, tables: Iterable[int], texts: list[str], kept: NDArr
                 [(cell, *spans[cell]) for cell in range(begin, end)] for begin, end in zip(*of_row, strict=True)
             )
         )
-        stays = wanted[page.block_end[rows]] > wanted[page.block_begin[rows]]
-        for row_stays, row in zip(stays.tolist(), placed, strict=True):
-            if row_stays:
+        has_kept = kept_before[page.block_end[rows]] > kept_before[page.block_begin[rows]]
+        for row_has_kept, row in zip(has_kept.tolist(), placed, strict=True):
+            if row_has_kept:
                 lines.append("\t".join(_cell_text(cell, first, behind, texts, kept) for cell in row).rstrip("\t"))
         yield "\n".join(lines)
 
 
 def _cell_text(cell: int | None, begin: list[int], end: list[int], texts: list[str], kept: NDArray[np.bool_]) -> str:
-    """Text of one of the cells, whose blocks are from ``begin`` to ``end``; "" for none."""
+    """Text of a cell by its number; the cells have the blocks from ``begin`` to ``end``."""
     blocks = () if cell is None else range(begin[cell], end[cell])
     return " ".join(" ".join(texts[block].split()) for block in blocks if kept[block])
 
@@ -150,13 +153,13 @@ def _lines_outside(
 
 
 def parse_span(value: str | None) -> int:
-    """Read a ``rowspan`` or ``colspan``; 1 where invalid."""
+    """Parse a ``rowspan`` or ``colspan``; 1 if invalid."""
     text = (value or "").strip()
     return min(max(int(text), 1), MAX_COLUMNS) if text.isascii() and text.isdigit() and len(text) < 10 else 1
 
 
 def drop_empty_columns(rows: Iterable[list[Contents | None]]) -> list[list[Contents | None]]:
-    """Drop columns in which no cell begins; pages that space tables by spans have them."""
+    """Drop columns in which no cell begins, as in tables that are spaced by spans."""
     placed = list(rows)
     begun = {column for row in placed for column, cell in enumerate(row) if cell is not None}
     if len(begun) == max(map(len, placed), default=0):
@@ -165,11 +168,11 @@ def drop_empty_columns(rows: Iterable[list[Contents | None]]) -> list[list[Conte
 
 
 def place_cells(rows: Iterable[Iterable[tuple[Contents, int, int]]]) -> Iterator[list[Contents | None]]:
-    """Yield each row up to its last cell, with ``None`` where another cell reaches over; each cell is in one place.
+    """Yield each row up to its last cell, with ``None`` where another cell spans; each cell is in one place.
 
-    ``rows`` has the cells in document order, each with how many columns and rows it spans.
+    ``rows`` has the cells in document order, each with the columns and rows that it spans.
     """
-    covered: dict[int, int] = {}  # by column: rows still to come that a cell from above reaches over
+    covered: dict[int, int] = {}  # by column: rows below that a cell from above spans
     filled = 0
     for row in rows:
         places: list[Contents | None] = []
