@@ -1,9 +1,9 @@
-"""Blocks of Markdown as lines: paragraphs, lists, quotations, code and tables, and what may follow what."""
+"""Blocks of Markdown as lines: paragraphs, lists, quotations, code and tables."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 from winnow.output.tables import MAX_PLACES, drop_empty_columns, parse_span, place_cells
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
 
 PARAGRAPH, HEADING, RULE, CODE, QUOTE, LIST, TABLE = "paragraph", "heading", "rule", "code", "quote", "list", "table"
+DOCUMENT, ITEM, CELL = "document", "item", "cell"  # further kinds of frames
 
 _ALL: Final = {PARAGRAPH, HEADING, RULE, CODE, QUOTE, LIST, TABLE}
 _MAY_FOLLOW_DIRECTLY: Final = {
@@ -25,7 +26,7 @@ _MAY_FOLLOW_DIRECTLY: Final = {
     LIST: {HEADING, RULE, CODE, QUOTE},
     TABLE: set[str](),
 }
-"""What needs no empty line before it in a tight list; a list of bullets, or from 1 on, may follow a paragraph, too."""
+"""Kinds of blocks that need no empty line before them in a tight list; see also :attr:`Block.interrupts`."""
 
 _CLOSING: Final = re.compile(r"(^|\s)(#+)\Z")
 _BOLD: Final = re.compile(r"\*\*[^*]+\*\*")
@@ -44,16 +45,32 @@ class Block:
 
 
 @dataclass(eq=False, slots=True)
-class Item:
-    """An item of a list."""
+class Frame:
+    """An open element that holds blocks."""
 
-    blocks: list[Block]
-    number: int
-    has_paragraphs: bool  # rather than bare text
+    kind: str
+    element: _Element | None  # None for the document, and for an item without a li
+    blocks: list[Block] = field(default_factory=list)
+    number: int = 1  # of an item; of a list, that of its next item
+    has_paragraphs: bool = False  # of an item: not bare text
+    is_ordered: bool = False  # of a list
+    step: int = 1  # from item to item; -1 if they count down
+    items: list[Frame] = field(default_factory=list)
+    before: Block | None = None  # the list
+    rows: list[list[Cell]] = field(default_factory=list)  # of a table
+
+    def finish(self) -> list[Block]:
+        """Return the contents as blocks for the frame around it."""
+        if self.kind == QUOTE:
+            lines = [f"> {line}" if line else ">" for line in stack_blocks(self.blocks)]
+            return [Block(QUOTE, lines)] if self.blocks else []
+        if self.kind == LIST:
+            return [_write_list(self)] if self.items else []
+        return [*self.blocks, *_write_table(self.rows)]
 
 
 def stack_blocks(blocks: list[Block], *, tight: bool = False) -> list[str]:
-    """Lines of blocks below each other, with an empty line between them unless that would make a tight list loose."""
+    """Return the lines of blocks, with empty lines between them unless these would make a tight list loose."""
     lines: list[str] = []
     before: Block | None = None
     for block in blocks:
@@ -66,22 +83,22 @@ def stack_blocks(blocks: list[Block], *, tight: bool = False) -> list[str]:
     return lines
 
 
-def write_list(items: list[Item], *, ordered: bool, before: Block | None) -> Block:
-    """Write a list; next to another list it takes another marker, or the two would be one."""
-    marker = "." if ordered else "-"
-    if before is not None and before.kind == LIST and before.marker == marker:
-        marker = ")" if ordered else "*"
-    tight = not any(item.has_paragraphs for item in items)
+def _write_list(frame: Frame) -> Block:
+    """Write a list; after another list it takes another marker, or the two would be one."""
+    marker = "." if frame.is_ordered else "-"
+    if frame.before is not None and frame.before.kind == LIST and frame.before.marker == marker:
+        marker = ")" if frame.is_ordered else "*"
+    tight = not any(item.has_paragraphs for item in frame.items)
     lines: list[str] = []
-    for place, item in enumerate(items):
-        bullet = f"{item.number}{marker} " if ordered else f"{marker} "
-        if place and not tight:
+    for item in frame.items:
+        bullet = f"{item.number}{marker} " if frame.is_ordered else f"{marker} "
+        if lines and not tight:
             lines.append("")
         content = stack_blocks(item.blocks, tight=tight) or [""]
         lines.append(bullet + content[0] if content[0] else bullet.rstrip())
         lines += [" " * len(bullet) + line if line else "" for line in content[1:]]
-    interrupts = bool(items) and bool(items[0].blocks) and (not ordered or items[0].number == 1)
-    return Block(LIST, lines, marker, interrupts)
+    first = frame.items[0]
+    return Block(LIST, lines, marker, bool(first.blocks) and (not frame.is_ordered or first.number == 1))
 
 
 class Cell(NamedTuple):
@@ -90,12 +107,12 @@ class Cell(NamedTuple):
     text: str  # Markdown
     is_head: bool
     alignment: str  # left, center or right; "" for none
-    columns: int  # that it spans, as the rows
-    rows: int
+    columns: int  # that it spans
+    rows: int  # that it spans
 
     @classmethod
     def of(cls, element: _Element, lines: list[str]) -> Self:
-        """Make the cell of a ``td`` or ``th`` with the given lines of Markdown."""
+        """Make the cell of a ``td`` or ``th`` from its lines of Markdown."""
         row = element.getparent()
         section = row.getparent() if row is not None else None
         is_head = element.tag == "th" or (section is not None and section.tag == "thead")
@@ -105,8 +122,8 @@ class Cell(NamedTuple):
         return cls(text, is_head, alignment if alignment in _UNDERLINES else "", *spans)
 
 
-def write_table(rows: list[list[Cell]]) -> list[Block]:
-    """Write rows of cells as a table; no block without text."""
+def _write_table(rows: list[list[Cell]]) -> list[Block]:
+    """Write rows of cells as a table; without text there is no block."""
     placed = drop_empty_columns(place_cells([(cell, cell.columns, cell.rows) for cell in row] for row in rows if row))
     if not any(cell.text for row in placed for cell in row if cell):
         return []
@@ -126,7 +143,7 @@ def write_table(rows: list[list[Cell]]) -> list[Block]:
 
 
 def _is_bold_head(rows: list[list[Cell | None]]) -> bool:
-    """Whether the first row, and not the second one, is bold: a head without markup for it."""
+    """Whether the first row is bold and the second one is not: a head without markup for it."""
     first, second = ([bool(_BOLD.fullmatch(cell.text)) for cell in row if cell] for row in (*rows[:2], [], [])[:2])
     return len(first) > 1 and all(first) and bool(second) and not all(second)
 
@@ -136,12 +153,12 @@ def _write_row(cells: list[str], min_cells: int) -> str:
 
 
 def write_code_block(code: str, language: str) -> list[str]:
-    """Write lines of code between fences longer than those in it."""
+    """Write code between fences longer than those in it."""
     longest = max((len(run) for run in _FENCE.findall(code)), default=2)
     fence = "`" * (longest + 1)
     return [f"{fence}{language}", *(code.split("\n") if code else []), fence]
 
 
 def write_heading(level: int, text: str) -> str:
-    """Write a heading of level 1 to 6; number signs at its end are text."""
+    """Write a heading of level 1 to 6; number signs at its end are escaped."""
     return f"{'#' * level} " + _CLOSING.sub(r"\1\\\2", text)

@@ -1,9 +1,8 @@
-"""Converts clean HTML to Markdown in one walk: what lies between the start and the end of an element becomes blocks."""
+"""Converts clean HTML to Markdown in one walk: the contents of an element become blocks when it ends."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
@@ -12,20 +11,22 @@ from lxml import etree
 from winnow.output.formulas import Formula
 from winnow.output.html import NO_LANGUAGE
 from winnow.output.markdown.blocks import (
+    CELL,
     CODE,
+    DOCUMENT,
     HEADING,
+    ITEM,
     LIST,
     PARAGRAPH,
     QUOTE,
     RULE,
+    TABLE,
     Block,
     Cell,
-    Item,
+    Frame,
     stack_blocks,
     write_code_block,
     write_heading,
-    write_list,
-    write_table,
 )
 from winnow.output.markdown.escaping import write_code_span
 from winnow.output.markdown.paragraph import Line, Mark
@@ -57,79 +58,25 @@ _WRITTEN: Final[dict[str, Callable[[str], str]]] = {
 }
 """What a ``span`` of clean HTML is in Markdown, by its class."""
 _MAX_DIGITS: Final = 9  # of the number of an item
-_MAX_CALLOUT: Final = 2_000  # characters
+_MAX_CALLOUT_CHARACTERS: Final = 2_000
 _TITLE: Final = re.compile("title|heading", re.IGNORECASE)
 _LANGUAGE_CLASS: Final = re.compile(r"(?:^|\s)language-\.?([^\s`.][^\s`]*)")
 
 
-@dataclass(eq=False)
-class Frame:
-    """An open element that holds blocks: the document, or one of the kinds below."""
-
-    element: _Element | None  # None for the document, and for an item that has no li of its own
-    blocks: list[Block] = field(default_factory=list)
-
-    def finish(self) -> list[Block]:
-        """Return its blocks for the frame around it."""
-        return self.blocks
-
-
-@dataclass(eq=False)
-class QuoteFrame(Frame):
-    """A ``blockquote``, or a box with a note, whose title is bold."""
-
-    def finish(self) -> list[Block]:  # noqa: D102
-        lines = [f"> {line}" if line else ">" for line in stack_blocks(self.blocks)]
-        return [Block(QUOTE, lines)] if self.blocks else []
-
-
-@dataclass(eq=False)
-class ListFrame(Frame):
-    """A list; ``number`` is that of its next item, ``step`` -1 where it counts down."""
-
-    is_ordered: bool = False
-    number: int = 1
-    step: int = 1
-    items: list[Item] = field(default_factory=list)
-    before: Block | None = None
-
-    def finish(self) -> list[Block]:  # noqa: D102
-        return [write_list(self.items, ordered=self.is_ordered, before=self.before)] if self.items else []
-
-
-@dataclass(eq=False)
-class ItemFrame(Frame):
-    """An item of a list."""
-
-    has_paragraphs: bool = False  # rather than bare text
-
-
-@dataclass(eq=False)
-class TableFrame(Frame):
-    """A table; what is in no cell, such as its caption, comes before it."""
-
-    rows: list[list[Cell]] = field(default_factory=list)
-
-    def finish(self) -> list[Block]:  # noqa: D102
-        return [*self.blocks, *write_table(self.rows)]
-
-
-@dataclass(eq=False)
-class CellFrame(Frame):
-    """A cell; its blocks are lines."""
+_FRAMES: Final = {"blockquote": QUOTE, "table": TABLE}
 
 
 def to_markdown(html: str) -> str:
     """Convert clean HTML to Markdown: CommonMark with GitHub's tables and strikethrough.
 
-    It renders to the same headings, lists, tables, code, links, images, emphasis and text: text that looks like markup
-    is escaped. What Markdown has no form for is written so:
+    It renders to the same headings, lists, tables, code, links, images, emphasis and text; text that looks like markup
+    is escaped. Elements without a counterpart in Markdown are written as follows:
 
     * a cell that spans rows or columns is in the first of them, the others are empty; in a cell, every block and line
       takes a line of its own (``<br>``); a table without a head gets an empty one; layout tables are dissolved,
     * terms of a definition list and summaries are paragraphs in bold, captions are paragraphs,
-    * digits and signs that are raised or lowered are those of Unicode (``10⁶``), other text is written as it is,
-    * formulas are TeX between dollar signs, where the page holds their TeX.
+    * superscript and subscript digits and signs are those of Unicode (``10⁶``), other text is written as it is,
+    * formulas are TeX between dollar signs.
 
     Args:
         html: a document of :func:`winnow.output.html.write_html`, or HTML of that kind.
@@ -138,7 +85,7 @@ def to_markdown(html: str) -> str:
 
 
 def markdown_blocks(html: str) -> list[Block]:
-    """Return the blocks of clean HTML as Markdown, paragraphs, headings, lists and so on; see :func:`to_markdown`."""
+    """Return the Markdown blocks of clean HTML: paragraphs, headings, lists and so on; see :func:`to_markdown`."""
     root = etree.fromstring(html, parser=etree.HTMLParser(huge_tree=True)) if html.strip() else None
     if root is None:
         return []
@@ -146,19 +93,15 @@ def markdown_blocks(html: str) -> list[Block]:
     return _Writer().write(root if body is None else body)
 
 
-_FRAMES: Final = {"blockquote": QuoteFrame, "table": TableFrame}
-
-
 class _Writer:
-    """What is open during the walk: frames that hold blocks, marks within a line, and the line itself."""
+    """The state of the walk: open frames, open marks, and the current line."""
 
     def __init__(self) -> None:
-        self._document = Frame(None)
-        self._frames = [self._document]
+        self._frames = [Frame(DOCUMENT, None)]
         self._line = Line()
         self._marks: dict[_Element, Mark] = {}
         self._heading: _Element | None = None
-        self._code = 0  # elements of code that are open
+        self._code = 0  # open elements of code
         self._raised: list[dict[int, int]] = []
 
     def write(self, body: _Element) -> list[Block]:
@@ -178,11 +121,11 @@ class _Writer:
         self._end_paragraph()
         while len(self._frames) > 1:
             self._close_frame()
-        return self._document.blocks
+        return self._frames[0].blocks
 
     @property
     def _in_cell(self) -> bool:
-        return any(isinstance(frame, CellFrame) for frame in self._frames)
+        return any(frame.kind == CELL for frame in self._frames)
 
     def _add_text(self, text: str | None) -> None:
         if text and text.strip(" \t\n\r\f"):
@@ -192,7 +135,7 @@ class _Writer:
             self._line.add_text(text)
 
     def _open_element(self, element: _Element) -> bool:
-        """Begin an element; return whether to walk through its contents."""
+        """Begin an element; return whether to walk its contents."""
         tag = element.tag
         if tag in BLOCK_LEVEL and tag != "br":
             return self._open_block(element)
@@ -227,7 +170,7 @@ class _Writer:
         frame = self._frames[-1]
         if self._in_cell:
             return self._open_in_cell(element)
-        if isinstance(frame, ListFrame) and tag != "li":
+        if frame.kind == LIST and tag != "li":
             if tag in _LISTS and frame.items:
                 self._resume_item(frame)
             else:
@@ -251,23 +194,23 @@ class _Writer:
         """Begin an element that holds blocks, or changes the frame it is in."""
         tag, frame = element.tag, self._frames[-1]
         if tag in _FRAMES:
-            self._frames.append(_FRAMES[tag](element))
+            self._frames.append(Frame(_FRAMES[tag], element))
         elif tag == "li":
             self._open_item(element)
         elif tag in _LISTS:
             self._open_list(element)
-        elif tag == "p" and isinstance(frame, ItemFrame):
+        elif tag == "p" and frame.kind == ITEM:
             frame.has_paragraphs = True
-        elif tag == "tr" and isinstance(frame, TableFrame):
+        elif tag == "tr" and frame.kind == TABLE:
             frame.rows.append([])
-        elif tag in _CELLS and isinstance(frame, TableFrame):
-            self._frames.append(CellFrame(element))
+        elif tag in _CELLS and frame.kind == TABLE:
+            self._frames.append(Frame(CELL, element))
         elif classes := element.get("class"):
-            is_first = isinstance(frame, QuoteFrame) and not frame.blocks
+            is_first = frame.kind == QUOTE and not frame.blocks
             if is_first and frame.element is not None and frame.element.tag != "blockquote" and _TITLE.search(classes):
                 self._open_mark(element)
             elif not is_first and is_callout(tag, classes) and _is_short(element):
-                self._frames.append(QuoteFrame(element))
+                self._frames.append(Frame(QUOTE, element))
 
     def _open_in_cell(self, element: _Element) -> bool:
         if element.tag == "pre":
@@ -342,37 +285,38 @@ class _Writer:
         is_ordered, step = element.tag == "ol", 1 if element.get("reversed") is None else -1
         number = _parse_number(element.get("start"), len(element.findall("li")) if step < 0 else 1) if is_ordered else 1
         before = next(reversed(self._frames[-1].blocks), None)
-        self._frames.append(ListFrame(element, is_ordered=is_ordered, number=number, step=step, before=before))
+        self._frames.append(Frame(LIST, element, is_ordered=is_ordered, number=number, step=step, before=before))
 
     def _open_item(self, element: _Element | None) -> None:
         """Begin an item, unless outside a list."""
-        if isinstance(self._frames[-1], ItemFrame) and self._frames[-1].element is None:
+        if self._frames[-1].kind == ITEM and self._frames[-1].element is None:
             self._close_frame()
         frame = self._frames[-1]
-        if isinstance(frame, ListFrame):
+        if frame.kind == LIST:
             if element is not None:
                 frame.number = _parse_number(element.get("value"), frame.number)
-            self._frames.append(ItemFrame(element))
+            self._frames.append(Frame(ITEM, element))
 
     def _ensure_item(self) -> None:
-        """Begin an item for what is in a list outside its items."""
-        if isinstance(self._frames[-1], ListFrame):
+        """Begin an item for contents of a list outside its items."""
+        if self._frames[-1].kind == LIST:
             self._open_item(None)
 
-    def _resume_item(self, frame: ListFrame) -> None:
+    def _resume_item(self, frame: Frame) -> None:
         """Continue the last item, for a list between the items of another."""
         last = frame.items.pop()
-        frame.number = last.number
-        self._frames.append(ItemFrame(None, last.blocks, has_paragraphs=last.has_paragraphs))
+        last.element, frame.number = None, last.number
+        self._frames.append(last)
 
     def _close_frame(self) -> None:
         """Close the innermost frame."""
         frame = self._frames.pop()
         around = self._frames[-1]
-        if isinstance(frame, ItemFrame) and isinstance(around, ListFrame):
-            around.items.append(Item(frame.blocks, around.number, frame.has_paragraphs))
+        if frame.kind == ITEM and around.kind == LIST:
+            frame.number = around.number
+            around.items.append(frame)
             around.number += around.step
-        elif isinstance(frame, CellFrame) and isinstance(around, TableFrame) and frame.element is not None:
+        elif frame.kind == CELL and around.kind == TABLE and frame.element is not None:
             if not around.rows:
                 around.rows.append([])
             lines = [line for block in frame.blocks if block.kind in {PARAGRAPH, LIST} for line in block.lines]
@@ -383,14 +327,14 @@ class _Writer:
 
 
 def _is_short(element: _Element) -> bool:
-    """Whether an element is short enough for a note, and has no heading of its own."""
+    """Whether an element is short enough for a callout, and has no heading."""
     lengths = accumulate(len(text) for text in element.itertext())
-    is_long = any(length > _MAX_CALLOUT for length in lengths)  # stops at the first excess
+    is_long = any(length > _MAX_CALLOUT_CHARACTERS for length in lengths)  # stops at the first excess
     return not is_long and next(element.iter("h1", "h2", "h3"), None) is None
 
 
 def _parse_number(value: str | None, otherwise: int) -> int:
-    """Parse the number of an item; Markdown has none below 0 or above nine digits."""
+    """Parse the number of an item, which has at most nine digits in Markdown."""
     text = (value or "").strip()
     return int(text) if text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS else otherwise
 
