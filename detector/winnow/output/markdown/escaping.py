@@ -1,7 +1,7 @@
-r"""Text that stays text: what Markdown would take for markup gets a backslash, and nothing else does.
+r"""Escapes text in Markdown: characters that would be markup get a backslash, and no others.
 
-What is markup depends on where it stands: ``1.`` at the start of a line is a list, ``_`` within a word is nothing. So
-there is one function for text anywhere, and one for the lines that are made of it.
+Whether a character is markup depends on its position: ``1.`` at the start of a line is a list, ``_`` within a word is
+text. So there is one function for text anywhere, and one for whole lines.
 """
 
 from __future__ import annotations
@@ -18,17 +18,16 @@ _ANYWHERE: Final = re.compile(
     | \\(?=[!-/:-@\[-`{-~]|$)                            # an escape, or a line break
     | <(?=[a-zA-Z/!?])                                   # a tag
     | &(?=\#[0-9]+;|\#[xX][0-9a-fA-F]+;|[a-zA-Z][a-zA-Z0-9]*;)
-    | \](?=[(:\[])                                       # the end of a link's text, the name of a reference
+    | \](?=[(:\[])                                       # the end of a link's text or of a reference's name
     | (?<![ \n])\*|\*(?![ \n])
-    | (?<![^\W_])_|_(?![^\W_])                           # within a word it is one of its characters
+    | (?<![^\W_])_|_(?![^\W_])                           # not within a word
     | ~(?=~|\Z)|(?<=[^\s/])~                                # a number may be about ~5, and an address in ~home
     """,
     re.VERBOSE,
 )
-_FIRST: Final = re.compile(r"[`\\<&\[\]*_~]")
-"""What all of these begin with: most texts have none of it, and are left alone after one look."""
+_MAY_BE_MARKUP: Final = re.compile(r"[`\\<&\[\]*_~]")  # most texts have none of these
 _WITH_BRACKETS: Final = re.compile(f"{_ANYWHERE.pattern}|[\\[\\]]", re.VERBOSE)
-# Linear: matched at the start of a line alone, and of two runs of the same characters none follow each other.
+# Linear: only matched at the start of a line, and no two runs of the same characters follow each other.
 _AT_LINE_START: Final = re.compile(
     r"""
     \A(?:
@@ -47,7 +46,7 @@ _AT_LINE_START: Final = re.compile(
     re.VERBOSE,
 )
 _SIGNS_AT_START: Final = frozenset("#>-+*=|:[")
-# Linear: a dollar sign looks as far as the next one.
+# Linear: the lookahead ends at the next dollar sign.
 _FORMULA: Final = re.compile(r"\$(?=[^\s$](?:[^$]*[^\s$])?\$(?!\d))")
 _CONTROLS: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _IN_ADDRESS: Final = re.compile(r"[\x00-\x20\x7f-\xa0\\<>\u2028\u2029]")
@@ -55,26 +54,26 @@ _ENTITY: Final = re.compile(r"&(?=#[0-9]+;|#[xX][0-9a-fA-F]+;|[a-zA-Z][a-zA-Z0-9
 
 
 def escape_text(text: str, *, brackets: bool = False, dollars: bool = False) -> str:
-    """Escape inline markup in text with normalised white space; its borders are taken for those of a word.
+    """Escape inline markup in text with normalised white space, as if white space were around it.
 
     Args:
         text: the text.
-        brackets: escape all square brackets; inside a link or an image they would end it.
+        brackets: escape all square brackets, which would end a link or an image.
         dollars: escape dollar signs, see :func:`has_formula`.
     """
     escaped = text if text.isprintable() else _CONTROLS.sub("", text)
-    if _FIRST.search(escaped):
+    if _MAY_BE_MARKUP.search(escaped):
         escaped = (_WITH_BRACKETS if brackets else _ANYWHERE).sub(r"\\\g<0>", escaped)
     return escaped.replace("$", "\\$") if dollars else escaped
 
 
 def has_formula(text: str) -> bool:
-    """Whether a paragraph holds what many renderers take for a formula, such as ``$x$``."""
+    """Whether many renderers would take a part of a paragraph for a formula, such as ``$x$``."""
     return "$" in text and _FORMULA.search(text) is not None
 
 
 def escape_lines(text: str) -> str:
-    """Escape what would be a heading, list, quotation, rule or table at the start of each line."""
+    """Escape line starts that would be a heading, list, quotation, rule or table."""
     return "\n".join(map(_escape_line, text.split("\n")))
 
 
@@ -93,13 +92,13 @@ def write_address(url: str) -> str:
 
 
 def write_title(text: str) -> str:
-    """Write the title of a link or an image, quoted, with a space before it; nothing for an empty one."""
+    """Write the title of a link or an image, quoted, after a space; "" for an empty one."""
     words = _ENTITY.sub("&amp;", text.replace("\\", "\\\\").replace('"', '\\"')).replace("\n", "&#10;")
     return f' "{words}"' if words.strip() else ""
 
 
 def write_code_span(code: str) -> str:
-    """Write code within a line, between more backticks in a row than it holds itself."""
+    """Write code within a line, between a number of backticks that it does not hold."""
     code = code.replace("\n", " ")
     runs = {len(run) for run in re.findall(r"`+", code)}
     fence = "`" * next(length for length in range(1, len(runs) + 2) if length not in runs)

@@ -1,8 +1,8 @@
-"""The inside of a paragraph in Markdown: text, emphasis, links, images and code.
+"""Writes the contents of a paragraph in Markdown: text, emphasis, links, images and code.
 
 White space at the edges of emphasis and links moves out of them, as Markdown requires, and empty emphasis is dropped.
-The characters around ``*`` decide whether it opens or closes emphasis (CommonMark 0.31.2, section 6.2). Where that
-would go wrong, as in ``**“word”**s``, the letter outside is written as a character reference.
+The characters around ``*`` decide whether it opens or closes emphasis (CommonMark 0.31.2, section 6.2). If they are
+wrong for it, as in ``**“word”**s``, the letter outside is written as a character reference.
 """
 
 from __future__ import annotations
@@ -34,22 +34,22 @@ DELIMITERS: Final = {"em": "*", "strong": "**", "del": "~~"}
 
 _SPACES: Final = re.compile(r"[ \t\n\r\f]+")
 _BARE_ADDRESS: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]{1,31}:[^\x00-\x20<>\\`|\x7f]+")
-_ASCII_APART: Final = frozenset(string.punctuation + " \t\n\f\r")
+_ASCII_BOUNDARIES: Final = frozenset(string.punctuation + " \t\n\f\r")
 
 
 @dataclass(eq=False, slots=True)
 class Mark:
-    """Emphasis or a link; the same one in every block that its element reaches over."""
+    """Emphasis or a link; one object for all blocks that its element spans."""
 
     kind: str  # em, strong, del or a
-    href: str | None = None  # target of a link; None for a name that others link to
+    href: str | None = None  # target of a link; None for an anchor
     title: str = ""
     is_used: bool = False
 
 
 @dataclass(eq=False, slots=True)
 class Piece:
-    """A piece of the line: text, or with a mark its start or end."""
+    """A piece of the line: text, or the start or end of a mark."""
 
     text: str
     mark: Mark | None = None
@@ -63,13 +63,13 @@ class Piece:
 class Line:
     """Collects the contents of one paragraph."""
 
-    marks: list[Mark] = field(default_factory=list)  # open ones, outermost first, also of earlier paragraphs
+    marks: list[Mark] = field(default_factory=list)  # open marks, outermost first, also of earlier paragraphs
     in_code: bool = False
 
     def __post_init__(self) -> None:
         self._pieces: list[Piece] = []
         self._opened: list[Mark] = []
-        self._pending = ""  # white space, or a line break, that is written once something follows
+        self._pending = ""  # white space or a line break, written once something follows
 
     @property
     def is_empty(self) -> bool:
@@ -128,7 +128,7 @@ class Line:
         self.marks.remove(mark)
 
     def finish(self) -> str:
-        """Return what was collected, and begin anew within the same marks."""
+        """Return the paragraph, and begin another one within the same marks."""
         if self._opened:
             self._close_to(self._opened[0])
         self._pending = ""
@@ -155,11 +155,11 @@ class Line:
                 self._pieces.append(Piece("", mark, opens=True))
 
     def _is_shown(self, mark: Mark) -> bool:
-        """Whether a mark is written: not a link without a target or in another link, nor what is deleted twice."""
-        around = self.marks[: self.marks.index(mark)]
+        """Whether a mark is written: no link without a target or in another link, and no deletion in another one."""
+        outer = self.marks[: self.marks.index(mark)]
         if mark.kind == "a":
-            return mark.href is not None and all(other.kind != "a" or other.href is None for other in around)
-        return mark.kind != "del" or all(other.kind != "del" for other in around)
+            return mark.href is not None and all(other.kind != "a" or other.href is None for other in outer)
+        return mark.kind != "del" or all(other.kind != "del" for other in outer)
 
     def _close_to(self, mark: Mark) -> None:
         while mark in self._opened:
@@ -169,9 +169,11 @@ class Line:
 def _join_texts(pieces: list[Piece], *, of_code_only: bool = False) -> list[Piece]:
     """Join successive pieces of code, and of plain text."""
     joined: list[Piece] = []
-    for (code, plain), alike in groupby(pieces, lambda piece: (piece.is_code, piece.is_plain and not of_code_only)):
-        group = list(alike)
-        if len(group) > 1 and (code or plain):
+    for (is_code, is_plain), similar in groupby(
+        pieces, lambda piece: (piece.is_code, piece.is_plain and not of_code_only)
+    ):
+        group = list(similar)
+        if len(group) > 1 and (is_code or is_plain):
             joined.append(replace(group[0], text="".join(piece.text for piece in group)))
         else:
             joined += group
@@ -208,12 +210,12 @@ def _write_pieces(pieces: list[Piece]) -> str:
         written.append(text)
         delimiters.append(delimiter)
     while _guard_delimiters(written, delimiters):
-        pass  # a new reference is punctuation to the delimiter on its other side
+        pass  # a new reference is punctuation for the delimiter on its other side
     return "".join(written)
 
 
 def _drop_empty_texts(pieces: list[Piece]) -> list[Piece]:
-    """Drop texts that escaping leaves empty, such as control characters, and their marks."""
+    """Drop texts that are empty once escaped, such as control characters, and marks that hold nothing else."""
     kept: list[Piece] = []
     is_dropped = False
     for piece in pieces:
@@ -229,7 +231,7 @@ def _drop_empty_texts(pieces: list[Piece]) -> list[Piece]:
 def _write_piece(pieces: list[Piece], index: int, written: list[str], *, in_link: bool, formulas: bool) -> str:
     """Write a piece that is not a mark."""
     piece = pieces[index]
-    if piece.is_code and "]:" in piece.text and written == ["["]:  # it would be the name of a reference
+    if piece.is_code and "]:" in piece.text and written == ["["]:  # would be the name of a reference
         return escape_text(piece.text, brackets=True)
     if piece.is_code:
         return write_code_span(piece.text)
@@ -239,13 +241,13 @@ def _write_piece(pieces: list[Piece], index: int, written: list[str], *, in_link
     if text[0] == "~" and written and written[-1] == DELIMITERS["del"]:
         text = f"\\{text}"
     following = pieces[index + 1].mark if index + 1 < len(pieces) else None
-    if text.endswith("!") and following is not None and following.kind == "a":  # it would be an image
+    if text.endswith("!") and following is not None and following.kind == "a":  # would be an image
         text = f"{text[:-1]}\\!"
     return text
 
 
 def _is_autolink(pieces: list[Piece]) -> bool:
-    """Whether a link, from start to end, shows only its target."""
+    """Whether the pieces are a link whose text is its target."""
     if len(pieces) != 3 or not pieces[1].is_plain or pieces[0].mark is None:
         return False
     href = pieces[0].mark.href or ""
@@ -253,9 +255,9 @@ def _is_autolink(pieces: list[Piece]) -> bool:
 
 
 def _drop_nested_repetition(pieces: list[Piece]) -> list[Piece]:
-    """Drop emphasis that begins and ends with emphasis of its own kind around it."""
+    """Drop emphasis that begins and ends together with outer emphasis of the same kind."""
     kept: list[Piece] = []
-    begins: dict[int, int] = {}  # where the marks that are open begin, by their identity
+    begins: dict[int, int] = {}  # of open marks, by their identity
     for piece in pieces:
         if piece.opens:
             begins[id(piece.mark)] = len(kept)
@@ -270,46 +272,48 @@ def _drop_nested_repetition(pieces: list[Piece]) -> list[Piece]:
 
 
 def _choose_delimiters(pieces: list[Piece]) -> dict[Mark, str]:
-    """Star or underscore for each mark of emphasis; "" for one that Markdown cannot distinguish from those around it.
+    """Choose star or underscore for each mark of emphasis; "" if Markdown cannot distinguish it from outer marks.
 
-    Stars work within words, so they are first choice. Underscores distinguish emphasis within emphasis where no letter
-    touches them.
+    Stars are preferred, since they work within words. Underscores distinguish nested emphasis where no letter touches
+    them.
     """
     characters: dict[Mark, str] = {}
-    around: list[Mark] = []
+    outer: list[Mark] = []
     for index, piece in enumerate(pieces):
         mark = piece.mark
         if mark is None or mark.kind not in {"em", "strong"}:
             continue
         if not piece.opens:
-            around.remove(mark)
+            outer.remove(mark)
             continue
         characters[mark] = "*"
-        shown = [other for other in around if characters[other]]
+        shown = [other for other in outer if characters[other]]
         end = next(place for place in range(index + 1, len(pieces)) if pieces[place].mark is mark)
-        free = _has_boundary(pieces, index - 1, before=True) and _has_boundary(pieces, end + 1, before=False)
+        is_free = _has_boundary(pieces, index - 1, before=True) and _has_boundary(pieces, end + 1, before=False)
         last = pieces[index - 1] if index else piece
         taken = {characters[other] for other in shown}
         if last.mark is not None and not last.opens:  # emphasis ends where this one begins
             taken |= {characters.get(last.mark, "")} - {""}
-        like = any(other.kind == mark.kind for other in shown)
-        signs_alone = not any(character.isalnum() for inner in pieces[index:end] for character in inner.text)
-        if signs_alone and not free:
-            characters[mark] = ""  # that of a ™ would take a reference for the letter before it
-        elif like and any(other.opens and other.mark and other.mark.kind != "a" for other in pieces[index + 1 : end]):
+        is_nested = any(other.kind == mark.kind for other in shown)
+        has_only_signs = not any(character.isalnum() for inner in pieces[index:end] for character in inner.text)
+        if has_only_signs and not is_free:
+            characters[mark] = ""  # around a ™, the letter before it would become a reference
+        elif is_nested and any(
+            other.opens and other.mark and other.mark.kind != "a" for other in pieces[index + 1 : end]
+        ):
             characters[mark] = ""
         elif "*" not in taken:
             characters[mark] = "*"
-        elif "_" not in taken and free:
+        elif "_" not in taken and is_free:
             characters[mark] = "_"
-        elif like or not _between_letters(pieces, index, end):
+        elif is_nested or not _between_letters(pieces, index, end):
             characters[mark] = "_" if "_" not in taken else ""
-        around.append(mark)
+        outer.append(mark)
     return characters
 
 
 def _between_letters(pieces: list[Piece], begin: int, end: int) -> bool:
-    """Whether the delimiters of emphasis are between letters, where stars of several kinds are unambiguous."""
+    """Whether the delimiters of emphasis are between letters, where nested stars are unambiguous."""
     outside = pieces[max(begin - 2, 0)], pieces[begin + 1], pieces[end - 1]
     return all(piece.is_plain for piece in outside) and not any(
         _may_be_boundary(character) for character in (outside[0].text[-1], outside[1].text[0], outside[2].text[-1])
@@ -317,33 +321,33 @@ def _between_letters(pieces: list[Piece], begin: int, end: int) -> bool:
 
 
 def _merge_marks(pieces: list[Piece]) -> list[Piece]:
-    """Continue emphasis that has just ended."""
+    """Continue emphasis that has just ended, instead of beginning another of its kind."""
     kept: list[Piece] = []
-    names: dict[Mark, Mark] = {}
+    merged: dict[Mark, Mark] = {}
     for piece in pieces:
         last = kept[-1].mark if kept and not kept[-1].opens else None
         if last is not None and piece.opens and piece.mark is not None and last.kind == piece.mark.kind != "a":
             kept.pop()
-            names[piece.mark] = last
+            merged[piece.mark] = last
         else:
-            mark = names.get(piece.mark, piece.mark) if piece.mark is not None else None
+            mark = merged.get(piece.mark, piece.mark) if piece.mark is not None else None
             kept.append(piece if mark is piece.mark else replace(piece, mark=mark))
     return _join_texts(kept, of_code_only=True)
 
 
 def _has_boundary(pieces: list[Piece], place: int, *, before: bool) -> bool:
-    """Whether the piece before or behind a delimiter has no letter there."""
+    """Whether the piece before or after a delimiter has no letter next to it."""
     if not 0 <= place < len(pieces) or not pieces[place].is_plain:
         return True
     return _is_boundary(pieces[place].text[-1 if before else 0])
 
 
 def _guard_delimiters(written: list[str], delimiters: list[str]) -> bool:
-    """Turn letters that would keep a run of delimiters from opening or closing into references; whether any was.
+    """Replace letters by references if they keep delimiters from opening or closing; return whether any was replaced.
 
     ``delimiters`` has ``"opens"``, ``"closes"`` or ``""`` for each string of the paragraph.
     """
-    changed = False
+    is_changed = False
     index = 0
     while index < len(written):
         if not delimiters[index]:
@@ -359,26 +363,26 @@ def _guard_delimiters(written: list[str], delimiters: list[str]) -> bool:
         if "opens" in roles and not _is_boundary(before) and (is_underscore or _may_be_boundary(after)):
             written[index - 1] = _with_reference(written[index - 1])
             before = ";"
-            changed = True
+            is_changed = True
         if "closes" in roles and not _is_boundary(after) and (is_underscore or _may_be_boundary(before)):
             written[end] = _reference(after) + written[end][1:]
-            changed = True
+            is_changed = True
         index = end
-    return changed
+    return is_changed
 
 
 def _is_boundary(character: str) -> bool:
-    """Whether a character is white space or punctuation by every version of CommonMark."""
-    return character in _ASCII_APART or unicodedata.category(character).startswith(("P", "Zs"))
+    """Whether a character is white space or punctuation in every version of CommonMark."""
+    return character in _ASCII_BOUNDARIES or unicodedata.category(character).startswith(("P", "Zs"))
 
 
 def _may_be_boundary(character: str) -> bool:
-    """Whether it is by one version: since 0.31 symbols are punctuation, too."""
+    """Whether a character is a boundary in some version: since 0.31 symbols are punctuation, too."""
     return _is_boundary(character) or unicodedata.category(character).startswith("S")
 
 
 def _with_reference(text: str) -> str:
-    """Write the last letter of a text as a reference; a backslash before it would hide the reference."""
+    """Write the last letter of a text as a reference; a single backslash before it is escaped."""
     rest = text[:-1]
     backslashes = len(rest) - len(rest.rstrip("\\"))
     return rest + "\\" * (backslashes % 2) + _reference(text[-1])
