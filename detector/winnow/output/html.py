@@ -1,13 +1,16 @@
-"""What remains of a page, written as an HTML document of its own.
+"""Writes the kept part of a page as an HTML document of its own.
 
-Tags, attributes and addresses are those of allow-lists, so that markup nobody thought of is left out: nothing that
-runs, loads a page or styles one passes.
+Tags, attributes and addresses are on allow-lists, so unknown markup is left out: no scripts, styles, frames or other
+loaded pages.
 """
+
+# ruff: noqa: SIM905 - lists of words are read as text
 
 from __future__ import annotations
 
 import re
 from html import escape
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin
 
@@ -28,20 +31,20 @@ if TYPE_CHECKING:
 
     Flags = NDArray[np.bool_]
 
-_KEPT: Final = frozenset(
+_KEPT_TAGS: Final = frozenset(
     """
     a abbr address article aside audio b bdi bdo blockquote br caption cite code dd del details dfn div dl dt em
     figcaption figure footer h1 h2 h3 h4 h5 h6 header hgroup hr i img ins kbd li main mark menu nav ol p picture pre q
     rp rt ruby s samp section small source span strike strong sub summary sup table tbody td tfoot th thead time tr
     track u ul var video wbr
-    """.split()  # noqa: SIM905  (eighty quoted names would be no easier to read)
+    """.split()
 )
 _DISSOLVED: Final = frozenset({"html", "head", "body"})
 
 OUTPUT_NAME: Final[tuple[str, ...]] = tuple(
-    name if name in _KEPT else "div" if name in BLOCK_LEVEL - _DISSOLVED else "" for name in TAG_NAMES
+    name if name in _KEPT_TAGS else "div" if name in BLOCK_LEVEL - _DISSOLVED else "" for name in TAG_NAMES
 )
-"""Name to write, by tag id; "" for an element whose contents stand without it, as those of ``font`` do."""
+"""Name to write, by tag id; "" for elements such as ``font``, of which only the contents are written."""
 
 VOID: Final = frozenset({"br", "hr", "img", "source", "track", "wbr"})
 
@@ -49,53 +52,53 @@ _PLAIN_ATTRIBUTES: Final = frozenset(
     """
     abbr align alt class colspan controls datetime dir headers height hreflang id itemid itemprop itemscope itemtype
     kind label lang media name open rel reversed role rowspan scope sizes span srclang start title type value width
-    """.split()  # noqa: SIM905  (eighty quoted names would be no easier to read)
+    """.split()
 )
 _ADDRESSES: Final = frozenset({"href", "src", "cite", "poster"})
 _LAZY_SOURCES: Final = (
-    *("data-src", "data-lazy-src", "data-original", "data-lazy", "data-actualsrc", "data-hi-res-src"),
-    *("data-full-url", "data-echo", "data-image", "data-url", "data-backup"),
-)
+    "data-src data-lazy-src data-original data-lazy data-actualsrc data-hi-res-src data-full-url data-echo data-image "
+    "data-url data-backup"
+).split()
 _LAZY_SETS: Final = ("data-srcset", "data-lazy-srcset")
-_CANDIDATES: Final = re.compile(r",\s+|(?<=[0-9][wx]),")  # an address may hold commas itself
-_PICTURE: Final = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|svg|bmp)(?:$|[?#!@])|/", re.IGNORECASE)
+_BETWEEN_SOURCES: Final = re.compile(r",\s+|(?<=[0-9][wx]),")  # an address may have commas
+_PICTURE_ADDRESS: Final = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|svg|bmp)(?:$|[?#!@])|/", re.IGNORECASE)
 _SCHEMES: Final = frozenset({"http", "https", "mailto", "tel", "ftp"})
 _IMAGE_DATA: Final = re.compile(r"data:image/(?:png|gif|jpeg|webp|avif);", re.IGNORECASE)
-# What browsers skip when they look for a scheme, and more.
+# Characters that browsers skip before a scheme, and more.
 _IGNORED_IN_ADDRESS: Final = re.compile(r"[\x00-\x20\x7f-\xa0\u00ad\u200b-\u200f\u2028-\u202e\u2060\ufeff]+")
 _SCHEME: Final = re.compile(r"([^/?#:]*):")
 
 MAX_NESTING: Final = 128
-"""Levels of markup; what lies deeper is written without its markup, for readers that recurse over a tree."""
+"""Maximum depth of markup; deeper elements are written without it, since some readers recurse over the tree."""
 
 _WHOLE: Final = tag_set("html", "body")
 _PICTURES: Final = tag_set("img", "picture", "source", "video", "audio", "track")
-_DIVISIONS: Final = np.array([name == "div" for name in OUTPUT_NAME])
-_BORDERED: Final = np.array([name in BLOCK_LEVEL and name not in VOID for name in OUTPUT_NAME])
+_IS_DIV: Final = np.array([name == "div" for name in OUTPUT_NAME])
+_HAS_BORDER: Final = np.array([name in BLOCK_LEVEL and name not in VOID for name in OUTPUT_NAME])
 
-# Linear: each of its beginnings follows a space, and the spaces behind it are no beginning.
+# Linear: each start follows a space, and the spaces after it are no start.
 _LANGUAGE_CLASS: Final = re.compile(
     r"(?:^|\s)(?:lang(?:uage)?-|highlight-(?:source-|text-)?|brush:\s*|(?:hljs|sourceCode|shj-lang-)\s+(?:language-)?)"
     r"([a-zA-Z][a-zA-Z0-9+#.-]*)"
 )
 NO_LANGUAGE: Final = frozenset(
-    "default none text plain plaintext plain-text txt nohighlight auto code notranslate".split()  # noqa: SIM905
+    "default none text plain plaintext plain-text txt nohighlight auto code notranslate".split()
 )
 _HIDDEN_MAIL: Final = "/cdn-cgi/l/email-protection"  # see decode_email
 _HAS_SOURCE: Final = re.compile(r""" src(?:set)?="\s*[^\s"]""")
-_POST: Final = re.compile(r"(?:^|\s)(?:messageText|postcontent)(?:$|\s)")  # of a forum, which quotes nobody
+_FORUM_POST: Final = re.compile(r"(?:^|\s)(?:messageText|postcontent)(?:$|\s)")  # in a blockquote
 _EMPTY_LINK: Final = re.compile("<a (?!.* (?:id|name)=)")
-_LEVELS_ABOVE: Final = 3
-_MAX_BASE_CHARACTERS: Final = 4_000  # each address on the page begins with it
-_MAX_CLASS_CHARACTERS: Final = 1_000  # the classes of an element are read for each ``pre`` in it
+_MAX_ANCESTORS: Final = 3  # with the language of a pre
+_MAX_BASE_CHARACTERS: Final = 4_000  # every address on the page begins with it
+_MAX_CLASS_CHARACTERS: Final = 1_000  # an element's classes are searched for every pre in it
 
 
 def write_html(page: Page, elements: Flags, runs: Flags, *, links: bool = True, images: bool = True) -> str:
     """Write a page without its template as an HTML document.
 
-    Only harmless markup is written, comments are not. Addresses are absolute where their base is known: the page's
-    address, its ``base`` element, or its canonical address. Tables that only lay out the page become ``div``, formulas
-    ``<span class="math">`` with their TeX, and a ``pre`` says its language as ``class="language-..."``. The page and
+    Only harmless markup is written, without comments. Addresses are absolute if their base is known: the page's
+    address, its ``base`` element, or its canonical address. Layout tables become ``div``, formulas
+    ``<span class="math">`` with their TeX, and the language of a ``pre`` is in ``class="language-..."``. The page and
     its tree are not changed.
 
     Args:
@@ -105,40 +108,38 @@ def write_html(page: Page, elements: Flags, runs: Flags, *, links: bool = True, 
         links: keep the targets of links; otherwise only their text.
         images: keep pictures, videos and sounds.
     """
-    stated: dict[str, str] = {}
+    attributes: dict[str, str] = {}
     for index in np.flatnonzero(_WHOLE[page.tag])[:2].tolist():
         for name, value in page.attributes[index]:
             if name in {"lang", "dir"} and value.strip():
-                stated.setdefault(name, value.strip())
-    opening = f"<html{_write_attributes(sorted(stated.items(), reverse=True))}>\n{_head(page.title)}"
+                attributes.setdefault(name, value.strip())
     body = _write_body(page, elements, runs, links=links, images=images)
-    return f"<!DOCTYPE html>\n{opening}\n<body>\n{body}</body>\n</html>\n"
+    return _write_page(page.title, body, _write_attributes(sorted(attributes.items(), reverse=True)))
 
 
 def write_document(title: str, paragraphs: list[str]) -> str:
     """Write a title and paragraphs of text as an HTML document."""
-    body = "".join(f"<p>{escape(paragraph, quote=False)}</p>\n" for paragraph in paragraphs)
-    return f"<!DOCTYPE html>\n<html>\n{_head(title)}\n<body>\n{body}</body>\n</html>\n"
+    return _write_page(title, "".join(f"<p>{escape(paragraph, quote=False)}</p>\n" for paragraph in paragraphs))
 
 
-def _head(title: str) -> str:
+def _write_page(title: str, body: str, attributes: str = "") -> str:
     named = f"<title>{escape(title, quote=False)}</title>" if title else ""
-    return f'<head><meta charset="utf-8">{named}</head>'
+    head = f'<head><meta charset="utf-8">{named}</head>'
+    return f"<!DOCTYPE html>\n<html{attributes}>\n{head}\n<body>\n{body}</body>\n</html>\n"
 
 
 def _base_address(page: Page) -> str:
-    """Address that relative addresses on a page start from; "" where unknown."""
-    stated = page.attribute("href")
-    for index in np.flatnonzero(page.tag == TAG_ID["base"]).tolist():
-        if index in stated:
-            base = _resolve(stated[index], page.url or "")
+    """Address that relative addresses on a page start from; "" if unknown."""
+    for href in page.attributes.values_of("href", np.flatnonzero(page.tag == TAG_ID["base"])):
+        if href is not None:
+            base = _resolve(href, page.url or "")
             return base if base.startswith(("http://", "https://")) else page.url or ""
     if page.url:
         return page.url if is_safe_address(page.url) else ""
     for index in np.flatnonzero(page.tag == TAG_ID["link"]).tolist():
-        found = dict(page.attributes[index])
-        if found.get("rel", "").lower() == "canonical" and found.get("href", "").startswith(("http://", "https://")):
-            return found["href"].strip()
+        link = dict(page.attributes[index])
+        if link.get("rel", "").lower() == "canonical" and link.get("href", "").startswith(("http://", "https://")):
+            return link["href"].strip()
     return ""
 
 
@@ -153,22 +154,22 @@ def _write_body(page: Page, elements: Flags, runs: Flags, *, links: bool, images
     kept, shown = np.flatnonzero(is_written), np.flatnonzero(runs)
     block = np.searchsorted(page.block_run_begin, shown, side="right")  # from 1; 0 for white space outside all blocks
     block[shown >= np.append(0, page.block_run_end)[block]] = 0
-    # A last element and a last run stand for the end of the page.
-    to_write = zip(
+    # The last element and the last run mark the end of the page.
+    elements_to_write = zip(
         *([*kept.tolist(), page.n], [*_output_names(page, kept, links=links), ""]),
         *([*page.run_begin[kept].tolist(), page.r], [*page.end[kept].tolist(), page.n]),
         [*page.run_end[kept].tolist(), page.r],
         strict=True,
     )
-    runs_to_come = zip([*shown.tolist(), page.r], [*block.tolist(), 0], strict=True)
-    run, number = next(runs_to_come)
-    base, offered = _base_address(page), _offered_sources(page)
+    runs_to_write = zip([*shown.tolist(), page.r], [*block.tolist(), 0], strict=True)
+    run, number = next(runs_to_write)
+    base, offered = _base_address(page), _picture_sources(page)
     body = _Body(base if len(base) <= _MAX_BASE_CHARACTERS else "")
-    for index, name, run_begin, end, run_end in to_write:
+    for index, name, run_begin, end, run_end in elements_to_write:
         while run < run_begin:
             body.close_before(run, of_runs=True)
             body.write_run(in_tex.get(run, (texts[run],)), number)
-            run, number = next(runs_to_come)
+            run, number = next(runs_to_write)
         body.close_before(index)
         if index in formulas:
             body.write_formula(formulas[index])
@@ -185,11 +186,11 @@ def _write_body(page: Page, elements: Flags, runs: Flags, *, links: bool, images
 
 
 def _output_names(page: Page, elements: NDArray[np.intp], *, links: bool) -> list[str]:
-    """Name to write for each element; "" for one whose contents stand without it."""
+    """Name to write for each element; "" if only its contents are written."""
     names = [OUTPUT_NAME[tag] for tag in page.tag[elements].tolist()]
     is_div = layout_tables(page)[elements]
     for place in np.flatnonzero(page.tag[elements] == TAG_ID["blockquote"]).tolist():
-        is_div[place] |= _POST.search(dict(page.attributes[int(elements[place])]).get("class", "")) is not None
+        is_div[place] |= _FORUM_POST.search(dict(page.attributes[int(elements[place])]).get("class", "")) is not None
     for place in np.flatnonzero(is_div).tolist():
         names[place] = "div"
     return names if links else ["" if name == "a" else name for name in names]
@@ -198,52 +199,54 @@ def _output_names(page: Page, elements: NDArray[np.intp], *, links: bool) -> lis
 def _with_language(page: Page, index: int, pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
     if not (language := _code_language(page, index)):
         return pairs
-    found = dict(pairs)
-    classes = [name for name in found.pop("class", "").split() if not name.startswith("language-")]
-    return [*found.items(), ("class", " ".join([*classes, f"language-{language}"]))]
+    attributes = dict(pairs)
+    classes = [name for name in attributes.pop("class", "").split() if not name.startswith("language-")]
+    return [*attributes.items(), ("class", " ".join([*classes, f"language-{language}"]))]
 
 
 def _with_source(page: Page, index: int, pairs: list[tuple[str, str]], offered: str) -> list[tuple[str, str]]:
-    """Give a picture its source from where a script, a ``picture`` or a ``noscript`` beside it would have it from."""
-    found = dict(pairs)
-    lazy_set = next((found[name] for name in _LAZY_SETS if name in found), None)
-    if lazy_set is not None and found.get("srcset", "data:").startswith("data:"):
-        found["srcset"] = lazy_set
-    lazy = (found[name].strip() for name in _LAZY_SOURCES if _PICTURE.search(found.get(name, "").strip()))
-    source = next(lazy, "")
-    if not source and found.get("src", "").strip()[:5] in {"", "data:"}:  # no source, or a placeholder
+    """Give a picture the source that a script, its ``picture`` or the ``noscript`` after it offers."""
+    attributes = dict(pairs)
+    lazy_set = next((attributes[name] for name in _LAZY_SETS if name in attributes), None)
+    if lazy_set is not None and attributes.get("srcset", "data:").startswith("data:"):
+        attributes["srcset"] = lazy_set
+    lazy = (attributes.get(name, "").strip() for name in _LAZY_SOURCES)
+    source = next(filter(_PICTURE_ADDRESS.search, lazy), "")
+    if not source and attributes.get("src", "").strip()[:5] in {"", "data:"}:  # no source, or a placeholder
         after = page.elements[index].getnext()
         twin = next(after.iter("img"), None) if after is not None and after.tag == "noscript" else None
-        source = _largest_source(found.get("srcset", "")) or offered
+        source = _largest_source(attributes.get("srcset", "")) or offered
         source = source or ("" if twin is None else _largest_source(twin.get("src", "")))
-    return list((found | {"src": source} if source else found).items())
+    return list((attributes | {"src": source} if source else attributes).items())
 
 
-def _offered_sources(page: Page) -> dict[int, str]:
+def _picture_sources(page: Page) -> dict[int, str]:
     """Address that the ``picture`` around an ``img`` offers, by the index of the ``img``."""
-    chosen = page.tag == TAG_ID["picture"]
-    if not chosen.any():
+    is_picture = page.tag == TAG_ID["picture"]
+    if not is_picture.any():
         return {}
     addresses: dict[int, str] = {}
     for index in np.flatnonzero(page.tag == TAG_ID["source"]).tolist():
-        stated = dict(page.attributes[index])
-        if address := _largest_source(stated.get("srcset", "")) or _largest_source(stated.get("data-srcset", "")):
+        source = dict(page.attributes[index])
+        if address := _largest_source(source.get("srcset", "")) or _largest_source(source.get("data-srcset", "")):
             addresses[index] = address
-    places, around = list(addresses), nearest(page.parent, chosen)
-    images = np.flatnonzero((page.tag == TAG_ID["img"]) & (around >= 0))
-    source = np.append(places, page.n)[np.searchsorted(places, around[images])]
-    inside = source < page.end[around[images]]
-    return {image: addresses[at] for image, at in zip(images[inside].tolist(), source[inside].tolist(), strict=True)}
+    sources, picture = list(addresses), nearest(page.parent, is_picture)
+    images = np.flatnonzero((page.tag == TAG_ID["img"]) & (picture >= 0))
+    first_source = np.append(sources, page.n)[np.searchsorted(sources, picture[images])]
+    inside = first_source < page.end[picture[images]]
+    return {
+        image: addresses[at] for image, at in zip(images[inside].tolist(), first_source[inside].tolist(), strict=True)
+    }
 
 
 class _Body:
-    """The markup written so far, and a stack of the elements that are open."""
+    """The markup written so far, and the open elements."""
 
     def __init__(self, base: str) -> None:
         self.written: list[str] = []
-        self._open: list[tuple[tuple[int, int], str, bool]] = []  # ends in elements and runs, closing tag, border
+        self._open: list[tuple[tuple[int, int], str, bool]] = []  # end in elements and runs, closing tag, block-level
         self._block = 0  # of the text written last
-        self._bordered = True  # whether the border of a block-level element has been written since
+        self._is_separated = True  # whether a block-level element has begun or ended since
         self._base = base
         self._preformatted = 0  # open elements whose line ends are text
 
@@ -254,57 +257,57 @@ class _Body:
                 self.write_formula(piece)
                 continue
             if block:
-                if block != self._block and not self._bordered:  # what separated two blocks was cut
+                if block != self._block and not self._is_separated:  # the element between two blocks was cut
                     self.written.append("\n" if self._preformatted else "<br>\n")
-                self._block, self._bordered = block, False
+                self._block, self._is_separated = block, False
             self.written.append(escape(piece, quote=False))
 
     def write_formula(self, formula: Formula) -> None:
-        """Write a formula, or the sign that a picture stands for."""
+        """Write a formula, or the emoji that a picture shows."""
         tex, classes = escape(formula.tex, quote=False), "math display" if formula.is_display else "math"
         self.written.append(tex if formula.is_sign else f'<span class="{classes}">{tex}</span>')
 
     def open_element(self, name: str, pairs: list[tuple[str, str]], end: int, run_end: int) -> None:
-        """Open an element, or write it whole if it has no end tag; a picture without an address is none."""
-        attributes, border = _write_attributes(pairs, self._base), name in BLOCK_LEVEL
+        """Open an element, or write it whole if it has no end tag; pictures without an address are left out."""
+        attributes, is_block = _write_attributes(pairs, self._base), name in BLOCK_LEVEL
         if name == "img" and not _HAS_SOURCE.search(attributes):
             return
-        self._bordered |= border
+        self._is_separated |= is_block
         if name in VOID:
-            self.written.append(f"<{name}{attributes}>{self._line_end(border)}")
+            self.written.append(f"<{name}{attributes}>{self._line_end(is_block)}")
         elif len(self._open) < MAX_NESTING:
             self._preformatted += name == "pre"
             self.written.append(f"<{name}{attributes}>")
-            self._open.append(((end, run_end), f"</{name}>", border))
-        elif border:
+            self._open.append(((end, run_end), f"</{name}>", is_block))
+        elif is_block:
             self.written.append("<br>\n")
 
     def close_before(self, index: int, *, of_runs: bool = False) -> None:
-        """Close what ends before an element or a run."""
+        """Close the elements that end before an element or a run."""
         while self._open and self._open[-1][0][of_runs] <= index:
             self._close()
 
     def _close(self) -> None:
-        _, closing, border = self._open.pop()
+        _, closing, is_block = self._open.pop()
         opening = -2 if self.written[-1].isspace() else -1
         if closing == "</a>" and _EMPTY_LINK.match(self.written[opening]):
             del self.written[opening]  # a link around a picture that was left out
             return
         self._preformatted -= closing == "</pre>"
-        self.written.append(f"{closing}{self._line_end(border)}")
-        self._bordered |= border
+        self.written.append(f"{closing}{self._line_end(is_block)}")
+        self._is_separated |= is_block
 
-    def _line_end(self, border: bool) -> str:
-        return "\n" if border and not self._preformatted else ""
+    def _line_end(self, is_block: bool) -> str:
+        return "\n" if is_block and not self._preformatted else ""
 
 
 def _find_wrappers(page: Page, elements: Flags, runs: Flags) -> Flags:
-    """bool[n], every nameless ``div`` of which nothing is left but one block-level element, a box in a box."""
+    """bool[n], each ``div`` without a name that holds nothing but one block-level element."""
     children = np.bincount(page.parent[elements] + 1, minlength=page.n + 1)[1:]
     texts = np.bincount(page.run_node[runs], minlength=page.n)
-    wrapper: Flags = _DIVISIONS[page.tag] & (children == 1) & (texts == 0)
+    wrapper: Flags = _IS_DIV[page.tag] & (children == 1) & (texts == 0)
     only_child = elements & wrapper[page.parent]
-    wrapper[page.parent[only_child]] = _BORDERED[page.tag[only_child]]
+    wrapper[page.parent[only_child]] = _HAS_BORDER[page.tag[only_child]]
     for index in np.flatnonzero(wrapper).tolist():
         wrapper[index] = not any(
             name in {"id", "lang", "dir"} or (name == "class" and is_callout("div", value))
@@ -314,16 +317,14 @@ def _find_wrappers(page: Page, elements: Flags, runs: Flags) -> Flags:
 
 
 def _code_language(page: Page, pre: int) -> str:
-    """Language of a ``pre`` of a page, by the marks of its highlighter on it, inside it or around it; "" for none."""
+    """Language of a ``pre``, which highlighters mark on it, inside it or around it; "" if unknown."""
     element = page.elements[pre]
-    around = [element]
-    while len(around) <= _LEVELS_ABOVE and (above := around[-1].getparent()) is not None:
-        around.append(above)
-    for candidate in (*element.iterchildren("code"), *around):
+    ancestors = islice(element.iterancestors(), _MAX_ANCESTORS)
+    for candidate in (*element.iterchildren("code"), element, *ancestors):
         for name in ("data-lang", "data-language", "language"):
-            stated = candidate.get(name, "")[:_MAX_CLASS_CHARACTERS].strip().lower()
-            if len(stated.split()) == 1:
-                return "" if stated in NO_LANGUAGE else stated
+            language = candidate.get(name, "")[:_MAX_CLASS_CHARACTERS].strip().lower()
+            if len(language.split()) == 1:
+                return "" if language in NO_LANGUAGE else language
         found = _LANGUAGE_CLASS.search(candidate.get("class", "")[:_MAX_CLASS_CHARACTERS])
         if found and found[1].lower() not in NO_LANGUAGE:
             return found[1].lower()
@@ -331,7 +332,7 @@ def _code_language(page: Page, pre: int) -> str:
 
 
 def _largest_source(srcset: str) -> str:
-    """Return the address of the largest picture of a ``srcset``; "" for none."""
+    """Return the address of the largest picture of a ``srcset``; "" without one."""
     best, best_size = "", -1.0
     for address, size in _split_srcset(srcset):
         try:
@@ -344,7 +345,7 @@ def _largest_source(srcset: str) -> str:
 
 
 def _split_srcset(srcset: str) -> Iterator[tuple[str, str]]:
-    for candidate in _CANDIDATES.split(srcset.strip()):
+    for candidate in _BETWEEN_SOURCES.split(srcset.strip()):
         address, _, size = candidate.strip().partition(" ")
         yield address, size
 
@@ -356,7 +357,7 @@ def _write_attributes(pairs: Iterable[tuple[str, str]], base: str = "") -> str:
 
 
 def _safe_value(name: str, value: str, base: str) -> str | None:
-    """Value to write for an attribute; ``None`` for one that is not allowed."""
+    """Value to write for an attribute; ``None`` if it is not allowed."""
     if name in _PLAIN_ATTRIBUTES:
         return value
     if name in _ADDRESSES:
@@ -383,7 +384,7 @@ def _resolve(address: str, base: str) -> str:
 
 
 def is_safe_address(address: str, *, image: bool = False) -> bool:
-    """Whether an address is relative or has a harmless scheme; with ``image``, ``data:`` pictures are harmless too."""
+    """Whether an address is relative or has a harmless scheme; for images, ``data:`` is harmless too."""
     bare = _IGNORED_IN_ADDRESS.sub("", address)
     scheme = _SCHEME.match(bare)
     if scheme is None or scheme[1].lower() in _SCHEMES:
