@@ -1,8 +1,10 @@
-"""Formulas of a page as TeX, each once: from what the page says in TeX, else from its MathML.
+"""Formulas of a page as TeX, each once: from TeX in the page, else from its MathML.
 
-A page has a formula in several forms, for several readers: MathML with an annotation, glyphs laid out by KaTeX or
-MathJax, a script of TeX, a picture with a description. One of them is the formula, the others are left out.
+A page has a formula in several forms for several readers: MathML with an annotation, glyphs laid out by KaTeX or
+MathJax, a script of TeX, a picture with a description. One of them is chosen, the others are left out.
 """
+
+# ruff: noqa: SIM905 - lists of words are read as text
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ _CONTAINER: Final = re.compile(
 _SCRIPTS: Final = attribute_predicate("type", parts=("math/tex",))
 _PICTURES: Final = attribute_predicate("class", "src", parts=("latex", "mwe-math", "emoji", "smil", "mathjax", "katex"))
 _RENDERER: Final = re.compile("mathjax|katex", re.IGNORECASE)
-_RAW: Final = re.compile(r"(?:^|\s)(?:math-container|arithmatex|math (?:inline|display))(?:$|\s)")
+_TEX_CONTAINER: Final = re.compile(r"(?:^|\s)(?:math-container|arithmatex|math (?:inline|display))(?:$|\s)")
 _DOLLARS: Final = re.compile(r"""inlineMath\b.{0,60}?["']\$["']""", re.DOTALL)
 # Linear: a formula has a few hundred characters at most.
 _DELIMITED: Final = re.compile(
@@ -47,23 +49,22 @@ _TEX_PICTURE: Final = re.compile("latex|mwe-math", re.IGNORECASE)
 _EMOJI: Final = re.compile(r"(?:^|[\s-])(?:tw)?(?:emoji|smil(?:ey|ie)s?)(?:$|[\s-])")
 _TEX_SIGNS: Final = re.compile(r"[\\^_]")
 _MAX_SCRIPTS: Final = 100
-_MAX_EMOJI: Final = 40  # characters
-_STATED: Final = ("data-latex", "data-tex", "data-formula")
-_TEX: Final = "application/x-tex"
+_MAX_EMOJI_CHARACTERS: Final = 40
+_TEX_ATTRIBUTES: Final = ("data-latex", "data-tex", "data-formula")
 _STYLE: Final = re.compile(r"^\{\\(?:display|text)style (.*)\}$", re.DOTALL)
 _IS_DISPLAY: Final = re.compile("display|block")
 _MATH: Final = TAG_ID["math"]
 
 
 class Formula(NamedTuple):
-    """A formula in TeX, and whether it has a line of its own; or the sign that a picture stands for, an emoji."""
+    """A formula in TeX, or the emoji that a picture shows."""
 
     tex: str
-    is_display: bool
-    is_sign: bool = False
+    is_display: bool  # has a line of its own
+    is_emoji: bool = False
 
     def __str__(self) -> str:
-        if self.is_sign:
+        if self.is_emoji:
             return self.tex
         return f"$${self.tex}$$" if self.is_display else f"${self.tex}$"
 
@@ -73,8 +74,8 @@ class Formulas:
     """The formulas of a page.
 
     Attributes:
-        by_element: each by the element that it is read from, in document order.
-        first: element with its first form, by the same element.
+        by_element: each by the element that it was read from, in document order.
+        first: first element of all its forms, by the same element.
         is_replaced: bool[n], the elements of all forms.
     """
 
@@ -85,54 +86,57 @@ class Formulas:
 
 @once_per_page
 def formulas_of(page: Page) -> Formulas:
-    """Formulas of a page; as a rule there are none."""
+    """Find the formulas of a page; most pages have none."""
     table = page.attributes
     classes = [place for place, value in table.matching(_CLASSES) if _CONTAINER.search(value)]
     scripts = table.elements_with([place for place, _ in table.matching(_SCRIPTS)])
     emoji = [place for place, value in table.matching(_PICTURES) if _EMOJI.search(value) and "/" not in value]
     pictures = [place for place, value in table.matching(_PICTURES) if _TEX_PICTURE.search(value)]
-    stated = any(map(table.places_by_value, _STATED))
+    has_tex = any(map(table.places_by_value, _TEX_ATTRIBUTES))
     custom = [element for element, name in page.unknown_names.items() if name == "mjx-container"]
     is_math = page.tag == _MATH
-    if not (classes or scripts or pictures or emoji or stated or custom or is_math.any()):
+    if not (classes or scripts or pictures or emoji or has_tex or custom or is_math.any()):
         return Formulas({}, {}, np.zeros(page.n, bool))
     found = _tex_of_maths(page, np.flatnonzero(is_math).tolist())
-    for at, tex in (pair for name in _STATED for pair in page.attribute(name).items()):
+    for at, tex in (pair for name in _TEX_ATTRIBUTES for pair in page.attribute(name).items()):
         found[at] = Formula(_clean_tex(tex), bool(IS_BLOCK_LEVEL[page.tag[at]]))
     descriptions = page.attribute("alt") if pictures or emoji else {}
     for element in table.elements_with(pictures):
         if page.tag[element] == TAG_ID["img"] and (tex := _clean_tex(descriptions.get(element, ""))):
             found[element] = Formula(tex, _is_display(page, element))
     for element in table.elements_with(emoji):
-        if page.tag[element] == TAG_ID["img"] and 0 < len(sign := descriptions.get(element, "").strip()) <= _MAX_EMOJI:
-            found[element] = Formula(sign, is_display=False, is_sign=True)
+        sign = descriptions.get(element, "").strip()
+        if page.tag[element] == TAG_ID["img"] and 0 < len(sign) <= _MAX_EMOJI_CHARACTERS:
+            found[element] = Formula(sign, is_display=False, is_emoji=True)
     for element in scripts:
         if page.tag[element] == TAG_ID["script"] and (tex := _clean_tex(page.raw_text(element))):
             found[element] = Formula(tex, _is_display(page, element))
     found = {element: formula for element, formula in sorted(found.items()) if formula.tex}
-    contains = np.zeros(page.n, bool)
-    contains[[*table.elements_with(classes), *custom, *found]] = True
-    return _choose_forms(page, found, outermost(page.parent, contains))
+    is_form = np.zeros(page.n, bool)
+    is_form[[*table.elements_with(classes), *custom, *found]] = True
+    return _choose_forms(page, found, outermost(page.parent, is_form))
 
 
 @once_per_page
 def tex_in_text(page: Page) -> dict[int, list[str | Formula]]:
-    """Pieces of the runs that hold TeX between delimiters, on pages that have it rendered by a script."""
+    """Split the runs that hold TeX between delimiters, on pages where a script renders it."""
     table = page.attributes
-    marked = table.elements_with([place for place, value in table.matching(_CLASSES) if _RAW.search(value)])
+    containers = table.elements_with(
+        [place for place, value in table.matching(_CLASSES) if _TEX_CONTAINER.search(value)]
+    )
     has_renderer = any(_RENDERER.search(value) and "/" in value for _, value in table.matching(_PICTURES))
-    if not (marked or has_renderer):
+    if not (containers or has_renderer):
         return {}
-    inside = np.zeros(page.n, bool)
-    inside[marked] = True
-    inside, code = within(page, inside), within(page, _CODE[page.tag])
+    is_container = np.zeros(page.n, bool)
+    is_container[containers] = True
+    in_container, in_code = within(page, is_container), within(page, _CODE[page.tag])
     scripts = np.flatnonzero(page.tag == TAG_ID["script"])[:_MAX_SCRIPTS].tolist() if has_renderer else []
     has_dollars = any(_DOLLARS.search(page.raw_text(index)) for index in scripts)
     found = {}
-    for run in np.flatnonzero(page.has_ink & ~code[page.run_node]).tolist():
+    for run in np.flatnonzero(page.has_ink & ~in_code[page.run_node]).tolist():
         text = page.text[page.run_offset[run] : page.run_offset[run + 1]]
         if "$" in text or "\\" in text:
-            pieces = _split_tex(text, has_dollars=has_dollars or bool(inside[page.run_node[run]]))
+            pieces = _split_tex(text, has_dollars=has_dollars or bool(in_container[page.run_node[run]]))
             if len(pieces) > 1:
                 found[run] = pieces
     return found
@@ -152,21 +156,21 @@ def _split_tex(text: str, *, has_dollars: bool) -> list[str | Formula]:
 
 
 def _choose_forms(page: Page, found: dict[int, Formula], container: NDArray[np.int32]) -> Formulas:
-    """Choose one of the forms of each formula, which are in one container or beside each other."""
+    """Choose one of the forms of each formula, which are in one container or next to each other."""
     chosen: dict[int, tuple[int, Formula]] = {}  # by container
     for element, formula in found.items():
-        around = int(container[element])
-        is_display = formula.is_display or (not formula.is_sign and _is_display(page, around))
-        if around not in chosen or (page.tag[element] == TAG_ID["script"] and around != element):
-            chosen[around] = element, formula._replace(is_display=is_display)
+        root = int(container[element])
+        is_display = formula.is_display or (not formula.is_emoji and _is_display(page, root))
+        if root not in chosen or (page.tag[element] == TAG_ID["script"] and root != element):
+            chosen[root] = element, formula._replace(is_display=is_display)
     roots = np.unique(container[container >= 0]).tolist()
     replaced = np.zeros(page.n, bool)
-    before: list[int] = []
+    before: list[int] = []  # roots that may be the output of the next script
     first = {element: root for root, (element, _) in chosen.items()}
     for root in roots:
-        if page.tag[root] == TAG_ID["script"] and root in chosen:  # its output by MathJax 2 comes before it
+        if page.tag[root] == TAG_ID["script"] and root in chosen:  # MathJax 2 writes its output before it
             element, formula = chosen[root]
-            while before and _follows(page, before[-1], first[element]):
+            while before and _is_next_to(page, before[-1], first[element]):
                 formula = formula._replace(is_display=formula.is_display or _is_display(page, before[-1]))
                 first[element] = before[-1]
                 replaced[before[-1]] = True
@@ -178,15 +182,15 @@ def _choose_forms(page: Page, found: dict[int, Formula], container: NDArray[np.i
     return Formulas(dict(sorted(chosen.values())), first, within(page, replaced))
 
 
-def _follows(page: Page, element: int, later: int) -> bool:
-    """Whether only white space is between two siblings."""
+def _is_next_to(page: Page, element: int, later: int) -> bool:
+    """Whether two elements are siblings with only white space between them."""
     between = slice(int(page.run_end[element]), int(page.run_begin[later]))
     return bool(page.parent[element] == page.parent[later]) and not page.has_ink[between].any()
 
 
 def _is_display(page: Page, element: int) -> bool:
-    stated = dict(page.attributes[element])
-    return any(_IS_DISPLAY.search(stated.get(name, "").lower()) for name in ("class", "display", "mode", "type"))
+    attributes = dict(page.attributes[element])
+    return any(_IS_DISPLAY.search(attributes.get(name, "").lower()) for name in ("class", "display", "mode", "type"))
 
 
 def _clean_tex(tex: str) -> str:
@@ -197,15 +201,16 @@ def _tex_of_maths(page: Page, maths: list[int]) -> dict[int, Formula]:
     """Formula of each ``math`` element: its annotation in TeX, its ``alttext``, or its MathML converted."""
     if not maths:
         return {}
-    inside = nearest(page.parent, page.tag == _MATH)
-    notes = {
-        int(inside[index]): text
+    math_of = nearest(page.parent, page.tag == _MATH)
+    annotations = {
+        int(math_of[index]): text
         for index, encoding in page.attribute("encoding").items()
-        if encoding == _TEX and inside[index] >= 0 and (text := page.elements[index].text)
+        if encoding == "application/x-tex" and math_of[index] >= 0 and (text := page.elements[index].text)
     }
-    stated, found = page.attribute("alttext"), {}
+    descriptions, found = page.attribute("alttext"), {}
     for index in maths:
-        tex = _clean_tex(notes.get(index) or stated.get(index, "")) or _clean_tex(convert_mathml(page.elements[index]))
+        tex = _clean_tex(annotations.get(index) or descriptions.get(index, ""))
+        tex = tex or _clean_tex(_convert_mathml(page.elements[index]))
         found[index] = Formula(tex, _is_display(page, index))
     return found
 
@@ -216,7 +221,7 @@ _FUNCTIONS: Final = frozenset(
     """
     arccos arcsin arctan arg cos cosh cot coth csc deg det dim exp gcd hom inf ker lg lim liminf limsup ln log max min
     Pr sec sin sinh sup tan tanh
-    """.split()  # noqa: SIM905  (thirty quoted names would be no easier to read)
+    """.split()
 )
 _SIGNS: Final = {
     "≤": "\\le", "≥": "\\ge", "≠": "\\ne", "≈": "\\approx", "≡": "\\equiv", "∼": "\\sim", "∝": "\\propto", "±": "\\pm",
@@ -236,18 +241,18 @@ _ACCENTS: Final = {
 }  # fmt: skip
 _WITH_LIMITS: Final = ("\\sum", "\\prod", "\\int", "\\oint", "\\lim", "\\max", "\\min", "\\sup", "\\inf", "\\bigcup")
 _COMMAND: Final = re.compile(r"\\[a-zA-Z]+$")
-_CAPITALS: Final = frozenset("Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega".split())  # noqa: SIM905
+_CAPITALS: Final = frozenset("Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega".split())
 _PATTERNS: Final = {
     "mfrac": "\\frac{{{}}}{{{}}}", "mroot": "\\sqrt[{1}]{{{0}}}", "msup": "{}^{{{}}}", "msub": "{}_{{{}}}",
     "msubsup": "{}_{{{}}}^{{{}}}", "munderover": "{}_{{{}}}^{{{}}}",
 }  # fmt: skip
-_FORMS: Final = {  # what stands between the children of an element, before them and behind them
+_BETWEEN_CHILDREN: Final = {  # TeX between the children of an element, before them and after them
     "msqrt": ("", "\\sqrt{", "}"), "mtr": (" & ", "", ""),
     "mtable": (" \\\\ ", "\\begin{matrix} ", " \\end{matrix}"),
 }  # fmt: skip
 
 
-def convert_mathml(math: etree._Element) -> str:
+def _convert_mathml(math: etree._Element) -> str:
     """Convert MathML to TeX."""
     written: list[list[str]] = [[]]  # the children of each open element
     walk = etree.iterwalk(math, events=("start", "end"))
@@ -276,12 +281,12 @@ def _convert_element(name: str, element: etree._Element, children: list[str]) ->
         return _convert_accent(name, *children)
     if name in {"mi", "mo", "mn"}:
         return _convert_token(name, text)
-    joint, before, behind = _FORMS.get(name, ("", "", ""))
+    joint, before, after = _BETWEEN_CHILDREN.get(name, ("", "", ""))
     if name in {"mtext", "mspace"}:
         return f"\\text{{{text}}}" if text else " "
     if name == "mfenced":
-        joint, before, behind = element.get("separators", ",")[:1], element.get("open", "("), element.get("close", ")")
-    return f"{before}{joint.join(children) if joint else _join_tex(children)}{behind}"
+        joint, before, after = element.get("separators", ",")[:1], element.get("open", "("), element.get("close", ")")
+    return f"{before}{joint.join(children) if joint else _join_tex(children)}{after}"
 
 
 def _convert_accent(name: str, base: str, other: str) -> str:
@@ -311,7 +316,7 @@ def _convert_character(sign: str) -> str:
 
 
 def _join_tex(parts: list[str]) -> str:
-    """Join pieces of TeX, with a space where a letter would become part of the command before it."""
+    """Join pieces of TeX, with spaces between commands and letters."""
     joined = ""
     for part in parts:
         joined += " " if part[:1].isalpha() and _COMMAND.search(joined[-20:]) else ""
@@ -330,7 +335,7 @@ class FormulaPositions(NamedTuple):
     Attributes:
         block: the block that each is kept with, by its element.
         in_runs: formulas within a block, by a run: ``BEFORE`` it, ``INSTEAD`` of it or ``BEHIND`` it.
-        beside_blocks: formulas with a paragraph of their own, by the block that they follow (or the first one).
+        beside_blocks: formulas in paragraphs of their own, by the block before them (or the first one).
     """
 
     block: dict[int, int]
@@ -343,7 +348,7 @@ BEFORE, INSTEAD, BEHIND = range(3)
 
 @once_per_page
 def formula_positions(page: Page) -> FormulaPositions:
-    """Where each formula of a page is written in plain text."""
+    """Find the positions of formulas in plain text."""
     formulas = formulas_of(page)
     found = FormulaPositions({}, {}, {})
     if not formulas.by_element or not page.m:
@@ -352,13 +357,13 @@ def formula_positions(page: Page) -> FormulaPositions:
     glyphs, visible = np.flatnonzero(page.has_ink & is_replaced), np.flatnonzero(page.has_ink & ~is_replaced)
     others = prefix_sums(page.has_ink & ~is_replaced)
     has_others = others[page.block_run_end] > others[page.block_run_begin]
-    box = nearest(page.parent, IS_BLOCK_LEVEL[page.tag])
+    block_element = nearest(page.parent, IS_BLOCK_LEVEL[page.tag])
 
-    def begun_at(run: int) -> int:
+    def elements_begun(run: int) -> int:
         return int(np.searchsorted(page.run_begin, run, side="right"))
 
     for element, formula in formulas.by_element.items():
-        first, around = formulas.first[element], int(box[page.parent[element]])
+        first, parent = formulas.first[element], int(block_element[page.parent[element]])
         begin, end = page.run_begin[first], page.run_end[element]
         at = int(np.searchsorted(glyphs, begin))
         following = int(np.searchsorted(visible, end))
@@ -366,9 +371,9 @@ def formula_positions(page: Page) -> FormulaPositions:
         behind = int(visible[following - 1]) if following else -1
         if at < len(glyphs) and glyphs[at] < max(end, page.run_end[first]) and has_others[_block_of(page, glyphs[at])]:
             run, how = int(glyphs[at]), INSTEAD
-        elif _is_in_line(page, around, ahead, int(page.end[element]), begun_at(ahead)):
+        elif _is_in_line(page, parent, ahead, int(page.end[element]), elements_begun(ahead)):
             run, how = ahead, BEFORE
-        elif _is_in_line(page, around, behind, begun_at(behind), first):
+        elif _is_in_line(page, parent, behind, elements_begun(behind), first):
             run, how = behind, BEHIND
         else:
             found.block[element] = block = max(_block_of(page, behind), 0)
@@ -379,15 +384,15 @@ def formula_positions(page: Page) -> FormulaPositions:
     return found
 
 
-def _is_in_line(page: Page, box: int, run: int, begin: int, end: int) -> bool:
-    """Whether a run is in a block of a box, without a block-level element between."""
+def _is_in_line(page: Page, parent: int, run: int, begin: int, end: int) -> bool:
+    """Whether a run is in a block of an element, without a block-level element from ``begin`` to ``end``."""
     block = _block_of(page, run)
-    if block < 0 or page.block_node[block] != box or end - begin > _MAX_BETWEEN:
+    if block < 0 or page.block_node[block] != parent or end - begin > _MAX_BETWEEN:
         return False
     return not IS_BLOCK_LEVEL[page.tag[begin : max(begin, end)]].any()
 
 
 def _block_of(page: Page, run: int) -> int:
-    """The block of a run; -1 for none."""
+    """The block of a run; -1 if it has none."""
     block = int(np.searchsorted(page.block_run_end, run, side="right"))
     return block if run >= 0 and block < page.m and page.block_run_begin[block] <= run else -1

@@ -265,7 +265,7 @@ class _Body:
     def write_formula(self, formula: Formula) -> None:
         """Write a formula, or the emoji that a picture shows."""
         tex, classes = escape(formula.tex, quote=False), "math display" if formula.is_display else "math"
-        self.written.append(tex if formula.is_sign else f'<span class="{classes}">{tex}</span>')
+        self.written.append(tex if formula.is_emoji else f'<span class="{classes}">{tex}</span>')
 
     def open_element(self, name: str, pairs: list[tuple[str, str]], end: int, run_end: int) -> None:
         """Open an element, or write it whole if it has no end tag; pictures without an address are left out."""
