@@ -24,7 +24,7 @@ from time import thread_time
 from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.shared.common import html_files, installed, parser_of, shown, spread, table, write_json
-from winnow.metadata import metadata_of
+from winnow.metadata import read_metadata
 from winnow.metadata.dates import iso_date
 from winnow.metadata.facts import SOURCES
 from winnow.page.page import Page
@@ -47,7 +47,7 @@ _MARKS: Final = re.compile(
 
 
 def _winnow(html: str, url: str | None) -> Facts:
-    return metadata_of(Page.parse(html, url)).to_dict()
+    return read_metadata(Page.parse(html, url)).to_dict()
 
 
 def _trafilatura(html: str, url: str | None) -> Facts:

@@ -1,4 +1,4 @@
-"""A page without its template: what :func:`winnow.clean` returns."""
+"""A page without its template, the result of :func:`winnow.clean`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from winnow.metadata import Metadata, declared_kind, metadata_of
+from winnow.metadata import Metadata, declared_kind, read_metadata
 from winnow.output.chunks import Chunk, make_chunks
 from winnow.output.html import write_document, write_html
 from winnow.output.markdown import to_markdown
@@ -106,7 +106,7 @@ class Cleaned:
     @cached_property
     def metadata(self) -> Metadata:
         """Facts that the page states: headline, authors, dates, language and the like, each with its source."""
-        return Metadata() if self._metadata_page is None else metadata_of(self._metadata_page, self.text)
+        return Metadata() if self._metadata_page is None else read_metadata(self._metadata_page, self.text)
 
     @cached_property
     def kind(self) -> str | None:

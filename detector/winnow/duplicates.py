@@ -151,7 +151,7 @@ class Document:
         return [digest, *compared] if len(compared) >= _MIN_COMMON else [digest] if compared else []
 
 
-def document_of(url: str, hashes: Hashes, keep: int = KEEP) -> Document:
+def make_document(url: str, hashes: Hashes, keep: int = KEEP) -> Document:
     """Return the document with an address and shingles, of which up to ``keep`` were kept."""
     sketch = hashes.astype(">u8").view(np.uint8).reshape(-1, 8)[:, :_KEY_BYTES].tobytes()
     return Document(url, sketch, len(hashes) < keep)
@@ -212,7 +212,7 @@ class MemoryIndex:
             hashes: uint64[up to ``keep``], distinct and ascending, see :func:`shingles`.
             enter: ``False`` remembers nothing.
         """
-        return self.decide(document_id(url), document_of(url, hashes, self._keep), enter=enter)
+        return self.decide(document_id(url), make_document(url, hashes, self._keep), enter=enter)
 
     def decide(self, name: bytes, document: Document, *, enter: bool = True) -> Verdict:
         """Return the verdict on the document with an id; see :meth:`find`."""

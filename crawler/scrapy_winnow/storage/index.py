@@ -13,7 +13,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from scrapy_winnow.storage.keys import index_key, original_key
-from winnow.duplicates import KEEP, Document, MemoryIndex, Verdict, document_id, document_of
+from winnow.duplicates import KEEP, Document, MemoryIndex, Verdict, document_id, make_document
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -82,7 +82,7 @@ class DuplicateIndex:
         self, documents: Sequence[tuple[str, Hashes]], *, enter: bool = True, can_wait: bool = False
     ) -> list[Verdict] | None:
         """Return the verdicts on documents, decided in their order; ``None`` when Redis is unreachable."""
-        named = [(document_id(url), document_of(url[:MAX_URL_CHARS], hashes, self.keep)) for url, hashes in documents]
+        named = [(document_id(url), make_document(url[:MAX_URL_CHARS], hashes, self.keep)) for url, hashes in documents]
         verdicts: list[Verdict] = []
         for _ in range(_ATTEMPTS):
             window = _Window(self.keep, self.min_resemblance)

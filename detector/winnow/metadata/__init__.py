@@ -1,5 +1,5 @@
-"""What a page says of itself: title, authors, dates and the like, each with where it was found."""
+"""Facts that a page states about itself: title, authors, dates and the like, each with its source."""
 
-from winnow.metadata.facts import Metadata, declared_kind, metadata_of
+from winnow.metadata.facts import Metadata, declared_kind, read_metadata
 
-__all__ = ["Metadata", "declared_kind", "metadata_of"]
+__all__ = ["Metadata", "declared_kind", "read_metadata"]

@@ -13,9 +13,9 @@ from urllib.parse import urljoin, urlsplit
 import numpy as np
 
 from winnow.metadata.dates import date_in_address, iso_date
-from winnow.metadata.json_ld import json_ld_facts, offers_of
+from winnow.metadata.json_ld import json_ld_facts, read_offers
 from winnow.metadata.values import MAX_VALUES, clean_text, is_user_name, keywords, split_names
-from winnow.metadata.visible import element_text, headings, language_of, visible_authors, visible_dates
+from winnow.metadata.visible import element_text, headings, stated_language, visible_authors, visible_dates
 from winnow.page.tags import TAG_ID
 
 if TYPE_CHECKING:
@@ -88,24 +88,25 @@ _DATES: Final = ("modified", "published")
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """Facts about a page; ``None`` or an empty list for what it does not say.
+    """Facts about a page; ``None`` or an empty list for facts that it does not state.
 
     Attributes:
         title: title of the document.
-        headline: title of what it is about, without the name of the site.
+        headline: title of the main content, without the name of the site.
         authors: names.
-        published, modified: dates, ISO 8601, with the time and zone where they are given.
+        published, modified: dates, ISO 8601, with the time and zone if given.
         site_name: name of the site.
-        language: language code, as ``en`` or ``pt-BR``.
+        language: language code, such as ``en`` or ``pt-BR``.
         description: description of the page.
-        canonical: address that the page gives for itself, in full.
-        image: address of the lead image, in full.
-        kind: what the page says it is, as in schema.org: ``NewsArticle``, ``Product``; or by OpenGraph: ``article``.
+        canonical: absolute address that the page states for itself.
+        image: absolute address of the lead image.
+        kind: kind of page as stated in schema.org's terms, such as ``NewsArticle`` or ``Product``, or OpenGraph's, such
+            as ``article``.
         breadcrumbs: names of the steps from the home page to this one.
         tags: keywords.
-        offers: of a product, each with ``price``, ``currency`` (ISO 4217), ``availability`` (as in schema.org:
-            ``InStock``), ``sku``, ``gtin``, ``brand``, ``rating`` and ``ratings`` (how many), as far as it says them.
-        sources: where each fact was found, by its name: a key of :data:`SOURCES`, ``address``, ``script`` or ``text``.
+        offers: offers of a product, each with ``price``, ``currency`` (ISO 4217), ``availability`` (as in schema.org:
+            ``InStock``), ``sku``, ``gtin``, ``brand``, ``rating`` and ``ratings`` (their number), as far as stated.
+        sources: source of each fact by its name: a key of :data:`SOURCES`, ``address``, ``script`` or ``text``.
     """
 
     title: str | None = None
@@ -129,7 +130,7 @@ class Metadata:
         return asdict(self)
 
 
-def metadata_of(page: Page, text: str = "") -> Metadata:
+def read_metadata(page: Page, text: str = "") -> Metadata:
     """Collect the facts about a page.
 
     Args:
@@ -138,7 +139,7 @@ def metadata_of(page: Page, text: str = "") -> Metadata:
     """
     facts: Facts = {"title": page.title} if page.title else {}
     sources = dict.fromkeys(facts, "markup")
-    language = language_of(page)
+    language = stated_language(page)
     for source, read_facts in SOURCES.items():
         for name, stated in read_facts(page).items():
             value = iso_date(stated, language) if name in _DATES else stated
@@ -262,7 +263,7 @@ def _opengraph_facts(page: Page) -> Facts:
     facts["authors"] = [name for value in metas.get("article:author", []) for name in split_names(value)]
     facts["tags"] = metas.get("article:tag", [])[:MAX_VALUES]
     offer = {name: _first(metas, keys) for name, keys in _OFFER.items()}
-    facts["offers"] = offers_of(offer | {"offers": offer})
+    facts["offers"] = read_offers(offer | {"offers": offer})
     return facts
 
 
@@ -302,14 +303,14 @@ def _microdata_facts(page: Page) -> Facts:
                 facts[name] = split_names(_property_value(page, inner))
             else:
                 facts[name] = _property_value(page, index)
-    facts["offers"] = offers_of(offer | {"offers": offer, "aggregateRating": offer})
+    facts["offers"] = read_offers(offer | {"offers": offer, "aggregateRating": offer})
     return facts
 
 
 def _markup_facts(page: Page) -> Facts:
     """Facts that readers see: the language, dates, the byline and the heading."""
     return {
-        "language": language_of(page),
+        "language": stated_language(page),
         "headline": page.title or next(iter(headings(page)), None),
         "authors": visible_authors(page),
         **visible_dates(page),

@@ -73,11 +73,11 @@ def _facts_of(thing: dict[str, Any], kind: str, images: dict[str, Any]) -> dict[
             thing.get("image") or thing.get("primaryImageOfPage") or thing.get("thumbnailUrl"), images
         ),
         "tags": keywords(thing.get("keywords")),
-        "offers": offers_of(thing),
+        "offers": read_offers(thing),
     }
 
 
-def offers_of(thing: dict[str, Any]) -> list[dict[str, Any]]:
+def read_offers(thing: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the offers of a product and its variants, each with the facts about the product."""
     rating = _first_of(thing.get("aggregateRating"))
     product = {

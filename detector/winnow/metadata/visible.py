@@ -97,7 +97,7 @@ def _score_dates(page: Page) -> list[_Date]:
     if not lines:
         return []
     starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
-    language = language_of(page)
+    language = stated_language(page)
     place_scores, marked_blocks = _place_scores(page), _date_blocks(page)
     candidates = []
     visible: dict[int, list[date]] = {}
@@ -265,7 +265,7 @@ def headings(page: Page, *names: str) -> list[str]:
     return [text for text in found if text]
 
 
-def language_of(page: Page) -> str | None:
+def stated_language(page: Page) -> str | None:
     """Language in an attribute of ``html`` or ``body``."""
     for index in np.flatnonzero((page.tag == TAG_ID["html"]) | (page.tag == TAG_ID["body"]))[:2].tolist():
         pairs = dict(page.attributes[index])

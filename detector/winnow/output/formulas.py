@@ -85,7 +85,7 @@ class Formulas:
 
 
 @once_per_page
-def formulas_of(page: Page) -> Formulas:
+def find_formulas(page: Page) -> Formulas:
     """Find the formulas of a page; most pages have none."""
     table = page.attributes
     classes = [place for place, value in table.matching(_CLASSES) if _CONTAINER.search(value)]
@@ -349,7 +349,7 @@ BEFORE, INSTEAD, BEHIND = range(3)
 @once_per_page
 def formula_positions(page: Page) -> FormulaPositions:
     """Find the positions of formulas in plain text."""
-    formulas = formulas_of(page)
+    formulas = find_formulas(page)
     found = FormulaPositions({}, {}, {})
     if not formulas.by_element or not page.m:
         return found

@@ -16,7 +16,7 @@ from urllib.parse import urljoin
 
 import numpy as np
 
-from winnow.output.formulas import Formula, formulas_of
+from winnow.output.formulas import Formula, find_formulas
 from winnow.output.runs import checkboxes, decode_email, run_texts, tex_runs
 from winnow.output.tables import is_callout, layout_tables
 from winnow.page.tags import BLOCK_LEVEL, TAG_ID, TAG_NAMES, tag_set
@@ -145,7 +145,7 @@ def _base_address(page: Page) -> str:
 
 def _write_body(page: Page, elements: Flags, runs: Flags, *, links: bool, images: bool) -> str:
     """Write elements and runs in document order."""
-    formulas, boxes, in_tex, texts = formulas_of(page).by_element, checkboxes(page), tex_runs(page), run_texts(page)
+    formulas, boxes, in_tex, texts = find_formulas(page).by_element, checkboxes(page), tex_runs(page), run_texts(page)
     is_written = elements & ~_find_wrappers(page, elements, runs)
     if not images:
         is_written &= ~_PICTURES[page.tag]

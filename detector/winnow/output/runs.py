@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from winnow.output.formulas import formula_positions, formulas_of, tex_in_text
+from winnow.output.formulas import find_formulas, formula_positions, tex_in_text
 from winnow.page.attributes import attribute_predicate
 from winnow.page.tags import TAG_ID, TAG_NAMES, tag_set
 from winnow.page.text import UNSEEN_CHARACTERS
@@ -100,7 +100,7 @@ def omitted_elements(page: Page) -> NDArray[np.bool_]:
     These are all forms of a formula but one, line numbers and copy buttons of code, and links that only mark a place:
     ¶ and # of headings, ↩ and ^ of footnotes, "[edit]" of a wiki.
     """
-    chosen = formulas_of(page).is_replaced | _PLAYERS[page.tag]
+    chosen = find_formulas(page).is_replaced | _PLAYERS[page.tag]
     chosen[_line_numbers(page, _elements_of_class(page, _LINE_NUMBERS))] = True
     chosen[_elements_of_class(page, _WIKI_LINK)] = True
     table = page.attributes

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from winnow.output.formulas import formula_positions, formulas_of
+from winnow.output.formulas import find_formulas, formula_positions
 from winnow.output.runs import checkboxes, code_line_elements, omitted_elements
 from winnow.output.tables import layout_tables
 from winnow.page.tags import TAG_ID, UNSEEN_TEXT, tag_set
@@ -57,7 +57,7 @@ def strip_template(page: Page, template: Flags, hidden: Flags | None = None) -> 
     media &= _blocks_to_content(page, kept_blocks) <= _MAX_DISTANCE
     widths, heights = page.attribute("width"), page.attribute("height")  # a pixel at most: it counts visits
     media[[at for at, width in widths.items() if {width.strip(), heights.get(at, "").strip()} <= _TINY]] = False
-    if formulas := formulas_of(page).by_element:
+    if formulas := find_formulas(page).by_element:
         kept, block_of = np.append(kept_blocks, False), formula_positions(page).block
         media[[formula for formula in formulas if kept[block_of.get(formula, -1)]]] = True
     for box in checkboxes(page):

@@ -11,7 +11,7 @@ import numpy as np
 
 from winnow.evidence.marked_articles import article_mark
 from winnow.features.blocks import features_of
-from winnow.metadata import metadata_of
+from winnow.metadata import read_metadata
 from winnow.page.page import Page, PageTooLarge
 from winnow.training.gold import aligner, content_fractions, deal_folds, parse_with_copy, registrable_domain
 from winnow.training.sites import CONTENT, IGNORED, SITE_LEVEL_METHOD, SiteCounts, map_in_processes
@@ -234,7 +234,7 @@ def _label_marked_site(task: tuple[Site, int, frozenset[str]]) -> list[BlockPage
         except PageTooLarge:
             continue
         example = marked_page(page, site.name)
-        if example is None or registrable_domain(metadata_of(page, "").canonical) in leave_out:
+        if example is None or registrable_domain(read_metadata(page, "").canonical) in leave_out:
             continue
         text = "\n".join(page.block_texts())
         if text in known:  # a copy under another name

@@ -16,7 +16,7 @@ from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.index import DuplicateIndex
 from scrapy_winnow.storage.keys import index_key
 from tests.scrapy_winnow.round_trips import counted_round_trips
-from winnow.duplicates import document_of
+from winnow.duplicates import make_document
 
 HOSTS = [f"{letter}.example" for letter in "abcdefgh"]
 NODES = np.arange(1, 40, dtype=np.uint64)
@@ -47,7 +47,7 @@ async def test_a_server_that_hangs_costs_near_duplicates_and_the_hosts_that_it_h
     places = {redis.crc.key_slot(counts.keys(host)[0].encode()) * 3 // SLOTS: host for host in HOSTS}
     assert (await DuplicateIndex(cluster, prefix).find("http://a.example/", shingles)).duplicate_of is None
     assert await connection.ping()
-    digest = index_key(prefix, document_of("http://b.example/", shingles).keys[0])
+    digest = index_key(prefix, make_document("http://b.example/", shingles).keys[0])
     hung = redis.crc.key_slot(digest) * 3 // SLOTS
     running = next(place for place in places if place != hung)
     cluster_servers[hung].signal(signal.SIGSTOP)

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from winnow.metadata import metadata_of
+from winnow.metadata import read_metadata
 from winnow.metadata.dates import date_in_address, iso_date
 from winnow.page.page import Page
 
@@ -28,7 +28,7 @@ HEAD = """<title>Storm | News</title><meta property=og:title content="Storm by o
 
 
 def facts(head: str, url: str | None = "https://host.example/a") -> dict[str, Any]:
-    return metadata_of(Page.parse(f"<html lang=en><head>{head}</head><body><h1>The heading</h1>", url)).to_dict()
+    return read_metadata(Page.parse(f"<html lang=en><head>{head}</head><body><h1>The heading</h1>", url)).to_dict()
 
 
 def test_json_ld_is_trusted_most() -> None:
@@ -72,9 +72,9 @@ def test_broken_json_ld_is_passed_over(script: str) -> None:
 
 def test_microdata_and_time_give_dates() -> None:
     micro = "<p><span itemprop=author>Ada</span><meta itemprop=datePublished content=2026-05-17></p>"
-    found = metadata_of(Page.parse(f"<body>{micro}"))
+    found = read_metadata(Page.parse(f"<body>{micro}"))
     assert (found.authors, found.published, found.sources["published"]) == (["Ada"], "2026-05-17", "microdata")
-    assert metadata_of(Page.parse("<time datetime=2026-05-17>May</time>")).published == "2026-05-17"
+    assert read_metadata(Page.parse("<time datetime=2026-05-17>May</time>")).published == "2026-05-17"
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_bylines_and_dates_near_the_headline_are_read(
     around_heading: str, facts_found: tuple[str, str | None, str | None]
 ) -> None:
     html = f"<title>Storm hits the coast | News</title><h1>Storm hits the coast</h1>{around_heading}<p>The storm came."
-    found = metadata_of(Page.parse(html))
+    found = read_metadata(Page.parse(html))
     assert (", ".join(found.authors), found.published, found.modified) == facts_found
 
 
@@ -147,7 +147,7 @@ def test_dates_and_names_of_comments_and_other_stories_are_not_those_of_the_page
     )
     filler = "".join(f"<p>Paragraph {number} of an article." for number in range(30))
     html = f"<title>Storm hits the coast</title><h1>Storm hits the coast</h1>{filler}<section class=comments>{comments}"
-    found = metadata_of(Page.parse(html))
+    found = read_metadata(Page.parse(html))
     assert (found.authors, found.published) == ([], None)
 
 
@@ -164,16 +164,16 @@ def test_dates_and_names_of_comments_and_other_stories_are_not_those_of_the_page
 )
 def test_the_headline_is_without_the_name_of_the_site(title: str, h1: str, headline: str) -> None:
     html = f"<title>{title}</title><meta property=og:site_name content='The Harbour News'><h1>{h1}</h1>"
-    assert metadata_of(Page.parse(html, "https://www.harbour.example/a")).headline == headline
+    assert read_metadata(Page.parse(html, "https://www.harbour.example/a")).headline == headline
 
 
 def test_people_go_before_user_names_and_the_outlet_and_citations_are_turned() -> None:
     by = "<h1>Storm hits the coast</h1><p>By Ada Byron"
     for declared in ("adabyron", "The Harbour News", "admin"):
         html = f"<meta property=og:site_name content='The Harbour News'><meta name=author content='{declared}'>{by}"
-        assert metadata_of(Page.parse(html)).authors == ["Ada Byron"]
+        assert read_metadata(Page.parse(html)).authors == ["Ada Byron"]
     cited = "<meta name=citation_author content='Byron, Ada'><meta name=citation_author content='Hopper, Grace M.'>"
-    assert metadata_of(Page.parse(cited)).authors == ["Ada Byron", "Grace M. Hopper"]
+    assert read_metadata(Page.parse(cited)).authors == ["Ada Byron", "Grace M. Hopper"]
 
 
 def test_offers_of_products_are_read() -> None:
@@ -185,7 +185,7 @@ def test_offers_of_products_are_read() -> None:
             {"sku": "L-2", "priceSpecification": {"price": 5, "priceCurrency": "EUR"}}, {"price": "on request"}, 7,
         ],
     }  # fmt: skip
-    found = metadata_of(
+    found = read_metadata(
         Page.parse(f'<script type="application/ld+json">{json.dumps(product)}</script>', "https://host.example/a/")
     )
     known = {"sku": "L-1", "gtin": "4006381333931", "brand": "Lux", "rating": 4.5, "ratings": 12.0}
@@ -197,15 +197,15 @@ def test_offers_of_products_are_read() -> None:
         '<link itemprop=availability href="https://schema.org/OutOfStock"></div><b itemprop=sku>L-3</b>'
     )
     last = {"sku": "L-3", "price": 5.5, "currency": "EUR", "availability": "OutOfStock"}
-    assert metadata_of(Page.parse(marked)).offers == [last]
+    assert read_metadata(Page.parse(marked)).offers == [last]
     told = {"og:price:amount": "7", "og:price:currency": "USD", "og:availability": "in stock"}
     metas = "".join(f'<meta property="{name}" content="{value}">' for name, value in told.items())
-    assert metadata_of(Page.parse(metas)).offers == [{"price": 7.0, "currency": "USD", "availability": "InStock"}]
+    assert read_metadata(Page.parse(metas)).offers == [{"price": 7.0, "currency": "USD", "availability": "InStock"}]
 
 
 def test_addresses_are_in_full_where_the_base_is_known() -> None:
     head = "<base href=https://cdn.example/x/><link rel=canonical href=storm><meta property=og:image content=i.jpg>"
-    found = metadata_of(Page.parse(head))
+    found = read_metadata(Page.parse(head))
     assert (found.canonical, found.image) == ("https://cdn.example/x/storm", "https://cdn.example/x/i.jpg")
 
 
@@ -235,5 +235,5 @@ def test_an_image_that_json_ld_names_is_looked_up() -> None:
 def test_the_language_of_the_text_is_told_where_the_page_does_not_say_it() -> None:
     pytest.importorskip("py3langid")
     text = "Der Sturm erreicht am Abend die Küste, und die Fähren bleiben bis Sonntag im Hafen."
-    found = metadata_of(Page.parse(f"<p>{text}"), text)
+    found = read_metadata(Page.parse(f"<p>{text}"), text)
     assert (found.language, found.sources["language"]) == ("de", "text")

@@ -11,7 +11,7 @@ from itertools import accumulate
 from typing import Final
 from urllib.parse import quote
 
-# Linear: what looks ahead stops at the character that it begins with.
+# Linear: each lookahead stops at the first character that cannot follow.
 _ANYWHERE: Final = re.compile(
     r"""
       `

@@ -271,7 +271,7 @@ class _Writer:
             self._add_block(Block(PARAGRAPH, tuple(text.split("\n"))))
 
     def _end_heading(self) -> None:
-        assert self._heading is not None  # noqa: S101  (it is what ends)
+        assert self._heading is not None  # noqa: S101  (only called at its end)
         level = int(self._heading.tag[1])
         self._heading = None
         if not self._line.is_empty:
