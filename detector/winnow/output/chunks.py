@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict, dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from winnow.output.markdown.blocks import HEADING, LIST, PARAGRAPH, stack_blocks
 from winnow.output.markdown.writer import markdown_blocks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from winnow.output.markdown.blocks import Block
 
@@ -61,30 +61,16 @@ def make_chunks(html: str, max_words: int = 300) -> list[Chunk]:
         raise ValueError(f"max_words must be at least 1, not {max_words}")
     chunks: list[Chunk] = []
     headings: list[tuple[int, str]] = []
-    waiting: list[str] = []
-    half_words = 0
-    for block in markdown_blocks(html):
-        if block.kind == HEADING:
-            _flush(chunks, waiting, headings)
-            level, _, title = block.lines[0].partition(" ")
-            headings = [*(above for above in headings if above[0] < len(level)), (len(level), title)]
+    for is_heading, group in groupby(markdown_blocks(html), lambda block: block.kind == HEADING):
+        if is_heading:
+            for block in group:
+                level, _, title = block.lines[0].partition(" ")
+                headings = [*(above for above in headings if above[0] < len(level)), (len(level), title)]
             continue
-        for piece in _split_block(block, max_words):
-            added = _count_half_words(piece)
-            half_words = half_words + added if waiting else added
-            if half_words // 2 > max_words:
-                _flush(chunks, waiting, headings)
-                half_words = added
-            waiting.append(piece)
-    _flush(chunks, waiting, headings)
+        pieces = (piece for block in group for piece in _split_block(block, max_words))
+        for text in _pack(pieces, "\n\n", max_words):
+            chunks.append(Chunk(text, [title for _, title in headings], len(chunks), _count_half_words(text) // 2))
     return chunks
-
-
-def _flush(chunks: list[Chunk], waiting: list[str], headings: list[tuple[int, str]]) -> None:
-    if waiting:
-        text = "\n\n".join(waiting)
-        chunks.append(Chunk(text, [title for _, title in headings], len(chunks), _count_half_words(text) // 2))
-        waiting.clear()
 
 
 def _split_block(block: Block, max_words: int) -> Iterator[str]:
@@ -94,6 +80,11 @@ def _split_block(block: Block, max_words: int) -> Iterator[str]:
         yield text
         return
     joint, parts = ("\n", _split_items(block.lines)) if block.kind == LIST else ("", _split_sentences(text))
+    yield from filter(None, map(str.strip, _pack(parts, joint, max_words)))
+
+
+def _pack(parts: Iterable[str], joint: str, max_words: int) -> Iterator[str]:
+    """Join successive parts up to a number of words; a part with more words stays whole."""
     waiting: list[str] = []
     half_words = 0
     for part in parts:
@@ -102,12 +93,12 @@ def _split_block(block: Block, max_words: int) -> Iterator[str]:
         if not joint and waiting and not waiting[-1][-1].isspace() and not part[:1].isspace():
             half_words -= 2  # the words on both sides are one without a space
         if waiting and half_words // 2 > max_words:
-            yield joint.join(waiting).strip()
+            yield joint.join(waiting)
             waiting.clear()
             half_words = added
         waiting.append(part)
-    if piece := joint.join(waiting).strip():
-        yield piece
+    if waiting:
+        yield joint.join(waiting)
 
 
 def _split_items(lines: Sequence[str]) -> list[str]:
