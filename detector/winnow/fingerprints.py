@@ -45,7 +45,7 @@ class LinkTargets:
 
     Args:
         url: address of the page; without it links stay relative.
-        base: the page's ``<base href>``, where there is one.
+        base: the page's ``<base href>``, if it has one.
     """
 
     def __init__(self, url: str | None, base: str | None = None) -> None:
@@ -53,12 +53,12 @@ class LinkTargets:
         self._page: str | None = None
         self._origins: tuple[str, ...] = ()
         self._folder: list[str] | None = None
-        self._host_tokens = self._folder_tokens = _tokens_at("", self)  # the same for all pages at unknown places
         try:
             page, stated = urlsplit(url or ""), urlsplit(base or "")
         except ValueError:
-            return
+            url = None
         if url is None:
+            self._host_tokens = self._folder_tokens = _tokens_at("", self)  # the same for all pages at unknown places
             return
         host, path = (stated if stated.netloc else page).netloc, page.path
         if stated.netloc or stated.path[:1] == "/":

@@ -1,6 +1,7 @@
 import pytest
 
 from winnow.fingerprints import LinkTargets, node_fingerprints
+from winnow.hashing import hash_text
 from winnow.page.page import Page
 
 
@@ -74,6 +75,12 @@ def test_forms_of_one_link_are_the_same_when_the_address_of_the_page_is_known(hr
 )
 def test_links_are_resolved_to_paths_on_the_own_host(link: str, resolved: str) -> None:
     assert LinkTargets(PAGE).resolve(link) == resolved
+
+
+def test_links_of_a_page_at_an_unknown_place_stay_as_they_are_after_any_page() -> None:
+    for url in (PAGE, None, "https://example.org/q/", "https://[broken"):
+        LinkTargets(url).token("c.html")
+    assert LinkTargets(None).token("c.html") == hash_text("c.html")
 
 
 def test_links_into_the_page_itself_are_the_same_on_every_page() -> None:
