@@ -255,7 +255,7 @@ def node_fingerprints(page: Page) -> Hashes:
     Returns:
         uint64[n + m], elements first; 0 for elements of :data:`UNSEEN` and inside them.
     """
-    links = LinkTargets(page.url, _base(page))
+    links = LinkTargets(page.url, base_href(page))
     table = page.attributes
     tokens, marks = attribute_tokens(page, links)
     unknown = np.zeros(page.n, np.uint64)
@@ -270,6 +270,6 @@ def node_fingerprints(page: Page) -> Hashes:
     return hashes
 
 
-def _base(page: Page) -> str | None:
-    """Address of the page's first ``<base href>``."""
+def base_href(page: Page) -> str | None:
+    """Address of the page's first ``<base href>`` that is not empty; ``None`` without one."""
     return next(filter(None, page.attributes.values_of("href", np.flatnonzero(page.tag == TAG_ID["base"]))), None)

@@ -12,6 +12,7 @@ from urllib.parse import urljoin, urlsplit
 
 import numpy as np
 
+from winnow.fingerprints import base_href
 from winnow.metadata.dates import date_in_address, iso_date
 from winnow.metadata.json_ld import json_ld_facts, read_offers
 from winnow.metadata.values import MAX_VALUES, clean_text, is_user_name, keywords, split_names
@@ -345,9 +346,8 @@ def _first(metas: dict[str, list[str]], keys: str) -> str | None:
 
 def _absolute_address(page: Page, address: str) -> str | None:
     """Resolve an address against the page's ``base`` element and address."""
-    bases = page.attributes.values_of("href", np.flatnonzero(page.tag == TAG_ID["base"])[:1])
     try:
-        return urljoin(urljoin(page.url or "", (bases or [""])[0] or ""), address.strip()) or None
+        return urljoin(urljoin(page.url or "", base_href(page) or ""), address.strip()) or None
     except ValueError:
         return None
 

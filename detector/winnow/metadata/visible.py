@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from winnow.page.page import Page
 
-MAX_FACT_CHARACTERS: Final = 4_000  # white space included
+_MAX_FACT_CHARACTERS: Final = 4_000  # white space included
 _MAX_TEXT_CHARACTERS: Final = 400_000
 _MAX_BYLINE_CHARACTERS: Final = 120
 _MAX_CANDIDATES: Final = 400  # of each kind
@@ -108,9 +108,8 @@ def _score_dates(page: Page) -> list[_Date]:
         if len(label.strip(" :|·•-–—")) < 2 and block and len(lines[block - 1]) <= _MAX_LABEL_CHARACTERS:
             label = lines[block - 1]
         rest = len(line) - (end - begin)
-        candidates.append(
-            (block, value, label, 1.0 if rest <= 25 else 0.0 if rest <= 60 else -0.8 if at <= 24 else -3.0)
-        )
+        line_score = 1.0 if rest <= 25 else 0.0 if rest <= 60 else -0.8 if at <= 24 else -3.0
+        candidates.append((block, value, label, line_score))
         visible.setdefault(block, []).append(date.fromisoformat(value))
     for block, value, label in _stated_dates(page, language):
         day = date.fromisoformat(value[:10])
@@ -118,9 +117,8 @@ def _score_dates(page: Page) -> list[_Date]:
             candidates.append((block, value, f"{label} {lines[block][:_MAX_LABEL_CHARACTERS]}", 1.5))
     dates = []
     for block, value, label, line_score in candidates:
-        score = (
-            place_scores[block] + line_score + 1.5 * (block in marked_blocks) - 5.0 * bool(_OTHER_DATE.search(label))
-        )
+        score = place_scores[block] + line_score + 1.5 * (block in marked_blocks)
+        score -= 5.0 * bool(_OTHER_DATE.search(label))
         is_updated, is_published = bool(_UPDATED.search(label)), bool(_PUBLISHED.search(label))
         published = score + 1.5 * is_published - 4.0 * (is_updated and not is_published)
         dates.append(_Date(value, published, score + 2.5 if is_updated else -9.0))
@@ -134,12 +132,12 @@ def _is_same_day(day: date, other: date) -> bool:
 
 @once_per_page
 def _place_scores(page: Page) -> NDArray[np.float64]:
-    """float64[m], score of each block by its place: near the headline, early on the page, not in side matter."""
+    """float64[m], score of each block by its place: near the headline, early on the page, not in side content."""
     block = np.arange(page.m)
     scores = -0.001 * np.minimum(block, 900)
     side = np.isin(page.tag, [TAG_ID["nav"], TAG_ID["footer"], TAG_ID["aside"]])
     called = np.array(_elements_of_class(page, _OTHER_CONTENT), np.int64)
-    # An element that holds most of the page is no side matter, whatever its class.
+    # An element that holds most of the page is no side content, whatever its class.
     side[called[2 * (page.block_end[called] - page.block_begin[called]) < page.m]] = True
     is_side = within(page, side)[page.block_node]
     if (heading := heading_block(page)) is not None:
@@ -278,7 +276,7 @@ def stated_language(page: Page) -> str | None:
 def _spaced_text(page: Page, index: int) -> str:
     """Text of an element with spaces between its runs and bars between its blocks; "" if too long for a byline."""
     begin, end = int(page.run_begin[index]), int(page.run_end[index])
-    if end - begin > _MAX_BYLINE_RUNS or page.run_offset[end] - page.run_offset[begin] > MAX_FACT_CHARACTERS:
+    if end - begin > _MAX_BYLINE_RUNS or page.run_offset[end] - page.run_offset[begin] > _MAX_FACT_CHARACTERS:
         return ""
     offsets = page.run_offset[begin : end + 1].tolist()
     ends = {int(run) for run in page.block_run_begin[page.block_begin[index] : page.block_end[index]]}
@@ -293,6 +291,6 @@ def _spaced_text(page: Page, index: int) -> str:
 def element_text(page: Page, index: int) -> str:
     """Text of an element; "" if it is too long for a fact, since thousands of such elements may be nested."""
     begin, end = int(page.run_begin[index]), int(page.run_end[index])
-    if page.run_offset[end] - page.run_offset[begin] > MAX_FACT_CHARACTERS:
+    if page.run_offset[end] - page.run_offset[begin] > _MAX_FACT_CHARACTERS:
         return ""
     return " ".join(page.text[page.run_offset[begin] : page.run_offset[end]].split())

@@ -16,6 +16,7 @@ from urllib.parse import urljoin
 
 import numpy as np
 
+from winnow.fingerprints import base_href
 from winnow.output.formulas import Formula, find_formulas
 from winnow.output.runs import checkboxes, decode_email, run_texts, tex_runs
 from winnow.output.tables import is_callout, layout_tables
@@ -130,10 +131,9 @@ def _write_page(title: str, body: str, attributes: str = "") -> str:
 
 def _base_address(page: Page) -> str:
     """Address that relative addresses on a page start from; "" if unknown."""
-    for href in page.attributes.values_of("href", np.flatnonzero(page.tag == TAG_ID["base"])):
-        if href is not None:
-            base = _resolve(href, page.url or "")
-            return base if base.startswith(("http://", "https://")) else page.url or ""
+    if href := base_href(page):
+        base = _resolve(href, page.url or "")
+        return base if base.startswith(("http://", "https://")) else page.url or ""
     if page.url:
         return page.url if is_safe_address(page.url) else ""
     for index in np.flatnonzero(page.tag == TAG_ID["link"]).tolist():

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 
-from winnow.fingerprints import LinkTargets, attribute_tokens, node_fingerprints, text_fingerprints
+from winnow.fingerprints import LinkTargets, attribute_tokens, base_href, node_fingerprints, text_fingerprints
 from winnow.hashing import hash_text, mix
-from winnow.page.tags import TAG_ID, tag_set
+from winnow.page.tags import tag_set
 from winnow.page.tree import prefix_sums, subtree_sums, within
 from winnow.papers.pages import path_hashes, tag_hashes
 
@@ -147,11 +147,8 @@ class Profile:
 
 def _attributes(page: Page) -> tuple[Hashes, Hashes, Hashes]:
     """Hashes of all attributes, of the ``id``, and of each of the others."""
-    base = next(
-        (dict(page.attributes[i]).get("href") for i in np.flatnonzero(page.tag == TAG_ID["base"]).tolist()), None
-    )
     table = page.attributes
-    tokens, _ = attribute_tokens(page, LinkTargets(page.url, base))
+    tokens, _ = attribute_tokens(page, LinkTargets(page.url, base_href(page)))
     is_id, is_class = np.zeros((2, len(tokens)), bool)
     is_id[list(table.places_by_value("id").values())] = True
     is_class[list(table.places_by_value("class").values())] = True

@@ -12,8 +12,9 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 import numpy as np
 
+from winnow.fingerprints import base_href
 from winnow.page.page import PageTooLarge
-from winnow.page.tags import TAG_ID, UNSEEN_TEXT, tag_set
+from winnow.page.tags import UNSEEN_TEXT, tag_set
 from winnow.page.tree import within
 from winnow.papers.menu_mapping import EQUALITIES, THRESHOLD, WEIGHTED, Equality, Profile, shared_units, template_of
 from winnow.papers.methods import Labels, parameter
@@ -49,10 +50,7 @@ def site_links(page: Page) -> dict[str, str]:
     """
     base = page.url or ""
     own, itself = domain(base), page_key(base)
-    for index in np.flatnonzero(page.tag == TAG_ID["base"]).tolist():
-        if href := dict(page.attributes[index]).get("href"):
-            base = _joined(base, href)
-            break
+    base = _joined(base, base_href(page) or "")
     found: dict[str, str] = {}
     for index in np.flatnonzero(_LINKS[page.tag]).tolist():
         href = dict(page.attributes[index]).get("href")
