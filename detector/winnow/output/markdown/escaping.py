@@ -48,7 +48,7 @@ _AT_LINE_START: Final = re.compile(
 _SIGNS_AT_START: Final = frozenset("#>-+*=|:[")
 # Linear: the lookahead ends at the next dollar sign.
 _FORMULA: Final = re.compile(r"\$(?=[^\s$](?:[^$]*[^\s$])?\$(?!\d))")
-_CONTROLS: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+CONTROLS: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _IN_ADDRESS: Final = re.compile(r"[\x00-\x20\x7f-\xa0\\<>\u2028\u2029]")
 _ENTITY: Final = re.compile(r"&(?=#[0-9]+;|#[xX][0-9a-fA-F]+;|[a-zA-Z][a-zA-Z0-9]*;)")
 
@@ -61,10 +61,9 @@ def escape_text(text: str, *, brackets: bool = False, dollars: bool = False) -> 
         brackets: escape all square brackets, which would end a link or an image.
         dollars: escape dollar signs, see :func:`has_formula`.
     """
-    escaped = text if text.isprintable() else _CONTROLS.sub("", text)
-    if _MAY_BE_MARKUP.search(escaped):
-        escaped = (_WITH_BRACKETS if brackets else _ANYWHERE).sub(r"\\\g<0>", escaped)
-    return escaped.replace("$", "\\$") if dollars else escaped
+    if _MAY_BE_MARKUP.search(text):
+        text = (_WITH_BRACKETS if brackets else _ANYWHERE).sub(r"\\\g<0>", text)
+    return text.replace("$", "\\$") if dollars else text
 
 
 def has_formula(text: str) -> bool:

@@ -15,6 +15,7 @@ from itertools import groupby
 from typing import Final
 
 from winnow.output.markdown.escaping import (
+    CONTROLS,
     escape_lines,
     escape_text,
     has_formula,
@@ -87,8 +88,8 @@ class Line:
         return self._pending == BREAK and bool(self._pieces)
 
     def add_text(self, text: str) -> None:
-        """Add text; white space counts as in HTML."""
-        text = _SPACES.sub(" ", text)
+        """Add text; white space counts as in HTML, control characters are dropped outside code."""
+        text = _SPACES.sub(" ", text if self.in_code else CONTROLS.sub("", text))
         if self.in_code:
             if text:
                 self._write_pending()
@@ -105,7 +106,7 @@ class Line:
     def add_image(self, source: str, description: str, caption: str) -> None:
         """Add an image."""
         self._write_pending()
-        described = escape_text(" ".join(description.split()), brackets=True)
+        described = escape_text(" ".join(CONTROLS.sub("", description).split()), brackets=True)
         self._pieces.append(Piece(f"![{described}]({write_address(source)}{write_title(caption)})"))
 
     def add_line_break(self) -> None:
@@ -169,14 +170,11 @@ class Line:
 def _join_texts(pieces: list[Piece], *, of_code_only: bool = False) -> list[Piece]:
     """Join successive pieces of code, and of plain text."""
     joined: list[Piece] = []
-    for (is_code, is_plain), similar in groupby(
-        pieces, lambda piece: (piece.is_code, piece.is_plain and not of_code_only)
-    ):
+    for (code, plain), similar in groupby(pieces, lambda piece: (piece.is_code, piece.is_plain and not of_code_only)):
         group = list(similar)
-        if len(group) > 1 and (is_code or is_plain):
-            joined.append(replace(group[0], text="".join(piece.text for piece in group)))
-        else:
-            joined += group
+        if len(group) > 1 and (code or plain):
+            group = [replace(group[0], text="".join(piece.text for piece in group))]
+        joined += group
     return joined
 
 
@@ -184,7 +182,7 @@ def _write_pieces(pieces: list[Piece]) -> str:
     """Write pieces as one paragraph, without escaping the starts of its lines."""
     if len(pieces) == 1 and pieces[0].is_plain:
         return escape_text(pieces[0].text, dollars=has_formula(pieces[0].text))
-    pieces = _drop_nested_repetition(_merge_marks(_drop_empty_texts(pieces)))
+    pieces = _drop_nested_repetition(_merge_marks(pieces))
     characters = _choose_delimiters(pieces)
     pieces = _merge_marks([piece for piece in pieces if piece.mark is None or characters.get(piece.mark, "*")])
     formulas = has_formula("".join(piece.text for piece in pieces if piece.is_plain or piece.is_formula))
@@ -212,20 +210,6 @@ def _write_pieces(pieces: list[Piece]) -> str:
     while _guard_delimiters(written, delimiters):
         pass  # a new reference is punctuation for the delimiter on its other side
     return "".join(written)
-
-
-def _drop_empty_texts(pieces: list[Piece]) -> list[Piece]:
-    """Drop texts that are empty once escaped, such as control characters, and marks that hold nothing else."""
-    kept: list[Piece] = []
-    is_dropped = False
-    for piece in pieces:
-        if piece.is_plain and not piece.text.isprintable() and not escape_text(piece.text):
-            is_dropped = True
-        elif is_dropped and kept and kept[-1].opens and not piece.opens and kept[-1].mark is piece.mark:
-            kept.pop()
-        else:
-            kept.append(piece)
-    return kept
 
 
 def _write_piece(pieces: list[Piece], index: int, written: list[str], *, in_link: bool, formulas: bool) -> str:
