@@ -114,8 +114,8 @@ def counted_units(page: Page, model: Model | None) -> tuple[NDArray[np.int64], H
     return np.concatenate([units, behind]), np.concatenate([fingerprints[units], codes])
 
 
-def look_at_others(page: Page, df: NDArray[np.int64], above: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-    """Sum up the scores of a site's other pages at the place of each block.
+def scores_on_other_pages(page: Page, df: NDArray[np.int64], above: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """Sum the scores of a site's other pages at the place of each block.
 
     Args:
         page: the page.
@@ -128,8 +128,8 @@ def look_at_others(page: Page, df: NDArray[np.int64], above: NDArray[np.bool_]) 
     """
     others = np.maximum(df - 1, 0).astype(np.float64)
     have = others[:, :1]
-    over = np.where(above, np.minimum(others[:, 1:], have), np.maximum(have - others[:, 1:], 0))
-    total = 2 * (over.sum(axis=1) - have[:, 0])
+    pages_above = np.where(above, np.minimum(others[:, 1:], have), np.maximum(have - others[:, 1:], 0))
+    total = 2 * (pages_above.sum(axis=1) - have[:, 0])
     _, place_of = _distinct_places(page)
     return have[place_of, 0], total[place_of]
 

@@ -5,7 +5,7 @@ import pytest
 
 import winnow
 from winnow.page.page import Page
-from winnow.places import look_at_others, main_text_id, place_codes, place_levels, places
+from winnow.places import main_text_id, place_codes, place_levels, places, scores_on_other_pages
 
 MODEL = winnow.load_model()
 PARAGRAPH = "<p>The council of the harbour town has decided to dredge the eastern basin before the winter of {}.</p>"
@@ -31,13 +31,13 @@ def test_the_codes_of_a_page_say_which_of_the_others_differ() -> None:
     codes, above = place_codes(this, MODEL), place_levels(this, MODEL)
     assert np.array_equal(codes, place_codes(other, MODEL))
     df = np.full(codes.shape, 5)
-    have, total = look_at_others(this, df, above)
+    have, total = scores_on_other_pages(this, df, above)
     assert have.tolist() == [4] * this.m
     agreeing = 2 * (above.sum(axis=1) - 1) * 4
     _, place_of = np.unique(places(this), return_inverse=True)
     assert total.tolist() == agreeing[place_of].tolist()
     df[:, 1:] = 1  # no other page is on the same side of either level
-    assert look_at_others(this, df, above)[1].tolist() == (2 * ((~above).sum(axis=1) - 1) * 4)[place_of].tolist()
+    assert scores_on_other_pages(this, df, above)[1].tolist() == (2 * ((~above).sum(axis=1) - 1) * 4)[place_of].tolist()
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from winnow.evidence.draft import Reason
-from winnow.places import CODES, clipped_log_odds, look_at_others, place_levels
+from winnow.places import CODES, clipped_log_odds, place_levels, scores_on_other_pages
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -93,7 +93,7 @@ def evidence_columns(
     columns[:, 1] = (share >= _EVERYWHERE) & (pages >= _MIN_PAGES_EVERYWHERE)
     columns[:, 3] = others / (others + _MISSING_PAGES)  # without counted places, assume that all pages have them
     if places is not None:
-        have, total = look_at_others(page, places.reshape(-1, CODES), place_levels(page, model))
+        have, total = scores_on_other_pages(page, places.reshape(-1, CODES), place_levels(page, model))
         columns[page.n :, 2] = (total - have * clipped_log_odds(templateness)) / (have + _AGREEING_PAGES)
         columns[page.n :, 3] = have / (others + _MISSING_PAGES)
     columns[:, 4] = 1
