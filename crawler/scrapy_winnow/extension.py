@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
+    from scrapy_winnow.fields import CleanedItem
+    from scrapy_winnow.item_sources import RequestOptions
+
 logger = logging.getLogger(__name__)
 
 _NO_ASYNCIO: Final = "TWISTED_REACTOR must be the asyncio reactor, which is Scrapy's default"
@@ -89,6 +92,18 @@ class Winnow:
     def step(self, doing: str, stat: str, url: str | None = None) -> Step:
         """Return a context for a step that may fail on its own: an error is counted, and logged once for each step."""
         return Step(self, doing, stat, url)
+
+    async def clean(self, html: str | bytes, url: str | None, site: str | None, options: RequestOptions) -> CleanedItem:
+        """Clean a page that the middleware has not read, by what its site's counts say; it is not counted itself."""
+        hashed = counts = None
+        if self.counts is not None and url is not None and site is not None:
+            hashed = await self.cleaner.read(html, url)
+            if hashed is not None:
+                with self.step("look up the counts", stats.ITEMS_INCOMPLETE, url):
+                    evidence = await self.counts.read(site, hashed.fingerprints)
+                    counts = hashed.counts(evidence) if evidence is not None else None
+        rules = options.rules_of(self.config.rules, url)
+        return await self.cleaner.clean(html, url, hashed, counts, options.model, rules)
 
     async def open(self) -> None:
         """Connect; without a server the crawl goes on without site evidence and near-duplicates."""

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from scrapy_winnow.fields import CleanedItem
     from scrapy_winnow.item_sources import ItemSource, RequestOptions
-    from scrapy_winnow.storage.evidence import HashedUnits, SiteEvidence
     from scrapy_winnow.storage.index import DuplicateIndex
     from winnow.duplicates import Verdict
 
@@ -170,22 +169,14 @@ class CleanItems:
         return _ItemPage(html, url, document, options)
 
     async def _clean(self, page: _ItemPage, source: ItemSource | None) -> CleanedItem:
-        winnow, cleaner, html, url = self._winnow, self._winnow.cleaner, page.html, page.url
-        # The site that the response was counted for, whatever address the item itself gives.
-        site = source.site if source is not None and source.site is not None else site_of(url or "")
-        hashed: HashedUnits | None = None
-        evidence: SiteEvidence | None = None
-        if source is not None and source.html is not None and source.hashed is not None and source.is_of(html):
-            hashed, evidence = source.hashed, source.evidence
-            html, url = source.html[0], source.url
-        elif winnow.counts is not None and url is not None and site is not None:
-            hashed = await cleaner.read(html, url)
-            if hashed is not None:
-                with winnow.step("look up the counts for the item", stats.ITEMS_INCOMPLETE, url):
-                    evidence = await winnow.counts.read(site, hashed.fingerprints)
-        counts = hashed.counts(evidence) if hashed is not None and evidence is not None else None
-        rules = page.options.rules_of(winnow.config.rules, url)
-        return await cleaner.clean(html, url, hashed, counts, page.options.model, rules)
+        winnow, options = self._winnow, page.options
+        if source is None or source.html is None or source.hashed is None or not source.is_of(page.html):
+            # The site that the response was counted for, whatever address the item itself gives.
+            site = source.site if source is not None and source.site is not None else site_of(page.url or "")
+            return await winnow.clean(page.html, page.url, site, options)
+        counts = source.hashed.counts(source.evidence) if source.evidence is not None else None
+        rules = options.rules_of(winnow.config.rules, source.url)
+        return await winnow.cleaner.clean(source.html[0], source.url, source.hashed, counts, options.model, rules)
 
     async def _find_original(self, document: str, cleaned: CleanedItem) -> Verdict | None:
         winnow, writes = self._winnow, not self._config.read_only

@@ -47,13 +47,5 @@ class ContentProvider(PageObjectInputProvider):
         html = getattr(response, "text", None)
         if not isinstance(html, str):
             return [Content(url=url, status="binary")]
-        hashed = evidence = None
-        site = options.site or site_of(url)
-        if winnow.counts is not None and site is not None:
-            hashed = await winnow.cleaner.read(html, url)
-            if hashed is not None:
-                evidence = await winnow.counts.read(site, hashed.fingerprints)
-        counts = hashed.counts(evidence) if hashed is not None and evidence is not None else None
-        rules = options.rules_of(winnow.config.rules, url)
-        cleaned = await winnow.cleaner.clean(html, url, hashed, counts, options.model, rules)
+        cleaned = await winnow.clean(html, url, options.site or site_of(url), options)
         return [Content(url=url, **cleaned.values)]  # type: ignore[arg-type]
