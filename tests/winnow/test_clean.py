@@ -78,7 +78,7 @@ def test_smoothing_can_be_switched_off() -> None:
     assert len(clean(page, model=MODEL).segments) < len(alone.segments)
 
 
-def test_a_page_of_links_only_is_not_emptied_and_says_so() -> None:
+def test_a_page_of_links_only_keeps_a_section_as_fallback() -> None:
     cleaned = clean(MENU, model=MODEL)
     assert (cleaned.text, cleaned.fallback, cleaned.template_share) == ("Home page\nAll the weather", True, 0.0)
 
@@ -104,7 +104,7 @@ def test_any_input_gives_a_result(page: str | bytes, smooth: bool) -> None:
     assert all(0.0 <= segment.score <= 1.0 for segment in cleaned.segments)
 
 
-def test_nul_characters_namespaces_and_lone_comments_are_no_trouble() -> None:
+def test_nul_characters_namespaces_and_lone_comments_are_accepted() -> None:
     assert clean("<p>be\x00fore</p>\x00<p>after</p>", model=MODEL).text == "before\n\nafter"
     body = '<body><p>Story</p><ul><li><a href="x">Link</a></li></ul></body>'
     xhtml = etree.fromstring(f'<html xmlns="http://www.w3.org/1999/xhtml">{body}</html>')
@@ -118,7 +118,7 @@ PDF, PNG = b"%PDF-1.7 \xe2\xe3", b"\x89PNG\r\n\x1a\n" + bytes(50)
 @pytest.mark.parametrize(
     "document", [PDF, PNG, PNG.decode("latin-1"), PNG.decode("cp1252"), PNG.decode("utf-8", "replace"), Page.parse(PDF)]
 )
-def test_what_is_no_html_is_flagged_and_has_no_text_whether_as_bytes_text_or_page(document: Any) -> None:
+def test_other_data_than_html_is_flagged_and_has_no_text_as_bytes_text_or_page(document: Any) -> None:
     cleaned = clean(document)
     assert (cleaned.passed_through, cleaned.text, cleaned.markdown) == ("binary", "", "")
 
@@ -127,7 +127,7 @@ def test_what_is_no_html_is_flagged_and_has_no_text_whether_as_bytes_text_or_pag
     ("limits", "reason"),
     [(Limits(max_bytes=100), "bytes"), (Limits(max_nodes=5), "nodes"), (Limits(max_depth=4), "depth")],
 )
-def test_pages_above_a_cap_are_passed_through_with_all_their_text(limits: Limits, reason: str) -> None:
+def test_pages_above_a_limit_are_passed_through_with_all_their_text(limits: Limits, reason: str) -> None:
     for source in (PAGE, etree.fromstring(PAGE, etree.HTMLParser()))[: 1 if reason == "bytes" else 2]:
         cleaned = clean(source, model=MODEL, limits=limits)
         assert (cleaned.passed_through, cleaned.title, cleaned.template_share) == (reason, "Storm warning", 0.0)
@@ -138,7 +138,7 @@ def test_pages_above_a_cap_are_passed_through_with_all_their_text(limits: Limits
         assert cleaned.segments == []
 
 
-def test_the_tree_is_let_go_with_the_result() -> None:
+def test_the_tree_is_freed_with_the_result() -> None:
     class Kept(etree.ElementBase):
         pass
 
@@ -176,14 +176,14 @@ def test_links_images_tables_and_copies_can_be_kept_or_left_out() -> None:
     assert [segment.reason for segment in switched().removed] == ["copy"]
 
 
-def test_a_model_is_taken_by_name_file_or_itself() -> None:
+def test_a_model_is_given_by_its_name_its_file_or_as_an_object() -> None:
     name = shipped_models()[0]
     file = Path(winnow.__file__).parent / "models" / "weights" / f"{name}.npz"
     versions = {switched(model=model).model_version for model in (name, file, str(file), winnow.load_model(name))}
     assert len(versions) == 1
 
 
-def test_the_encoding_of_bytes_can_be_said() -> None:
+def test_the_encoding_of_bytes_can_be_given() -> None:
     encoded = "<p>Übung macht den Meister, sagt man hier.</p>".encode("utf-16-le")
     assert "Übung" in clean(encoded, encoding="utf-16-le").text
 
@@ -213,7 +213,7 @@ class Response:
         ("x", {"favor": "both"}, ValueError, "favor may be balanced"),
     ],
 )
-def test_wrong_arguments_are_errors_that_say_what_is_taken(
+def test_wrong_arguments_are_errors_that_say_what_is_accepted(
     page: Any, arguments: dict[str, Any], error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
@@ -223,7 +223,7 @@ def test_wrong_arguments_are_errors_that_say_what_is_taken(
 FURTHER = ("html", "markdown", "metadata", "segments", "chunks")
 
 
-def test_what_came_out_goes_into_json_pickles_and_copies() -> None:
+def test_the_result_can_be_written_as_json_pickled_and_copied() -> None:
     before = switched()
     found = json.loads(json.dumps(before.to_dict(*FURTHER)))
     assert list(found)[:3] == ["text", "title", "template_share"]
@@ -237,7 +237,7 @@ def test_what_came_out_goes_into_json_pickles_and_copies() -> None:
         assert after.to_dict(*FURTHER) == before.to_dict(*FURTHER)
 
 
-def test_what_a_page_says_twice_is_kept_once() -> None:
+def test_repeated_text_of_a_page_is_kept_once() -> None:
     twice = f"<main>{STORY}<p>Stay in.</p></main><div class=mobile>{STORY}<p>Stay in.</p></div>"
     cleaned = clean(twice, model=MODEL)
     assert cleaned.text.count("Winds") == cleaned.html.count("Winds") == 1
@@ -273,7 +273,7 @@ def around(story: str, *, before: str = "", after: str = "") -> str:
     [(LINKS, ""), ("", f"<footer>{FOOTER}</footer>"), (f"<header>{LINKS}</header>", f"<footer>{FOOTER}</footer>")],
     ids=["menu", "footer", "both"],
 )
-def test_what_is_put_around_the_content_goes(before: str, after: str) -> None:
+def test_template_around_the_content_is_cut(before: str, after: str) -> None:
     assert words(around(REPORT, before=before, after=after)) == words(around(REPORT))
 
 
@@ -300,7 +300,7 @@ def test_the_content_stays_as_it_is(changed: str) -> None:
     assert words(changed) == words(FRAMED)
 
 
-def test_the_heading_and_the_headings_and_tables_within_a_kept_story_stay() -> None:
+def test_headings_and_tables_within_a_kept_article_are_kept() -> None:
     text = clean(FRAMED).text
     assert text.startswith(HEADING)
     assert "What to expect\n\nHigh tides" in text
@@ -319,12 +319,12 @@ WHOLE = [
 
 
 @pytest.mark.parametrize("piece", WHOLE, ids=["story", "heading", "paragraph", "list", "table", "quotation and code"])
-def test_a_piece_without_template_keeps_all(piece: str) -> None:
+def test_html_without_template_is_kept_whole(piece: str) -> None:
     for page in (piece, f"<html><head><title>{HEADING}</title></head><body>{piece}</body></html>"):
         assert "".join(words(page)) == "".join(re.sub(r"<title>.*?</title>|<[^>]+>", " ", page).split())
 
 
-def test_a_table_of_the_template_goes() -> None:
+def test_a_table_of_the_template_is_cut() -> None:
     table = "<table><tr><th>Office</th><th>Hours</th></tr><tr><td>Quay</td><td>9 to 5</td></tr></table>"
     changed = FRAMED.replace("<footer", f"<div class='sidebar widget'>{LINKS}{table}</div><footer")
     assert words(changed) == words(FRAMED)
@@ -332,7 +332,7 @@ def test_a_table_of_the_template_goes() -> None:
 
 @pytest.mark.parametrize("scope", ["auto", "article", "page"])
 @pytest.mark.parametrize("favor", ["balanced", "precision", "recall"])
-def test_every_choice_keeps_the_story_and_says_how_sure_it_is(scope: str, favor: str) -> None:
+def test_every_scope_and_favor_keeps_the_article_and_states_a_confidence(scope: str, favor: str) -> None:
     cleaned = clean(FRAMED, scope=scope, favor=favor)  # type: ignore[arg-type]
     assert "said the harbour master" in cleaned.text
     assert "Terms of use" not in cleaned.text

@@ -1,4 +1,4 @@
-"""The places of a page and their codes: what the model makes of the same place elsewhere moves a block."""
+"""The places of a page and their codes: scores of the same place on other pages change the score of a block."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def test_a_place_is_the_way_from_the_body_without_names_that_hold_digits() -> No
     assert not np.array_equal(here, places(page(classes="footer")))
 
 
-def test_the_codes_of_a_page_say_which_of_the_others_differ() -> None:
+def test_the_codes_of_a_page_tell_on_which_other_pages_the_scores_differ() -> None:
     this, other = page(), page(PARAGRAPH.format(9))
     codes, above = place_codes(this, MODEL), place_levels(this, MODEL)
     assert np.array_equal(codes, place_codes(other, MODEL))

@@ -16,7 +16,7 @@ def clean(*entries: object, url: str | None = URL) -> winnow.Cleaned:
     return winnow.clean(PAGE, url, rules=winnow.Rules(entries))
 
 
-def test_rules_keep_and_drop_whatever_else_says_and_are_the_reason() -> None:
+def test_rules_override_all_other_decisions_and_are_the_reason() -> None:
     cleaned = clean({"site": "example.org", "drop": [".related", "span.long"], "keep": ["nav", ".note"]})
     assert [(b.text[:6], b.kept, b.reason if "rule" in b.reason else "") for b in cleaned.blocks] == [
         *(("Home B", True, "rule: nav"), ("A stor", True, ""), ("A stor", True, "")),
@@ -44,7 +44,7 @@ def test_rules_are_for_a_host_and_its_subdomains(site: str, url: str | None, is_
     assert ("storm" not in clean({"site": site, "drop": "h1"}, url=url).text) == is_for_it
 
 
-def test_the_last_rule_for_an_element_counts() -> None:
+def test_the_last_rule_for_an_element_applies() -> None:
     assert "A storm" in clean({"drop": "h1"}, {"keep": "h1"}).text
     assert "A storm" not in clean({"keep": "h1"}, {"drop": "h1"}).text
 
@@ -62,7 +62,7 @@ def test_the_last_rule_for_an_element_counts() -> None:
         ("r.toml", 'drop = "p"', "nothing else, not drop"),
     ],
 )
-def test_a_file_that_cannot_be_right_is_refused_by_its_name_and_place(
+def test_an_invalid_file_is_an_error_with_its_name_and_position(
     tmp_path: Path, name: str, text: str, message: str
 ) -> None:
     (tmp_path / name).write_text(text)

@@ -18,7 +18,7 @@ def of_windows(words: list[str], size: int) -> set[int]:
 
 
 @given(WORDS, st.integers(1, 8), st.integers(1, 12))
-def test_they_are_the_smallest_of_all_windows(words: list[str], size: int, keep: int) -> None:
+def test_shingles_are_the_smallest_hashes_of_all_windows(words: list[str], size: int, keep: int) -> None:
     found = shingles(" ".join(words), size, keep)
     assert found.dtype == np.uint64
     assert found.tolist() == sorted(of_windows(words, size))[:keep]
@@ -30,7 +30,7 @@ def test_many_recurring_windows_do_not_push_others_out() -> None:
 
 
 @given(st.text(max_size=60))
-def test_any_text_is_taken(text: str) -> None:
+def test_any_text_has_shingles(text: str) -> None:
     found = shingles(text)
     assert len(found) <= 8
     assert (found[1:] > found[:-1]).all()
@@ -44,7 +44,7 @@ def test_only_alphanumerics_count_and_case_does_not(text: str) -> None:
     assert len(shingles(text)) == min(8, len(of_windows(words, 6)))
 
 
-def test_a_short_text_gives_one_shingle_of_all_its_words_and_none_gives_nothing() -> None:
+def test_a_short_text_has_one_shingle_of_all_its_words_and_an_empty_text_has_none() -> None:
     assert len(shingles("one two three")) == 1
     assert shingles("one two three").tolist() == shingles("One, two: three!").tolist()
     assert shingles("one two three").tolist() != shingles("one two three four").tolist()
@@ -86,7 +86,7 @@ def test_four_common_hashes_are_enough_and_three_are_not() -> None:
     assert not near_duplicates(eight, eight + np.uint64(5))
 
 
-def test_short_pages_have_to_be_equal() -> None:
+def test_short_pages_are_near_duplicates_only_if_equal() -> None:
     two, three, eight = (np.arange(size, dtype=np.uint64) for size in (2, 3, 8))
     empty = np.empty(0, np.uint64)
     assert near_duplicates(three, three.copy())

@@ -26,7 +26,7 @@ def test_counts_are_the_number_of_pages_that_have_a_fingerprint(pages: list[tupl
     assert counts.df(array(asked)).tolist() == [expected[value] for value in asked]
 
 
-def test_df_keeps_the_shape_of_what_is_asked() -> None:
+def test_df_has_the_shape_of_its_argument() -> None:
     counts = MemoryCounts()
     counts.add(1, array([7, 7, 7]))
     assert counts.df(array([7, 8]).reshape(2, 1)).tolist() == [[1], [0]]

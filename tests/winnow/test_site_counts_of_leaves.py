@@ -1,4 +1,4 @@
-"""The leaves of a page say of its text what all its units would."""
+"""Counts of the leaves of a page give the labels of its text that counts of all units would give."""
 
 import numpy as np
 from hypothesis import HealthCheck, given, settings
@@ -50,7 +50,7 @@ def test_text_is_labelled_by_its_leaves_as_by_all_units(bodies: list[str]) -> No
 
 @given(st.lists(TREE, min_size=2, max_size=6))
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_no_block_level_element_is_on_more_pages_than_its_leaves_say(bodies: list[str]) -> None:
+def test_no_block_level_element_is_on_more_pages_than_its_leaves(bodies: list[str]) -> None:
     pages = [Page.parse(f"<body>{body}</body>") for body in bodies]
     for page, whole, reduced in zip(pages, counted(pages, False), counted(pages, True), strict=True):
         block_level = countable(page)[: page.n] & IS_BLOCK_LEVEL[page.tag]
@@ -62,7 +62,7 @@ def _names(page: Page, chosen: np.ndarray) -> list[str]:
     return [element.tag for element, yes in zip(page.elements, chosen, strict=False) if yes]
 
 
-def test_of_a_chain_around_a_picture_the_innermost_is_the_leaf() -> None:
+def test_the_innermost_of_nested_elements_around_a_picture_is_the_leaf() -> None:
     page = Page.parse("<div><a href=/><img></a></div><form><input><button></button></form><p>text <img></p>")
     assert _names(page, leaves(page)) == ["img", "input", "button", "img"]
     assert leaves(page)[page.n :].all()
@@ -85,7 +85,7 @@ def test_an_element_is_as_frequent_as_the_rarest_of_its_leaves() -> None:
     assert found[page.n :].tolist() == [7, 5, 9]
 
 
-def test_a_leaf_that_was_not_counted_says_nothing_of_what_is_around_it() -> None:
+def test_a_leaf_that_was_not_counted_gives_no_count_to_elements_around_it() -> None:
     page = Page.parse("<div><p>a</p><p>b</p></div>")
     df = np.zeros(page.n + page.m, np.int64)
     df[page.n] = 4

@@ -1,4 +1,4 @@
-"""Lossy counting against exact counts: bounded memory, and the promised error in any order and any merge."""
+"""Lossy counting against exact counts: bounded memory, and the promised error in any order of pages."""
 
 import numpy as np
 from hypothesis import given, settings
@@ -74,7 +74,7 @@ def test_replays_change_nothing(seed: int, replays: list[int], budget: int) -> N
     assert (again.pages, again.undercount) == (once.pages, once.undercount)
 
 
-def test_what_a_template_page_after_page_repeats_is_not_dropped_for_what_is_unique() -> None:
+def test_repeated_template_is_not_dropped_for_unique_fingerprints() -> None:
     counts = LossyCounts(300)
     template = np.arange(1, 101, dtype=np.uint64)
     for page_id in range(200):
@@ -83,7 +83,7 @@ def test_what_a_template_page_after_page_repeats_is_not_dropped_for_what_is_uniq
     assert (counts.df(template) == 200).all()
 
 
-def test_what_may_be_on_a_tenth_of_the_pages_is_taken_to_be_unless_most_of_that_is_guessed() -> None:
+def test_fingerprints_that_may_be_on_a_tenth_of_the_pages_are_reported_unless_most_of_it_is_guessed() -> None:
     seen, missed = np.array([10, 9, 9, 6, 5, 4, 1, 0]), np.array([0, 0, 1, 4, 5, 9, 20, 0])
     assert frequency_estimates(seen, missed, 100).tolist() == [10, 9, 10, 10, 10, 4, 1, 0]
     assert frequency_estimates(np.array([30]), np.array([9]), 35).tolist() == [35]

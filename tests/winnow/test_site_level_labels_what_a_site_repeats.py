@@ -36,7 +36,7 @@ def labelled_texts(page: Page, label: np.ndarray) -> list[str]:
     return [text for text, yes in zip(page.block_texts(), label[page.n :], strict=True) if yes]
 
 
-def test_menus_and_footers_are_template_and_stories_are_not() -> None:
+def test_menus_and_footers_are_template_and_articles_are_not() -> None:
     parsed, counts = site(40)
     for page in parsed:
         label = site_level_templates(page, counts.df(node_fingerprints(page)), counts.pages)

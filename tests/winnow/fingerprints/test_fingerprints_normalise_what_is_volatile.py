@@ -38,12 +38,12 @@ DIFFERENT = [
 
 
 @pytest.mark.parametrize(("one", "other"), SAME)
-def test_tokens_counters_and_states_make_no_difference(one: str, other: str) -> None:
+def test_tokens_counters_and_states_do_not_change_fingerprints(one: str, other: str) -> None:
     assert fingerprint(one) == fingerprint(other)
 
 
 @pytest.mark.parametrize(("one", "other"), DIFFERENT)
-def test_what_a_link_means_and_what_a_reader_sees_does(one: str, other: str) -> None:
+def test_targets_of_links_and_visible_text_change_fingerprints(one: str, other: str) -> None:
     assert fingerprint(one) != fingerprint(other)
 
 
@@ -73,7 +73,7 @@ def test_forms_of_one_link_are_the_same_when_the_address_of_the_page_is_known(hr
         *(("httpd.html", "/a/b/httpd.html"), ("#top", "#top"), ("?p=1", "?p=1"), ("", "")),
     ],
 )
-def test_links_are_resolved_to_paths_on_the_own_host(link: str, resolved: str) -> None:
+def test_links_are_resolved_to_paths_on_the_host_of_the_page(link: str, resolved: str) -> None:
     assert LinkTargets(PAGE).resolve(link) == resolved
 
 
@@ -100,7 +100,7 @@ def test_the_base_element_is_followed() -> None:
 
 
 @pytest.mark.parametrize("url", ["", "not an address", "http://[broken", "file:///tmp/x.html", "\udcff"])
-def test_addresses_that_are_none_do_no_harm(url: str) -> None:
+def test_invalid_addresses_do_no_harm(url: str) -> None:
     assert fingerprint('<a href="../x">x', url)
 
 

@@ -75,7 +75,7 @@ def test_a_block_is_the_markup_of_a_line_and_the_name_of_its_element() -> None:
     assert block("<p>One <img src=a.png></p>") != block("<p>One <img src=b.png></p>")
 
 
-def test_what_no_reader_sees_has_no_fingerprint_and_what_holds_it_does_not_show_it() -> None:
+def test_invisible_elements_have_no_fingerprint_and_change_no_other_one() -> None:
     page = Page.parse("<head><title>t</title></head><body><div>x<script>1</script></div><style>s</style>")
     fingerprints = dict(zip([element.tag for element in page.elements], node_fingerprints(page).tolist(), strict=False))
     assert [name for name, value in fingerprints.items() if value == 0] == ["head", "title", "script", "style"]

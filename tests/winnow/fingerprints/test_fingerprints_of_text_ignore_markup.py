@@ -16,14 +16,14 @@ def of_body(html: str) -> int:
         *("Hello<br>World\u00a0\u300012", "hello<script>var x</script> world <!-- --> 12"),
     ],
 )
-def test_markup_white_space_and_case_make_no_difference(other: str) -> None:
+def test_markup_white_space_and_case_do_not_change_fingerprints(other: str) -> None:
     assert of_body("hello world 12") == of_body(other)
 
 
 @pytest.mark.parametrize(
     "other", ["hello world 13", "hello world", "helloworld 12", "hello world 1 2", "world hello 12"]
 )
-def test_words_digits_and_their_order_do(other: str) -> None:
+def test_words_digits_and_their_order_change_fingerprints(other: str) -> None:
     assert of_body("hello world 12") != of_body(other)
 
 
@@ -34,7 +34,7 @@ def test_case_is_folded_in_every_script_that_has_it(upper: str, lower: str) -> N
     assert of_body(upper) == of_body(lower)
 
 
-def test_characters_outside_the_basic_plane_are_told_apart() -> None:
+def test_characters_outside_the_basic_plane_differ() -> None:
     assert len({of_body(text) for text in ("a \U0001f600 b", "a \U0001f601 b", "a \U00020000 b", "a  b")}) == 4
 
 

@@ -56,7 +56,7 @@ def test_every_format_holds_the_content_and_not_the_template() -> None:
     "condition",
     [{"target_language": "de"}, {"url_blacklist": {URL}}, {"max_tree_size": 3}, {"prune_xpath": "//body/*"}],
 )
-def test_a_condition_that_is_not_met_gives_none(condition: dict[str, object]) -> None:
+def test_the_result_is_none_if_a_condition_is_not_met(condition: dict[str, object]) -> None:
     assert trafilatura.extract(PAGE, url=URL, **condition) is None  # type: ignore[arg-type]
     assert trafilatura.extract("") is None
 
@@ -71,7 +71,7 @@ def test_parts_can_be_left_out() -> None:
     assert trafilatura.html2txt(PAGE).startswith("Home News Storm closes")
 
 
-def test_what_is_not_there_is_said() -> None:
+def test_missing_features_and_formats_are_errors() -> None:
     for call in (lambda: trafilatura.extract(PAGE, output_format="xmltei"), lambda: trafilatura.fetch_url(URL)):
         with pytest.raises(NotImplementedError):
             call()

@@ -55,7 +55,7 @@ def test_json_ld_is_trusted_most() -> None:
     }
 
 
-def test_without_it_opengraph_meta_and_markup_follow() -> None:
+def test_without_json_ld_opengraph_meta_and_markup_are_used_in_this_order() -> None:
     found = facts(HEAD)
     assert (found["headline"], found["site_name"]) == ("Storm by og", "Site")
     assert found["authors"] == ["Eve", "Bob"]
@@ -66,7 +66,7 @@ def test_without_it_opengraph_meta_and_markup_follow() -> None:
 @pytest.mark.parametrize(
     "script", ["", "{", "[1, null]", '{"@type": []}', "<!-- {} -->", '{"@type": "Article", "author": 5}', "[" * 5000]
 )
-def test_broken_json_ld_is_passed_over(script: str) -> None:
+def test_broken_json_ld_is_ignored(script: str) -> None:
     assert facts(f"<script type=application/ld+json>{script}</script>{HEAD}")["headline"] == "Storm by og"
 
 
@@ -102,7 +102,7 @@ def test_dates_are_read_as_pages_write_them(text: str, iso: str | None) -> None:
     assert iso_date(text) == iso
 
 
-def test_the_language_tells_the_order_of_day_and_month() -> None:
+def test_the_language_decides_the_order_of_day_and_month() -> None:
     dates = {lang: iso_date("3/4/2024", lang) for lang in ("en-US", "en", "en-GB", "fr", None)}
     assert set(map(dates.get, ("en-US", "en"))) == {"2024-03-04"}
     assert set(map(dates.get, ("en-GB", "fr", None))) == {"2024-04-03"}
@@ -141,7 +141,7 @@ def test_bylines_and_dates_near_the_headline_are_read(
     assert (", ".join(found.authors), found.published, found.modified) == facts_found
 
 
-def test_dates_and_names_of_comments_and_other_stories_are_not_those_of_the_page() -> None:
+def test_dates_and_names_in_comments_and_other_articles_are_not_those_of_the_page() -> None:
     comments = "".join(
         f"<div class=comment><p>By Bob Fry<p>May {day}, 2025 at 10:00 AM<p>Well said.</div>" for day in range(1, 9)
     )
@@ -167,7 +167,7 @@ def test_the_headline_is_without_the_name_of_the_site(title: str, h1: str, headl
     assert read_metadata(Page.parse(html, "https://www.harbour.example/a")).headline == headline
 
 
-def test_people_go_before_user_names_and_the_outlet_and_citations_are_turned() -> None:
+def test_people_replace_user_names_and_the_outlet_and_cited_names_are_turned_around() -> None:
     by = "<h1>Storm hits the coast</h1><p>By Ada Byron"
     for declared in ("adabyron", "The Harbour News", "admin"):
         html = f"<meta property=og:site_name content='The Harbour News'><meta name=author content='{declared}'>{by}"
@@ -203,7 +203,7 @@ def test_offers_of_products_are_read() -> None:
     assert read_metadata(Page.parse(metas)).offers == [{"price": 7.0, "currency": "USD", "availability": "InStock"}]
 
 
-def test_addresses_are_in_full_where_the_base_is_known() -> None:
+def test_addresses_are_absolute_if_the_base_is_known() -> None:
     head = "<base href=https://cdn.example/x/><link rel=canonical href=storm><meta property=og:image content=i.jpg>"
     found = read_metadata(Page.parse(head))
     assert (found.canonical, found.image) == ("https://cdn.example/x/storm", "https://cdn.example/x/i.jpg")
@@ -232,7 +232,7 @@ def test_an_image_that_json_ld_names_is_looked_up() -> None:
         assert facts(f'<script type="application/ld+json">{json.dumps({"@graph": graph})}</script>')["image"] == address
 
 
-def test_the_language_of_the_text_is_told_where_the_page_does_not_say_it() -> None:
+def test_the_language_of_the_text_is_detected_if_the_page_does_not_state_it() -> None:
     pytest.importorskip("py3langid")
     text = "Der Sturm erreicht am Abend die Küste, und die Fähren bleiben bis Sonntag im Hafen."
     found = read_metadata(Page.parse(f"<p>{text}"), text)

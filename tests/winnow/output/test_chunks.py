@@ -11,7 +11,7 @@ PAGE = f"""<h1>Guide</h1><p>Intro.</p><h2>First</h2><p>{SENTENCE * 3}</p><p>Shor
 {"y = 2 " * 40}</code></pre><h2>Second</h2><ul>{"".join(f"<li>item {n} of some words</li>" for n in range(10))}</ul>"""
 
 
-def test_each_piece_knows_the_headings_above_it_and_its_place() -> None:
+def test_each_chunk_has_the_headings_above_it_and_its_index() -> None:
     chunks = make_chunks(PAGE, 60)
     assert [chunk.index for chunk in chunks] == list(range(len(chunks)))
     assert [chunk.headings for chunk in chunks] == [
@@ -20,7 +20,7 @@ def test_each_piece_knows_the_headings_above_it_and_its_place() -> None:
     assert chunks[1].text_with_headings.startswith("Guide > First\n\nThe quick")
 
 
-def test_code_stays_whole_and_long_lists_and_paragraphs_are_cut_where_they_may_be() -> None:
+def test_code_stays_whole_and_long_lists_and_paragraphs_are_split_between_items_and_sentences() -> None:
     chunks = make_chunks(PAGE, 15)
     assert [chunk.words for chunk in chunks if "x = 1" in chunk.text] == [len(["```", "x", "=", "1"]) + 121]
     items = [chunk.text for chunk in chunks if chunk.headings == ["Guide", "Second"]]
@@ -31,13 +31,13 @@ def test_code_stays_whole_and_long_lists_and_paragraphs_are_cut_where_they_may_b
 
 
 @given(st.integers(1, 80))
-def test_the_pieces_hold_all_the_text_once_and_in_order(most: int) -> None:
+def test_the_chunks_hold_all_the_text_once_and_in_order(most: int) -> None:
     words = " ".join(chunk.text for chunk in make_chunks(PAGE, most)).replace("```", "").split()
     whole = [line for line in to_markdown(PAGE).replace("```", "").split("\n") if not line.startswith("#")]
     assert words == " ".join(whole).split()
 
 
-def test_no_words_or_no_page_are_said() -> None:
+def test_chunks_of_no_words_are_an_error_and_an_empty_page_has_none() -> None:
     assert make_chunks("") == []
     with pytest.raises(ValueError, match="at least 1"):
         make_chunks(PAGE, 0)

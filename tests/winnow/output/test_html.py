@@ -41,7 +41,7 @@ def test_nothing_that_runs_styles_or_embeds_is_written(html: str) -> None:
     assert not re.search(harm, written)
 
 
-def test_dangerous_addresses_are_told_from_ordinary_ones() -> None:
+def test_dangerous_addresses_are_recognised() -> None:
     dangerous = (
         *("javascript:alert(1)", "JaVaScRiPt:alert(1)", " \t\n javascript:x", "java\tscript:x", "\x01javascript:x"),
         *("java\u200bscript:x", "vbscript:msgbox", "data:text/html,<script>1</script>", "data:image/svg+xml;base64,xx"),
@@ -64,7 +64,7 @@ def test_text_and_attributes_are_escaped() -> None:
 
 
 @pytest.mark.parametrize("start", ["<html lang=ar dir=rtl><body>", "<html><body lang=ar dir=rtl>"])
-def test_the_document_says_its_language_direction_and_title(start: str) -> None:
+def test_the_document_has_its_language_direction_and_title(start: str) -> None:
     written = write(f"{start}<title>T &amp; U</title><p>x").html
     assert '<html lang="ar" dir="rtl">' in written
     assert "<title>T &amp; U</title>" in written
@@ -84,7 +84,7 @@ LINKS = "<p><a href=b>x</a> <a href='#n'>y</a> <a href='?q'>z</a> <img src=/i.pn
         ("<link rel=canonical href=https://host.example/sub/a>", None),
     ],
 )
-def test_addresses_are_written_in_full_where_it_is_known_what_they_are_relative_to(head: str, url: str | None) -> None:
+def test_addresses_are_absolute_if_their_base_is_known(head: str, url: str | None) -> None:
     written = write(head + LINKS, url=url).html
     full = ["https://host.example/sub/b", "#n", "https://host.example/sub/a?q"]
     assert re.findall('href="([^"]+)"', written) == full
@@ -93,7 +93,7 @@ def test_addresses_are_written_in_full_where_it_is_known_what_they_are_relative_
 
 
 @pytest.mark.parametrize("head", ["", "<base href=/sub/>", f"<base href=http://host.example/{'x' * 9_000}/>"])
-def test_addresses_stay_as_they_are_where_it_is_not_known(head: str) -> None:
+def test_addresses_stay_as_they_are_if_their_base_is_unknown(head: str) -> None:
     assert '<a href="b">x</a>' in write(head + LINKS).html
 
 
@@ -148,18 +148,18 @@ CELLS = "<table><tr><th></th> <th>A</th> </tr> <tr><td>1</td> <td></td> </tr> </
         ),
     ],
 )  # fmt: skip
-def test_what_is_cut_leaves_nothing_behind_and_the_rest_stays_as_it_is(html: str, body: str) -> None:
+def test_cut_elements_leave_no_markup_behind_and_kept_elements_stay_as_they_are(html: str, body: str) -> None:
     assert write(html).body == body
 
 
-def test_text_beside_content_in_one_element_goes_alone() -> None:
+def test_template_text_next_to_content_in_one_element_is_cut_alone() -> None:
     assert write("<div>Share this<p>Story</p>Print this</div>", 0).body == "<div><p>Story</p> Print this</div>"
     assert write("<div>Menu<br>One<br>Share<br>Two</div>", 0, 2).body == "<div>One<br> Two</div>"
     pre = "<pre>\n  <b>if</b> x:\n    <i>pass</i>\n</pre>"
     assert pre in write(f"<p cut>Menu</p>{pre}").html
 
 
-def test_a_picture_goes_with_the_menu_and_stays_with_the_story() -> None:
+def test_a_picture_is_cut_with_the_menu_and_kept_with_the_article() -> None:
     icon = "<ul><li><a href=/><img src=icon.png>Home</a></ul><figure><img src=photo.jpg></figure>"
     assert re.findall("[a-z]+[.](?:png|jpg)", write(icon + STORY, 0).html) == ["photo.jpg"]
     menu = "".join(f"<li cut><a href=/{entry}>Entry {entry}</a></li>" for entry in range(20))
@@ -177,7 +177,7 @@ def test_deep_nesting_is_flattened_without_losing_text() -> None:
 
 
 @pytest.mark.parametrize("html", ["", "<html></html>", "plain", "<frameset><frame src=a></frameset>", "<svg></svg>"])
-def test_pages_with_next_to_nothing_in_them_give_a_document(html: str) -> None:
+def test_nearly_empty_pages_give_a_document(html: str) -> None:
     assert Page.parse(write(html).html).block_texts() == Page.parse(html).block_texts()
 
 

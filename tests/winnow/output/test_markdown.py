@@ -93,7 +93,7 @@ def test_a_document_renders_to_the_same_blocks_words_links_and_images(html: str)
 
 @slow
 @given(st.tuples(texts, emphasised, texts).map("".join))
-def test_emphasis_stays_where_it_is_whatever_stands_around_it(html: str) -> None:
+def test_emphasis_stays_where_it_is_next_to_any_character(html: str) -> None:
     assert meaning(rendered(to_markdown(f"<p>{html}</p>"))) == meaning(f"<p>{html}</p>")
 
 
@@ -107,7 +107,7 @@ def test_the_examples_of_the_specification_render_to_themselves(section: str) ->
     assert different <= EMPTY_HEADINGS
 
 
-def test_a_sign_in_emphasis_next_to_a_letter_is_no_emphasis() -> None:
+def test_a_sign_next_to_a_letter_loses_its_emphasis() -> None:
     assert to_markdown("<p>Fair Trade<em>™</em> coffee, <em>—</em> and <b>“bold”</b>s.</p>") == (
         "Fair Trade™ coffee, *—* and **“bold”**&#115;."
     )
@@ -131,7 +131,7 @@ def test_a_sign_in_emphasis_next_to_a_letter_is_no_emphasis() -> None:
         ("<p>costs $5</p>", "costs $5"),
     ],
 )
-def test_the_forms_that_are_stated(html: str, markdown: str) -> None:
+def test_markdown_is_written_as_documented(html: str, markdown: str) -> None:
     assert to_markdown(html) == markdown
 
 
@@ -151,7 +151,7 @@ def test_the_forms_that_are_stated(html: str, markdown: str) -> None:
         ("<pre>x</pre>", ""),
     ],
 )
-def test_the_language_of_code_is_known_by_the_marks_of_highlighters(html: str, language: str) -> None:
+def test_the_language_of_code_is_read_from_the_classes_of_highlighters(html: str, language: str) -> None:
     assert write(html).markdown == f"```{language}\nx\n```"
 
 

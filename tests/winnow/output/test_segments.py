@@ -16,7 +16,7 @@ def sections(html: Any, **options: Any) -> list[winnow.Segment]:
     return winnow.clean(html, model=MODEL, **options).segments
 
 
-def test_sections_come_in_document_order_with_path_score_own_text_and_reason() -> None:
+def test_sections_are_in_document_order_with_path_score_text_and_reason() -> None:
     found = sections(PAGE)
     assert [(s.path, s.tag, round(s.score, 2), s.template, s.reason) for s in found] == [
         ("/html", "html", 0.0, False, ""),

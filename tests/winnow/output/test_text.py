@@ -59,7 +59,7 @@ def test_rows_that_are_cut_are_gone_and_cells_that_are_cut_are_empty() -> None:
 
 
 @pytest.mark.parametrize("spans", ["colspan=1000", "colspan=999 rowspan=1000", "colspan=999999999"])
-def test_a_few_bytes_that_ask_for_millions_of_places_get_none(spans: str) -> None:
+def test_spans_of_millions_of_cells_are_ignored(spans: str) -> None:
     rows = "".join(f"<tr><td>{number}<td rowspan=-1>value" for number in range(1_000))
     found = write(f"<table><tr><th {spans}>Head<tr>{rows}</table>")
     assert [line.split() for line in found.text.split("\n")[1:]] == [[str(number), "value"] for number in range(1_000)]
@@ -82,7 +82,7 @@ def test_tables_that_lay_out_a_page_dissolve(html: str, is_data: bool) -> None:
     assert ("<table>" in found.html, "|" in found.markdown) == (is_data, is_data)
 
 
-def test_a_row_around_its_table_is_no_row_of_it() -> None:
+def test_a_row_around_a_table_is_not_a_row_of_the_table() -> None:
     page = Page.from_tree(etree.fromstring("<body><tr><table><td>one</td><td>two</td></table></tr></body>"))
     assert join_blocks(page, block_texts(page), np.ones(page.m, bool)).split() == ["one", "two"]
 
@@ -102,12 +102,12 @@ LINES = "def f(x):\n    return x\n\n# end"
         "<pre><code><span class=line>def f(x):</span>\n<span class=line>    return x</span>\n\n# end</code></pre>",
     ],
 )
-def test_lines_and_indentation_stay_however_a_line_is_marked(html: str) -> None:
+def test_lines_and_indentation_of_code_stay_with_any_markup_of_lines(html: str) -> None:
     found = write(html)
     assert (found.text, found.markdown) == (LINES, f"```\n{LINES}\n```")
 
 
-def test_numbers_beside_the_lines_are_no_code() -> None:
+def test_line_numbers_are_not_code() -> None:
     html = "<pre><span class=linenos>1</span>a = 1\n<span class=linenos>2</span>b = 2</pre>"
     assert write(html).text == "a = 1\nb = 2"
     assert write(html).markdown == "```\na = 1\nb = 2\n```"
@@ -151,7 +151,7 @@ BROKEN = "<!--[if lt IE 7]><html lang=en> <!\n[endif]-->[endif]--><!--[if IE 7]>
         *(f"<!--[if !IE]><!-->{STORY}<!--<![endif]-->", f"<!-- a <!-- b --><div>--></div>{STORY}"),
     ],
 )
-def test_what_is_left_of_conditional_comments_is_no_text(html: str) -> None:
+def test_leftovers_of_conditional_comments_are_not_text(html: str) -> None:
     for limits in (Limits(), Limits(max_nodes=1)):
         cleaned = winnow.clean(html, limits=limits)
         assert cleaned.text == STORY[3:-4]
