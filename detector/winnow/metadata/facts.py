@@ -18,6 +18,7 @@ from winnow.metadata.json_ld import json_ld_facts, read_offers
 from winnow.metadata.values import MAX_VALUES, clean_text, is_user_name, keywords, split_names
 from winnow.metadata.visible import element_text, headings, stated_language, visible_authors, visible_dates
 from winnow.page.tags import TAG_ID
+from winnow.page.tree import once_per_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -227,6 +228,7 @@ def _detect_language(text: str) -> str | None:
     return language if language != "zxx" else None  # no language: numbers and names
 
 
+@once_per_page
 def _metas(page: Page) -> dict[str, list[str]]:
     """Contents of the ``meta`` elements by their names in lower case."""
     found: dict[str, list[str]] = {}

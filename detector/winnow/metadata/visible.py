@@ -233,21 +233,23 @@ def _elements_of_class(page: Page, kind: int, excluded: int = 0) -> list[int]:
 def heading_block(page: Page) -> int | None:
     """Number of the block that the headline begins in: the heading, else the line, that is most like the title."""
     title = set(page.title.lower().split())
+
+    def similarity_of(text: str) -> float:
+        words = set(text.lower().split())
+        return 2 * len(words & title) / max(len(words) + len(title), 1)
+
     best, best_similarity = None, 0.0
     is_heading = np.isin(page.tag, [TAG_ID[name] for name in ("h1", "h2", "h3")])
     for index in np.flatnonzero(is_heading)[:_MAX_CANDIDATES].tolist():
-        words = set(element_text(page, index).lower().split())
-        similarity = 2 * len(words & title) / max(len(words) + len(title), 1)
-        similarity += 0.15 * bool(words and page.tag[index] == TAG_ID["h1"])
+        text = element_text(page, index)
+        similarity = similarity_of(text) + 0.15 * bool(text and page.tag[index] == TAG_ID["h1"])
         if similarity > best_similarity:
             best, best_similarity = int(page.block_begin[index]), similarity
     if best_similarity < 0.5 and len(title) >= 3:
+        best_similarity = 0.5
         for block, line in enumerate(page.block_texts()):
-            if len(line) <= 2 * len(page.title):
-                words = set(line.lower().split())
-                similarity = 2 * len(words & title) / (len(words) + len(title))
-                if similarity > max(best_similarity, 0.5):
-                    best, best_similarity = block, similarity
+            if len(line) <= 2 * len(page.title) and (similarity := similarity_of(line)) > best_similarity:
+                best, best_similarity = block, similarity
     return best
 
 
