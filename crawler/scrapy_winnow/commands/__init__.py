@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import shtab
 
 from scrapy_winnow.commands import clean, compare, dedup, evaluate, hosts, inspect, report, site, train, warc
-from scrapy_winnow.commands.common import FAILED, INTERRUPTED, CommandError
+from scrapy_winnow.commands.common import FAILED, INTERRUPTED, CommandError, warn
 from winnow import core
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
         code: int = options.run(options)
         sys.stdout.flush()
     except CommandError as error:
-        print(f"winnow: {error}", file=sys.stderr)
+        warn(str(error))
         return error.code
     except BrokenPipeError:
         # The reader has gone, as with "| head". What is left to flush at exit goes nowhere, quietly.

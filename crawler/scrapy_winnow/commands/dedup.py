@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from scrapy_winnow.commands.common import FAILED, CommandError, Commands, add_command, add_option, reason
+from scrapy_winnow.commands.common import FAILED, CommandError, Commands, add_command, add_option, reason, warn
 
 if TYPE_CHECKING:
     import argparse
@@ -94,7 +94,7 @@ def run(options: argparse.Namespace) -> int:
                     output.write(json.dumps(row, ensure_ascii=False) + "\n")
     dropped_note = f", {dropped:,} of them dropped" if options.drop else ""
     broken_note = f", {broken:,} lines that are no documents" if broken else ""
-    print(f"winnow: {total:,} documents, {repeated:,} near-duplicates{dropped_note}{broken_note}", file=sys.stderr)
+    warn(f"{total:,} documents, {repeated:,} near-duplicates{dropped_note}{broken_note}")
     return FAILED if broken else 0
 
 

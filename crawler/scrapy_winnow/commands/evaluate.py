@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -18,6 +17,7 @@ from scrapy_winnow.commands.common import (
     add_option,
     load_model_option,
     report_errors,
+    warn,
     with_progress,
 )
 
@@ -79,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
     else:
         print(table(figures))
     if missing:
-        print(f"winnow: {missing:,} pages are missing in {options.pages}", file=sys.stderr)
+        warn(f"{missing:,} pages are missing in {options.pages}")
     return FAILED if missing else 0
 
 

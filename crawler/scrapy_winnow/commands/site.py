@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from scrapy_winnow.commands.common import FAILED, CommandError, Commands, Progress, add_command, add_option, reason
+from scrapy_winnow.commands.common import (
+    FAILED,
+    CommandError,
+    Commands,
+    Progress,
+    add_command,
+    add_option,
+    reason,
+    warn,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -112,7 +120,7 @@ def run(options: argparse.Namespace) -> int:
         raise CommandError(reason(error)) from error
     print(table)
     for name, why in pages.skipped.items():
-        print(f"winnow: {options.folder / name}: {why}", file=sys.stderr)
+        warn(f"{options.folder / name}: {why}")
     return FAILED if pages.skipped else 0
 
 

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import os
-import sys
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from scrapy_winnow.commands.common import FAILED, CommandError, Commands, Progress, add_command, add_option, reason
+from scrapy_winnow.commands.common import (
+    FAILED,
+    CommandError,
+    Commands,
+    Progress,
+    add_command,
+    add_option,
+    reason,
+    warn,
+)
 
 if TYPE_CHECKING:
     import argparse
@@ -92,24 +100,22 @@ def run(options: argparse.Namespace) -> int:
         print(f"  content: precision, recall       {metrics.content_precision:.3f} {metrics.content_recall:.3f}")
         print(f"  template: precision, recall      {metrics.template_precision:.3f} {metrics.template_recall:.3f}")
         print(f"  template recall at precision .9  {metrics.recall_at_precision_90:.3f}")
-    print(f"winnow: wrote {options.output} and {options.output.with_suffix('.md')}", file=sys.stderr)
+    warn(f"wrote {options.output} and {options.output.with_suffix('.md')}")
     return _warn_if_poor(trained)
 
 
 def _warn_if_poor(trained: Trained) -> int:
     """Warn of a model that should not be used as it is; the exit code says so, too."""
     if 0 < trained.sites < _FEW_SITES:
-        print(
-            f"winnow: {trained.sites} sites are few: what repeats on them is theirs, and what is learned of it may not "
-            f"hold elsewhere; {_FEW_SITES} and more are better",
-            file=sys.stderr,
+        warn(
+            f"{trained.sites} sites are few: what repeats on them is theirs, and what is learned of it may not hold "
+            f"elsewhere; {_FEW_SITES} and more are better"
         )
     poor = [labels for labels, metrics in trained.metrics.items() if metrics.recall_at_precision_90 < _POOR_RECALL]
     if not poor:
         return 0
-    print(
-        f"winnow: the model is poor: by {', '.join(poor)} it finds less than {_POOR_RECALL:.0%} of the template where "
-        "nine of ten cuts are right, on sites held out; train on more sites, and measure it before you use it",
-        file=sys.stderr,
+    warn(
+        f"the model is poor: by {', '.join(poor)} it finds less than {_POOR_RECALL:.0%} of the template where nine of "
+        "ten cuts are right, on sites held out; train on more sites, and measure it before you use it"
     )
     return FAILED
