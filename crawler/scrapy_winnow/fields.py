@@ -12,7 +12,7 @@ from winnow.page.page import DEFAULT_LIMITS, Limits, Page
 from winnow.site import PageCounts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     import numpy as np
     from numpy.typing import NDArray
@@ -31,19 +31,25 @@ class Outcome:
 
     Attributes:
         evidence: what the counts of its site say of it; ``None`` without counts.
-        with_evidence: whether they took part in the decision.
         shingles: uint64, of the clean text, ascending.
     """
 
     cleaned: Cleaned
     evidence: SiteEvidence | UnitCounts | None
-    with_evidence: bool
     shingles: NDArray[np.uint64]
 
     @property
-    def status(self) -> str:
-        """What became of the page, see :attr:`winnow.Cleaned.status`."""
-        return self.cleaned.status
+    def with_evidence(self) -> bool:
+        """Whether the counts of the site took part in the decision."""
+        return self.evidence is not None and self.evidence.pages >= MIN_PAGES
+
+    def values(self, outputs: Collection[str] = ()) -> dict[str, object]:
+        """Return the values of the fields that are always written, and of those in ``outputs``, by field name."""
+        return {
+            field.name: field.value(self)
+            for field in FIELDS
+            if field.value is not None and (not field.optional or field.name in outputs)
+        }
 
 
 class ItemField(NamedTuple):
@@ -75,7 +81,7 @@ FIELDS: Final = (
     ItemField("label_version", lambda o: o.cleaned.model_version),
     ItemField("evidence_pages", lambda o: o.evidence.pages if o.evidence is not None else 0),
     ItemField("site_label_version", lambda o: o.evidence.label_version if o.evidence is not None else 0),
-    ItemField("status", lambda o: o.status),
+    ItemField("status", lambda o: o.cleaned.status),
     ItemField("shingles", lambda o: [f"{shingle:016x}" for shingle in o.shingles[:KEEP].tolist()]),
     ItemField("duplicate_of", None),
     ItemField("clean_html", lambda o: o.cleaned.html, optional=True),
@@ -159,14 +165,7 @@ def clean_item(
     if counts is not None:
         html = html if isinstance(html, Page) else Page.parse(html, url, limits=limits)
         site = PageCounts(counts.frequencies(html), counts.pages)
-    with_evidence = site is not None and site.pages >= MIN_PAGES
     switches = {name: getattr(options, name) for name in SWITCHES}
     cleaned = clean(html, url, model=model, limits=limits, site=site, rules=rules, **switches)
-    own = shingles(cleaned.text, keep=options.sketch)
-    outcome = Outcome(cleaned, counts, with_evidence, own)
-    values = {
-        field.name: field.value(outcome)
-        for field in FIELDS
-        if field.value is not None and (not field.optional or field.name in options.outputs)
-    }
-    return CleanedItem(values, own, with_evidence)
+    outcome = Outcome(cleaned, counts, shingles(cleaned.text, keep=options.sketch))
+    return CleanedItem(outcome.values(options.outputs), outcome.shingles, outcome.with_evidence)

@@ -13,7 +13,6 @@ import numpy as np
 from scrapy_winnow.fields import FIELDS, Outcome
 from scrapy_winnow.storage.evidence import HashedPage
 from winnow.cleaning import clean
-from winnow.counting import MIN_PAGES
 from winnow.duplicates import MemoryIndex, shingles
 from winnow.page import Page, PageTooLarge
 from winnow.site import PageCounts
@@ -78,8 +77,7 @@ def clean_hashed(
         if hashed is not None and evidence is not None
         else None,
     )
-    with_evidence = evidence is not None and evidence.pages >= MIN_PAGES
-    outcome = Outcome(cleaned, evidence, with_evidence, shingles(cleaned.text))
+    outcome = Outcome(cleaned, evidence, shingles(cleaned.text))
     row: Row = {name: getattr(page, name) for name in ARCHIVE_COLUMNS}
     for field in FIELDS:
         if not field.optional or field.name in options.outputs:

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
-from scrapy_winnow.fields import FIELDS, Outcome
+from scrapy_winnow.fields import Outcome
 from scrapy_winnow.storage.evidence import HashedPage, SiteEvidence
 from winnow import DEFAULT_LIMITS, Cleaned, Limits, Page, PageTooLarge, clean, load_model
 from winnow.cleaning import check_choice
-from winnow.counting import MIN_PAGES
 from winnow.duplicates import shingles
 from winnow.evidence.draft import Reason
 from winnow.evidence.marked_articles import with_authors_mark
@@ -270,8 +269,7 @@ class Inspection:
         cleaned = self.cleaned(trial)
         known = self.evidence(trial.pages)
         counts = None if known is None else SiteEvidence(known.df, known.pages, 0, counted=False)
-        outcome = Outcome(cleaned, counts, counts is not None and counts.pages >= MIN_PAGES, shingles(cleaned.text))
-        item = {field.name: field.value(outcome) for field in FIELDS if field.value is not None and not field.optional}
+        item = Outcome(cleaned, counts, shingles(cleaned.text)).values()
         markdown = cleaned.markdown
         renderer = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])  # HTML stays text
         texts = {"html": cleaned.html, "markdown": markdown, "rendered": renderer.render(markdown)}
