@@ -1,4 +1,8 @@
-"""The ``winnow`` command: cleaning pages, looking at their sections, training and evaluating models."""
+"""The ``winnow`` command: cleaning pages, looking at their sections, training and evaluating models.
+
+Help and wrong usage should not wait: what only one command needs and is slow to import, such as Redis, Scrapy or the
+inspector, it imports when it runs.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,7 @@ import shtab
 
 from scrapy_winnow.commands import clean, compare, dedup, evaluate, hosts, inspect, report, site, train, warc
 from scrapy_winnow.commands.common import FAILED, INTERRUPTED, CommandError, warn
-from winnow import core
+from winnow import core, load_model
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,8 +58,6 @@ class _Version(argparse.Action):
 
     def __call__(self, *_: Any) -> None:
         """Load the model, print and end."""
-        from winnow import load_model  # noqa: PLC0415  (slow to load)
-
         print(
             f"winnow {version('scrapy-winnow')}, core {core.VERSION}, model {load_model().version}, "
             f"lxml {version('lxml')}"

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
+
+from threadpoolctl import threadpool_limits
 
 from scrapy_winnow.commands.common import (
     FAILED,
@@ -32,12 +36,14 @@ from scrapy_winnow.commands.common import (
     with_progress,
 )
 from scrapy_winnow.fetching import is_address
+from winnow import Page, PageTooLarge, Site
+from winnow.training.sites import page_files
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterator, Sequence
 
-    from winnow import Cleaned, Segment, Site
+    from winnow import Cleaned, Segment
     from winnow.models.scores import Model
 
     WritePage = Callable[["Source", str], object]
@@ -186,8 +192,6 @@ def _find_sources(name: str) -> list[Source]:
     folder = Path(name)
     if not name or not folder.is_dir():
         return [Source(name, Path(name).stem)]
-    from winnow.training.sites import page_files  # noqa: PLC0415  (help and usage errors need not wait for numpy)
-
     files = page_files(folder)
     if not files:
         raise InputError("no HTML files in this folder")
@@ -198,8 +202,6 @@ def _count_site(sources: Sequence[Source], options: argparse.Namespace) -> Site 
     """Return the counts that the options ask for; pages that fail are named when they are cleaned."""
     if not options.site and options.site_file is None:
         return None
-    from winnow import Page, PageTooLarge, Site  # noqa: PLC0415  (help and usage errors need not wait for numpy)
-
     if options.site and any(source.name == STANDARD_INPUT for source in sources):
         raise CommandError("--site reads each page twice: give files, not standard input")
     with report_errors(f"--site-file {options.site_file}: "):
@@ -221,17 +223,12 @@ def _clean_all(
     if options.processes == 1 or len(sources) <= 1:
         yield from ((source, _clean_source(source, options, model, site)) for source in sources)
         return
-    from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415
-    from multiprocessing import get_context  # noqa: PLC0415
-
     context = get_context("forkserver")
     with ProcessPoolExecutor(min(options.processes, len(sources)), context, _start_process, (options, site)) as pool:
         yield from zip(sources, pool.map(_clean_in_process, sources, chunksize=_PAGES_PER_CALL), strict=True)
 
 
 def _start_process(options: argparse.Namespace, site: Site | None) -> None:
-    from threadpoolctl import threadpool_limits  # noqa: PLC0415
-
     limits = threadpool_limits(limits=1, user_api="blas")
     _process.update(options=options, model=load_model_option(options), site=site, limits=limits)
 

@@ -13,6 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from scrapy_winnow.fetching import FetchError, fetch, is_address
+from winnow import Rules, clean, load_model
+from winnow.cleaned import NOT_HTML
+from winnow.page.parsing import is_binary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
 
     from redis import Redis
 
-    from winnow import Cleaned, Rules
+    from winnow import Cleaned
     from winnow.models.scores import Model
 
 FAILED: Final = 1
@@ -171,8 +174,6 @@ def check_url(options: argparse.Namespace) -> None:
 
 def load_model_option(options: argparse.Namespace) -> Model:
     """Load the model that the options name."""
-    from winnow import load_model  # noqa: PLC0415  (help and usage errors need not wait for numpy)
-
     with report_errors("--model: "):
         return load_model(options.model)
 
@@ -180,17 +181,12 @@ def load_model_option(options: argparse.Namespace) -> Model:
 @lru_cache(maxsize=1)
 def load_rules(path: Path | None) -> Rules:
     """Load the file of ``--rules``."""
-    from winnow import Rules  # noqa: PLC0415  (help and usage errors need not wait for numpy)
-
     with report_errors("--rules: "):
         return Rules() if path is None else Rules.read(path)
 
 
 def clean_file(name: str, options: argparse.Namespace, model: Model, **switches: Any) -> tuple[Cleaned, list[str]]:
     """Read and clean one page; return the result, and warnings for the user."""
-    from winnow import clean  # noqa: PLC0415  (help and usage errors need not wait for numpy)
-    from winnow.cleaned import NOT_HTML  # noqa: PLC0415
-
     switches |= {"smooth": not options.no_smooth, "scope": options.scope, "favor": options.favor}
     switches["rules"] = load_rules(options.rules)
     url = options.url
@@ -224,8 +220,6 @@ def read_page(name: str) -> bytes:
     """
     if not name:
         raise InputError("no such file or directory (its name is empty)")
-    from winnow.page.parsing import is_binary  # noqa: PLC0415  (help and usage errors need not wait for numpy)
-
     try:
         html = sys.stdin.buffer.read() if name == STANDARD_INPUT else Path(name).read_bytes()
     except OSError as error:
@@ -298,9 +292,9 @@ def connect(options: argparse.Namespace, *, create: bool = False) -> AbstractCon
 
 
 def _read_project_settings(options: argparse.Namespace) -> None:
-    from scrapy.utils.project import get_project_settings, inside_project  # noqa: PLC0415
+    from scrapy.utils.project import get_project_settings, inside_project
 
-    from scrapy_winnow.config import checked_setting  # noqa: PLC0415
+    from scrapy_winnow.config import checked_setting
 
     if not inside_project():
         raise CommandError("not inside a Scrapy project: give --redis-url or --state-dir")
@@ -317,10 +311,10 @@ def _read_project_settings(options: argparse.Namespace) -> None:
 @contextmanager
 def connect_to(url: str | None, state_dir: Path | None = None, *, create: bool = False) -> Iterator[Redis]:
     """Connect to the server at an address, or to the private one of a folder, which is started if need be."""
-    from redis.exceptions import RedisError  # noqa: PLC0415  (help and usage errors need not wait for it)
+    from redis.exceptions import RedisError
 
-    from scrapy_winnow.storage.clients import blocking_client  # noqa: PLC0415
-    from scrapy_winnow.storage.embedded import EmbeddedServer, EmbeddedServerError  # noqa: PLC0415
+    from scrapy_winnow.storage.clients import blocking_client
+    from scrapy_winnow.storage.embedded import EmbeddedServer, EmbeddedServerError
 
     server = None
     if state_dir is not None:

@@ -20,13 +20,13 @@ from scrapy_winnow.commands.common import (
     with_progress,
 )
 from scrapy_winnow.commands.inspect import add_browser_options, read_document, serve
+from scrapy_winnow.inspector.documents import DocumentError, Documents
+from winnow import Page, PageTooLarge, Site
 
 if TYPE_CHECKING:
     import argparse
 
     from scrapy_winnow.inspector.comparison import Comparison
-    from scrapy_winnow.inspector.documents import Documents
-    from winnow import Site
 
 _HELP = """\
 show your own pages by Winnow and by other extractors side by side
@@ -60,13 +60,7 @@ def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Serve the pages side by side, or print the tables."""
-    from scrapy_winnow.inspector.comparison import (  # noqa: PLC0415  (help and usage errors need not wait for numpy)
-        Comparison,
-        VotesFile,
-        find_extractors,
-        missing_peers,
-    )
-    from scrapy_winnow.inspector.documents import DocumentError, Documents  # noqa: PLC0415
+    from scrapy_winnow.inspector.comparison import Comparison, VotesFile, find_extractors, missing_peers
 
     if missing := missing_peers():
         warn(f"not compared with {', '.join(missing)}: pip install {' '.join(missing)}")
@@ -92,8 +86,6 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _count_site(documents: Documents) -> Site:
-    from winnow import Page, PageTooLarge, Site  # noqa: PLC0415
-
     site = Site()
     for number in with_progress(range(len(documents)), "pages counted"):
         document = documents.read(number)
@@ -104,8 +96,6 @@ def _count_site(documents: Documents) -> Site:
 
 def _print_tables(comparison: Comparison) -> int:
     """Print the words and the time of each page, and their sums."""
-    from scrapy_winnow.inspector.documents import DocumentError  # noqa: PLC0415
-
     heading = f"{'':18}{'words':>9}{'only here':>11}{'ms':>9}"
     sums = {name: [0.0] * 3 for name in comparison.extractors}
     code = 0

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from scrapy_winnow.commands.common import FAILED, CommandError, Commands, add_command, add_option, reason, warn
+from winnow.duplicates import SAME_TEXT_RESEMBLANCE, SAME_TEXT_SKETCH, MemoryIndex, shingles
 
 if TYPE_CHECKING:
     import argparse
@@ -66,8 +67,6 @@ def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Decide the documents in their order."""
-    from winnow.duplicates import SAME_TEXT_RESEMBLANCE, SAME_TEXT_SKETCH  # noqa: PLC0415  (help need not wait for numpy)
-
     if not 8 <= options.sketch <= 1024:
         raise CommandError("--sketch: from 8 to 1024")
     if options.ttl < 1:
@@ -101,15 +100,13 @@ def run(options: argparse.Namespace) -> int:
 @contextmanager
 def _index(options: argparse.Namespace) -> Iterator[Callable[[list[Document]], list[Verdict]]]:
     """What decides documents: an index in memory, or the one in Redis."""
-    from winnow.duplicates import MemoryIndex  # noqa: PLC0415  (help and usage errors need not wait for numpy)
-
     if options.redis_url is None:
         index = MemoryIndex(keep=options.sketch, min_resemblance=options.resemblance)
         yield lambda documents: [index.find(*document) for document in documents]
         return
-    from scrapy_winnow.storage.clients import check_address  # noqa: PLC0415
-    from scrapy_winnow.storage.connection import Connection  # noqa: PLC0415
-    from scrapy_winnow.storage.index import DuplicateIndex  # noqa: PLC0415
+    from scrapy_winnow.storage.clients import check_address
+    from scrapy_winnow.storage.connection import Connection
+    from scrapy_winnow.storage.index import DuplicateIndex
 
     if problem := check_address(options.redis_url):
         raise CommandError(f"--redis-url {problem}")
@@ -166,8 +163,6 @@ def _rows(options: argparse.Namespace) -> Iterator[Any]:
 
 def _document_in(row: Any, options: argparse.Namespace) -> tuple[dict[str, Any], str, NDArray[np.uint64]] | None:
     """The object, address and shingles of a document; ``None`` for a line that is none."""
-    from winnow.duplicates import shingles  # noqa: PLC0415
-
     if not isinstance(row, dict):
         return None
     url, text = row.get(options.url_field), row.get(options.text_field)

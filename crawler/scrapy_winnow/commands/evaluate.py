@@ -20,12 +20,13 @@ from scrapy_winnow.commands.common import (
     warn,
     with_progress,
 )
+from winnow import clean
+from winnow.training.evaluation import GoldPage, by_page_type, page_accuracy, read_gold, table
 
 if TYPE_CHECKING:
     import argparse
 
     from winnow.models.scores import Model
-    from winnow.training.evaluation import GoldPage
 
 _HELP = """\
 clean the pages of a gold file and compare the text with theirs, by type of page
@@ -57,8 +58,6 @@ def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Clean and compare every gold page."""
-    from winnow.training.evaluation import by_page_type, page_accuracy, read_gold, table  # noqa: PLC0415
-
     if not options.pages.is_dir():
         raise CommandError(f"--pages: no such folder: {options.pages}")
     with report_errors(f"{options.gold}: "):
@@ -85,8 +84,6 @@ def run(options: argparse.Namespace) -> int:
 
 def _text(gold: GoldPage, options: argparse.Namespace, model: Model) -> str | None:
     """Clean text of a gold page, ``None`` when there is no file for it."""
-    from winnow import clean  # noqa: PLC0415
-
     for file in (options.pages / gold.page_id, options.pages / f"{gold.page_id}.html"):
         if file.is_file():
             switches = {"smooth": not options.no_smooth, "scope": options.scope, "favor": options.favor}

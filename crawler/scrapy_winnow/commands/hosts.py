@@ -24,6 +24,9 @@ from scrapy_winnow.commands.common import (
     warn,
     write_output,
 )
+from scrapy_winnow.storage.keys import site_of
+from winnow.fingerprints import FINGERPRINT_VERSION
+from winnow.training.sites import page_files
 
 if TYPE_CHECKING:
     import argparse
@@ -79,8 +82,7 @@ def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Show hosts, or change those that are named; unknown hosts are named on standard error."""
-    from scrapy_winnow.storage.hosts import HostRecords  # noqa: PLC0415  (help and usage errors need not wait for Redis)
-    from winnow.fingerprints import FINGERPRINT_VERSION  # noqa: PLC0415
+    from scrapy_winnow.storage.hosts import HostRecords
 
     if (options.forget or options.reopen) and not options.hosts:
         raise CommandError(f"--{'forget' if options.forget else 'reopen'} needs a HOST")
@@ -108,8 +110,6 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _host_name(host: str) -> str:
-    from scrapy_winnow.storage.keys import site_of  # noqa: PLC0415
-
     name = site_of(host if "://" in host else f"http://{host}/")
     if name is None:
         raise CommandError(f"{host!r} is neither a host nor the address of a page")
@@ -129,7 +129,7 @@ def _change_hosts(records: HostRecords, names: list[str], *, forget: bool) -> in
 
 def _show_hosts(records: Iterable[HostRecord], names: set[str], *, as_json: bool) -> set[str]:
     """Write the hosts, with sums on standard error; return the names that were not found."""
-    from scrapy_winnow.storage.hosts import ago  # noqa: PLC0415
+    from scrapy_winnow.storage.hosts import ago
 
     hosts = settled = size = 0
     for record in records:
@@ -152,7 +152,7 @@ def _show_hosts(records: Iterable[HostRecord], names: set[str], *, as_json: bool
 
 def watch_hosts(records: HostRecords, names: Sequence[str]) -> None:
     """Show hosts until interrupted, those with the latest pages first."""
-    from rich.live import Live  # noqa: PLC0415
+    from rich.live import Live
 
     before: dict[str, int] = {}
     with Live(screen=True, auto_refresh=False) as live:
@@ -166,10 +166,10 @@ def watch_hosts(records: HostRecords, names: Sequence[str]) -> None:
 
 def make_table(hosts: Sequence[HostRecord], before: dict[str, int], rows: int) -> Table:
     """Return a table of hosts with the pages since ``before``, and sums."""
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
+    from rich.table import Table
+    from rich.text import Text
 
-    from scrapy_winnow.storage.hosts import ago  # noqa: PLC0415
+    from scrapy_winnow.storage.hosts import ago
 
     settled = sum(host.state == "settled" for host in hosts)
     size = sum(host.bytes or 0 for host in hosts)
@@ -195,9 +195,8 @@ def make_table(hosts: Sequence[HostRecord], before: dict[str, int], rows: int) -
 
 def export_profile(client: Redis, prefix: str, host: str, samples: Sequence[Path], output: Path | None) -> int:
     """Write the profile of a host to a file, or to standard output."""
-    from scrapy_winnow.profiles import Profile  # noqa: PLC0415
-    from scrapy_winnow.storage.hosts import HostLabels  # noqa: PLC0415
-    from winnow.fingerprints import FINGERPRINT_VERSION  # noqa: PLC0415
+    from scrapy_winnow.profiles import Profile
+    from scrapy_winnow.storage.hosts import HostLabels
 
     labels = HostLabels.read(client, prefix, FINGERPRINT_VERSION, host)
     if labels is None:
@@ -217,8 +216,7 @@ def export_profile(client: Redis, prefix: str, host: str, samples: Sequence[Path
 
 def import_profiles(client: Redis, prefix: str, files: Sequence[str], ttl: int) -> int:
     """Settle the hosts of profiles; hosts that are known already do not change."""
-    from scrapy_winnow.profiles import Profile, ProfileError  # noqa: PLC0415
-    from winnow.fingerprints import FINGERPRINT_VERSION  # noqa: PLC0415
+    from scrapy_winnow.profiles import Profile, ProfileError
 
     code = 0
     for file in files:
@@ -237,8 +235,6 @@ def import_profiles(client: Redis, prefix: str, files: Sequence[str], ttl: int) 
 
 
 def _read_samples(samples: Sequence[Path], host: str) -> Iterator[tuple[str | None, bytes]]:
-    from winnow.training.sites import page_files  # noqa: PLC0415
-
     files = [file for sample in samples for file in (page_files(sample) if sample.is_dir() else [sample])]
     for file in files[:_MAX_SAMPLED]:
         try:

@@ -19,11 +19,21 @@ from scrapy_winnow.commands.common import (
     warn,
     write_output,
 )
+from scrapy_winnow.inspector.documents import (
+    CountedReplay,
+    DocumentError,
+    Documents,
+    FolderReplay,
+    GoldFile,
+    Replay,
+    RulesFile,
+)
+from scrapy_winnow.storage.keys import host_keys, site_of
+from winnow.fingerprints import FINGERPRINT_VERSION
 
 if TYPE_CHECKING:
     import argparse
 
-    from scrapy_winnow.inspector.documents import Documents, GoldFile, Replay
     from scrapy_winnow.inspector.inspector import Inspector
     from scrapy_winnow.inspector.server import View
 
@@ -73,8 +83,6 @@ def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the file, or serve until interrupted."""
-    from scrapy_winnow.inspector.documents import DocumentError  # noqa: PLC0415
-
     try:
         with report_errors():
             inspector = _open_inspector(options)
@@ -98,7 +106,7 @@ def add_browser_options(parser: argparse.ArgumentParser) -> None:
 
 def serve(view: View, options: argparse.Namespace, query: str = "") -> int:
     """Serve a view until interrupted."""
-    from scrapy_winnow.inspector.server import InspectorServer  # noqa: PLC0415
+    from scrapy_winnow.inspector.server import InspectorServer
 
     try:
         server = InspectorServer(view, options.port)
@@ -114,8 +122,7 @@ def serve(view: View, options: argparse.Namespace, query: str = "") -> int:
 
 
 def _open_inspector(options: argparse.Namespace) -> Inspector:
-    from scrapy_winnow.inspector.documents import CountedReplay, Documents, RulesFile  # noqa: PLC0415
-    from scrapy_winnow.inspector.inspector import Inspector  # noqa: PLC0415
+    from scrapy_winnow.inspector.inspector import Inspector
 
     documents = Documents(options.source, options.url, read_document)
     replay = _open_replay(options, documents)
@@ -128,8 +135,6 @@ def _open_inspector(options: argparse.Namespace) -> Inspector:
 
 def _open_replay(options: argparse.Namespace, documents: Documents) -> Replay | None:
     """Return what Redis has counted, where one is given, or else the other pages of the site, where there are any."""
-    from scrapy_winnow.inspector.documents import Documents, FolderReplay  # noqa: PLC0415
-
     if options.redis_url is not None or options.state_dir is not None:
         return _read_counts(options, documents)
     if options.site is not None:
@@ -148,10 +153,7 @@ def _open_replay(options: argparse.Namespace, documents: Documents) -> Replay | 
 
 def _read_counts(options: argparse.Namespace, documents: Documents) -> Replay | None:
     """Return what a crawl has counted of the host of the first page."""
-    from scrapy_winnow.inspector.documents import CountedReplay  # noqa: PLC0415
-    from scrapy_winnow.storage.hosts import HostLabels  # noqa: PLC0415
-    from scrapy_winnow.storage.keys import host_keys, site_of  # noqa: PLC0415
-    from winnow.fingerprints import FINGERPRINT_VERSION  # noqa: PLC0415
+    from scrapy_winnow.storage.hosts import HostLabels
 
     with connect_to(options.redis_url, options.state_dir) as client:
         host = site_of(documents.read(0).url or "")
@@ -167,8 +169,6 @@ def _read_counts(options: argparse.Namespace, documents: Documents) -> Replay | 
 
 def read_document(name: str) -> bytes:
     """Read a page; what is wrong with it is a :class:`DocumentError`."""
-    from scrapy_winnow.inspector.documents import DocumentError  # noqa: PLC0415
-
     try:
         return read_page(name)
     except InputError as error:
@@ -176,8 +176,6 @@ def read_document(name: str) -> bytes:
 
 
 def _open_gold(options: argparse.Namespace) -> GoldFile | None:
-    from scrapy_winnow.inspector.documents import GoldFile  # noqa: PLC0415
-
     if options.collect is None:
         return None
     if options.collect.suffix != ".jsonl":

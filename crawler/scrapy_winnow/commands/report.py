@@ -18,6 +18,7 @@ from scrapy_winnow.commands.common import (
     warn,
     write_output,
 )
+from winnow.fingerprints import FINGERPRINT_VERSION
 
 if TYPE_CHECKING:
     import argparse
@@ -51,8 +52,8 @@ def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read the sources and write the report."""
-    from scrapy_winnow.report.document import render_report  # noqa: PLC0415
-    from scrapy_winnow.report.records import CrawlRecord  # noqa: PLC0415
+    from scrapy_winnow.report.document import render_report
+    from scrapy_winnow.report.records import CrawlRecord
 
     if not options.sources and not options.redis_url:
         raise CommandError("nothing to report: give items, a log, the folder of a private server or --redis-url")
@@ -72,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _read_source(record: CrawlRecord, source: Path) -> None:
-    from scrapy_winnow.report.records import read_items, read_log  # noqa: PLC0415
+    from scrapy_winnow.report.records import read_items, read_log
 
     with report_errors(f"{source}: "):
         with source.open("rb") as file:
@@ -84,8 +85,7 @@ def _read_source(record: CrawlRecord, source: Path) -> None:
 
 
 def _read_hosts(record: CrawlRecord, options: argparse.Namespace, state: Path | None) -> None:
-    from scrapy_winnow.storage.hosts import HostRecords  # noqa: PLC0415
-    from winnow.fingerprints import FINGERPRINT_VERSION  # noqa: PLC0415
+    from scrapy_winnow.storage.hosts import HostRecords
 
     with connect_to(options.redis_url, state) as client:
         records = HostRecords(client, options.prefix, FINGERPRINT_VERSION)

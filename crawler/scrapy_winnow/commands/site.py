@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
+from inspect import getdoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,11 +18,20 @@ from scrapy_winnow.commands.common import (
     reason,
     warn,
 )
+from winnow.papers.methods import (
+    METHODS,
+    LabelledSitePage,
+    Parameter,
+    labelled_pages,
+    method,
+    method_type,
+    parameters_of,
+)
+from winnow.papers.pages import SiteError, SitePages
+from winnow.training.sites import page_files
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from winnow.papers.methods import LabelledSitePage, Parameter
+    from collections.abc import Iterable, Iterator
 
 _FORMATS: Final = {"text": ".txt", "html": "", "labels": ".json"}  # with the suffix of their files
 _HELP = """\
@@ -38,65 +49,37 @@ examples:
 """
 
 
-class _MethodParser(argparse.ArgumentParser):
-    """The parser of one method; it takes the method's parameters in when it is used, since that imports numpy."""
-
-    def parse_known_args(  # type: ignore[override]
-        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
-    ) -> tuple[argparse.Namespace, list[str]]:
-        """Parse as usual, with the options of the method."""
-        if not any(action.dest == "folder" for action in self._actions):
-            self._add_options()
-        return super().parse_known_args(args, namespace)
-
-    def _add_options(self) -> None:
-        from winnow.papers.methods import method_type, parameters_of  # noqa: PLC0415
-
-        name = self.prog.split()[-1]
-        self.description = _flush_left(method_type(name).__doc__ or "")
-        add_option(self, "folder DIR", "folder with the pages of one site", type=Path)
-        add_option(self, "-o --output OUT", "folder to write to, made if need be", type=Path)
-        add_option(
-            self, "--format", "what to write (default: all three)", choices=tuple(_FORMATS), default=None, many=True
-        )
-        add_option(self, "--per-cluster", "cluster the pages by template first, and learn from each cluster for itself")
-        add_option(self, "--base-url URL", "address of the folder, which links are in-site or not relative to")
-        parameters = self.add_argument_group("parameters of the method")
-        for parameter in parameters_of(name):
-            _add_parameter(parameters, parameter)
-
-
-class _List(argparse.Action):
-    """Prints the methods and ends."""
-
-    def __call__(self, *_: object) -> None:
-        """List every method with what it does."""
-        from winnow.papers.methods import METHODS  # noqa: PLC0415
-
-        for name, entry in METHODS.items():
-            print(f"{name:<24} {entry[1]}")
-        raise SystemExit(0)
-
-
 def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
     """Add the command, with a parser for each method."""
-    from winnow.papers.methods import METHODS  # noqa: PLC0415
-
     parser = add_command(commands, "site", run, _HELP)
-    parser.add_argument("--list", nargs=0, action=_List, help="list the methods and exit")
-    methods = parser.add_subparsers(
-        title="methods", dest="method", metavar="METHOD", required=True, parser_class=_MethodParser
-    )
+    listing = "\n".join(f"{name:<24} {summary}" for name, (_, summary) in METHODS.items())
+    parser.add_argument("--list", action="version", version=listing, help="list the methods and exit")
+    methods = parser.add_subparsers(title="methods", dest="method", metavar="METHOD", required=True)
     for name, (_, summary) in METHODS.items():
-        methods.add_parser(name, help=summary, formatter_class=argparse.RawDescriptionHelpFormatter)
+        _add_method(methods, name, summary)
+
+
+def _add_method(methods: Commands[argparse.ArgumentParser], name: str, summary: str) -> None:
+    """Add a method, with an option for each of its parameters."""
+    parser = methods.add_parser(
+        name,
+        help=summary,
+        description=getdoc(method_type(name)),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = partial(add_option, parser)
+    add("folder DIR", "folder with the pages of one site", type=Path)
+    add("-o --output OUT", "folder to write to, made if need be", type=Path)
+    add("--format", "what to write (default: all three)", choices=tuple(_FORMATS), default=None, many=True)
+    add("--per-cluster", "cluster the pages by template first, and learn from each cluster for itself")
+    add("--base-url URL", "address of the folder, which links are in-site or not relative to")
+    parameters = parser.add_argument_group("parameters of the method")
+    for parameter in parameters_of(name):
+        _add_parameter(parameters, parameter)
 
 
 def run(options: argparse.Namespace) -> int:
     """Learn, label, write, and print the table."""
-    from winnow.papers.methods import labelled_pages, method, parameters_of  # noqa: PLC0415
-    from winnow.papers.pages import SiteError, SitePages  # noqa: PLC0415
-    from winnow.training.sites import page_files  # noqa: PLC0415
-
     if not options.folder.is_dir():
         raise CommandError(f"no such folder: {options.folder}")
     if options.output and options.output.resolve().is_relative_to(options.folder.resolve()):
@@ -168,8 +151,3 @@ def _add_parameter(group: argparse._ArgumentGroup, parameter: Parameter) -> None
         options["metavar"] = {int: "N", float: "X"}.get(type(parameter.default), "NAME")
     says = f"{parameter.description}{unit} (default: {parameter.default!r})".replace("%", "%%")
     group.add_argument(flag, type=type(parameter.default), help=says, **options)
-
-
-def _flush_left(doc: str) -> str:
-    first, _, rest = doc.partition("\n")
-    return first + "\n" + "\n".join(line.removeprefix("    ") for line in rest.splitlines())

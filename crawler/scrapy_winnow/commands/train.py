@@ -17,6 +17,7 @@ from scrapy_winnow.commands.common import (
     reason,
     warn,
 )
+from winnow.models import DEFAULT_MODEL
 
 if TYPE_CHECKING:
     import argparse
@@ -71,12 +72,10 @@ def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Train, write model and card, and print the metrics."""
-    from winnow.models import DEFAULT_MODEL  # noqa: PLC0415  (help and usage errors need not wait for numpy)
-
     if options.processes < 1:
         raise CommandError("--processes: at least 1")
     try:
-        from winnow.training.train import train  # noqa: PLC0415  (scikit-learn is slow to import)
+        from winnow.training.train import train
     except ImportError as error:
         raise CommandError(f"training needs {error.name}: pip install 'scrapy-winnow[train]'") from error
     names = ("output", "gold", "marks", "whole_sites", "leave_out", "folds", "labels", "seed", "processes")

@@ -78,11 +78,11 @@ def run(options: argparse.Namespace) -> int:
     """Clean the archives and report the result."""
     _check(options)
     try:
-        from scrapy_winnow.archives import ArchiveRun, OnePassRun, Options  # noqa: PLC0415  (help need not wait for it)
-        from scrapy_winnow.archives.runs import OtherRunError  # noqa: PLC0415
+        from scrapy_winnow.archives import ArchiveRun, OnePassRun, Options
+        from scrapy_winnow.archives.runs import OtherRunError
 
         if options.format == "parquet":
-            import pyarrow  # noqa: F401, PLC0415
+            import pyarrow  # noqa: F401
     except ImportError as error:
         raise CommandError(f"{error.name} is not installed: pip install 'scrapy-winnow[archives]'") from error
     if options.ray is not None and importlib.util.find_spec("ray") is None:
@@ -128,7 +128,7 @@ def _check(options: argparse.Namespace) -> None:
 
 def _find_sources(options: argparse.Namespace) -> list[str]:
     """Return the archives that the arguments name, in stores that can be read."""
-    from scrapy_winnow.archives.addresses import AddressError, check_access, find_matching, is_address  # noqa: PLC0415
+    from scrapy_winnow.archives.addresses import AddressError, check_access, find_matching, is_address
 
     sources: list[str] = []
     try:
