@@ -6,20 +6,18 @@ import json
 import secrets
 import sys
 import threading
-from functools import lru_cache
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
 from typing import Any, Final, Protocol, Self
 from urllib.parse import parse_qs, urlsplit
 
-from jinja2 import Environment, FunctionLoader
+from jinja2 import Environment, PackageLoader
 from markupsafe import Markup
 
 from scrapy_winnow.inspector.documents import DocumentError
 
-_ASSETS: Final = files("scrapy_winnow.inspector") / "assets"
-
+_JSON: Final[dict[str, Any]] = {"ensure_ascii": False, "separators": (",", ":")}
 _MAX_BODY_BYTES: Final = 4_000_000
 _HEADERS: Final = (
     ("Cache-Control", "no-store"),
@@ -40,35 +38,18 @@ def render_document(
     loads nothing but, with ``load_assets``, images, fonts and style sheets. The inspected page is data; the browser
     builds it in a sandboxed frame with an origin of its own.
     """
-    nonce = secrets.token_urlsafe(24)
-    values |= {"title": title or "page", "policy": content_policy(nonce, load_assets=load_assets), "nonce": nonce}
-    scripts = _asset("page.js") + _asset(f"{view}.js")
-    own = {"stylesheet": _asset("inspector.css"), "script": scripts, "frame_script": _asset("frame.js")}
-    own["data"] = escape_json(data)  # no "<" is left in it
-    values |= {name: Markup(text) for name, text in own.items()}  # noqa: S704
-    return Environment(autoescape=True, loader=FunctionLoader(_asset)).get_template(f"{view}.html").render(values)
+    values |= {"data": data, "title": title or "page", "view": view, "load_assets": load_assets}
+    return _TEMPLATES.get_template(f"{view}.html").render(values, nonce=secrets.token_urlsafe(24))
 
 
-def content_policy(nonce: str, *, load_assets: bool = False) -> str:
-    """Return the content security policy of the inspector, which also holds for the frame in it."""
-    web = " http: https:" if load_assets else ""
-    return (
-        f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'unsafe-inline'{web}; img-src data:{web}; "
-        f"font-src data:{web}; connect-src 'self'; form-action 'none'"
-    )
+def _asset(name: str) -> Markup:
+    """Return a script or a style sheet of ours, which is not escaped."""
+    return Markup((files("scrapy_winnow.inspector") / "assets" / name).read_text(encoding="utf-8"))  # noqa: S704
 
 
-def escape_json(data: Any) -> str:
-    """Return JSON that can stand inside a script element, whatever is in it."""
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    for character, written in (("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026"), ("\u2028", "\\u2028")):
-        text = text.replace(character, written)
-    return text.replace("\u2029", "\\u2029").encode("utf-8", "replace").decode()
-
-
-@lru_cache(maxsize=8)
-def _asset(name: str) -> str:
-    return (_ASSETS / name).read_text(encoding="utf-8")
+_TEMPLATES: Final = Environment(autoescape=True, loader=PackageLoader("scrapy_winnow.inspector", "assets"))
+_TEMPLATES.globals["asset"] = _asset
+_TEMPLATES.policies["json.dumps_kwargs"] = _JSON
 
 
 class View(Protocol):
@@ -83,8 +64,8 @@ class View(Protocol):
         ...
 
 
-class InspectorServer:
-    """Serves a view on ``127.0.0.1`` until it is closed.
+class InspectorServer(ThreadingHTTPServer):
+    """Serves a view on ``127.0.0.1`` in a context; the address to open is ``url``.
 
     It answers only requests with its own address as host and its random token in the path, so that no other page in the
     same browser can talk to it, whatever DNS says.
@@ -94,44 +75,27 @@ class InspectorServer:
     """
 
     def __init__(self, view: View, port: int = 0) -> None:
+        super().__init__(("127.0.0.1", port), _Handler)
         self.view = view
-        self.token = secrets.token_urlsafe(24)
         self.lock = threading.Lock()
-        self._server = _Server(self, port)
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)
-
-    @property
-    def hosts(self) -> frozenset[str]:
-        """Allowed values of the ``Host`` header."""
-        port = self._server.server_address[1]
-        return frozenset({f"127.0.0.1:{port}", f"localhost:{port}"})
-
-    @property
-    def url(self) -> str:
-        """The address to open."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}/{self.token}/"
+        self.token = secrets.token_urlsafe(24)
+        self.hosts = {f"127.0.0.1:{self.server_port}", f"localhost:{self.server_port}"}
+        self.url = f"http://127.0.0.1:{self.server_port}/{self.token}/"
+        self._thread = threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)
 
     def __enter__(self) -> Self:
         self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        self.shutdown()
+        self.server_close()
         self._thread.join()
 
     def wait(self) -> None:
         """Serve until it is interrupted."""
         while self._thread.is_alive():
             self._thread.join(1.0)
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def __init__(self, owner: InspectorServer, port: int) -> None:
-        self.owner = owner
-        super().__init__(("127.0.0.1", port), _Handler)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Ignore browsers that did not wait for the answer."""
@@ -140,7 +104,7 @@ class _Server(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    server: _Server
+    server: InspectorServer
     protocol_version = "HTTP/1.1"
     server_version = "winnow"
     sys_version = ""
@@ -156,41 +120,39 @@ class _Handler(BaseHTTPRequestHandler):
             self._error(HTTPStatus.NOT_FOUND, "no such page")
             return
         try:
-            with self.server.owner.lock:
-                document = self.server.owner.view.render(self._number())
+            with self.server.lock:
+                document = self.server.view.render(self._number())
         except DocumentError as error:
             self._error(HTTPStatus.NOT_FOUND, str(error))
             return
-        self._answer(HTTPStatus.OK, "text/html; charset=utf-8", document.encode("utf-8", "replace"))
+        self._answer(HTTPStatus.OK, "text/html; charset=utf-8", document)
 
     def do_POST(self) -> None:
         """Answer a request of its script."""
         if (path := self._path()) is None:
             return
         origin = self.headers.get("Origin")
-        if origin is not None and urlsplit(origin).netloc not in self.server.owner.hosts:
+        if origin is not None and urlsplit(origin).netloc not in self.server.hosts:
             self._error(HTTPStatus.FORBIDDEN, "not from here")
             return
         is_json = self.headers.get("Content-Type") == "application/json"
         try:
             body = json.loads(self.rfile.read(min(int(self.headers.get("Content-Length") or 0), _MAX_BODY_BYTES)))
-            with self.server.owner.lock:
-                answer = self.server.owner.view.answer(path, self._number(), body) if is_json else None
+            with self.server.lock:
+                answer = self.server.view.answer(path, self._number(), body) if is_json else None
         except (ValueError, LookupError, TypeError, OSError, DocumentError) as error:
             self._error(HTTPStatus.BAD_REQUEST, str(error) or type(error).__name__)
             return
         if answer is None:
             self._error(HTTPStatus.NOT_FOUND, "unknown request")
         else:
-            self._answer(HTTPStatus.OK, "application/json", _to_json(answer))
+            self._answer(HTTPStatus.OK, "application/json", json.dumps(answer, **_JSON))
 
     def _path(self) -> str | None:
         """Return the path below the token; refuse requests without the token, or for another host."""
         token, _, path = urlsplit(self.path).path.removeprefix("/").partition("/")
-        owner = self.server.owner
-        if self.headers.get("Host") not in owner.hosts or not secrets.compare_digest(
-            token.encode("utf-8", "surrogateescape"), owner.token.encode()
-        ):
+        is_known = secrets.compare_digest(token.encode("utf-8", "surrogateescape"), self.server.token.encode())
+        if not is_known or self.headers.get("Host") not in self.server.hosts:
             self._error(HTTPStatus.FORBIDDEN, "forbidden")
             return None
         return path
@@ -201,9 +163,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _error(self, status: HTTPStatus, message: str) -> None:
         self.close_connection = True  # the rest of the request is not read
-        self._answer(status, "application/json", _to_json({"error": message}))
+        self._answer(status, "application/json", json.dumps({"error": message}))
 
-    def _answer(self, status: HTTPStatus, kind: str, body: bytes) -> None:
+    def _answer(self, status: HTTPStatus, kind: str, text: str) -> None:
+        body = text.encode("utf-8", "replace")
         self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
@@ -213,7 +176,3 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
-
-
-def _to_json(answer: dict[str, Any]) -> bytes:
-    return json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
