@@ -13,7 +13,6 @@ from demo.truth import Accuracy, compare, total
 from scrapy_winnow.storage.embedded import EmbeddedServer
 from scrapy_winnow.storage.hosts import HostRecords
 from scrapy_winnow.storage.keys import site_of
-from winnow.fingerprints import FINGERPRINT_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -61,7 +60,7 @@ def site_level_labels(state: Path, urls: Iterable[str]) -> dict[str, int]:
     found: dict[str, int] = {}
     with EmbeddedServer(state) as server, redis.Redis.from_url(server.url) as client:
         for url in urls:
-            found[url] = HostRecords(client, "winnow", FINGERPRINT_VERSION).template_nodes(str(site_of(url)))
+            found[url] = HostRecords(client, "winnow").template_nodes(str(site_of(url)))
     return found
 
 

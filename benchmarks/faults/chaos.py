@@ -40,7 +40,6 @@ from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.evidence import HashedPage, page_id_of
 from scrapy_winnow.storage.keys import host_keys, site_of
-from winnow.fingerprints import FINGERPRINT_VERSION
 from winnow.models import load_model
 from winnow.page.page import Page
 
@@ -353,11 +352,9 @@ async def _compared(address: str, pages: dict[str, Resource], folder: Path) -> t
     with Server(folder / "again") as again, blocking_client(address) as here:
         there = again.client
         connection = Connection(again.url, timeout=10)
-        counts = NodeCounts(
-            connection, prefix="winnow", version=FINGERPRINT_VERSION, budget=1 << 20, max_pages=1 << 14, ttl=1 << 20
-        )
+        counts = NodeCounts(connection, prefix="winnow", budget=1 << 20, max_pages=1 << 14, ttl=1 << 20)
         for host in sorted({str(site_of(url)) for url in pages}):
-            _, nodes, guard, _, *singles = host_keys("winnow", FINGERPRINT_VERSION, host)
+            _, nodes, guard, _, *singles = host_keys("winnow", host)
             ids: Any = here.get(guard) or b""
             counted += len(ids) // 16
             for at in [*range(0, len(ids), 16), *([0] if ids else [])]:  # the first is counted when one comes after it

@@ -32,7 +32,6 @@ from benchmarks.shared.crawls import QUICK
 from demo.truth import words
 from scrapy_winnow.storage.evidence import page_id_of
 from scrapy_winnow.storage.keys import HostKeys, host_keys, site_of
-from winnow.fingerprints import FINGERPRINT_VERSION
 
 if TYPE_CHECKING:
     import argparse
@@ -276,7 +275,7 @@ def samples_of(crawl: Crawl) -> Samples:
 
 
 def _keys(host: str) -> HostKeys:
-    return host_keys("winnow", FINGERPRINT_VERSION, host)
+    return host_keys("winnow", host)
 
 
 if __name__ == "__main__":

@@ -35,7 +35,6 @@ from benchmarks.shared.servers import Server, script_calls
 from scrapy_winnow.config import SETTINGS
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.hosts import HostLabels
-from winnow.fingerprints import FINGERPRINT_VERSION
 
 if TYPE_CHECKING:
     import argparse
@@ -99,9 +98,7 @@ async def meet_settled(server: Server, hosts: int) -> Row:
         name, _, leaves = page_of(host, 0)
         template = np.sort(leaves[:TEMPLATE])
         fractions = np.full(TEMPLATE, 255, np.uint8)
-        HostLabels(64, 1, template, fractions, 40.0 * TEMPLATE).write(
-            server.client, _PREFIX, FINGERPRINT_VERSION, name, 86_400
-        )
+        HostLabels(64, 1, template, fractions, 40.0 * TEMPLATE).write(server.client, _PREFIX, name, 86_400)
     connection = Connection(server.url, timeout=60)
     counts = counts_on(connection, _PREFIX)
     calls, begun = 0, 0.0

@@ -8,7 +8,6 @@ import numpy as np
 
 from scrapy_winnow.config import SETTINGS
 from scrapy_winnow.storage.counts import NodeCounts
-from winnow.fingerprints import FINGERPRINT_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,7 +42,7 @@ def counts_on(connection: Connection, prefix: str, settle_after: int = SETTLE_AF
     """Return counts with the limits that a crawl has by default; with 0 for the last no host settles."""
     budget, ttl = (int(str(SETTINGS[f"WINNOW_{name}"].default)) for name in ("HOST_BUDGET", "HOST_TTL"))
     limits = {"budget": budget, "max_pages": MAX_PAGES, "ttl": ttl, "settle_after": settle_after}
-    return NodeCounts(connection, prefix=prefix, version=FINGERPRINT_VERSION, **limits)
+    return NodeCounts(connection, prefix=prefix, **limits)
 
 
 def bytes_of(client: redis.Redis, counts: NodeCounts, host: str) -> int:

@@ -25,7 +25,6 @@ from scrapy_winnow.storage.embedded import EmbeddedServer, EmbeddedServerError
 from scrapy_winnow.storage.index import DuplicateIndex
 from scrapy_winnow.storage.keys import describe_other_layouts, sample_keys
 from scrapy_winnow.worker import freeze_loaded
-from winnow.fingerprints import FINGERPRINT_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Hashable
@@ -128,7 +127,6 @@ class Winnow:
             self.counts = NodeCounts(
                 connection,
                 prefix=config.redis_prefix,
-                version=FINGERPRINT_VERSION,
                 budget=config.host_budget,
                 max_pages=config.host_pages,
                 ttl=config.host_ttl,
@@ -152,7 +150,7 @@ class Winnow:
     async def _warn_of_other_layouts(self, connection: Connection) -> None:
         prefix = self.config.redis_prefix
         names = await connection.call(lambda client: sample_keys(client, prefix)) or []
-        if kinds := describe_other_layouts(names, prefix, fingerprints=FINGERPRINT_VERSION):
+        if kinds := describe_other_layouts(names, prefix):
             logger.warning(
                 "Redis holds what another version of Winnow has written, and this one begins anew: %s. It is left "
                 "alone (docs/operators.md#upgrades)",

@@ -20,15 +20,12 @@ from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.hosts import HostLabels, HostRecord
 from tests.scrapy_winnow.inspector.browsing import story
 from winnow import Page
-from winnow.fingerprints import FINGERPRINT_VERSION
 
 HOST = "harbour.example"
 
 
 def _counts(connection: Connection, prefix: str) -> NodeCounts:
-    return NodeCounts(
-        connection, prefix=prefix, version=FINGERPRINT_VERSION, budget=2000, max_pages=1000, ttl=1000, settle_after=32
-    )
+    return NodeCounts(connection, prefix=prefix, budget=2000, max_pages=1000, ttl=1000, settle_after=32)
 
 
 def _crawl(url: str, prefix: str, pages: int) -> None:
@@ -60,7 +57,7 @@ def test_a_profile_gives_a_new_crawl_a_settled_start(
     assert hosts("--export", HOST, "--sample", str(site), "-o", str(profile)) == 0
     assert hosts("--import", str(profile), of=other) == 0
     with redis.Redis.from_url(redis_url) as client:
-        labels = [HostLabels.read(client, each, FINGERPRINT_VERSION, HOST) for each in (prefix, other)]
+        labels = [HostLabels.read(client, each, HOST) for each in (prefix, other)]
     assert labels[0] is not None
     assert labels[1] is not None
     for name in ("fingerprints", "fractions"):

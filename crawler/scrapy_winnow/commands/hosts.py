@@ -25,7 +25,6 @@ from scrapy_winnow.commands.common import (
     write_output,
 )
 from scrapy_winnow.storage.keys import site_of
-from winnow.fingerprints import FINGERPRINT_VERSION
 from winnow.training.sites import page_files
 
 if TYPE_CHECKING:
@@ -94,7 +93,7 @@ def run(options: argparse.Namespace) -> int:
         raise CommandError("--watch needs a terminal; programs can use winnow hosts --json")
     names = [] if options.import_ else [_host_name(host) for host in options.hosts]
     with connect(options, create=options.import_) as client:
-        records = HostRecords(client, options.prefix, FINGERPRINT_VERSION)
+        records = HostRecords(client, options.prefix)
         if options.export:
             return export_profile(client, options.prefix, names[0], options.sample, options.output)
         if options.import_:
@@ -198,7 +197,7 @@ def export_profile(client: Redis, prefix: str, host: str, samples: Sequence[Path
     from scrapy_winnow.profiles import Profile
     from scrapy_winnow.storage.hosts import HostLabels
 
-    labels = HostLabels.read(client, prefix, FINGERPRINT_VERSION, host)
+    labels = HostLabels.read(client, prefix, host)
     if labels is None:
         warn(f"{host}: not counted, or fewer than 10 of its pages")
         return FAILED
@@ -226,7 +225,7 @@ def import_profiles(client: Redis, prefix: str, files: Sequence[str], ttl: int) 
             warn(f"{file}: {reason(error)}")
             code = FAILED
             continue
-        if profile.labels.write(client, prefix, FINGERPRINT_VERSION, profile.host, ttl):
+        if profile.labels.write(client, prefix, profile.host, ttl):
             print(f"{profile.host}: settled with {len(profile.labels.fingerprints):,} labels")
         else:
             warn(f"{profile.host}: is known already; delete it first: winnow hosts --forget")

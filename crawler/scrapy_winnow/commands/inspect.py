@@ -29,7 +29,6 @@ from scrapy_winnow.inspector.documents import (
     RulesFile,
 )
 from scrapy_winnow.storage.keys import host_keys, site_of
-from winnow.fingerprints import FINGERPRINT_VERSION
 
 if TYPE_CHECKING:
     import argparse
@@ -159,8 +158,8 @@ def _read_counts(options: argparse.Namespace, documents: Documents) -> Replay | 
         host = site_of(documents.read(0).url or "")
         if host is None:
             raise CommandError("the counts are those of a host: give the page's address with --url")
-        labels = HostLabels.read(client, options.prefix, FINGERPRINT_VERSION, host, every=True)
-        ids: Any = client.get(host_keys(options.prefix, FINGERPRINT_VERSION, host).guard) or b""
+        labels = HostLabels.read(client, options.prefix, host, every=True)
+        ids: Any = client.get(host_keys(options.prefix, host).guard) or b""
     if labels is None:
         warn(f"no page of {host} has been counted there")
         return None

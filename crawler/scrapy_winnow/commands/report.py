@@ -18,7 +18,6 @@ from scrapy_winnow.commands.common import (
     warn,
     write_output,
 )
-from winnow.fingerprints import FINGERPRINT_VERSION
 
 if TYPE_CHECKING:
     import argparse
@@ -88,7 +87,7 @@ def _read_hosts(record: CrawlRecord, options: argparse.Namespace, state: Path | 
     from scrapy_winnow.storage.hosts import HostRecords
 
     with connect_to(options.redis_url, state) as client:
-        records = HostRecords(client, options.prefix, FINGERPRINT_VERSION)
+        records = HostRecords(client, options.prefix)
         names = list(dict.fromkeys(page.host for page in record.pages))
         record.hosts = {host.host: host for host in (records.named(names) if names else records.all())}
     if not record.hosts and not record.pages and not record.stats:

@@ -27,7 +27,6 @@ from scrapy_winnow.report.records import CrawlRecord, Samples, page_record
 from scrapy_winnow.storage.clients import blocking_client
 from scrapy_winnow.storage.hosts import HostRecords
 from scrapy_winnow.storage.keys import site_of
-from winnow.fingerprints import FINGERPRINT_VERSION
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -144,7 +143,7 @@ class _Errors(logging.Handler):
 
 def _read_host_records(url: str, prefix: str, names: list[str]) -> dict[str, Any]:
     with blocking_client(url, socket_timeout=_TIMEOUT_S, socket_connect_timeout=_TIMEOUT_S) as client:
-        return {host.host: host for host in HostRecords(client, prefix, FINGERPRINT_VERSION).named(names)}
+        return {host.host: host for host in HostRecords(client, prefix).named(names)}
 
 
 def _inspect_options(config: Config, settings: BaseSettings) -> str:

@@ -70,7 +70,6 @@ class NodeCounts:
     pages lack most of its template, or have more of another, opens again (:class:`SettledHost`).
 
     Args:
-        version: version of the fingerprints; counts of another version are never mixed in.
         budget: nodes held per host.
         max_pages: pages counted per host, at most ``MAX_PAGES``.
         ttl: life of a host after its last page, in seconds.
@@ -84,7 +83,6 @@ class NodeCounts:
     connection: Connection
     _: KW_ONLY
     prefix: str
-    version: int
     budget: int
     max_pages: int
     ttl: int
@@ -102,7 +100,7 @@ class NodeCounts:
 
     def keys(self, host: str) -> HostKeys:
         """Return the names of a host's keys."""
-        return host_keys(self.prefix, self.version, host)
+        return host_keys(self.prefix, host)
 
     async def count(
         self,

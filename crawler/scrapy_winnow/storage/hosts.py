@@ -61,12 +61,11 @@ class HostRecords:
 
     client: Redis
     prefix: str
-    version: int
     _sizes_known: bool = True
 
     def all(self) -> Iterator[HostRecord]:
         """Go through all hosts, in no order, some hundreds at a time."""
-        before, after = (part.encode() for part in host_keys(self.prefix, self.version, "\n").state.split("\n"))
+        before, after = (part.encode() for part in host_keys(self.prefix, "\n").state.split("\n"))
         pattern = re.sub(rb"([*?\[\]\\])", rb"\\\1", before) + b"*" + after
         keys = self.client.scan_iter(match=pattern, count=_SCANNED)
         names = (key[len(before) : -len(after)].decode() for key in keys)
@@ -78,7 +77,7 @@ class HostRecords:
         hosts = list(hosts)
         pipeline = self.client.pipeline(transaction=False)
         for host in hosts:
-            state = host_keys(self.prefix, self.version, host).state
+            state = host_keys(self.prefix, host).state
             pipeline.hmget(state, _FIELDS)
             pipeline.hstrlen(state, "labels")
         found: list[Any] = pipeline.execute()
@@ -92,7 +91,7 @@ class HostRecords:
 
     def template_nodes(self, host: str) -> int:
         """Count the nodes of a host that are template by now: its frozen labels, or those that its counts give."""
-        state, nodes, *_ = host_keys(self.prefix, self.version, host)
+        state, nodes, *_ = host_keys(self.prefix, host)
         frozen: Any = self.client.hstrlen(state, "labels")
         if frozen:
             return int(frozen) // _LABEL_BYTES
@@ -103,11 +102,11 @@ class HostRecords:
 
     def forget(self, host: str) -> bool:
         """Delete all that is known of a host; return whether something was."""
-        return bool(self.client.delete(*host_keys(self.prefix, self.version, host)))
+        return bool(self.client.delete(*host_keys(self.prefix, host)))
 
     def reopen(self, host: str) -> bool:
         """Have a settled host count again, as after a redesign; return whether it was settled."""
-        state = host_keys(self.prefix, self.version, host).state
+        state = host_keys(self.prefix, host).state
         stamp, ttl = self.client.hget(state, "stamp"), self.client.ttl(state)
         if stamp is None:
             return False
@@ -119,7 +118,7 @@ class HostRecords:
             return [None] * len(hosts)
         pipeline = self.client.pipeline(transaction=False)
         for host in hosts:
-            for key in host_keys(self.prefix, self.version, host):
+            for key in host_keys(self.prefix, host):
                 pipeline.memory_usage(key, samples=0)
         try:
             sizes = [int(size or 0) for size in pipeline.execute()]
@@ -160,13 +159,13 @@ class HostLabels:
     singles: NDArray[np.uint64] = field(default_factory=lambda: np.zeros(0, np.uint64))
 
     @classmethod
-    def read(cls, client: Redis, prefix: str, version: int, host: str, *, every: bool = False) -> Self | None:
+    def read(cls, client: Redis, prefix: str, host: str, *, every: bool = False) -> Self | None:
         """Read the frozen labels of a host or, while it is counting, those that its counts give, or ``every`` node.
 
         Returns:
             The labels, or ``None`` for a host that is not known or of which too little is known.
         """
-        state, nodes, _, _, *parts = host_keys(prefix, version, host)
+        state, nodes, _, _, *parts = host_keys(prefix, host)
         fields: Any = client.hmget(state, ["pages", "version", "labels", "expected"])
         pages, frozen = int(fields[0] or 0), int(fields[1] or 0)
         if fields[2] is not None:
@@ -191,14 +190,14 @@ class HostLabels:
         expected = float((entry["mass"][chosen] * (fractions / _ALL_PAGES) ** 2).sum())
         return cls(pages, frozen, nodes[chosen], fractions, expected, singles)
 
-    def write(self, client: Redis, prefix: str, version: int, host: str, ttl: int) -> bool:
+    def write(self, client: Redis, prefix: str, host: str, ttl: int) -> bool:
         """Make a host that is not known one that is settled with these labels; return whether it was not known."""
         packed = np.empty(len(self.fingerprints), LABEL)
         packed["fingerprint"], packed["fraction"] = self.fingerprints, self.fractions
         script = Script("import_labels").register(client)
         arguments: Sequence[bytes | int | str]
         arguments = packed.tobytes(), self.pages, repr(self.expected), max(self.version, 1), ttl
-        return bool(script(keys=list(host_keys(prefix, version, host)), args=arguments))
+        return bool(script(keys=list(host_keys(prefix, host)), args=arguments))
 
     def df(self, fingerprints: NDArray[np.uint64]) -> NDArray[np.int64]:
         """int64, estimated pages of the host that have each node; 0 for those that are not template."""

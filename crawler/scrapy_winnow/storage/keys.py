@@ -15,6 +15,8 @@ from ipaddress import IPv6Address
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import urlsplit
 
+from winnow.fingerprints import FINGERPRINT_VERSION
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -106,9 +108,9 @@ class HostKeys(NamedTuple):
     singles_7: str
 
 
-def host_keys(prefix: str, version: int, host: str) -> HostKeys:
-    """Return the names of a host's keys."""
-    key = f"{prefix}:{version}.{HOST_LAYOUT}:{{{host}}}"
+def host_keys(prefix: str, host: str) -> HostKeys:
+    """Return the names of a host's keys; counts of other fingerprints have other names, and never mix with these."""
+    key = f"{prefix}:{FINGERPRINT_VERSION}.{HOST_LAYOUT}:{{{host}}}"
     return HostKeys(*(f"{key}:{name}" for name in ("h", "n", "g", "p", *range(8))))
 
 
@@ -122,7 +124,7 @@ def original_key(prefix: str, name: bytes) -> bytes:
     return f"{prefix}:near:{INDEX_LAYOUT}:doc:{name.hex()}".encode()
 
 
-def describe_other_layouts(names: Iterable[bytes], prefix: str, *, fingerprints: int) -> list[str]:
+def describe_other_layouts(names: Iterable[bytes], prefix: str) -> list[str]:
     """Describe what keys hold that another version of this package has written, and this one does not read.
 
     Returns:
@@ -137,7 +139,7 @@ def describe_other_layouts(names: Iterable[bytes], prefix: str, *, fingerprints:
             # Indexes up to layout 3 were named like the counts of a host.
             is_index = found["tag"].startswith(b"near-duplicates")
             kind = "near-duplicates" if is_index else "counts of hosts"
-            here = f"{INDEX_LAYOUT}" if is_index else f"{fingerprints}.{HOST_LAYOUT}"
+            here = f"{INDEX_LAYOUT}" if is_index else f"{FINGERPRINT_VERSION}.{HOST_LAYOUT}"
         elif rest.startswith(b":{learn}:"):
             kinds.add("examples and models of winnow learn, which is no more")
             continue

@@ -13,7 +13,6 @@ from scrapy_winnow.commands import main
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.embedded import EmbeddedServer
-from winnow.fingerprints import FINGERPRINT_VERSION
 
 TEMPLATE = np.arange(1, 13, dtype=np.uint64)
 
@@ -26,7 +25,6 @@ def count_pages(url: str, prefix: str, **pages: int) -> None:
         counts = NodeCounts(
             connection,
             prefix=prefix,
-            version=FINGERPRINT_VERSION,
             budget=1000,
             max_pages=1000,
             ttl=1000,

@@ -23,7 +23,7 @@ NODES = np.arange(1, 40, dtype=np.uint64)
 
 
 async def test_hosts_are_counted_and_settle_wherever_they_lie(cluster, prefix):
-    counts = NodeCounts(cluster, prefix=prefix, version=1, budget=4000, max_pages=1024, ttl=1000, settle_after=32)
+    counts = NodeCounts(cluster, prefix=prefix, budget=4000, max_pages=1024, ttl=1000, settle_after=32)
     masses = np.full(len(NODES), 40, np.uint8)
     for host in HOSTS:
         for page in range(33):
@@ -41,7 +41,7 @@ async def test_a_server_that_hangs_costs_near_duplicates_and_the_hosts_that_it_h
 ):
     connection = Connection(cluster_url, timeout=20, retry_interval=0.05)
     near = connection.for_purpose("near-duplicates")
-    counts = NodeCounts(connection, prefix=prefix, version=1, budget=4000, max_pages=1024, ttl=1000)
+    counts = NodeCounts(connection, prefix=prefix, budget=4000, max_pages=1024, ttl=1000)
     index = DuplicateIndex(near, prefix)
     shingles = np.arange(1, 17, 2, dtype=np.uint64) << np.uint64(16)
     places = {redis.crc.key_slot(counts.keys(host)[0].encode()) * 3 // SLOTS: host for host in HOSTS}
@@ -70,7 +70,7 @@ async def test_a_server_that_hangs_costs_near_duplicates_and_the_hosts_that_it_h
 
 
 async def test_look_ups_go_along_with_the_counts_that_go_to_the_same_server(cluster, cluster_servers, prefix):
-    counts = NodeCounts(cluster, prefix=prefix, version=1, budget=4000, max_pages=1024, ttl=1000)
+    counts = NodeCounts(cluster, prefix=prefix, budget=4000, max_pages=1024, ttl=1000)
     index = DuplicateIndex(cluster.for_purpose("near-duplicates"), prefix)
     shingles = np.arange(1, 17, 2, dtype=np.uint64) << np.uint64(16)
     places = {redis.crc.key_slot(counts.keys(host)[0].encode()) * 3 // SLOTS: host for host in HOSTS}
@@ -92,7 +92,7 @@ async def test_look_ups_go_along_with_the_counts_that_go_to_the_same_server(clus
 
 
 async def test_the_calls_that_a_crawl_begins_with_all_reach_their_servers(cluster, cluster_servers, prefix):
-    counts = NodeCounts(cluster, prefix=prefix, version=1, budget=4000, max_pages=1024, ttl=1000)
+    counts = NodeCounts(cluster, prefix=prefix, budget=4000, max_pages=1024, ttl=1000)
 
     def astray():
         found = []

@@ -7,7 +7,6 @@ import pytest
 from scrapy_winnow.storage.counts import NodeCounts
 from tests.scrapy_winnow.conftest import Crawled
 from tests.scrapy_winnow.crawls.items import FIELDS
-from winnow.fingerprints import FINGERPRINT_VERSION
 
 
 @pytest.fixture(scope="module")
@@ -71,9 +70,7 @@ def pages_counted(connection):
     """How many pages of a host a crawl has counted in Redis."""
 
     async def counted(crawl: Crawled, host: str) -> int:
-        counts = NodeCounts(
-            connection, prefix=crawl.prefix, version=FINGERPRINT_VERSION, budget=1000, max_pages=1000, ttl=1000
-        )
+        counts = NodeCounts(connection, prefix=crawl.prefix, budget=1000, max_pages=1000, ttl=1000)
         return int(await connection.call(lambda client: client.hget(counts.keys(host)[0], "pages")) or 0)
 
     return counted

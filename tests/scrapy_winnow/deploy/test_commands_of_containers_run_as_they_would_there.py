@@ -16,7 +16,6 @@ from scrapy_winnow.project.site import shard_of
 from scrapy_winnow.storage.embedded import server_binary
 from scrapy_winnow.storage.hosts import HostRecords
 from tests.scrapy_winnow.deploy.container import USER, Container
-from winnow.fingerprints import FINGERPRINT_VERSION
 
 ROOT = Path(__file__).parents[3]
 PASSWORD = "a1b2c3"
@@ -102,7 +101,7 @@ def test_a_pod_crawls_its_shard_with_the_least_rights(valkey, container, urls, t
         refused = container.run(["touch", str(tmp_path / "work" / "file")], {})
         assert "Read-only file system" in refused.stderr
     with Redis(port=valkey.port, username="winnow", password=PASSWORD) as client:
-        (host,) = HostRecords(client, "winnow", FINGERPRINT_VERSION).all()
+        (host,) = HostRecords(client, "winnow").all()
         assert host.pages == PAGES
 
 

@@ -11,7 +11,6 @@ from redis import Redis
 
 from scrapy_winnow.storage.hosts import HostRecords
 from tests.scrapy_winnow.waiting import SECONDS
-from winnow.fingerprints import FINGERPRINT_VERSION
 
 pytestmark = pytest.mark.engines
 
@@ -82,11 +81,11 @@ def test_a_page_counts_once_whichever_worker_dies_and_only_what_scrapy_redis_los
     asked = {f"{web.url}{path}" for path in web.asked if path not in {"/robots.txt", "/about"}}
     assert len(lost - asked) <= AT_ONCE  # those that were asked for had come, and were on their way to be stored
     with Redis.from_url(redis_url) as client:
-        (host,) = HostRecords(client, prefix, FINGERPRINT_VERSION).all()
+        (host,) = HostRecords(client, prefix).all()
         assert len(stories) + 1 <= host.pages <= len(asked)
 
         again = start(SCHEDULER_FLUSH_ON_START=True)
         _, log = again.communicate(timeout=SECONDS)
-        (host,) = HostRecords(client, prefix, FINGERPRINT_VERSION).all()
+        (host,) = HostRecords(client, prefix).all()
     assert again.returncode == 0, log
     assert host.pages == STORIES + 1  # all were fetched once more, and only those that were lost count

@@ -35,7 +35,7 @@ class Crawl:
         self.connection = Connection(
             url, on_failure=self.failures.append, **{"timeout": 20, "retry_interval": 0.05, **options}
         )
-        self.counts = NodeCounts(self.connection, prefix=prefix, version=1, budget=1000, max_pages=1000, ttl=60)
+        self.counts = NodeCounts(self.connection, prefix=prefix, budget=1000, max_pages=1000, ttl=60)
 
     def be_patient_for(self, seconds: float) -> None:
         """Wait for so long from now on: to be short of time is for servers that do not answer, whoever is slow."""

@@ -30,7 +30,7 @@ def new_counts(connection, prefix):
     """Makes counts on the tests' server."""
 
     def make(own=connection, **options) -> NodeCounts:
-        limits = {"prefix": prefix, "version": 1, "budget": 20_000, "max_pages": 10_000, "ttl": 1000}
+        limits = {"prefix": prefix, "budget": 20_000, "max_pages": 10_000, "ttl": 1000}
         return NodeCounts(own, **{**limits, **options})
 
     return make
@@ -77,7 +77,7 @@ def test_no_host_name_leaves_its_keys_which_are_in_one_slot(text):
     if site is not None:
         assert site.isascii()
         assert not set(site) & set("{}* \t\r\n\0")
-        assert {key_slot(key.encode()) for key in host_keys("winnow", 1, site)} == {key_slot(site.encode())}
+        assert {key_slot(key.encode()) for key in host_keys("winnow", site)} == {key_slot(site.encode())}
 
 
 def test_a_page_is_counted_by_its_leaves_and_what_follows_for_the_elements_around_them():
@@ -136,7 +136,9 @@ async def test_one_page_from_many_workers_at_once_counts_once(redis_url, new_cou
         await own.close()
 
 
-async def test_hosts_and_versions_of_fingerprints_do_not_mix_and_reading_writes_nothing(new_counts, connection):
+async def test_hosts_and_versions_of_fingerprints_do_not_mix_and_reading_writes_nothing(
+    new_counts, connection, monkeypatch
+):
     counts = new_counts()
     empty = await counts.read(HOST, _nodes(1, 2))
     assert (empty.df.tolist(), empty.pages) == ([0, 0], 0)
@@ -146,7 +148,8 @@ async def test_hosts_and_versions_of_fingerprints_do_not_mix_and_reading_writes_
     seen = await counts.read(HOST, _nodes(1, 2, 3))
     assert (seen.df.tolist(), seen.pages, seen.counted) == ([2, 1, 0], 2, False)
     assert (await counts.count("b.example", _id(1), _nodes(1))).pages == 1
-    assert (await new_counts(version=2).count(HOST, _id(1), _nodes(1))).pages == 1
+    monkeypatch.setattr("scrapy_winnow.storage.keys.FINGERPRINT_VERSION", 2)
+    assert (await new_counts().count(HOST, _id(1), _nodes(1))).pages == 1
 
 
 async def test_no_page_is_counted_beyond_the_limit(new_counts, connection):
@@ -187,7 +190,7 @@ STEPS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 7)), min_size=2, ma
 def test_counts_are_those_of_the_pages_as_they_came_last_in_any_order_with_any_replays(redis_url, steps, versions):
     async def crawl() -> None:
         connection = Connection(redis_url, timeout=10)
-        counts = NodeCounts(connection, prefix=uuid.uuid4().hex, version=1, budget=1000, max_pages=1000, ttl=60)
+        counts = NodeCounts(connection, prefix=uuid.uuid4().hex, budget=1000, max_pages=1000, ttl=60)
         counted: dict[int, int] = {}  # page to contents
         for page, version in steps:
             await counts.count(HOST, _id(page), _nodes(*versions[version]), _id(100 + version))
@@ -210,7 +213,7 @@ def test_the_counts_are_those_of_the_reference_whatever_the_budget(redis_url, se
     async def crawl() -> None:
         rng = np.random.default_rng(seed)
         connection = Connection(redis_url, timeout=10)
-        limits = {"version": 1, "budget": budget, "max_pages": 1000, "ttl": 60}
+        limits = {"budget": budget, "max_pages": 1000, "ttl": 60}
         counts = NodeCounts(connection, prefix=uuid.uuid4().hex, **limits)
         reference = LossyCounts(budget)
         asked = np.zeros(0, np.uint64)
@@ -327,7 +330,7 @@ def test_no_contents_of_the_keys_make_a_page_fail(redis_url, prefix, state, node
         failures = []
         connection = Connection(redis_url, timeout=10, on_failure=failures.append)
         limits = {"budget": 30, "max_pages": 1000, "ttl": 100, "settle_after": 20}
-        counts = NodeCounts(connection, prefix=prefix, version=1, **limits)
+        counts = NodeCounts(connection, prefix=prefix, **limits)
         await counts.read(HOST, NODES)
         for number in range(3):
             evidence = await counts.count(HOST, _id(number), NODES, b"contents")
@@ -336,7 +339,7 @@ def test_no_contents_of_the_keys_make_a_page_fail(redis_url, prefix, state, node
         await connection.close()
         assert failures == []
 
-    keys = host_keys(prefix, 1, HOST)
+    keys = host_keys(prefix, HOST)
     with redis.Redis.from_url(redis_url) as client:
         client.delete(*keys)
         for key, mapping in ((keys[0], state), (keys[1], nodes), (keys[3], contents)):

@@ -154,7 +154,7 @@ def test_data_beyond_the_memory_goes_by_the_time_it_was_last_used(tmp_path):
     async def crawl(url: str) -> tuple[list[int], list[int], list[bool]]:
         failures: list[bool] = []
         connection = Connection(url, timeout=20, on_failure=failures.append)
-        counts = NodeCounts(connection, prefix="winnow", version=1, budget=4000, max_pages=100, ttl=1000)
+        counts = NodeCounts(connection, prefix="winnow", budget=4000, max_pages=100, ttl=1000)
         seen = []
         hosts = [f"h{number}.example" for number in range(200)]
         for number, host in enumerate(hosts):

@@ -34,7 +34,7 @@ async def test_a_crawl_goes_on_with_the_next_master_and_counts_no_page_twice(sen
     master, hosts, processes = sentinels()
     url = f"redis+sentinel://{hosts}/mymaster/0"
     connection = Connection(url, timeout=20, retry_interval=0.05)
-    counts = NodeCounts(connection, prefix=prefix, version=1, budget=1000, max_pages=1000, ttl=60)
+    counts = NodeCounts(connection, prefix=prefix, budget=1000, max_pages=1000, ttl=60)
 
     async def count(page):
         evidence = await counts.count("a.example", page.to_bytes(8, "big"), NODES)

@@ -24,7 +24,7 @@ class Worker:
         self.noted: list[str] = []
         limits = {"budget": 4000, "max_pages": 1024, "ttl": 1000, "settle_after": 32, "refresh": 60.0, **options}
         self.connection = connection
-        self.counts = NodeCounts(connection, prefix=prefix, version=1, count_stat=self.noted.append, **limits)
+        self.counts = NodeCounts(connection, prefix=prefix, count_stat=self.noted.append, **limits)
 
     async def page(self, number: int, template: np.ndarray = TEMPLATE, content: int = 30):
         """Count a page of a template with content of its own."""

@@ -66,5 +66,6 @@ def test_an_older_profile_is_taken_over(server, capsys):
         (b"winnowed:0.9:{host.example}:h", []),
     ],
 )
-def test_names_tell_what_another_version_has_written(name, expected):
-    assert describe_other_layouts([name], "winnow", fingerprints=7) == expected
+def test_names_tell_what_another_version_has_written(name, expected, monkeypatch):
+    monkeypatch.setattr("scrapy_winnow.storage.keys.FINGERPRINT_VERSION", 7)
+    assert describe_other_layouts([name], "winnow") == expected
