@@ -88,7 +88,7 @@ def run(options: argparse.Namespace) -> int:
             number = _page_number(inspector, options.page)
             page = inspector.page(number)
             for model in options.model:
-                page.model(model)
+                page.scored(model)
     except DocumentError as error:
         raise CommandError(f"{options.source}: {error}") from error
     if options.output is not None:

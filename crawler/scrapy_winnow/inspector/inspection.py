@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -12,7 +11,7 @@ import numpy as np
 
 from scrapy_winnow.fields import Outcome
 from scrapy_winnow.storage.evidence import HashedPage, SiteEvidence
-from winnow import DEFAULT_LIMITS, Cleaned, Limits, Page, PageTooLarge, clean, load_model
+from winnow import Cleaned, Limits, Page, PageTooLarge, clean, load_model
 from winnow.cleaning import check_choice
 from winnow.duplicates import shingles
 from winnow.evidence.draft import Reason
@@ -31,12 +30,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from scrapy_winnow.inspector.documents import Document, Replay
+    from winnow.evidence.draft import Draft
     from winnow.models.scores import Favor, Model, Scores
+    from winnow.segments import Segment
 
 _PREFIX_LENGTH: Final = 24  # characters that find a block whose text was changed
 CONTENT, TEMPLATE, COMMENTS, COPY = range(4)  # kinds of sections, as the script numbers them
 _MAX_ATTRIBUTED: Final = 500  # sections
-_WIDE: Final = Limits(max_bytes=256_000_000, max_nodes=5_000_000)
+_WIDE: Final = Limits(max_bytes=256_000_000, max_nodes=5_000_000, max_depth=1 << 20)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,45 +83,51 @@ class Trial:
 
 
 @dataclass(eq=False)
-class CachedModel:
-    """A model that scores each page once, and applies the settings that are tried to the scores."""
+class ScoredPage:
+    """A page and a model that has scored it; everything is computed once, when it is first needed."""
 
+    page: Page
     model: Model
-    trial: Trial = field(default_factory=Trial)
-    known: dict[int, Scores] = field(default_factory=dict)
-    thresholds: dict[tuple[int, Favor], float] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        self.name, self.version = self.model.name, self.model.version
+    @cached_property
+    def scores(self) -> Scores:
+        """The scores of the model, without those settings that are tried."""
+        return self.model.score(self.page)
+
+    @cached_property
+    def attribution(self) -> Attribution | None:
+        """Which features explain the scores; ``None`` for other kinds of models."""
+        return attribute_scores(self.model, self.page) if isinstance(self.model, BlockModel) and self.page.m else None
+
+    @cached_property
+    def _smoothed_blocks(self) -> tuple[Scores, NDArray[np.float64]]:
+        scores = with_authors_mark(self.page, self.scores)
+        return scores, smooth_scores(self.page, scores).value[self.page.n :]
+
+    def own_threshold(self, favor: Favor) -> float:
+        """Return the smoothed score, 1 at most, from which the model would cut the page if its site were unknown."""
+        if not self.page.n:
+            return 0.5
+        scores, values = self._smoothed_blocks
+        return min(scores.decision.choose(values, scope="auto", favor=favor).threshold, 1.0)
+
+
+class TriedModel:
+    """A model for :func:`winnow.clean` with the threshold and the penalty that are tried."""
+
+    def __init__(self, scored: ScoredPage, trial: Trial) -> None:
+        self.name, self.version = scored.model.name, scored.model.version
+        self._scored, self._trial = scored, trial
 
     def score(self, page: Page) -> Scores:
-        """Score the units of a page with the threshold and the penalty that are tried."""
-        scores = self.original_scores(page)
+        """Return the scores of the inspected page, or score another: that of the article in its JSON."""
+        scores = self._scored.scores if page is self._scored.page else self._scored.model.score(page)
         penalty = scores.penalty.copy()
-        penalty[np.isfinite(penalty)] *= self.trial.penalty  # units that never begin a section stay so
+        penalty[np.isfinite(penalty)] *= self._trial.penalty  # units that never begin a section stay so
         scores = replace(scores, penalty=penalty)
-        if (threshold := self.trial.threshold) is None:
+        if (threshold := self._trial.threshold) is None:
             return scores
         return replace(scores, decision=FixedThreshold(threshold))
-
-    def original_scores(self, page: Page) -> Scores:
-        """Return the scores of the model itself."""
-        if id(page) not in self.known:
-            self.known[id(page)] = self.model.score(page)
-        return self.known[id(page)]
-
-    def own_threshold(self, page: Page, favor: Favor) -> float:
-        """Return the smoothed score, 1 at most, from which the model would cut a page of an unknown site."""
-        key = id(page), favor
-        if key not in self.thresholds:
-            scores = with_authors_mark(page, self.original_scores(page))
-            values = smooth_scores(page, scores).value[page.n :]
-            self.thresholds[key] = min(scores.decision.choose(values, scope="auto", favor=favor).threshold, 1.0)
-        return self.thresholds[key]
-
-    def with_trial(self, trial: Trial) -> CachedModel:
-        """Return the same model and its scores with other settings."""
-        return replace(self, trial=trial)
 
 
 def list_facts(cleaned: Cleaned) -> list[tuple[str, str]]:
@@ -150,15 +157,14 @@ def locate_blocks(text: str, blocks: Sequence[str], kept: NDArray[np.bool_]) -> 
     at = 0
     for block in np.flatnonzero(kept).tolist():
         wanted = blocks[block]
-        found = text.find(wanted, at)
-        end = found + len(wanted)
-        if found < 0 or found - at > len(wanted) + 4 * _PREFIX_LENGTH:
-            found = text.find(wanted[:_PREFIX_LENGTH].split("\n")[0], at)
-            if found < 0 or found - at > len(wanted) + 4 * _PREFIX_LENGTH:
-                continue
-            end = min(found + len(wanted), len(text))
-        spans.append((block, found, end))
-        at = end
+        limit = at + len(wanted) + 4 * _PREFIX_LENGTH
+        begin = text.find(wanted, at, limit + len(wanted))
+        if begin < 0:
+            prefix = wanted[:_PREFIX_LENGTH].split("\n")[0]
+            begin = text.find(prefix, at, limit + len(prefix))
+        if begin >= 0:
+            at = min(begin + len(wanted), len(text))
+            spans.append((block, begin, at))
     return _to_utf16(text, spans)
 
 
@@ -184,10 +190,9 @@ class Inspection:
     replay: Replay | None = None
     passed_through: str | None = None
     rules: Rules = field(default_factory=Rules)
-    _models: dict[str | None, CachedModel] = field(default_factory=dict)
+    _scored: dict[str | None, ScoredPage] = field(default_factory=dict)
     _hashed: HashedPage | None = None
     _cleaned: tuple[Trial, Cleaned] | None = None
-    _weights: dict[str | None, Attribution] = field(default_factory=dict)
 
     @classmethod
     def of(cls, document: Document, replay: Replay | None = None) -> Inspection:
@@ -197,8 +202,7 @@ class Inspection:
             page = Page.parse(document.html, document.url, encoding=document.encoding)
         except PageTooLarge as error:
             passed_through = error.reason
-            deep = Limits(_WIDE.max_bytes, _WIDE.max_nodes, max(DEFAULT_LIMITS.max_depth, 1 << 20))
-            page = Page.parse(document.html, document.url, encoding=document.encoding, limits=deep)
+            page = Page.parse(document.html, document.url, encoding=document.encoding, limits=_WIDE)
         return cls(document, page, replay, passed_through)
 
     def follow(self, rules: Rules) -> None:
@@ -210,11 +214,11 @@ class Inspection:
         """Text of each block."""
         return block_texts(self.page)
 
-    def model(self, name: str | None) -> CachedModel:
-        """Return a model that caches its scores of the page."""
-        if name not in self._models:
-            self._models[name] = CachedModel(load_model(name))
-        return self._models[name]
+    def scored(self, model: str | None) -> ScoredPage:
+        """Return the page as a model scores it."""
+        if model not in self._scored:
+            self._scored[model] = ScoredPage(self.page, load_model(model))
+        return self._scored[model]
 
     def evidence(self, pages: int) -> PageCounts | None:
         """Return what is known of the page after ``pages`` pages of its site; ``None`` without pages."""
@@ -228,39 +232,55 @@ class Inspection:
     def cleaned(self, trial: Trial) -> Cleaned:
         """Clean the page under some settings; the last result is kept."""
         if self._cleaned is None or self._cleaned[0] != trial:
-            model, site = self.model(trial.model).with_trial(trial), self.evidence(trial.pages)
+            model, site = TriedModel(self.scored(trial.model), trial), self.evidence(trial.pages)
             self._cleaned = trial, clean(self.page, model=model, site=site, rules=self.rules, favor=trial.favor)
         return self._cleaned[1]
 
+    def decided(self, trial: Trial) -> Draft | None:
+        """Return the decisions on the units of the page; ``None`` where the text is not theirs, but from JSON."""
+        decided = self.cleaned(trial).decided
+        return decided if decided is not None and decided.page is self.page else None
+
     def describe(self, *, load_assets: bool = False) -> dict[str, Any]:
         """Return what does not depend on settings, for the browser."""
-        page, document = self.page, self.document
-        facts = {"name": document.name, "url": document.url, "title": page.title, "bytes": len(document.html)}
-        styles = find_style_sheets(page) if load_assets else []
-        return {**facts, "elements": page.n, "tree": describe_page(page), "styles": styles}
+        document = self.document
+        return {
+            "name": document.name,
+            "url": document.url,
+            "title": self.page.title,
+            "bytes": len(document.html),
+            "elements": self.page.n,
+            "tree": describe_page(self.page),
+            "styles": find_style_sheets(self.page) if load_assets else [],
+        }
 
     def state(self, trial: Trial) -> dict[str, Any]:
         """Return the sections and the decision for each block under some settings, for the browser."""
-        begin = time.perf_counter()
-        cleaned = self.cleaned(trial)
-        decided = cleaned.decided
+        cleaned, decided = self.cleaned(trial), self.decided(trial)
         if decided is None:
+            kind, section_of = np.full(self.page.m, TEMPLATE), np.zeros(0, np.int64)
             sections: list[dict[str, Any]] = []
-            kind = section_of = np.zeros(0, np.int64)
         else:
-            kind = np.where(decided.template[self.page.n :], TEMPLATE, CONTENT)
+            kind = np.where(decided.kept, CONTENT, TEMPLATE)
             kind[decided.comment_units[self.page.n :]] = COMMENTS
             kind[decided.reason[self.page.n :] == Reason.COPY] = COPY
-            sections, section_of = self._sections(cleaned, kind)
-        spans = locate_blocks(cleaned.text, self.texts, kind == CONTENT)
-        model = self.model(trial.model)
-        threshold = model.own_threshold(self.page, trial.favor) if self.page.n else 0.5
-        seen, total = (self.replay.seen, self.replay.total) if self.replay is not None else (0, 0)
-        state = {"trial": asdict(trial), "ownThreshold": threshold, "seen": seen, "total": total}
-        state |= {"threshold": trial.threshold if trial.threshold is not None else threshold}
-        state |= {"sections": sections, "kind": kind.tolist(), "section": section_of.tolist(), "spans": spans}
-        state |= {"text": cleaned.text, "templateShare": cleaned.template_share, "fallback": cleaned.fallback}
-        return state | {"model": cleaned.model_version, "milliseconds": round(1000 * (time.perf_counter() - begin), 1)}
+            sections, section_of = self._sections(decided, cleaned.segments, kind)
+        own_threshold = self.scored(trial.model).own_threshold(trial.favor)
+        return {
+            "trial": asdict(trial),
+            "ownThreshold": own_threshold,
+            "threshold": trial.threshold if trial.threshold is not None else own_threshold,
+            "seen": self.replay.seen if self.replay is not None else 0,
+            "total": self.replay.total if self.replay is not None else 0,
+            "sections": sections,
+            "kind": kind.tolist(),
+            "section": section_of.tolist(),
+            "spans": locate_blocks(cleaned.text, self.texts, kind == CONTENT),
+            "text": cleaned.text,
+            "templateShare": cleaned.template_share,
+            "fallback": cleaned.fallback,
+            "model": cleaned.model_version,
+        }
 
     def outputs(self, trial: Trial) -> dict[str, Any]:
         """Return the outputs under some settings: HTML, Markdown, metadata and the fields of an item."""
@@ -277,17 +297,12 @@ class Inspection:
 
     def top_features(self, trial: Trial, blocks: Sequence[int]) -> list[tuple[str, float, float | None]]:
         """Return the features that explain most of the scores of some blocks; none for other kinds of models."""
-        model = self.model(trial.model).model
-        if not isinstance(model, BlockModel) or not self.page.m:
-            return []
-        if trial.model not in self._weights:
-            self._weights[trial.model] = attribute_scores(model, self.page)
-        return self._weights[trial.model].heaviest(blocks)
+        attribution = self.scored(trial.model).attribution
+        return [] if attribution is None else attribution.heaviest(blocks)
 
     def all_top_features(self, trial: Trial) -> dict[int, list[tuple[str, float, float | None]]]:
         """Return the same for each section that has blocks, by the number of its root unit."""
-        decided = self.cleaned(trial).decided
-        if decided is None:
+        if (decided := self.decided(trial)) is None:
             return {}
         section_of = decided.smoothed.section[self.page.n :]
         return {
@@ -295,11 +310,11 @@ class Inspection:
             for root in np.unique(section_of)[:_MAX_ATTRIBUTED].tolist()
         }
 
-    def _sections(self, cleaned: Cleaned, kind: NDArray[np.int64]) -> tuple[list[dict[str, Any]], NDArray[np.int64]]:
+    def _sections(
+        self, decided: Draft, segments: Sequence[Segment], kind: NDArray[np.int64]
+    ) -> tuple[list[dict[str, Any]], NDArray[np.int64]]:
         """Return the sections in document order, and the number of the section of each block, int64[m]."""
-        page, decided = self.page, cleaned.decided
-        if decided is None:
-            return [], np.zeros(page.m, np.int64)
+        page = self.page
         roots = np.unique(decided.smoothed.section)
         begin = np.concatenate([page.run_begin, page.block_run_begin])[roots]
         roots = roots[np.lexsort((roots, begin))]
@@ -307,20 +322,27 @@ class Inspection:
         number[roots] = np.arange(len(roots))
         section_of = number[decided.smoothed.section[page.n :]]
 
-        lengths = np.fromiter(map(len, self.texts), np.float64, page.m)
         raw = _means(decided.page_scores, page, section_of, len(roots))
         adjusted = _means(decided.scores, page, section_of, len(roots))
-        sections = []
         ends = np.cumsum(np.bincount(section_of, minlength=len(roots)))[:-1]
         blocks_of = np.split(np.argsort(section_of, kind="stable"), ends)
-        for place, (root, segment) in enumerate(zip(roots.tolist(), cleaned.segments, strict=True)):
-            blocks = blocks_of[place]
-            section = {name: getattr(segment, name) for name in ("path", "tag", "reason", "characters")}
-            section |= {"unit": root, "element": root if root < page.n else int(page.block_node[root - page.n])}
-            section |= {"score": round(segment.score, 4), "raw": raw[place], "adjusted": adjusted[place]}
-            section["kind"] = int(np.bincount(kind[blocks]).argmax()) if len(blocks) else int(segment.template)
-            section["on"] = None if decided.df is None else _median(decided.df[page.n + blocks], lengths[blocks])
-            sections.append(section)
+        sections = []
+        for place, (root, segment, blocks) in enumerate(zip(roots.tolist(), segments, blocks_of, strict=True)):
+            df = None if decided.df is None else _median(decided.df[page.n + blocks], decided.lengths[blocks])
+            sections.append(
+                {
+                    "path": segment.path,
+                    "reason": segment.reason,
+                    "characters": segment.characters,
+                    "unit": root,
+                    "element": root if root < page.n else int(page.block_node[root - page.n]),
+                    "score": round(segment.score, 4),
+                    "raw": raw[place],
+                    "adjusted": adjusted[place],
+                    "kind": int(np.bincount(kind[blocks]).argmax()) if len(blocks) else int(segment.template),
+                    "on": df,
+                }
+            )
         return sections, section_of
 
 
@@ -333,7 +355,7 @@ def _means(scores: Scores, page: Page, section_of: NDArray[np.int64], sections: 
     return [round(float(s / t), 4) if t > 0 else None for s, t in zip(sums, total, strict=True)]
 
 
-def _median(values: NDArray[np.int64], weights: NDArray[np.float64]) -> int | None:
+def _median(values: NDArray[np.int64], weights: NDArray[np.int64]) -> int | None:
     """Return the weighted median."""
     if not len(values):
         return None

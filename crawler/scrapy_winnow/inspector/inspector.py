@@ -188,5 +188,4 @@ def _pack(state: dict[str, Any], pool: dict[str, int]) -> dict[str, Any]:
     def numbers(things: list[Any]) -> list[int]:
         return [pool.setdefault(json.dumps(thing, separators=(",", ":")), len(pool)) for thing in things]
 
-    steady = {name: value for name, value in state.items() if name != "milliseconds"}
-    return steady | {"sections": numbers(state["sections"]), "text": numbers(state["text"].split("\n"))}
+    return state | {"sections": numbers(state["sections"]), "text": numbers(state["text"].split("\n"))}

@@ -153,6 +153,21 @@ def test_it_is_accessible(tab: Tab, site: Path) -> None:
             tab.keyboard.press("t")  # and again in the dark
 
 
+def test_text_from_the_json_of_a_page_is_shown_without_sections(tab: Tab, tmp_path: Path) -> None:
+    file = tmp_path / "data.html"
+    article = json.dumps(
+        {"headline": "The bridge", "articleBody": "The council has met to talk about the bridge. " * 20}
+    )
+    file.write_text(f"<p>Loading</p><script type=application/ld+json>{article}</script>", encoding="utf-8")
+    with inspected(file) as server:
+        opened(tab, server.url)
+        expect(tab.locator("#panel")).to_contain_text("its text is in its JSON")
+        tab.keyboard.press("b")
+        tab.click("#tab-Text")
+        expect(tab.locator(".running")).to_contain_text("The council has met")
+        expect(tab.locator(".running .cut")).to_have_text("Loading")
+
+
 def test_broken_foreign_and_empty_pages_are_shown(tab: Tab, tmp_path: Path) -> None:
     pages = {
         "empty": "<p>",

@@ -1,4 +1,5 @@
 import gzip
+import json
 from pathlib import Path
 
 import numpy as np
@@ -69,6 +70,17 @@ def test_a_page_above_the_limits_is_inspected_and_says_so() -> None:
     assert inspection.passed_through == "nodes"
     assert "In report 3" in inspection.state(Trial())["text"]
     assert _inspection(story(3)).passed_through is None
+
+
+def test_a_page_whose_article_is_in_its_json_has_no_sections_but_its_text() -> None:
+    text = "The council has met in the harbour to talk about the bridge, the mayor said on Monday. " * 20
+    article = json.dumps({"@type": "NewsArticle", "headline": "Bridge", "articleBody": f"<p>{text}</p>"})
+    inspection = _inspection(f"<nav>Menu</nav><p>Loading</p><script type=application/ld+json>{article}</script>")
+    state = inspection.state(Trial())
+    assert inspection.cleaned(Trial()).from_data
+    assert "The council has met" in state["text"]
+    assert (state["kind"], state["sections"], state["spans"]) == ([1, 1], [], [])
+    assert inspection.all_top_features(Trial()) == {}
 
 
 def test_pages_of_a_folder_are_replayed_each_but_the_page_itself(site: Path) -> None:

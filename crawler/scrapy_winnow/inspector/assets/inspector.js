@@ -29,7 +29,7 @@
   function arrangeUnits() {
     const differs = differing();
     if (blockwise) {
-      const order = blockTexts.map((_, block) => block);
+      const order = state.section.map((_, block) => block);
       units = order.map((block) => ({ ...state.sections[state.section[block]], kind: state.kind[block], blocks: [block] }));
     } else {
       units = state.sections.map((section) => ({ ...section, blocks: [] }));
@@ -78,7 +78,7 @@
     return [...by.values()];
   }
 
-  function paint() { if (port) port.postMessage({ type: "paint", regions: regions(), shown }); look(); }
+  function paint() { if (port) port.postMessage({ type: "paint", regions: units.length ? regions() : [], shown }); look(); }
   function look(show = false) {
     const root = selected >= 0 && units[selected] && !blockwise ? units[selected].element : -1;
     if (port) port.postMessage({ type: "look", looks: { hovered, selected, root, shown }, show });
@@ -243,7 +243,7 @@
       row.role = "option"; row.dataset.unit = at; row.setAttribute("aria-selected", at === selected);
       rows.append(row);
     });
-    if (!rows.children.length) return [blocksButton(), make("p", { textContent: state.sections.length ? "Nothing matches." : "This page has no sections: it has no text, or was passed through." })];
+    if (!rows.children.length) return [blocksButton(), make("p", { textContent: state.sections.length ? "Nothing matches." : "This page has no sections: its text is in its JSON, it has none, or it was passed through." })];
     return [blocksButton(), rows];
   }
   const blocksButton = () => modes(["Sections", !blockwise, () => setBlockwise(false)], ["Blocks", blockwise, () => setBlockwise(true)]);
