@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
 from scrapy_winnow.fields import Outcome
+from scrapy_winnow.inspector.drawing import describe_page, find_style_sheets
 from scrapy_winnow.storage.evidence import HashedPage, SiteEvidence
 from winnow import Cleaned, Limits, Page, PageTooLarge, clean, load_model
 from winnow.cleaning import check_choice
@@ -19,7 +19,6 @@ from winnow.evidence.marked_articles import with_authors_mark
 from winnow.models.blocks import Attribution, BlockModel, attribute_scores
 from winnow.models.scores import FAVORS, FixedThreshold
 from winnow.output.text import block_texts
-from winnow.page.tags import TAG_NAMES
 from winnow.rules import Rules
 from winnow.site import PageCounts
 from winnow.smoothing import smooth_scores
@@ -165,54 +164,44 @@ def locate_blocks(text: str, blocks: Sequence[str], kept: NDArray[np.bool_]) -> 
         if begin >= 0:
             at = min(begin + len(wanted), len(text))
             spans.append((block, begin, at))
-    return _to_utf16(text, spans)
-
-
-def _to_utf16(text: str, spans: list[tuple[int, int, int]]) -> list[list[int]]:
-    if text.isascii() or max(map(ord, text), default=0) < 0x10000:
-        return [list(span) for span in spans]
     points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
-    before = np.append(0, np.cumsum(1 + (points > 0xFFFF)))
-    return [[block, int(before[begin]), int(before[end])] for block, begin, end in spans]
+    utf16 = np.append(0, np.cumsum(1 + (points > 0xFFFF))).tolist()
+    return [[block, utf16[begin], utf16[end]] for block, begin, end in spans]
 
 
-@dataclass(eq=False)
 class Inspection:
-    """A page, and the results that were computed for it so far.
+    """A page, even one that is too large for a crawl, and the results that were computed for it so far.
 
     Attributes:
         replay: the other pages of its site; ``None`` where none are known.
         passed_through: why a crawl would pass it through uncut: ``"bytes"``, ``"nodes"`` or ``"depth"``.
     """
 
-    document: Document
-    page: Page
-    replay: Replay | None = None
-    passed_through: str | None = None
-    rules: Rules = field(default_factory=Rules)
-    _scored: dict[str | None, ScoredPage] = field(default_factory=dict)
-    _hashed: HashedPage | None = None
-    _cleaned: tuple[Trial, Cleaned] | None = None
-
-    @classmethod
-    def of(cls, document: Document, replay: Replay | None = None) -> Inspection:
-        """Parse a document, even one that is too large for a crawl."""
-        passed_through = None
+    def __init__(self, document: Document, replay: Replay | None = None, rules: Rules | None = None) -> None:
+        self.document = document
+        self.replay = replay
+        self.passed_through: str | None = None
         try:
-            page = Page.parse(document.html, document.url, encoding=document.encoding)
+            self.page = Page.parse(document.html, document.url, encoding=document.encoding)
         except PageTooLarge as error:
-            passed_through = error.reason
-            page = Page.parse(document.html, document.url, encoding=document.encoding, limits=_WIDE)
-        return cls(document, page, replay, passed_through)
+            self.passed_through = error.reason
+            self.page = Page.parse(document.html, document.url, encoding=document.encoding, limits=_WIDE)
+        self._scored: dict[str | None, ScoredPage] = {}
+        self.follow(rules or Rules())
 
     def follow(self, rules: Rules) -> None:
         """Go by other rules from now on."""
-        self.rules, self._cleaned = rules, None
+        self._rules = rules
+        self._cleaned: tuple[Trial, Cleaned] | None = None
 
     @cached_property
     def texts(self) -> list[str]:
         """Text of each block."""
         return block_texts(self.page)
+
+    @cached_property
+    def _hashed(self) -> HashedPage:
+        return HashedPage.of(self.page, load_model())
 
     def scored(self, model: str | None) -> ScoredPage:
         """Return the page as a model scores it."""
@@ -224,8 +213,6 @@ class Inspection:
         """Return what is known of the page after ``pages`` pages of its site; ``None`` without pages."""
         if self.replay is None or pages < 1 or not self.page.n:
             return None
-        if self._hashed is None:
-            self._hashed = HashedPage.of(self.page, load_model())
         pages = min(pages, self.replay.seen)
         return PageCounts(self.replay.frequencies(self.document.name, self._hashed, pages), pages)
 
@@ -233,7 +220,7 @@ class Inspection:
         """Clean the page under some settings; the last result is kept."""
         if self._cleaned is None or self._cleaned[0] != trial:
             model, site = TriedModel(self.scored(trial.model), trial), self.evidence(trial.pages)
-            self._cleaned = trial, clean(self.page, model=model, site=site, rules=self.rules, favor=trial.favor)
+            self._cleaned = trial, clean(self.page, model=model, site=site, rules=self._rules, favor=trial.favor)
         return self._cleaned[1]
 
     def decided(self, trial: Trial) -> Draft | None:
@@ -362,116 +349,3 @@ def _median(values: NDArray[np.int64], weights: NDArray[np.int64]) -> int | None
     order = np.argsort(values, kind="stable")
     sums = np.cumsum(np.maximum(weights[order], 1e-9))
     return int(values[order[np.searchsorted(sums, sums[-1] / 2)]])
-
-
-# The page as data for the browser. It builds the tree that was scored, element by element: no second parser sees the
-# page, so that only what is in these lists can appear. Scripts, frames, plug-ins, addresses and event handlers are left
-# out.
-
-_SKIPPED: Final = frozenset(
-    "script link meta base title template param source track frame applet bgsound animate set".split()  # noqa: SIM905
-)
-_REPLACED_BY: Final = {
-    **dict.fromkeys(("iframe", "object", "embed"), "winnow-frame"),
-    **dict.fromkeys(("noscript", "noframes", "frameset", "form", "dialog", "portal"), "div"),
-}
-"""Drawn instead of elements that load or send something, or show only without scripts."""
-
-_NAME: Final = re.compile(r"[a-z][a-z0-9-]*\Z")
-_ATTRIBUTES: Final = frozenset(
-    """
-    abbr align alt bgcolor border cellpadding cellspacing checked class color cols colspan datetime dir disabled face
-    frame headers height hidden id label lang noshade nowrap open placeholder reversed role rows rowspan rules scope
-    selected size span start style title type valign value vspace hspace width
-    """.split()  # noqa: SIM905
-)
-_DRAWN: Final = frozenset({"svg", "math"})
-_WITH_OWN_TEXT: Final = frozenset({"style", "option", "textarea", "svg", "math"})
-_IMAGE_DATA: Final = re.compile(r"data:image/(?:png|gif|jpeg|webp|avif|bmp|x-icon|svg\+xml)[;,]", re.IGNORECASE)
-_ADDRESSES: Final = frozenset({"href", "xlink:href", "src"})
-_WEB: Final = re.compile(r"https?:|[^:]*(?:[/?#]|\Z)", re.IGNORECASE)
-_MAX_IMAGE_DATA: Final = 200_000  # characters
-
-
-def describe_page(page: Page) -> dict[str, Any]:
-    """Return a page as data for the browser.
-
-    Returns:
-        ``names``, tag names, each once; ``tag`` and ``parent`` of each element, -1 for one that is not drawn;
-        ``attributes`` as name, value, name, value by number of element; ``own`` text of elements whose text is not text
-        of the page (styles, options); ``runs`` of text with ``runOwner``, and ``runBegin``, how many stand before each
-        element; ``blockRuns``, begin and end of each block in runs, and ``blocks``, begin and end of each element in
-        blocks; ``links`` by number of element; whether there is a ``doctype``.
-    """
-    names: dict[str, int] = {}
-    tags: list[int] = []
-    attributes: dict[int, list[str]] = {}
-    own: dict[int, str] = {}
-    links: dict[int, str] = {}
-    within: list[str] = []  # the drawing that each element lies in, "" for none
-    for index, (tag, parent, element) in enumerate(
-        zip(page.tag.tolist(), page.parent.tolist(), page.elements, strict=True)
-    ):
-        name = TAG_NAMES[tag] or str(element.tag).rpartition("}")[2].lower()
-        outside = within[parent] if parent >= 0 else ""
-        within.append(outside or (name if name in _DRAWN else ""))
-        if (parent >= 0 and tags[parent] < 0) or name in _SKIPPED or (outside and name == "foreignobject"):
-            tags.append(-1)
-            continue
-        shown = _REPLACED_BY.get(name, name if _NAME.match(name) else "span")
-        tags.append(names.setdefault(shown, len(names)))
-        pairs = page.attributes[index]
-        if pairs and (kept := _safe_attributes(pairs, is_image=name == "img", is_in_drawing=bool(within[index]))):
-            attributes[index] = kept
-        if name in _WITH_OWN_TEXT or outside:
-            own[index] = "".join(map(str, element.itertext())) if name in {"style", "textarea"} else element.text or ""
-        if name == "a" and (link := element.get("href")):
-            links[index] = link
-    return {
-        "names": list(names),
-        "tag": tags,
-        "parent": page.parent.tolist(),
-        "attributes": attributes,
-        "own": {index: text for index, text in own.items() if text.strip()},
-        "links": links,
-        "runs": page.runs,
-        "runOwner": page.run_node.tolist(),
-        "runBegin": page.run_begin.tolist(),
-        "blockRuns": [page.block_run_begin.tolist(), page.block_run_end.tolist()],
-        "blocks": [page.block_begin.tolist(), page.block_end.tolist()],
-        "doctype": _has_doctype(page),
-    }
-
-
-def _has_doctype(page: Page) -> bool:
-    """Whether the page has a doctype, without which a browser uses quirks mode."""
-    docinfo: Any = page.elements[0].getroottree().docinfo if page.n else None
-    return docinfo is not None and bool(docinfo.doctype)
-
-
-def _safe_attributes(pairs: list[tuple[str, str]], *, is_image: bool, is_in_drawing: bool) -> list[str]:
-    """Return the attributes that cannot act: name, value, name, value."""
-    kept: list[str] = []
-    for name, value in pairs:
-        if name in _ATTRIBUTES or name.startswith("aria-"):
-            kept += name, value
-        elif name in _ADDRESSES:
-            # Image data, parts of the same drawing, and image addresses, which only --load-assets loads.
-            inside = _IMAGE_DATA.match(value) and len(value) <= _MAX_IMAGE_DATA
-            web = name == "src" and _WEB.match(value)
-            if (is_image and (inside or web)) or (is_in_drawing and (inside or value.startswith("#"))):
-                kept += name, value
-        elif is_in_drawing and _NAME.match(name.lower()) and not name.lower().startswith("on"):
-            kept += name, value
-    return kept
-
-
-def find_style_sheets(page: Page) -> list[str]:
-    """Return the addresses of the page's style sheets, for ``--load-assets``."""
-    return [
-        href
-        for element in page.elements
-        if element.tag == "link"
-        and "stylesheet" in (element.get("rel") or "").lower()
-        and (href := element.get("href"))
-    ]

@@ -61,9 +61,8 @@ class Inspector:
         if number not in self._open:
             while len(self._open) >= _MAX_OPEN:
                 del self._open[next(iter(self._open))]
-            page = self._open[number] = Inspection.of(self.documents.read(number), self.replay)
-            if self.rules is not None:
-                page.follow(self.rules.rules)
+            rules = self.rules.rules if self.rules is not None else None
+            self._open[number] = Inspection(self.documents.read(number), self.replay, rules)
         return self._open[number]
 
     def render(self, number: int, *, server: bool = True) -> str:

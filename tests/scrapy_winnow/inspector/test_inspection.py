@@ -14,7 +14,8 @@ from scrapy_winnow.inspector.documents import (
     GoldFile,
     gold_name,
 )
-from scrapy_winnow.inspector.inspection import Inspection, Trial, describe_page
+from scrapy_winnow.inspector.drawing import describe_page
+from scrapy_winnow.inspector.inspection import Inspection, Trial
 from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.hosts import HostLabels
 from tests.scrapy_winnow.inspector.browsing import story
@@ -23,7 +24,7 @@ from winnow.training.evaluation import read_gold
 
 
 def _inspection(html: str) -> Inspection:
-    return Inspection.of(Document("page.html", None, html.encode()))
+    return Inspection(Document("page.html", None, html.encode()))
 
 
 def test_a_drawing_has_no_scripts_handlers_or_addresses() -> None:
@@ -88,7 +89,7 @@ def test_pages_of_a_folder_are_replayed_each_but_the_page_itself(site: Path) -> 
     replay = FolderReplay(documents)
     replay.read()
     assert (replay.seen, replay.total) == (14, 14)
-    inspection = Inspection.of(documents.read(5), replay)
+    inspection = Inspection(documents.read(5), replay)
     blocks = {text: inspection.page.n + number for number, text in enumerate(inspection.texts)}
     story_block = next(unit for text, unit in blocks.items() if "In report 5" in text)
     for pages in (1, 2, 9, 14):
@@ -102,7 +103,7 @@ def test_pages_of_a_folder_are_replayed_each_but_the_page_itself(site: Path) -> 
 
 def test_marks_are_corrected_in_gold_and_pages_saved_again_replace_themselves(site: Path, tmp_path: Path) -> None:
     gold = GoldFile(tmp_path / "gold.jsonl")
-    inspection = Inspection.of(Documents(str(site)).read(2))
+    inspection = Inspection(Documents(str(site)).read(2))
     texts = inspection.texts
     title, weather = texts.index("Story 2 of the harbour"), texts.index("Weather")
     gold.save(inspection, Trial(), {})
@@ -153,6 +154,6 @@ def test_the_pages_of_one_host_of_an_archive_are_read(tmp_path: Path) -> None:
     replay = FolderReplay(documents)
     replay.read()
     assert replay.seen == 4
-    assert Inspection.of(documents.read(2), replay).state(Trial(pages=4))["seen"] == 4
+    assert Inspection(documents.read(2), replay).state(Trial(pages=4))["seen"] == 4
     with pytest.raises(DocumentError, match="holds no page of gone"):
         Documents(str(archive), "https://gone.example/")

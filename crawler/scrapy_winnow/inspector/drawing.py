@@ -1,0 +1,123 @@
+"""The page as data for the browser, which builds the tree that was scored, element by element.
+
+No second parser sees the page, so only what is in these lists can appear. Scripts, frames, plug-ins, addresses and
+event handlers are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from winnow.page.tags import TAG_NAMES
+
+if TYPE_CHECKING:
+    from winnow import Page
+
+_SKIPPED: Final = frozenset(
+    "script link meta base title template param source track frame applet bgsound animate set".split()  # noqa: SIM905
+)
+_REPLACED_BY: Final = {
+    **dict.fromkeys(("iframe", "object", "embed"), "winnow-frame"),
+    **dict.fromkeys(("noscript", "noframes", "frameset", "form", "dialog", "portal"), "div"),
+}
+"""Drawn instead of elements that load or send something, or show only without scripts."""
+
+_NAME: Final = re.compile(r"[a-z][a-z0-9-]*\Z")
+_ATTRIBUTES: Final = frozenset(
+    """
+    abbr align alt bgcolor border cellpadding cellspacing checked class color cols colspan datetime dir disabled face
+    frame headers height hidden id label lang noshade nowrap open placeholder reversed role rows rowspan rules scope
+    selected size span start style title type valign value vspace hspace width
+    """.split()  # noqa: SIM905
+)
+_DRAWN: Final = frozenset({"svg", "math"})
+_WITH_OWN_TEXT: Final = frozenset({"style", "option", "textarea", "svg", "math"})
+_IMAGE_DATA: Final = re.compile(r"data:image/(?:png|gif|jpeg|webp|avif|bmp|x-icon|svg\+xml)[;,]", re.IGNORECASE)
+_ADDRESSES: Final = frozenset({"href", "xlink:href", "src"})
+_WEB: Final = re.compile(r"https?:|[^:]*(?:[/?#]|\Z)", re.IGNORECASE)
+_MAX_IMAGE_DATA: Final = 200_000  # characters
+
+
+def describe_page(page: Page) -> dict[str, Any]:
+    """Return a page as data for the browser.
+
+    Returns:
+        ``names``, tag names, each once; ``tag`` and ``parent`` of each element, -1 for one that is not drawn;
+        ``attributes`` as name, value, name, value by number of element; ``own`` text of elements whose text is not text
+        of the page (styles, options); ``runs`` of text with ``runOwner``, and ``runBegin``, how many stand before each
+        element; ``blockRuns``, begin and end of each block in runs, and ``blocks``, begin and end of each element in
+        blocks; ``links`` by number of element; whether there is a ``doctype``.
+    """
+    names: dict[str, int] = {}
+    tags: list[int] = []
+    attributes: dict[int, list[str]] = {}
+    own: dict[int, str] = {}
+    links: dict[int, str] = {}
+    within: list[str] = []  # the drawing that each element lies in, "" for none
+    for index, (tag, parent, element) in enumerate(
+        zip(page.tag.tolist(), page.parent.tolist(), page.elements, strict=True)
+    ):
+        name = TAG_NAMES[tag] or str(element.tag).rpartition("}")[2].lower()
+        outside = within[parent] if parent >= 0 else ""
+        within.append(outside or (name if name in _DRAWN else ""))
+        if (parent >= 0 and tags[parent] < 0) or name in _SKIPPED or (outside and name == "foreignobject"):
+            tags.append(-1)
+            continue
+        shown = _REPLACED_BY.get(name, name if _NAME.match(name) else "span")
+        tags.append(names.setdefault(shown, len(names)))
+        pairs = page.attributes[index]
+        if pairs and (kept := _safe_attributes(pairs, is_image=name == "img", is_in_drawing=bool(within[index]))):
+            attributes[index] = kept
+        if name in _WITH_OWN_TEXT or outside:
+            own[index] = "".join(map(str, element.itertext())) if name in {"style", "textarea"} else element.text or ""
+        if name == "a" and (link := element.get("href")):
+            links[index] = link
+    return {
+        "names": list(names),
+        "tag": tags,
+        "parent": page.parent.tolist(),
+        "attributes": attributes,
+        "own": {index: text for index, text in own.items() if text.strip()},
+        "links": links,
+        "runs": page.runs,
+        "runOwner": page.run_node.tolist(),
+        "runBegin": page.run_begin.tolist(),
+        "blockRuns": [page.block_run_begin.tolist(), page.block_run_end.tolist()],
+        "blocks": [page.block_begin.tolist(), page.block_end.tolist()],
+        "doctype": _has_doctype(page),
+    }
+
+
+def _has_doctype(page: Page) -> bool:
+    """Whether the page has a doctype, without which a browser uses quirks mode."""
+    docinfo: Any = page.elements[0].getroottree().docinfo if page.n else None
+    return docinfo is not None and bool(docinfo.doctype)
+
+
+def _safe_attributes(pairs: list[tuple[str, str]], *, is_image: bool, is_in_drawing: bool) -> list[str]:
+    """Return the attributes that cannot act: name, value, name, value."""
+    kept: list[str] = []
+    for name, value in pairs:
+        if name in _ATTRIBUTES or name.startswith("aria-"):
+            kept += name, value
+        elif name in _ADDRESSES:
+            # Image data, parts of the same drawing, and image addresses, which only --load-assets loads.
+            inside = _IMAGE_DATA.match(value) and len(value) <= _MAX_IMAGE_DATA
+            web = name == "src" and _WEB.match(value)
+            if (is_image and (inside or web)) or (is_in_drawing and (inside or value.startswith("#"))):
+                kept += name, value
+        elif is_in_drawing and _NAME.match(name.lower()) and not name.lower().startswith("on"):
+            kept += name, value
+    return kept
+
+
+def find_style_sheets(page: Page) -> list[str]:
+    """Return the addresses of the page's style sheets, for ``--load-assets``."""
+    return [
+        href
+        for element in page.elements
+        if element.tag == "link"
+        and "stylesheet" in (element.get("rel") or "").lower()
+        and (href := element.get("href"))
+    ]
