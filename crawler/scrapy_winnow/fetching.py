@@ -1,21 +1,34 @@
-"""Fetches one page for a person, politely: robots.txt, limits of size and time, no private addresses unless asked."""
+"""Read one page for a person: from a file, from standard input, or from the web.
+
+From the web a page is fetched politely: robots.txt, limits of size and time, no private addresses unless asked.
+"""
 
 from __future__ import annotations
 
 import http.client
 import ipaddress
+import re
 import socket
+import sys
 import time
 import urllib.error
 import urllib.request
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import urljoin
 
 from protego import Protego
 from w3lib.encoding import resolve_encoding
 
+from winnow.page.parsing import is_binary
+
 if TYPE_CHECKING:
     from email.message import Message
+
+STANDARD_INPUT: Final = "-"
+
+_ADDRESSES: Final = re.compile(rb"\s*https?://[^\s<>]+(?:\s+https?://[^\s<>]+)*\s*(?:\S{0,8})?")
+_ADDRESSES_BYTES: Final = 4_096  # that are searched
 
 AGENT: Final = "winnow"
 _USER_AGENT: Final = f"{AGENT} (+https://pypi.org/project/scrapy-winnow/)"
@@ -25,8 +38,8 @@ _MAX_ROBOTS_BYTES: Final = 512_000
 _CHUNK_BYTES: Final = 65_536
 
 
-class FetchError(Exception):
-    """A page that could not be fetched; the message says why."""
+class InputError(Exception):
+    """A page or file that cannot be used; the message says why."""
 
 
 class Fetched(NamedTuple):
@@ -42,6 +55,34 @@ def is_address(name: str) -> bool:
     return name.lower().startswith(("http://", "https://"))
 
 
+def reason(error: Exception) -> str:
+    """Return what an exception says to a user: "no such file or directory" rather than "[Errno 2] ...: 'x'"."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror.lower()
+    return str(error)
+
+
+def read_page(name: str) -> bytes:
+    """Read the bytes of a page from a file, or from standard input.
+
+    Raises:
+        InputError: the file cannot be read, is empty, or holds something other than text.
+    """
+    if not name:
+        raise InputError("no such file or directory (its name is empty)")
+    try:
+        html = sys.stdin.buffer.read() if name == STANDARD_INPUT else Path(name).read_bytes()
+    except OSError as error:
+        raise InputError(reason(error)) from error
+    if not html.strip():
+        raise InputError("is empty")
+    if _ADDRESSES.fullmatch(html[:_ADDRESSES_BYTES]):
+        raise InputError(f"is a list of addresses; scrapy crawl site -a urls_file={name} crawls and cleans them")
+    if is_binary(html):
+        raise InputError("is a binary file, not HTML")
+    return html
+
+
 def fetch(url: str, *, obey_robots: bool = True, allow_private: bool = False) -> Fetched:
     """Fetch one page; redirects are followed, each under the same rules.
 
@@ -52,7 +93,7 @@ def fetch(url: str, *, obey_robots: bool = True, allow_private: bool = False) ->
             environment. Without it the address that a name resolves to is checked, and connected to.
 
     Raises:
-        FetchError: it may not or cannot be fetched, or is too large or too slow.
+        InputError: it may not or cannot be fetched, or is too large or too slow.
     """
     deadline = time.monotonic() + _TIMEOUT_S
     opener = _opener(allow_private)
@@ -64,24 +105,24 @@ def fetch(url: str, *, obey_robots: bool = True, allow_private: bool = False) ->
         return _read(opener, url, _MAX_BYTES, deadline)
     except urllib.error.HTTPError as error:
         error.close()
-        raise FetchError(f"could not be fetched: {error}") from error
+        raise InputError(f"could not be fetched: {error}") from error
     except (OSError, ValueError, http.client.HTTPException) as error:
-        raise FetchError(f"could not be fetched: {getattr(error, 'reason', None) or error}") from error
+        raise InputError(f"could not be fetched: {getattr(error, 'reason', None) or error}") from error
 
 
 def _read(opener: urllib.request.OpenerDirector, url: str, max_bytes: int, deadline: float) -> Fetched:
     left = deadline - time.monotonic()
     if left <= 0:
-        raise FetchError(f"took longer than {_TIMEOUT_S:g} s")
+        raise InputError(f"took longer than {_TIMEOUT_S:g} s")
     request = urllib.request.Request(url, headers={"User-Agent": _USER_AGENT, "Accept": "text/html,*/*;q=0.5"})  # noqa: S310
     body = bytearray()
     with opener.open(request, timeout=left) as response:
         while chunk := response.read1(_CHUNK_BYTES):
             body += chunk
             if len(body) > max_bytes:
-                raise FetchError(f"is larger than {max_bytes:,} bytes")
+                raise InputError(f"is larger than {max_bytes:,} bytes")
             if time.monotonic() > deadline:
-                raise FetchError(f"took longer than {_TIMEOUT_S:g} s")
+                raise InputError(f"took longer than {_TIMEOUT_S:g} s")
         headers: Message = response.headers
         charset = headers.get_content_charset()
         known = charset if charset and resolve_encoding(charset) else None
@@ -120,7 +161,7 @@ class _Robots(urllib.request.BaseHandler):
             self._known[where] = self._ask(where)
         rules = self._known[where]
         if rules is not None and not rules.can_fetch(url, AGENT):
-            raise FetchError(f"robots.txt does not allow it: {where}")
+            raise InputError(f"robots.txt does not allow it: {where}")
 
     def http_request(self, request: urllib.request.Request) -> urllib.request.Request:
         """Check each request that the opener makes."""
@@ -135,10 +176,10 @@ class _Robots(urllib.request.BaseHandler):
         except urllib.error.HTTPError as error:
             error.close()
             if error.code >= http.HTTPStatus.INTERNAL_SERVER_ERROR:
-                raise FetchError(f"robots.txt could not be read: {error}: {where}") from error
+                raise InputError(f"robots.txt could not be read: {error}: {where}") from error
             text = b""
         except (OSError, ValueError, http.client.HTTPException) as error:
-            raise FetchError(f"could not be fetched: {getattr(error, 'reason', None) or error}") from error
+            raise InputError(f"could not be fetched: {getattr(error, 'reason', None) or error}") from error
         return Protego.parse(text.decode("utf-8", "replace"))
 
 

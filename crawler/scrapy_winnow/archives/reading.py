@@ -16,6 +16,7 @@ from typing import IO, TYPE_CHECKING, Final, cast
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 
 from scrapy_winnow.archives.addresses import READ_BYTES, open_source, size_of
+from scrapy_winnow.fetching import STANDARD_INPUT
 from scrapy_winnow.storage.keys import site_of
 
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from fastwarc.warc import WarcRecord
-
-STANDARD_INPUT: Final = "-"
 
 MIN_PART_BYTES: Final = 8 << 20
 """Least length of a part of an archive as it is stored, some hundred pages."""

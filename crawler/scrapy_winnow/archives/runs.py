@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from scrapy_winnow.archives.addresses import Destination
 from scrapy_winnow.archives.counting import MAX_HOST_PAGES, SHARDS, HostCounts, LeafWriter, count_shard
-from scrapy_winnow.archives.reading import STANDARD_INPUT, ArchiveReader, split_archives
+from scrapy_winnow.archives.reading import ArchiveReader, split_archives
 from scrapy_winnow.archives.rows import Output, clean_counted, hash_page
+from scrapy_winnow.fetching import STANDARD_INPUT
 from winnow.models import load_model
 from winnow.page.page import DEFAULT_LIMITS, Limits
 

@@ -17,10 +17,8 @@ from threadpoolctl import threadpool_limits
 
 from scrapy_winnow.commands.common import (
     FAILED,
-    STANDARD_INPUT,
     CommandError,
     Commands,
-    InputError,
     Progress,
     add_command,
     add_option,
@@ -29,13 +27,11 @@ from scrapy_winnow.commands.common import (
     clean_file,
     load_model_option,
     load_rules,
-    read_page,
-    reason,
     report_errors,
     warn,
     with_progress,
 )
-from scrapy_winnow.fetching import is_address
+from scrapy_winnow.fetching import STANDARD_INPUT, InputError, is_address, read_page, reason
 from winnow import Page, PageTooLarge, Site
 from winnow.training.sites import page_files
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import sys
 import time
 from contextlib import contextmanager
@@ -12,10 +11,9 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from scrapy_winnow.fetching import FetchError, fetch, is_address
+from scrapy_winnow.fetching import fetch, is_address, read_page, reason
 from winnow import Rules, clean, load_model
 from winnow.cleaned import NOT_HTML
-from winnow.page.parsing import is_binary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -30,10 +28,6 @@ FAILED: Final = 1
 USAGE: Final = 2
 INTERRUPTED: Final = 130
 
-STANDARD_INPUT: Final = "-"
-
-_ADDRESSES: Final = re.compile(rb"\s*https?://[^\s<>]+(?:\s+https?://[^\s<>]+)*\s*(?:\S{0,8})?")
-_ADDRESSES_BYTES: Final = 4_096  # that are searched
 _TERMINAL_INTERVAL_S: Final = 0.2
 _LOG_INTERVAL_S: Final = 30.0
 _MIN_FRACTION: Final = 0.02
@@ -49,17 +43,6 @@ class CommandError(Exception):
     def __init__(self, message: str, code: int = USAGE) -> None:
         self.code = code
         super().__init__(message)
-
-
-class InputError(Exception):
-    """A file that cannot be used; the message says why."""
-
-
-def reason(error: Exception) -> str:
-    """Return what an exception says to a user: "no such file or directory" rather than "[Errno 2] ...: 'x'"."""
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror.lower()
-    return str(error)
 
 
 def warn(message: str) -> None:
@@ -191,10 +174,7 @@ def clean_file(name: str, options: argparse.Namespace, model: Model, **switches:
     switches["rules"] = load_rules(options.rules)
     url = options.url
     if is_address(name):
-        try:
-            fetched = fetch(name, allow_private=options.allow_private)
-        except FetchError as error:
-            raise InputError(str(error)) from error
+        fetched = fetch(name, allow_private=options.allow_private)
         html, url = fetched.html, url or fetched.url
         switches["encoding"] = switches.get("encoding") or fetched.encoding
     else:
@@ -210,27 +190,6 @@ def clean_file(name: str, options: argparse.Namespace, model: Model, **switches:
     if cleaned.fallback:
         warnings.append("everything looks like template; its least template-like section is kept")
     return cleaned, warnings
-
-
-def read_page(name: str) -> bytes:
-    """Read the bytes of a page.
-
-    Raises:
-        InputError: the file cannot be read, is empty, or holds something other than text.
-    """
-    if not name:
-        raise InputError("no such file or directory (its name is empty)")
-    try:
-        html = sys.stdin.buffer.read() if name == STANDARD_INPUT else Path(name).read_bytes()
-    except OSError as error:
-        raise InputError(reason(error)) from error
-    if not html.strip():
-        raise InputError("is empty")
-    if _ADDRESSES.fullmatch(html[:_ADDRESSES_BYTES]):
-        raise InputError(f"is a list of addresses; scrapy crawl site -a urls_file={name} crawls and cleans them")
-    if is_binary(html):
-        raise InputError("is a binary file, not HTML")
-    return html
 
 
 class Progress:

@@ -15,12 +15,12 @@ from scrapy_winnow.commands.common import (
     add_command,
     add_option,
     load_model_option,
-    reason,
     warn,
     with_progress,
 )
-from scrapy_winnow.commands.inspect import add_browser_options, read_document, serve
-from scrapy_winnow.inspector.documents import DocumentError, Documents
+from scrapy_winnow.commands.inspect import add_browser_options, serve
+from scrapy_winnow.fetching import InputError, reason
+from scrapy_winnow.inspector.documents import Documents
 from winnow import Page, PageTooLarge, Site
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
         warn(f"not compared with {', '.join(missing)}: pip install {' '.join(missing)}")
     manners = {"obey_robots": True, "allow_private": options.allow_private}
     try:
-        documents = Documents(options.source, options.url, read_document, **manners)
+        documents = Documents(options.source, options.url, **manners)
         extractors = find_extractors(load_model_option(options), _count_site(documents) if options.site else None)
         comparison = Comparison(documents, extractors, VotesFile(options.votes), options.blind)
         has_browser = options.no_browser  # it is the user's business then
@@ -75,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
         if options.terminal or not has_browser:
             return _print_tables(comparison)
         comparison.results(0)
-    except DocumentError as error:
+    except InputError as error:
         raise CommandError(f"{options.source}: {error}") from error
     except (OSError, ValueError) as error:
         raise CommandError(f"--votes {options.votes}: {reason(error)}") from error
@@ -102,7 +102,7 @@ def _print_tables(comparison: Comparison) -> int:
     for number, name in enumerate(comparison.documents.names):
         try:
             results, _ = comparison.results(number)
-        except (DocumentError, OSError) as error:
+        except (InputError, OSError) as error:
             warn(f"{name}: {error}")
             code = FAILED
             continue

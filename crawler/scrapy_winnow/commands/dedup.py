@@ -11,7 +11,8 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from scrapy_winnow.commands.common import FAILED, CommandError, Commands, add_command, add_option, reason, warn
+from scrapy_winnow.commands.common import FAILED, CommandError, Commands, add_command, add_option, warn
+from scrapy_winnow.fetching import reason
 from winnow.duplicates import SAME_TEXT_RESEMBLANCE, SAME_TEXT_SKETCH, MemoryIndex, shingles
 
 if TYPE_CHECKING:

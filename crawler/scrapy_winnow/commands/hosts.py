@@ -14,16 +14,14 @@ from scrapy_winnow.commands.common import (
     FAILED,
     CommandError,
     Commands,
-    InputError,
     add_command,
     add_option,
     add_redis_options,
     connect,
-    read_page,
-    reason,
     warn,
     write_output,
 )
+from scrapy_winnow.fetching import InputError, read_page, reason
 from scrapy_winnow.storage.keys import site_of
 from winnow.training.sites import page_files
 

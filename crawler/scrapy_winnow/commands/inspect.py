@@ -10,18 +10,16 @@ from typing import TYPE_CHECKING, Any
 from scrapy_winnow.commands.common import (
     CommandError,
     Commands,
-    InputError,
     add_command,
     add_option,
     connect_to,
-    read_page,
     report_errors,
     warn,
     write_output,
 )
+from scrapy_winnow.fetching import InputError
 from scrapy_winnow.inspector.documents import (
     CountedReplay,
-    DocumentError,
     Documents,
     FolderReplay,
     GoldFile,
@@ -89,7 +87,7 @@ def run(options: argparse.Namespace) -> int:
             page = inspector.page(number)
             for model in options.model:
                 page.scored(model)
-    except DocumentError as error:
+    except InputError as error:
         raise CommandError(f"{options.source}: {error}") from error
     if options.output is not None:
         write_output(options.output, inspector.render(number, server=False))
@@ -123,7 +121,7 @@ def serve(view: View, options: argparse.Namespace, query: str = "") -> int:
 def _open_inspector(options: argparse.Namespace) -> Inspector:
     from scrapy_winnow.inspector.inspector import Inspector
 
-    documents = Documents(options.source, options.url, read_document)
+    documents = Documents(options.source, options.url)
     replay = _open_replay(options, documents)
     with report_errors(f"--rules {options.rules}: "):
         rules = None if options.rules is None else RulesFile(options.rules)
@@ -137,7 +135,7 @@ def _open_replay(options: argparse.Namespace, documents: Documents) -> Replay | 
     if options.redis_url is not None or options.state_dir is not None:
         return _read_counts(options, documents)
     if options.site is not None:
-        documents = Documents(str(options.site), options.url, read_document)
+        documents = Documents(str(options.site), options.url)
         if not documents.is_one_site:
             raise CommandError(f"--site: neither a folder nor a WARC file: {options.site}")
     elif not documents.is_one_site:
@@ -164,14 +162,6 @@ def _read_counts(options: argparse.Namespace, documents: Documents) -> Replay | 
         warn(f"no page of {host} has been counted there")
         return None
     return CountedReplay(labels, frozenset(ids[at : at + 8] for at in range(0, len(ids), 8)))
-
-
-def read_document(name: str) -> bytes:
-    """Read a page; what is wrong with it is a :class:`DocumentError`."""
-    try:
-        return read_page(name)
-    except InputError as error:
-        raise DocumentError(str(error)) from error
 
 
 def _open_gold(options: argparse.Namespace) -> GoldFile | None:

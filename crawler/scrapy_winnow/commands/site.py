@@ -8,16 +8,8 @@ from inspect import getdoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from scrapy_winnow.commands.common import (
-    FAILED,
-    CommandError,
-    Commands,
-    Progress,
-    add_command,
-    add_option,
-    reason,
-    warn,
-)
+from scrapy_winnow.commands.common import FAILED, CommandError, Commands, Progress, add_command, add_option, warn
+from scrapy_winnow.fetching import reason
 from winnow.papers.methods import (
     METHODS,
     LabelledSitePage,

@@ -7,16 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from scrapy_winnow.commands.common import (
-    FAILED,
-    CommandError,
-    Commands,
-    Progress,
-    add_command,
-    add_option,
-    reason,
-    warn,
-)
+from scrapy_winnow.commands.common import FAILED, CommandError, Commands, Progress, add_command, add_option, warn
+from scrapy_winnow.fetching import reason
 from winnow.models import DEFAULT_MODEL
 
 if TYPE_CHECKING:

@@ -10,17 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from scrapy_winnow.commands.common import (
-    FAILED,
-    STANDARD_INPUT,
-    CommandError,
-    Commands,
-    Progress,
-    add_command,
-    add_option,
-    reason,
-    warn,
-)
+from scrapy_winnow.commands.common import FAILED, CommandError, Commands, Progress, add_command, add_option, warn
+from scrapy_winnow.fetching import STANDARD_INPUT, reason
 
 if TYPE_CHECKING:
     import argparse

@@ -14,7 +14,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 import numpy as np
 
-from scrapy_winnow.fetching import FetchError, fetch, is_address
+from scrapy_winnow.fetching import STANDARD_INPUT, InputError, fetch, is_address, read_page
 from scrapy_winnow.storage.evidence import HashedPage, SiteEvidence
 from scrapy_winnow.storage.keys import site_of
 from winnow.models import load_model
@@ -24,8 +24,6 @@ from winnow.rules import Rules
 from winnow.training.sites import page_files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from scrapy_winnow.inspector.inspection import Inspection, Trial
@@ -38,10 +36,6 @@ _MAX_ARCHIVED: Final = 500  # pages of a WARC file, which are held in memory
 _ARCHIVES: Final = (".warc", ".warc.gz", ".warc.zst")
 
 _LABELS: Final = ("content", "template")
-
-
-class DocumentError(Exception):
-    """A page that cannot be inspected; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +60,6 @@ class Documents:
         source: file, folder, WARC file, address, or ``-`` for standard input.
         url: address of the page or of the folder. It also selects the host of a WARC file, by default that of the
             first page.
-        read_page: returns the bytes of a file, or of standard input; may raise :class:`DocumentError` or `OSError`.
         obey_robots: ask ``robots.txt`` before an address is fetched; by default as little as a browser does.
         allow_private: also fetch from addresses that are not on the public internet.
 
@@ -74,14 +67,13 @@ class Documents:
         names: of the pages, in the order of their numbers.
 
     Raises:
-        DocumentError: there is nothing to inspect.
+        InputError: there is nothing to inspect.
     """
 
     def __init__(
         self,
         source: str,
         url: str | None = None,
-        read_page: Callable[[str], bytes] = lambda name: Path(name).read_bytes(),
         *,
         obey_robots: bool = False,
         allow_private: bool = True,
@@ -90,7 +82,6 @@ class Documents:
         self.folder: Path | None = None
         self._source = source
         self._url = url
-        self._read_page = read_page
         self._archived: tuple[Document, ...] = ()
         self.names = [source]
         if not is_address(source) and source.endswith(_ARCHIVES):
@@ -100,7 +91,7 @@ class Documents:
             self.folder = Path(source)
             self.names = [file.relative_to(self.folder).as_posix() for file in page_files(self.folder)]
             if not self.names:
-                raise DocumentError("holds no HTML files")
+                raise InputError("holds no HTML files")
         self.read = lru_cache(maxsize=4)(self._read)
 
     @property
@@ -117,29 +108,25 @@ class Documents:
             return self._archived[number]
         if self.folder is None:
             if is_address(self._source):
-                try:
-                    fetched = fetch(self._source, **self._manners)
-                except FetchError as error:
-                    raise DocumentError(str(error)) from error
+                fetched = fetch(self._source, **self._manners)
                 return Document(fetched.url, *fetched)
-            return Document(
-                "page" if self._source == "-" else Path(self._source).name, self._url, self._read_page(self._source)
-            )
+            name = "page" if self._source == STANDARD_INPUT else Path(self._source).name
+            return Document(name, self._url, read_page(self._source))
         name = self.names[number]
         base = self._url or f"https://{quote(self.folder.resolve().name)}/"
-        return Document(name, f"{base.rstrip('/')}/{quote(name)}", self._read_page(str(self.folder / name)))
+        return Document(name, f"{base.rstrip('/')}/{quote(name)}", read_page(str(self.folder / name)))
 
 
 def read_archived(source: str, url: str | None) -> tuple[Document, ...]:
     """Read the first pages of one host from a WARC file.
 
     Raises:
-        DocumentError: there are none, the file cannot be read, or the package for such files is not installed.
+        InputError: there are none, the file cannot be read, or the package for such files is not installed.
     """
     try:
         from scrapy_winnow.archives.reading import ArchiveReader, Part  # noqa: PLC0415  (of the extra [archives])
     except ImportError as error:
-        raise DocumentError("WARC files need pip install 'scrapy-winnow[archives]'") from error
+        raise InputError("WARC files need pip install 'scrapy-winnow[archives]'") from error
     host = site_of(url) if url else None
     reader = ArchiveReader(Part(source), max_bytes=_MAX_BYTES)
     found: dict[str, Document] = {}
@@ -150,7 +137,7 @@ def read_archived(source: str, url: str | None) -> tuple[Document, ...]:
         if len(found) == _MAX_ARCHIVED:
             break
     if not found:
-        raise DocumentError(reader.broken or f"holds no page{f' of {host}' if host else ''}")
+        raise InputError(reader.broken or f"holds no page{f' of {host}' if host else ''}")
     return tuple(found.values())
 
 
@@ -209,7 +196,7 @@ class FolderReplay:
             try:
                 document = self._documents.read(number)
                 page = HashedPage.of(Page.parse(document.html, document.url, encoding=document.encoding), load_model())
-            except (DocumentError, OSError, PageTooLarge):
+            except (InputError, OSError, PageTooLarge):
                 self._skipped += 1
                 continue
             self._pages.append((document.name, np.unique(page.fingerprints)))

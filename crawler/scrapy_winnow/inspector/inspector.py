@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from scrapy_winnow.inspector.documents import DocumentError, gold_name
+from scrapy_winnow.fetching import InputError
+from scrapy_winnow.inspector.documents import gold_name
 from scrapy_winnow.inspector.inspection import Inspection, Trial
 from scrapy_winnow.inspector.server import render_document
 from scrapy_winnow.profiles import Selectors
@@ -57,7 +58,7 @@ class Inspector:
     def page(self, number: int) -> Inspection:
         """Return a page by its number."""
         if not 0 <= number < len(self.documents):
-            raise DocumentError(f"there is no page {number + 1}")
+            raise InputError(f"there is no page {number + 1}")
         if number not in self._open:
             while len(self._open) >= _MAX_OPEN:
                 del self._open[next(iter(self._open))]
@@ -113,7 +114,7 @@ class Inspector:
     def save(self, number: int, body: dict[str, Any]) -> dict[str, Any]:
         """Save a page as gold, and return the number of the next page that is not."""
         if self.gold is None:
-            raise DocumentError("corrections are not saved: start with --collect FILE")
+            raise InputError("corrections are not saved: start with --collect FILE")
         marks = {int(block): str(label) for block, label in body["marks"]}
         self.gold.save(self.page(number), Trial.of(body["trial"]), marks)
         return {"saved": len(self.gold), "next": self._next(number)}
@@ -121,7 +122,7 @@ class Inspector:
     def add_rule(self, number: int, trial: Trial, element: int, *, keep: bool) -> dict[str, Any]:
         """Write a rule with a selector of an element that is likely to last, and return the new state."""
         if self.rules is None:
-            raise DocumentError("rules are not written: start with --rules FILE")
+            raise InputError("rules are not written: start with --rules FILE")
         page = self.page(number)
         if not 0 <= element < page.page.n:
             raise IndexError(f"no element {element}")

@@ -15,7 +15,7 @@ from urllib.parse import parse_qs, urlsplit
 from jinja2 import Environment, PackageLoader
 from markupsafe import Markup
 
-from scrapy_winnow.inspector.documents import DocumentError
+from scrapy_winnow.fetching import InputError
 
 _JSON: Final[dict[str, Any]] = {"ensure_ascii": False, "separators": (",", ":")}
 _MAX_BODY_BYTES: Final = 4_000_000
@@ -56,7 +56,7 @@ class View(Protocol):
     """Pages as a person looks at them: an inspector or a comparison."""
 
     def render(self, number: int) -> str:
-        """Return the HTML document of a page; may raise :class:`DocumentError`."""
+        """Return the HTML document of a page; may raise :class:`InputError`."""
         ...
 
     def answer(self, what: str, number: int, body: dict[str, Any]) -> dict[str, Any] | None:
@@ -122,7 +122,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             with self.server.lock:
                 document = self.server.view.render(self._number())
-        except DocumentError as error:
+        except InputError as error:
             self._error(HTTPStatus.NOT_FOUND, str(error))
             return
         self._answer(HTTPStatus.OK, "text/html; charset=utf-8", document)
@@ -140,7 +140,7 @@ class _Handler(BaseHTTPRequestHandler):
             body = json.loads(self.rfile.read(min(int(self.headers.get("Content-Length") or 0), _MAX_BODY_BYTES)))
             with self.server.lock:
                 answer = self.server.view.answer(path, self._number(), body) if is_json else None
-        except (ValueError, LookupError, TypeError, OSError, DocumentError) as error:
+        except (ValueError, LookupError, TypeError, OSError, InputError) as error:
             self._error(HTTPStatus.BAD_REQUEST, str(error) or type(error).__name__)
             return
         if answer is None:

@@ -72,5 +72,5 @@ def test_size_and_time_are_limited(limit: str, clean, monkeypatch: pytest.Monkey
 def test_no_name_leads_to_a_private_address(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [(family, socket.SOCK_STREAM, 6, "", (address, 80))])
-    with pytest.raises(fetching.FetchError, match="is a private address"):
+    with pytest.raises(fetching.InputError, match="is a private address"):
         fetching.fetch("http://innocent.example/")

@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from scrapy_winnow.fetching import InputError
 from scrapy_winnow.inspector.documents import (
     CountedReplay,
     Document,
-    DocumentError,
     Documents,
     FolderReplay,
     GoldFile,
@@ -155,5 +155,5 @@ def test_the_pages_of_one_host_of_an_archive_are_read(tmp_path: Path) -> None:
     replay.read()
     assert replay.seen == 4
     assert Inspection(documents.read(2), replay).state(Trial(pages=4))["seen"] == 4
-    with pytest.raises(DocumentError, match="holds no page of gone"):
+    with pytest.raises(InputError, match="holds no page of gone"):
         Documents(str(archive), "https://gone.example/")
