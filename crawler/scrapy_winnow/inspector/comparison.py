@@ -6,7 +6,7 @@ import json
 import random
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
@@ -194,24 +194,21 @@ class VotesFile:
         return "Votes: " + (", ".join(f"{name} {count:,}" for name, count in votes) or "none yet")
 
 
-@dataclass(eq=False)
 class Comparison:
     """The pages that are compared, as a view of the server.
 
-    Attributes:
+    Args:
         blind: names are hidden, and columns in random order, until the page has a vote.
     """
 
-    documents: Documents
-    extractors: dict[str, Extractor]
-    votes: VotesFile
-    blind: bool = False
-    results: Callable[[int], tuple[dict[str, Result], list[tuple[str, str]]]] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.results = lru_cache(maxsize=_MAX_OPEN)(
-            lambda number: compare_texts(self.documents.read(number), self.extractors)
-        )
+    def __init__(
+        self, documents: Documents, extractors: dict[str, Extractor], votes: VotesFile, blind: bool = False
+    ) -> None:
+        self.documents = documents
+        self.extractors = extractors
+        self.votes = votes
+        self._blind = blind
+        self.results = lru_cache(maxsize=_MAX_OPEN)(lambda number: compare_texts(documents.read(number), extractors))
 
     def render(self, number: int) -> str:
         """Return the HTML document of a page."""
@@ -234,7 +231,7 @@ class Comparison:
 
     def _order(self, number: int) -> list[str]:
         order = list(self.extractors)
-        if self.blind:
+        if self._blind:
             random.Random(self.documents.names[number]).shuffle(order)  # noqa: S311  no secret
         return order
 
@@ -242,5 +239,5 @@ class Comparison:
         """Return the vote of the page as the number of a column, the names, where they may be seen, and the tally."""
         order, vote = self._order(number), self.votes.votes.get(self.documents.read(number).name)
         at = [NONE_BETTER, *order].index(vote) if vote in {NONE_BETTER, *order} else None
-        seen = not self.blind or at is not None
+        seen = not self._blind or at is not None
         return {"vote": at, "names": order if seen else None, "tally": self.votes.tally() if seen else ""}

@@ -36,6 +36,7 @@ _MAX_ARCHIVED: Final = 500  # pages of a WARC file, which are held in memory
 _ARCHIVES: Final = (".warc", ".warc.gz", ".warc.zst")
 
 _LABELS: Final = ("content", "template")
+MAX_SITE_PAGES: Final = 100  # pages of a folder that are counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,15 +107,15 @@ class Documents:
         """Read one page; :attr:`read` keeps the last few."""
         if self._archived:
             return self._archived[number]
-        if self.folder is None:
-            if is_address(self._source):
-                fetched = fetch(self._source, **self._manners)
-                return Document(fetched.url, *fetched)
-            name = "page" if self._source == STANDARD_INPUT else Path(self._source).name
-            return Document(name, self._url, read_page(self._source))
-        name = self.names[number]
-        base = self._url or f"https://{quote(self.folder.resolve().name)}/"
-        return Document(name, f"{base.rstrip('/')}/{quote(name)}", read_page(str(self.folder / name)))
+        if self.folder is not None:
+            name = self.names[number]
+            base = self._url or f"https://{quote(self.folder.resolve().name)}/"
+            return Document(name, f"{base.rstrip('/')}/{quote(name)}", read_page(str(self.folder / name)))
+        if is_address(self._source):
+            fetched = fetch(self._source, **self._manners)
+            return Document(fetched.url, *fetched)
+        name = "page" if self._source == STANDARD_INPUT else Path(self._source).name
+        return Document(name, self._url, read_page(self._source))
 
 
 def read_archived(source: str, url: str | None) -> tuple[Document, ...]:
@@ -139,10 +140,6 @@ def read_archived(source: str, url: str | None) -> tuple[Document, ...]:
     if not found:
         raise InputError(reader.broken or f"holds no page{f' of {host}' if host else ''}")
     return tuple(found.values())
-
-
-MAX_SITE_PAGES: Final = 100
-"""Pages of a site that are used."""
 
 
 class Replay(Protocol):
@@ -173,7 +170,6 @@ class FolderReplay:
         self._order = order[: MAX_SITE_PAGES + 1]
         self._pages: list[tuple[str, Hashes]] = []
         self._skipped = 0
-        self._done = threading.Event()
         self._found: tuple[tuple[str, int], NDArray[np.bool_]] | None = None
 
     @property
@@ -200,11 +196,6 @@ class FolderReplay:
                 self._skipped += 1
                 continue
             self._pages.append((document.name, np.unique(page.fingerprints)))
-        self._done.set()
-
-    def wait(self, seconds: float) -> bool:
-        """Wait until all pages are read; return whether they are."""
-        return self._done.wait(seconds)
 
     def frequencies(self, name: str, page: HashedPage, pages: int) -> NDArray[np.int64]:
         """See :class:`Replay`."""
@@ -246,8 +237,8 @@ def gold_name(document: Document) -> str:
         name = unquote(f"{parts.netloc}{parts.path}".rstrip("/")) + (f"_{parts.query}" if parts.query else "")
     stem = name.removesuffix(".html").removesuffix(".htm")
     # The name is a path below a folder, and must not lead out of it.
-    parts_of = [part.strip() for part in stem.replace("\\", "/").split("/")]
-    return "/".join(part for part in parts_of if part not in {"", ".", ".."}) or "page"
+    steps = (step.strip() for step in stem.replace("\\", "/").split("/"))
+    return "/".join(step for step in steps if step not in {"", ".", ".."}) or "page"
 
 
 class RulesFile:
@@ -285,9 +276,13 @@ class GoldFile:
         self._rows: dict[str, dict[str, Any]] = {}
         if path.exists():
             for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-                if line.strip():
-                    row = _row(line, number)
-                    self._rows[str(row["id"])] = row
+                if not line.strip():
+                    continue
+                try:
+                    row = json.loads(line)
+                    self._rows[str(row["id"])] = row | {"gold_text": row["gold_text"]}
+                except (ValueError, TypeError, KeyError) as error:
+                    raise ValueError(f"line {number} is not a JSON object with 'id' and 'gold_text'") from error
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -317,9 +312,13 @@ class GoldFile:
         html = self.path.parent / "html" / f"{page_id}.html"
         html.parent.mkdir(parents=True, exist_ok=True)
         html.write_bytes(inspection.document.html)
-        texts, row = inspection.texts, {"id": page_id, "url": inspection.document.url}
-        said = [{"text": texts[block], "is": label} for block, label in sorted(marks.items())]
-        self._rows[page_id] = row | {"gold_text": join_blocks(page, texts, kept), "marks": said}
+        texts = inspection.texts
+        self._rows[page_id] = {
+            "id": page_id,
+            "url": inspection.document.url,
+            "gold_text": join_blocks(page, texts, kept),
+            "marks": [{"text": texts[block], "is": label} for block, label in sorted(marks.items())],
+        }
         # A new file that replaces the old one: so it is complete at any time.
         new_file = self.path.with_name(f"{self.path.name}.new")
         rows = (json.dumps(row, ensure_ascii=False) + "\n" for row in self._rows.values())
@@ -329,13 +328,3 @@ class GoldFile:
             os.fsync(file.fileno())
         new_file.replace(self.path)
         return page_id
-
-
-def _row(line: str, number: int) -> dict[str, Any]:
-    try:
-        row = json.loads(line)
-        if not isinstance(row, dict) or "id" not in row or "gold_text" not in row:
-            raise ValueError  # noqa: TRY301  the message is below
-    except ValueError as error:
-        raise ValueError(f"line {number} is not a JSON object with 'id' and 'gold_text'") from error
-    return row

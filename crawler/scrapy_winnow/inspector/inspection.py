@@ -65,9 +65,9 @@ class Trial:
             ValueError: they are not settings.
         """
         try:
-            threshold = values.get("threshold")
+            model, threshold = values.get("model"), values.get("threshold")
             trial = cls(
-                model=None if values.get("model") is None else str(values["model"]),
+                model=None if model is None else str(model),
                 threshold=None if threshold is None else float(threshold),
                 penalty=float(values.get("penalty", 1.0)),
                 pages=int(values.get("pages", 0)),
@@ -241,6 +241,11 @@ class Inspection:
             "styles": find_style_sheets(self.page) if load_assets else [],
         }
 
+    def seen(self) -> dict[str, int]:
+        """Return how many pages of the site can be counted by now, and how many there will be, for the browser."""
+        replay = self.replay
+        return {"seen": replay.seen if replay is not None else 0, "total": replay.total if replay is not None else 0}
+
     def state(self, trial: Trial) -> dict[str, Any]:
         """Return the sections and the decision for each block under some settings, for the browser."""
         cleaned, decided = self.cleaned(trial), self.decided(trial)
@@ -257,8 +262,7 @@ class Inspection:
             "trial": asdict(trial),
             "ownThreshold": own_threshold,
             "threshold": trial.threshold if trial.threshold is not None else own_threshold,
-            "seen": self.replay.seen if self.replay is not None else 0,
-            "total": self.replay.total if self.replay is not None else 0,
+            **self.seen(),
             "sections": sections,
             "kind": kind.tolist(),
             "section": section_of.tolist(),

@@ -73,22 +73,21 @@ class Inspector:
 
     def answer(self, what: str, number: int, body: dict[str, Any]) -> dict[str, Any] | None:
         """Answer a request of the script; ``None`` where there is no such request."""
-        answer: dict[str, Any] | None = None
+        answer, page = None, self.page(number)
         match what:
             case "state":
-                answer = self.page(number).state(Trial.of(body))
+                answer = page.state(Trial.of(body))
             case "outputs":
-                answer = self.page(number).outputs(Trial.of(body))
+                answer = page.outputs(Trial.of(body))
             case "weights":
                 blocks = [int(block) for block in body["blocks"]]
-                answer = {"weights": self.page(number).top_features(Trial.of(body["trial"]), blocks)}
+                answer = {"weights": page.top_features(Trial.of(body["trial"]), blocks)}
             case "gold":
                 answer = self.save(number, body)
             case "rule":
                 answer = self.add_rule(number, Trial.of(body["trial"]), int(body["element"]), keep=bool(body["keep"]))
             case "seen":
-                replay = self.replay
-                answer = {"seen": replay.seen if replay else 0, "total": replay.total if replay else 0}
+                answer = page.seen()
         return answer
 
     def data(self, number: int, *, server: bool) -> dict[str, Any]:
@@ -99,16 +98,24 @@ class Inspector:
         notices = [_PASSED_THROUGH[page.passed_through]] if page.passed_through else []
         if state["fallback"]:
             notices.append("All of this page looks like template; its least template-like section is kept.")
-        data: dict[str, Any] = {"server": server, "number": number, "pages": len(self.documents) if server else 1}
-        data |= {"document": page.describe(load_assets=self.load_assets), "state": state, "assets": self.load_assets}
-        data |= {"models": self._choices(), "rules": server and self.rules is not None, "notice": " ".join(notices)}
+        models = self._choices()
+        data: dict[str, Any] = {
+            "server": server,
+            "number": number,
+            "pages": len(self.documents) if server else 1,
+            "document": page.describe(load_assets=self.load_assets),
+            "state": state,
+            "assets": self.load_assets,
+            "models": models,
+            "rules": server and self.rules is not None,
+            "notice": " ".join(notices),
+        }
         if server and self.gold is not None:
             is_known = gold_name(page.document) in self.gold
             data |= {"collect": self.gold.path.name, "saved": len(self.gold), "known": is_known}
         if not server:
-            models = [name for name, _ in data["models"]]
             data |= {"outputs": page.outputs(trial), "weights": page.all_top_features(trial)}
-            data |= {"precomputed": precompute(page, trial, models)}
+            data |= {"precomputed": precompute(page, trial, [name for name, _ in models])}
         return data
 
     def save(self, number: int, body: dict[str, Any]) -> dict[str, Any]:
@@ -117,7 +124,9 @@ class Inspector:
             raise InputError("corrections are not saved: start with --collect FILE")
         marks = {int(block): str(label) for block, label in body["marks"]}
         self.gold.save(self.page(number), Trial.of(body["trial"]), marks)
-        return {"saved": len(self.gold), "next": self._next(number)}
+        others = range(number + 1, len(self.documents))
+        unsaved = (other for other in others if gold_name(self.documents.read(other)) not in self.gold)
+        return {"saved": len(self.gold), "next": next(unsaved, None)}
 
     def add_rule(self, number: int, trial: Trial, element: int, *, keep: bool) -> dict[str, Any]:
         """Write a rule with a selector of an element that is likely to last, and return the new state."""
@@ -132,15 +141,6 @@ class Inspector:
             other.follow(self.rules.rules)
         said = f"{'keep' if keep else 'drop'} {selector} is written to {self.rules.path.name}"
         return {"said": said, "state": page.state(trial)}
-
-    def _next(self, number: int) -> int | None:
-        gold = self.gold
-        if gold is None or not self.documents.is_one_site:
-            return None
-        for other in range(number + 1, len(self.documents)):
-            if gold_name(self.documents.read(other)) not in gold:
-                return other
-        return None
 
     def _choices(self) -> list[tuple[str, str]]:
         own = [name for name in self.models if name]
