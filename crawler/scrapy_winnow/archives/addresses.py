@@ -84,10 +84,8 @@ def open_source(source: str, begin: int = 0, read_bytes: int = READ_BYTES) -> IO
 def size_of(source: str) -> int:
     """Return the bytes of an archive, 0 where they are unknown; the reader will report what is wrong with it."""
     try:
-        if is_address(source):
-            store, path = open_store(source)
-            return int(store.info(path)["size"] or 0)
-        return Path(source).stat().st_size if Path(source).is_file() else 0
+        store, path = open_store(source)
+        return int(store.info(path)["size"] or 0)
     except Exception:
         return 0
 

@@ -68,21 +68,14 @@ def clean_hashed(
     page: ArchivedPage, hashed: HashedPage | None, evidence: SiteEvidence | None, model: Model, options: Options
 ) -> Row:
     """Clean a page with what is known of its host; both ``None`` for a page above the limits."""
-    cleaned = clean(
-        page.html if hashed is None else hashed.page,
-        page.url,
-        model=model,
-        limits=options.limits,
-        site=PageCounts(hashed.frequencies(evidence), evidence.pages)
-        if hashed is not None and evidence is not None
-        else None,
-    )
-    outcome = Outcome(cleaned, evidence, shingles(cleaned.text))
-    row: Row = {name: getattr(page, name) for name in ARCHIVE_COLUMNS}
-    for field in FIELDS:
-        if not field.optional or field.name in options.outputs:
-            row[field.name] = field.value(outcome) if field.value is not None else None
-    return row
+    html: bytes | Page = page.html
+    site = None
+    if hashed is not None and evidence is not None:
+        html, site = hashed.page, PageCounts(hashed.frequencies(evidence), evidence.pages)
+    cleaned = clean(html, page.url, model=model, limits=options.limits, site=site)
+    row: Row = dict.fromkeys(columns(options.outputs))  # in their order; "duplicate_of" is known when it is written
+    row |= {name: getattr(page, name) for name in ARCHIVE_COLUMNS}
+    return row | Outcome(cleaned, evidence, shingles(cleaned.text)).values(options.outputs)
 
 
 def shingles_of(row: Row) -> NDArray[np.uint64]:
