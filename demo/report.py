@@ -11,7 +11,7 @@ import redis
 
 from demo.truth import Accuracy, compare, total
 from scrapy_winnow.storage.embedded import EmbeddedServer
-from scrapy_winnow.storage.hosts import HostRecords
+from scrapy_winnow.storage.hosts import HostLabels
 from scrapy_winnow.storage.keys import site_of
 
 if TYPE_CHECKING:
@@ -60,7 +60,8 @@ def site_level_labels(state: Path, urls: Iterable[str]) -> dict[str, int]:
     found: dict[str, int] = {}
     with EmbeddedServer(state) as server, redis.Redis.from_url(server.url) as client:
         for url in urls:
-            found[url] = HostRecords(client, "winnow").template_nodes(str(site_of(url)))
+            labels = HostLabels.read(client, "winnow", str(site_of(url)))
+            found[url] = 0 if labels is None else len(labels.fingerprints)
     return found
 
 

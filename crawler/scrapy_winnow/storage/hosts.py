@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 _BATCH: Final = 500
 _SCANNED: Final = 5_000  # keys a round trip: most of them are those of the near-duplicate index
-_LABEL_BYTES: Final = 9
 _FIELDS: Final = ("pages", "entries", "version", "used", "stamp")
 _ALL_PAGES: Final = 255
 
@@ -87,18 +86,7 @@ class HostRecords:
             pages, entries, version, used = (int(value or 0) for value in numbers)
             if used:
                 state = "counting" if stamp is None else "settled"
-                yield HostRecord(host, state, pages, entries, int(labels) // _LABEL_BYTES, version, used, size)
-
-    def template_nodes(self, host: str) -> int:
-        """Count the nodes of a host that are template by now: its frozen labels, or those that its counts give."""
-        state, nodes, *_ = host_keys(self.prefix, host)
-        frozen: Any = self.client.hstrlen(state, "labels")
-        if frozen:
-            return int(frozen) // _LABEL_BYTES
-        pages: Any = self.client.hget(state, "pages")
-        entries: Any = self.client.hvals(nodes)
-        seen = np.frombuffer(b"".join(entries), ENTRY)["seen"]
-        return int((seen >= max(THETA * int(pages or 0), MIN_DF)).sum())
+                yield HostRecord(host, state, pages, entries, int(labels) // LABEL.itemsize, version, used, size)
 
     def forget(self, host: str) -> bool:
         """Delete all that is known of a host; return whether something was."""
