@@ -52,7 +52,7 @@ class Script:
         """Carry out a command that calls the script on a server that may not know it yet, and return its reply."""
         _, _, keys, *rest = command
         if is_cluster(client) and keys:  # only where its keys are: one server that hangs would block the rest
-            node = client.get_node_from_key(_text(rest[0]))
+            node = client.get_node_from_key(rest[0])
             await client.execute_command("SCRIPT LOAD", self.source, target_nodes=node)
         else:
             await client.script_load(self.source)
@@ -180,7 +180,7 @@ class CommandBatches:
         if not self._in_cluster:
             return ""
         try:
-            return str(self._client.get_node_from_key(_text(key)).name)
+            return str(self._client.get_node_from_key(key).name)
         except SlotNotCoveredError:
             return ""  # not known yet, or no server has the slot, and then the call fails
 
@@ -230,10 +230,6 @@ class CommandBatches:
                 call.reply.set_exception(refusal)
             else:
                 call.reply.set_result(own)
-
-
-def _text(key: str | bytes) -> str:
-    return key if isinstance(key, str) else key.decode()
 
 
 def _split_into_trips(calls: list[_Call]) -> Iterator[list[_Call]]:
