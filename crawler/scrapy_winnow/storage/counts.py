@@ -131,7 +131,8 @@ class NodeCounts:
             return nodes.evidence_of(settled)
         main_text = b"" if main_text_id in {None, contents_id} else main_text_id
         may_begin = int(self._domains.have_room(host))
-        arguments = (page_id, contents_id, nodes.joined, nodes.masses.tobytes(), *self._limits, main_text, may_begin)
+        found = (nodes.distinct.astype("<u8", copy=False).tobytes(), nodes.masses.tobytes())
+        arguments = (page_id, contents_id, *found, *self._limits, main_text, may_begin)
         reply = await self.connection.run(self._count_page, self.keys(host), arguments)
         if reply is None or reply[0] == _REFUSED:
             return None
@@ -225,11 +226,6 @@ class _Distinct:
         self._kept = slice(None) if self._size <= MAX_NODES else _ends(self._size)
         self.distinct, first, self._place = np.unique(fingerprints[self._kept], return_index=True, return_inverse=True)
         self.masses = masses[self._kept][first]
-
-    @property
-    def joined(self) -> bytes:
-        """The fingerprints, 8 bytes each, the same on every machine."""
-        return self.distinct.astype("<u8", copy=False).tobytes()
 
     def look_ups(self, keys: HostKeys) -> list[Command]:
         """Return the commands that look the nodes up: those on several pages, then those on one, set by set."""
