@@ -23,7 +23,7 @@ from scrapy.http import HtmlResponse
 from scrapy_winnow import stats
 from scrapy_winnow.config import PREFIX, SETTINGS, Config
 from scrapy_winnow.extension import Winnow, config_of
-from scrapy_winnow.report.records import CrawlRecord, Samples, page_record
+from scrapy_winnow.report.records import CrawlRecord, page_record
 from scrapy_winnow.storage.clients import blocking_client
 from scrapy_winnow.storage.hosts import HostRecords
 from scrapy_winnow.storage.keys import site_of
@@ -59,7 +59,6 @@ class CrawlReport:
         self._path = Path(config.report.replace("%(name)s", crawler.spidercls.name).replace("%(time)s", now))
         self._config = config
         self._record = CrawlRecord(title=crawler.spidercls.name)
-        self._record.samples = self._samples = Samples()
         self._names = {**config.field_names, "url": config.url_field}
         self._begin = time.monotonic()
         self._hosts_read = asyncio.Event()
@@ -85,7 +84,7 @@ class CrawlReport:
     def _response(self, response: Response) -> None:
         host = site_of(response.url)
         if host is not None and isinstance(response, HtmlResponse) and response.status == 200:
-            self._samples.offer(host, response.url, response.body)
+            self._record.samples.offer(host, response.url, response.body)
 
     def _item(self, item: Any) -> None:
         page = page_record(ItemAdapter(item), time.monotonic() - self._begin, self._names)

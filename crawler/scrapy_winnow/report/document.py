@@ -5,25 +5,24 @@ from __future__ import annotations
 import datetime
 import shlex
 from collections import Counter, defaultdict
-from functools import lru_cache
-from importlib.resources import files
+from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
-from jinja2 import Environment, StrictUndefined, Template
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from scrapy_winnow.storage.hosts import ago
 from winnow.models import load_model
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from numpy.typing import NDArray
 
     from scrapy_winnow.report.records import CrawlRecord, PageRecord
     from scrapy_winnow.storage.hosts import HostRecord
     from winnow.models.scores import Model
+
+    Floats = NDArray[np.float64]
 
 _MIN_PAGES_TO_COMPARE: Final = 8
 _OUTLIER: Final = 5.0  # median absolute deviations
@@ -32,13 +31,13 @@ _MAX_SHOWN: Final = 8
 _LOW_CONFIDENCE: Final = 0.5
 _MAX_CLUSTERS: Final = 25
 
-_MAX_POINTS: Final = 160
 _PLOT: Final = Markup("""<svg class="plot" viewBox="0 0 {w} {h}" role="img" aria-label="{title}">
 <path class="grid" d="M44 {top}H{right}M44 {base}H{right}"/>
 <polygon class="area" points="44,{base} {points} {last},{base}"/><polyline points="{points}"/>
 <text x="40" y="{label}" text-anchor="end">{largest}</text><text x="40" y="{base}" text-anchor="end">0</text>
 <text x="44" y="{under}">{begin}</text><text x="{right}" y="{under}" text-anchor="end">{end}</text></svg>""")
-_ASSETS: Final = files("scrapy_winnow.report") / "assets"
+_SPARK: Final = Markup("""<svg class="spark" viewBox="0 0 80 20" role="img" aria-label="{title}">
+<polyline points="{points}"/></svg>""")
 _MAX_IN_DETAIL: Final = 40
 _MAX_IN_TABLE: Final = 1_000
 
@@ -59,11 +58,11 @@ class Cluster(NamedTuple):
 
 
 class HostSummary:
-    """One host: its name, pages, what Redis knows of it, sums over its pages, and pages to check, the worst first."""
+    """One host: its pages, what Redis knows of it, sums over its pages, and pages to check, the worst first."""
 
     def __init__(self, name: str, pages: list[PageRecord], record: HostRecord | None) -> None:
         self.name, self.pages, self.record = name, pages, record
-        self.cut = _mean(page.template_share for page in pages)
+        self.cut = fmean(page.template_share for page in pages)
         self.words = sum(page.words for page in pages)
         self.duplicates = sum(page.duplicate_of is not None for page in pages)
         self.with_site = sum(page.source == "site" for page in pages)
@@ -74,7 +73,7 @@ class HostSummary:
         """``settled`` or ``counting``."""
         if self.record is not None:
             return self.record.state
-        return "settled" if self.pages and self.pages[-1].label_version else "counting"
+        return "settled" if self.pages[-1].label_version else "counting"
 
 
 class CrawlSummary:
@@ -101,7 +100,7 @@ class CrawlSummary:
         seconds = record.stats.get("elapsed_time_seconds") or max((page.seconds for page in record.pages), default=0.0)
         self.seconds = max(float(seconds), 0.0)
         self.pages = len(record.pages) + record.more_pages
-        self.cut = _mean(page.template_share for page in record.pages)
+        self.cut = fmean([page.template_share for page in record.pages] or [0.0])
         self.words = sum(page.words for page in record.pages)
         self.statuses = Counter(page.status for page in record.pages)
         self.answers = _answers(record.stats)
@@ -171,28 +170,21 @@ def _answers(stats: dict[str, Any]) -> list[tuple[str, int]]:
     return [(label.rpartition(".")[2] if "." in label and " " not in label else label, n) for label, n in found]
 
 
-def _speed(seconds: list[float]) -> tuple[list[float], list[float]]:
+def _speed(seconds: list[float]) -> tuple[Floats, Floats]:
     known = np.array([each for each in seconds if each >= 0])
     if len(known) < 2 or known.max() <= 0:
-        return [], []
+        return np.zeros(0), np.zeros(0)
     spans = int(np.clip(len(known) // 10, 4, 60))
     pages, edges = np.histogram(known, spans, (0.0, float(known.max())))
-    return edges[1:].tolist(), (pages / np.diff(edges)).tolist()
+    return edges[1:], pages / np.diff(edges)
 
 
-def _mean(values: Iterable[float]) -> float:
-    array = np.fromiter(values, float)
-    return float(array.mean()) if len(array) else 0.0
-
-
-def line_plot(
-    x: Sequence[float], y: Sequence[float], *, title: str, x_label: str, percent: bool = False, height: int = 120
-) -> Markup:
+def _line_plot(x: Floats, y: Floats, *, title: str, x_label: str, percent: bool = False) -> Markup:
     """Draw a line over its area, with its maximum and both ends of the x axis; ``percent`` for fractions, 0 to 1."""
     if len(x) < 2:
         return Markup("")
-    xs, ys = _thin_out(np.asarray(x, float), np.asarray(y, float))
-    width, top, bottom = 420, 8, 18
+    xs, ys = _thin_out(x, y, 160)
+    width, height, top, bottom = 420, 120, 8, 18
     most = 1.0 if percent else max(float(ys.max()), 1e-9)
     across = 44 + (xs - xs[0]) / max(xs[-1] - xs[0], 1e-9) * (width - 52)
     down = top + (1 - np.clip(ys / most, 0, 1)) * (height - top - bottom)
@@ -203,35 +195,38 @@ def line_plot(
     return _PLOT.format(**places, **labels, **line)
 
 
-def _points(across: NDArray[np.float64], down: NDArray[np.float64]) -> str:
+def _points(across: Floats, down: Floats) -> str:
     return " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(across.tolist(), down.tolist(), strict=True))
 
 
-def spark(values: Sequence[float], *, title: str) -> Markup:
-    """Draw fractions, 0 to 1, as a sparkline."""
-    if len(values) < 2:
+def _curve(host: HostSummary) -> Markup:
+    """Draw the fraction of text cut on a host over its pages."""
+    fractions = _smoothed_fractions(host)
+    title = f"Fraction of text cut on {host.name} by pages seen"
+    return _line_plot(np.arange(1.0, len(fractions) + 1), fractions, title=title, x_label="pages", percent=True)
+
+
+def _spark(host: HostSummary) -> Markup:
+    """Draw the same as a sparkline."""
+    if len(host.pages) < 2:
         return Markup("")
-    xs, ys = _thin_out(np.arange(len(values), dtype=float), np.asarray(values, float), 40)
-    points = _points(1 + xs / max(xs[-1], 1e-9) * 78, 2 + (1 - np.clip(ys, 0, 1)) * 16)
-    line = '<svg class="spark" viewBox="0 0 80 20" role="img" aria-label="{}"><polyline points="{}"/></svg>'
-    return Markup(line).format(title, points)  # noqa: S704  our own
+    xs, ys = _thin_out(np.arange(len(host.pages), dtype=float), _smoothed_fractions(host), 40)
+    return _SPARK.format(
+        title=f"Fraction of text cut on {host.name}",
+        points=_points(1 + xs / xs[-1] * 78, 2 + (1 - np.clip(ys, 0, 1)) * 16),
+    )
 
 
-def smooth(values: Sequence[float], window: int = 9) -> list[float]:
-    """Return running means, over fewer values at the ends."""
-    array = np.asarray(values, float)
-    if not len(array):
-        return []
-    sums = np.concatenate([[0.0], np.cumsum(array)])
-    at = np.arange(len(array))
-    begin, end = np.maximum(at - window // 2, 0), np.minimum(at + window // 2 + 1, len(array))
-    means: list[float] = ((sums[end] - sums[begin]) / (end - begin)).tolist()
+def _smoothed_fractions(host: HostSummary) -> Floats:
+    """Return running means of the fractions of text cut, of nine pages each, fewer at the ends."""
+    sums = np.append(0.0, np.cumsum([page.template_share for page in host.pages]))
+    at = np.arange(len(host.pages))
+    begin, end = np.maximum(at - 4, 0), np.minimum(at + 5, len(at))
+    means: Floats = (sums[end] - sums[begin]) / (end - begin)
     return means
 
 
-def _thin_out(
-    x: NDArray[np.float64], y: NDArray[np.float64], most: int = _MAX_POINTS
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _thin_out(x: Floats, y: Floats, most: int) -> tuple[Floats, Floats]:
     """Return at most ``most`` points: means of spans of points, with the ends unchanged."""
     if len(x) <= most:
         return x, y
@@ -247,11 +242,8 @@ def render_report(record: CrawlRecord, model: Model | None = None, now: datetime
     model = model or load_model()
     found = CrawlSummary(record)
     times, speeds = found.speed
-    samples = {
-        host.name: record.samples.analyse(host.name, model) if record.samples is not None else None
-        for host in found.hosts[:_MAX_IN_DETAIL]
-    }
-    return _template().render(
+    samples = {host.name: record.samples.analyse(host.name, model) for host in found.hosts[:_MAX_IN_DETAIL]}
+    return _TEMPLATES.get_template("report.html").render(
         record=record,
         stored=[] if record.pages else sorted(record.hosts.values(), key=lambda host: (-host.pages, host.host)),
         most=_MAX_IN_TABLE,
@@ -259,33 +251,21 @@ def render_report(record: CrawlRecord, model: Model | None = None, now: datetime
         samples=samples,
         table=found.hosts[:_MAX_IN_TABLE],
         detail=found.hosts[:_MAX_IN_DETAIL],
-        speed=line_plot(times, speeds, title="Pages per second over the crawl", x_label="seconds"),
+        speed=_line_plot(times, speeds, title="Pages per second over the crawl", x_label="seconds"),
         curve=_curve,
         spark=_spark,
-        style=Markup(_asset("report.css")),  # noqa: S704  our own
         now=(now or datetime.datetime.now().astimezone()).strftime("%Y-%m-%d %H:%M"),
     )
 
 
-def _curve(host: HostSummary) -> Markup:
-    fractions = smooth([page.template_share for page in host.pages])
-    title = f"Fraction of text cut on {host.name} by pages seen"
-    return line_plot([*range(1, len(fractions) + 1)], fractions, title=title, x_label="pages", percent=True)
-
-
-def _spark(host: HostSummary) -> Markup:
-    return spark(smooth([page.template_share for page in host.pages]), title=f"Fraction of text cut on {host.name}")
-
-
-@lru_cache(maxsize=1)
-def _template() -> Template:
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["number"] = lambda value: f"{value:,}"
-    environment.filters["ago"] = ago
-    environment.filters["quote"] = shlex.quote
-    environment.filters["percent"] = lambda value: f"{value:.0%}"
-    return environment.from_string(_asset("report.html"))
-
-
-def _asset(name: str) -> str:
-    return (_ASSETS / name).read_text(encoding="utf-8")
+_TEMPLATES: Final = Environment(
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    loader=PackageLoader("scrapy_winnow.report", "assets"),
+)
+_TEMPLATES.filters["number"] = "{:,}".format
+_TEMPLATES.filters["percent"] = "{:.0%}".format
+_TEMPLATES.filters["ago"] = ago
+_TEMPLATES.filters["quote"] = shlex.quote

@@ -69,99 +69,6 @@ class PageRecord(NamedTuple):
     confidence: float | None
 
 
-@dataclass(eq=False)
-class CrawlRecord:
-    """A crawl for a report.
-
-    Attributes:
-        pages: in the order in which they were cleaned, at most :data:`MAX_PAGES`.
-        settings: the ``WINNOW_*`` settings that are not the default.
-        errors: messages of errors, and how often each was logged.
-        samples: some pages of each host, with their HTML.
-        inspect_options: options with which ``winnow inspect`` cleans a page as the crawl did; "" where unknown.
-    """
-
-    pages: list[PageRecord] = field(default_factory=list)
-    more_pages: int = 0
-    stats: dict[str, Any] = field(default_factory=dict)
-    settings: dict[str, str] = field(default_factory=dict)
-    versions: dict[str, str] = field(default_factory=dict)
-    errors: Counter[str] = field(default_factory=Counter)
-    hosts: dict[str, HostRecord] = field(default_factory=dict)
-    samples: Samples | None = None
-    title: str = "Crawl"
-    inspect_options: str = ""
-
-    def add(self, page: PageRecord) -> None:
-        """Add a page."""
-        if len(self.pages) < MAX_PAGES:
-            self.pages.append(page)
-        else:
-            self.more_pages += 1
-
-    def add_error(self, message: str) -> None:
-        """Count an error; after very many different ones, new ones are counted together."""
-        line = " ".join(message.split())[:300]
-        known = line in self.errors or len(self.errors) < _MAX_ERRORS
-        self.errors[line if known else "other errors"] += 1
-
-
-def page_record(values: Mapping[str, Any], seconds: float, names: Mapping[str, str | None]) -> PageRecord | None:
-    """Return the record of an item, ``None`` for one that was not cleaned."""
-
-    def value(name: str) -> Any:
-        field_name = names.get(name, name)
-        return values.get(field_name) if field_name is not None else None
-
-    url, status, share = value("url"), value("status"), value("template_share")
-    if not isinstance(url, str) or (status is None and share is None):
-        return None
-    confidence = value("confidence")
-    how = str(status or "cleaned"), str(value("label_source") or "page")
-    counts = int(value("evidence_pages") or 0), int(value("site_label_version") or 0)
-    original = value("duplicate_of") if value("duplicate_of") != url else None
-    expected = float(confidence) if isinstance(confidence, int | float) else None
-    words, host = len(str(value("text") or "").split()), site_of(url) or "(no host)"
-    return PageRecord(url, host, seconds, words, float(share or 0.0), *how, *counts, original, expected)
-
-
-def read_items(record: CrawlRecord, path: Path) -> int:
-    """Add the items of a file of JSON lines, or of one JSON array; return how many are not usable."""
-    unused = 0
-    with path.open(encoding="utf-8") as file:
-        start = file.read(1)
-        file.seek(0)
-        rows = json.load(file) if start == "[" else map(json.loads, filter(str.strip, file))
-        for row in rows:
-            page = page_record(row, -1.0, {}) if isinstance(row, dict) else None
-            if page is None:
-                unused += 1
-            else:
-                record.add(page)
-    return unused
-
-
-def read_log(record: CrawlRecord, path: Path) -> None:
-    """Add the stats and the errors of a Scrapy log.
-
-    Raises:
-        OSError: it cannot be read.
-        ValueError: it has no stats: the crawl was killed, or it is not such a log.
-    """
-    text = path.read_text(encoding="utf-8", errors="replace")
-    for message in _FAILED.findall(text):
-        record.add_error(message)
-    found = _STATS.findall(text)
-    if not found:
-        raise ValueError("no stats of Scrapy in it: the crawl is running, or was killed")
-    # Dates are not literals; everything else that stats hold is.
-    literal = re.sub(r"datetime\.datetime\((?:[^()]|\([^()]*\))*\)", "None", found[-1])
-    try:
-        record.stats |= ast.literal_eval(literal)
-    except (ValueError, SyntaxError) as error:
-        raise ValueError("its stats cannot be read") from error
-
-
 class LowConfidenceSection(NamedTuple):
     """Sections with the same path, without numbers, whose scores are near the threshold.
 
@@ -238,3 +145,102 @@ def _low_confidence_sections(pages: list[HashedPage], model: Model) -> list[LowC
         kept = sum(distance < 0 for distance in distances)
         sections.append(LowConfidenceSection(path, len(rows), kept, float(np.mean(distances)), text))
     return sorted(sections, key=lambda section: (-section.pages, abs(section.score)))[:_MAX_SECTIONS]
+
+
+@dataclass(eq=False)
+class CrawlRecord:
+    """A crawl for a report.
+
+    Attributes:
+        pages: in the order in which they were cleaned, at most :data:`MAX_PAGES`.
+        settings: the ``WINNOW_*`` settings that are not the default.
+        errors: messages of errors, and how often each was logged.
+        samples: some pages of each host, with their HTML.
+        inspect_options: options with which ``winnow inspect`` cleans a page as the crawl did; "" where unknown.
+    """
+
+    pages: list[PageRecord] = field(default_factory=list)
+    more_pages: int = 0
+    stats: dict[str, Any] = field(default_factory=dict)
+    settings: dict[str, str] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
+    errors: Counter[str] = field(default_factory=Counter)
+    hosts: dict[str, HostRecord] = field(default_factory=dict)
+    samples: Samples = field(default_factory=Samples)
+    title: str = "Crawl"
+    inspect_options: str = ""
+
+    def add(self, page: PageRecord) -> None:
+        """Add a page."""
+        if len(self.pages) < MAX_PAGES:
+            self.pages.append(page)
+        else:
+            self.more_pages += 1
+
+    def add_error(self, message: str) -> None:
+        """Count an error; after very many different ones, new ones are counted together."""
+        line = " ".join(message.split())[:300]
+        known = line in self.errors or len(self.errors) < _MAX_ERRORS
+        self.errors[line if known else "other errors"] += 1
+
+
+def page_record(values: Mapping[str, Any], seconds: float, names: Mapping[str, str | None]) -> PageRecord | None:
+    """Return the record of an item, ``None`` for one that was not cleaned."""
+
+    def value(name: str) -> Any:
+        field_name = names.get(name, name)
+        return values.get(field_name) if field_name is not None else None
+
+    url, status, share, confidence = value("url"), value("status"), value("template_share"), value("confidence")
+    if not isinstance(url, str) or (status is None and share is None):
+        return None
+    return PageRecord(
+        url=url,
+        host=site_of(url) or "(no host)",
+        seconds=seconds,
+        words=len(str(value("text") or "").split()),
+        template_share=float(share or 0.0),
+        status=str(status or "cleaned"),
+        source=str(value("label_source") or "page"),
+        evidence_pages=int(value("evidence_pages") or 0),
+        label_version=int(value("site_label_version") or 0),
+        duplicate_of=value("duplicate_of") if value("duplicate_of") != url else None,
+        confidence=float(confidence) if isinstance(confidence, int | float) else None,
+    )
+
+
+def read_items(record: CrawlRecord, path: Path) -> int:
+    """Add the items of a file of JSON lines, or of one JSON array; return how many are not usable."""
+    unused = 0
+    with path.open(encoding="utf-8") as file:
+        start = file.read(1)
+        file.seek(0)
+        rows = json.load(file) if start == "[" else map(json.loads, filter(str.strip, file))
+        for row in rows:
+            page = page_record(row, -1.0, {}) if isinstance(row, dict) else None
+            if page is None:
+                unused += 1
+            else:
+                record.add(page)
+    return unused
+
+
+def read_log(record: CrawlRecord, path: Path) -> None:
+    """Add the stats and the errors of a Scrapy log.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: it has no stats: the crawl was killed, or it is not such a log.
+    """
+    text = path.read_text(encoding="utf-8", errors="replace")
+    for message in _FAILED.findall(text):
+        record.add_error(message)
+    found = _STATS.findall(text)
+    if not found:
+        raise ValueError("no stats of Scrapy in it: the crawl is running, or was killed")
+    # Dates are not literals; everything else that stats hold is.
+    literal = re.sub(r"datetime\.datetime\((?:[^()]|\([^()]*\))*\)", "None", found[-1])
+    try:
+        record.stats |= ast.literal_eval(literal)
+    except (ValueError, SyntaxError) as error:
+        raise ValueError("its stats cannot be read") from error

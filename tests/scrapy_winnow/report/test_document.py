@@ -11,7 +11,7 @@ from playwright.sync_api import Page as Tab
 
 from scrapy_winnow.commands import main
 from scrapy_winnow.report.document import CrawlSummary, render_report
-from scrapy_winnow.report.records import CrawlRecord, PageRecord, Samples
+from scrapy_winnow.report.records import CrawlRecord, PageRecord
 from scrapy_winnow.storage.embedded import EmbeddedServer
 from tests.scrapy_winnow.commands.test_command_hosts_shows_hosts import count_pages
 from tests.scrapy_winnow.inspector.browsing import story
@@ -120,7 +120,6 @@ def test_it_loads_nothing_and_is_accessible(tab: Tab, tmp_path: Path) -> None:
         *(_page(n) for n in range(20)), _page(21, url=hostile, status="fallback"), _page(22, url="javascript:x")
     )
     record.add_error("<img src=x onerror=alert(1)> failed")
-    record.samples = Samples()
     for number in range(5):
         record.samples.offer("a.example", f"https://a.example/{number}", story(number).encode())
     file, requests = tmp_path / "report.html", []
