@@ -7,7 +7,7 @@ import sys
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from functools import partial
+from functools import lru_cache, partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -21,18 +21,17 @@ from scrapy_winnow.commands.common import (
     Commands,
     Progress,
     add_command,
+    add_model_options,
     add_option,
-    add_page_options,
-    check_url,
-    clean_file,
     load_model_option,
-    load_rules,
+    model_switches,
     report_errors,
     warn,
     with_progress,
 )
-from scrapy_winnow.fetching import STANDARD_INPUT, InputError, is_address, read_page, reason
-from winnow import Page, PageTooLarge, Site
+from scrapy_winnow.fetching import STANDARD_INPUT, InputError, fetch, is_address, read_page, reason
+from winnow import Page, PageTooLarge, Rules, Site, clean
+from winnow.cleaned import NOT_HTML
 from winnow.training.sites import page_files
 
 if TYPE_CHECKING:
@@ -85,11 +84,11 @@ _process: dict[str, Any] = {}
 """Options, model and counts of the site, of a process of its own."""
 
 
-def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
+def add_parser(commands: Commands) -> None:
     """Add both commands and their options."""
     parser = add_command(commands, "clean", run_clean, _CLEAN_HELP)
     add = partial(add_option, parser)
-    add_page_options(parser)
+    _add_page_options(parser)
     add(
         "--format",
         "what to write (default: text); json has title, text and more",
@@ -114,8 +113,18 @@ def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
     )
 
     parser = add_command(commands, "segments", run_segments, _SEGMENTS_HELP)
-    add_page_options(parser)
+    _add_page_options(parser)
     add_option(parser, "--json", "write one JSON object a section, with all its text")
+
+
+def _add_page_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that both commands have."""
+    add = partial(add_option, parser)
+    add("files FILE", "HTML file, - for standard input, or one address", nargs="+")
+    add("--allow-private", "also fetch from addresses that are not on the public internet")
+    add("--url URL", "address of the page: tells in-site links from others; for a single FILE only")
+    add("--rules FILE", "rules of your own for sites, in TOML or JSON")
+    add_model_options(parser)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,12 +144,12 @@ class Source:
 
 def run_clean(options: argparse.Namespace) -> int:
     """Clean every page; those that fail are named on standard error."""
-    check_url(options)
+    _check_url(options)
     if options.processes < 1:
         raise CommandError("--processes: at least 1")
     if options.json_parts and options.format != "json":
         raise CommandError("--with goes with --format json")
-    load_rules(options.rules)
+    _load_rules(options.rules)
     sources, code = _find_all_sources(options)
     write = _open_output(options, sources)
     model = load_model_option(options)
@@ -162,6 +171,21 @@ def run_clean(options: argparse.Namespace) -> int:
         if progress is not None:
             progress(done, len(sources), source.name)
     return code
+
+
+def _check_url(options: argparse.Namespace) -> None:
+    """Refuse one address for many pages, and many addresses."""
+    if options.url and len(options.files) > 1:
+        raise CommandError("--url goes with a single FILE")
+    if any(map(is_address, options.files)) and (len(options.files) > 1 or getattr(options, "site", False)):
+        raise CommandError("one address at a time; scrapy crawl site -a url=ADDRESS cleans a site, urls_file=FILE many")
+
+
+@lru_cache(maxsize=1)
+def _load_rules(path: Path | None) -> Rules:
+    """Load the file of ``--rules``."""
+    with report_errors("--rules: "):
+        return Rules() if path is None else Rules.read(path)
 
 
 def _find_all_sources(options: argparse.Namespace) -> tuple[list[Source], int]:
@@ -241,13 +265,36 @@ def _clean_source(
     switches |= {"encoding": options.encoding, "comments": options.comments, "site": site}
     switches["deduplicate"] = not options.keep_copies
     try:
-        cleaned, warnings = clean_file(source.name, options, model, **switches)
+        cleaned, warnings = _clean_file(source.name, options, model, **switches)
     except (InputError, LookupError, OSError) as error:
         return None, [reason(error)]
     if options.format == "json":
         return _json_of(source.name, cleaned, options), warnings
     content: str = getattr(cleaned, options.format)
     return (content if content.endswith("\n") else f"{content}\n"), warnings
+
+
+def _clean_file(name: str, options: argparse.Namespace, model: Model, **switches: Any) -> tuple[Cleaned, list[str]]:
+    """Read and clean one page; return the result, and warnings for the user."""
+    switches |= {"rules": _load_rules(options.rules), **model_switches(options)}
+    url = options.url
+    if is_address(name):
+        fetched = fetch(name, allow_private=options.allow_private)
+        html, url = fetched.html, url or fetched.url
+        switches["encoding"] = switches.get("encoding") or fetched.encoding
+    else:
+        html = read_page(name)
+    cleaned = clean(html, url, model=model, **switches)
+    warnings = []
+    if cleaned.passed_through in NOT_HTML:
+        warnings.append(f"is no HTML ({cleaned.passed_through})")
+    elif cleaned.passed_through:
+        warnings.append(f"too large ({cleaned.passed_through}); all its text is kept")
+    if cleaned.hint:
+        warnings.append(cleaned.hint)
+    if cleaned.fallback:
+        warnings.append("everything looks like template; its least template-like section is kept")
+    return cleaned, warnings
 
 
 def _json_of(name: str, cleaned: Cleaned, options: argparse.Namespace) -> str:
@@ -293,13 +340,13 @@ def _open_output(options: argparse.Namespace, sources: Sequence[Source]) -> Writ
 
 def run_segments(options: argparse.Namespace) -> int:
     """Write the sections of every file; files that fail are named on standard error."""
-    check_url(options)
-    load_rules(options.rules)
+    _check_url(options)
+    _load_rules(options.rules)
     model = load_model_option(options)
     code = 0
     for name in options.files:
         try:
-            cleaned, warnings = clean_file(name, options, model)
+            cleaned, warnings = _clean_file(name, options, model)
         except InputError as error:
             warn(f"{name}: {error}")
             code = FAILED

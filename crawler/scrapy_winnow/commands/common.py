@@ -1,27 +1,23 @@
-"""What the commands share: errors and exit codes, pages, models and Redis as input, progress of long work."""
+"""What the commands share: errors and exit codes, options, models and Redis as input, progress of long work."""
 
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
-from contextlib import contextmanager
-from functools import lru_cache, partial
+from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
-from scrapy_winnow.fetching import fetch, is_address, read_page, reason
-from winnow import Rules, clean, load_model
-from winnow.cleaned import NOT_HTML
+from scrapy_winnow.fetching import reason
+from winnow import load_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from contextlib import AbstractContextManager
 
     from redis import Redis
 
-    from winnow import Cleaned
     from winnow.models.scores import Model
 
 FAILED: Final = 1
@@ -34,7 +30,7 @@ _MIN_FRACTION: Final = 0.02
 """What must be done before the time left is estimated."""
 _REDIS_TIMEOUT_S: Final = 30.0  # a command may wait longer than a crawl
 _Thing = TypeVar("_Thing")
-Commands = argparse._SubParsersAction
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 class CommandError(Exception):
@@ -66,7 +62,7 @@ def write_output(file: Path, content: str) -> None:
 
 
 def add_command(
-    commands: Commands[argparse.ArgumentParser], name: str, run: Callable[[argparse.Namespace], int], texts: str
+    commands: Commands, name: str, run: Callable[[argparse.Namespace], int], texts: str
 ) -> argparse.ArgumentParser:
     """Add a command that ``run`` carries out, and return its parser.
 
@@ -114,16 +110,6 @@ def add_option(
     parser.add_argument(*flags, help=meaning, **settings)
 
 
-def add_page_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of every command that cleans pages named on the command line."""
-    add = partial(add_option, parser)
-    add("files FILE", "HTML file, - for standard input, or one address", nargs="+")
-    add("--allow-private", "also fetch from addresses that are not on the public internet")
-    add("--url URL", "address of the page: tells in-site links from others; for a single FILE only")
-    add("--rules FILE", "rules of your own for sites, in TOML or JSON")
-    add_model_options(parser)
-
-
 def add_model_options(parser: argparse.ArgumentParser) -> None:
     """Add the choice of a model and of smoothing."""
     add = partial(add_option, parser)
@@ -135,61 +121,15 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
     add("--no-smooth", "score every part of a page alone, without smoothing")
 
 
-def add_redis_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that name the server of the crawls; inside a project its settings name it."""
-    add = partial(add_option, parser.add_mutually_exclusive_group())
-    schemes = "redis://, rediss://, unix://, redis+cluster:// or redis+sentinel://"
-    url_default = "WINNOW_REDIS_URL, of the environment or of the project"
-    add("--redis-url URL", f"{schemes} (default: {url_default})")
-    of_private = "folder of the private server (default: WINNOW_STATE_DIR of the project)"
-    add("--state-dir DIR", of_private)
-    prefix_default = "WINNOW_REDIS_PREFIX of the project, or winnow"
-    add_option(parser, "--prefix PREFIX", f"first part of every key (default: {prefix_default})")
-
-
-def check_url(options: argparse.Namespace) -> None:
-    """Refuse one address for many pages, and many addresses."""
-    if options.url and len(options.files) > 1:
-        raise CommandError("--url goes with a single FILE")
-    if any(map(is_address, options.files)) and (len(options.files) > 1 or getattr(options, "site", False)):
-        raise CommandError("one address at a time; scrapy crawl site -a url=ADDRESS cleans a site, urls_file=FILE many")
+def model_switches(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the arguments of :func:`winnow.clean` that the options name beside the model."""
+    return {"smooth": not options.no_smooth, "scope": options.scope, "favor": options.favor}
 
 
 def load_model_option(options: argparse.Namespace) -> Model:
     """Load the model that the options name."""
     with report_errors("--model: "):
         return load_model(options.model)
-
-
-@lru_cache(maxsize=1)
-def load_rules(path: Path | None) -> Rules:
-    """Load the file of ``--rules``."""
-    with report_errors("--rules: "):
-        return Rules() if path is None else Rules.read(path)
-
-
-def clean_file(name: str, options: argparse.Namespace, model: Model, **switches: Any) -> tuple[Cleaned, list[str]]:
-    """Read and clean one page; return the result, and warnings for the user."""
-    switches |= {"smooth": not options.no_smooth, "scope": options.scope, "favor": options.favor}
-    switches["rules"] = load_rules(options.rules)
-    url = options.url
-    if is_address(name):
-        fetched = fetch(name, allow_private=options.allow_private)
-        html, url = fetched.html, url or fetched.url
-        switches["encoding"] = switches.get("encoding") or fetched.encoding
-    else:
-        html = read_page(name)
-    cleaned = clean(html, url, model=model, **switches)
-    warnings = []
-    if cleaned.passed_through in NOT_HTML:
-        warnings.append(f"is no HTML ({cleaned.passed_through})")
-    elif cleaned.passed_through:
-        warnings.append(f"too large ({cleaned.passed_through}); all its text is kept")
-    if cleaned.hint:
-        warnings.append(cleaned.hint)
-    if cleaned.fallback:
-        warnings.append("everything looks like template; its least template-like section is kept")
-    return cleaned, warnings
 
 
 class Progress:
@@ -237,36 +177,6 @@ def with_progress(things: Sequence[_Thing], what: str) -> Iterator[_Thing]:
         progress(done, len(things))
 
 
-def connect(options: argparse.Namespace, *, create: bool = False) -> AbstractContextManager[Redis]:
-    """Connect to the server that the options of :func:`add_redis_options` name, or else the project's settings.
-
-    It sets ``options.prefix``. With ``create`` a private server may start without data.
-    """
-    if options.redis_url is None and options.state_dir is None:
-        options.redis_url = os.environ.get("WINNOW_REDIS_URL", "").strip() or None
-    if options.redis_url is None and options.state_dir is None:
-        _read_project_settings(options)
-    options.prefix = options.prefix or "winnow"
-    return connect_to(options.redis_url, options.state_dir, create=create)
-
-
-def _read_project_settings(options: argparse.Namespace) -> None:
-    from scrapy.utils.project import get_project_settings, inside_project
-
-    from scrapy_winnow.config import checked_setting
-
-    if not inside_project():
-        raise CommandError("not inside a Scrapy project: give --redis-url or --state-dir")
-    try:
-        settings = get_project_settings()
-        options.redis_url = checked_setting(settings, "WINNOW_REDIS_URL")
-        if options.redis_url is None:
-            options.state_dir = checked_setting(settings, "WINNOW_STATE_DIR")
-        options.prefix = options.prefix or checked_setting(settings, "WINNOW_REDIS_PREFIX")
-    except Exception as error:  # the project's own code
-        raise CommandError(f"the settings of the project cannot be read: {error}") from error
-
-
 @contextmanager
 def connect_to(url: str | None, state_dir: Path | None = None, *, create: bool = False) -> Iterator[Redis]:
     """Connect to the server at an address, or to the private one of a folder, which is started if need be."""
@@ -275,27 +185,20 @@ def connect_to(url: str | None, state_dir: Path | None = None, *, create: bool =
     from scrapy_winnow.storage.clients import blocking_client
     from scrapy_winnow.storage.embedded import EmbeddedServer, EmbeddedServerError
 
-    server = None
-    if state_dir is not None:
-        server = EmbeddedServer(state_dir)
-        if not server.has_data and not create:
-            raise CommandError(f"--state-dir: no private server has stored data in {state_dir.resolve()}")
+    server = None if state_dir is None else EmbeddedServer(state_dir)
+    if server is not None and not server.has_data and not create:
+        raise CommandError(f"--state-dir: no private server has stored data in {server.folder}")
+    limits = {"socket_timeout": _REDIS_TIMEOUT_S, "socket_connect_timeout": _REDIS_TIMEOUT_S}
     try:
-        if server is not None:
-            server.start()
-        address = str(url) if server is None else server.url
-        try:
-            limits = {"socket_timeout": _REDIS_TIMEOUT_S, "socket_connect_timeout": _REDIS_TIMEOUT_S}
-            opened = blocking_client(address, **limits)
-        except ValueError as error:
-            raise CommandError(f"not a Redis address: {error}") from error
-        with opened as client:
-            client.ping()
-            yield client
+        with nullcontext() if server is None else server:
+            try:
+                opened = blocking_client(str(url) if server is None else server.url, **limits)
+            except ValueError as error:
+                raise CommandError(f"not a Redis address: {error}") from error
+            with opened as client:
+                client.ping()
+                yield client
     except RedisError as error:
         raise CommandError(f"Redis: {error}") from error
     except EmbeddedServerError as error:
         raise CommandError(f"--state-dir: {error}") from error
-    finally:
-        if server is not None:
-            server.stop()

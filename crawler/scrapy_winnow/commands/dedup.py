@@ -50,7 +50,7 @@ _BATCH: Final = 500
 _TIMEOUT_S: Final = 30.0
 
 
-def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
+def add_parser(commands: Commands) -> None:
     """Add the command and its options."""
     parser = add_command(commands, "dedup", run, _HELP)
     add = partial(add_option, parser)

@@ -16,6 +16,7 @@ from scrapy_winnow.commands.common import (
     add_model_options,
     add_option,
     load_model_option,
+    model_switches,
     report_errors,
     warn,
     with_progress,
@@ -44,7 +45,7 @@ examples:
 """
 
 
-def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
+def add_parser(commands: Commands) -> None:
     """Add the command and its options."""
     parser = add_command(commands, "evaluate", run, _HELP)
     add = partial(add_option, parser)
@@ -86,6 +87,5 @@ def _text(gold: GoldPage, options: argparse.Namespace, model: Model) -> str | No
     """Clean text of a gold page, ``None`` when there is no file for it."""
     for file in (options.pages / gold.page_id, options.pages / f"{gold.page_id}.html"):
         if file.is_file():
-            switches = {"smooth": not options.no_smooth, "scope": options.scope, "favor": options.favor}
-            return clean(file.read_bytes(), gold.url, model=model, **switches).text
+            return clean(file.read_bytes(), gold.url, model=model, **model_switches(options)).text
     return None

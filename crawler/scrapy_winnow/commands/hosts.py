@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from dataclasses import asdict
@@ -16,8 +17,7 @@ from scrapy_winnow.commands.common import (
     Commands,
     add_command,
     add_option,
-    add_redis_options,
-    connect,
+    connect_to,
     warn,
     write_output,
 )
@@ -55,12 +55,12 @@ examples:
 """
 
 
-def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
+def add_parser(commands: Commands) -> None:
     """Add the command and its options."""
     parser = add_command(commands, "hosts", run, _HELP)
     add = partial(add_option, parser)
     add("hosts HOST", "host or address of a page (default: all hosts)", nargs="*")
-    add_redis_options(parser)
+    _add_redis_options(parser)
     add("--json", "write one JSON object a host")
     what = parser.add_mutually_exclusive_group()
     add_option(what, "--forget", "delete the counts and labels of each HOST")
@@ -77,6 +77,18 @@ def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
     add("--ttl S", "for --import: as WINNOW_HOST_TTL (default: %(default)s)", default=2_592_000)
 
 
+def _add_redis_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that name the server of the crawls; inside a project its settings name it."""
+    add = partial(add_option, parser.add_mutually_exclusive_group())
+    schemes = "redis://, rediss://, unix://, redis+cluster:// or redis+sentinel://"
+    url_default = "WINNOW_REDIS_URL, of the environment or of the project"
+    add("--redis-url URL", f"{schemes} (default: {url_default})")
+    of_private = "folder of the private server (default: WINNOW_STATE_DIR of the project)"
+    add("--state-dir DIR", of_private)
+    prefix_default = "WINNOW_REDIS_PREFIX of the project, or winnow"
+    add_option(parser, "--prefix PREFIX", f"first part of every key (default: {prefix_default})")
+
+
 def run(options: argparse.Namespace) -> int:
     """Show hosts, or change those that are named; unknown hosts are named on standard error."""
     from scrapy_winnow.storage.hosts import HostRecords
@@ -90,7 +102,8 @@ def run(options: argparse.Namespace) -> int:
     if options.watch and not sys.stdout.isatty():
         raise CommandError("--watch needs a terminal; programs can use winnow hosts --json")
     names = [] if options.import_ else [_host_name(host) for host in options.hosts]
-    with connect(options, create=options.import_) as client:
+    _find_server(options)
+    with connect_to(options.redis_url, options.state_dir, create=options.import_) as client:
         records = HostRecords(client, options.prefix)
         if options.export:
             return export_profile(client, options.prefix, names[0], options.sample, options.output)
@@ -104,6 +117,32 @@ def run(options: argparse.Namespace) -> int:
     for name in sorted(unknown):
         warn(f"{name}: no such host was counted")
     return FAILED if unknown else 0
+
+
+def _find_server(options: argparse.Namespace) -> None:
+    """Fill in the server and the prefix that were not given, by the environment or the settings of the project."""
+    if options.redis_url is None and options.state_dir is None:
+        options.redis_url = os.environ.get("WINNOW_REDIS_URL", "").strip() or None
+    if options.redis_url is None and options.state_dir is None:
+        _read_project_settings(options)
+    options.prefix = options.prefix or "winnow"
+
+
+def _read_project_settings(options: argparse.Namespace) -> None:
+    from scrapy.utils.project import get_project_settings, inside_project
+
+    from scrapy_winnow.config import checked_setting
+
+    if not inside_project():
+        raise CommandError("not inside a Scrapy project: give --redis-url or --state-dir")
+    try:
+        settings = get_project_settings()
+        options.redis_url = checked_setting(settings, "WINNOW_REDIS_URL")
+        if options.redis_url is None:
+            options.state_dir = checked_setting(settings, "WINNOW_STATE_DIR")
+        options.prefix = options.prefix or checked_setting(settings, "WINNOW_REDIS_PREFIX")
+    except Exception as error:  # the project's own code
+        raise CommandError(f"the settings of the project cannot be read: {error}") from error
 
 
 def _host_name(host: str) -> str:

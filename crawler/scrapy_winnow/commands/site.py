@@ -41,7 +41,7 @@ examples:
 """
 
 
-def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
+def add_parser(commands: Commands) -> None:
     """Add the command, with a parser for each method."""
     parser = add_command(commands, "site", run, _HELP)
     listing = "\n".join(f"{name:<24} {summary}" for name, (_, summary) in METHODS.items())
@@ -51,7 +51,7 @@ def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
         _add_method(methods, name, summary)
 
 
-def _add_method(methods: Commands[argparse.ArgumentParser], name: str, summary: str) -> None:
+def _add_method(methods: Commands, name: str, summary: str) -> None:
     """Add a method, with an option for each of its parameters."""
     parser = methods.add_parser(
         name,

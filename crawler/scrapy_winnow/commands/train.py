@@ -39,7 +39,7 @@ examples:
 """
 
 
-def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
+def add_parser(commands: Commands) -> None:
     """Add the command and its options."""
     parser = add_command(commands, "train", run, _HELP)
     add = partial(add_option, parser)
