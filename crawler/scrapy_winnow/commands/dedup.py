@@ -111,14 +111,10 @@ def _index(options: argparse.Namespace) -> Iterator[Callable[[list[Document]], l
 
     if problem := check_address(options.redis_url):
         raise CommandError(f"--redis-url {problem}")
+    connection = Connection(options.redis_url, timeout=_TIMEOUT_S)
+    how = {"ttl": options.ttl, "keep": options.sketch, "min_resemblance": options.resemblance}
+    stored = DuplicateIndex(connection, options.prefix, **how)
     with asyncio.Runner() as runner:
-
-        async def connect() -> Connection:
-            return Connection(options.redis_url, timeout=_TIMEOUT_S)
-
-        connection = runner.run(connect())
-        how = {"ttl": options.ttl, "keep": options.sketch, "min_resemblance": options.resemblance}
-        stored = DuplicateIndex(connection, options.prefix, **how)
 
         def decide(documents: list[Document]) -> list[Verdict]:
             verdicts = runner.run(stored.find_all(documents))

@@ -131,7 +131,7 @@ def _write_each(pages: Iterable[LabelledSitePage], options: argparse.Namespace) 
 
 def _add_parameter(group: argparse._ArgumentGroup, parameter: Parameter) -> None:
     unit = f", in {parameter.unit}" if parameter.unit else ""
-    options: dict[str, Any] = {"dest": parameter.name, "default": parameter.default}
+    options: dict[str, Any] = {"default": parameter.default}
     flag = "--" + parameter.name.replace("_", "-")
     if isinstance(parameter.default, bool):
         says = f"{parameter.description} (default: {'on' if parameter.default else 'off'})"
