@@ -182,7 +182,7 @@ class Connection:
         return self._server.is_cluster
 
     @property
-    def is_open(self) -> bool:
+    def allows_calls(self) -> bool:
         """Whether calls are made; ``False`` while the breaker turns them away."""
         return not self._breaker.is_open
 

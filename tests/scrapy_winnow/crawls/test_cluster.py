@@ -57,7 +57,7 @@ async def test_a_server_that_hangs_costs_near_duplicates_and_the_hosts_that_it_h
         connection._server.timeout = connection._server.batches._timeout = 20
         for number in range(3):
             assert (await counts.count(places[running], bytes([number] * 8), NODES)).pages == number + 1
-        assert (near.is_open, connection.is_open) == (False, True)
+        assert (near.allows_calls, connection.allows_calls) == (False, True)
     finally:
         cluster_servers[hung].signal(signal.SIGCONT)
     verdict, deadline = None, time.monotonic() + 60
@@ -65,7 +65,7 @@ async def test_a_server_that_hangs_costs_near_duplicates_and_the_hosts_that_it_h
         await asyncio.sleep(0.1)
         verdict = await index.find("http://b.example/", shingles)
     assert verdict.duplicate_of == "http://a.example/"
-    assert near.is_open
+    assert near.allows_calls
     await connection.close()
 
 

@@ -82,7 +82,7 @@ async def test_a_call_that_can_wait_does_not_wait_for_long(connection):
 async def test_a_call_that_is_refused_spoils_no_other(connection):
     calls = [connection.run(script, [], ["x"], can_wait=True) for script in (ECHO, BROKEN, ECHO)]
     assert await asyncio.gather(*calls) == [b"x", None, b"x"]
-    assert connection.is_open
+    assert connection.allows_calls
 
 
 async def test_scripts_that_the_server_has_forgotten_are_loaded_again(server):
@@ -100,7 +100,7 @@ async def test_calls_to_a_server_that_hangs_are_given_up_together(tcp_server, ca
     calls = [connection.run(ECHO, [], ["x"], can_wait=can_wait) for _ in range(3)]
     async with asyncio.timeout(60):
         assert await asyncio.gather(*calls) == [None] * 3
-        assert not connection.is_open
+        assert not connection.allows_calls
         while connection._server.batches._sending:  # noqa: ASYNC110 - nobody waits for them any more
             await asyncio.sleep(0.01)
     server.signal(signal.SIGCONT)

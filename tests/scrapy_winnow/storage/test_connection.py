@@ -228,7 +228,7 @@ async def test_a_purpose_that_finds_no_time_leaves_the_others_alone(tcp_server, 
     counting = crawl(tcp_server().url, timeout=0.3, retry_interval=3600)
     other = counting.connection.for_purpose("near-duplicates")
     assert await other.call(lambda _: asyncio.sleep(60)) is None
-    assert not other.is_open
+    assert not other.allows_calls
     counting.be_patient_for(20)
     assert await counting.count(1) == 1
     assert counting.failures == [True]
@@ -243,11 +243,11 @@ async def test_a_server_that_is_gone_is_gone_for_every_purpose_and_back_for_all(
     server.signal(signal.SIGKILL)
     for page in (2, 3, 4):
         assert await counting.count(page) is None
-    assert not counting.connection.is_open
-    assert not other.is_open
+    assert not counting.connection.allows_calls
+    assert not other.allows_calls
     server.start()
     assert await counting.count_when_back(5) == 1, "it has come back empty"
-    assert other.is_open
+    assert other.allows_calls
     assert counting.failures[0] is True
     assert set(counting.failures[1:]) <= {False}
     assert len(_lines(caplog, logging.WARNING)) == 1
@@ -292,7 +292,7 @@ async def test_an_error_of_one_key_leaves_the_breaker_closed_and_is_logged_once(
     await counting.connection.run_commands([("RPUSH", "list", "x")])
     for _ in range(3):
         assert await counting.connection.run_commands([("HGET", "list", "x")]) is None
-    assert counting.connection.is_open
+    assert counting.connection.allows_calls
     assert counting.failures == [False] * 3
     assert caplog.text.count("WRONGTYPE") == 1
 
