@@ -81,49 +81,47 @@
     }
     if (!head.querySelector("style:not([data-winnow])") && !(assets && styles.length)) body.classList.add("winnow-unstyled");
     // Bars and notices that float above the page would hide what is below them, since no script takes them away.
-    // All are found before any is changed, and only those without a parent to be placed in are asked for their style: a
-    // style asked for after a change, or of what is not shown, is worked out anew.
+    // All are found before any is changed, since a style that is read after a change is computed anew. Reading offsetParent
+    // first, which fixed elements do not have, spares most elements of that.
     const floating = elements.filter((element) => element && element.offsetParent === null && element.getClientRects().length &&
       getComputedStyle(element).position === "fixed");
     for (const element of floating) element.style.setProperty("position", "absolute", "important");
   }
 
+  const hasSize = (rect) => rect.width > 1 && rect.height > 1;
   function rectangles(region) {
     const found = [], range = document.createRange();
-    const add = (rect) => { if (rect.width > 1 && rect.height > 1) found.push(rect); };
-    for (const at of region.tops) {
-      const element = elements[at];
-      if (!element) continue;
-      const rect = element.getBoundingClientRect();
-      if (rect.width > 1 && rect.height > 1) { add(rect); continue; }
+    for (const element of region.tops.map((at) => elements[at]).filter(Boolean)) {
       range.selectNodeContents(element);
-      add(range.getBoundingClientRect());
+      const rect = element.getBoundingClientRect();
+      found.push(hasSize(rect) ? rect : range.getBoundingClientRect());
     }
     for (const [begin, end] of region.runs) {
       const nodes = texts.slice(begin, end).filter((node) => node && node.isConnected);
       if (!nodes.length) continue;
       range.setStartBefore(nodes[0]);
       range.setEndAfter(nodes[nodes.length - 1]);
-      add(range.getBoundingClientRect());
+      found.push(range.getBoundingClientRect());
     }
-    return found;
+    return found.filter(hasSize);
+  }
+
+  function boxAround(rect, margin = 0) {
+    const left = rect.left + scrollX - margin, top = rect.top + scrollY - margin;
+    const width = rect.width + 2 * margin, height = rect.height + 2 * margin;
+    const node = document.createElement("div");
+    node.style.cssText = `left:${left}px;top:${top}px;width:${width}px;height:${height}px`;
+    return { node, left, top, width, height };
   }
 
   function arrange() {
-    const left = scrollX, top = scrollY, unseen = [];
-    boxes = [];
-    const fragment = document.createDocumentFragment();
-    regions.forEach((region) => {
+    const unseen = [], fragment = document.createDocumentFragment();
+    boxes = regions.flatMap((region) => {
       const rects = rectangles(region);
       if (!rects.length) unseen.push(region.section);
-      for (const rect of rects) {
-        const node = document.createElement("div");
-        node.style.cssText = `left:${rect.left + left}px;top:${rect.top + top}px;width:${rect.width}px;height:${rect.height}px`;
-        const box = { region, node, left: rect.left + left, top: rect.top + top, width: rect.width, height: rect.height };
-        boxes.push(box);
-        fragment.append(node);
-      }
+      return rects.map((rect) => ({ region, ...boxAround(rect) }));
     });
+    for (const box of boxes) fragment.append(box.node);
     layer.replaceChildren(layer.firstChild, fragment);
     boxes.forEach(mark);
     look();
@@ -149,12 +147,10 @@
   function look() {
     for (const old of layer.querySelectorAll(".root")) old.remove();
     const root = elements[looks.root];
-    if (root && looks.selected >= 0 && root !== document.documentElement) {
-      const rect = root.getBoundingClientRect(), node = document.createElement("div");
-      node.className = "box root";
-      node.style.cssText = `left:${rect.left + scrollX - 2}px;top:${rect.top + scrollY - 2}px;width:${rect.width + 4}px;height:${rect.height + 4}px`;
-      if (rect.width > 1 && rect.height > 1) layer.append(node);
-    }
+    if (!root || looks.selected < 0 || root === document.documentElement || !hasSize(root.getBoundingClientRect())) return;
+    const { node } = boxAround(root.getBoundingClientRect(), 2);
+    node.className = "box root";
+    layer.append(node);
   }
 
   function under(event) {
@@ -178,7 +174,6 @@
 
   const commands = {
     open({ tree, styles, assets }) {
-      const begin = performance.now();
       const style = document.createElement("style");
       style.dataset.winnow = ""; style.textContent = BASE;
       document.head.append(style);
@@ -192,26 +187,27 @@
       const css = layer.appendChild(document.createElement("style"));
       css.textContent = LAYER;
       new ResizeObserver(() => arrange()).observe(document.body);
-      port.postMessage({ type: "drawn", milliseconds: performance.now() - begin });
+      port.postMessage({ type: "drawn" });
     },
     paint(message) { regions = message.regions; looks.shown = message.shown; arrange(); },
     look(message) { change(message.looks); if (message.show) show(looks.selected); },
   };
 
   const forwarded = new Set(["ArrowUp", "ArrowDown", "Enter", "Escape", "/", "?", "[", "]"]);
-  addEventListener("mousemove", (event) => port && port.postMessage({ type: "hover", section: under(event) }));
-  addEventListener("mouseout", (event) => event.relatedTarget || (port && port.postMessage({ type: "hover", section: -1 })));
+  const send = (message) => { if (port) port.postMessage(message); };
+  addEventListener("mousemove", (event) => send({ type: "hover", section: under(event) }));
+  addEventListener("mouseout", (event) => event.relatedTarget || send({ type: "hover", section: -1 }));
   for (const kind of ["click", "auxclick", "submit", "dragstart", "contextmenu"]) {
     addEventListener(kind, (event) => {
       if (kind !== "contextmenu") event.preventDefault();
-      if (kind === "click" && port) port.postMessage({ type: "select", section: under(event) });
+      if (kind === "click") send({ type: "select", section: under(event) });
     }, true);
   }
   addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || !port) return;
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key.length === 1 || forwarded.has(event.key)) {
       event.preventDefault();
-      port.postMessage({ type: "key", key: event.key, shift: event.shiftKey });
+      send({ type: "key", key: event.key });
     }
   }, true);
   addEventListener("message", function opened(event) {

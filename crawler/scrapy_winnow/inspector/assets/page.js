@@ -7,6 +7,8 @@ const make = (name, properties = {}, ...children) => {
   element.append(...children);
   return element;
 };
+const button = (textContent, onclick, more) => make("button", { type: "button", textContent, onclick, ...more });
+const digits = (number) => number.toLocaleString("en");
 const notice = (text) => { find("notice").textContent = text; };
 async function ask(what, body) {
   try {
@@ -33,8 +35,10 @@ addEventListener("keydown", (event) => {
   if (event.key === "Enter" && event.target.matches("button")) return;
   if (key(event.key)) event.preventDefault();
 });
-for (const [id, name] of [["theme", "t"], ["help", "?"], ["previous", "["], ["next", "]"]]) find(id).addEventListener("click", KEYS[name]);
+for (const [id, name] of [["theme", "t"], ["help", "?"], ["previous", "["], ["next", "]"]]) find(id).onclick = KEYS[name];
 find("number").addEventListener("change", (event) => go(Number(event.target.value) - 1));
 theme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
 find("pages").hidden = data.pages < 2;
-find("number").value = data.number + 1; find("number").max = data.pages; find("of").textContent = `of ${data.pages.toLocaleString("en")}`;
+find("number").value = data.number + 1;
+find("number").max = data.pages;
+find("of").textContent = `of ${digits(data.pages)}`;
