@@ -8,9 +8,8 @@ from collections import deque
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
-from itertools import chain, repeat
 from multiprocessing import get_context
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -34,6 +33,8 @@ if TYPE_CHECKING:
 
     CountPage = Callable[[str, str, NDArray[np.uint64], bytes], SiteEvidence]
     """:meth:`scrapy_winnow.archives.counting.StreamCounts.count`"""
+
+T = TypeVar("T")
 
 _PAGES_AHEAD: Final = 4
 """Pages per process that are parsed before the first of them is counted, and as many that wait to be cleaned."""
@@ -165,26 +166,33 @@ def clean_in_order(pages: Iterable[ArchivedPage], count: CountPage, options: Opt
 
 
 def _clean_in_processes(pages: Iterable[ArchivedPage], count: CountPage, options: Options) -> Iterator[Row | Exception]:
-    parsing: deque[tuple[ArchivedPage, Future[tuple[NDArray[np.uint64], bytes] | None]]] = deque()
-    cleaning: deque[Future[Row]] = deque()
     ahead = _PAGES_AHEAD * options.processes
+
+    def count_and_clean(page: ArchivedPage, parsed: Future[tuple[NDArray[np.uint64], bytes] | None]) -> Future[Row]:
+        if parsed.exception() is not None:
+            return cast("Future[Row]", parsed)
+        leaves = parsed.result()
+        evidence = count(page.url, page.host, *leaves) if leaves is not None else None
+        return pool.submit(_clean_in_process, page, evidence)
+
     with ProcessPoolExecutor(options.processes, get_context("spawn"), _start_process, (options,)) as pool:
-        for page in chain(pages, repeat(None, 2 * ahead + 2)):  # the end of the queues is worked off likewise
-            if page is not None:
-                parsing.append((page, pool.submit(_parse_in_process, page)))
-            if parsing and (page is None or len(parsing) > ahead):
-                counted, parsed = parsing.popleft()
-                if parsed.exception() is not None:
-                    cleaning.append(cast("Future[Row]", parsed))
-                else:
-                    leaves = parsed.result()
-                    evidence = count(counted.url, counted.host, *leaves) if leaves is not None else None
-                    cleaning.append(pool.submit(_clean_in_process, counted, evidence))
-            if cleaning and (page is None or len(cleaning) > ahead):
-                error = cleaning[0].exception()
-                if isinstance(error, BrokenProcessPool) or not isinstance(error, Exception | None):
-                    raise error
-                yield cleaning.popleft().result() if error is None else error
+        parsing = ((page, pool.submit(_parse_in_process, page)) for page in pages)
+        cleaning = (count_and_clean(page, parsed) for page, parsed in _keep_ahead(parsing, ahead))
+        for cleaned in _keep_ahead(cleaning, ahead):
+            error = cleaned.exception()
+            if isinstance(error, BrokenProcessPool) or not isinstance(error, Exception | None):
+                raise error
+            yield cleaned.result() if error is None else error
+
+
+def _keep_ahead(items: Iterable[T], number: int) -> Iterator[T]:
+    """Yield items in their order, each when so many more have been taken, which work in the meantime."""
+    taken: deque[T] = deque()
+    for item in items:
+        taken.append(item)
+        if len(taken) > number:
+            yield taken.popleft()
+    yield from taken
 
 
 class _Process:
