@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
-from redis.exceptions import NoPermissionError
+from redis.exceptions import RedisError
 
 from scrapy_winnow.storage.batches import Script
 from scrapy_winnow.storage.evidence import ENTRY, SINGLE, look_up
@@ -60,7 +60,6 @@ class HostRecords:
 
     client: Redis
     prefix: str
-    _sizes_known: bool = True
 
     def all(self) -> Iterator[HostRecord]:
         """Go through all hosts, in no order, some hundreds at a time."""
@@ -76,17 +75,23 @@ class HostRecords:
         hosts = list(hosts)
         pipeline = self.client.pipeline(transaction=False)
         for host in hosts:
-            state = host_keys(self.prefix, host).state
-            pipeline.hmget(state, _FIELDS)
-            pipeline.hstrlen(state, "labels")
-        found: list[Any] = pipeline.execute()
-        sizes = self._sizes(hosts)
-        for host, values, labels, size in zip(hosts, found[::2], found[1::2], sizes, strict=True):
+            keys = host_keys(self.prefix, host)
+            pipeline.hmget(keys.state, _FIELDS)
+            pipeline.hstrlen(keys.state, "labels")
+            for key in keys:
+                pipeline.memory_usage(key, samples=0)
+        replies = iter(pipeline.execute(raise_on_error=False))
+        for host in hosts:
+            values, labels, *sizes = islice(replies, 2 + len(HostKeys._fields))
+            if isinstance(values, RedisError):
+                raise values
             *numbers, stamp = values
             pages, entries, version, used = (int(value or 0) for value in numbers)
             if used:
                 state = "counting" if stamp is None else "settled"
-                yield HostRecord(host, state, pages, entries, int(labels) // LABEL.itemsize, version, used, size)
+                is_size_known = not any(isinstance(size, RedisError) for size in sizes)
+                size = sum(size or 0 for size in sizes) if is_size_known else None
+                yield HostRecord(host, state, pages, entries, labels // LABEL.itemsize, version, used, size)
 
     def forget(self, host: str) -> bool:
         """Delete all that is known of a host; return whether something was."""
@@ -100,21 +105,6 @@ class HostRecords:
             return False
         script = Script("settled_host").register(self.client)
         return bool(script(keys=[state], args=[stamp, int(ttl), 1]))
-
-    def _sizes(self, hosts: list[str]) -> list[int | None]:
-        if not self._sizes_known:
-            return [None] * len(hosts)
-        pipeline = self.client.pipeline(transaction=False)
-        for host in hosts:
-            for key in host_keys(self.prefix, host):
-                pipeline.memory_usage(key, samples=0)
-        try:
-            sizes = [int(size or 0) for size in pipeline.execute()]
-        except NoPermissionError:
-            self._sizes_known = False
-            return [None] * len(hosts)
-        keys = len(HostKeys._fields)
-        return [sum(sizes[at : at + keys]) for at in range(0, len(sizes), keys)]
 
 
 def ago(seconds: int) -> str:
