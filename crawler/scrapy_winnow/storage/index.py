@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 import time
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from scrapy_winnow.storage.keys import index_key, original_key
 from winnow.duplicates import KEEP, Document, MemoryIndex, Verdict, document_id, make_document
@@ -89,17 +89,15 @@ class DuplicateIndex:
             if not await self._fetch(window, named, can_wait):
                 return None
             verdicts = [window.decide(name, document, enter=enter) for name, document in named]
-            if not enter:
+            commands = self._writes(window, verdicts) if enter else []
+            if not commands:
                 break
-            replies = await self._run(self._writes(window, verdicts), can_wait)
+            replies = await self.connection.run_commands(commands, can_wait=can_wait)
             if replies is None:
                 return None
             if None not in replies:  # of SET with NX, where another process was faster
                 break
         return verdicts
-
-    async def _run(self, commands: list[Command], can_wait: bool) -> list[Any] | None:
-        return await self.connection.run_commands(commands, can_wait=can_wait) if commands else []
 
     async def _fetch(self, window: _Window, named: list[tuple[bytes, Document]], can_wait: bool) -> bool:
         """Fetch what is known around documents; ``False`` when Redis is unreachable."""
@@ -113,13 +111,14 @@ class DuplicateIndex:
     async def _fetch_parts(self, window: _Window, names: set[bytes], keys: set[bytes], can_wait: bool) -> bool:
         wanted = [original_key(self.prefix, name) for name in names]
         wanted += [index_key(self.prefix, key) for key in keys]
-        if self.connection.is_cluster or not wanted:
-            values = await self._run([("GET", key) for key in wanted], can_wait)
-        else:  # one command, which is faster
-            values = await self._run([("MGET", *wanted)], can_wait)
-            values = values and values[0]
-        if values is None:
+        if not wanted:
+            return True
+        in_cluster = self.connection.is_cluster
+        commands = [("GET", key) for key in wanted] if in_cluster else [("MGET", *wanted)]  # one command is faster
+        replies = await self.connection.run_commands(commands, can_wait=can_wait)
+        if replies is None:
             return False
+        values = replies if in_cluster else replies[0]
         window.add(zip(names, values, strict=False), zip(keys, values[len(names) :], strict=True))
         return True
 
