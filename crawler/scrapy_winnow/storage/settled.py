@@ -151,7 +151,6 @@ class SettledHosts:
     def __init__(self, max_bytes: int = MAX_SETTLED_BYTES) -> None:
         self._free = max_bytes
         self._hosts: dict[str, SettledHost] = {}
-        self._names: list[str] = []
         self._random = random.Random(0)  # noqa: S311
 
     def get(self, name: str) -> SettledHost | None:
@@ -162,18 +161,11 @@ class SettledHosts:
         """Hold a host."""
         self.drop(name)
         self._free -= host.size
-        while self._free < 0 and self._names:
-            place = self._random.randrange(len(self._names))
-            self._names[place], self._names[-1] = self._names[-1], self._names[place]
-            self._let_go(self._names.pop())
+        while self._free < 0 and self._hosts:
+            self.drop(self._random.choice(list(self._hosts)))
         self._hosts[name] = host
-        self._names.append(name)
 
     def drop(self, name: str) -> None:
         """Forget a host."""
-        if name in self._hosts:
-            self._names.remove(name)
-            self._let_go(name)
-
-    def _let_go(self, name: str) -> None:
-        self._free += self._hosts.pop(name).size
+        if (host := self._hosts.pop(name, None)) is not None:
+            self._free += host.size
