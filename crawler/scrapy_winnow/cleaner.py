@@ -27,33 +27,26 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-CHARACTERS_PER_TAG: Final = 600
-"""Characters that take as long as one tag."""
-
-EQUALS_SIGNS_PER_TAG: Final = 4
-"""Attributes for one tag; all in one element, 20,000 take the parser and what reads them a third of a second."""
+MAX_WAITING: Final = 16
+"""Pages that wait for a process before the crawl's own process cleans light ones itself."""
 
 
 def tags_of(html: str | bytes) -> int:
-    """What a page costs, known before it is parsed: about its tags, with its text and attributes as so many more.
+    """Estimate the cost of a page before it is parsed: its tags, with text and attributes counted as further tags.
 
-    Opening and closing tags count alike, and whatever else begins with "<". By bytes alone a quarter of a megabyte of
-    ``<p>x`` would pass for a light page, which has 64,000 nodes and as many blocks.
+    Bytes alone would not do: a quarter of a megabyte of ``<p>x`` has 64,000 nodes and as many blocks. 20,000 attributes
+    of a single element take a third of a second.
     """
     tags, signs = (html.count("<"), html.count("=")) if isinstance(html, str) else (html.count(b"<"), html.count(b"="))
-    return tags + signs // EQUALS_SIGNS_PER_TAG + len(html) // CHARACTERS_PER_TAG
-
-
-MAX_WAITING: Final = 16
-"""Pages that wait for a process, each with its tree, before the crawl's own process lends a hand with light ones."""
+    return tags + signs // 4 + len(html) // 600
 
 
 class Cleaner:
     """Cleans the pages of a crawl so that none of them holds the event loop for long.
 
-    With ``WINNOW_PROCESSES`` pages are read and cleaned there; in the crawl's process only while the others start or
-    have too much to do, and pages that some of them have died of. There a light page is worked on at once, which costs
-    least, and a heavy one in a thread, one at a time: more of them would share one interpreter and only take memory.
+    With ``WINNOW_PROCESSES`` these read and clean the pages. The crawl's process does so only while they start or are
+    busy, and with pages that some of them have died of: with a light page at once, which costs least, with a heavy one
+    in a thread, one at a time, since more of them would share one interpreter and only take memory.
     """
 
     def __init__(self, config: Config, count: Callable[[str], object]) -> None:
@@ -68,7 +61,7 @@ class Cleaner:
         self._max_tags = config.thread_tags
         self._count = count
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="winnow-clean")
-        self._deadly: set[bytes] = set()  # contents of pages that processes have died of while they read them
+        self._deadly: set[bytes] = set()  # ids of the contents of pages that processes have died of
         self._pool: CleaningPool | None = None
         if config.processes:
             self._pool = CleaningPool(config.processes, self._model_name, died=lambda: count(stats.PROCESSES_DIED))
@@ -79,7 +72,7 @@ class Cleaner:
         return self._pool is not None and self._pool.is_ready
 
     def start(self) -> None:
-        """Start the processes, where there are to be some and they are not started yet."""
+        """Start the processes, if there are to be any that have not started yet."""
         if self._pool is not None:
             self._pool.start()
 
@@ -87,12 +80,13 @@ class Cleaner:
         """Whether a page may be worked on in the event loop."""
         return tags_of(html) <= self._max_tags
 
-    def reads_elsewhere(self, html: str | bytes) -> bool:
-        """Whether :meth:`read_page` would have a process read the page."""
-        return self._pool is not None and self._takes(self._pool, html)
+    def is_for_processes(self, html: str | bytes) -> bool:
+        """Whether the processes are to read and clean a page: they are ready, and not too busy for a light one."""
+        pool = self._pool
+        return pool is not None and pool.is_ready and (pool.waiting < MAX_WAITING or not self.is_light(html))
 
     async def read(self, html: str | bytes, url: str) -> HashedUnits | None:
-        """Parse and fingerprint a page; ``None`` for one that is too large, or no HTML."""
+        """Parse and fingerprint a page; ``None`` if it is too large or no HTML."""
         if kind_of_data(html):
             return None
         with suppress(PageTooLarge):
@@ -100,13 +94,13 @@ class Cleaner:
         return None
 
     async def read_page(self, html: str | bytes, url: str) -> HashedUnits:
-        """Parse and fingerprint HTML where that holds the event loop for least, for :meth:`clean` to go on with.
+        """Parse and fingerprint HTML, before :meth:`clean`, where this holds the event loop for the shortest time.
 
         Raises:
-            PageTooLarge: it is.
+            PageTooLarge: the page is above one of the limits.
         """
         limits, has_killed = self.options.limits, False
-        if self._pool is not None and self.reads_elsewhere(html):
+        if self._pool is not None and self.is_for_processes(html):
             try:
                 if (read := await self._pool.read(html, url, limits)) is not None:
                     return read
@@ -135,10 +129,10 @@ class Cleaner:
         Args:
             html: the page's HTML; as text where ``hashed`` was read from it.
             url: its address, where known.
-            hashed: what :meth:`read` has found, or the page where it was read otherwise.
-            counts: what the site's counts say of it.
+            hashed: the result of :meth:`read`, or the page as the middleware has read it.
+            counts: the site's counts of its units.
             model: name or file of another model than the crawl's.
-            rules: the user's own for the page.
+            rules: the user's rules for the page.
 
         Raises:
             OSError: there is no such model.
@@ -148,13 +142,13 @@ class Cleaner:
             self._pool.start()
             read = hashed if isinstance(hashed, ReadPage) else None
             is_deadly = hashed is not None and hashed.contents_id in self._deadly
-            if not is_deadly and (read is not None or self._takes(self._pool, html)):
+            if not is_deadly and (read is not None or self.is_for_processes(html)):
                 task = CleaningTask(html, url, counts, self.options, model or self._model_name, rules)
                 cleaned = await self._pool.clean(task, read)
                 if cleaned is not None:
                     self._count(stats.ITEMS_IN_PROCESS)
                     return cleaned
-        # Selectors are looked for in the tree, which the callback may have changed: the page is parsed anew for them.
+        # Rules select from the tree, which the callback may have changed: with rules the page is parsed anew.
         page = hashed.page if isinstance(hashed, HashedPage) and not rules else html
         page_model = self.model if model is None else load_model(model)
         work = partial(clean_item, page, url, counts, model=page_model, options=self.options, rules=rules)
@@ -163,12 +157,8 @@ class Cleaner:
         self._count(stats.ITEMS_IN_THREAD)
         return await self.in_thread(work)
 
-    def _takes(self, pool: CleaningPool, html: str | bytes) -> bool:
-        """Whether a page is one for the processes: they are ready, and not too busy for a light one."""
-        return pool.is_ready and (pool.waiting < MAX_WAITING or not self.is_light(html))
-
     async def in_thread(self, work: Callable[[], T]) -> T:
-        """Do some work on a heavy page beside the event loop, after what came before it."""
+        """Work on a heavy page beside the event loop, one after the other."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
     async def close(self) -> None:

@@ -163,7 +163,7 @@ class Winnow:
             return sum(self._crawler.stats.get_value(name, 0) for name in names)
 
         raw = total(stats.ITEMS_WITHOUT_HTML, stats.ITEMS_NOT_HTML, stats.ITEMS_WITHOUT_FIELD, stats.ITEMS_FAILED)
-        if raw and not total(stats.ITEMS_CLEANED, stats.ITEMS_FALLBACK, stats.ITEMS_EMPTY, stats.ITEMS_TOO_LARGE):
+        if raw and not total(*stats.ITEMS_DONE):
             logger.log(
                 logging.WARNING if raw == total(stats.ITEMS_WITHOUT_HTML) else logging.ERROR,
                 "None of the %d items of this crawl was cleaned; WINNOW_ENABLED = False in the custom_settings of a "

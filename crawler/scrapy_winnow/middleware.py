@@ -49,7 +49,7 @@ class CountNodes:
         # What goes wrong here goes wrong again when the page is to be counted, and is logged and counted there.
         with suppress(Exception):
             source, cleaner = self._winnow.sources.enter(response), self._winnow.cleaner
-            is_here = cleaner.is_light(response.body) and not cleaner.reads_elsewhere(response.body)
+            is_here = cleaner.is_light(response.body) and not cleaner.is_for_processes(response.body)
             if is_here and _is_page(response, source):
                 source.hashed = _read_from_tree(response, source.url, self._limits, cleaner.model)
 

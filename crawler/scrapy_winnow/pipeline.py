@@ -1,4 +1,4 @@
-"""The item pipeline that cleans the HTML of an item and writes what came out into the item's own fields."""
+"""The item pipeline: cleans the HTML of an item and writes the results into the fields of the item."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ from winnow.duplicates import KEEP, near_duplicates
 from winnow.page.parsing import decode
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import numpy as np
     from numpy.typing import NDArray
     from scrapy.crawler import Crawler
@@ -46,12 +48,17 @@ _STATUS_STATS: Final = {
 _CONTENT: Final = frozenset({"text", "clean_html", "markdown"})
 """Values that hold the content of a page."""
 
+_MISSING: Final = "is not declared"
+_HELD: Final = "holds something already"
+
 STORE_TIMEOUT_S: Final = 10.0
-"""How long a copy waits to see whether its original is stored; then it goes on, and both may be."""
+"""Time that a copy waits for its original to be stored; after it, both may be stored."""
+
+_CLOSE_TIMEOUT_S: Final = 30.0
 
 
 class _ItemPage(NamedTuple):
-    """What there is to clean of an item; ``document`` stands for it in the near-duplicate index."""
+    """The page that an item holds; ``document`` is its address in the near-duplicate index."""
 
     html: str | bytes
     url: str | None
@@ -60,10 +67,10 @@ class _ItemPage(NamedTuple):
 
 
 class CleanItems:
-    """Cleans items of any kind that ``itemadapter`` knows, whether the spider middleware has seen their page or not.
+    """Cleans items of every kind that ``itemadapter`` knows.
 
-    For an item with the whole page of its response what the middleware has read is used. Any other HTML is parsed here,
-    and what the site's counts say of it is looked up, without counting it.
+    For an item with the whole page of its response, it uses what the spider middleware has read. It parses any other
+    HTML itself, and looks it up in the site's counts without counting it.
     """
 
     def __init__(self, crawler: Crawler, winnow: Winnow) -> None:
@@ -86,7 +93,7 @@ class CleanItems:
     async def process_item(self, item: Any) -> Any:
         """Clean an item; one without HTML, or that cannot be cleaned, goes on as it is.
 
-        Every step may fail on its own: what it would have written is missing then, and all else is there.
+        If a step fails, only the fields that it would have written are missing.
 
         Raises:
             DropItem: the item is a near-duplicate and ``WINNOW_DROP_DUPLICATES`` is on.
@@ -100,20 +107,24 @@ class CleanItems:
             done.set_result(None)
 
     async def close_spider(self) -> None:
-        """Wait for the items in hand, which ``scrapy parse`` does not do before it shows them."""
+        """Wait for the items in hand: ``scrapy parse`` shows them without waiting."""
         if self._in_hand:
-            await asyncio.wait(self._in_hand, timeout=_MAX_SECONDS_IN_HAND)
+            await asyncio.wait(self._in_hand, timeout=_CLOSE_TIMEOUT_S)
 
     async def _process(self, item: Any) -> Any:
         winnow, step = self._winnow, self._winnow.step
         source = winnow.sources.current()
+        options = source.options if source is not None else DEFAULT
+        if not ItemAdapter.is_item(item):
+            self._skip(item, (), options)
+            return item
         page = cleaned = verdict = None
         is_written = False
-        adapter = ItemAdapter(item) if ItemAdapter.is_item(item) else None
+        adapter = ItemAdapter(item)
         with step("read the item", stats.ITEMS_FAILED, source.url if source is not None else None):
-            page = self._page_of(item, adapter, source)
-        if adapter is None or page is None:
-            return item if adapter is None else adapter.item
+            page = self._page_of(adapter, source, options)
+        if page is None:
+            return adapter.item
         with step("clean the item", stats.ITEMS_FAILED, page.url):
             cleaned = await self._clean(page, source)
         if cleaned is None:
@@ -134,39 +145,51 @@ class CleanItems:
             winnow.count(_STATUS_STATS[cleaned.status])
         return adapter.item
 
-    def _page_of(self, item: Any, adapter: ItemAdapter | None, source: ItemSource | None) -> _ItemPage | None:
-        """What there is to clean of an item; ``None`` for one that goes on as it is, which is counted."""
-        winnow = self._winnow
-        options = source.options if source is not None else DEFAULT
-        own = adapter.get(META) if adapter is not None else None
-        if adapter is not None and own is not None:
+    def _page_of(self, adapter: ItemAdapter, source: ItemSource | None, options: RequestOptions) -> _ItemPage | None:
+        """Return the page of an item; ``None`` for an item that goes on as it is, which is counted."""
+        winnow, config = self._winnow, self._config
+        if (own := adapter.get(META)) is not None:
             _remove_field(adapter, META)
             options = options.updated(own, winnow.warn_once)
-        if not options.clean:
-            winnow.count(stats.ITEMS_OPTED_OUT)
-            return None
-        if isinstance(item, Content) and item.html is None and item.status is not None:
-            return None  # it was cleaned for its callback
-        html = _unwrap_list(adapter.get(winnow.config.html_field)) if adapter is not None else None
-        if adapter is None or html is None:
-            winnow.count(stats.ITEMS_WITHOUT_HTML)
-            self._report_no_html(item, adapter)
+        html = _unwrap_list(adapter.get(config.html_field))
+        if html is None or not options.clean:
+            self._skip(adapter.item, adapter, options)
             return None
         if not isinstance(html, str | bytes):
             winnow.count(stats.ITEMS_NOT_HTML)
             return None
-        if winnow.config.encoding is not None and isinstance(html, bytes):
-            html = decode(html, winnow.config.encoding)
-        url = document = _unwrap_list(adapter.get(winnow.config.url_field))
+        if config.encoding is not None and isinstance(html, bytes):
+            html = decode(html, config.encoding)
+        url = _unwrap_list(adapter.get(config.url_field))
         if isinstance(url, str):
-            url = document = page_address(url)
+            url = page_address(url)
+            return _ItemPage(html, url, url, options)
+        if source is None:
+            return _ItemPage(html, None, None, options)
+        document = source.url
+        if source.html is not None and not source.is_of(html):
+            # A part of the page is a document of its own.
+            raw = html if isinstance(html, bytes) else html.encode("utf-8", "surrogatepass")
+            document = add_or_replace_parameter(source.url, "part", xxh3_64_hexdigest(raw))
+        return _ItemPage(html, source.url, document, options)
+
+    def _skip(self, item: object, field_names: Iterable[str], options: RequestOptions) -> None:
+        """Count an item that is not to be cleaned or has no HTML, which is logged once for each kind of item."""
+        winnow = self._winnow
+        if not options.clean:
+            winnow.count(stats.ITEMS_OPTED_OUT)
+        elif isinstance(item, Content) and item.html is None and item.status is not None:
+            pass  # it was cleaned for its callback
         else:
-            url = document = source.url if source is not None else None
-            if source is not None and source.html is not None and not source.is_of(html):
-                # A part of the page is a document of its own.
-                raw = html if isinstance(html, bytes) else html.encode("utf-8", "surrogatepass")
-                document = add_or_replace_parameter(source.url, "part", xxh3_64_hexdigest(raw))
-        return _ItemPage(html, url, document, options)
+            winnow.count(stats.ITEMS_WITHOUT_HTML)
+            winnow.warn_once(
+                (type(item), "html"),
+                "Items of %s have no field %r to be cleaned and go on as they are; WINNOW_HTML_FIELD names the field "
+                "that holds the HTML, and the first of them has %s",
+                *(_class_name(type(item)), self._config.html_field),
+                ", ".join(map(repr, field_names)) or "no field at all",
+                level=logging.INFO,
+            )
 
     async def _clean(self, page: _ItemPage, source: ItemSource | None) -> CleanedItem:
         winnow, options = self._winnow, page.options
@@ -200,19 +223,16 @@ class CleanItems:
             raise DropItem(f"the text is that of {verdict.duplicate_of}", log_level="DEBUG")
 
     def _write(self, adapter: ItemAdapter, values: dict[str, object]) -> bool:
-        """Fill the fields that the item has, and return whether something of the content was written.
+        """Fill the fields that the item has, and return whether any content was written.
 
-        A field that holds something already is the user's and stays; an item whose class refuses fields is not lost.
-        The HTML is taken off, where it is not to be kept, once the content has a place on the item. The adapter has
-        another item of the class afterwards where the one that came cannot be changed.
+        A field that holds something already is the user's and stays. Without ``WINNOW_KEEP_HTML`` the HTML is taken off
+        once the content is on the item. If the item cannot be changed, the adapter holds a changed copy afterwards.
         """
         has_content, problems = not self._wants_content, {}
         for name, value in values.items():
-            if (field := self._config.field_names[name]) is None:
-                continue
-            problem = _fill_field(adapter, field, value)
-            has_content |= problem is None and name in _CONTENT
-            problems[name] = problem
+            if (field := self._config.field_names[name]) is not None:
+                problems[name] = _fill_field(adapter, field, value)
+                has_content |= problems[name] is None and name in _CONTENT
         if not has_content:
             self._warn_of_no_room(type(adapter.item), problems)
         elif not self._config.keep_html and self._wants_content and not _remove_field(adapter, self._config.html_field):
@@ -220,17 +240,6 @@ class CleanItems:
         if not has_content or any(problem not in {None, _MISSING, _HELD} for problem in problems.values()):
             self._winnow.count(stats.ITEMS_WITHOUT_FIELD)
         return has_content
-
-    def _report_no_html(self, item: object, adapter: ItemAdapter | None) -> None:
-        """Say, once for each kind of item, that it has nothing to be cleaned, which may well be meant."""
-        self._winnow.warn_once(
-            (type(item), "html"),
-            "Items of %s have no field %r to be cleaned and go on as they are; WINNOW_HTML_FIELD names the field that "
-            "holds the HTML, and the first of them has %s",
-            *(_class_name(type(item)), self._config.html_field),
-            ", ".join(map(repr, adapter or ())) or "no field at all",
-            level=logging.INFO,
-        )
 
     def _warn_of_no_room(self, kind: type, problems: dict[str, str | None]) -> None:
         """Warn, once for each kind of item, that nothing of the content could be written on it."""
@@ -240,11 +249,6 @@ class CleanItems:
             "Items of %s go on without their clean text: the field %s. WINNOW_FIELD_NAMES can name another",
             *(_class_name(kind), " and ".join(sorted(reasons))),
         )
-
-
-_MAX_SECONDS_IN_HAND: Final = 30.0
-_MISSING: Final = "is not declared"
-_HELD: Final = "holds something already"
 
 
 def _fill_field(adapter: ItemAdapter, field: str, value: object) -> str | None:
@@ -282,7 +286,7 @@ def _set_field(adapter: ItemAdapter, field: str, value: object) -> None:
 
 
 def _unwrap_list(value: Any) -> Any:
-    """The value of a list of one, as item loaders without an output processor make of every field."""
+    """Return the only value of a list: item loaders without an output processor make a list of every field."""
     return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
@@ -312,11 +316,11 @@ class _Candidate:
 
 
 class UnstoredOriginals:
-    """Originals whose copies are dropped, entered in the near-duplicate index when Scrapy says that they were scraped.
+    """Enters originals, whose copies are dropped, in the near-duplicate index once Scrapy has stored them.
 
     If an item were entered when it is first seen, and a later pipeline or a crash lost it, all its copies would be
-    dropped with it. So copies of an item that is still on its way wait for what becomes of it. Which item a signal is
-    about is known by the task that takes it through the pipelines, since these may put another object in its place.
+    dropped with it. So copies of an item on its way wait until it is stored or lost. A signal's item is recognized by
+    the task that takes it through the pipelines, since these may put another object in its place.
     """
 
     def __init__(self, winnow: Winnow) -> None:
@@ -362,6 +366,6 @@ class UnstoredOriginals:
     def lost(self) -> None:
         """Forget the item of this task: a later pipeline has dropped it, or failed."""
         candidate = self._current.get()
-        if candidate in self._pending and candidate is not None:
+        if candidate is not None and candidate in self._pending:
             self._pending.remove(candidate)
             candidate.settled.set()

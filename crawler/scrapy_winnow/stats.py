@@ -72,6 +72,8 @@ ITEMS_DUPLICATE: Final = _stat("items/duplicate")
 ITEMS_DROPPED: Final = _stat("items/dropped")
 """near-duplicates dropped"""
 
+ITEMS_DONE: Final = (ITEMS_CLEANED, ITEMS_FALLBACK, ITEMS_EMPTY, ITEMS_TOO_LARGE)  # that got their text
+
 PROCESSES_DIED: Final = _stat("processes/died")
 """cleaning processes that died or hung, and were replaced; their pages were cleaned again"""
 

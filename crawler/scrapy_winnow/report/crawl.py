@@ -44,7 +44,6 @@ _TIMEOUT_S: Final = 10.0
 
 _DRAWS_PER_SECOND: Final = 4  # in a thread of its own
 _SPEED_WINDOW_S: Final = 10.0
-_DONE: Final = (stats.ITEMS_CLEANED, stats.ITEMS_FALLBACK, stats.ITEMS_EMPTY, stats.ITEMS_TOO_LARGE)
 
 
 class CrawlReport:
@@ -193,7 +192,7 @@ class CrawlProgress:
         parts = [
             f"{self._crawler.spidercls.name}  {minutes}:{seconds:02d}",
             f"{pages:,} pages, {speed:.1f}/s",
-            f"{sum(value(name, 0) for name in _DONE):,} cleaned",
+            f"{sum(value(name, 0) for name in stats.ITEMS_DONE):,} cleaned",
             f"{self._cut / self._cut_of:.0%} cut" if self._cut_of else "",
         ]
         counted = (
