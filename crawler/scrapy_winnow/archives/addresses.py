@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 READ_BYTES: Final = 1 << 20
-"""Bytes requested from a server at a time, and so the most that is read in vain behind the end of a part."""
+"""Bytes requested from a server at a time; up to so many are read in vain after the end of a part."""
 
 _WORK_FOLDER: Final = ".winnow"
 _WRITE_TEST: Final = ".winnow-may-write"
@@ -69,7 +69,7 @@ def open_source(source: str, begin: int = 0, read_bytes: int = READ_BYTES) -> IO
 
     Raises:
         AddressError: see :func:`open_store`.
-        OSError: it cannot be opened; stores raise errors of their own as well.
+        OSError: it cannot be opened; stores may raise other errors, too.
     """
     store, path = open_store(source)
     stream: IO[bytes] = store.open(path, "rb", block_size=read_bytes)
@@ -169,7 +169,7 @@ class Destination:
         store, path = open_store(self._output)
         try:
             store.put_file(str(unfinished), f"{path.rstrip('/')}/{name}")
-        except Exception as error:  # each store has errors of its own
+        except Exception as error:  # every store raises its own kinds
             raise AddressError(_explain(self._output, error)) from error
         unfinished.unlink()
 

@@ -1,4 +1,4 @@
-"""On how many pages of its host each leaf is: counted exactly over files of leaves, or page by page as they come.
+"""How many pages of its host have each leaf: counted exactly from files of leaves, or page by page as they come.
 
 Two passes write the leaves of every page to disk (:class:`LeafWriter`), count them a shard of hosts at a time
 (:func:`count_shard`) and look them up (:class:`HostCounts`). One pass counts as it goes (:class:`StreamCounts`).
@@ -39,7 +39,7 @@ _COUNT_ARRAYS: Final = ("hosts", "pages", "begin", "leaves", "page_counts")
 
 
 def _hash(text: str) -> int:
-    """64 bits that stand for a name or an address."""
+    """64-bit hash of the name of a host or the address of a page."""
     return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 
@@ -54,7 +54,7 @@ class LeafWriter:
         self._files = 0
 
     def add(self, url: str, host: str, hashed: HashedPage) -> None:
-        """Keep the leaves of a page, each different one once."""
+        """Add the distinct leaves of a page."""
         leaves = np.unique(hashed.fingerprints)
         contents = int.from_bytes(hashed.main_text_id, "little")
         self._pages.append((_hash(host), _hash(url), contents, len(leaves)))
@@ -109,7 +109,7 @@ def count_shard(folders: list[Path], shard: int, output: Path, max_host_pages: i
         max_host_pages: pages of a host that are counted at most.
 
     Returns:
-        Hosts of the shard; where there are none, nothing is written.
+        Number of hosts in the shard; without any, nothing is written.
     """
     files = list(_read_shard(folders, shard))
     if not files:
@@ -176,7 +176,7 @@ class HostCounts:
         self._shards: dict[int, dict[str, NDArray[Any]]] = {}
 
     def evidence(self, host: str, fingerprints: NDArray[np.uint64]) -> SiteEvidence:
-        """Return what the pages of a host say of the leaves of one of them (uint64[k])."""
+        """Return how many pages of a host have each leaf (uint64[k]) of one of them."""
         name = _hash(host)
         number = name % SHARDS
         if number not in self._shards:
@@ -201,7 +201,7 @@ class StreamCounts:
     they are. The same pages in the same order give the same counts.
 
     Args:
-        database: where the hosts are that are not in memory; the caller commits.
+        database: holds the hosts that are not in memory; the caller commits.
         max_held: fingerprints and addresses in memory at most.
     """
 
@@ -214,7 +214,7 @@ class StreamCounts:
         database.execute("CREATE TABLE IF NOT EXISTS hosts (name TEXT PRIMARY KEY, urls BLOB, counts BLOB)")
 
     def count(self, url: str, host: str, fingerprints: NDArray[np.uint64], contents_id: bytes) -> SiteEvidence:
-        """Count a page by its leaves, uint64[k], and return what is known of its host, this page included."""
+        """Count a page by its leaves, uint64[k], and return the counts of its host, this page included."""
         known = self._load_host(host)
         size_before = known.size
         counted = known.counts.pages < self._max_host_pages and known.add(url, fingerprints, contents_id)

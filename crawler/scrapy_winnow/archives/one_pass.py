@@ -58,7 +58,7 @@ class OnePassRun(Run):
         return {**super()._facts(), "passes": 1, "format": options.format, "duplicates": options.duplicates}
 
     def run(self) -> Summary:
-        """Do what is left to do; every archive's file is in the folder at the end."""
+        """Do the rest of the run; every archive's file is in the folder at the end."""
         summary = Summary()
         output = Output(self._destination, self._options, summary)
         pages = bytes_read = 0
@@ -103,7 +103,7 @@ class OnePassRun(Run):
 
 
 class _State:
-    """What a resumed run has to know besides the counts, in the same database and the same transactions."""
+    """What a resumed run needs besides the counts, in the same database and the same transactions."""
 
     def __init__(self, database: sqlite3.Connection) -> None:
         self._database = database
@@ -186,7 +186,7 @@ def _clean_in_processes(pages: Iterable[ArchivedPage], count: CountPage, options
 
 
 def _keep_ahead(items: Iterable[T], number: int) -> Iterator[T]:
-    """Yield items in their order, each when so many more have been taken, which work in the meantime."""
+    """Yield items in their order, each once ``number`` more were taken, so that their work has begun by then."""
     taken: deque[T] = deque()
     for item in items:
         taken.append(item)
@@ -196,7 +196,7 @@ def _keep_ahead(items: Iterable[T], number: int) -> Iterator[T]:
 
 
 class _Process:
-    """What a process beside this one works with."""
+    """Options and model of a worker process."""
 
     options: Options
     model: Model

@@ -1,4 +1,4 @@
-"""Read the pages of WARC files, wherever they are, however they are compressed, and past what is damaged in them."""
+"""Read the pages of WARC files, local or remote, in any usual compression, and go on after damaged records."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _PAGE_RECORDS: Final = tuple(getattr(WarcRecordType, name) for name in _PAGES)
 
 
 class ArchiveStream:
-    """Reads the bytes of an archive; holds those of the last record, to resume behind a damaged one.
+    """Reads the bytes of an archive; holds those of the last record, to resume after a damaged one.
 
     A source that breaks down is opened again at the same offset, unless it is standard input.
 
@@ -75,13 +75,13 @@ class ArchiveStream:
         self._opened: IO[bytes] | None = self._open()
 
     def _open(self) -> IO[bytes]:
-        """Open the source behind what was read of it."""
+        """Open the source at the first byte that was not read."""
         if self._source == STANDARD_INPUT:
             return sys.stdin.buffer
         return open_source(self._source, self._held_at + len(self._held), self._read_bytes)
 
     def close(self) -> None:
-        """Close the source, but for standard input."""
+        """Close the source, unless it is standard input."""
         if self._opened is not None and self._source != STANDARD_INPUT:
             self._opened.close()
         self._opened = None
@@ -113,7 +113,7 @@ class ArchiveStream:
             self._held_at += before
 
     def seek_record(self, place: int) -> int | None:
-        """Go to the next offset behind ``place`` where a record may begin, and return it; ``None`` if there is none."""
+        """Go to the next offset after ``place`` where a record may begin, and return it; ``None`` if there is none."""
         if self._record_start is None:
             return None
         self.forget_before(place + 1)
@@ -151,7 +151,7 @@ class ArchiveStream:
                 if self._source == STANDARD_INPUT:  # take what is there: a slow pipe must not delay what has come
                     return cast("BufferedReader", self._opened).read1(size)
                 return self._opened.read(size)
-            except Exception as error:  # each file system has errors of its own
+            except Exception as error:  # every file system raises its own kinds
                 if self._source == STANDARD_INPUT or attempt == _TRIES - 1:
                     raise
                 if isinstance(error, ValueError):  # fsspec's error for a server that ignores ranges
@@ -174,7 +174,7 @@ class Part:
     Attributes:
         source: path or address of the archive, ``-`` for standard input.
         begin: first byte.
-        end: byte behind the last, ``None`` for the end of the archive.
+        end: the byte after the last; ``None`` for the end of the archive.
     """
 
     source: str
@@ -226,7 +226,7 @@ class ArchivedPage:
         html: its body, decompressed.
         charset: that of the HTTP header, if there is one.
         date: when it was fetched, as the archive has it.
-        record_id: the record's own name.
+        record_id: ``WARC-Record-ID`` of the record.
     """
 
     url: str
@@ -242,7 +242,7 @@ class ArchiveReader:
 
     Attributes:
         skipped: records that are not pages, by reason.
-        broken: what is wrong with the file, where not all of it could be read.
+        broken: what is wrong with a file that could not be read to its end.
         bytes_read: bytes of the part that were read so far, as they are stored.
     """
 
@@ -259,7 +259,7 @@ class ArchiveReader:
         try:
             with closing(ArchiveStream(self._part.source, self._part.begin)) as stream:
                 yield from self._read_pages(stream)
-        except Exception as error:  # each file system has errors of its own
+        except Exception as error:  # every file system raises its own kinds
             self._note_broken(f"{type(error).__name__}: {error}")
 
     def _read_pages(self, stream: ArchiveStream) -> Iterator[ArchivedPage]:
@@ -282,7 +282,7 @@ class ArchiveReader:
             except Exception as error:  # the reader and its decompressors have many kinds of errors
                 if (place > begin or not begin) and place != self._damaged_at:
                     self.skipped[DAMAGED] += 1
-                    self._note_broken(f"damaged behind byte {place:,}: {error}")
+                    self._note_broken(f"damaged after byte {place:,}: {error}")
                 place = stream.seek_record(place)
             else:
                 if is_one_by_one:
@@ -361,7 +361,7 @@ def find_truncation(stream: IO[bytes], place: int) -> str | None:
         name, _, value = line.partition(b":")
         if name.strip().lower() == b"content-length" and blank and len(body) + len(stream.read()) >= int(value):
             return None
-    return f"breaks off in the record behind byte {place:,}"
+    return f"breaks off in the record after byte {place:,}"
 
 
 def _find_gzip_truncation(content: bytes, stream: IO[bytes], place: int) -> str | None:
@@ -373,10 +373,10 @@ def _find_gzip_truncation(content: bytes, stream: IO[bytes], place: int) -> str 
             try:
                 member.decompress(content, _CHUNK)
             except zlib.error as error:
-                return f"damaged behind byte {place:,}: {error}"
+                return f"damaged after byte {place:,}: {error}"
             content = member.unconsumed_tail or member.unused_data or stream.read(_CHUNK)
         if not member.eof:
-            return f"breaks off in the record behind byte {place:,}"
+            return f"breaks off in the record after byte {place:,}"
         content = member.unused_data or content
         content = content.lstrip(b"\0") or stream.read(_CHUNK)
         place = begin + stream.tell() - len(content)

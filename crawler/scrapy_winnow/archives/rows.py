@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     WriteRow = Callable[[Row], object]
 
 ARCHIVE_COLUMNS: Final = ("url", "host", "date", "record_id")
-"""What the archive says of a page; the other columns are those of items."""
+"""Columns that the archive has for a page; the others are fields of items."""
 
 _PARQUET_ROWS: Final = 1_000  # per row group
 _FLOATS: Final = frozenset({"template_share", "confidence"})
@@ -50,7 +50,7 @@ def columns(outputs: frozenset[str]) -> tuple[str, ...]:
 
 
 def hash_page(page: ArchivedPage, limits: Limits, model: Model) -> HashedPage | None:
-    """Parse a page and fingerprint what is counted of it; ``None`` for one above the limits."""
+    """Parse a page and fingerprint its counted units; ``None`` for one above the limits."""
     try:
         return HashedPage.of(Page.parse(page.html, page.url, encoding=page.charset, limits=limits), model)
     except PageTooLarge:
@@ -67,7 +67,7 @@ def clean_counted(page: ArchivedPage, counts: HostCounts, model: Model, options:
 def clean_hashed(
     page: ArchivedPage, hashed: HashedPage | None, evidence: SiteEvidence | None, model: Model, options: Options
 ) -> Row:
-    """Clean a page with what is known of its host; both ``None`` for a page above the limits."""
+    """Clean a page with the counts of its host so far; a page above the limits is neither hashed nor counted."""
     html: bytes | Page = page.html
     site = None
     if hashed is not None and evidence is not None:

@@ -1,4 +1,4 @@
-"""A run over archives: what it is asked to do, where it stands, and the two passes over parts of files in processes."""
+"""A run over archives: its options, its progress on disk, and two passes over parts of archives in processes."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ class OtherRunError(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What a run is to do.
+    """The options of a run.
 
     Attributes:
         format: one of :data:`scrapy_winnow.archives.rows.FORMATS`.
-        model: name or file of the page-level model; ``None`` for the package's own.
+        model: name or file of the page-level model; ``None`` for the default one.
         outputs: optional columns, as in ``WINNOW_OUTPUTS``.
-        ray: address of a Ray cluster whose nodes work instead, ``""`` for the default one; ``None`` for none.
+        ray: address of a Ray cluster to work on, ``""`` for the default one; ``None`` works on this machine.
         max_host_pages: pages of a host that are counted at most.
         limits: caps above which a page is passed through.
     """
@@ -67,13 +67,13 @@ class Options:
 
 @dataclass(slots=True)
 class FileReport:
-    """What came of one archive or of a part of it.
+    """The result of one archive, or of a part of it.
 
     Attributes:
         pages: pages counted or cleaned.
         skipped: responses that are not pages, by reason.
         failed: pages with an error; the first of the errors is in ``error``.
-        broken: what is wrong with the file, where it could not be read to its end.
+        broken: what is wrong with a file that could not be read to its end.
     """
 
     pages: int = 0
@@ -100,13 +100,13 @@ class FileReport:
 
 @dataclass(slots=True)
 class Summary:
-    """What came of a run.
+    """The result of a run.
 
     Attributes:
         pages, hosts, duplicates: how many.
         skipped: responses that are not pages, by reason.
         failed: pages that could not be cleaned, by the first error of each archive.
-        broken: what is wrong with archives that could not be read to their end, by archive.
+        broken: what is wrong with each archive that could not be read to its end.
     """
 
     pages: int = 0
@@ -117,7 +117,7 @@ class Summary:
     broken: dict[str, str] = field(default_factory=dict)
 
     def add(self, source: str, report: FileReport) -> None:
-        """Add what came of an archive or of a part; its pages are counted when they are written."""
+        """Add the result of an archive or of a part; its pages are counted when they are written."""
         self.skipped.update(report.skipped)
         if report.failed:
             self.failed[str(report.error)] += report.failed
@@ -138,7 +138,7 @@ class Run(ABC):
     Raises:
         OtherRunError: the folder holds another run's work, or that of one that cannot be resumed.
         AddressError: the output cannot be written to.
-        ValueError: this kind of run cannot do what the options say.
+        ValueError: this kind of run does not support the options.
     """
 
     def __init__(
@@ -169,14 +169,14 @@ class Run(ABC):
 
     @abstractmethod
     def run(self) -> Summary:
-        """Do what is left to do; every archive's file is in the folder at the end."""
+        """Do the rest of the run; every archive's file is in the folder at the end."""
 
     @abstractmethod
     def _order(self, sources: Iterable[str]) -> list[str]:
         """Return each archive once, in the order in which they are read."""
 
     def _facts(self) -> dict[str, Any]:
-        """Return what has to be the same when the run is resumed."""
+        """Return what must be the same when the run is resumed."""
         options = self._options
         return {
             "model": load_model(options.model).version,
@@ -211,7 +211,7 @@ class ArchiveRun(Run):
         return sorted(set(sources))
 
     def run(self) -> Summary:
-        """Do what is left to do, part by part, and put the parts together in their order."""
+        """Do the rest of the run, part by part, and join the parts in their order."""
         for name in ("leaves", "counts", "cleaned", "reports"):
             (self._state / name).mkdir(exist_ok=True)
         parts = {
@@ -237,7 +237,7 @@ class ArchiveRun(Run):
         return summary
 
     def _run_step(self, step: str, work: PartWork, parts: dict[str, Part], folder: Path, counts: Path) -> None:
-        """Do a step for the parts for which it is not done yet; a report says that it is done."""
+        """Do a step for the parts that have no report of it yet."""
         tasks = {
             name: (part, folder / name) for name, part in parts.items() if not self._report_file(step, name).is_file()
         }
@@ -268,7 +268,7 @@ class ArchiveRun(Run):
 
 
 def run_in_processes(work: PartWork, tasks: Tasks, options: Options, counts: Path) -> Iterator[tuple[str, FileReport]]:
-    """Do the work on parts, in any order, and yield name and report of each; in this process, or in some beside it."""
+    """Do the work on parts in one or several processes, in any order; yield name and report of each."""
     processes = min(options.processes, len(tasks))
     if processes <= 1:
         for name, (part, target) in tasks.items():

@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def add_commands(parser: argparse.ArgumentParser) -> None:
-    """Give a parser all the commands, and what ``--help`` says of them together."""
+    """Add all commands to a parser, and the texts of its ``--help``."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--version", nargs=0, action=_Version, help="print the versions of what cleans, and exit")
@@ -54,7 +54,7 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
 
 
 class _Version(argparse.Action):
-    """Prints the versions that a question about an output needs."""
+    """Prints the versions that decide what comes out."""
 
     def __call__(self, *_: Any) -> None:
         """Load the model, print and end."""
@@ -66,7 +66,7 @@ class _Version(argparse.Action):
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the command that was parsed and return its exit code; what went wrong is said on standard error."""
+    """Run the command that was parsed and return its exit code; errors are written to standard error."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
     try:

@@ -81,7 +81,7 @@ examples:
 """
 
 _process: dict[str, Any] = {}
-"""Options, model and counts of the site, of a process of its own."""
+"""Options, model and counts of the site in a worker process."""
 
 
 def add_parser(commands: Commands) -> None:

@@ -66,7 +66,7 @@ def add_command(
 ) -> argparse.ArgumentParser:
     """Add a command that ``run`` carries out, and return its parser.
 
-    The first line of ``texts`` says what it does, the rest is shown below its options.
+    The first line of ``texts`` is its summary, the rest is shown below its options.
     """
     summary, _, epilog = texts.partition("\n")
     parser = commands.add_parser(
@@ -122,7 +122,7 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
 
 
 def model_switches(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the arguments of :func:`winnow.clean` that the options name beside the model."""
+    """Return the other arguments of :func:`winnow.clean` that :func:`add_model_options` adds options for."""
     return {"smooth": not options.no_smooth, "scope": options.scope, "favor": options.favor}
 
 
@@ -145,7 +145,7 @@ class Progress:
     def __call__(self, done: int, total: int, name: str = "", *, fraction: float | None = None) -> None:
         """Report that ``done`` of ``total`` items are done, the last of them ``name``.
 
-        ``fraction`` is that of the work, where the items say too little.
+        ``fraction`` is how much of the work is done, where the number of items does not tell.
         """
         now = time.monotonic()
         if total != self._total:  # another stage has begun

@@ -35,8 +35,8 @@ GOLD has one JSON object a line: "id" (or "page"), "gold_text" and, where there 
 "include" and "exclude" (snippets that must, and must not, be in the text). The page is DIR/<id> or DIR/<id>.html; a
 page that is missing counts as empty text.
 
-The figures are means over pages of word-level F1, precision and recall (lower-cased words as multisets), and the
-shares of "include" and "exclude" snippets that are in the text.
+The metrics are means over pages of word-level F1, precision and recall (lower-cased words as multisets), and the
+fractions of "include" and "exclude" snippets that are in the text.
 
 examples:
   winnow evaluate gold.jsonl.xz --pages html/
@@ -73,11 +73,11 @@ def run(options: argparse.Namespace) -> int:
         text = _text(gold, options, model)
         missing += text is None
         results.append((gold, page_accuracy(text or "", gold, options.unit)))
-    figures = by_page_type(results)
+    metrics = by_page_type(results)
     if options.json:
-        print(json.dumps({"missing": missing, **{kind: asdict(row) for kind, row in figures.items()}}))
+        print(json.dumps({"missing": missing, **{kind: asdict(row) for kind, row in metrics.items()}}))
     else:
-        print(table(figures))
+        print(table(metrics))
     if missing:
         warn(f"{missing:,} pages are missing in {options.pages}")
     return FAILED if missing else 0

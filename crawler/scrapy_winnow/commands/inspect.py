@@ -96,7 +96,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def add_browser_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of what is looked at in the browser."""
+    """Add the options of views in the browser."""
     add_option(parser, "--port PORT", "port to listen on (default: any free one)", default=0)
     add_option(parser, "--no-browser", "only print the address")
 
@@ -131,7 +131,7 @@ def _open_inspector(options: argparse.Namespace) -> Inspector:
 
 
 def _open_replay(options: argparse.Namespace, documents: Documents) -> Replay | None:
-    """Return what Redis has counted, where one is given, or else the other pages of the site, where there are any."""
+    """Return the counts in Redis if one is given, else those of the other pages of the site, if there are any."""
     if options.redis_url is not None or options.state_dir is not None:
         return _read_counts(options, documents)
     if options.site is not None:

@@ -24,7 +24,7 @@ class WinnowCommand(ScrapyCommand):
         return "Clean pages, look at their sections, train and measure models, look after what crawls have counted"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Make Scrapy's parser the one of ``winnow``; options of Scrapy's own are not among them."""
+        """Add the commands of ``winnow``, without the options that commands of Scrapy have."""
         parser.prog, parser.usage = "scrapy winnow", None
         add_commands(parser)
 

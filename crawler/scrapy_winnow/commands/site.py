@@ -119,7 +119,7 @@ def _table(pages: Iterable[LabelledSitePage], *, by_cluster: bool) -> str:
 
 
 def _write_each(pages: Iterable[LabelledSitePage], options: argparse.Namespace) -> Iterator[LabelledSitePage]:
-    """Write what is wanted of each page, and pass it on."""
+    """Write each page in the formats that were asked for, and yield it."""
     for page in pages:
         for kind in (options.format or _FORMATS) if options.output else ():
             file = options.output / kind / f"{page.read.name}{_FORMATS[kind]}"

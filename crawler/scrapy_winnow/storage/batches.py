@@ -1,4 +1,4 @@
-"""Round trips to Redis: Lua scripts, the batching of calls that come close together, and a fair time limit."""
+"""Round trips to Redis: Lua scripts, batches of calls that come close together, and a time limit for a busy loop."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class _Call:
 class CommandBatches:
     """Sends the commands of a crawl, those of several pages in one round trip where they come close together.
 
-    A busy event loop has several pages in hand in each of its turns, and a round trip costs it more than what is asked:
+    A busy event loop has several pages in hand in each of its turns, and a round trip costs it more than the commands:
     the calls of one turn go together, seven a trip in a crawl of six hosts. A page needs the counts of its site
     to be cleaned, while only its own item waits for whether it is a near-duplicate. So that look-up goes along with
     the counting of later pages. In a cluster each server gets a round trip of its own.
@@ -139,7 +139,7 @@ class CommandBatches:
         """Run commands, in one round trip to each server that they concern, and return their replies.
 
         Args:
-            commands: each with a key behind its name; those on one server are carried out in their order.
+            commands: each with a key after its name; those on one server are carried out in their order.
             can_wait: whether they may wait for a call that cannot, ``MAX_WAIT_S`` at most.
 
         Raises:
@@ -176,7 +176,7 @@ class CommandBatches:
         return call.reply
 
     def _server_of(self, key: str | bytes) -> str:
-        """Name of the server that has a key; empty where there is only one, or the client does not know it yet."""
+        """Return the name of the server that has a key; "" if there is only one, or the client does not know it yet."""
         if not self._in_cluster:
             return ""
         try:

@@ -75,7 +75,7 @@ def is_cluster(client: object) -> bool:
 
 
 def check_address(url: str) -> str | None:
-    """Return what is wrong with an address, to be read behind its setting's name; ``None`` if nothing is.
+    """Return what is wrong with an address, to be written after the name of its setting; ``None`` if nothing is.
 
     Not a word of the address is in it, for it may hold a password.
     """
@@ -103,19 +103,19 @@ def _what_is_wrong(parts: SplitResult, kind: str) -> str | None:
     is_socket = parts.scheme == "unix"
     schemes = {"redis", "rediss", *(() if kind else ("unix",))}
     if parts.scheme not in schemes or kind not in {"", _CLUSTER, _SENTINEL}:
-        return "must begin with redis://, rediss:// or unix://, or have +cluster or +sentinel behind redis or rediss"
+        return "must begin with redis://, rediss:// or unix://, or have +cluster or +sentinel after redis or rediss"
     if is_socket and not parts.path:
         return "must name the path of a socket, as in unix:///run/redis.sock"
     if parts.fragment:
         return "must not have a # in it; in a password it has to be percent-encoded"
     _ = parts.port
     if not is_socket and not re.fullmatch(r"/?\d*/?", parts.path):
-        return "must have nothing but the number of a database behind its host, or behind the name of its master"
+        return "must have nothing but the number of a database after its host, or after the name of its master"
     return None
 
 
 def _split(url: str) -> tuple[str, list[str], str]:
-    """Return what is behind the ``+`` of the scheme, a plain address for each server, and the name of the master.
+    """Return what follows the ``+`` of the scheme, a plain address for each server, and the name of the master.
 
     The address of a Sentinel has all the rest of the master's: user, password, database, options.
     """

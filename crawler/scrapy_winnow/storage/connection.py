@@ -67,7 +67,7 @@ _PERMANENT: Final = (
         "Sentinel refused the password",
         "check ?sentinel_username=, sentinel_password=",
     ),
-    (r"the Sentinels watch", "Sentinel has no master of this name", "check the name behind the hosts"),
+    (r"the Sentinels watch", "Sentinel has no master of this name", "check the name after the hosts"),
     (r"unknown command .SENTINEL", "is no Sentinel", "name the Sentinels, whose port is 26379, or use redis://"),
     (r"mode sentinel", "is a Sentinel", "use redis+sentinel:// or rediss+sentinel://, with the name of the master"),
     (r"AuthenticationError|NOAUTH|WRONGPASS|password", "refused the password", "check user and password"),
@@ -76,14 +76,14 @@ _PERMANENT: Final = (
         "refused a command",
         "its user needs +@all but +@dangerous, and the keys of WINNOW_REDIS_PREFIX",
     ),
-    (r"DB index is out of range|Invalid Database", "has no such database", "check the number behind the host"),
+    (r"DB index is out of range|Invalid Database", "has no such database", "check the number after the host"),
     (r"CERTIFICATE_VERIFY_FAILED", "has a certificate that is not trusted", "name its authority by ?ssl_ca_certs=FILE"),
     (r"\bSSL\b|WRONG_VERSION_NUMBER", "does not speak TLS at this port", "use redis:// or the port for TLS"),
     (r"closed by server|reset by peer", "closed the connection at once", "if the port is for TLS, use rediss://"),
     (r"cluster (?:support|mode)|Cluster mode", "is no cluster", "use redis:// or rediss://"),
     (r"MovedError|MOVED", "is a server of a cluster", "use redis+cluster:// or rediss+cluster://"),
 )
-"""What goes wrong again however often it is tried: words of the error or its type, what Redis does, what helps."""
+"""Errors that no retry cures: words of the error or its type, what Redis does, what helps."""
 
 _PASSWORD_CODES: Final = re.compile(r"\b(?:NOAUTH|WRONGPASS)\b|password", re.IGNORECASE)
 _MISCONFIGURED_CODES: Final = re.compile(r"\b(?:MISCONF|NOREPLICAS|OOM|READONLY)\b")
@@ -232,7 +232,7 @@ class Connection:
 
 @dataclass(eq=False)
 class _Server:
-    """What the purposes share: the client, and what is known and logged of the server."""
+    """What the purposes share: the client, and the state of the server with its log messages."""
 
     client: Redis
     timeout: float

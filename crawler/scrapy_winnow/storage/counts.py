@@ -118,8 +118,8 @@ class NodeCounts:
             page_id: 8 bytes that stand for the page's address.
             fingerprints: uint64[k], of the nodes in document order; repeated ones count once. Of a page with more than
                 ``MAX_NODES`` those in the middle are left out: template stands at the ends.
-            contents_id: 8 bytes that stand for what is on it; without, the address stands for that too.
-            masses: uint8[k], characters of text of each node, 255 for more; without, none has text.
+            contents_id: 8 bytes that stand for its contents; by default ``page_id``.
+            masses: uint8[k], characters of text of each node, 255 for more; by default none.
             main_text_id: 8 bytes that stand for its main text: of pages with the same one, one counts.
 
         Returns:
@@ -213,7 +213,7 @@ class NodeCounts:
 
 
 def _count_in(value: bytes | None) -> int:
-    """Return the number that Redis holds, 0 where it is none."""
+    """Return a number that Redis holds, 0 for anything else."""
     return int(value) if value is not None and value.isdigit() and len(value) < 10 else 0
 
 
@@ -263,7 +263,7 @@ class _Distinct:
         return all_counts
 
     def evidence_of(self, settled: SettledHost) -> SiteEvidence:
-        """What a settled host says of the nodes."""
+        """Return the evidence of a settled host for the nodes."""
         df = self.spread(settled.frequencies(self.distinct))
         return SiteEvidence(df, settled.pages, 0, counted=False, settled=True, label_version=settled.version)
 
@@ -276,11 +276,11 @@ def _ends(size: int) -> NDArray[np.int64]:
 
 
 class _NewHosts:
-    """How many hosts of each registered domain were begun: any number of them lead to one server with a wildcard."""
+    """The number of hosts counted per registered domain: a wildcard in DNS gives one server hosts without end."""
 
     def __init__(self, max_hosts: int) -> None:
         self._max_hosts = max_hosts
-        _public_suffixes()  # reading it takes a moment, which the first page should not wait for
+        _public_suffixes()  # slow to read: the first page should not wait for it
         self._hosts: dict[str, int] = {}
 
     def have_room(self, host: str) -> bool:

@@ -1,4 +1,4 @@
-"""From a page to what its site says of it: which units are counted, and how many pages have each."""
+"""The units of a page that are counted, and on how many pages of its site each of them is."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _WAS_TEMPLATE: Final = 0x8000
 
 @dataclass(frozen=True, slots=True)
 class SiteEvidence:
-    """What the counts of a host say about the nodes of one page.
+    """The counts of a host for the nodes of one page.
 
     Attributes:
         df: int64, pages of the host that contain each node, in the order of the fingerprints given; on a
@@ -42,7 +42,7 @@ class SiteEvidence:
         undercount: largest error of any value of ``df``, because rare nodes were dropped.
         counted: whether this call counted the page.
         replaced: whether the page had been counted with other contents, which it replaces.
-        settled: whether the labels of the host are frozen, and its pages no longer counted.
+        settled: whether the labels of the host are frozen; then its pages are not counted.
         label_version: how often the labels of the host have been frozen; 0 before the first time.
     """
 
@@ -57,7 +57,7 @@ class SiteEvidence:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UnitCounts:
-    """What a site's counts say of the units of one page, as plain numbers that a cleaning process can be sent.
+    """The counts of a site for the units of one page, as plain numbers that a cleaning process can be sent.
 
     Attributes:
         size: units of the page and codes of its places, n + m + q * CODES.
@@ -87,12 +87,12 @@ class UnitCounts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HashedUnits:
-    """The fingerprints of what is counted of a page: its leaves, and the codes of its places.
+    """The fingerprints of the counted units of a page: its leaves, and the codes of its places.
 
     Attributes:
         size: units of the page and codes of its places, n + m + q * CODES.
         units: int64[k], those that are counted, see :func:`winnow.places.counted_units`.
-        fingerprints: uint64[k], theirs.
+        fingerprints: uint64[k], of these units.
         masses: uint8[k], characters of text of each, 255 for more.
         contents_id: fingerprint of the whole page, 8 bytes.
         main_text_id: the same for pages with the same main text, 8 bytes; of pages with little of it ``contents_id``.
@@ -106,7 +106,7 @@ class HashedUnits:
     main_text_id: bytes
 
     def counts(self, evidence: SiteEvidence) -> UnitCounts:
-        """Return what the counts of the site say of the page's units."""
+        """Return the counts of the site for the units of the page."""
         return UnitCounts(self.size, self.units, evidence.df, evidence.pages, evidence.label_version)
 
 
@@ -122,7 +122,7 @@ class HashedPage(HashedUnits):
 
     @classmethod
     def of(cls, page: Page, model: Model | None = None) -> Self:
-        """Fingerprint a page; its places and its main text by a page-level model, or not at all."""
+        """Fingerprint a page; its places and main text only with a page-level model, which finds them."""
         size = page.n + page.m + count_codes(page)
         units, fingerprints = counted_units(page, model)
         masses = np.zeros(size, np.uint8)
@@ -138,7 +138,7 @@ class HashedPage(HashedUnits):
 
 
 def look_up(keys: NDArray[np.uint64], values: NDArray[Any], wanted: NDArray[np.uint64]) -> NDArray[Any]:
-    """Return the values of the wanted ones of ascending keys; 0 for those that are not among them."""
+    """Return the values of some of ascending keys; 0 for wanted keys that are not among them."""
     if not len(keys):
         return np.zeros(len(wanted), values.dtype)
     place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)

@@ -126,7 +126,7 @@ class HostLabels:
         fingerprints: uint64[k], ascending.
         fractions: uint8[k], fraction of the pages that have each, 255 for all.
         expected: characters of template that a page is expected to have in common with them.
-        singles: uint64[s], the lower 48 bits of the nodes on one page, where all were asked for.
+        singles: uint64[s], the lower 48 bits of the nodes on one page, if ``every`` node was read.
     """
 
     pages: int

@@ -33,7 +33,7 @@ MAX_URL_CHARS: Final = 2_048
 """Characters of an original's address that are kept: a data: address is as long as its page."""
 
 _ATTEMPTS: Final = 4
-"""Times that documents are decided when other processes enter near-duplicates of them at the same moment."""
+"""Attempts to decide documents while other processes enter near-duplicates of them."""
 
 _RENEWALS: Final = 8
 """The expiry of an original that is met is renewed when this part of its life is over."""
@@ -100,7 +100,7 @@ class DuplicateIndex:
         return verdicts
 
     async def _fetch(self, window: _Window, named: list[tuple[bytes, Document]], can_wait: bool) -> bool:
-        """Fetch what is known around documents; ``False`` when Redis is unreachable."""
+        """Fetch the originals that documents may repeat; ``False`` when Redis is unreachable."""
         names = {name for name, _ in named}
         keys = {key for _, document in named for key in document.keys}
         if not await self._fetch_parts(window, names, keys, can_wait):
@@ -173,7 +173,7 @@ def _pack(document: Document, now: int) -> bytes:
 
 
 def _unpack(data: bytes) -> tuple[Document, int] | None:
-    """The original that a key holds and when it was written; ``None`` for a value that is not ours."""
+    """Return the original that a key holds and when it was written; ``None`` for a foreign value."""
     try:
         written, is_complete, size = _HEAD.unpack_from(data)
         sketch, url = data[_HEAD.size : _HEAD.size + size], data[_HEAD.size + size :].decode("utf-8", "surrogatepass")

@@ -55,7 +55,7 @@ def site_of(url: str) -> str | None:
     >>> site_of("https://bücher.example/"), site_of("http://[0:0::1]:80/")
     ('xn--bcher-kva.example', '[::1]')
     """
-    # A page's links lead to few hosts: what is behind the host is cut off where it is plain to see, the rest is known.
+    # A page's links lead to few hosts: without path and query, where these are easy to cut off, names are cached.
     begin = len("https://") if url.startswith("https://") else len("http://") if url.startswith("http://") else 0
     end = url.find("/", begin) if begin else -1
     return _name_in(url) if end < 0 else _known_name_in(url[:end])
@@ -87,7 +87,7 @@ class HostKeys(NamedTuple):
     """The keys of one host.
 
     Attributes:
-        state: hash, what is known of it as a whole.
+        state: hash, the numbers of the host as a whole.
         nodes: hash, the counts of nodes on several pages.
         guard: string, the ids of the pages counted and of their contents.
         contents: hash, the fingerprints that were counted of each page.

@@ -1,4 +1,4 @@
-"""Settled hosts in a worker's memory: their frozen labels, and the signs that these are no longer those of the host."""
+"""Settled hosts in a worker's memory: their frozen labels, and the signs that a site has outgrown them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ WINDOW: Final = 32
 
 _COMMON: Final = max(int(np.ceil(THETA * WINDOW)), MIN_DF)
 _MAX_UNLABELLED: Final = 64  # unlabelled nodes of a page that are looked at: those with most text
-_BUCKETS: Final = 4096  # twice what a window has of them, so that they seldom share one
+_BUCKETS: Final = 4096  # twice what a window has of them, so that they rarely share one
 _HOST_BYTES: Final = 1_000  # of a settled host without its arrays
 
 LABEL: Final = np.dtype([("fingerprint", "<u8"), ("fraction", "u1")])
@@ -111,7 +111,7 @@ class SettledHost:
         """Look at a page for signs that the labels are no longer those of the host.
 
         Args:
-            contents_id: stands for what is on the page; one that was met a few pages ago says nothing new.
+            contents_id: stands for the contents of the page; contents met a few pages ago are skipped.
             fingerprints: uint64[k], distinct, of its nodes.
             masses: uint8[k], characters of text of each.
         """

@@ -51,7 +51,7 @@ def test_records_behind_a_damaged_one_are_read(suffix, tmp_path):
     found, reader = read(file)
     assert set(range(PAGES)) - set(found) <= {10, 11, 20}
     assert reader.skipped[DAMAGED] == 2
-    assert reader.broken.startswith("damaged behind byte ")
+    assert reader.broken.startswith("damaged after byte ")
 
 
 @pytest.mark.parametrize("suffix", [".gz", ".zst"])

@@ -197,7 +197,7 @@ def test_a_stream_is_read_from_standard_input_and_checked_for_its_end(archives, 
         check=False,
     )
     assert result.returncode == 1
-    assert b"broken: -: breaks off in the record behind byte" in result.stderr
+    assert b"broken: -: breaks off in the record after byte" in result.stderr
     assert gzip.decompress((tmp_path / "out" / "stdin.warc.gz").read_bytes()).count(b"conversion") == 26
     with archives[0].open() as whole:
         monkeypatch.setattr(sys, "stdin", whole)

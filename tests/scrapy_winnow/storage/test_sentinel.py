@@ -62,7 +62,7 @@ def test_what_will_never_work_with_sentinels_is_said_at_the_start_with_what_to_d
     for url, said in (
         (f"redis+sentinel://{hosts}/mymaster?sentinel_password=secret", None),
         (f"redis+sentinel://127.0.0.1:{port}/mymaster", None),
-        (f"redis+sentinel://{hosts}/other?sentinel_password=secret", "check the name behind the hosts"),
+        (f"redis+sentinel://{hosts}/other?sentinel_password=secret", "check the name after the hosts"),
         (f"redis+sentinel://{hosts}/mymaster", "sentinel_password="),
         (f"redis+sentinel://{hosts}/mymaster?sentinel_password=wrong", "sentinel_password="),
         (f"redis+sentinel://127.0.0.1:{master.port}/mymaster", "is no Sentinel"),
