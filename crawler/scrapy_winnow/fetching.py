@@ -98,9 +98,7 @@ def fetch(url: str, *, obey_robots: bool = True, allow_private: bool = False) ->
     deadline = time.monotonic() + _TIMEOUT_S
     opener = _opener(allow_private)
     if obey_robots:
-        robots = _Robots(opener, deadline)
-        robots.check(url)
-        opener.add_handler(robots)
+        opener.add_handler(_Robots(deadline))
     try:
         return _read(opener, url, _MAX_BYTES, deadline)
     except urllib.error.HTTPError as error:
@@ -147,39 +145,33 @@ def _opener(allow_private: bool) -> urllib.request.OpenerDirector:
 class _Robots(urllib.request.BaseHandler):
     """Asks robots.txt before each request but those for robots.txt itself, redirects included."""
 
-    def __init__(self, opener: urllib.request.OpenerDirector, deadline: float) -> None:
-        self._opener, self._deadline = opener, deadline
+    def __init__(self, deadline: float) -> None:
+        self._deadline = deadline
         self._known: dict[str, Protego | None] = {}
 
-    def check(self, url: str) -> None:
+    def http_request(self, request: urllib.request.Request) -> urllib.request.Request:
         """Refuse an address that robots.txt forbids, or whose robots.txt the server fails to give (RFC 9309)."""
-        where = urljoin(url, "/robots.txt")
+        url, where = request.full_url, urljoin(request.full_url, "/robots.txt")
         if url == where:
-            return
+            return request
         if where not in self._known:
             self._known[where] = None  # a redirect of robots.txt to a page is not asked about
             self._known[where] = self._ask(where)
         rules = self._known[where]
         if rules is not None and not rules.can_fetch(url, AGENT):
             raise InputError(f"robots.txt does not allow it: {where}")
-
-    def http_request(self, request: urllib.request.Request) -> urllib.request.Request:
-        """Check each request that the opener makes."""
-        self.check(request.full_url)
         return request
 
     https_request = http_request
 
     def _ask(self, where: str) -> Protego:
         try:
-            text = _read(self._opener, where, _MAX_ROBOTS_BYTES, self._deadline).html
+            text = _read(self.parent, where, _MAX_ROBOTS_BYTES, self._deadline).html
         except urllib.error.HTTPError as error:
             error.close()
             if error.code >= http.HTTPStatus.INTERNAL_SERVER_ERROR:
                 raise InputError(f"robots.txt could not be read: {error}: {where}") from error
             text = b""
-        except (OSError, ValueError, http.client.HTTPException) as error:
-            raise InputError(f"could not be fetched: {getattr(error, 'reason', None) or error}") from error
         return Protego.parse(text.decode("utf-8", "replace"))
 
 
