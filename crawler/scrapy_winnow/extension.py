@@ -1,4 +1,4 @@
-"""The extension that owns what middleware and pipeline share: settings, model, and the connection to Redis."""
+"""The extension: owns what middleware and pipeline share, which is settings, model, and the connection to Redis."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ _configs: WeakKeyDictionary[Crawler, Config] = WeakKeyDictionary()
 
 
 class Winnow:
-    """What one crawl needs for cleaning, opened and closed with its spider.
+    """What one crawl needs for cleaning; it is opened and closed with the spider.
 
     Attributes:
         counts: the node counts; ``None`` without Redis or when site evidence is off.
         duplicates: the near-duplicate index; ``None`` without Redis or when it is off.
-        before_close: called, and awaited, with the address of Redis before the connection is closed; ``None`` without.
+        before_close: functions that are awaited before the connection is closed, with the address of Redis or ``None``.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -74,9 +74,9 @@ class Winnow:
         return cls(crawler)
 
     @property
-    def log_extra(self) -> dict[str, object]:
-        """What log records carry."""
-        return {"spider": self._crawler.spider}
+    def log(self) -> logging.LoggerAdapter[logging.Logger]:
+        """The logger, whose records carry the spider."""
+        return logging.LoggerAdapter(logger, {"spider": self._crawler.spider})
 
     def count(self, stat: str) -> None:
         """Add one to a stat of :mod:`scrapy_winnow.stats`."""
@@ -86,14 +86,14 @@ class Winnow:
         """Log a message, the first time that there is one about this."""
         if about not in self._warned:
             self._warned.add(about)
-            logger.log(level, message, *args, extra=self.log_extra)
+            self.log.log(level, message, *args)
 
-    def step(self, doing: str, stat: str, url: str | None = None) -> Step:
-        """Return a context for a step that may fail on its own: an error is counted, and logged once for each step."""
+    def step(self, doing: str, stat: str, url: str | None) -> Step:
+        """Return a context for a step that may fail alone: errors are counted, and the first of each step is logged."""
         return Step(self, doing, stat, url)
 
     async def clean(self, html: str | bytes, url: str | None, site: str | None, options: RequestOptions) -> CleanedItem:
-        """Clean a page that the middleware has not read, by what its site's counts say; it is not counted itself."""
+        """Clean a page that the middleware has not read, with the counts of its site; it is not counted itself."""
         hashed = counts = None
         if self.counts is not None and url is not None and site is not None:
             hashed = await self.cleaner.read(html, url)
@@ -106,15 +106,14 @@ class Winnow:
 
     async def open(self) -> None:
         """Connect; without a server the crawl goes on without site evidence and near-duplicates."""
-        if not self.config.read_only:  # for a look at a single page they would be too late, and take memory
+        if not self.config.read_only:  # processes would not be ready in time for a single page
             self.cleaner.start()
         try:
             await self._open()
         except Exception:
-            # Whatever it is, items are cleaned by the page alone then.
             self.counts = self.duplicates = None
             self.count(stats.REDIS_FAILURES)
-            logger.exception("The crawl goes on without site evidence", extra=self.log_extra)
+            self.log.exception("The crawl goes on without site evidence")
         if self.config.gc_freeze:
             freeze_loaded()
 
@@ -145,17 +144,16 @@ class Winnow:
         if await connection.ping():
             await self._warn_of_other_layouts(connection)
             if advice := await connection.call(memory_advice):
-                logger.warning("%s", advice, extra=self.log_extra)
+                self.log.warning("%s", advice)
 
     async def _warn_of_other_layouts(self, connection: Connection) -> None:
         prefix = self.config.redis_prefix
         names = await connection.call(lambda client: sample_keys(client, prefix)) or []
         if kinds := describe_other_layouts(names, prefix):
-            logger.warning(
+            self.log.warning(
                 "Redis holds what another version of Winnow has written, and this one begins anew: %s. It is left "
                 "alone (docs/operators.md#upgrades)",
                 "; ".join(kinds),
-                extra=self.log_extra,
             )
 
     def _warn_if_nothing_was_cleaned(self) -> None:
@@ -164,12 +162,11 @@ class Winnow:
 
         raw = total(stats.ITEMS_WITHOUT_HTML, stats.ITEMS_NOT_HTML, stats.ITEMS_WITHOUT_FIELD, stats.ITEMS_FAILED)
         if raw and not total(*stats.ITEMS_DONE):
-            logger.log(
+            self.log.log(
                 logging.WARNING if raw == total(stats.ITEMS_WITHOUT_HTML) else logging.ERROR,
                 "None of the %d items of this crawl was cleaned; WINNOW_ENABLED = False in the custom_settings of a "
                 "spider switches Winnow off (docs/troubleshooting.md#nothing-happens-at-all)",
                 raw,
-                extra=self.log_extra,
             )
 
     async def close(self) -> None:
@@ -185,11 +182,11 @@ class Winnow:
             await self._close(asyncio.to_thread(self._server.stop))
 
     async def _close(self, closing: Awaitable[object]) -> None:
-        """Close one thing; whatever goes wrong, the others are closed too."""
+        """Close one thing; if that fails, the others are closed all the same."""
         try:
             await closing
         except Exception:
-            logger.exception("Could not close everything", extra=self.log_extra)
+            self.log.exception("Could not close everything")
 
     async def _connect(self) -> Connection | None:
         config = self.config
@@ -201,10 +198,8 @@ class Winnow:
             try:
                 await asyncio.to_thread(server.start)
             except EmbeddedServerError as error:
-                logger.warning(
-                    "The crawl goes on without site evidence: %s (docs/operators.md#when-redis-fails)",
-                    error,
-                    extra=self.log_extra,
+                self.log.warning(
+                    "The crawl goes on without site evidence: %s (docs/operators.md#when-redis-fails)", error
                 )
                 self._redis_failed(begins=True)
                 return None
@@ -242,12 +237,11 @@ class Step:
             return False
         winnow = self.winnow
         winnow.count(self.stat)
-        logger.log(
+        winnow.log.log(
             logging.DEBUG if self.doing in winnow.failed_steps else logging.ERROR,
             "Could not %s of %s; %s counts how often this happens",
             *(self.doing, self.url, self.stat),
             exc_info=error,
-            extra=winnow.log_extra,
         )
         winnow.failed_steps.add(self.doing)
         return True
@@ -273,14 +267,14 @@ class CannotStartError(RuntimeError):
 
 
 def _is_enabled(crawler: Crawler) -> bool:
-    """Whether the crawl wants Winnow; a value that is neither true nor false is taken for true, and refused later."""
+    """Whether Winnow is enabled; a value that is neither true nor false counts as true, and is refused later."""
     with suppress(TypeError, ValueError):
         return crawler.settings.getbool("WINNOW_ENABLED", default=True)
     return True
 
 
 def config_of(crawler: Crawler) -> Config:
-    """Return the settings of a crawl, which are read and checked once; unknown ones are one warning each.
+    """Return the settings of a crawl, which are read and checked once; each unknown one is a warning.
 
     Raises:
         NotConfigured: Winnow is not enabled, or cannot start and the crawl may go on without it.
@@ -314,7 +308,7 @@ def _checked_config(crawler: Crawler) -> Config:
 
 
 def _problem_of_redis(config: Config) -> str | None:
-    """Say why the address of Redis will never work, where that is to stop the crawl; it waits for an answer once."""
+    """Say why Redis will never work, if that is to stop the crawl: it is asked once."""
     needed = config.redis_url and (config.site_evidence or config.duplicates) and not config.redis_optional
     if not needed or not config.is_crawl:
         return None
@@ -338,7 +332,7 @@ def _refuse(crawler: Crawler, problems: list[str]) -> NoReturn:
         crawler.signals.connect(log_again, signals.spider_closed, weak=False)
         raise NotConfigured
     crawler.spider = None  # else Scrapy before 2.16 takes it for a crawl that has run, and exits with 0
-    # Scrapy lets nobody see this exception but its own exit code, and asyncio would log it with its traceback.
+    # Scrapy turns this exception into its exit code. Retrieve it, or asyncio logs its traceback as well.
     with suppress(RuntimeError):
         if (task := asyncio.current_task()) is not None:
             task.add_done_callback(lambda done: done.cancelled() or done.exception())

@@ -1,4 +1,4 @@
-"""From the HTML of an item to the values of its fields: plain work without Scrapy, for any thread or process."""
+"""From the HTML of an item to the values of its fields, without Scrapy: it runs in any thread or process."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
-    """What is known of an item's page once it is cleaned.
+    """A cleaned page, from which the values of fields are computed.
 
     Attributes:
-        evidence: what the counts of its site say of it; ``None`` without counts.
+        evidence: the counts of its site; ``None`` without counts.
         shingles: uint64, of the clean text, ascending.
     """
 
@@ -56,9 +56,9 @@ class ItemField(NamedTuple):
     """A field of items.
 
     Attributes:
-        name: what it is called where ``WINNOW_FIELD_NAMES`` does not say otherwise.
-        value: works it out; ``None`` for what only the near-duplicate index knows.
-        optional: written only where ``WINNOW_OUTPUTS`` names it.
+        name: default name, which ``WINNOW_FIELD_NAMES`` can change.
+        value: computes the value; ``None`` for what only the near-duplicate index knows.
+        optional: written only if ``WINNOW_OUTPUTS`` names it.
     """
 
     name: str
@@ -94,7 +94,7 @@ FIELDS: Final = (
 """All fields; ``docs/reference/fields.md`` has their table."""
 
 WRITTEN_FIELDS: Final = tuple(field.name for field in FIELDS if not field.optional)
-"""What the pipeline writes on every item, where the item has room for it."""
+"""What the pipeline writes on every item that has such a field."""
 
 OPTIONAL_FIELDS: Final = tuple(field.name for field in FIELDS if field.optional)
 """What the pipeline writes when ``WINNOW_OUTPUTS`` names it."""
@@ -118,14 +118,13 @@ class CleanedItem:
 
 @dataclass(frozen=True, slots=True)
 class CleaningOptions:
-    """What is the same for all pages of a crawl; plain values, since they go to other processes with each page.
+    """The options for all pages of a crawl; plain values, since they are sent to processes with each page.
 
     Attributes:
-        sketch: shingles of the clean text to work out.
-        links, images, tables, deduplicate: as in :func:`winnow.clean`.
-        scope: what is wanted of the pages, see :func:`winnow.cleaning.clean`.
-        favor: which mistakes are worse, likewise.
-        hidden: whether text that nobody sees is kept, likewise.
+        outputs: names of the optional fields to compute.
+        sketch: number of shingles of the clean text to compute.
+
+    The others are those of :func:`winnow.clean`.
     """
 
     limits: Limits = DEFAULT_LIMITS
@@ -142,7 +141,7 @@ class CleaningOptions:
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> Self:
-        """Return the options that :func:`dataclasses.asdict` and JSON have made plain."""
+        """Return the options from what :func:`dataclasses.asdict` and JSON have made of them."""
         return cls(**{**plain, "limits": Limits(**plain["limits"]), "outputs": tuple(plain["outputs"])})
 
 

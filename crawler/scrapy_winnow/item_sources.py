@@ -1,7 +1,7 @@
-"""What a request says of its page, and which page an item came from.
+"""The options of a request, and which page an item came from.
 
-The middleware hands its work to the pipeline here, outside the item. Nothing outlives a response: a page, whose lxml
-tree can be ten times its HTML, is looked up by its response, which holds that tree anyway, and goes with it.
+The middleware hands its results to the pipeline here, outside the item. They are found by the response and freed with
+it: the lxml tree of a page, which the response holds anyway, can be ten times its HTML.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ Warn = Callable[..., None]
 META: Final = "winnow"
 """Name of the entry in a request's ``meta``."""
 
-
 _NO_RULES: Final = Rules()
 
 
@@ -40,12 +39,12 @@ class RequestOptions:
 
     Attributes:
         count: count the page for its site.
-        clean: clean its items.
-        site: site that it counts for; ``None`` for that of its address.
-        url: address of the page, where the response has another's; ``None`` for that of the response.
-        drop_duplicates: drop near-duplicates; ``None`` for what ``WINNOW_DROP_DUPLICATES`` says.
-        model: name or file of the model that cleans it; ``None`` for that of the crawl.
-        rules: rules for it besides those of the crawl; ``None`` to go by no rules.
+        clean: clean the items of the page.
+        site: site that the page counts for; by default that of its address.
+        url: address of the page, if the response has another one.
+        drop_duplicates: drop near-duplicates; by default as ``WINNOW_DROP_DUPLICATES``.
+        model: name or file of another model than the crawl's.
+        rules: rules besides those of the crawl; ``None`` for no rules at all.
     """
 
     count: bool = True
@@ -57,7 +56,7 @@ class RequestOptions:
     rules: Rules | None = _NO_RULES
 
     def updated(self, value: object, warn: Warn) -> RequestOptions:
-        """Return them with those in ``value``, a mapping or a truth value; ``warn`` is told what makes no sense."""
+        """Return the options changed by a mapping or a truth value; ``warn`` is called for each that makes no sense."""
         if not isinstance(value, Mapping):
             is_off = not value or str(value).lower() in _OFF
             return replace(self, count=False, clean=False) if is_off and value is not None else self
@@ -82,10 +81,7 @@ _API_KEYS: Final = frozenset({"api_key", "apikey", "key", "token", "x-api-key"})
 
 
 def page_address(url: str) -> str:
-    """Return the address of the page that a scraping API was asked for: its ``url``, beside the customer's key.
-
-    Any other address is returned as it is.
-    """
+    """Return the address in the ``url`` of a request to a scraping API, which also has a key; others as they are."""
     if "url=http" in url:
         with suppress(ValueError):
             query = dict(parse_qsl(urlsplit(url).query))
@@ -100,7 +96,7 @@ _TYPES: Final = {f.name: str if f.name in {"site", "model", "url"} else bool for
 
 
 def _checked(name: object, option: object) -> object:
-    """The value of an option; a ``ValueError`` where it makes no sense."""
+    """Return the value of an option; raise ``ValueError`` if it makes no sense."""
     if name == "rules":
         return None if option is False else Rules(() if option is True else option)  # type: ignore[arg-type]
     if name not in _TYPES:
@@ -114,13 +110,13 @@ def _checked(name: object, option: object) -> object:
 
 @dataclass(slots=True, eq=False, weakref_slot=True)
 class ItemSource:
-    """What the middleware finds out about a response.
+    """What the middleware knows about a response.
 
     Attributes:
         url: address of the page in the response.
-        site: site that it counts for, where it has one.
+        site: site that the page counts for, if any.
         html: the response's text and body; an item that holds one of them holds this very page.
-        hashed: its fingerprints, and the page with them where the crawl's own process has read it.
+        hashed: fingerprints of the page, with the page itself if the crawl's own process has read it.
     """
 
     url: str
@@ -142,10 +138,10 @@ _entered: Final[ContextVar[tuple[ref[Response], ref[asyncio.Task[Any]] | None] |
 
 
 class ItemSources:
-    """Which response the item came from that a pipeline is given, whatever objects other pipelines have made of it.
+    """Finds the response that an item came from, whatever objects other pipelines have made of the item.
 
-    Scrapy takes the items of a response through the pipelines in tasks that begin in the one that calls
-    ``process_spider_input``, and so with its context variables.
+    Scrapy takes the items of a response through the pipelines in tasks that are started by the task which calls
+    ``process_spider_input``, and so inherit its context variables.
     """
 
     def __init__(self, warn: Warn) -> None:
@@ -158,7 +154,7 @@ class ItemSources:
         return DEFAULT if request is None else DEFAULT.updated(request.meta.get(META), self._warn)
 
     def of(self, response: Response) -> ItemSource:
-        """Return what is known of a response, for the middleware to add to."""
+        """Return what is known about a response; the middleware adds to it."""
         source = self._sources.get(response)
         if source is None:
             options = self.options_of(response.request)
@@ -168,20 +164,20 @@ class ItemSources:
         return source
 
     def enter(self, response: Response) -> ItemSource:
-        """Have the items that this task and those begun in it go on with come from the response."""
+        """Make the response the source of all items of this task and of the tasks that it starts."""
         task = asyncio.current_task()
         _entered.set((ref(response), None if task is None else ref(task)))
         return self.of(response)
 
     def leave(self) -> None:
-        """Have what comes of a request that this task has just scheduled not come from the response of this task."""
+        """Forget the response in the context of this task, which a request that it has just scheduled inherits."""
         entered, task = _entered.get(), asyncio.current_task()
         if entered is not None and task is not None and (entered[1] is None or entered[1]() is not task):
             self._leaving[task] = entered[0]
             _entered.set(None)
 
     def current(self) -> ItemSource | None:
-        """Return where the item of this task came from; ``None`` for one that came from no response."""
+        """Return the source of the item of this task; ``None`` if it came from no response."""
         entered, task = _entered.get(), asyncio.current_task()
         known = entered[0] if entered is not None else self._leaving.get(task) if task is not None else None
         response = known() if known is not None else None

@@ -1,4 +1,4 @@
-"""The spider middleware that counts the nodes of each page for its site, once, on the page's way in."""
+"""The spider middleware: counts the nodes of each page for its site, once, before the callback runs."""
 
 from __future__ import annotations
 
@@ -26,12 +26,11 @@ if TYPE_CHECKING:
 
 
 class CountNodes:
-    """Fingerprints a page before its callback runs, counts it, and keeps what came out for the pipeline.
+    """Fingerprints a page, counts it, and keeps the result for the pipeline.
 
-    The tree is the one of ``response.selector``, which the callback uses next: a page is parsed once. A heavy page is
-    read in a thread, and with ``WINNOW_PROCESSES`` every page in one of these, when the callback may have begun, and so
-    from a tree of its own. A request with
-    ``meta={"winnow": False}`` is left alone, and so are its items.
+    A light page is read before its callback runs, from the tree of ``response.selector``, which the callback uses next:
+    the page is parsed once. A heavy page is read in a thread, with ``WINNOW_PROCESSES`` every page in a process, both
+    from a tree of its own, since the callback may have begun. Requests with ``meta={"winnow": False}`` are left alone.
     """
 
     def __init__(self, crawler: Crawler, winnow: Winnow) -> None:
@@ -45,8 +44,8 @@ class CountNodes:
         return cls(crawler, winnow_of(crawler))
 
     def process_spider_input(self, response: Response) -> None:
-        """Read the page: a callback that returns a list has run, and may have changed the tree, before its output."""
-        # What goes wrong here goes wrong again when the page is to be counted, and is logged and counted there.
+        """Read the page now: a callback that returns a list may have changed the tree by the time of its output."""
+        # What fails here fails again when the page is counted, and is logged there.
         with suppress(Exception):
             source, cleaner = self._winnow.sources.enter(response), self._winnow.cleaner
             is_here = cleaner.is_light(response.body) and not cleaner.is_for_processes(response.body)
@@ -61,7 +60,7 @@ class CountNodes:
             yield output
 
     async def _read(self, response: Response, source: ItemSource) -> None:
-        """Read and count a page, and note what comes out."""
+        """Read and count a page, and keep the result."""
         winnow = self._winnow
         if not _is_page(response, source):
             winnow.count(stats.PAGES_SKIPPED)
@@ -93,13 +92,13 @@ class CountNodes:
         return evidence
 
     def _page_id(self, response: Response) -> bytes:
-        """What stands for the request: by default its method, canonical address and body, after redirects."""
+        """Return the id of the request: by default a hash of method, canonical address and body, after redirects."""
         request = response.request or Request(response.url)
         return page_id_of(self._crawler.request_fingerprinter.fingerprint(request))
 
 
 def _is_page(response: Response, source: ItemSource) -> TypeGuard[HtmlResponse]:
-    """Whether a response is a page of a site that is not to be left alone; servers call many a PDF HTML."""
+    """Whether a response is a page of a site that is to be counted or cleaned; servers call many a PDF HTML."""
     if not isinstance(response, HtmlResponse) or not 200 <= response.status < 300:
         return False
     is_wanted = source.site is not None and (source.options.count or source.options.clean)
@@ -107,7 +106,7 @@ def _is_page(response: Response, source: ItemSource) -> TypeGuard[HtmlResponse]:
 
 
 def _stat_of(evidence: SiteEvidence | None) -> str:
-    """What became of a page that was to be counted."""
+    """Return the stat of a page that was to be counted."""
     if evidence is None:
         return stats.PAGES_UNCOUNTED
     if evidence.settled:
@@ -118,11 +117,11 @@ def _stat_of(evidence: SiteEvidence | None) -> str:
 
 
 def _read_from_tree(response: HtmlResponse, url: str, limits: Limits, model: Model) -> HashedPage:
-    """Read the tree that the callback will use, unless Scrapy's parser has lost some of the page."""
+    """Read the tree that the callback will use, or parse anew if Scrapy's parser has lost some of the page."""
     limits.check("bytes", len(response.body))
     text = response.text.encode("utf-8", "replace")
     if with_all_text(text) is not text:
         return HashedPage.of(Page.parse(response.text, url, limits=limits), model)
     page = Page.from_tree(response.selector.root, url, limits=limits)
-    _ = page.title  # the one feature that would be read from the tree later on, when the callback may have changed it
+    _ = page.title  # cached: all else is read from the tree now, which the callback may change later
     return HashedPage.of(page, model)
