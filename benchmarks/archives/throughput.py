@@ -20,6 +20,7 @@ from pyarrow import parquet
 
 from benchmarks.shared.common import installed, parser_of, say, table, write_json
 from scrapy_winnow.archives import ArchiveRun, OnePassRun, Options
+from scrapy_winnow.archives.counting import HostCounts
 from scrapy_winnow.archives.reading import ArchiveReader, Part, split_archives
 from scrapy_winnow.archives.runs import FileReport, run_in_processes
 from winnow.page.page import DEFAULT_LIMITS
@@ -92,7 +93,7 @@ def _trafilatura(archives: list[str], processes: int) -> int:
     with tempfile.TemporaryDirectory() as folder:
         parts = [part for parts in split_archives(archives).values() for part in parts]
         tasks = {str(number): (part, Path(folder) / f"{number}.jsonl") for number, part in enumerate(parts)}
-        done = run_in_processes(_extracted, tasks, Options(processes=processes), Path(folder))
+        done = run_in_processes(_extracted, tasks, Options(processes=processes), HostCounts(Path(folder)))
         return sum(report.pages for _, report in done)
 
 

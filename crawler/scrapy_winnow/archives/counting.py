@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
@@ -178,12 +178,7 @@ class HostCounts:
     def evidence(self, host: str, fingerprints: NDArray[np.uint64]) -> SiteEvidence:
         """Return how many pages of a host have each leaf (uint64[k]) of one of them."""
         name = _hash(host)
-        number = name % SHARDS
-        if number not in self._shards:
-            folder = self._folder / f"{number:02d}"
-            names = _COUNT_ARRAYS if folder.is_dir() else ()  # there is none for a shard without hosts
-            self._shards[number] = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in names}
-        shard = self._shards[number]
+        shard = self._open_shard(name % SHARDS)
         row = int(np.searchsorted(shard["hosts"], np.uint64(name))) if shard else 0
         if not shard or row == len(shard["hosts"]) or int(shard["hosts"][row]) != name:
             return SiteEvidence(np.ones(len(fingerprints), np.int64), 1, 0, counted=True)
@@ -191,6 +186,20 @@ class HostCounts:
         found = look_up(shard["leaves"][begin:end], shard["page_counts"][begin:end], fingerprints)
         page_counts = np.maximum(found.astype(np.int64), 1)
         return SiteEvidence(page_counts, int(shard["pages"][row]), 0, counted=True)
+
+    def open_all(self) -> Self:
+        """Open the counts of all hosts, so that a pickle holds them; return this object."""
+        for number in range(SHARDS):
+            self._open_shard(number)
+        return self
+
+    def _open_shard(self, number: int) -> dict[str, NDArray[Any]]:
+        if number not in self._shards:
+            folder = self._folder / f"{number:02d}"
+            names = _COUNT_ARRAYS if folder.is_dir() else ()  # there is none for a shard without hosts
+            # asarray() makes plain arrays of memory maps, which Ray shares between the tasks of a node.
+            self._shards[number] = {name: np.asarray(np.load(folder / f"{name}.npy", mmap_mode="r")) for name in names}
+        return self._shards[number]
 
 
 class StreamCounts:

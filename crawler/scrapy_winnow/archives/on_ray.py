@@ -1,9 +1,9 @@
 """Archives on a Ray cluster: ``winnow warc --ray`` as tasks, and the two passes over datasets of Ray Data.
 
 A task is one pass over one part of an archive, and what it returns depends on its arguments only. So Ray may repeat it
-on another node when a worker dies, and the output is that of a single process, byte for byte. The leaves are summed up
-where the run was started, a shard of hosts at a time, and every node gets a copy of the counts: no task belongs to a
-host, so that a large host holds nothing up.
+on another node when a worker dies, and the output is that of a single process, byte for byte. The leaves are counted
+where the run was started, a shard of hosts at a time, and the tasks of a node share a copy of the counts. No task belongs
+to a host, so a large host holds nothing up.
 
 ``pip install 'scrapy-winnow[ray]'``, here and on every node.
 """
@@ -14,8 +14,6 @@ import logging
 import os
 import shutil
 import tempfile
-import time
-import uuid
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -52,13 +50,11 @@ _MAX_RETRIES: Final = 20  # of a task whose worker or node died
 _TASKS_PER_CORE: Final = 2  # under way; more would fill the memory with results
 _BATCH_PAGES: Final = 128
 _LEAF_FILES: Final = ("pages", "leaves")
-_COUNTS_FOLDER: Final = "winnow-counts-"
-_COUNTS_UNUSED_S: Final = 86_400
 
 _cluster: Any = ray  # half of Ray has no types
 
 
-def run_on_ray(work: PartWork, tasks: Tasks, options: Options, counts: Path) -> Iterator[tuple[str, FileReport]]:
+def run_on_ray(work: PartWork, tasks: Tasks, options: Options, counts: HostCounts) -> Iterator[tuple[str, FileReport]]:
     """Do the work on parts, on the nodes of a cluster, which have this package and reach the archives' addresses.
 
     See :func:`~scrapy_winnow.archives.runs.run_in_processes`. ``options.ray`` is the address of the cluster, as
@@ -68,7 +64,7 @@ def run_on_ray(work: PartWork, tasks: Tasks, options: Options, counts: Path) -> 
     if not ray.is_initialized():
         address = options.ray or None
         ray.init(address=address, log_to_driver=False, include_dashboard=None if address else False)
-    shared_counts = share_counts(counts)
+    shared_counts = _cluster.put(counts.open_all())
     do: Any = _do_task
     waiting = list(tasks)[::-1]
     under_way: dict[Any, str] = {}
@@ -87,39 +83,12 @@ def run_on_ray(work: PartWork, tasks: Tasks, options: Options, counts: Path) -> 
 
 
 @ray.remote(max_retries=_MAX_RETRIES)
-def _do_task(work: Any, part: Part, name: str, options: Options, counts: tuple[str, Files]) -> tuple[FileReport, Files]:
+def _do_task(work: Any, part: Part, name: str, options: Options, counts: HostCounts) -> tuple[FileReport, Files]:
     """Do one task in a temporary folder, and return what it wrote."""
     with tempfile.TemporaryDirectory(prefix="winnow-archive-") as folder:
         target = Path(folder, name)
-        report = work(part, target, options, _unpack_counts(*counts))
+        report = work(part, target, options, counts)
         return report, _read_files(target)
-
-
-def share_counts(folder: Path) -> Any:
-    """Put the counts where each node fetches them once; tasks get the arguments of :func:`_unpack_counts`."""
-    return _cluster.put((uuid.uuid4().hex, _read_files(folder)))
-
-
-def _unpack_counts(run: str, files: Files) -> Path:
-    """Return the folder of the counts on this node, written by the first task that needs it.
-
-    A node does not learn that a run has ended: counts that were unused for a day are deleted when the next run's come.
-    """
-    folder = Path(tempfile.gettempdir(), f"{_COUNTS_FOLDER}{run}")
-    if not folder.is_dir():
-        for old in folder.parent.glob(f"{_COUNTS_FOLDER}*"):
-            if time.time() - old.stat().st_mtime > _COUNTS_UNUSED_S:
-                shutil.rmtree(old, ignore_errors=True)
-        unfinished = Path(tempfile.mkdtemp(prefix=f"{folder.name}-"))
-        _write_files(unfinished / folder.name, files)
-        try:
-            (unfinished / folder.name).rename(folder)
-        except OSError:  # another task on this node was faster
-            if not folder.is_dir():
-                raise
-        shutil.rmtree(unfinished)
-    os.utime(folder)
-    return folder
 
 
 def _read_files(path: Path) -> Files:
@@ -188,7 +157,7 @@ def clean_pages(pages: Dataset, options: Options | None = None) -> Dataset:
                 (files / f"{number:08d}.{kind}.npy").write_bytes(row[kind])
         for shard in range(SHARDS):
             count_shard([files], shard, counts, options.max_host_pages)
-        shared_counts = share_counts(counts)
+        shared_counts = _cluster.put(HostCounts(counts).open_all())
     return pages.map_batches(clean_block, **blocks, fn_kwargs={"counts": shared_counts, "options": options})
 
 
@@ -234,8 +203,8 @@ def _hash_block(block: Any, limits: Limits, model: str | None) -> Any:
 
 def _clean_block(block: Any, counts: Any, options: Options) -> Iterator[Any]:
     """Second pass: clean the pages of a block."""
-    run, files = ray.get(counts) if isinstance(counts, ray.ObjectRef) else counts
-    known, model = HostCounts(_unpack_counts(run, files)), load_model(options.model)
+    known = ray.get(counts) if isinstance(counts, ray.ObjectRef) else counts
+    model = load_model(options.model)
     schema = parquet_schema(options.outputs).append(pa.field("error", pa.string()))
     schema = schema.remove(schema.get_field_index("duplicate_of"))
     for batch in block.to_batches(max_chunksize=_BATCH_PAGES):

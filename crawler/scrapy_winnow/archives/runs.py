@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from scrapy_winnow.archives.reading import ArchivedPage, Part
 
-    PartWork = Callable[[Part, Path, "Options", Path], "FileReport"]
-    """Reads a part of an archive, writes a file or folder, and may look up counts in another folder."""
+    PartWork = Callable[[Part, Path, "Options", HostCounts], "FileReport"]
+    """Reads a part of an archive, and writes a file or folder; the first pass has no counts yet."""
 
     Tasks = dict[str, tuple[Part, Path]]
     """Parts and the files or folders to write of each, by name."""
@@ -246,7 +246,7 @@ class ArchiveRun(Run):
         run = run_in_processes
         if self._options.ray is not None:
             from scrapy_winnow.archives.on_ray import run_on_ray as run  # noqa: PLC0415  (optional, slow to import)
-        for name, report in run(work, tasks, self._options, counts):
+        for name, report in run(work, tasks, self._options, HostCounts(counts)):
             self._report_file(step, name).write_text(report.to_json(), "utf-8")
             done += 1
             pages += report.pages
@@ -267,7 +267,9 @@ class ArchiveRun(Run):
         return self._state / "reports" / f"{step}-{name}.json"
 
 
-def run_in_processes(work: PartWork, tasks: Tasks, options: Options, counts: Path) -> Iterator[tuple[str, FileReport]]:
+def run_in_processes(
+    work: PartWork, tasks: Tasks, options: Options, counts: HostCounts
+) -> Iterator[tuple[str, FileReport]]:
     """Do the work on parts in one or several processes, in any order; yield name and report of each."""
     processes = min(options.processes, len(tasks))
     if processes <= 1:
@@ -280,7 +282,7 @@ def run_in_processes(work: PartWork, tasks: Tasks, options: Options, counts: Pat
             yield names[future], future.result()
 
 
-def count_archive(part: Part, folder: Path, options: Options, _: Path) -> FileReport:
+def count_archive(part: Part, folder: Path, options: Options, _: HostCounts) -> FileReport:
     """First pass: write the leaves of the pages of a part into a folder, which appears when it is complete."""
     unfinished = folder.with_name(folder.name + ".part")
     shutil.rmtree(unfinished, ignore_errors=True)
@@ -297,13 +299,13 @@ def count_archive(part: Part, folder: Path, options: Options, _: Path) -> FileRe
     return report
 
 
-def clean_archive(part: Part, file: Path, options: Options, counts: Path) -> FileReport:
+def clean_archive(part: Part, file: Path, options: Options, counts: HostCounts) -> FileReport:
     """Second pass: clean the pages of a part into a file of JSON lines, which appears when it is complete."""
     unfinished = file.with_name(file.name + ".part")
-    known, model = HostCounts(counts), load_model(options.model)
+    model = load_model(options.model)
     with unfinished.open("w", encoding="utf-8", errors="surrogatepass", newline="\n") as lines:
         report = _process_pages(
-            part, options, lambda page: lines.write(json.dumps(clean_counted(page, known, model, options)) + "\n")
+            part, options, lambda page: lines.write(json.dumps(clean_counted(page, counts, model, options)) + "\n")
         )
     unfinished.rename(file)
     return report
