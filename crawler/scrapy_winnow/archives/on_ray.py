@@ -2,8 +2,8 @@
 
 A task is one pass over one part of an archive, and what it returns depends on its arguments only. So Ray may repeat it
 on another node when a worker dies, and the output is that of a single process, byte for byte. The leaves are counted
-where the run was started, a shard of hosts at a time, and the tasks of a node share a copy of the counts. No task belongs
-to a host, so a large host holds nothing up.
+where the run was started, a shard of hosts at a time, and the tasks of a node share a copy of the counts. No task
+belongs to a host, so a large host holds nothing up.
 
 ``pip install 'scrapy-winnow[ray]'``, here and on every node.
 """
