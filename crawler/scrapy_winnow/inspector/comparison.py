@@ -28,13 +28,12 @@ if TYPE_CHECKING:
     from winnow.models.scores import Model
 
     Extractor = Callable[[str, str | None], str]
+    Spans = list[tuple[str, str]]
 
 NONE_BETTER: Final = "none is better"
 _MAX_OPEN: Final = 4  # pages
-_FIRST: Final = (
-    f"<html><body><article>{'<p>What an extractor loads when it first runs is not the time of a page.</p>' * 9}"
-)
-_GRAM: Final = 3  # words in a row that two texts have in common
+_WARM_UP: Final = f"<article>{'<p>The first page takes longer: extractors load what they need with it.</p>' * 9}"
+_GRAM: Final = 3  # words in a row that two texts must share
 
 
 def whole_text(html: str, url: str | None = None) -> str:
@@ -74,7 +73,7 @@ def missing_peers() -> list[str]:
 
 
 def find_extractors(model: Model, site: Site | None = None) -> dict[str, Extractor]:
-    """Return Winnow and the others that are installed, with their default options; each has run once."""
+    """Return Winnow and the other extractors that are installed, with default options, each after a first page."""
 
     def winnow(html: str, url: str | None) -> str:
         return clean(html, url, model=model, site=site).text
@@ -82,7 +81,7 @@ def find_extractors(model: Model, site: Site | None = None) -> dict[str, Extract
     absent = missing_peers()
     found = {"winnow": winnow} | {name: peer for name, (_, peer) in _PEERS.items() if name not in absent}
     for extractor in found.values():
-        _extract(extractor, _FIRST, None)
+        _extract(extractor, _WARM_UP, None)
     return found
 
 
@@ -91,25 +90,23 @@ class Result:
     """The text of a page by one extractor.
 
     Attributes:
-        spans: the text in pieces, each with ``some`` (not all extractors have its words), ``only`` (no other has them)
-            or ``""`` before it.
-        words: words of the text.
-        only: how many of them no other extractor has.
+        spans: pieces of the text, each after its mark: ``some`` (not all extractors have the words), ``only`` (no
+            other has them) or ``""``.
+        words: number of words.
+        only: number of words that no other extractor has.
         milliseconds: from the decoded HTML to the text.
         error: what the extractor raised, or "".
     """
 
-    spans: list[tuple[str, str]]
+    spans: Spans
     words: int
     only: int
     milliseconds: float
     error: str
 
 
-def compare_texts(
-    document: Document, extractors: dict[str, Extractor]
-) -> tuple[dict[str, Result], list[tuple[str, str]]]:
-    """Return the result of each extractor, and all text of the page with ``none`` where no extractor has the words."""
+def compare_texts(document: Document, extractors: dict[str, Extractor]) -> tuple[dict[str, Result], Spans]:
+    """Return the result of each extractor, and all text of the page with words marked ``none`` that no extractor has."""
     html = decode(document.html, document.encoding)
     found = {name: _extract(extractor, html, document.url) for name, extractor in extractors.items()}
     grams = {name: _grams(text) for name, (text, _, _) in found.items()}
@@ -126,25 +123,25 @@ def _extract(extractor: Extractor, html: str, url: str | None) -> tuple[str, flo
     begin, text, error = time.perf_counter(), "", ""
     try:
         text = extractor(html, url)
-    except Exception as raised:  # of another package, which is to be compared all the same
+    except Exception as raised:  # whatever another package raises
         error = f"{type(raised).__name__}: {raised}"[:200]
     return text, 1000 * (time.perf_counter() - begin), error
 
 
 def _grams(text: str) -> set[tuple[str, ...]]:
-    """Return all rows of one, two and three words; punctuation and line breaks do not count."""
+    """Return all n-grams of one, two and three words; punctuation and line breaks do not count."""
     words = [word.lower() for word in WORD.findall(text)]
     return {tuple(words[at : at + length]) for length in range(1, _GRAM + 1) for at in range(len(words) - length + 1)}
 
 
 def _marked(
     text: str, others: Sequence[set[tuple[str, ...]]], mark: Callable[[int, int], str]
-) -> tuple[list[tuple[str, str]], Counter[str]]:
-    """Cut a text where its mark changes; ``mark`` is given how many of how many others have a word.
+) -> tuple[Spans, Counter[str]]:
+    """Split a text into marked spans; ``mark`` takes the number of other texts that have a word, and of all others.
 
-    Another text has a word if it has three words in a row of the same line with it, or all words of a shorter line.
+    Another text has a word if the two share a trigram of the line with it, or all words of a shorter line.
     """
-    spans: list[tuple[str, str]] = []
+    spans: Spans = []
     counts: Counter[str] = Counter()
     for line in text.splitlines(keepends=True):
         matches = list(WORD.finditer(line))

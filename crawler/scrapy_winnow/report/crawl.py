@@ -1,4 +1,4 @@
-"""What a crawl says of itself: a report when it ends, and a line of progress in the terminal."""
+"""The report of a crawl when it ends, and its progress in the terminal while it runs."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _SPEED_WINDOW_S: Final = 10.0
 
 
 class CrawlReport:
-    """Writes ``WINNOW_REPORT``. Its errors are logged and change nothing in the crawl and its items."""
+    """Writes ``WINNOW_REPORT``; if that fails, an error is logged and the crawl goes on."""
 
     def __init__(self, crawler: Crawler) -> None:
         config = config_of(crawler)
@@ -91,7 +91,7 @@ class CrawlReport:
             self._record.add(page)
 
     async def _read_hosts(self, url: str | None) -> None:
-        """Read what Redis knows of the hosts, before the connection is closed."""
+        """Read the hosts from Redis, before the connection is closed."""
         try:
             names = list(dict.fromkeys(page.host for page in self._record.pages))[:_MAX_HOSTS]
             if url is not None and names:
@@ -127,14 +127,14 @@ class CrawlReport:
 
 
 class _Errors(logging.Handler):
-    """Counts what is logged as an error."""
+    """Counts the errors that are logged."""
 
     def __init__(self, record: CrawlRecord) -> None:
         super().__init__(logging.ERROR)
         self._record = record
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Count one."""
+        """Count an error by its message, with its exception if there is one."""
         cause = record.exc_info[1] if record.exc_info else None
         self._record.add_error(record.getMessage() + (f" ({type(cause).__name__}: {cause})" if cause else ""))
 
@@ -145,7 +145,7 @@ def _read_host_records(url: str, prefix: str, names: list[str]) -> dict[str, Any
 
 
 def _inspect_options(config: Config, settings: BaseSettings) -> str:
-    """Options with which ``winnow inspect`` cleans a page as the crawl did; an address may hold a password."""
+    """Return the options with which ``winnow inspect`` cleans a page as the crawl did, without the address of Redis."""
     options = ["--redis-url", '"$WINNOW_REDIS_URL"']
     if config.redis_url is None:
         options = ["--state-dir", shlex.quote(str(config.state_dir.absolute()))]
@@ -159,7 +159,7 @@ def _inspect_options(config: Config, settings: BaseSettings) -> str:
 class CrawlProgress:
     """``WINNOW_PROGRESS``: pages, speed, fraction of text cut, settled hosts, waiting requests, and errors.
 
-    It is shown if standard error is a terminal. Each crawl of a process has a line.
+    Each crawl of a process has a line, if standard error is a terminal.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -170,7 +170,7 @@ class CrawlProgress:
         self._share_field = config.field_names["template_share"]
         self._cut = self._cut_of = 0.0
         self._begun = time.monotonic()
-        self._recent = [(self._begun, 0)]
+        self._recent = [(self._begun, 0)]  # times and pages by then
         crawler.signals.connect(self._opened, signals.spider_opened)
         crawler.signals.connect(self._item, signals.item_scraped)
         crawler.signals.connect(self._closed, signals.spider_closed)

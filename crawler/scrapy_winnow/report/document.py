@@ -81,13 +81,13 @@ class CrawlSummary:
 
     Attributes:
         pages, words: number of pages, and of words that were kept.
-        seconds: how long it took; 0 where unknown.
+        seconds: duration of the crawl; 0 if unknown.
         cut: mean fraction of text that was cut.
         statuses: pages by status.
         answers: responses by HTTP status, and failed requests by reason.
         hosts: the hosts, those with most pages first.
         clusters: near-duplicates, the largest first.
-        speed: ends of equal spans of time, in seconds, and pages per second in each.
+        speed: ends of equal intervals, in seconds, and pages per second in each interval.
         to_check: pages of all hosts that should be checked.
     """
 
@@ -151,7 +151,7 @@ def _clusters(pages: list[PageRecord]) -> list[Cluster]:
 
 
 def _answers(stats: dict[str, Any]) -> list[tuple[str, int]]:
-    """Return what happened to requests, from Scrapy's stats."""
+    """Return the results of the requests with their numbers, from Scrapy's stats."""
     prefixes = {
         "downloader/response_status_count/": "HTTP ",
         "downloader/exception_type_count/": "",

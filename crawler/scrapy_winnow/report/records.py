@@ -1,4 +1,4 @@
-"""What a report is made of: a record for each page, the stats of the crawl, and a few pages of each host."""
+"""The data of a report: a record for each page, the stats of the crawl, and a sample of the pages of each host."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class PageRecord(NamedTuple):
     Attributes:
         seconds: since the crawl began; -1 where unknown.
         template_share: fraction of the text that was cut, 0 to 1.
-        status: ``cleaned``, ``fallback``, ``empty`` or ``too_large``.
+        status: the item's, such as ``cleaned``, ``fallback`` or ``too_large``.
         source: ``page`` or ``site``.
         evidence_pages: pages of the site that had been counted.
         duplicate_of: address of the document that it repeats, if any.
@@ -70,16 +70,19 @@ class PageRecord(NamedTuple):
 
 
 class LowConfidenceSection(NamedTuple):
-    """Sections with the same path, without numbers, whose scores are near the threshold.
+    """Sections with the same path, numbers aside, whose scores are near the threshold.
 
-    On how many of the sampled pages they are, on how many they were kept, their mean distance from the threshold, below
-    0 for content, and the text of one.
+    Attributes:
+        pages: sampled pages that have such a section.
+        kept: those of them that keep it.
+        distance: mean distance of the scores from the threshold, below 0 for content.
+        text: text of one of the sections.
     """
 
     path: str
     pages: int
     kept: int
-    score: float
+    distance: float
     text: str
 
 
@@ -100,7 +103,7 @@ class Samples:
     _chance: random.Random = field(default_factory=lambda: random.Random(0))  # noqa: S311
 
     def offer(self, host: str, url: str, html: bytes) -> None:
-        """Add a page to the sample by chance, the same for each page of a host (reservoir sampling)."""
+        """Add a page to the sample with the same probability as each other page of its host (reservoir sampling)."""
         if len(html) > _MAX_BYTES or (host not in self._pages and len(self._pages) >= MAX_HOSTS):
             return
         kept = self._pages.setdefault(host, [])
@@ -110,7 +113,7 @@ class Samples:
             kept[place : place + 1] = [(url, zlib.compress(html, 1))]
 
     def analyse(self, host: str, model: Model) -> HostSample | None:
-        """Find what the pages of a host repeat, and sections with low confidence; ``None`` without pages."""
+        """Find elements that the pages of a host repeat, and sections with low confidence; ``None`` without pages."""
         pages = []
         for url, html in self._pages.get(host, ()):
             with suppress(PageTooLarge):
@@ -144,7 +147,7 @@ def _low_confidence_sections(pages: list[HashedPage], model: Model) -> list[LowC
         distances, text = [distance for distance, _ in rows], " ".join(rows[0][1].split())[:160]
         kept = sum(distance < 0 for distance in distances)
         sections.append(LowConfidenceSection(path, len(rows), kept, float(np.mean(distances)), text))
-    return sorted(sections, key=lambda section: (-section.pages, abs(section.score)))[:_MAX_SECTIONS]
+    return sorted(sections, key=lambda section: (-section.pages, abs(section.distance)))[:_MAX_SECTIONS]
 
 
 @dataclass(eq=False)
@@ -178,14 +181,14 @@ class CrawlRecord:
             self.more_pages += 1
 
     def add_error(self, message: str) -> None:
-        """Count an error; after very many different ones, new ones are counted together."""
+        """Count an error; after 200 different ones, all new ones are counted together."""
         line = " ".join(message.split())[:300]
         known = line in self.errors or len(self.errors) < _MAX_ERRORS
         self.errors[line if known else "other errors"] += 1
 
 
 def page_record(values: Mapping[str, Any], seconds: float, names: Mapping[str, str | None]) -> PageRecord | None:
-    """Return the record of an item, ``None`` for one that was not cleaned."""
+    """Return the record of an item; ``None`` if it was not cleaned."""
 
     def value(name: str) -> Any:
         field_name = names.get(name, name)
