@@ -106,7 +106,7 @@ class Result:
 
 
 def compare_texts(document: Document, extractors: dict[str, Extractor]) -> tuple[dict[str, Result], Spans]:
-    """Return the result of each extractor, and all text of the page with words marked ``none`` that no extractor has."""
+    """Return the result of each extractor, and all text of the page, marked ``none`` where no extractor has it."""
     html = decode(document.html, document.encoding)
     found = {name: _extract(extractor, html, document.url) for name, extractor in extractors.items()}
     grams = {name: _grams(text) for name, (text, _, _) in found.items()}
