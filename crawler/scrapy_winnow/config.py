@@ -48,19 +48,19 @@ MAX_PROCESSES: Final = 2
 """Cleaning processes that one crawl can keep busy: the most that ``WINNOW_PROCESSES = "auto"`` starts."""
 
 READ_ONLY_COMMANDS: Final = frozenset({"shell", "fetch", "view", "parse", "check"})
-"""Commands of Scrapy for a look at a page; they read site evidence and write none."""
+"""Scrapy's commands that show a single page: they read site evidence and write none."""
 
 
 class ConfigError(ValueError):
-    """Settings cannot work."""
+    """Some settings have values that cannot work; the message names all of them."""
 
     def __init__(self, problems: list[str]) -> None:
         self.problems = problems
         super().__init__("; ".join(problems))
 
 
-# Each check takes a value as it was set, often text from a command line, and returns it with the right type. What it
-# raises goes behind the name of the setting: "must be true or false, not 'perhaps'".
+# Each check takes a value as it was set, often text from a command line, and returns it with the right type. The
+# message of its ValueError follows the name of the setting: "must be true or false, not 'perhaps'".
 
 
 def _text(value: object) -> str | None:
@@ -141,7 +141,7 @@ def _outputs(value: object) -> frozenset[str]:
 
 
 def _field_names(value: object) -> Mapping[str, str | None]:
-    """Names of the fields of items, each by the name that it has otherwise."""
+    """Return the name of each field, by its default name; ``None`` for one that is not wanted."""
     known = WRITTEN_FIELDS + OPTIONAL_FIELDS
     try:
         names: Mapping[str, object] = BaseSettings({"value": value}).getdict("value")
@@ -162,7 +162,7 @@ def _field_names(value: object) -> Mapping[str, str | None]:
 
 
 def _rules(value: object) -> Rules:
-    """Rules in a file, or as a project's settings have them."""
+    """Read rules from a file, or from a list in the project's settings."""
     if value is None or isinstance(value, list | tuple | dict):
         return Rules(value or ())
     try:
@@ -187,7 +187,7 @@ def _encoding(value: object) -> str | None:
 
 
 def _redis_url(value: object) -> str | None:
-    """An address; it may hold a password, so no message shows it."""
+    """Check an address; it may hold a password, so no message shows it."""
     url = _text(value) or os.environ.get("WINNOW_REDIS_URL", "").strip() or None
     if url is not None and (problem := check_address(url)):
         raise ValueError(problem)
@@ -195,7 +195,7 @@ def _redis_url(value: object) -> str | None:
 
 
 def _folder(value: object) -> Path:
-    """A folder, in the project's data folder unless it is absolute."""
+    """Return a folder, in the project's data folder unless it is absolute."""
     try:
         folder = Path(_name(value)).expanduser()
     except RuntimeError as error:
@@ -203,8 +203,8 @@ def _folder(value: object) -> Path:
     try:
         return Path(data_path(folder))
     except (NotConfigured, OSError):
-        # There is a settings module, but no scrapy.cfg to say where the project is: under scrapyd, in a script. Or
-        # Scrapy, which makes its data folder, cannot: a container may be read-only, and needs none with a Redis.
+        # Under scrapyd and in scripts there is no scrapy.cfg, by which Scrapy finds the project. In a read-only
+        # container Scrapy cannot make its data folder, which is not needed with a Redis.
         return Path(".scrapy", folder)
 
 
@@ -226,7 +226,7 @@ def _address(value: object) -> tuple[str, int] | None:
 
 def is_read_only_command() -> bool:
     """Whether the running command of Scrapy is one of :data:`READ_ONLY_COMMANDS`."""
-    # Scrapy takes its command out of sys.argv, hence the line as it was typed, Python's own part included.
+    # Scrapy removes its command from sys.argv, so this reads the whole command line, Python's own part included.
     words = iter(sys.orig_argv)
     if not any(Path(word).stem == "scrapy" for word in words):
         return False
@@ -251,9 +251,9 @@ class Setting(NamedTuple):
     """A row of the table.
 
     Attributes:
-        default: its value where none is set.
-        check: returns a value with the right type.
-        unit: of its values.
+        default: value if none is set.
+        check: converts a value to the right type, or raises ``ValueError``.
+        unit: unit of the values.
     """
 
     default: object
@@ -267,9 +267,9 @@ def _setting(default: object, check: Callable[[object], object], unit: str = "")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """The settings of one crawl; each attribute is the setting of that name in lower case without its prefix.
+    """The settings of one crawl; each attribute is named as its setting, in lower case without the prefix.
 
-    What stands below an attribute is its row in the reference, in Markdown.
+    The text below an attribute is its row in the reference, in Markdown.
     """
 
     enabled: bool = _setting(True, _bool)
@@ -385,7 +385,7 @@ class Config:
 
     @property
     def is_crawl(self) -> bool:
-        """Whether there is a crawl to report on: Winnow is on, and no command of Scrapy only looks at a page."""
+        """Whether there is a crawl to report on: Winnow is on, and Scrapy does not just show a page."""
         return self.enabled and not is_read_only_command()
 
     @classmethod
@@ -432,7 +432,7 @@ def checked_setting(settings: BaseSettings, name: str) -> Any:
 
 
 def unknown_settings(settings: BaseSettings) -> list[str]:
-    """Say of each setting with our prefix that there is no such setting, and which one may be meant."""
+    """Return a message for each unknown setting with our prefix, with the setting that may be meant."""
     unknown = sorted(name for name in settings if str(name).startswith(PREFIX) and name not in SETTINGS)
     problems = []
     for name in unknown:

@@ -1,7 +1,7 @@
-"""What the crawl's process and a cleaning process send each other: pages to read or clean, and what came out.
+"""The messages between the crawl's process and a cleaning process: pages to read or clean, and the results.
 
-A message is its length (4 bytes, little-endian, these not counted), the length of its head (4 bytes), the head in JSON,
-and the parts, which are bytes. Under ``"parts"`` the head has the length of each. Nothing is ever executed.
+A message is its length (4 bytes, little-endian, not counting these), the length of its head (4 bytes), the head in
+JSON, and the parts, which are bytes. The head has the length of each part under ``"parts"``. Nothing is ever executed.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class Message:
     """One message.
 
     Attributes:
-        head: what JSON can hold; text may have lone surrogates.
-        parts: all that is large, or binary.
+        head: values that JSON can hold; text may have lone surrogates.
+        parts: large or binary values.
     """
 
     head: dict[str, Any]
@@ -53,7 +53,7 @@ class MessageReader:
         self._received = bytearray()
 
     def feed(self, data: bytes) -> Iterator[Message]:
-        """Take bytes, and yield the messages that they complete."""
+        """Add bytes, and yield the messages that they complete."""
         self._received += data
         while len(self._received) >= _LENGTH.size:
             end = _LENGTH.size + _LENGTH.unpack_from(self._received)[0]
@@ -77,10 +77,10 @@ def _unpacked(body: memoryview) -> Message:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CleaningTask:
-    """What :func:`scrapy_winnow.fields.clean_item` is to clean, and how.
+    """The arguments of :func:`scrapy_winnow.fields.clean_item`.
 
     Attributes:
-        kept: number by which the process has read the page and may have kept it; the page is not sent along then.
+        kept: number of a page that the process has read and may have kept; then the page itself is not sent.
     """
 
     html: str | bytes
@@ -93,7 +93,7 @@ class CleaningTask:
 
 
 def _pack_html(html: str | bytes) -> bytes:
-    """HTML as it is sent; whether it was text goes into the head."""
+    """Return HTML as it is sent; the head says whether it was text."""
     return html.encode("utf-8", "surrogatepass") if isinstance(html, str) else html
 
 
@@ -103,7 +103,7 @@ def _unpack_html(html: bytes, head: dict[str, Any]) -> str | bytes:
 
 @lru_cache(maxsize=8)
 def _plain(options: CleaningOptions | Limits) -> dict[str, Any]:
-    """Options as they are sent, the same with every page."""
+    """Return options as they are sent, the same with every page."""
     return asdict(options)
 
 
@@ -135,11 +135,11 @@ FAILED: Final = Message({"values": None})
 """The answer for a page that could not be read or cleaned."""
 
 FORGOTTEN: Final = Message({"values": None, "forgotten": True})
-"""The answer for a page that is not kept any more, with which a process asks for the page itself."""
+"""The answer for a page that is not kept any more: the page itself must be sent."""
 
 
 def pack_cleaned(cleaned: CleanedItem) -> bytes:
-    """Return what came out as it is sent."""
+    """Return a cleaned item as it is sent."""
     head = {"values": cleaned.values, "with_evidence": cleaned.with_evidence}
     return Message(head, (cleaned.shingles.astype("<u8").tobytes(),)).packed()
 
@@ -154,9 +154,9 @@ def unpack_cleaned(message: Message) -> CleanedItem | None:
 
 
 def pack_reading(number: int, html: str | bytes, url: str, limits: Limits, model: str | None) -> bytes:
-    """Return a page to read as it is sent; its head has a field ``read``, which tasks have not.
+    """Return a page to read as it is sent; unlike that of a task, the head has a field ``read``.
 
-    ``number`` names it when it is to be cleaned, ``model`` is the one by which its places are counted.
+    The page is cleaned later by its ``number``; ``model`` computes its places.
     """
     head = {"read": number, "is_text": isinstance(html, str), "url": url, "limits": _plain(limits), "model": model}
     return Message(head, (_pack_html(html),)).packed()
@@ -169,7 +169,7 @@ def unpack_reading(message: Message) -> tuple[int, str | bytes, str, Limits, str
 
 
 def pack_hashed(hashed: HashedUnits | PageTooLarge) -> bytes:
-    """Return what was found of a page that was read, or that it is too large, as it is sent."""
+    """Return the fingerprints of a page as they are sent, or that it is too large."""
     if isinstance(hashed, PageTooLarge):
         return Message({"too_large": [hashed.reason, hashed.size, hashed.limit]}).packed()
     arrays = (hashed.units.astype("<i4"), hashed.fingerprints.astype("<u8"), hashed.masses)
@@ -178,7 +178,11 @@ def pack_hashed(hashed: HashedUnits | PageTooLarge) -> bytes:
 
 
 def unpack_hashed(message: Message) -> HashedUnits | None:
-    """Return what a process has found; ``None`` for a page that could not be read."""
+    """Return the fingerprints of a page; ``None`` if it could not be read.
+
+    Raises:
+        PageTooLarge: the page is above one of the limits.
+    """
     if "too_large" in message.head:
         raise PageTooLarge(*message.head["too_large"])
     if "size" not in message.head:

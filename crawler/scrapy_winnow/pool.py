@@ -1,4 +1,4 @@
-"""Cleaning processes: pages go to the one with least to do, and those of one that died to another."""
+"""Cleaning processes: a page goes to the one with the least to do, and to another if that one dies."""
 
 from __future__ import annotations
 
@@ -34,27 +34,27 @@ _END_TIMEOUT_S: Final = 2.0
 _POLL_INTERVAL_S: Final = 0.01
 
 TRIES: Final = 2
-"""Processes that may die of a page."""
+"""Processes that are tried with a page before it counts as deadly."""
 
-_MAX_PAGES_IN_HAND: Final = 8  # of a process: it has some to go on with while the event loop is busy with others
-_MAX_BYTES_IN_HAND: Final = 1 << 18  # of more than one page: light ones do not wait behind heavy ones
+_MAX_PAGES_IN_HAND: Final = 8  # of a process, so that it can go on while the event loop is busy
+_MAX_BYTES_IN_HAND: Final = 1 << 18  # of more than one page, so that light ones do not wait behind heavy ones
 _MAX_FAILURES: Final = 3
 
 logger = logging.getLogger(__name__)
 
 
 class ProcessDiedError(Exception):
-    """The process has ended, or was ended because it hung, before it answered."""
+    """The process has ended before it answered, or was ended because it hung."""
 
 
 class CleaningProcess(asyncio.Protocol):
-    """A process that answers one message after the other, in their order.
+    """A process that answers messages one after the other, in their order.
 
-    It is a program of its own rather than a fork or a :mod:`multiprocessing` child: nothing of the crawl's threads and
-    sockets is copied, and the user's main module is not imported again.
+    It is a program of its own rather than a fork or a :mod:`multiprocessing` child: none of the crawl's threads and
+    sockets are copied, and the user's main module is not imported again.
 
     Attributes:
-        bytes_in_hand: bytes of the pages whose messages were not answered.
+        bytes_in_hand: bytes of the pages whose messages are not answered yet.
     """
 
     def __init__(self, answered: Callable[[], object], died: Callable[[CleaningProcess], object]) -> None:
@@ -104,11 +104,11 @@ class CleaningProcess(asyncio.Protocol):
 
     @property
     def has_ended(self) -> bool:
-        """Whether it takes no messages any more."""
+        """Whether the process takes no more messages."""
         return self._transport is None or self._transport.is_closing()
 
     def has_room(self, size: int) -> bool:
-        """Whether it takes a page of so many bytes besides those that it has in hand."""
+        """Whether the process takes a page of so many bytes besides those that it has in hand."""
         is_light = self.bytes_in_hand + size <= _MAX_BYTES_IN_HAND
         return not self._pending or (is_light and len(self._pending) < _MAX_PAGES_IN_HAND)
 
@@ -132,7 +132,7 @@ class CleaningProcess(asyncio.Protocol):
             self._transport.abort()
 
     async def close(self) -> None:
-        """Have the process end after what it has in hand, but soon, and wait for it."""
+        """Let the process end by itself, or end it after two seconds, and wait for its end."""
         if self._transport is not None:
             self._transport.close()
         if not await self._wait_for_end(_END_TIMEOUT_S):
@@ -174,13 +174,13 @@ class CleaningProcess(asyncio.Protocol):
         self._died(self)
 
     def _watch(self) -> None:
-        """Begin to wait for the next answer."""
+        """Restart the time that the next answer may take."""
         if self._hung is not None:
             self._hung.cancel()
         self._hung = asyncio.get_running_loop().call_later(PAGE_TIMEOUT_S, self.kill) if self._pending else None
 
     async def _wait_for_end(self, seconds: float) -> bool:
-        """Wait for the end of the process, and take note of it, so that nothing is left of it."""
+        """Wait for the end of the process and reap it; return whether it has ended."""
         for _ in range(int(seconds / _POLL_INTERVAL_S)):
             if self._process is None or self._process.poll() is not None:
                 return True
@@ -209,7 +209,7 @@ def _spawn(other: socket.socket, model: str | None) -> subprocess.Popen[bytes]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReadPage(HashedUnits):
-    """The fingerprints of a page that a process has read, and may have kept until it is to be cleaned."""
+    """The fingerprints of a page that a process has read, and may have kept until it is cleaned."""
 
     process: CleaningProcess
     number: int
@@ -218,8 +218,8 @@ class ReadPage(HashedUnits):
 class CleaningPool:
     """Cleans pages in processes.
 
-    A process that dies is replaced, and its pages are cleaned again in another one. When several in a row end without
-    having cleaned a page, as where there is no memory for them, there are none from then on, and one warning says so.
+    A process that dies is replaced, and its pages are cleaned again in another one. If several in a row end before they
+    have cleaned a page, as without enough memory, no more are started, and one warning says so.
     """
 
     def __init__(self, size: int, model: str | None = None, *, died: Callable[[], object] = lambda: None) -> None:
@@ -247,24 +247,24 @@ class CleaningPool:
 
     @property
     def waiting(self) -> int:
-        """Pages that wait for a process."""
+        """Number of pages that wait for a process."""
         return len(self._waiting)
 
     def start(self) -> None:
-        """Start the processes; they are ready some time later."""
+        """Start the processes that are missing; they are ready some time later."""
         missing = self._size - len(self._processes) - self._starting
         for _ in range(missing if self._may_start else 0):
             self._starting += 1
             self._start_task(self._start_one())
 
     async def read(self, html: str | bytes, url: str, limits: Limits) -> ReadPage | None:
-        """Read a page, and keep it in the process, for it is to be cleaned a moment later.
+        """Read a page, and keep it in the process, since it is probably cleaned next.
 
         Returns:
-            Its fingerprints. ``None`` where reading it raises another error, and where there are no processes any more.
+            The fingerprints; ``None`` if reading raises another error, and if there are no processes any more.
 
         Raises:
-            PageTooLarge: the page is above one of the caps.
+            PageTooLarge: the page is above one of the limits.
             ProcessDiedError: ``TRIES`` processes died of it.
         """
         number = next(self._numbers)
@@ -278,8 +278,8 @@ class CleaningPool:
         """Clean a page, in the process that has read it where :meth:`read` was called.
 
         Returns:
-            What :func:`scrapy_winnow.fields.clean_item` gives. ``None`` where it raises an error, where
-            ``TRIES`` processes died of the page, and where there are none any more.
+            The result of :func:`scrapy_winnow.fields.clean_item`; ``None`` if it raises an error, if ``TRIES``
+            processes died of the page, and if there are none any more.
         """
         tries = TRIES
         if read is not None and not read.process.has_ended:
@@ -296,7 +296,7 @@ class CleaningPool:
         return None
 
     async def close(self) -> None:
-        """End the processes; what they have in hand is given up."""
+        """End the processes; the pages that they have in hand are given up."""
         self._closed = True
         for task in self._tasks:
             task.cancel()
@@ -307,7 +307,7 @@ class CleaningPool:
     async def _ask_any(
         self, size: int, message: Callable[[], bytes], tries: int = TRIES
     ) -> tuple[Message, CleaningProcess] | None:
-        """Ask the process with least to do, or another where it dies of it; ``None`` when there will be none."""
+        """Ask the process with the least to do, or another if that one dies; ``None`` when there will be none."""
         for _ in range(tries):
             process = await self._find_free_process(size)
             if process is None:
@@ -342,7 +342,7 @@ class CleaningPool:
         return None
 
     def _wake(self, number: int = 1) -> None:
-        """Have so many pages look again for a process."""
+        """Let so many of the waiting pages look for a process again."""
         while self._waiting and number:
             waiting = self._waiting.popleft()
             if not waiting.done():
@@ -369,7 +369,7 @@ class CleaningPool:
         return not self._closed and self._failures < _MAX_FAILURES
 
     def _died(self, process: CleaningProcess) -> None:
-        """Take notice of the end of a process, be it ready or not."""
+        """Replace a process that has ended, unless it ended before it was ready."""
         if process not in self._processes:
             return
         self._processes.remove(process)
@@ -390,7 +390,7 @@ class CleaningPool:
             )  # fmt: skip
 
     def _start_task(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do some work beside the crawl; pages that wait for a process look again after it."""
+        """Run work beside the crawl; after it, waiting pages look for a process again."""
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

@@ -1,7 +1,7 @@
-"""What a cleaning process runs: ``python -m scrapy_winnow.worker SOCKET MODEL``, for the crawl alone.
+"""The program of a cleaning process: ``python -m scrapy_winnow.worker SOCKET MODEL``, which only a crawl starts.
 
-It reads what is to be done from the socket that it was given, one after the other, and ends with the crawl: when the
-other end of the socket is closed, however that came about.
+It reads messages from the socket and answers one after the other. It ends when the other end of the socket is closed,
+which the system does even if the crawl is killed.
 """
 
 from __future__ import annotations
@@ -41,25 +41,25 @@ logger = logging.getLogger(__name__)
 
 @cache
 def freeze_loaded() -> None:
-    """Have the garbage collector pass over all that is loaded by now; once in a process, before its first page.
+    """Exclude all that is loaded from garbage collection; once in a process, before its first page.
 
-    With Scrapy, numpy and a model a process has 150,000 objects that are never garbage. A full collection that looks at
-    them holds a crawl's event loop for 60 ms and more, several times in its first thousand pages. What was garbage goes
-    first; the rest is freed as ever when nothing refers to it, unless it is then part of a cycle.
+    With Scrapy, numpy and a model a process has 150,000 objects that are never garbage. A full collection that visits
+    them holds a crawl's event loop for 60 ms and more, several times in its first thousand pages. Garbage is collected
+    before; an excluded object is still freed when nothing refers to it, unless it is part of a cycle then.
     """
     gc.collect()
     gc.freeze()
 
 
 class KeptPages:
-    """Pages that were read and are to be cleaned soon; the oldest go first, since not every page has an item."""
+    """Pages that were read and may be cleaned soon; the oldest are dropped first, since not every page has an item."""
 
     def __init__(self) -> None:
         self._pages: dict[int, Page] = {}
         self._units = 0
 
     def put(self, number: int, page: Page) -> None:
-        """Keep a page; one that is too large for it is not kept."""
+        """Keep a page, unless it is too large."""
         if page.n + page.m > MAX_KEPT_UNITS:
             return
         self._pages[number] = page
@@ -68,7 +68,7 @@ class KeptPages:
             self.take(next(iter(self._pages)))
 
     def take(self, number: int) -> Page | None:
-        """Return a page, once; ``None`` for one that is not there any more."""
+        """Remove a page and return it; ``None`` if it is not kept any more."""
         page = self._pages.pop(number, None)
         self._units -= page.n + page.m if page is not None else 0
         return page
@@ -78,7 +78,7 @@ def main(arguments: list[str]) -> None:
     """Clean pages until the crawl's process has gone."""
     number, model = arguments
     for request in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(request, signal.SIG_IGN)  # the crawl ends in its own way, and this process with it
+        signal.signal(request, signal.SIG_IGN)  # this process ends with the crawl, which may have pages to finish
     load_model(model or None)
     freeze_loaded()
     reader, kept = MessageReader(), KeptPages()
@@ -93,7 +93,7 @@ def _answer(message: Message, kept: KeptPages) -> bytes:
     try:
         return _read(message, kept) if "read" in message.head else _clean(message, kept)
     except Exception:
-        # The crawl's process works on the page itself, and says what is wrong with it.
+        # The crawl's process then works on the page itself, and logs the error.
         logger.debug("A page could not be read or cleaned", exc_info=True)
         return FAILED.packed()
 
