@@ -92,10 +92,10 @@ def _do_task(work: Any, part: Part, name: str, options: Options, counts: HostCou
 
 
 def _read_files(path: Path) -> Files:
-    """Return a file under the name ``""``, or the files below a folder by their paths in it."""
+    """Return a file under the name ``""``, or the files in a folder by their names."""
     if path.is_file():
         return {"": path.read_bytes()}
-    return {str(file.relative_to(path)): file.read_bytes() for file in sorted(path.rglob("*")) if file.is_file()}
+    return {file.name: file.read_bytes() for file in sorted(path.iterdir())}
 
 
 def _write_files(target: Path, files: Files) -> None:
@@ -107,9 +107,7 @@ def _write_files(target: Path, files: Files) -> None:
         return
     unfinished.mkdir(exist_ok=True)
     for name, contents in files.items():
-        file = unfinished / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(contents)
+        (unfinished / name).write_bytes(contents)
     shutil.rmtree(target, ignore_errors=True)
     unfinished.rename(target)
 

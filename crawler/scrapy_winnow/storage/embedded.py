@@ -122,10 +122,10 @@ class EmbeddedServer:
             last = _try_lock(self._users, fcntl.LOCK_EX)
             self._leave()
             if last:
-                _wait_for(self._has_ended, self._timeout)
+                self._wait_for(self._has_ended)
                 guard, self._guard = self._guard, None
                 with suppress(ChildProcessError):
-                    _wait_for(lambda: guard is None or os.waitpid(guard, os.WNOHANG)[0] == guard, self._timeout)
+                    self._wait_for(lambda: guard is None or os.waitpid(guard, os.WNOHANG)[0] == guard)
                 if (socket_folder := self._socket_path().parent) != self.folder:
                     socket_folder.rmdir()
         self._leave()
@@ -162,7 +162,7 @@ class EmbeddedServer:
         """Hold the lock for starting and leaving the server of this folder."""
         lock = os.open(self.folder / "start.lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
-            if not _wait_for(lambda: _try_lock(lock, fcntl.LOCK_EX), self._timeout):
+            if not self._wait_for(lambda: _try_lock(lock, fcntl.LOCK_EX)):
                 raise EmbeddedServerError(f"another crawl has been starting in {self.folder} for {self._timeout:g} s")
             yield
         finally:
@@ -172,7 +172,7 @@ class EmbeddedServer:
         if self._users is None:
             self._users = os.open(self._users_file, os.O_RDWR | os.O_CREAT, 0o600)
         users = self._users
-        if not _wait_for(lambda: _try_lock(users, fcntl.LOCK_SH), self._timeout):
+        if not self._wait_for(lambda: _try_lock(users, fcntl.LOCK_SH)):
             raise EmbeddedServerError(f"the earlier server of {self.folder} has not ended in {self._timeout:g} s")
 
     def _leave(self) -> None:
@@ -201,7 +201,7 @@ class EmbeddedServer:
             # Ctrl-C must reach the crawl alone, which still has pages to count.
             setsid=True,
         )
-        if not _wait_for(self._answers, self._timeout):
+        if not self._wait_for(self._answers):
             tail = log.read_bytes()[-_LOG_TAIL_BYTES:].decode(errors="replace").strip()
             raise EmbeddedServerError(f"the embedded server in {self.folder} did not start; its log ends:\n{tail}")
 
@@ -217,7 +217,7 @@ class EmbeddedServer:
 
     def _wait_for_answer(self) -> None:
         """Wait for a server that is busy: a second one would take its socket and its data."""
-        if not _wait_for(self._answers, self._timeout):
+        if not self._wait_for(self._answers):
             raise EmbeddedServerError(f"the server of {self.folder} has not answered in {self._timeout:g} s")
 
     def _answers(self) -> bool:
@@ -235,6 +235,15 @@ class EmbeddedServer:
                 return b""
             except OSError:
                 return None
+
+    def _wait_for(self, condition: Callable[[], bool]) -> bool:
+        """Wait until a condition is met; return whether it was in time."""
+        deadline = time.monotonic() + self._timeout
+        while not condition():
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(_POLL_S)
+        return True
 
 
 def server_binary() -> Path:
@@ -258,13 +267,4 @@ def _try_lock(descriptor: int, kind: int) -> bool:
         fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
-    return True
-
-
-def _wait_for(condition: Callable[[], bool], timeout: float) -> bool:
-    deadline = time.monotonic() + timeout
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(_POLL_S)
     return True
