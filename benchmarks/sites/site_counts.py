@@ -32,7 +32,7 @@ from benchmarks.shared.counting import MAX_PAGES, SETTLE_AFTER, bytes_of, counts
 from benchmarks.shared.servers import script_calls
 from scrapy_winnow.storage.connection import Connection
 from scrapy_winnow.storage.embedded import EmbeddedServer
-from scrapy_winnow.storage.evidence import HashedPage, SiteEvidence
+from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.settled import SettledHost
 from winnow.counting import MemoryCounts, countable, frequencies_from_leaves, site_level_templates
 from winnow.fingerprints import node_fingerprints
@@ -255,8 +255,7 @@ def compare(settled: SettledHost, pages: Sequence[CountedPage]) -> tuple[int, in
     for page in pages:
         hashed = page.hashed
         df = settled.frequencies(hashed.fingerprints)
-        evidence = SiteEvidence(df, settled.pages, 0, counted=False, settled=True)
-        found = site_level_templates(hashed.page, hashed.frequencies(evidence), settled.pages)[hashed.page.n :]
+        found = site_level_templates(hashed.page, hashed.frequencies(df), settled.pages)[hashed.page.n :]
         right += int(page.characters[found & page.exact].sum())
         wrong += int(page.characters[found & ~page.exact].sum())
         missed += int(page.characters[~found & page.exact].sum())

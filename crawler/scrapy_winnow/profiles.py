@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
-from scrapy_winnow.storage.evidence import HashedPage, SiteEvidence
+from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.hosts import HostLabels
 from winnow import Page, PageTooLarge
 from winnow.counting import THETA
@@ -142,8 +142,7 @@ def find_repeated_parts(
 
 def _find_repeated(hashed: HashedPage, counts: MemoryCounts | HostLabels, min_pages: float) -> list[RepeatedPart]:
     page = hashed.page
-    evidence = SiteEvidence(counts.df(hashed.fingerprints), counts.pages, 0, counted=False)
-    df = hashed.frequencies(evidence)
+    df = hashed.frequencies(counts.df(hashed.fingerprints))
     repeated = df[: page.n] >= min_pages
     above = np.append(repeated, False)[page.parent]  # the root's parent is -1
     tops = np.flatnonzero(repeated & ~above & (page.block_end > page.block_begin))

@@ -93,7 +93,7 @@ async def test_the_counts_of_the_site_take_part(pool):
     hashed = HashedPage.of(Page.parse(HTML, URL))
     df = np.ones(len(hashed.units), np.int64)
     df[-1] = 100  # "All rights"
-    counts = hashed.counts(SiteEvidence(df, 100, 0, counted=True, label_version=2))
+    counts = hashed.counts(SiteEvidence(df, 100, label_version=2))
     cleaned = await pool.clean(task(HTML, counts))
 
     assert cleaned.values == here(HTML, counts).values

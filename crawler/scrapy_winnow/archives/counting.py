@@ -181,11 +181,10 @@ class HostCounts:
         shard = self._open_shard(name % SHARDS)
         row = int(np.searchsorted(shard["hosts"], np.uint64(name))) if shard else 0
         if not shard or row == len(shard["hosts"]) or int(shard["hosts"][row]) != name:
-            return SiteEvidence(np.ones(len(fingerprints), np.int64), 1, 0, counted=True)
+            return SiteEvidence(np.ones(len(fingerprints), np.int64), 1)
         begin, end = shard["begin"][row : row + 2].tolist()
         found = look_up(shard["leaves"][begin:end], shard["page_counts"][begin:end], fingerprints)
-        page_counts = np.maximum(found.astype(np.int64), 1)
-        return SiteEvidence(page_counts, int(shard["pages"][row]), 0, counted=True)
+        return SiteEvidence(np.maximum(found.astype(np.int64), 1), int(shard["pages"][row]))
 
     def open_all(self) -> Self:
         """Open the counts of all hosts, so that a pickle holds them; return this object."""

@@ -71,7 +71,7 @@ def clean_hashed(
     html: bytes | Page = page.html
     site = None
     if hashed is not None and evidence is not None:
-        html, site = hashed.page, PageCounts(hashed.frequencies(evidence), evidence.pages)
+        html, site = hashed.page, PageCounts(hashed.frequencies(evidence.df), evidence.pages)
     cleaned = clean(html, page.url, model=model, limits=options.limits, site=site)
     row: Row = dict.fromkeys(columns(options.outputs))  # in their order; "duplicate_of" is known when it is written
     row |= {name: getattr(page, name) for name in ARCHIVE_COLUMNS}

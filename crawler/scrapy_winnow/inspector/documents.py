@@ -15,7 +15,7 @@ from urllib.parse import quote, unquote, urlsplit
 import numpy as np
 
 from scrapy_winnow.fetching import STANDARD_INPUT, InputError, fetch, is_address, read_page
-from scrapy_winnow.storage.evidence import HashedPage, SiteEvidence
+from scrapy_winnow.storage.evidence import HashedPage
 from scrapy_winnow.storage.keys import site_of
 from winnow.models import load_model
 from winnow.output.text import join_blocks
@@ -205,7 +205,7 @@ class FolderReplay:
             found = [np.isin(page.fingerprints, known) for known in others]
             self._found = key, np.array(found, bool).reshape(len(others), len(page.fingerprints))
         df = 1 + self._found[1][: max(pages - 1, 0)].sum(axis=0, dtype=np.int64)
-        return page.frequencies(SiteEvidence(df, pages, 0, counted=False))
+        return page.frequencies(df)
 
 
 class CountedReplay:
@@ -226,7 +226,7 @@ class CountedReplay:
         own = int(page.contents_id in self._contents)
         others = np.maximum(self._labels.df(page.fingerprints) - own, 0)
         df = 1 + np.rint(others * ((pages - 1) / max(self._labels.pages - own, 1))).astype(np.int64)
-        return page.frequencies(SiteEvidence(df, pages, 0, counted=False))
+        return page.frequencies(df)
 
 
 def gold_name(document: Document) -> str:

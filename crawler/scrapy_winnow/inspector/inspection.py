@@ -279,7 +279,7 @@ class Inspection:
 
         cleaned = self.cleaned(trial)
         known = self.evidence(trial.pages)
-        counts = None if known is None else SiteEvidence(known.df, known.pages, 0, counted=False)
+        counts = None if known is None else SiteEvidence(known.df, known.pages)
         item = Outcome(cleaned, counts, shingles(cleaned.text)).values()
         markdown = cleaned.markdown
         renderer = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])  # HTML stays text

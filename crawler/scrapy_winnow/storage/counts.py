@@ -181,7 +181,7 @@ class NodeCounts:
             self._settled.put(host, settled)
             return nodes.evidence_of(settled)
         df = nodes.spread(frequencies(nodes.entries_in(found, missed), pages))
-        return SiteEvidence(df, pages, undercount, counted=False, label_version=version)
+        return SiteEvidence(df, pages, undercount, label_version=version)
 
     async def _get_settled(self, host: str, contents_id: bytes, nodes: _Distinct) -> SettledHost | None:
         """Return the labels of a settled host that this worker holds, confirmed when it is time.
@@ -265,7 +265,7 @@ class _Distinct:
     def evidence_of(self, settled: SettledHost) -> SiteEvidence:
         """Return the evidence of a settled host for the nodes."""
         df = self.spread(settled.frequencies(self.distinct))
-        return SiteEvidence(df, settled.pages, 0, counted=False, settled=True, label_version=settled.version)
+        return SiteEvidence(df, settled.pages, settled=True, label_version=settled.version)
 
 
 def _ends(size: int) -> NDArray[np.int64]:

@@ -48,8 +48,8 @@ class SiteEvidence:
 
     df: NDArray[np.int64]
     pages: int
-    undercount: int
-    counted: bool
+    undercount: int = 0
+    counted: bool = False
     settled: bool = False
     label_version: int = 0
     replaced: bool = False
@@ -132,9 +132,9 @@ class HashedPage(HashedUnits):
         main_id = main_text.to_bytes(8, "little") if main_text else contents_id
         return cls(size, units, fingerprints, masses[units], contents_id, main_id, page)
 
-    def frequencies(self, evidence: SiteEvidence) -> NDArray[np.int64]:
-        """int64[size], pages of the host that contain each unit; 0 for units whose leaves are not counted."""
-        return self.counts(evidence).frequencies(self.page)
+    def frequencies(self, df: NDArray[np.int64]) -> NDArray[np.int64]:
+        """int64[size], pages of the host that contain each unit, from those of the counted units, int64[k]."""
+        return spread_frequencies(self.page, self.units, df)
 
 
 def look_up(keys: NDArray[np.uint64], values: NDArray[Any], wanted: NDArray[np.uint64]) -> NDArray[Any]:
