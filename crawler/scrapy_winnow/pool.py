@@ -54,17 +54,24 @@ class CleaningProcess(asyncio.Protocol):
     sockets are copied, and the user's main module is not imported again.
 
     Attributes:
+        pid: number of the process.
         bytes_in_hand: bytes of the pages whose messages are not answered yet.
     """
 
-    def __init__(self, answered: Callable[[], object], died: Callable[[CleaningProcess], object]) -> None:
+    def __init__(
+        self,
+        process: subprocess.Popen[bytes],
+        answered: Callable[[], object],
+        died: Callable[[CleaningProcess], object],
+    ) -> None:
         self.bytes_in_hand = 0
+        self.pid = process.pid
+        self._process = process
         self._answered = answered
         self._died = died
         self._reader = MessageReader()
         self._ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._pending: deque[tuple[asyncio.Future[Message], int]] = deque()
-        self._process: subprocess.Popen[bytes] | None = None
         self._transport: asyncio.Transport | None = None
         self._hung: asyncio.TimerHandle | None = None
 
@@ -78,12 +85,15 @@ class CleaningProcess(asyncio.Protocol):
             OSError: it cannot be started.
             ProcessDiedError: it ended at once, or was not ready in time.
         """
-        process = cls(answered, died)
         own, other = socket.socketpair()
         own.setblocking(False)
         try:
             with other:
-                process._process = _spawn(other, model)
+                process = cls(_spawn(other, model), answered, died)
+        except OSError:
+            own.close()
+            raise
+        try:
             await asyncio.get_running_loop().create_connection(lambda: process, sock=own)
             await asyncio.wait_for(process._ready, START_TIMEOUT_S)
             if process.has_ended:
@@ -96,11 +106,6 @@ class CleaningProcess(asyncio.Protocol):
                 raise ProcessDiedError from None
             raise
         return process
-
-    @property
-    def pid(self) -> int | None:
-        """Its number."""
-        return self._process.pid if self._process is not None else None
 
     @property
     def has_ended(self) -> bool:
@@ -126,8 +131,7 @@ class CleaningProcess(asyncio.Protocol):
 
     def kill(self) -> None:
         """End the process at once."""
-        if self._process is not None:
-            self._process.kill()
+        self._process.kill()
         if self._transport is not None:
             self._transport.abort()
 
@@ -161,8 +165,7 @@ class CleaningProcess(asyncio.Protocol):
         """Called by the event loop."""
         if self._hung is not None:
             self._hung.cancel()
-        if self._process is not None:
-            self._process.kill()  # gone already, unless it has closed its end without ending
+        self._process.kill()  # gone already, unless it has closed its end without ending
         waiting: list[asyncio.Future[Any]] = [self._ready, *(answer for answer, _ in self._pending)]
         for answer in waiting:
             if not answer.done():
@@ -182,7 +185,7 @@ class CleaningProcess(asyncio.Protocol):
     async def _wait_for_end(self, seconds: float) -> bool:
         """Wait for the end of the process and reap it; return whether it has ended."""
         for _ in range(int(seconds / _POLL_INTERVAL_S)):
-            if self._process is None or self._process.poll() is not None:
+            if self._process.poll() is not None:
                 return True
             await asyncio.sleep(_POLL_INTERVAL_S)
         return False
@@ -238,7 +241,7 @@ class CleaningPool:
     @property
     def pids(self) -> list[int]:
         """Numbers of the processes that are ready."""
-        return [process.pid for process in self._processes if process.pid is not None]
+        return [process.pid for process in self._processes]
 
     @property
     def is_ready(self) -> bool:
