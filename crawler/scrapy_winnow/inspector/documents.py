@@ -9,7 +9,7 @@ import threading
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, unquote, urlsplit
 
 import numpy as np
@@ -142,26 +142,8 @@ def read_archived(source: str, url: str | None) -> tuple[Document, ...]:
     return tuple(found.values())
 
 
-class Replay(Protocol):
-    """The counts of a site for one of its pages after some of them were counted."""
-
-    @property
-    def seen(self) -> int:
-        """How many pages can be counted by now, the page itself included."""
-        ...
-
-    @property
-    def total(self) -> int:
-        """How many there will be when all are read."""
-        ...
-
-    def frequencies(self, name: str, page: HashedPage, pages: int) -> NDArray[np.int64]:
-        """Return how many of ``pages`` pages, this page included, have each unit of it, and each code of its places."""
-        ...
-
-
 class FolderReplay:
-    """The pages of a folder, shuffled the same way each time, and read in a thread."""
+    """Counts the pages of a folder, in an order that is random but always the same; they are read in a thread."""
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
@@ -174,12 +156,12 @@ class FolderReplay:
 
     @property
     def seen(self) -> int:
-        """See :class:`Replay`."""
+        """How many pages can be counted by now, the inspected page included."""
         return max(1, min(len(self._pages), MAX_SITE_PAGES))
 
     @property
     def total(self) -> int:
-        """See :class:`Replay`."""
+        """How many there will be when all are read."""
         return max(1, min(len(self._order) - self._skipped, MAX_SITE_PAGES))
 
     def start(self) -> None:
@@ -198,7 +180,7 @@ class FolderReplay:
             self._pages.append((document.name, np.unique(page.fingerprints)))
 
     def frequencies(self, name: str, page: HashedPage, pages: int) -> NDArray[np.int64]:
-        """See :class:`Replay`."""
+        """Return how many of ``pages`` pages, this page included, have each unit of it, and each code of its places."""
         others = [fingerprints for other, fingerprints in self._pages if other != name]
         key = (name, len(others))
         if self._found is None or self._found[0] != key:
@@ -209,11 +191,11 @@ class FolderReplay:
 
 
 class CountedReplay:
-    """What a crawl has counted of a host: as it is now, and scaled to fewer pages.
+    """The counts of a host by a crawl, as they are now and scaled to fewer pages; it is used as :class:`FolderReplay`.
 
     Args:
-        labels: all that is counted of the host.
-        contents: fingerprints of the pages that were counted, 8 bytes each; not known of a host that has settled.
+        labels: the counts of the host.
+        contents: ids of the contents of the pages that were counted, 8 bytes each; unknown once the host has settled.
     """
 
     def __init__(self, labels: HostLabels, contents: frozenset[bytes] = frozenset()) -> None:
@@ -221,12 +203,15 @@ class CountedReplay:
         self._contents = contents
         self.seen = self.total = labels.pages
 
-    def frequencies(self, name: str, page: HashedPage, pages: int) -> NDArray[np.int64]:  # noqa: ARG002  see Replay
-        """See :class:`Replay`."""
+    def frequencies(self, name: str, page: HashedPage, pages: int) -> NDArray[np.int64]:  # noqa: ARG002
+        """Return how many of ``pages`` pages, this page included, have each unit of it, and each code of its places."""
         own = int(page.contents_id in self._contents)
         others = np.maximum(self._labels.df(page.fingerprints) - own, 0)
         df = 1 + np.rint(others * ((pages - 1) / max(self._labels.pages - own, 1))).astype(np.int64)
         return page.frequencies(df)
+
+
+Replay = FolderReplay | CountedReplay
 
 
 def gold_name(document: Document) -> str:

@@ -143,9 +143,10 @@ class Inspector:
         return {"said": said, "state": page.state(trial)}
 
     def _choices(self) -> list[tuple[str, str]]:
-        own = [name for name in self.models if name]
-        others = [name for name in shipped_models() if name not in own and (own or name != DEFAULT_MODEL)]
-        return [*([] if own else [("", DEFAULT_MODEL)]), *((name, name) for name in [*own, *others])]
+        """Return the models to choose from, each with the name that is shown."""
+        first = {name: name for name in self.models} or {"": DEFAULT_MODEL}
+        others = ((name, name) for name in shipped_models() if name not in first.values())
+        return [*first.items(), *others]
 
 
 def precompute(inspection: Inspection, trial: Trial, models: Sequence[str]) -> str | None:
