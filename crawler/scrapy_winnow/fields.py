@@ -39,9 +39,9 @@ class Outcome:
     shingles: NDArray[np.uint64]
 
     @property
-    def with_evidence(self) -> bool:
-        """Whether the counts of the site took part in the decision."""
-        return self.evidence is not None and self.evidence.pages >= MIN_PAGES
+    def label_source(self) -> str:
+        """``"site"`` if the counts of the site took part in the decision, else ``"page"``."""
+        return "site" if self.evidence is not None and self.evidence.pages >= MIN_PAGES else "page"
 
     def values(self, outputs: Collection[str] = ()) -> dict[str, object]:
         """Return the values of the fields that are always written, and of those in ``outputs``, by field name."""
@@ -77,7 +77,7 @@ FIELDS: Final = (
     ItemField("template_share", lambda o: round(o.cleaned.template_share, 4)),
     ItemField("confidence", lambda o: _rounded(o.cleaned.confidence)),
     ItemField("kind", lambda o: o.cleaned.kind),
-    ItemField("label_source", lambda o: "site" if o.with_evidence else "page"),
+    ItemField("label_source", lambda o: o.label_source),
     ItemField("label_version", lambda o: o.cleaned.model_version),
     ItemField("evidence_pages", lambda o: o.evidence.pages if o.evidence is not None else 0),
     ItemField("site_label_version", lambda o: o.evidence.label_version if o.evidence is not None else 0),
@@ -104,15 +104,14 @@ SWITCHES: Final = ("links", "images", "tables", "deduplicate", "comments", "scop
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CleanedItem:
-    """What the pipeline writes."""
+    """The values of an item's fields, by name, and the shingles of its clean text."""
 
     values: dict[str, object]
     shingles: NDArray[np.uint64]
-    with_evidence: bool
 
     @property
     def status(self) -> str:
-        """``cleaned``, ``fallback``, ``empty`` or ``too_large``."""
+        """See :attr:`winnow.Cleaned.status`."""
         return str(self.values["status"])
 
 
@@ -167,4 +166,4 @@ def clean_item(
     switches = {name: getattr(options, name) for name in SWITCHES}
     cleaned = clean(html, url, model=model, limits=limits, site=site, rules=rules, **switches)
     outcome = Outcome(cleaned, counts, shingles(cleaned.text, keep=options.sketch))
-    return CleanedItem(outcome.values(options.outputs), outcome.shingles, outcome.with_evidence)
+    return CleanedItem(outcome.values(options.outputs), outcome.shingles)

@@ -140,8 +140,7 @@ FORGOTTEN: Final = Message({"values": None, "forgotten": True})
 
 def pack_cleaned(cleaned: CleanedItem) -> bytes:
     """Return a cleaned item as it is sent."""
-    head = {"values": cleaned.values, "with_evidence": cleaned.with_evidence}
-    return Message(head, (cleaned.shingles.astype("<u8").tobytes(),)).packed()
+    return Message({"values": cleaned.values}, (cleaned.shingles.astype("<u8").tobytes(),)).packed()
 
 
 def unpack_cleaned(message: Message) -> CleanedItem | None:
@@ -149,8 +148,7 @@ def unpack_cleaned(message: Message) -> CleanedItem | None:
     if message.head["values"] is None:
         return None
     (shingles,) = message.parts
-    own = np.frombuffer(shingles, "<u8").astype(np.uint64)
-    return CleanedItem(message.head["values"], own, message.head["with_evidence"])
+    return CleanedItem(message.head["values"], np.frombuffer(shingles, "<u8").astype(np.uint64))
 
 
 def pack_reading(number: int, html: str | bytes, url: str, limits: Limits, model: str | None) -> bytes:

@@ -131,7 +131,7 @@ class CleanItems:
             return adapter.item
         if cleaned.values["comments"]:
             winnow.count(stats.ITEMS_WITH_COMMENTS)
-        if cleaned.with_evidence:
+        if cleaned.values["label_source"] == "site":
             winnow.count(stats.ITEMS_WITH_EVIDENCE)
         if page.document is not None:
             with step("look for near-duplicates of the item", stats.ITEMS_INCOMPLETE, page.url):

@@ -30,6 +30,7 @@ _NUMBERED: Final = re.compile(r"\d{3,}|[0-9a-f]{8,}", re.IGNORECASE)
 
 _MAX_TEXT: Final = 200  # characters
 _MAX_OUTLINE: Final = 160
+_MAX_LEVELS: Final = 4  # of an outline, below its element
 _MIN_PAGES: Final = 2
 FORMAT: Final = "winnow site profile 1"
 _MAX_FRACTION: Final = 255  # of a label, for all pages
@@ -158,10 +159,10 @@ def _find_repeated(hashed: HashedPage, counts: MemoryCounts | HostLabels, min_pa
     return parts
 
 
-def _outline(page: Page, element: int, levels: int = 4) -> str:
+def _outline(page: Page, element: int) -> str:
     """Return the names and classes of an element and its most frequent descendants."""
     steps = [_sketch(page, element)]
-    for _ in range(levels):
+    for _ in range(_MAX_LEVELS):
         end = int(page.end[element])
         below = element + 1 + np.flatnonzero(page.parent[element + 1 : end] == element)
         if not len(below):

@@ -97,7 +97,7 @@ async def test_the_counts_of_the_site_take_part(pool):
     cleaned = await pool.clean(task(HTML, counts))
 
     assert cleaned.values == here(HTML, counts).values
-    assert cleaned.with_evidence
+    assert cleaned.values["label_source"] == "site"
     assert "All rights" not in cleaned.values["text"]
     assert cleaned.values["site_label_version"] == 2
 

@@ -36,9 +36,9 @@ _WARM_UP: Final = f"<article>{'<p>The first page takes longer: extractors load w
 _GRAM: Final = 3  # words in a row that two texts must share
 
 
-def whole_text(html: str, url: str | None = None) -> str:
+def whole_text(html: str) -> str:
     """Return all text of a page, as Winnow arranges it."""
-    page = Page.parse(html, url)
+    page = Page.parse(html)
     return join_blocks(page, block_texts(page), np.ones(page.m, bool)) if page.n else ""
 
 

@@ -198,7 +198,7 @@ class CountedReplay:
         contents: ids of the contents of the pages that were counted, 8 bytes each; unknown once the host has settled.
     """
 
-    def __init__(self, labels: HostLabels, contents: frozenset[bytes] = frozenset()) -> None:
+    def __init__(self, labels: HostLabels, contents: frozenset[bytes]) -> None:
         self._labels = labels
         self._contents = contents
         self.seen = self.total = labels.pages

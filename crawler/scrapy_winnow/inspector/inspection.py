@@ -228,7 +228,7 @@ class Inspection:
         decided = self.cleaned(trial).decided
         return decided if decided is not None and decided.page is self.page else None
 
-    def describe(self, *, load_assets: bool = False) -> dict[str, Any]:
+    def describe(self, *, load_assets: bool) -> dict[str, Any]:
         """Return what does not depend on settings, for the browser."""
         document = self.document
         return {

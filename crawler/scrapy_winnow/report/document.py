@@ -237,7 +237,7 @@ def _thin_out(x: Floats, y: Floats, most: int) -> tuple[Floats, Floats]:
     return xs, ys
 
 
-def render_report(record: CrawlRecord, model: Model | None = None, now: datetime.datetime | None = None) -> str:
+def render_report(record: CrawlRecord, model: Model | None = None) -> str:
     """Return the report as HTML."""
     model = model or load_model()
     found = CrawlSummary(record)
@@ -254,7 +254,7 @@ def render_report(record: CrawlRecord, model: Model | None = None, now: datetime
         speed=_line_plot(times, speeds, title="Pages per second over the crawl", x_label="seconds"),
         curve=_curve,
         spark=_spark,
-        now=(now or datetime.datetime.now().astimezone()).strftime("%Y-%m-%d %H:%M"),
+        now=datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M"),
     )
 
 
