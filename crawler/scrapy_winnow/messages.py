@@ -1,7 +1,7 @@
 """The messages between the crawl's process and a cleaning process: pages to read or clean, and the results.
 
 A message is its length (4 bytes, little-endian, not counting these), the length of its head (4 bytes), the head in
-JSON, and the parts, which are bytes. The head has the length of each part under ``"parts"``. Nothing is ever executed.
+JSON, and the parts. The head has the type and the length of each part under ``"parts"``. Nothing is ever executed.
 """
 
 from __future__ import annotations
@@ -22,8 +22,11 @@ from winnow.rules import Rule
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
 _LENGTH: Final = struct.Struct("<I")
 _PARTS: Final = "parts"
+_TEXT, _BYTES = "text", "bytes"  # types of parts; that of an array is its dtype
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,18 +35,20 @@ class Message:
 
     Attributes:
         head: values that JSON can hold; text may have lone surrogates.
-        parts: large or binary values.
+        parts: large or binary values: text, bytes or arrays of one dimension.
     """
 
     head: dict[str, Any]
-    parts: tuple[bytes, ...] = ()
+    parts: tuple[Any, ...] = ()
 
     def packed(self) -> bytes:
         """Return the message as it is sent."""
-        plain = {**self.head, _PARTS: [len(part) for part in self.parts]}
+        typed = [_packed_part(part) for part in self.parts]
+        plain = {**self.head, _PARTS: [(kind, len(data)) for kind, data in typed]}
         head = json.dumps(plain, ensure_ascii=False, check_circular=False).encode("utf-8", "surrogatepass")
-        length = _LENGTH.size + len(head) + sum(plain[_PARTS])
-        return b"".join((_LENGTH.pack(length), _LENGTH.pack(len(head)), head, *self.parts))
+        parts = [data for _, data in typed]
+        length = _LENGTH.size + len(head) + sum(map(len, parts))
+        return b"".join((_LENGTH.pack(length), _LENGTH.pack(len(head)), head, *parts))
 
 
 class MessageReader:
@@ -69,10 +74,23 @@ def _unpacked(body: memoryview) -> Message:
     at = _LENGTH.size + _LENGTH.unpack_from(body)[0]
     head = json.loads(str(body[_LENGTH.size : at], "utf-8", "surrogatepass"))
     parts = []
-    for length in head.pop(_PARTS):
-        parts.append(bytes(body[at : at + length]))
+    for kind, length in head.pop(_PARTS):
+        parts.append(_unpacked_part(kind, body[at : at + length]))
         at += length
     return Message(head, tuple(parts))
+
+
+def _packed_part(part: str | bytes | NDArray[Any]) -> tuple[str, bytes]:
+    """Return the type of a part, and its bytes."""
+    if isinstance(part, str):
+        return _TEXT, part.encode("utf-8", "surrogatepass")
+    return (_BYTES, part) if isinstance(part, bytes) else (part.dtype.str, part.tobytes())
+
+
+def _unpacked_part(kind: str, data: memoryview) -> str | bytes | NDArray[Any]:
+    if kind == _TEXT:
+        return str(data, "utf-8", "surrogatepass")
+    return bytes(data) if kind == _BYTES else np.frombuffer(data, kind).copy()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,15 +110,6 @@ class CleaningTask:
     kept: int | None = None
 
 
-def _pack_html(html: str | bytes) -> bytes:
-    """Return HTML as it is sent; the head says whether it was text."""
-    return html.encode("utf-8", "surrogatepass") if isinstance(html, str) else html
-
-
-def _unpack_html(html: bytes, head: dict[str, Any]) -> str | bytes:
-    return html.decode("utf-8", "surrogatepass") if head["is_text"] else html
-
-
 @lru_cache(maxsize=8)
 def _plain(options: CleaningOptions | Limits) -> dict[str, Any]:
     """Return options as they are sent, the same with every page."""
@@ -111,12 +120,11 @@ def pack_task(task: CleaningTask) -> bytes:
     """Return a task as it is sent."""
     html, counts = task.html if task.kept is None else b"", task.counts
     head: dict[str, Any] = {name: getattr(task, name) for name in ("url", "model", "rules", "kept")}
-    head |= {"is_text": isinstance(html, str), "options": _plain(task.options), "counts": None}
-    parts = [_pack_html(html)]
-    if counts is not None:
-        head["counts"] = [counts.size, counts.pages, counts.label_version]
-        parts += [counts.units.astype("<i4").tobytes(), counts.df.astype("<i4").tobytes()]
-    return Message(head, tuple(parts)).packed()
+    head |= {"options": _plain(task.options), "counts": None}
+    if counts is None:
+        return Message(head, (html,)).packed()
+    head["counts"] = [counts.size, counts.pages, counts.label_version]
+    return Message(head, (html, counts.units, counts.df)).packed()
 
 
 def unpack_task(message: Message) -> CleaningTask:
@@ -124,11 +132,10 @@ def unpack_task(message: Message) -> CleaningTask:
     head, (html, *arrays) = message.head, message.parts
     counts = None
     if head["counts"] is not None:
-        units, df = (np.frombuffer(array, "<i4").astype(np.int64) for array in arrays)
-        size, pages, label_version = head["counts"]
+        (size, pages, label_version), (units, df) = head["counts"], arrays
         counts = UnitCounts(size, units, df, pages, label_version)
     options, rules = CleaningOptions.of(head["options"]), tuple(Rule(*rule) for rule in head["rules"])
-    return CleaningTask(_unpack_html(html, head), head["url"], counts, options, head["model"], rules, head["kept"])
+    return CleaningTask(html, head["url"], counts, options, head["model"], rules, head["kept"])
 
 
 FAILED: Final = Message({"values": None})
@@ -140,15 +147,13 @@ FORGOTTEN: Final = Message({"values": None, "forgotten": True})
 
 def pack_cleaned(cleaned: CleanedItem) -> bytes:
     """Return a cleaned item as it is sent."""
-    return Message({"values": cleaned.values}, (cleaned.shingles.astype("<u8").tobytes(),)).packed()
+    return Message({"values": cleaned.values}, (cleaned.shingles,)).packed()
 
 
 def unpack_cleaned(message: Message) -> CleanedItem | None:
     """Return the argument of :func:`pack_cleaned`; ``None`` for a page that could not be cleaned."""
-    if message.head["values"] is None:
-        return None
-    (shingles,) = message.parts
-    return CleanedItem(message.head["values"], np.frombuffer(shingles, "<u8").astype(np.uint64))
+    values = message.head["values"]
+    return None if values is None else CleanedItem(values, *message.parts)
 
 
 def pack_reading(number: int, html: str | bytes, url: str, limits: Limits, model: str | None) -> bytes:
@@ -156,22 +161,20 @@ def pack_reading(number: int, html: str | bytes, url: str, limits: Limits, model
 
     The page is cleaned later by its ``number``; ``model`` computes its places.
     """
-    head = {"read": number, "is_text": isinstance(html, str), "url": url, "limits": _plain(limits), "model": model}
-    return Message(head, (_pack_html(html),)).packed()
+    return Message({"read": number, "url": url, "limits": _plain(limits), "model": model}, (html,)).packed()
 
 
 def unpack_reading(message: Message) -> tuple[int, str | bytes, str, Limits, str | None]:
     """Return the argument of :func:`pack_reading`."""
     head, (html,) = message.head, message.parts
-    return head["read"], _unpack_html(html, head), head["url"], Limits(**head["limits"]), head["model"]
+    return head["read"], html, head["url"], Limits(**head["limits"]), head["model"]
 
 
 def pack_hashed(hashed: HashedUnits | PageTooLarge) -> bytes:
     """Return the fingerprints of a page as they are sent, or that it is too large."""
     if isinstance(hashed, PageTooLarge):
         return Message({"too_large": [hashed.reason, hashed.size, hashed.limit]}).packed()
-    arrays = (hashed.units.astype("<i4"), hashed.fingerprints.astype("<u8"), hashed.masses)
-    parts = (*(array.tobytes() for array in arrays), hashed.contents_id, hashed.main_text_id)
+    parts = (hashed.units, hashed.fingerprints, hashed.masses, hashed.contents_id, hashed.main_text_id)
     return Message({"size": hashed.size}, parts).packed()
 
 
@@ -183,14 +186,4 @@ def unpack_hashed(message: Message) -> HashedUnits | None:
     """
     if "too_large" in message.head:
         raise PageTooLarge(*message.head["too_large"])
-    if "size" not in message.head:
-        return None
-    units, fingerprints, masses, contents_id, main_text_id = message.parts
-    return HashedUnits(
-        message.head["size"],
-        np.frombuffer(units, "<i4").astype(np.int64),
-        np.frombuffer(fingerprints, "<u8").astype(np.uint64),
-        np.frombuffer(masses, np.uint8),
-        contents_id,
-        main_text_id,
-    )
+    return HashedUnits(message.head["size"], *message.parts) if "size" in message.head else None
