@@ -66,16 +66,12 @@ class ItemField(NamedTuple):
     optional: bool = False
 
 
-def _rounded(ratio: float | None) -> float | None:
-    return None if ratio is None else round(ratio, 4)
-
-
 FIELDS: Final = (
     ItemField("text", lambda o: o.cleaned.text),
     ItemField("comments", lambda o: o.cleaned.comments),
     ItemField("title", lambda o: o.cleaned.title),
     ItemField("template_share", lambda o: round(o.cleaned.template_share, 4)),
-    ItemField("confidence", lambda o: _rounded(o.cleaned.confidence)),
+    ItemField("confidence", lambda o: None if o.cleaned.confidence is None else round(o.cleaned.confidence, 4)),
     ItemField("kind", lambda o: o.cleaned.kind),
     ItemField("label_source", lambda o: o.label_source),
     ItemField("label_version", lambda o: o.cleaned.model_version),

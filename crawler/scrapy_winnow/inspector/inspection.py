@@ -186,12 +186,8 @@ class Inspection:
         except PageTooLarge as error:
             self.passed_through = error.reason
             self.page = Page.parse(document.html, document.url, encoding=document.encoding, limits=_WIDE)
+        self._rules = rules or Rules()
         self._scored: dict[str | None, ScoredPage] = {}
-        self.follow(rules or Rules())
-
-    def follow(self, rules: Rules) -> None:
-        """Go by other rules from now on."""
-        self._rules = rules
         self._cleaned: tuple[Trial, Cleaned] | None = None
 
     @cached_property

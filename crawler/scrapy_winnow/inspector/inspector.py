@@ -1,4 +1,4 @@
-"""What the inspector shows: the pages, the models to choose from, the site of the pages, and the gold that is saved."""
+"""The inspector: the pages under inspection, and the answers to the requests of its script."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import base64
 import gzip
 import json
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
@@ -18,7 +19,7 @@ from winnow.models import DEFAULT_MODEL, shipped_models
 from winnow.models.scores import FAVORS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from scrapy_winnow.inspector.documents import Documents, GoldFile, Replay, RulesFile
 
@@ -30,7 +31,7 @@ _PASSED_THROUGH: Final = {
 }
 
 MAX_ELEMENTS: Final = 20_000
-"""The fifty-odd states of a larger page take half a second each; its file has no controls."""
+"""The file of a larger page has no controls: each of the fifty-odd states would take half a second."""
 
 _THRESHOLDS: Final = tuple(step / 20 for step in range(21))
 _PENALTIES: Final = (-21, *range(-18, 21, 3))  # tenths of a decade; the first means no penalty
@@ -44,6 +45,7 @@ class Inspector:
     Attributes:
         models: names or paths of models to choose from; the first one is used first.
         pages: pages of the site that are counted at first.
+        page: returns a page by its number.
     """
 
     documents: Documents
@@ -53,18 +55,16 @@ class Inspector:
     load_assets: bool = False
     pages: int = 0
     rules: RulesFile | None = None
-    _open: dict[int, Inspection] = field(default_factory=dict)
+    page: Callable[[int], Inspection] = field(init=False)
 
-    def page(self, number: int) -> Inspection:
-        """Return a page by its number."""
+    def __post_init__(self) -> None:
+        self.page = lru_cache(maxsize=_MAX_OPEN)(self._open_page)
+
+    def _open_page(self, number: int) -> Inspection:
         if not 0 <= number < len(self.documents):
             raise InputError(f"there is no page {number + 1}")
-        if number not in self._open:
-            while len(self._open) >= _MAX_OPEN:
-                del self._open[next(iter(self._open))]
-            rules = self.rules.rules if self.rules is not None else None
-            self._open[number] = Inspection(self.documents.read(number), self.replay, rules)
-        return self._open[number]
+        rules = self.rules.rules if self.rules is not None else None
+        return Inspection(self.documents.read(number), self.replay, rules)
 
     def render(self, number: int, *, server: bool = True) -> str:
         """Return the HTML document of a page; without a server one that answers itself."""
@@ -91,7 +91,7 @@ class Inspector:
         return answer
 
     def data(self, number: int, *, server: bool) -> dict[str, Any]:
-        """Return the data of the inspector's script; all results in advance where there is no server to ask later."""
+        """Return the data of the inspector's script; without a server, with all results that it can show."""
         page = self.page(number)
         trial = Trial(model=self.models[0] if self.models else None, pages=self.pages)
         state = page.state(trial)
@@ -119,7 +119,7 @@ class Inspector:
         return data
 
     def save(self, number: int, body: dict[str, Any]) -> dict[str, Any]:
-        """Save a page as gold, and return the number of the next page that is not."""
+        """Save a page as gold, and return the number of the next page that is not saved."""
         if self.gold is None:
             raise InputError("corrections are not saved: start with --collect FILE")
         marks = {int(block): str(label) for block, label in body["marks"]}
@@ -129,7 +129,7 @@ class Inspector:
         return {"saved": len(self.gold), "next": next(unsaved, None)}
 
     def add_rule(self, number: int, trial: Trial, element: int, *, keep: bool) -> dict[str, Any]:
-        """Write a rule with a selector of an element that is likely to last, and return the new state."""
+        """Write a rule with a lasting selector of an element, and return the new state."""
         if self.rules is None:
             raise InputError("rules are not written: start with --rules FILE")
         page = self.page(number)
@@ -137,10 +137,9 @@ class Inspector:
             raise IndexError(f"no element {element}")
         selector = Selectors(page.page).selector_of(element)
         self.rules.add(urlsplit(page.document.url or "").hostname, selector, keep=keep)
-        for other in self._open.values():
-            other.follow(self.rules.rules)
+        self.page = lru_cache(maxsize=_MAX_OPEN)(self._open_page)
         said = f"{'keep' if keep else 'drop'} {selector} is written to {self.rules.path.name}"
-        return {"said": said, "state": page.state(trial)}
+        return {"said": said, "state": self.page(number).state(trial)}
 
     def _choices(self) -> list[tuple[str, str]]:
         """Return the models to choose from, each with the name that is shown."""

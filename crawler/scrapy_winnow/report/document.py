@@ -161,13 +161,13 @@ def _answers(stats: dict[str, Any]) -> list[tuple[str, int]]:
         "httperror/response_ignored_count": "ignored: an error status",
         "spider_exceptions/": "the spider failed: ",
     }
-    found = [
-        (f"{label}{name.removeprefix(prefix)}", int(value))
-        for prefix, label in prefixes.items()
-        for name, value in sorted(stats.items())
-        if name.startswith(prefix) and isinstance(value, int)
-    ]
-    return [(label.rpartition(".")[2] if "." in label and " " not in label else label, n) for label, n in found]
+    found = []
+    for prefix, label in prefixes.items():
+        for name, value in sorted(stats.items()):
+            if name.startswith(prefix) and isinstance(value, int):
+                kind = name.removeprefix(prefix)
+                found.append((f"{label}{kind}" if label else kind.rpartition(".")[2], value))
+    return found
 
 
 def _speed(seconds: list[float]) -> tuple[Floats, Floats]:
