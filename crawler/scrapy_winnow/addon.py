@@ -10,10 +10,10 @@ if TYPE_CHECKING:
 
 
 class Addon:
-    """Enables extension, spider middleware and item pipeline where the project does not name them itself."""
+    """Enables the extension, the spider middleware and the item pipeline, unless the project names them itself."""
 
     def update_settings(self, settings: BaseSettings) -> None:
-        """Add the components; what a project says of them, ``None`` included, stays."""
+        """Add the components; those that the project names stay as they are, ``None`` included."""
         # Imported late, so that `import scrapy_winnow` is cheap for the command line.
         from scrapy_winnow.extension import Winnow  # noqa: PLC0415
         from scrapy_winnow.middleware import CountNodes  # noqa: PLC0415

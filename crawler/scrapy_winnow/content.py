@@ -1,4 +1,4 @@
-"""An item class with a field for everything, for those who want one; also what callbacks can ask scrapy-poet for."""
+"""An item class with all fields, which callbacks can also ask scrapy-poet for."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 
 @dataclass
 class Content:
-    """A page and what came out of it; ``docs/reference/fields.md`` says what each field holds.
+    """A page and its clean content; ``docs/reference/fields.md`` describes the fields.
 
     A spider yields ``Content(url=..., html=...)`` and the pipeline fills the rest. With scrapy-poet a callback or a
-    page object asks for one that is filled already (:mod:`scrapy_winnow.providers`). What was not worked out is
-    ``None``. The HTML that came is not part of what it prints as, since Scrapy's log prints every item.
+    page object asks for one that is filled already (:mod:`scrapy_winnow.providers`). Fields that were not computed are
+    ``None``. The ``repr`` leaves out the HTML, since Scrapy logs every item.
     """
 
     url: str | None = None

@@ -1,4 +1,4 @@
-"""The extension that serves the stats of a crawl to Prometheus: ``WINNOW_METRICS``."""
+"""``WINNOW_METRICS``: the extension that serves the stats of a crawl to Prometheus."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ HEARTBEAT: Final = "winnow_event_loop_last_beat_seconds"
 
 
 class CrawlMetrics:
-    """Serves ``/metrics`` in a thread of its own, so that a crawl that hangs is seen to do so."""
+    """Serves ``/metrics`` in a thread of its own, which still answers when the event loop hangs."""
 
     def __init__(self, crawler: Crawler) -> None:
         config = config_of(crawler)
@@ -61,7 +61,7 @@ class CrawlMetrics:
         return cls(crawler)
 
     def open(self) -> None:
-        """Begin to serve; where the port is taken the crawl goes on without metrics."""
+        """Begin to serve; if the port is taken, the crawl goes on without metrics."""
         from prometheus_client import CollectorRegistry, start_http_server  # noqa: PLC0415
 
         registry = CollectorRegistry()

@@ -1,4 +1,4 @@
-"""Site profiles: what was learned of a host, for people and for other crawls, with CSS selectors of its template."""
+"""Site profiles: the template of a host for people, as CSS selectors, and for other crawls, as labels."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _ABOUT: Final = (
 
 
 class Selectors:
-    """Finds short selectors for the elements of one page that are likely to last."""
+    """Finds short CSS selectors for the elements of one page that are likely to last."""
 
     def __init__(self, page: Page) -> None:
         self._page = page
@@ -125,7 +125,7 @@ class RepeatedPart:
 def find_repeated_parts(
     pages: Sequence[HashedPage], counts: MemoryCounts | HostLabels, min_fraction: float = 0.3
 ) -> list[RepeatedPart]:
-    """Return the topmost elements that repeat on any of the pages, those of the page with most of them first."""
+    """Return the topmost elements of the pages that repeat, those of the page with most repeated text first."""
     found: dict[tuple[str, str], RepeatedPart] = {}
     selectors: set[str] = set()
     min_pages = max(_MIN_PAGES, min_fraction * counts.pages)
@@ -152,10 +152,16 @@ def _find_repeated(hashed: HashedPage, counts: MemoryCounts | HostLabels, min_pa
     parts = []
     for element in tops.tolist():
         text = " ".join(texts[page.block_begin[element] : page.block_end[element]])
-        pages = int(df[element])
-        selector, share = selectors.selector_of(element), round(pages / max(counts.pages, 1), 4)
-        shown = _shorten(text, _MAX_TEXT), _outline(page, element)
-        parts.append(RepeatedPart(selector, pages, share, len(text), *shown))
+        parts.append(
+            RepeatedPart(
+                selector=selectors.selector_of(element),
+                pages=int(df[element]),
+                share=round(int(df[element]) / max(counts.pages, 1), 4),
+                characters=len(text),
+                text=_shorten(text, _MAX_TEXT),
+                outline=_outline(page, element),
+            )
+        )
     return parts
 
 
@@ -181,8 +187,9 @@ def _shorten(text: str, most: int) -> str:
 def _sketch(page: Page, element: int) -> str:
     name = _name(page.elements[element].tag)
     attributes = dict(page.attributes[element])
-    names = re.split(r"\s+", attributes.get("class", "").strip())
-    return name + (f"#{attributes['id']}" if attributes.get("id") else f".{names[0]}" if names[0] else "")
+    if attributes.get("id"):
+        return f"{name}#{attributes['id']}"
+    return ".".join([name, *attributes.get("class", "").split()[:1]])
 
 
 class ProfileError(ValueError):
@@ -191,11 +198,12 @@ class ProfileError(ValueError):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Profile:
-    """What was learned of one host.
+    """The profile of one host.
 
     Attributes:
-        labels: its template units.
-        template: the repeated elements on the sampled pages.
+        labels: the template units of the host.
+        template: the repeated elements of the sampled pages.
+        sampled: number of sampled pages.
     """
 
     host: str
@@ -205,7 +213,7 @@ class Profile:
 
     @classmethod
     def of(cls, host: str, labels: HostLabels, pages: Iterable[tuple[str | None, bytes]] = ()) -> Self:
-        """Make the profile of a host, with the repeated elements of some of its pages (address and HTML)."""
+        """Make the profile of a host, with the repeated elements of some pages, given by address and HTML."""
         hashed = []
         for url, html in pages:
             with suppress(PageTooLarge):
@@ -213,16 +221,24 @@ class Profile:
         return cls(host, labels, tuple(find_repeated_parts(hashed, labels, THETA)), len(hashed))
 
     def to_json(self) -> str:
-        """Write the profile, a line for each label."""
+        """Return the profile as JSON, with a line for each label."""
         labels = self.labels
         shares = {
             f"{fingerprint:016x}": round(share / _MAX_FRACTION, 4)
             for fingerprint, share in zip(labels.fingerprints.tolist(), labels.fractions.tolist(), strict=True)
         }
-        row = {"format": FORMAT, "about": _ABOUT, "host": self.host, "pages": labels.pages}
-        row |= {"label_version": labels.version, "fingerprint_version": FINGERPRINT_VERSION}
-        row |= {"expected_characters": labels.expected, "sampled_pages": self.sampled}
-        row |= {"template": [asdict(part) for part in self.template], "labels": shares}
+        row = {
+            "format": FORMAT,
+            "about": _ABOUT,
+            "host": self.host,
+            "pages": labels.pages,
+            "label_version": labels.version,
+            "fingerprint_version": FINGERPRINT_VERSION,
+            "expected_characters": labels.expected,
+            "sampled_pages": self.sampled,
+            "template": [asdict(part) for part in self.template],
+            "labels": shares,
+        }
         return json.dumps(row, ensure_ascii=False, indent=1)
 
     @classmethod

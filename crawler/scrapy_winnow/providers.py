@@ -1,4 +1,4 @@
-"""Gives :class:`~scrapy_winnow.content.Content` to callbacks and page objects that ask for it, by scrapy-poet.
+"""Provides :class:`~scrapy_winnow.content.Content` to callbacks and page objects that ask for it, with scrapy-poet.
 
 SCRAPY_POET_PROVIDERS = {"scrapy_winnow.providers.ContentProvider": 500}
 
@@ -7,7 +7,7 @@ async def parse(self, response, content: Content): ...
 
 from __future__ import annotations
 
-# scrapy-poet reads the annotations of a provider, so what they name is imported in earnest.
+# scrapy-poet evaluates the annotations of a provider, so these imports are needed at run time.
 from collections.abc import Callable, Collection, Sequence  # noqa: TC003
 from typing import Any
 
@@ -22,10 +22,10 @@ from scrapy_winnow.storage.keys import site_of
 
 
 class ContentProvider(PageObjectInputProvider):
-    """Cleans the response before its callback runs, with what its site's counts say by then.
+    """Cleans the response before its callback runs, with the counts of its site at that time.
 
-    The page itself is counted when its callback has run, as ever. An item that holds HTML is cleaned by the pipeline
-    again; ``Content`` that is yielded as it came is not.
+    The page itself is counted after its callback, as always. The pipeline cleans items with HTML again, but not
+    ``Content`` that is yielded as it was provided.
     """
 
     provided_classes = {Content}  # noqa: RUF012  (scrapy-poet wants a set)
@@ -38,7 +38,7 @@ class ContentProvider(PageObjectInputProvider):
         response: Response,
         crawler: Crawler,
     ) -> Sequence[Content]:
-        """Clean a response, as its request wants it; one that is to be left alone is content without a text."""
+        """Clean a response by the options of its request; with ``clean`` off the content has no text."""
         winnow = winnow_of(crawler)
         options = winnow.sources.options_of(request)
         url = options.address_of(response)
