@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from dataclasses import KW_ONLY, dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -13,8 +13,8 @@ from tldextract import TLDExtract
 
 from scrapy_winnow import stats
 from scrapy_winnow.storage.batches import Script
-from scrapy_winnow.storage.evidence import ENTRY, MAX_PAGES, SINGLE, SiteEvidence, frequencies
-from scrapy_winnow.storage.keys import HostKeys, host_keys
+from scrapy_winnow.storage.evidence import SiteEvidence, frequencies
+from scrapy_winnow.storage.keys import host_keys
 from scrapy_winnow.storage.settled import SettledHost, SettledHosts
 from winnow.counting import THETA
 
@@ -23,20 +23,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from scrapy_winnow.storage.batches import Command
     from scrapy_winnow.storage.connection import Connection
+    from scrapy_winnow.storage.keys import HostKeys
 
     Hashes = NDArray[np.uint64]
     Masses = NDArray[np.uint8]
 
 MAX_NODES: Final = 1024
 """Nodes of a page that are counted: the server is never held up for longer than so many take."""
-
-MAX_LABEL_BYTES: Final = 900_000
-"""Bytes of labels that are read of a settled host; ``storage/lua/count_page.lua`` has the same limit."""
-
-_SETS: Final = 8  # of the nodes on one page; a node is in the one that its fingerprint names, modulo their number
-_FIRST_SET: Final = len(HostKeys._fields) - _SETS
 
 _NEW, _SETTLED, _REPLACED, _REFUSED = 1, 2, 3, 4
 """What became of a page, as ``count_page.lua`` returns it."""
@@ -131,16 +125,35 @@ class NodeCounts:
             return nodes.evidence_of(settled)
         main_text = b"" if main_text_id in {None, contents_id} else main_text_id
         may_begin = int(self._domains.have_room(host))
-        found = (nodes.distinct.astype("<u8", copy=False).tobytes(), nodes.masses.tobytes())
-        arguments = (page_id, contents_id, *found, *self._limits, main_text, may_begin)
+        arguments = (page_id, contents_id, *nodes.packed, *self._limits, main_text, may_begin, 0)
         reply = await self.connection.run(self._count_page, self.keys(host), arguments)
+        return self._evidence_in(reply, host, nodes, contents_id)
+
+    async def read(self, host: str, fingerprints: Hashes) -> SiteEvidence | None:
+        """Return the evidence without writing anything; ``None`` while Redis is unreachable."""
+        nodes = _Distinct(fingerprints, None)
+        settled = self._settled.get(host)
+        if settled is not None and not self._is_due(settled):
+            return nodes.evidence_of(settled)
+        arguments = (b"", b"", *nodes.packed, *self._limits, b"", 0, 1)
+        reply = await self.connection.run(self._count_page, self.keys(host), arguments)
+        return self._evidence_in(reply, host, nodes)
+
+    def _evidence_in(
+        self, reply: list[Any] | None, host: str, nodes: _Distinct, contents_id: bytes | None = None
+    ) -> SiteEvidence | None:
+        """Return the evidence in a reply of ``count_page.lua``, and hold the labels of a settled host.
+
+        With ``contents_id`` the labels observe the page, which is not only looked up.
+        """
         if reply is None or reply[0] == _REFUSED:
             return None
         if reply[0] == _SETTLED:
             _, pages, stamp, version, labels, expected = reply
             settled = SettledHost.unpack(stamp, version, pages, labels, float(expected))
             self._settled.put(host, settled)
-            settled.observe(contents_id, nodes.distinct, nodes.masses)
+            if contents_id is not None:
+                settled.observe(contents_id, nodes.distinct, nodes.masses)
             return nodes.evidence_of(settled)
         how, pages, undercount, version, entries, has_settled = reply
         if has_settled:
@@ -150,38 +163,6 @@ class NodeCounts:
         df = nodes.spread(frequencies(entries, pages))
         counted = how in {_NEW, _REPLACED}
         return SiteEvidence(df, pages, undercount, counted, label_version=version, replaced=how == _REPLACED)
-
-    async def read(self, host: str, fingerprints: Hashes) -> SiteEvidence | None:
-        """Return the evidence without writing anything; ``None`` while Redis is unreachable."""
-        nodes = _Distinct(fingerprints, None)
-        settled = self._settled.get(host)
-        if settled is not None and not self._is_due(settled):
-            return nodes.evidence_of(settled)
-        keys = self.keys(host)
-        commands: list[Command] = [
-            ("HMGET", keys.state, "stamp", "pages", "undercount", "version", "missed", "expected"),
-            ("HSTRLEN", keys.state, "labels"),
-        ]
-        commands += nodes.look_ups(keys)
-        replies = await self.connection.run_commands(commands)
-        if replies is None:
-            return None
-        (stamp, *values, expected), label_bytes, *found = replies
-        labels = None
-        if stamp is not None and 0 < label_bytes <= MAX_LABEL_BYTES:
-            if (replies := await self.connection.run_commands([("HGET", keys.state, "labels")])) is None:
-                return None
-            labels = replies[0]
-        pages, undercount, version, missed = map(_count_in, values)
-        if stamp is not None and labels is not None:
-            try:
-                settled = SettledHost.unpack(stamp, version, pages, labels, float(expected or 0))
-            except ValueError:
-                return None  # the next page that is counted clears it away
-            self._settled.put(host, settled)
-            return nodes.evidence_of(settled)
-        df = nodes.spread(frequencies(nodes.entries_in(found, missed), pages))
-        return SiteEvidence(df, pages, undercount, label_version=version)
 
     async def _get_settled(self, host: str, contents_id: bytes, nodes: _Distinct) -> SettledHost | None:
         """Return the labels of a settled host that this worker holds, confirmed when it is time.
@@ -212,11 +193,6 @@ class NodeCounts:
         return age >= (min(MAX_REFRESHES * self.refresh, self.ttl / 4) if is_seldom_met else self.refresh)
 
 
-def _count_in(value: bytes | None) -> int:
-    """Return a number that Redis holds, 0 for anything else."""
-    return int(value) if value is not None and value.isdigit() and len(value) < 10 else 0
-
-
 class _Distinct:
     """The nodes of one page as they are sent: distinct, sorted, and no more than ``MAX_NODES``."""
 
@@ -227,34 +203,10 @@ class _Distinct:
         self.distinct, first, self._place = np.unique(fingerprints[self._kept], return_index=True, return_inverse=True)
         self.masses = masses[self._kept][first]
 
-    def look_ups(self, keys: HostKeys) -> list[Command]:
-        """Return the commands that look the nodes up: those on several pages, then those on one, set by set."""
-        if not len(self.distinct):
-            return []
-        sets = [keys[_FIRST_SET + part] for part in self.parts]
-        numbers = [(self.distinct[place] & SINGLE).tolist() for place in self.parts.values()]
-        commands: list[Command] = [("HMGET", keys.nodes, *(field.tobytes() for field in self.distinct))]
-        return commands + [("SMISMEMBER", key, *its) for key, its in zip(sets, numbers, strict=True)]
-
-    def entries_in(self, replies: list[Any], missed: int) -> bytes:
-        """Return the entries in the replies to :meth:`look_ups`, joined.
-
-        Args:
-            replies: one for each command.
-            missed: pages at most that a node on one page was missed on.
-        """
-        size, single = ENTRY.itemsize, np.array((1, min(missed, MAX_PAGES), 0), ENTRY).tobytes()
-        entries = [entry if entry and len(entry) == size else bytes(size) for entry in (replies[0] if replies else ())]
-        for places, are_single in zip(self.parts.values(), replies[1:], strict=True):
-            for place in places[np.array(are_single, bool)]:
-                entries[place] = single
-        return b"".join(entries)
-
-    @cached_property
-    def parts(self) -> dict[int, NDArray[np.intp]]:
-        """Places of the nodes that the sets of those on one page would have, by the number of the set."""
-        parts = self.distinct % np.uint64(_SETS)
-        return {int(part): np.flatnonzero(parts == part) for part in np.unique(parts)}
+    @property
+    def packed(self) -> tuple[bytes, bytes]:
+        """The fingerprints, 8 bytes each, and the masses, as ``count_page.lua`` takes them."""
+        return self.distinct.astype("<u8", copy=False).tobytes(), self.masses.tobytes()
 
     def spread(self, df: NDArray[np.int64]) -> NDArray[np.int64]:
         """Put the counts of the distinct nodes where the nodes were; 0 for those that were left out."""

@@ -1,11 +1,12 @@
 -- Count the nodes of one page for its host, once, and return their entries; settle the host when it is time. A page
--- that comes again with other contents replaces what was counted of it.
+-- that comes again with other contents replaces what was counted of it. Or only look the nodes up, and write nothing.
 --
 -- KEYS[1]  hash, the state of the host: pages counted, undercount (most that any node can be undercounted by), entries
 --          (number of nodes held), checked (pages at the last checkpoint), used (time of the last page, in seconds),
 --          version (how often its labels were frozen), changed (pages that have come again and looked like another
---          site's), remembered (fingerprints in KEYS[4]), missed (of the nodes in KEYS[5] on). While it is settled also labels (per node its fingerprint and
---          one byte for its share of pages, 255 for all), stamp (hash of them), expected (matched text per page).
+--          site's), remembered (fingerprints in KEYS[4]), missed (of the nodes in KEYS[5] on). While it is settled also
+--          labels (per node its fingerprint and one byte for its fraction of pages, 255 for all), stamp (hash of them),
+--          expected (matched text per page).
 -- KEYS[2]  hash: node fingerprint -> entry, see below, of nodes on several pages; gone while the host is settled
 -- KEYS[3]  string: the 8-byte ids of the pages counted and of their contents, joined; gone while the host is settled
 -- KEYS[4]  hash: id of a page -> the fingerprints that were counted of it, joined; see below. The first page of a host
@@ -15,10 +16,10 @@
 -- ARGV     id of the page; id of its contents; distinct fingerprints, 8 bytes each, joined; characters of the text of
 --          each, one byte each; budget of nodes; most pages to count; time to live of the host in seconds; least pages
 --          to settle after, 0 for never; fraction of pages that makes a node template; id of the page's main text, or '';
---          1 where a host that is not known may be begun, 0 where not
+--          1 where a host that is not known may be begun, 0 where not; 1 to only look up, without ids and main text
 -- Returns  {1 if counted now, 3 if it has replaced its earlier version, 0 if it was counted before, pages, undercount,
 --          version, entries in the order of the fingerprints, 1 if the host has settled now} or, of a settled host,
---          {2, pages, stamp, version, labels, expected}, or of one that may not be begun {4}
+--          {2, pages, stamp, version, labels, expected}; {4} for one that may not be begun, and where damage is looked at
 local BATCH = 2000 -- fields per command; Lua's unpack gives up near 8,000 values
 local BUDGET_KEPT = 0.9 -- fraction of the budget that is left in use when rare entries are dropped
 local MAX_NODES = 100000 -- nodes and pages of a host; a table with more is not ours
@@ -322,13 +323,17 @@ end
 
 local now = redis.call('TIME')[1]
 local first_life = math.min(ttl, FIRST_LIFE)
-local state = read_state(host, nodes, guard, contents, budget)
+local only_reads = ARGV[12] == '1'
+local state = (only_reads and checked_state or read_state)(host, nodes, guard, contents, budget)
+if not state then return { 4 } end
 local pages, undercount, entries = state.pages, state.undercount, state.entries
 local version, ids, checked, held = state.version, state.ids, state.is_checked and state.checked, state.remembered
 local missed = state.missed -- on how many pages at most each node on one page was missed
 if state.stamp then
-  redis.call('HSET', host, 'used', now)
-  keep_alive(ttl)
+  if not only_reads then
+    redis.call('HSET', host, 'used', now)
+    keep_alive(ttl)
+  end
   return { 2, pages, state.stamp, version, state.labels, tostring(state.expected) }
 end
 
@@ -377,6 +382,15 @@ end
 
 local fields = split(joined)
 local own = #fields
+-- The entries of the page's nodes, joined in their order; one of another length is not ours.
+local function joined_entries(found)
+  for i = 1, own do
+    if not found[i] or #found[i] ~= #NONE then found[i] = NONE end
+  end
+  return table.concat(found, '', 1, own)
+end
+if only_reads then return { 0, pages, undercount, version, joined_entries(look_up(fields, missed)), 0 } end
+
 if main_text ~= '' then
   fields[own + 1] = main_text
   joined, masses = joined .. main_text, masses .. string.char(0)
@@ -459,6 +473,5 @@ end
 -- A host lives as long as its pages come, new ones or not.
 if keep_alive(pages > 1 and ttl or first_life) and not is_changed then redis.call('HSET', host, 'used', now) end
 
-for i = 1, own do found[i] = found[i] or NONE end
 local counted = is_replaced and 3 or is_new and 1 or 0
-return { counted, pages, undercount, version, table.concat(found, '', 1, own), has_settled and 1 or 0 }
+return { counted, pages, undercount, version, joined_entries(found), has_settled and 1 or 0 }
