@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from scrapy_winnow.config import Config
-    from scrapy_winnow.storage.evidence import HashedUnits, UnitCounts
+    from scrapy_winnow.storage.evidence import HashedUnits, SiteEvidence
     from winnow.models.scores import StoredModel
     from winnow.rules import Rule
 
@@ -120,7 +120,7 @@ class Cleaner:
         html: str | bytes,
         url: str | None,
         hashed: HashedUnits | None,
-        counts: UnitCounts | None,
+        evidence: SiteEvidence | None,
         model: str | None = None,
         rules: tuple[Rule, ...] = (),
     ) -> CleanedItem:
@@ -130,7 +130,7 @@ class Cleaner:
             html: the page's HTML; as text where ``hashed`` was read from it.
             url: its address, where known.
             hashed: the result of :meth:`read`, or the page as the middleware has read it.
-            counts: the site's counts of its units.
+            evidence: the site's counts of its fingerprints.
             model: name or file of another model than the crawl's.
             rules: the user's rules for the page.
 
@@ -138,6 +138,7 @@ class Cleaner:
             OSError: there is no such model.
             ModelError: the file is none.
         """
+        counts = hashed.counts(evidence) if hashed is not None and evidence is not None else None
         if self._pool is not None:
             self._pool.start()
             read = hashed if isinstance(hashed, ReadPage) else None

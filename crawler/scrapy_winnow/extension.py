@@ -94,15 +94,14 @@ class Winnow:
 
     async def clean(self, html: str | bytes, url: str | None, site: str | None, options: RequestOptions) -> CleanedItem:
         """Clean a page that the middleware has not read, with the counts of its site; it is not counted itself."""
-        hashed = counts = None
+        hashed = evidence = None
         if self.counts is not None and url is not None and site is not None:
             hashed = await self.cleaner.read(html, url)
             if hashed is not None:
                 with self.step("look up the counts", stats.ITEMS_INCOMPLETE, url):
                     evidence = await self.counts.read(site, hashed.fingerprints)
-                    counts = hashed.counts(evidence) if evidence is not None else None
         rules = options.rules_of(self.config.rules, url)
-        return await self.cleaner.clean(html, url, hashed, counts, options.model, rules)
+        return await self.cleaner.clean(html, url, hashed, evidence, options.model, rules)
 
     async def open(self) -> None:
         """Connect; without a server the crawl goes on without site evidence and near-duplicates."""

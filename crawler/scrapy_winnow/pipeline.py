@@ -197,9 +197,8 @@ class CleanItems:
             # The site that the response was counted for, whatever address the item itself gives.
             site = source.site if source is not None and source.site is not None else site_of(page.url or "")
             return await winnow.clean(page.html, page.url, site, options)
-        counts = source.hashed.counts(source.evidence) if source.evidence is not None else None
-        rules = options.rules_of(winnow.config.rules, source.url)
-        return await winnow.cleaner.clean(source.html[0], source.url, source.hashed, counts, options.model, rules)
+        html, url, rules = source.html[0], source.url, options.rules_of(winnow.config.rules, source.url)
+        return await winnow.cleaner.clean(html, url, source.hashed, source.evidence, options.model, rules)
 
     async def _find_original(self, document: str, cleaned: CleanedItem) -> Verdict | None:
         winnow, writes = self._winnow, not self._config.read_only

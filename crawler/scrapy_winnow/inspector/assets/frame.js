@@ -6,15 +6,11 @@
   const LAYER = `
     :host { all: initial; }
     .box { position: absolute; box-sizing: border-box; border-radius: 2px; pointer-events: none; }
-    .content { background: rgb(0 114 178 / .09); box-shadow: inset 0 0 0 1px rgb(0 114 178 / .55); }
-    .template { background: rgb(213 94 0 / .2); box-shadow: inset 0 0 0 1px rgb(213 94 0 / .75); }
-    .comments { background: rgb(136 72 152 / .18); box-shadow: inset 0 0 0 1px rgb(136 72 152 / .75); }
-    .copy { background: rgb(110 110 110 / .25); box-shadow: inset 0 0 0 1px rgb(90 90 90 / .75); }
+    .content { color: rgb(0 90 150); background: rgb(0 114 178 / .09); box-shadow: inset 0 0 0 1px rgb(0 114 178 / .55); }
+    .template { color: rgb(176 70 0); background: rgb(213 94 0 / .2); box-shadow: inset 0 0 0 1px rgb(213 94 0 / .75); }
+    .comments { color: rgb(110 45 130); background: rgb(136 72 152 / .18); box-shadow: inset 0 0 0 1px rgb(136 72 152 / .75); }
+    .copy { color: rgb(70 70 70); background: rgb(110 110 110 / .25); box-shadow: inset 0 0 0 1px rgb(90 90 90 / .75); }
     .hovered { box-shadow: inset 0 0 0 2px currentcolor; }
-    .content.hovered, .content.selected { color: rgb(0 90 150); }
-    .template.hovered, .template.selected { color: rgb(176 70 0); }
-    .comments.hovered, .comments.selected { color: rgb(110 45 130); }
-    .copy.hovered, .copy.selected { color: rgb(70 70 70); }
     .selected { box-shadow: inset 0 0 0 3px currentcolor, 0 0 0 3px rgb(255 255 255 / .8); }
     .differs { background-image: repeating-linear-gradient(45deg, rgb(0 0 0 / .28) 0 3px, transparent 3px 9px); }
     .marked::after { content: "✕ wrong"; position: absolute; inset: 0 0 auto auto; font: 700 11px/1.5 system-ui;
