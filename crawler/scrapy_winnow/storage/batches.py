@@ -44,15 +44,15 @@ class Script:
         self.source = file.read_text(encoding="utf-8")
         self.sha = hashlib.sha1(self.source.encode(), usedforsecurity=False).hexdigest()
 
-    def command(self, keys: Sequence[str | bytes], arguments: Sequence[Any]) -> Command:
+    def command(self, keys: Sequence[str], arguments: Sequence[Any]) -> Command:
         """Return the command that calls the script."""
         return ("EVALSHA", self.sha, len(keys), *keys, *arguments)
 
     async def load_and_run(self, client: Any, command: Command) -> Any:
         """Carry out a command that calls the script on a server that may not know it yet, and return its reply."""
-        _, _, keys, *rest = command
-        if is_cluster(client) and keys:  # only where its keys are: one server that hangs would block the rest
-            node = client.get_node_from_key(rest[0])
+        if is_cluster(client):  # only where its keys are: one server that hangs would block the rest
+            _, _, _, key, *_ = command
+            node = client.get_node_from_key(key)
             await client.execute_command("SCRIPT LOAD", self.source, target_nodes=node)
         else:
             await client.script_load(self.source)
@@ -124,16 +124,14 @@ class CommandBatches:
         self._timers: dict[str, asyncio.Handle] = {}
         self._sending: set[asyncio.Task[None]] = set()
 
-    async def run_script(
-        self, script: Script, keys: Sequence[str | bytes], arguments: Sequence[Any], *, can_wait: bool = False
-    ) -> Any:
-        """Run a script and return its reply; for ``can_wait`` see :meth:`run_commands`.
+    async def run_script(self, script: Script, keys: Sequence[str], arguments: Sequence[Any]) -> Any:
+        """Run a script and return its reply.
 
         Raises:
             redis.RedisError: the server refused this call, or could not be reached.
         """
-        server = self._server_of(keys[0]) if keys else ""
-        return (await self._enqueue(server, [script.command(keys, arguments)], script, can_wait=can_wait))[0]
+        commands = [script.command(keys, arguments)]
+        return (await self._enqueue(self._server_of(keys[0]), commands, script, can_wait=False))[0]
 
     async def run_commands(self, commands: Sequence[Command], *, can_wait: bool = False) -> list[Any]:
         """Run commands, in one round trip to each server that they concern, and return their replies.

@@ -206,14 +206,10 @@ class Connection:
         server.note_answer(self._purpose)
         return result
 
-    async def run(
-        self, script: Script, keys: Sequence[str | bytes], arguments: Sequence[Any], *, can_wait: bool = False
-    ) -> Any | None:
+    async def run(self, script: Script, keys: Sequence[str], arguments: Sequence[Any]) -> Any | None:
         """Run a script and return its reply, or ``None``; see :meth:`call` and :class:`~.batches.CommandBatches`."""
         batches = self._server.batches
-        return await self._call(
-            lambda _: batches.run_script(script, keys, arguments, can_wait=can_wait), has_timeout=True
-        )
+        return await self._call(lambda _: batches.run_script(script, keys, arguments), has_timeout=True)
 
     async def run_commands(self, commands: Sequence[Command], *, can_wait: bool = False) -> list[Any] | None:
         """Run commands and return their replies, or ``None`` when one of them fails."""

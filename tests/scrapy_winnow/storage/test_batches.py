@@ -22,6 +22,7 @@ class Source(Script):
 
 ECHO = Source("return ARGV[1]")
 BROKEN = Source("return redis.error_reply('ERR not this one')")
+KEYS = ["key"]
 
 
 @pytest.fixture
@@ -36,37 +37,38 @@ async def server(tcp_server):
 
 async def test_calls_that_can_wait_go_along_with_the_next_that_cannot(server):
     server, connection = server
-    assert await connection.run(ECHO, [], ["load"]) == b"load"
+    assert await connection.run(ECHO, KEYS, ["load"]) == b"load"
     with counted_round_trips() as trips:
-        calls = [asyncio.create_task(connection.run(ECHO, [], [str(n)], can_wait=True)) for n in range(5)]
+        calls = [asyncio.create_task(connection.run_commands([("ECHO", n)], can_wait=True)) for n in range(5)]
         await asyncio.sleep(0)
-        replies = [await connection.run(ECHO, [], ["now"]), *(await asyncio.gather(*calls))]
-    assert replies == [b"now", b"0", b"1", b"2", b"3", b"4"]
+        now = await connection.run(ECHO, KEYS, ["now"])
+        replies = await asyncio.gather(*calls)
+    assert (now, replies) == (b"now", [[b"0"], [b"1"], [b"2"], [b"3"], [b"4"]])
     assert trips == [server.port]
 
 
 async def test_calls_of_pages_that_come_together_share_a_round_trip(server):
     server, connection = server
     other = connection.for_purpose("near-duplicates")
-    assert await connection.run(ECHO, [], ["load"]) == b"load"
+    assert await connection.run(ECHO, KEYS, ["load"]) == b"load"
     with counted_round_trips() as trips:
-        calls = [way.run(ECHO, [], [str(n)]) for n in range(5) for way in (connection, other)]
+        calls = [way.run(ECHO, KEYS, [str(n)]) for n in range(5) for way in (connection, other)]
         assert await asyncio.gather(*calls) == [b"%d" % n for n in range(5) for _ in range(2)]
     assert trips == [server.port]
 
 
 async def test_calls_with_much_to_send_share_no_round_trip(server):
     server, connection = server
-    assert await connection.run(ECHO, [], ["load"]) == b"load"
+    assert await connection.run(ECHO, KEYS, ["load"]) == b"load"
     pages = [bytes([n]) * size for n, size in enumerate([30_000, 30_000, 30_000, 10_000, 200_000, 10])]
-    assert await asyncio.gather(*(connection.run(ECHO, [], [page]) for page in pages)) == pages
+    assert await asyncio.gather(*(connection.run(ECHO, KEYS, [page]) for page in pages)) == pages
     clients = await connection.call(lambda client: client.client_list())
     assert len(clients) == 4  # the first two pages, the next two, and each of the others
 
 
 async def test_a_page_that_is_given_up_takes_no_other_with_it(server):
     _, connection = server
-    calls = [asyncio.create_task(connection.run(ECHO, [], [str(n)])) for n in range(3)]
+    calls = [asyncio.create_task(connection.run(ECHO, KEYS, [str(n)])) for n in range(3)]
     await asyncio.sleep(0)
     calls[1].cancel()
     replies = await asyncio.gather(*calls, return_exceptions=True)
@@ -76,11 +78,11 @@ async def test_a_page_that_is_given_up_takes_no_other_with_it(server):
 
 async def test_a_call_that_can_wait_does_not_wait_for_long(connection):
     async with asyncio.timeout(60):
-        assert await connection.run(ECHO, [], ["alone"], can_wait=True) == b"alone"
+        assert await connection.run_commands([("ECHO", "alone")], can_wait=True) == [b"alone"]
 
 
 async def test_a_call_that_is_refused_spoils_no_other(connection):
-    calls = [connection.run(script, [], ["x"], can_wait=True) for script in (ECHO, BROKEN, ECHO)]
+    calls = [connection.run(script, KEYS, ["x"]) for script in (ECHO, BROKEN, ECHO)]
     assert await asyncio.gather(*calls) == [b"x", None, b"x"]
     assert connection.allows_calls
 
@@ -88,7 +90,7 @@ async def test_a_call_that_is_refused_spoils_no_other(connection):
 async def test_scripts_that_the_server_has_forgotten_are_loaded_again(server):
     _, connection = server
     await connection.call(lambda client: client.script_flush())
-    calls = [connection.run(ECHO, [], [str(n)], can_wait=True) for n in range(3)]
+    calls = [connection.run(ECHO, KEYS, [str(n)]) for n in range(3)]
     assert await asyncio.gather(*calls) == [b"0", b"1", b"2"]
 
 
@@ -97,7 +99,7 @@ async def test_calls_to_a_server_that_hangs_are_given_up_together(tcp_server, ca
     server = tcp_server()
     connection = Connection(server.url, timeout=0.3)
     server.signal(signal.SIGSTOP)
-    calls = [connection.run(ECHO, [], ["x"], can_wait=can_wait) for _ in range(3)]
+    calls = [connection.run_commands([("ECHO", "x")], can_wait=can_wait) for _ in range(3)]
     async with asyncio.timeout(60):
         assert await asyncio.gather(*calls) == [None] * 3
         assert not connection.allows_calls
