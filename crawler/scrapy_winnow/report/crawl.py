@@ -145,7 +145,10 @@ def _read_host_records(url: str, prefix: str, names: list[str]) -> dict[str, Any
 
 
 def _inspect_options(config: Config, settings: BaseSettings) -> str:
-    """Return the options with which ``winnow inspect`` cleans a page as the crawl did, without the address of Redis."""
+    """Return the options with which ``winnow inspect`` cleans a page as the crawl did.
+
+    The address of Redis, which may hold a password, is taken from the environment.
+    """
     options = ["--redis-url", '"$WINNOW_REDIS_URL"']
     if config.redis_url is None:
         options = ["--state-dir", shlex.quote(str(config.state_dir.absolute()))]

@@ -38,7 +38,7 @@ MAX_HOSTS: Final = 20
 PAGES_PER_HOST: Final = 10
 _MAX_BYTES: Final = 400_000
 _RECLEANED: Final = 5  # pages of a host that are cleaned again, to find sections with low confidence
-_LOW_CONFIDENCE: Final = 0.12  # distance of a score from the threshold
+_NEAR_THRESHOLD: Final = 0.12  # distance of a score with low confidence from the threshold
 _MAX_PARTS: Final = 30
 _MAX_SECTIONS: Final = 8
 
@@ -139,7 +139,7 @@ def _low_confidence_sections(pages: list[HashedPage], model: Model) -> list[LowC
         for section in cleaned.segments:
             distance = section.score - threshold
             path = re.sub(r"\[\d+\]", "", section.path)
-            if abs(distance) < _LOW_CONFIDENCE and section.characters > 1 and path not in seen:
+            if abs(distance) < _NEAR_THRESHOLD and section.characters > 1 and path not in seen:
                 seen.add(path)
                 found.setdefault(path, []).append((distance, section.text))
     sections = []
