@@ -60,7 +60,15 @@ def add_parser(commands: Commands) -> None:
     parser = add_command(commands, "hosts", run, _HELP)
     add = partial(add_option, parser)
     add("hosts HOST", "host or address of a page (default: all hosts)", nargs="*")
-    _add_redis_options(parser)
+    server = parser.add_mutually_exclusive_group()
+    add_option(
+        server,
+        "--redis-url URL",
+        "redis://, rediss://, unix://, redis+cluster:// or redis+sentinel:// (default: WINNOW_REDIS_URL, of the "
+        "environment or of the project)",
+    )
+    add_option(server, "--state-dir DIR", "folder of the private server (default: WINNOW_STATE_DIR of the project)")
+    add("--prefix PREFIX", "first part of every key (default: WINNOW_REDIS_PREFIX of the project, or winnow)")
     add("--json", "write one JSON object a host")
     what = parser.add_mutually_exclusive_group()
     add_option(what, "--forget", "delete the counts and labels of each HOST")
@@ -75,18 +83,6 @@ def add_parser(commands: Commands) -> None:
     )
     add("-o --output OUT", "for --export: file to write", type=Path)
     add("--ttl S", "for --import: as WINNOW_HOST_TTL (default: %(default)s)", default=2_592_000)
-
-
-def _add_redis_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that name the server of the crawls; inside a project its settings name it."""
-    add = partial(add_option, parser.add_mutually_exclusive_group())
-    schemes = "redis://, rediss://, unix://, redis+cluster:// or redis+sentinel://"
-    url_default = "WINNOW_REDIS_URL, of the environment or of the project"
-    add("--redis-url URL", f"{schemes} (default: {url_default})")
-    of_private = "folder of the private server (default: WINNOW_STATE_DIR of the project)"
-    add("--state-dir DIR", of_private)
-    prefix_default = "WINNOW_REDIS_PREFIX of the project, or winnow"
-    add_option(parser, "--prefix PREFIX", f"first part of every key (default: {prefix_default})")
 
 
 def run(options: argparse.Namespace) -> int:
