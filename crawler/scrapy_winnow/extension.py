@@ -42,7 +42,19 @@ _refused: WeakSet[Crawler] = WeakSet()
 _configs: WeakKeyDictionary[Crawler, Config] = WeakKeyDictionary()
 
 
-class Winnow:
+class Component:
+    """A component of a crawl, as Scrapy makes one."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Make the component of a crawl."""
+        return cls(crawler)
+
+
+class Winnow(Component):
     """What one crawl needs for cleaning; it is opened and closed with the spider.
 
     Attributes:
@@ -52,13 +64,13 @@ class Winnow:
     """
 
     def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
         self.config = config_of(crawler)
         self.cleaner = Cleaner(self.config, self.count)
         self.sources = ItemSources(self.warn_once)
         self.counts: NodeCounts | None = None
         self.duplicates: DuplicateIndex | None = None
         self.before_close: list[Callable[[str | None], Awaitable[object]]] = []
-        self._crawler = crawler
         self._redis_url: str | None = None
         self._connection: Connection | None = None
         self._server: EmbeddedServer | None = None
@@ -67,11 +79,6 @@ class Winnow:
         crawler.signals.connect(self.sources.leave, signals.request_scheduled)
         crawler.signals.connect(self.open, signals.spider_opened)
         crawler.signals.connect(self.close, signals.spider_closed)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Make the extension of a crawl."""
-        return cls(crawler)
 
     @property
     def log(self) -> logging.LoggerAdapter[logging.Logger]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final
 
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
-from scrapy_winnow.extension import config_of
+from scrapy_winnow.extension import Component, config_of
 from scrapy_winnow.stats import STATS
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ HEARTBEAT: Final = "winnow_event_loop_last_beat_seconds"
 """Name of the gauge with the last heartbeat of the crawl's event loop, in seconds since 1970."""
 
 
-class CrawlMetrics:
+class CrawlMetrics(Component):
     """Serves ``/metrics`` in a thread of its own, which still answers when the event loop hangs."""
 
     def __init__(self, crawler: Crawler) -> None:
@@ -47,18 +47,13 @@ class CrawlMetrics:
         except ImportError:
             logger.warning("No metrics are served: they need pip install 'scrapy-winnow[metrics]'")
             raise NotConfigured from None
-        self._crawler = crawler
+        super().__init__(crawler)
         self._host, self._port = config.metrics
         self._heartbeat = time.time()
         self._beating: asyncio.Task[None] | None = None
         self._server: Any = None
         crawler.signals.connect(self.open, signals.spider_opened)
         crawler.signals.connect(self.close, signals.spider_closed)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Make the extension of a crawl."""
-        return cls(crawler)
 
     def open(self) -> None:
         """Begin to serve; if the port is taken, the crawl goes on without metrics."""

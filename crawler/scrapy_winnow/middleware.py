@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Self, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from scrapy import Request
 from scrapy.http import HtmlResponse
 
 from scrapy_winnow import stats
-from scrapy_winnow.extension import Winnow, winnow_of
+from scrapy_winnow.extension import Component, winnow_of
 from scrapy_winnow.storage.evidence import HashedPage, page_id_of
 from winnow.page.page import Limits, Page, PageTooLarge
 from winnow.page.parsing import kind_of_data, with_all_text
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from winnow.models.scores import Model
 
 
-class CountNodes:
+class CountNodes(Component):
     """Fingerprints a page, counts it, and keeps the result for the pipeline.
 
     A light page is read before its callback runs, from the tree of ``response.selector``, which the callback uses next:
@@ -33,15 +33,10 @@ class CountNodes:
     from a tree of its own, since the callback may have begun. Requests with ``meta={"winnow": False}`` are left alone.
     """
 
-    def __init__(self, crawler: Crawler, winnow: Winnow) -> None:
-        self._crawler = crawler
-        self._winnow = winnow
-        self._limits = winnow.cleaner.options.limits
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Make the middleware of a crawl."""
-        return cls(crawler, winnow_of(crawler))
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self._winnow = winnow_of(crawler)
+        self._limits = self._winnow.cleaner.options.limits
 
     def process_spider_input(self, response: Response) -> None:
         """Read the page now: a callback that returns a list may have changed the tree by the time of its output."""

@@ -7,7 +7,7 @@ import logging
 from collections.abc import MutableMapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field, is_dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from itemadapter import ItemAdapter
 from scrapy import signals
@@ -17,7 +17,7 @@ from xxhash import xxh3_64_hexdigest
 
 from scrapy_winnow import stats
 from scrapy_winnow.content import Content
-from scrapy_winnow.extension import Winnow, winnow_of
+from scrapy_winnow.extension import Component, Winnow, winnow_of
 from scrapy_winnow.item_sources import DEFAULT, META, page_address
 from scrapy_winnow.storage.keys import site_of
 from winnow.cleaned import NOT_HTML
@@ -66,29 +66,25 @@ class _ItemPage(NamedTuple):
     options: RequestOptions
 
 
-class CleanItems:
+class CleanItems(Component):
     """Cleans items of every kind that ``itemadapter`` knows.
 
     For an item with the whole page of its response, it uses what the spider middleware has read. It parses any other
     HTML itself, and looks it up in the site's counts without counting it.
     """
 
-    def __init__(self, crawler: Crawler, winnow: Winnow) -> None:
-        self._winnow = winnow
-        self._config = winnow.config
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self._winnow = winnow_of(crawler)
+        self._config = self._winnow.config
         self._wants_content = any(self._config.field_names[name] for name in _CONTENT)
         self._in_hand: set[asyncio.Future[None]] = set()
         self._unstored: UnstoredOriginals | None = None
-        if winnow.config.drop_duplicates and not winnow.config.read_only:
-            self._unstored = UnstoredOriginals(winnow)
+        if self._config.drop_duplicates and not self._config.read_only:
+            self._unstored = UnstoredOriginals(self._winnow)
             crawler.signals.connect(self._unstored.stored, signals.item_scraped)
             crawler.signals.connect(self._unstored.lost, signals.item_dropped)
             crawler.signals.connect(self._unstored.lost, signals.item_error)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Make the pipeline of a crawl."""
-        return cls(crawler, winnow_of(crawler))
 
     async def process_item(self, item: Any) -> Any:
         """Clean an item; one without HTML, or that cannot be cleaned, goes on as it is.

@@ -12,7 +12,7 @@ import time
 from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self, TextIO
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from itemadapter import ItemAdapter
 from redis.exceptions import RedisError
@@ -22,7 +22,7 @@ from scrapy.http import HtmlResponse
 
 from scrapy_winnow import stats
 from scrapy_winnow.config import PREFIX, SETTINGS, Config
-from scrapy_winnow.extension import Winnow, config_of
+from scrapy_winnow.extension import Component, Winnow, config_of
 from scrapy_winnow.report.records import CrawlRecord, page_record
 from scrapy_winnow.storage.clients import blocking_client
 from scrapy_winnow.storage.hosts import HostRecords
@@ -46,14 +46,14 @@ _DRAWS_PER_SECOND: Final = 4  # in a thread of its own
 _SPEED_WINDOW_S: Final = 10.0
 
 
-class CrawlReport:
+class CrawlReport(Component):
     """Writes ``WINNOW_REPORT``; if that fails, an error is logged and the crawl goes on."""
 
     def __init__(self, crawler: Crawler) -> None:
         config = config_of(crawler)
         if config.report is None or not config.is_crawl:
             raise NotConfigured
-        self._crawler = crawler
+        super().__init__(crawler)
         now = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H-%M-%S")
         self._path = Path(config.report.replace("%(name)s", crawler.spidercls.name).replace("%(time)s", now))
         self._config = config
@@ -67,11 +67,6 @@ class CrawlReport:
         crawler.signals.connect(self._response, signals.response_received)
         crawler.signals.connect(self._item, signals.item_scraped)
         crawler.signals.connect(self._closed, signals.spider_closed)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Make the extension of a crawl."""
-        return cls(crawler)
 
     def _opened(self) -> None:
         logging.getLogger().addHandler(self._handler)
@@ -159,7 +154,7 @@ def _inspect_options(config: Config, settings: BaseSettings) -> str:
     return " ".join(options)
 
 
-class CrawlProgress:
+class CrawlProgress(Component):
     """``WINNOW_PROGRESS``: pages, speed, fraction of text cut, settled hosts, waiting requests, and errors.
 
     Each crawl of a process has a line, if standard error is a terminal.
@@ -169,7 +164,7 @@ class CrawlProgress:
         config = config_of(crawler)
         if not (config.progress and config.is_crawl and sys.stderr.isatty()):
             raise NotConfigured
-        self._crawler = crawler
+        super().__init__(crawler)
         self._share_field = config.field_names["template_share"]
         self._cut = self._cut_of = 0.0
         self._begun = time.monotonic()
@@ -177,11 +172,6 @@ class CrawlProgress:
         crawler.signals.connect(self._opened, signals.spider_opened)
         crawler.signals.connect(self._item, signals.item_scraped)
         crawler.signals.connect(self._closed, signals.spider_closed)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Make the extension of a crawl."""
-        return cls(crawler)
 
     def line(self) -> str:
         """Return the current line."""
