@@ -141,6 +141,7 @@ MAKERS = {
     "attrs": lambda response: AttrsItem(response.url, response.text),
     "pydantic": lambda response: PydanticItem(url=response.url, html=response.text),
     "content": lambda response: Content(url=response.url, html=response.text),
+    "object": lambda _: object(),
     "item": lambda response: ScrapyItem(url=response.url, html=response.text),
     "bytes": lambda response: {"url": response.url, "html": response.body},
     "copy": lambda response: {"url": response.url, "html": response.text + " "},
@@ -260,7 +261,7 @@ def prepare(process, plan):
     items = []
 
     def scraped(item, response):
-        fields = ItemAdapter(item).asdict()
+        fields = ItemAdapter(item).asdict() if ItemAdapter.is_item(item) else {}
         if not plan.get("with_html"):
             fields.pop("html", None)
         items.append({name: value for name, value in fields.items() if not isinstance(value, bytes)})

@@ -81,6 +81,8 @@ class CrawlReport(Component):
             self._record.samples.offer(host, response.url, response.body)
 
     def _item(self, item: Any) -> None:
+        if not ItemAdapter.is_item(item):
+            return
         page = page_record(ItemAdapter(item), time.monotonic() - self._begin, self._names)
         if page is not None:
             self._record.add(page)

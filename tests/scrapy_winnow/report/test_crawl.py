@@ -103,3 +103,10 @@ def test_a_report_is_written_without_redis_and_one_that_cannot_be_changes_nothin
     assert len(crawled.items) == 3
     assert crawled.stats["finish_reason"] == "finished"
     assert crawled.log.count("Could not write the report") == 1
+
+
+def test_objects_that_are_no_items_go_by_the_report(web, crawl, tmp_path: Path) -> None:
+    crawled = crawl(urls=web.add_articles(2), item="object", WINNOW_REPORT=str(tmp_path / "report.html"), **ALONE)
+    assert crawled.stats["winnow/items/without_html"] == 2
+    assert "Traceback" not in crawled.log
+    assert "No page was cleaned" in (tmp_path / "report.html").read_text(encoding="utf-8")
