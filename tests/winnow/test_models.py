@@ -191,7 +191,9 @@ def read_in_order(network: SequenceNetwork, inputs: np.ndarray) -> np.ndarray:
             new = np.tanh(gates[0][2] + reset * (gates[1][2] + network.state_bias[way]))
             states.append((1 - update) * new + update * states[-1])
         ways.append(np.stack(states[1:])[turn])
-    last = np.maximum(np.concatenate(ways, axis=1) @ network.output_weight + network.output_bias, 0)
+    states = np.concatenate(ways, axis=1)
+    of_page = np.concatenate([states.mean(axis=0), states.max(axis=0)]) @ network.page_weight
+    last = np.maximum(states @ network.output_weight + network.output_bias + of_page, 0)
     return last @ network.last_weight + network.last_bias
 
 

@@ -151,6 +151,7 @@ def sequence_logits(
     state_bias: ReadableBuffer,
     output_panels: ReadableBuffer,
     output_bias: ReadableBuffer,
+    page_weight: ReadableBuffer,
     last_weight: ReadableBuffer,
     last_bias: float,
     logits: WriteableBuffer,

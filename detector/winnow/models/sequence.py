@@ -2,7 +2,8 @@
 
 Whether a short line is content depends on the blocks before and after it. A dense layer takes the features of one
 block; a gated recurrent unit (Cho et al. 2014, "Learning phrase representations using RNN encoder-decoder") runs in
-each direction; a second dense layer computes the logit of content from both states.
+each direction; a second dense layer computes the logit of content from both states of the block, and from their means
+and maxima over the page, which tell what kind of page the block is on.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ class SequenceNetwork:
         state_weight, state_bias: float32[d, s, 3 * s], float32[d, s], from the previous state to the gates; the reset
             gate applies to the candidate's part and to the bias, which belongs to it.
         output_weight, output_bias: float32[2 * s, o], float32[o], from the states of both directions to the last layer.
+        page_weight: float32[4 * s, o], from the means and then the maxima of these states over the page to the last layer.
         last_weight, last_bias: float32[o], float32[1], from the last layer to the logit of content.
     """
 
@@ -59,6 +61,7 @@ class SequenceNetwork:
     state_bias: Matrix
     output_weight: Matrix
     output_bias: Matrix
+    page_weight: Matrix
     last_weight: Matrix
     last_bias: Matrix
 
@@ -91,7 +94,7 @@ class SequenceNetwork:
         """Shapes of :attr:`arrays` for these numbers of features and units."""
         return (
             (inputs, dense), (dense,), (2, dense, 3 * state), (2, 3 * state), (2, state, 3 * state), (2, state),
-            (2 * state, output), (output,), (output,), (1,),
+            (2 * state, output), (output,), (4 * state, output), (output,), (1,),
         )  # fmt: skip
 
     def logits(self, parts: Sequence[Matrix], mean: Matrix, scale: Matrix) -> Matrix:
@@ -115,7 +118,7 @@ class SequenceNetwork:
             panels(self.dense_weight), self.dense_bias,
             np.stack([panels(weight) for weight in self.input_weight]), self.input_bias,
             np.stack([panels(weight, STEP_PANEL) for weight in self.state_weight]), self.state_bias,
-            panels(self.output_weight), self.output_bias, self.last_weight,
+            panels(self.output_weight), self.output_bias, np.ascontiguousarray(self.page_weight), self.last_weight,
         )  # fmt: skip
 
 

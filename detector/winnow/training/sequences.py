@@ -125,10 +125,11 @@ def _padded(pages: Sequence[SequencePage], random: np.random.Generator) -> tuple
 def _random_weights(k: int, units: tuple[int, int, int], random: np.random.Generator) -> dict[str, Matrix]:
     """Weights of a network, each layer as strong as the one before it (He et al. 2015)."""
     weights = {}
-    gains = {"dense_weight": 2, "input_weight": 1, "state_weight": 1, "output_weight": 2, "last_weight": 1}
+    gains = {"dense": 2, "input": 1, "state": 1, "output": 2, "page": 1, "last": 1}
     for name, shape in zip(ARRAY_NAMES, SequenceNetwork.shapes(k, *units), strict=True):
         inputs = shape[0] if len(shape) < 3 else shape[1]
-        deviation = math.sqrt(gains[name] / inputs) if name in gains else 0.0
+        layer, _, kind = name.partition("_")
+        deviation = math.sqrt(gains[layer] / inputs) if kind == "weight" else 0.0
         weights[name] = (random.normal(size=shape) * deviation).astype(np.float32)
     return weights
 
@@ -169,7 +170,11 @@ def _compiled_step() -> Callable[..., Any]:
         for way, turn in enumerate((slice(None), slice(None, None, -1))):
             gates = (blocks @ of("input_weight")[way] + of("input_bias")[way])[turn]
             ways.append(read(gates, mask[turn], of("state_weight")[way], of("state_bias")[way])[turn])
-        last = jax.nn.relu(jnp.concatenate(ways, axis=2) @ of("output_weight") + of("output_bias"))
+        states = jnp.concatenate(ways, axis=2)
+        mean = (states * mask).sum(axis=0) / jnp.maximum(mask.sum(axis=0), 1)  # steps may lack pages
+        maximum = jnp.where(mask > 0, states, -1).max(axis=0)
+        of_page = jnp.concatenate([mean, maximum], axis=1) @ of("page_weight")
+        last = jax.nn.relu(states @ of("output_weight") + of("output_bias") + of_page)
         logit = (last @ of("last_weight") + of("last_bias")).T
         return (weight * (jax.nn.softplus(logit) - target * logit)).sum()
 

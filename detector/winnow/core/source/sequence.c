@@ -1,12 +1,13 @@
 /* A network over the text blocks of a page in reading order, for winnow.models.sequence: a dense layer, a gated recurrent
-   unit in each direction (Cho et al. 2014), a dense layer over the states of both, and one logit per block. */
+   unit in each direction (Cho et al. 2014), a dense layer over the states of both and over their means and maxima on the
+   page, and one logit per block. */
 #include "core.h"
 
 enum { STEP_COLUMNS = 64 }; /* of a recurrent matrix, summed in registers; equals winnow.models.sequence.STEP_PANEL */
 enum { MAX_PARTS = 4, MAX_UNITS = 1 << 10 };
 enum {
     MEAN, SCALE, DENSE_PANELS, DENSE_BIAS, INPUT_PANELS, INPUT_BIAS, STATE_PANELS, STATE_BIAS, OUTPUT_PANELS, OUTPUT_BIAS,
-    LAST_WEIGHT, LOGITS, ARRAYS
+    PAGE_WEIGHT, LAST_WEIGHT, LOGITS, ARRAYS
 };
 
 /* m blocks of f features; c dense units, a state of s, o output units; panels of the columns of 3 s gates, and of o. */
@@ -18,8 +19,10 @@ typedef struct {
     float *packed; /* [f][TILE_ROWS] */
     float *dense;  /* [m][c] */
     float *states; /* [m][2 s]: forwards, backwards */
+    double *pooled; /* [4 s]: sums of the states, and their maxima */
     float *gates;  /* [TILE_ROWS][3 s]: contribution of the blocks */
     float *sums;   /* [step_panels][STEP_COLUMNS]: contribution of the previous state */
+    float *bias;   /* [o]: of the last layer, with what the page adds to it */
     float *output; /* [TILE_ROWS][o] */
 } Task;
 
@@ -208,6 +211,32 @@ static void fill_states(const Task *task, int backwards, Advance step)
     }
 }
 
+/* Add to the bias of the last layer what the means and maxima of the states over the page contribute. */
+static void fill_bias(const Task *task)
+{
+    const float *weight = ITEMS(task->arrays[PAGE_WEIGHT], float);
+    Py_ssize_t states = 2 * task->s, block, i, j;
+    double *pooled = task->pooled;
+    for (i = 0; i < states; i++) {
+        pooled[i] = 0;
+        pooled[states + i] = task->states[i];
+    }
+    for (block = 0; block < task->m; block++) {
+        const float *state = task->states + block * states;
+        for (i = 0; i < states; i++) {
+            pooled[i] += state[i];
+            pooled[states + i] = state[i] > pooled[states + i] ? state[i] : pooled[states + i];
+        }
+    }
+    memcpy(task->bias, ITEMS(task->arrays[OUTPUT_BIAS], float), (size_t)task->o * sizeof *task->bias);
+    for (i = 0; i < 2 * states; i++, weight += task->o) {
+        float value = (float)(i < states ? pooled[i] / (double)task->m : pooled[i]);
+        for (j = 0; j < task->o; j++) {
+            task->bias[j] += value * weight[j];
+        }
+    }
+}
+
 static void fill_logits(const Task *task, float last_bias)
 {
     const float *weight = ITEMS(task->arrays[LAST_WEIGHT], float), *rows[TILE_ROWS];
@@ -220,7 +249,7 @@ static void fill_logits(const Task *task, float last_bias)
             rows[row] = task->states + (begin + (row < count ? row : 0)) * 2 * task->s;
         }
         fill_rows(rows, count, 1, 2 * task->s, ITEMS(task->arrays[OUTPUT_PANELS], float),
-                  ITEMS(task->arrays[OUTPUT_BIAS], float), task->o, task->output);
+                  task->bias, task->o, task->output);
         rectify(task->output, count * task->o);
         for (row = 0; row < count; row++) {
             float sum = last_bias;
@@ -271,6 +300,7 @@ static int measure(Task *task)
            && arrays[INPUT_BIAS].length == 6 * task->s && arrays[STATE_BIAS].length == 2 * task->s
            && arrays[STATE_PANELS].length == 2 * task->step_panels * task->s * STEP_COLUMNS
            && arrays[OUTPUT_PANELS].length == panels_of(task->o, TILE_COLUMNS) * 2 * task->s * TILE_COLUMNS
+           && arrays[PAGE_WEIGHT].length == 4 * task->s * task->o
            && arrays[LAST_WEIGHT].length == task->o && arrays[LOGITS].length == task->m;
 }
 
@@ -281,17 +311,24 @@ static int prepare(Task *task)
     task->packed = calloc((size_t)(task->f * TILE_ROWS) + 1, size);
     task->dense = malloc(size * (size_t)(task->m * task->c));
     task->states = malloc(size * (size_t)(task->m * 2 * task->s));
+    task->pooled = malloc(sizeof *task->pooled * (size_t)(4 * task->s));
     task->gates = malloc(size * (size_t)(TILE_ROWS * 3 * task->s));
     task->sums = malloc(size * (size_t)(task->step_panels * STEP_COLUMNS));
+    task->bias = malloc(size * (size_t)task->o);
     task->output = malloc(size * (size_t)(TILE_ROWS * task->o));
-    return task->packed && task->dense && task->states && task->gates && task->sums && task->output ? 0 : -1;
+    return task->packed && task->dense && task->states && task->pooled && task->gates && task->sums && task->bias
+                   && task->output
+               ? 0
+               : -1;
 }
 
 static void release(Task *task)
 {
     free(task->output);
+    free(task->bias);
     free(task->sums);
     free(task->gates);
+    free(task->pooled);
     free(task->states);
     free(task->dense);
     free(task->packed);
@@ -304,16 +341,16 @@ static void release(Task *task)
                    input_panels: float32[2, panels, c, TILE_COLUMNS], input_bias: float32[2, 3 s],
                    state_panels: float32[2, panels, s, STEP_COLUMNS], state_bias: float32[2, s],
                    output_panels: float32[panels, 2 s, TILE_COLUMNS], output_bias: float32[o],
-                   last_weight: float32[o], last_bias, logits: float32[m])
+                   page_weight: float32[4 s, o], last_weight: float32[o], last_bias, logits: float32[m])
 
    parts: the features of the blocks, feature by feature; panels: the columns of the weights, filled up with zeros; of the
    gates, those of update, reset and candidate, one behind the other. */
 PyObject *core_sequence_logits(PyObject *module, PyObject *arguments)
 {
     static const char *const names[ARRAYS] = {"mean", "scale", "dense_panels", "dense_bias", "input_panels", "input_bias",
-                                              "state_panels", "state_bias", "output_panels", "output_bias", "last_weight",
-                                              "logits"};
-    static const int sizes[ARRAYS] = {4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4};
+                                              "state_panels", "state_bias", "output_panels", "output_bias", "page_weight",
+                                              "last_weight", "logits"};
+    static const int sizes[ARRAYS] = {4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4};
     PyObject *o[ARRAYS], *parts, *result = NULL;
     Advance step = advance_anywhere;
     float last_bias;
@@ -321,9 +358,10 @@ PyObject *core_sequence_logits(PyObject *module, PyObject *arguments)
     Task task;
     (void)module;
     memset(&task, 0, sizeof task);
-    if (!PyArg_ParseTuple(arguments, "O!fOOOOOOOOOOOfO", &PyTuple_Type, &parts, &task.clip, &o[MEAN], &o[SCALE],
+    if (!PyArg_ParseTuple(arguments, "O!fOOOOOOOOOOOOfO", &PyTuple_Type, &parts, &task.clip, &o[MEAN], &o[SCALE],
                           &o[DENSE_PANELS], &o[DENSE_BIAS], &o[INPUT_PANELS], &o[INPUT_BIAS], &o[STATE_PANELS],
-                          &o[STATE_BIAS], &o[OUTPUT_PANELS], &o[OUTPUT_BIAS], &o[LAST_WEIGHT], &last_bias, &o[LOGITS])) {
+                          &o[STATE_BIAS], &o[OUTPUT_PANELS], &o[OUTPUT_BIAS], &o[PAGE_WEIGHT], &o[LAST_WEIGHT], &last_bias,
+                          &o[LOGITS])) {
         return NULL;
     }
     if (arrays_borrow(task.arrays, o, sizes, names, ARRAYS, LOGITS) < 0) {
@@ -346,6 +384,7 @@ PyObject *core_sequence_logits(PyObject *module, PyObject *arguments)
         fill_dense(&task);
         fill_states(&task, 0, step);
         fill_states(&task, 1, step);
+        fill_bias(&task);
         fill_logits(&task, last_bias);
     }
     Py_END_ALLOW_THREADS
