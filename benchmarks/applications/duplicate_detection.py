@@ -64,7 +64,7 @@ METHODS: Final = (FULL_TEXT, SITE_LEVEL, BASIC, SMOOTH, COMBINED, PEER)
 GROUP: Final = 5
 """Sites that carry the same texts."""
 
-_LEAST_WORDS: Final = 100
+_MIN_WORDS: Final = 100
 _ERRORS: Final = 0.002
 
 Shingles = dict[tuple[str, int], "NDArray[np.uint64]"]
@@ -138,10 +138,10 @@ def _texts(gold: Path, page_type: str) -> list[list[str]]:
     for page in pages:
         paragraphs = shortened(page.text) if page.page_type == page_type else []
         own = set(shingles("\n".join(paragraphs)).tolist())
-        if sum(len(paragraph.split()) for paragraph in paragraphs) >= _LEAST_WORDS and not own & seen:
+        if sum(len(paragraph.split()) for paragraph in paragraphs) >= _MIN_WORDS and not own & seen:
             seen |= own
             texts.append(paragraphs)
-    return texts or sys.exit(f"{gold}: no page of type {page_type} has {_LEAST_WORDS} words")
+    return texts or sys.exit(f"{gold}: no page of type {page_type} has {_MIN_WORDS} words")
 
 
 def _groups(sites: list[str], random: np.random.Generator) -> list[list[str]]:

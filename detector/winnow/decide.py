@@ -21,7 +21,7 @@ from winnow.evidence.main_content import (
     keep_structures_whole,
 )
 from winnow.evidence.marked_articles import cut_other_articles, cut_outside_marked_article
-from winnow.evidence.site_counts import move_by_site_counts
+from winnow.evidence.site_counts import adjust_by_site_counts
 from winnow.models.scores import FixedThreshold
 from winnow.output.tables import in_table
 from winnow.output.text import find_conditional_comments, texts_without_runs
@@ -164,7 +164,7 @@ _CONFIDENCE: Final = np.array([0.359, 0.448, 0.21])
 STEPS: Final[tuple[Callable[[Draft], None], ...]] = (
     cut_outside_marked_article,
     cut_other_articles,
-    move_by_site_counts,
+    adjust_by_site_counts,
     partition_comments,
     smooth,
     cut_template,

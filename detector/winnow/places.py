@@ -64,7 +64,7 @@ def places(page: Page) -> Hashes:
     by_first = np.zeros(len(page.attributes.first), np.uint64)
     by_first[list(classes.values())] = [_hashes_of_classes[value] for value in classes]
     tag, depth = page.tag.astype(np.uint64), page.depth.astype(np.uint64)
-    step = mix(page.attributes.sums(by_first) ^ mix(depth << np.uint64(32) | tag + np.uint64(1)))
+    step = mix(page.attributes.sum_per_element(by_first) ^ mix(depth << np.uint64(32) | tag + np.uint64(1)))
     step[WHOLE_PAGE[page.tag]] = 0
     return path_sums(page, step)[page.block_node]
 

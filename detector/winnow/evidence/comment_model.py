@@ -133,21 +133,21 @@ OF_A_PAGE: Final = len(FEATURE_NAMES) + 2
 
 
 @dataclass(frozen=True, eq=False)
-class Judgement:
+class CommentPrediction:
     """Prediction of the comment head for a page.
 
     Attributes:
         comment: float64[m], logit of the probability that each block is a comment.
-        judge_forum: computes :attr:`forum`, lazily, since few pages have blocks that look like comments.
+        predict_forum: computes :attr:`forum`, lazily, since few pages have blocks that look like comments.
     """
 
     comment: Floats
-    judge_forum: Callable[[], float]
+    predict_forum: Callable[[], float]
 
     @cached_property
     def forum(self) -> float:
         """Logit of the probability that the page is a forum."""
-        return self.judge_forum()
+        return self.predict_forum()
 
 
 @once_per_page
@@ -211,11 +211,11 @@ class CommentHead:
     forum_scale: Matrix
     forum_weight: Matrix
 
-    def judge(self, dated: Floats, features: BlockFeatures) -> Judgement:
+    def predict(self, dated: Floats, features: BlockFeatures) -> CommentPrediction:
         """Predict comments on a page with text, from its :func:`dated_features` and block features."""
         parts = self._parts(dated, features)
         logits = self.network.logits(parts, self.mean, self.scale)
-        return Judgement(logits.astype(np.float64), partial(self._forum, parts, features))
+        return CommentPrediction(logits.astype(np.float64), partial(self._forum, parts, features))
 
     def forum(self, dated: Floats, features: BlockFeatures) -> float:
         """Logit of the probability that a page with text is a forum, without judging the blocks."""

@@ -25,7 +25,7 @@ from winnow.page.tree import linked_runs, nearest, outermost, prefix_sums, withi
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from winnow.evidence.comment_model import Judgement
+    from winnow.evidence.comment_model import CommentPrediction
     from winnow.evidence.draft import Draft
     from winnow.features.blocks import BlockFeatures
     from winnow.models.scores import Scores
@@ -213,8 +213,8 @@ def find_comments(page: Page, templateness: Floats, head: CommentHead | None = N
     named, signs, texts = NamedComments.of(page).comment, signs_of(page), page.block_texts()
     if not named.any() and not dated_below(texts, signs, content):
         return named
-    judgement = (head or comment_head()).judge(date_features(signs), features)
-    return threads(judgement, named, texts, features.words, unlinked_words(features), templateness)
+    prediction = (head or comment_head()).predict(date_features(signs), features)
+    return threads(prediction, named, texts, features.words, unlinked_words(features), templateness)
 
 
 def dated_below(texts: list[str], signs: NDArray[np.uint8], content: Floats) -> bool:
@@ -244,12 +244,12 @@ def unlinked_words(features: BlockFeatures) -> Floats:
 
 
 def threads(
-    judgement: Judgement, named: Flags, texts: list[str], words: Floats, unlinked: Floats, templateness: Floats
+    prediction: CommentPrediction, named: Flags, texts: list[str], words: Floats, unlinked: Floats, templateness: Floats
 ) -> NDArray[np.bool_]:
     """Decide which blocks are comments or lie between comments.
 
     Args:
-        judgement: prediction of the comment head.
+        prediction: prediction of the comment head.
         named: bool[m], blocks in elements named like comments.
         texts: text of each block.
         words: float64[m], number of words of each block.
@@ -257,19 +257,19 @@ def threads(
         templateness: float64[m] in 0..1.
     """
     nothing = np.zeros(len(texts), bool)
-    logit = np.minimum(np.maximum(judgement.comment + _LENIENCE, -_MAX_LOGIT), _MAX_LOGIT)
+    logit = np.minimum(np.maximum(prediction.comment + _LENIENCE, -_MAX_LOGIT), _MAX_LOGIT)
     logit[named] = _MAX_LOGIT
-    if not (logit > 0).any() or judgement.forum > _SURELY_FORUM:
+    if not (logit > 0).any() or prediction.forum > _SURELY_FORUM:
         return nothing
     comments = best_runs((logit * np.sqrt(np.maximum(words, 1))).tolist(), _SWITCH)
     begins, ends = _bounds(comments)
     for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
         run = slice(begin, end)
-        if not named[run].any() and not _looks_whole(texts[run], words[run], unlinked[run], judgement.comment[run]):
+        if not named[run].any() and not _looks_whole(texts[run], words[run], unlinked[run], prediction.comment[run]):
             comments[run] = False
     main = words * ((templateness < 0.5) & ~comments)
     least = _MIN_MAIN_WORDS_NAMED if named.any() else _MIN_MAIN_WORDS
-    if main.sum() < max(least, words[comments].sum() if judgement.forum > _FORUM else 0.0):
+    if main.sum() < max(least, words[comments].sum() if prediction.forum > _FORUM else 0.0):
         return nothing
     above = np.cumsum(main)
     return comments & (named | (above >= _MIN_MAIN_WORDS))

@@ -166,7 +166,7 @@ class Draft:
         self.template[section == sections[sizes.argmax()]] = False
         self.is_fallback = True
 
-    def move(self, scores: Scores, reason: Reason) -> None:
+    def adjust_scores(self, scores: Scores, reason: Reason) -> None:
         """Replace the scores; units that cross the threshold by this get the reason."""
         if scores is not self.scores:
             self._moves.append((reason, self.scores, scores))

@@ -278,4 +278,4 @@ def _path_hashes(page: Page) -> NDArray[np.uint64]:
     by_first = np.zeros(len(table.first), np.uint64)
     by_first[places] = places + 1
     tag, depth = page.tag.astype(np.uint64), page.depth.astype(np.uint64)
-    return path_sums(page, mix(depth << np.uint64(48) | tag << np.uint64(32) | table.sums(by_first)))
+    return path_sums(page, mix(depth << np.uint64(48) | tag << np.uint64(32) | table.sum_per_element(by_first)))

@@ -88,7 +88,7 @@ def _body(thing: dict[str, Any]) -> str:
     return " ".join(text.split())
 
 
-LEAST_WORDS: Final = 100
+MIN_MARKED_WORDS: Final = 100
 """Fewest words of a marked text (characters in an unspaced script); a shorter one is a teaser."""
 
 _MIN_BODY_FOUND: Final = 0.85  # fraction of a JSON-LD body that the page must contain
@@ -160,11 +160,11 @@ def _marked_elements(page: Page) -> Iterator[tuple[str, list[int]]]:
 
 
 def _is_whole(page: Page, element: int) -> bool:
-    """Whether an element has at least :data:`LEAST_WORDS` words."""
+    """Whether an element has at least :data:`MIN_MARKED_WORDS` words."""
     words = 0
     for text in page.block_texts()[page.block_begin[element] : page.block_end[element]]:
         words += len(WORD.findall(text))
-        if words >= LEAST_WORDS:
+        if words >= MIN_MARKED_WORDS:
             return True
     return False
 
@@ -196,7 +196,7 @@ def _in_body(page: Page, body: str) -> NDArray[np.float32] | None:
     number: defaultdict[str, int] = defaultdict(lambda: len(number) + 1)
     whole = _numbers(body, number)
     words = _numbers(page.block_lines, number)
-    if len(whole) < LEAST_WORDS or len(words) < _MIN_BODY_FOUND * len(whole):
+    if len(whole) < MIN_MARKED_WORDS or len(words) < _MIN_BODY_FOUND * len(whole):
         return None
     border = np.flatnonzero(words == 0)
     begin, end = np.append(0, border + 1), np.append(border, len(words))
@@ -246,12 +246,12 @@ _OFTEN_OMITTED: Final = tag_set("h2", "h3", "h4", "h5", "h6", "ul", "ol", "dl", 
 
 def cut_outside_marked_article(draft: Draft) -> None:
     """Raise the template scores of units outside the article that the author marked."""
-    draft.move(with_authors_mark(draft.page, draft.scores), Reason.AUTHOR)
+    draft.adjust_scores(with_authors_mark(draft.page, draft.scores), Reason.AUTHOR)
 
 
 def cut_other_articles(draft: Draft) -> None:
     """Raise the template scores of articles with another headline than the page's title."""
-    draft.move(with_titled_article(draft.page, draft.scores), Reason.AUTHOR)
+    draft.adjust_scores(with_titled_article(draft.page, draft.scores), Reason.AUTHOR)
 
 
 def with_authors_mark(page: Page, scores: Scores) -> Scores:

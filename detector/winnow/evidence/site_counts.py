@@ -57,13 +57,13 @@ _EVERYWHERE: Final = 0.9  # fraction of the other pages
 _MIN_PAGES_EVERYWHERE: Final = 10
 
 
-def move_by_site_counts(draft: Draft) -> None:
+def adjust_by_site_counts(draft: Draft) -> None:
     """Adjust the scores by the site's counts; does nothing on the first page of a site."""
     if draft.df is None or draft.pages < _MIN_PAGES:
         return
     page, scores = draft.page, draft.scores
     columns = evidence_columns(page, draft.df, draft.places, draft.pages, scores.templateness[page.n :], draft.model)
-    draft.move(with_site_counts(page, scores, draft.df, columns, LEARNED), Reason.SITE)
+    draft.adjust_scores(with_site_counts(page, scores, draft.df, columns, LEARNED), Reason.SITE)
 
 
 def evidence_columns(

@@ -260,7 +260,7 @@ class AttributeTable(Sequence[Pairs]):
         firsts[self.first[chosen[self.element]]] = True
         return firsts
 
-    def sums(self, by_first: NDArray[Number]) -> NDArray[Number]:
+    def sum_per_element(self, by_first: NDArray[Number]) -> NDArray[Number]:
         """[n], sum over each element's attributes of a number by first attribute, of the same dtype."""
         sums = np.zeros(len(self.first) + 1, by_first.dtype)
         np.cumsum(by_first[self.first], out=sums[1:])
@@ -271,4 +271,4 @@ class AttributeTable(Sequence[Pairs]):
         lengths = np.zeros(len(self.first), np.int64)
         for name, values in self.by_name.items():
             lengths[list(values.values())] = [len(name) + len(value) + len(' =""') for value in values]
-        return self.sums(lengths)
+        return self.sum_per_element(lengths)

@@ -52,7 +52,7 @@ def _column_hints(page: Page) -> tuple[NDArray[np.bool_], Floats]:
     sharing = np.flatnonzero(share[table.first])
     column_share = np.zeros(page.n)
     column_share[table.element[sharing]] = share[table.first[sharing]]
-    return table.sums(side) > 0, column_share
+    return table.sum_per_element(side) > 0, column_share
 
 
 @lru_cache(maxsize=8_192)

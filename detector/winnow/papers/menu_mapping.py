@@ -161,7 +161,7 @@ def _attributes(page: Page) -> tuple[Hashes, Hashes, Hashes]:
     place = np.arange(len(rest)) - np.searchsorted(node, node)
     kept = place < WIDTH
     others[node[kept], place[kept]] = token[kept]
-    return mix(table.sums(tokens)), identifier, others
+    return mix(table.sum_per_element(tokens)), identifier, others
 
 
 def _classes(page: Page) -> Hashes:

@@ -393,7 +393,7 @@ def cross_validate_head(
 
 
 def _find_comments(head: CommentHead, page: CommentPage, named: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    prediction = head.judge(page.static[:, len(STATIC_NAMES) :].astype(np.float64), page.features)
+    prediction = head.predict(page.static[:, len(STATIC_NAMES) :].astype(np.float64), page.features)
     features = page.features
     return threads(prediction, named, page.texts, features.words, unlinked_words(features), np.zeros(len(page.texts)))
 

@@ -24,7 +24,7 @@ from winnow.training.comments import (
 
 NAMED = thread(' class="comment"', ' class="comments-area"')
 POSTS = page_of("<h1>Which flour?</h1>" + thread(' class="post topic-reply"', ' class="forum topic"') * 2)
-SMALL = CommentRecipe(units=(8, 8, 4), epochs=40, dropout=0.0, min_sources=1, other_weight=2.0)
+SMALL = CommentRecipe(units=(8, 8, 4), epochs=60, dropout=0.0, min_sources=1, other_weight=2.0)
 
 
 def labels_of(html: str, *, forum: bool = False, gold: float | None = None) -> dict[str, float]:
@@ -73,12 +73,12 @@ def test_the_head_finds_comments_without_their_names() -> None:
     head = train_comment_head(examples(), recipe=SMALL)
     page = Page.parse(page_of(STORY + thread()))
     features = features_of(page)
-    prediction = head.judge(dated_features(page), features)
+    prediction = head.predict(dated_features(page), features)
     of_text = dict(zip(page.block_texts(), prediction.comment, strict=True))
     assert min(of_text[text] for _, _, text in SAID) > 0
     assert of_text["How to bake bread at home"] < 0
     posts = Page.parse(POSTS)
-    assert prediction.forum < head.judge(dated_features(posts), features_of(posts)).forum
+    assert prediction.forum < head.predict(dated_features(posts), features_of(posts)).forum
 
 
 def test_figures_count_words() -> None:
