@@ -49,7 +49,7 @@ class SequenceNetwork:
         state_weight, state_bias: float32[d, s, 3 * s], float32[d, s], from the previous state to the gates; the reset
             gate applies to the candidate's part and to the bias, which belongs to it.
         output_weight, output_bias: float32[2 * s, o], float32[o], from the states of both directions to the last layer.
-        page_weight: float32[4 * s, o], from the means and then the maxima of these states over the page to the last layer.
+        page_weight: float32[4 * s, o], from means, then maxima, of these states over the page to the last layer.
         last_weight, last_bias: float32[o], float32[1], from the last layer to the logit of content.
     """
 

@@ -2,7 +2,6 @@
 
 import json
 import lzma
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -149,9 +148,7 @@ def test_a_gold_page_gives_itself_and_a_copy(tmp_path: Path):
     assert style_of(example) in STYLES
 
 
-RECIPE = Recipe(
-    pooled=1, pooled_units=(8, 4), pooled_epochs=2, units=(8, 4, 4), teacher_units=(8, 4, 4), epochs=2, min_steps=150
-)
+RECIPE = Recipe(units=(8, 4, 4), epochs=2, min_steps=150)
 STORY = "Early in the morning otter number {} swims up the river, further than anyone here had thought it could. "
 NAMES = ("wide", "text", "left", "post", "main")
 
@@ -191,7 +188,7 @@ def test_what_authors_mark_outweighs_that_teasers_are_unique_on_their_site():
     sites = [page for number in range(6) for page in examples(f"site{number}", story=1, teaser=1)]
     marked = [page for number in range(6) for page in examples(f"site{number}", story=1, teaser=0)]
     without = train_block_model([], sites, recipe=RECIPE)
-    with_marks = train_block_model([], sites, marked=marked, recipe=replace(RECIPE, pooled_dropout_without_gold=0.2))
+    with_marks = train_block_model([], sites, marked=marked, recipe=RECIPE)
     page = Page.parse(html(3))
     teasers = slice(page.n + 2, None)
     assert with_marks.score(page).templateness[teasers].min() > without.score(page).templateness[teasers].max() + 0.1
