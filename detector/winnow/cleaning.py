@@ -22,7 +22,7 @@ from winnow.models.scores import FAVORS, SCOPES
 from winnow.output.text import join_blocks, visible_text
 from winnow.page.hidden import HIDDEN
 from winnow.page.page import DEFAULT_LIMITS, Limits, Page, PageTooLarge
-from winnow.page.parsing import kind_of_data, parse_html
+from winnow.page.parsing import parse_html
 from winnow.page.tags import TAG_ID
 from winnow.page.tree import within
 from winnow.page_data import article_in_data
@@ -147,8 +147,6 @@ def _page_to_clean(html: Html, url: str | None, encoding: str | None, limits: Li
     uncut = partial(Cleaned, template_share=0.0, fallback=False, model_version=model.version, _decided=None, url=url)
     if isinstance(html, Page):
         page = html
-    elif encoding is None and isinstance(html, str | bytes) and (kind := kind_of_data(html)):
-        return uncut("", "", passed_through=kind)
     else:
         try:
             if isinstance(html, str | bytes):

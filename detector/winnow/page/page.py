@@ -136,7 +136,7 @@ class Page:
     def parse(
         cls, html: str | bytes, url: str | None = None, *, encoding: str | None = None, limits: Limits = DEFAULT_LIMITS
     ) -> Page:
-        """Parse HTML the way Scrapy does, and flatten it.
+        """Parse HTML the way Scrapy does, and flatten it; of what is not HTML only :attr:`data` is known.
 
         Args:
             html: the document, or MHTML as browsers save it; bytes are decoded by BOM, ``encoding``, ``meta``, or what
@@ -148,12 +148,14 @@ class Page:
         Raises:
             PageTooLarge: the page is above one of the caps.
         """
+        if encoding is None and (data := kind_of_data(html)):
+            page = cls.from_tree(parse_html(""), url)
+            page.data = data
+            return page
         limits.check("bytes", len(html))
         if isinstance(html, bytes) and (saved := page_of_mhtml(html)):
             html, encoding, url = saved[0], saved[1] or encoding, url or saved[2]
-        page = cls.from_tree(parse_html(html, encoding), url, limits=limits)
-        page.data = kind_of_data(html) if encoding is None else None
-        return page
+        return cls.from_tree(parse_html(html, encoding), url, limits=limits)
 
     @classmethod
     def from_tree(cls, root: etree._Element, url: str | None = None, *, limits: Limits = DEFAULT_LIMITS) -> Page:
