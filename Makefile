@@ -127,7 +127,7 @@ model: $(VENV)/.installed ## the weights that the package comes with, from DATA=
 		$(GOLD_FILES:%=--gold $(DATA)/%) --leave-out htmltotext-bench \
 		-o $(THREADS_WEIGHTS)/comments.npz --figures \
 		--sources $(WEIGHTS)/sources/sites.md --sources $(WEIGHTS)/sources/gold.md
-	$(BIN)/winnow train $(DATA)/sites-train -o $(WEIGHTS)/blocks.npz --marks --folds .winnow/folds \
+	$(BIN)/winnow train $(DATA)/sites-train -o $(WEIGHTS)/blocks.npz --folds .winnow/folds \
 		--whole-sites benchmarks/gold/sites.jsonl --folder $(DATA)/sites-dev \
 		$(GOLD_FILES:%=--gold $(DATA)/%) --gold $(DATA)/sites-gold.jsonl --leave-out htmltotext-bench \
 		--sources $(WEIGHTS)/sources/sites.md --sources $(WEIGHTS)/sources/gold.md

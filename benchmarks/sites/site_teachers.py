@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +31,7 @@ from winnow.papers.methods import METHODS
 from winnow.training.evaluation import by_page_type, page_accuracy
 from winnow.training.examples import label_sites
 from winnow.training.gold import source_of
-from winnow.training.networks import train_block_model
+from winnow.training.networks import RECIPE, fit_block_model
 from winnow.training.sites import find_sites
 
 
@@ -56,6 +55,7 @@ def main() -> None:
     some = [
         replace(sites[number], files=tuple(spread(sites[number].files, options.counted))) for number in sorted(chosen)
     ]
+    recipe = replace(RECIPE, dropout=RECIPE.dropout_without_gold)
     rows: dict[str, dict[str, Any]] = {}
     pages, domains = [page for page, _ in gold], [source_of(page) for page, _ in gold]
     first = None
@@ -65,8 +65,7 @@ def main() -> None:
         if not examples:
             say(f"{name}: no labels")
             continue
-        begins = partial(_announce, name)
-        model = train_block_model([], examples, seed=options.seed, on_step=begins)
+        model = fit_block_model([], examples, seed=options.seed, recipe=recipe)
         labels = np.concatenate([page.content[page.labelled] for page in examples])
         accuracies = [
             page_accuracy(clean(html, page.url, model=model).text, page) for page, html in shown(gold, "gold pages")
@@ -94,10 +93,6 @@ def main() -> None:
 
 def _between(interval: tuple[float, float]) -> str:
     return f"{interval[0]:.3f} to {interval[1]:.3f}"
-
-
-def _announce(name: str, step: str) -> None:
-    say(f"{name}: {step}")
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ def add_parser(commands: Commands) -> None:
     add("-o --output MODEL", "file to write, .npz", type=Path, required=True)
     add("--model KIND", "blocks or logistic (default: the kind of the package's own)")
     add("--gold FILE", "gold pages, .jsonl or .jsonl.xz, for --model blocks", many=True)
-    add("--marks", "learn from pages whose authors mark the article for machines, too, for --model blocks")
+    add("--marks", "learn from pages whose authors mark the article, too, for --model blocks without --gold")
     add("--whole-sites FILE", "pages of sites whose blocks were marked by hand, as gold pages, for --model blocks")
     add("--folder DIR", "with --whole-sites: another folder of their sites than SITES_DIR", many=True)
     add("--leave-out SOURCE", "with --gold: pages whose source this is are not learned from", many=True)

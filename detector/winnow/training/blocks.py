@@ -28,9 +28,9 @@ from winnow.models.decision import (
     standardise_inputs,
 )
 from winnow.models.scores import expected_f1_threshold, log_odds
-from winnow.training.evaluation import page_accuracy, read_gold
+from winnow.training.evaluation import page_accuracy
 from winnow.training.examples import label_gold_pages, label_marked_pages, label_sites
-from winnow.training.gold import FOLDS, aligner, folds, gold_examples, parse_with_copy, source_of
+from winnow.training.gold import FOLDS, aligner, folds, gold_examples, parse_with_copy
 from winnow.training.networks import RECIPE, STEPS, Recipe, train_block_model
 from winnow.training.report import GOLD_LABELS, SITE_LABELS, Method, Metrics, Trained
 from winnow.training.site_evidence import marked_examples
@@ -235,8 +235,8 @@ _ByFolds: TypeAlias = "tuple[BlockModel, list[BlockModel], dict[str, int], dict[
 def cross_validate(
     examples: Sequence[GoldExample],
     gold: Sequence[BlockPage],
-    sites: Sequence[BlockPage],
-    marked: Sequence[BlockPage],
+    sites: Sequence[Site],
+    labelled: Sequence[BlockPage],
     fit: Callable[..., BlockModel],
     *,
     seed: int = 0,
@@ -245,8 +245,8 @@ def cross_validate(
 ) -> _ByFolds:
     """Train without each fold, learn the decisions from the predictions on these folds, and train on everything.
 
-    ``gold``, ``sites`` and ``marked`` are blocks of the gold pages, of pages of sites, and of marked pages; ``fit``
-    trains networks on these.
+    ``gold`` has the blocks of the gold pages; ``fit`` trains a model on such and on sites. The models are measured on
+    ``gold`` and on ``labelled``, pages of the sites with site-level labels.
 
     Returns:
         The model that is trained on everything; for each fold one that is trained, and decides, without it; the
@@ -255,7 +255,7 @@ def cross_validate(
     Raises:
         ValueError: the sources are too few, or a fold leaves no labels of both kinds.
     """
-    fold_of = folds(examples, {page.source for page in [*sites, *marked]}, seed)
+    fold_of = folds(examples, [site.name for site in sites], seed)
     in_folds = [[example for example in examples if fold_of[example.source] == fold] for fold in range(FOLDS)]
 
     def split(pages: Sequence[BlockPage], fold: int, *, inside: bool) -> list[BlockPage]:
@@ -266,8 +266,8 @@ def cross_validate(
     of_folds: list[tuple[int, KindExample]] = []
     for fold, own in enumerate(in_folds):
         steps.of = f"without fold {fold}"
-        seen = [split(pages, fold, inside=False) for pages in (gold, sites, marked)]
-        fitted.append(fit(seen[0], seen[1], marked=seen[2], on_step=steps))
+        others = [site for site in sites if fold_of[site.name] != fold]
+        fitted.append(fit(split(gold, fold, inside=False), others, on_step=steps))
         for found in map_in_processes(partial(kind_examples, model=fitted[fold]), own, processes, chunk=16):
             of_folds += ((fold, page) for page in found)
     kinds = [learn_kinds([page for of, page in of_folds if of != fold]) for fold in range(FOLDS)]
@@ -291,11 +291,11 @@ def cross_validate(
     mean_f1 = float(np.mean([f1 for _, _, f1, _ in measured]))
     metrics = {
         labels: measure_models([(model, split(pages, fold, inside=True)) for fold, model in enumerate(without)], f1)
-        for labels, pages, f1 in ((GOLD_LABELS, gold, mean_f1), (SITE_LABELS, sites, None))
+        for labels, pages, f1 in ((GOLD_LABELS, gold, mean_f1), (SITE_LABELS, labelled, None))
     }
     steps.of = "for the weights"
     decision = LearnedDecision(learn_kinds([page for _, page in of_folds]), confidence(FOLDS))
-    model = with_decision(fit(gold, sites, marked=marked, on_step=steps), decision)
+    model = with_decision(fit(gold, sites, on_step=steps), decision)
     steps.finish()
     return model, without, fold_of, {labels: row for labels, row in metrics.items() if row is not None}
 
@@ -310,7 +310,7 @@ of them for the other half."""
 
 _GOLD_LIMITS: Final = """\
 Gold text is one person's opinion of what the content of each page is, on the pages and in the languages of that
-collection; the sites' blocks are there to keep the model from taking that collection for the web."""
+collection; the pages of sites are there to keep the model from taking that collection for the web."""
 
 
 def train_blocks(
@@ -330,8 +330,8 @@ def train_blocks(
     """Train the ``blocks`` model: without some of the sources, for the metrics, and on all, for the weights.
 
     With gold pages there are a training without each of five folds and a learned decision; without them one training
-    without a fifth. Marked pages are not of the domains of any gold page, those left out among them. The arguments and
-    errors are those of :func:`winnow.training.train.train`; ``recipe`` says how to train.
+    without a fifth. The arguments and errors are those of :func:`winnow.training.train.train`; ``recipe`` says how to
+    train.
     """
     if gold:
         aligner()
@@ -341,17 +341,14 @@ def train_blocks(
         gold_list += marked_examples([folder, *folders], whole_sites)
     site_pages = label_sites(sites, labels=labels, seed=seed, processes=processes, progress=progress)
     gold_pages = label_gold_pages(gold_list, processes=processes, progress=progress) if gold_list else []
-    marked = []
-    if marks:
-        domains = {source_of(page) for file in gold for page in read_gold(file)}
-        marked = label_marked_pages(sites, seed=seed, leave_out=domains, processes=processes, progress=progress)
-    fit = partial(train_block_model, seed=seed, recipe=recipe)
+    marked = label_marked_pages(sites, seed=seed, processes=processes, progress=progress) if marks else []
+    fit = partial(train_block_model, seed=seed, recipe=recipe, processes=processes)
     if gold_list:
         model, fold_models, fold_of, metrics = cross_validate(
-            gold_list, gold_pages, site_pages, marked, fit, seed=seed, processes=processes, progress=progress
+            gold_list, gold_pages, sites, site_pages, fit, seed=seed, processes=processes, progress=progress
         )
     else:
-        model, metrics = _without_gold(site_pages, marked, fit, seed, progress)
+        model, metrics = _without_gold(sites, site_pages, marked, fit, seed, progress)
         fold_models, fold_of = [], {}
     return Trained(
         model,
@@ -368,25 +365,27 @@ def train_blocks(
 
 
 def _without_gold(
-    sites: Sequence[BlockPage],
+    sites: Sequence[Site],
+    labelled: Sequence[BlockPage],
     marked: Sequence[BlockPage],
     fit: Callable[..., BlockModel],
     seed: int,
     progress: Progress | None,
 ) -> tuple[BlockModel, dict[str, Metrics]]:
-    held_out = _held_out(sites, seed)
+    held_out = _held_out(labelled, seed)
     steps = Steps(progress, 2)
     steps.of = "for the metrics"
-    seen = [[page for page in pages if page.source not in held_out] for pages in (sites, marked)]
-    model = fit([], seen[0], marked=seen[1], on_step=steps)
-    unseen = [page for page in sites if page.source in held_out]
+    seen = [[page for page in pages if page.source not in held_out] for pages in (labelled, marked)]
+    others = [site for site in sites if site.name not in held_out]
+    model = fit([], others, labelled=seen[0], marked=seen[1], on_step=steps)
+    unseen = [page for page in labelled if page.source in held_out]
     half = held_out[::2]
     halves = [[page for page in unseen if (page.source in half) == first] for first in (True, False)]
     pairs = zip(halves, reversed(halves), strict=True)  # measured on sites that it was not calibrated on either
     metrics = measure_models([(calibrated(model, calibration_of(model, others)), own) for own, others in pairs])
     calibration = calibration_of(model, unseen)
     steps.of = "for the weights"
-    model = calibrated(fit([], sites, marked=marked, on_step=steps), calibration)
+    model = calibrated(fit([], sites, labelled=labelled, marked=marked, on_step=steps), calibration)
     steps.finish()
     return model, {SITE_LABELS: metrics} if metrics is not None else {}
 
@@ -405,7 +404,8 @@ def _method(gold: Sequence[Path], site_method: str, *, marks: bool) -> Method:
     labels = describe_labels(site_method) + ("; what authors have marked as their article, on some pages" * marks)
     if gold:
         names = " and ".join(f"`{file.parent.name}/{file.name}`" for file in gold)
-        labels = f"gold text of {names}, which people wrote down or marked, and {labels.replace(', no human ones', '')}"
+        labels = f"gold text of {names}, which people wrote down or marked"
+    labels += "; pages of sites, by what a first model finds with the counts of the whole site"
     return Method(
         units="text blocks",
         labels=labels,
@@ -414,5 +414,5 @@ def _method(gold: Sequence[Path], site_method: str, *, marks: bool) -> Method:
         else "none: each page is cut where its own scores expect the best F1",
         held_out=_BY_FOLDS if gold else _BY_A_FIFTH,
         f_measure="before smoothing",
-        limits=f"{_GOLD_LIMITS}\n{SITE_LEVEL_LIMITS}" if gold else SITE_LEVEL_LIMITS,
+        limits=_GOLD_LIMITS if gold else SITE_LEVEL_LIMITS,
     )

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 import numpy as np
 
+from winnow.decide import decide
+from winnow.evidence.draft import Options
 from winnow.evidence.marked_articles import article_mark
 from winnow.features.blocks import features_of
-from winnow.metadata import read_metadata
 from winnow.page.page import Page, PageTooLarge
-from winnow.training.gold import aligner, content_fractions, deal_folds, parse_with_copy, registrable_domain
+from winnow.site import Site as SiteInMemory
+from winnow.training.gold import aligner, content_fractions, deal_folds, parse_with_copy
 from winnow.training.sites import CONTENT, IGNORED, SITE_LEVEL_METHOD, SiteCounts, map_in_processes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Sequence
 
     from lxml import etree
     from numpy.typing import NDArray
 
     from winnow.features.tokens import Tokens, TokenTables
+    from winnow.models import Model
     from winnow.progress import Progress
     from winnow.training.gold import GoldExample
     from winnow.training.sites import Site
@@ -32,6 +37,7 @@ if TYPE_CHECKING:
 
 
 PAGES_PER_SITE: Final = 20
+_MAX_UNITS: Final = 1_000_000  # of a site, counted
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -96,6 +102,17 @@ def label_sites(
     )
 
 
+def label_sites_by_counts(
+    sites: Sequence[Site], model: Model, *, seed: int, pages_per_site: int = PAGES_PER_SITE, processes: int = 1
+) -> list[BlockPage]:
+    """Label the blocks of some pages of every site by the scores of a model and the counts of the whole site.
+
+    The labels are probabilities; comments have none.
+    """
+    label = partial(_label_site_by_counts, model=model, seed=seed, pages_per_site=pages_per_site)
+    return [page for found in map_in_processes(label, sites, processes, chunk=4) for page in found]
+
+
 def label_gold_pages(
     examples: Sequence[GoldExample], *, processes: int = 1, progress: Progress | None = None
 ) -> list[BlockPage]:
@@ -114,6 +131,23 @@ def _label_site(task: tuple[Site, str, int, int]) -> list[BlockPage]:
         label = labelled.label[labelled.page.n :]
         content = np.where(label == IGNORED, np.nan, label == CONTENT).astype(np.float32)
         found.append(block_page(labelled.page, content, site.name))
+    return found
+
+
+def _label_site_by_counts(site: Site, model: Model, seed: int, pages_per_site: int) -> list[BlockPage]:
+    counts, pages = SiteInMemory(budget=_MAX_UNITS, model=model), []
+    for file in site.files:
+        with suppress(PageTooLarge):
+            page = Page.parse(file.read_bytes(), site.url(file))
+            if page.m and counts.count(page):
+                pages.append(page)
+    found = []
+    for number in sorted(np.random.default_rng(seed).permutation(len(pages))[:pages_per_site].tolist()):
+        page = pages[number]
+        draft = decide(page, model, counts, Options())
+        content = 1 - draft.scores.templateness[page.n :]
+        content[draft.written_by_readers] = np.nan
+        found.append(block_page(page, content.astype(np.float32), site.name))
     return found
 
 
@@ -207,22 +241,15 @@ def label_marked_pages(
     sites: Sequence[Site],
     *,
     seed: int,
-    leave_out: Collection[str] = (),
     processes: int = 1,
     progress: Progress | None = None,
 ) -> list[BlockPage]:
-    """Label the blocks of pages that bear the mark of an article, some of every site, with the mark hidden.
-
-    Registrable domains to leave out are those on which the model is measured, by the addresses that pages give
-    themselves.
-    """
+    """Label the blocks of pages that bear the mark of an article, some of every site, with the mark hidden."""
     names = [f"marks of {site.name}" for site in sites]
-    tasks = [(site, seed, frozenset(leave_out)) for site in sites]
-    return collect_pages(_label_marked_site, tasks, names, processes, progress)
+    return collect_pages(partial(_label_marked_site, seed=seed), sites, names, processes, progress)
 
 
-def _label_marked_site(task: tuple[Site, int, frozenset[str]]) -> list[BlockPage]:
-    site, seed, leave_out = task
+def _label_marked_site(site: Site, seed: int) -> list[BlockPage]:
     found: list[BlockPage] = []
     known: set[str] = set()
     for number in np.random.default_rng(seed).permutation(len(site.files)).tolist():
@@ -234,7 +261,7 @@ def _label_marked_site(task: tuple[Site, int, frozenset[str]]) -> list[BlockPage
         except PageTooLarge:
             continue
         example = marked_page(page, site.name)
-        if example is None or registrable_domain(read_metadata(page, "").canonical) in leave_out:
+        if example is None:
             continue
         text = "\n".join(page.block_texts())
         if text in known:  # a copy under another name

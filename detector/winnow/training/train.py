@@ -53,7 +53,7 @@ def train(
         output: file to write, ending in ``.npz``.
         model: kind of model, one of :data:`TRAINERS`.
         gold: files of gold pages; these and the next four are for models that learn from more than sites.
-        marks: learn from the marks of authors on pages of the sites, too.
+        marks: learn from the marks of authors on pages of the sites, too; not with gold pages.
         whole_sites: file of pages whose blocks people have marked.
         folders: further folders of the sites that these are from.
         leave_out: collections of the gold files that are not learned from.
@@ -78,6 +78,8 @@ def train(
         raise ValueError(f"the model's file must end in .npz: {output}")
     if marks and model != BLOCKS:
         raise ValueError(f"marks of authors are for the kind {BLOCKS!r}, not {model!r}")
+    if marks and (gold or whole_sites):
+        raise ValueError("marks of authors are for models without gold text")
     sites = find_sites(sites_dir)
     options: dict[str, Any] = {}
     if model == BLOCKS:

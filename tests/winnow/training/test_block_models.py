@@ -15,7 +15,7 @@ from winnow import Page, load_model
 from winnow.features.blocks import STATIC_NAMES
 from winnow.models.blocks import BlockModel
 from winnow.training.blocks import train_blocks
-from winnow.training.examples import BlockPage, label_gold_pages, label_sites
+from winnow.training.examples import BlockPage, label_gold_pages, label_sites, label_sites_by_counts
 from winnow.training.gold import gold_examples
 from winnow.training.networks import Recipe, learn_tables, stacked_token_features, train_block_model
 from winnow.training.report import GOLD_LABELS, SITE_LABELS, model_card
@@ -111,19 +111,30 @@ def test_sites_alone_are_enough_every_step_is_announced_and_the_same_seed_gives_
     )
     assert list(report.metrics) == [SITE_LABELS]
     assert (report.gold_pages, report.method.labels.startswith("site-level, no human ones")) == (0, True)
-    assert [step[0] for step in steps] == [1, 2, 3, 0, 1, 2, 3, 4]
-    assert [step[2] for step in steps[:4]] == ["site blog", "site docs", "site news", "token tables for the metrics"]
-    assert steps[-2][2] == "network for the weights"
+    assert [step[0] for step in steps] == [1, 2, 3, 0, 1, 2, 3, 4, 5, 6]
+    assert [step[2] for step in steps[:4]] == ["site blog", "site docs", "site news", "first model for the metrics"]
+    assert steps[-2][2] == "second model for the weights"
 
     report.model.save(tmp_path / "first.npz")
     train_blocks(find_sites(data / "sites"), seed=1, recipe=TINY).model.save(tmp_path / "again.npz")
     assert (tmp_path / "first.npz").read_bytes() == (tmp_path / "again.npz").read_bytes()
 
 
+def test_the_counts_of_a_site_label_what_a_page_alone_does_not_show(trained: Trained, data: Path):
+    pages = label_sites_by_counts(find_sites(data / "sites"), trained.model, seed=1)
+    assert {page.source for page in pages} == set(HOSTS)
+    menus, alone = [], []
+    for page in pages:
+        is_menu = page.static[:, STATIC_NAMES.index("enclosed by nav")] > 0
+        menus += page.content[is_menu].tolist()
+        alone += trained.model.content_probability(page.matrix(trained.model.tables))[is_menu].tolist()
+    assert np.mean(menus) < np.mean(alone) - 0.05
+
+
 def test_without_gold_text_the_network_is_calibrated_on_sites_held_out(data: Path, site_pages: list[BlockPage]):
     trained = train_blocks(find_sites(data / "sites"), seed=1, recipe=TINY).model
     assert isinstance(trained, BlockModel)
-    as_fitted = train_block_model([], site_pages, seed=1, recipe=TINY)
+    as_fitted = train_block_model([], find_sites(data / "sites"), labelled=site_pages, seed=1, recipe=TINY)
     network, fitted = trained.network, as_fitted.network
     assert np.array_equal(network.state_weight, fitted.state_weight)
     scales = (network.last_weight / fitted.last_weight)[np.abs(fitted.last_weight) > 0.05]

@@ -2,6 +2,7 @@
 
 import json
 import lzma
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +25,7 @@ from winnow.training.gold import (
     source_of,
     style_of,
 )
-from winnow.training.networks import Recipe, train_block_model
+from winnow.training.networks import Recipe, fit_block_model
 from winnow.training.sites import find_sites
 
 WORDS = st.lists(st.sampled_from(["the", "otter", "swims", "home", "about", "news"]), max_size=8).map(" ".join)
@@ -153,27 +154,24 @@ STORY = "Early in the morning otter number {} swims up the river, further than a
 NAMES = ("wide", "text", "left", "post", "main")
 
 
-def html(number: int, mark: str = "", domain: str = "") -> str:
-    canonical = f"<link rel=canonical href='https://www.{domain}/{number}'>" if domain else ""
+def html(number: int, mark: str = "") -> str:
     teasers = "".join(f"<p>Story {number} of another day, {place}</p>" for place in range(3))
     body = f"<nav><a href=/>Home</a></nav><div {mark}><p>{STORY.format(number) * 6}</p></div><aside>{teasers}</aside>"
-    return f"<html><head>{canonical}</head><body>{body}</body></html>"
+    return f"<html><body>{body}</body></html>"
 
 
 @pytest.fixture
 def sites(tmp_path: Path) -> Path:
-    marks = {"marked": "itemprop=articleBody", "plain": "", "measured": "class=e-content"}
-    for site, mark in marks.items():
+    for site, mark in {"marked": "itemprop=articleBody", "plain": ""}.items():
         (tmp_path / site).mkdir()
         for number in range(MAX_MARKED_PAGES + 5):
-            (tmp_path / site / f"{number}.html").write_text(html(number, mark, f"{site}.co.uk"), encoding="utf-8")
+            (tmp_path / site / f"{number}.html").write_text(html(number, mark), encoding="utf-8")
     return tmp_path
 
 
-def test_marked_pages_are_taken_from_domains_that_are_not_measured(sites: Path):
-    pages = label_marked_pages(find_sites(sites), seed=0, leave_out=["measured.co.uk"])
-    assert {page.source for page in pages} == {"marked"}
-    assert len(pages) == MAX_MARKED_PAGES
+def test_pages_with_a_marked_article_are_labelled_by_it(sites: Path):
+    pages = label_marked_pages(find_sites(sites), seed=0)
+    assert Counter(page.source for page in pages) == {"marked": MAX_MARKED_PAGES}
     for page in pages:
         assert page.content.tolist() == [0, 1, 0, 0, 0]
 
@@ -187,8 +185,8 @@ def examples(site: str, *, story: float, teaser: float) -> list[BlockPage]:
 def test_what_authors_mark_outweighs_that_teasers_are_unique_on_their_site():
     sites = [page for number in range(6) for page in examples(f"site{number}", story=1, teaser=1)]
     marked = [page for number in range(6) for page in examples(f"site{number}", story=1, teaser=0)]
-    without = train_block_model([], sites, recipe=RECIPE)
-    with_marks = train_block_model([], sites, marked=marked, recipe=RECIPE)
+    without = fit_block_model([], sites, recipe=RECIPE)
+    with_marks = fit_block_model([], sites, marked=marked, recipe=RECIPE)
     page = Page.parse(html(3))
     teasers = slice(page.n + 2, None)
     assert with_marks.score(page).templateness[teasers].min() > without.score(page).templateness[teasers].max() + 0.1
