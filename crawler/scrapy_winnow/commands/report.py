@@ -10,10 +10,8 @@ from scrapy_winnow.commands.common import (
     CommandError,
     Commands,
     add_command,
-    add_model_options,
     add_option,
     connect_to,
-    load_model_option,
     report_errors,
     warn,
     write_output,
@@ -46,7 +44,6 @@ def add_parser(commands: Commands) -> None:
     add("-o --output OUT", "file to write", type=Path, default=Path("report.html"))
     add("--redis-url URL", "read the hosts from this Redis, as WINNOW_REDIS_URL")
     add("--prefix PREFIX", "first part of every key (default: %(default)s)", default="winnow")
-    add_model_options(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -66,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
             _read_source(record, source)
     if state is not None or options.redis_url:
         _read_hosts(record, options, state)
-    write_output(options.output, render_report(record, load_model_option(options)))
+    write_output(options.output, render_report(record))
     warn(f"wrote {options.output}")
     return 0
 

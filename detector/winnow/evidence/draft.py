@@ -128,7 +128,7 @@ class Draft:
         self.reason: NDArray[np.uint8] = np.zeros(units, np.uint8)
         self.rule: NDArray[np.int32] = np.full(units if options.rules else 0, -1, np.int32)
         self.hidden: Flags = np.zeros(page.r, bool)
-        self._moves: list[tuple[Reason, Scores, Scores]] = []
+        self._adjustments: list[tuple[Reason, Scores, Scores]] = []
 
     @property
     def kept(self) -> Flags:
@@ -169,7 +169,7 @@ class Draft:
     def adjust_scores(self, scores: Scores, reason: Reason) -> None:
         """Replace the scores; units that cross the threshold by this get the reason."""
         if scores is not self.scores:
-            self._moves.append((reason, self.scores, scores))
+            self._adjustments.append((reason, self.scores, scores))
             self.scores = scores
         if reason != Reason.SITE:
             self.page_scores = scores
@@ -178,7 +178,7 @@ class Draft:
         """Cut the units whose smoothed score is not below the threshold."""
         threshold = self.choice.threshold
         self.template = self.smoothed.value >= threshold
-        for reason, before, after in self._moves:
+        for reason, before, after in self._adjustments:
             was_kept = before.templateness < (self.page_threshold if reason == Reason.SITE else threshold)
             is_kept = after.templateness < threshold
             self.reason[(was_kept != is_kept) & (self.template != is_kept)] = reason

@@ -270,4 +270,4 @@ def is_conditional_comment(text: str) -> bool:
 
 def find_conditional_comments(texts: Sequence[str]) -> Flags:
     """bool[m], the blocks that :func:`is_conditional_comment` holds for."""
-    return np.fromiter(map(is_conditional_comment, texts), bool, len(texts))
+    return np.array([text.startswith(_COMMENT_STARTS) and is_conditional_comment(text) for text in texts], bool)
