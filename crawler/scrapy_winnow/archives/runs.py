@@ -12,6 +12,8 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Self
 
+from threadpoolctl import threadpool_limits
+
 from scrapy_winnow.archives.addresses import Destination
 from scrapy_winnow.archives.counting import MAX_HOST_PAGES, SHARDS, HostCounts, LeafWriter, count_shard
 from scrapy_winnow.archives.reading import ArchiveReader, split_archives
@@ -276,7 +278,8 @@ def run_in_processes(
         for name, (part, target) in tasks.items():
             yield name, work(part, target, options, counts)
         return
-    with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn")) as pool:
+    one_thread = threadpool_limits, (1, "blas")  # there is a process for each core
+    with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), *one_thread) as pool:
         names = {pool.submit(work, part, target, options, counts): name for name, (part, target) in tasks.items()}
         for future in as_completed(names):
             yield names[future], future.result()
