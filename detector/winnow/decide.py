@@ -69,13 +69,18 @@ def smooth(draft: Draft) -> None:
     """Smooth the scores over the tree, and choose the threshold.
 
     The model's threshold compensates for uncertain scores. With the site's counts scores are more certain, so the
-    threshold moves half the way to even odds, which is best on the labelled sites. A fragment of a page gives the model
-    no context, so only what is almost certainly template is cut.
+    threshold moves half the way to even odds, which is best on the labelled sites; it does not cut what the page alone
+    keeps unless the counts raise its score. A fragment of a page gives the model no context, so only what is almost
+    certainly template is cut.
     """
     draft.smoothed = _smoothed(draft, draft.scores)
     draft.choice = _choice(draft, draft.smoothed)
     if draft.page_scores is not draft.scores:
-        draft.page_threshold = _choice(draft, _smoothed(draft, draft.page_scores)).threshold
+        alone = _smoothed(draft, draft.page_scores)
+        draft.page_threshold = _choice(draft, alone).threshold
+        is_raised = draft.scores.templateness > draft.page_scores.templateness
+        draft.kept_by_page = (alone.value < draft.page_threshold) & ~is_raised
+        draft.kept_by_page[: draft.page.n] = False  # blocks only
         if draft.options.scope == "auto" and not isinstance(draft.scores.decision, FixedThreshold):
             even = FixedThreshold(0.5).choose(draft.smoothed.value, scope="auto", favor=draft.options.favor)
             draft.choice = replace(draft.choice, threshold=(draft.choice.threshold + even.threshold) / 2)

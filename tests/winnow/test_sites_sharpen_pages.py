@@ -13,7 +13,7 @@ from winnow.decide import decide
 from winnow.evidence.draft import Options, Reason
 from winnow.evidence.site_counts import LEARNED, evidence_columns, with_site_counts
 from winnow.models import load_model
-from winnow.models.scores import FixedThreshold, Scores
+from winnow.models.scores import ExpectedF1, FixedThreshold, Scores
 from winnow.page.page import Page
 from winnow.site import PageCounts, Site
 
@@ -191,6 +191,30 @@ def test_a_product_keeps_its_name_and_price_whatever_the_others_cost() -> None:
     assert lines[0] == "Lamp 3"
     assert lines.count("$79.00") == 1
     assert not {"Add to cart", "Related"}.intersection(lines)
+
+
+class UnsureModel:
+    """Is sure of the heading of a page only, as of a list of changes that few pages it has learned from had."""
+
+    name = version = "unsure"
+
+    def score(self, page: Page) -> Scores:
+        values = np.full(page.n + page.m, 0.85)
+        values[page.n] = 0.3
+        decision = ExpectedF1(np.full(page.m, 10.0), values[page.n :])
+        return Scores(values, np.ones(len(values), np.int64), np.ones(len(values), bool), values * 0, decision)
+
+
+def test_what_the_page_alone_keeps_stays_where_the_counts_speak_for_it() -> None:
+    rows = "".join(
+        f"<p>Castel has changed {number} words of the page on harbours on day {number}</p>" for number in range(30)
+    )
+    page = Page.parse(f"<h1>All changes of the page on harbours since it was written</h1>{rows}")
+    alone = winnow.clean(page, model=UnsureModel(), smooth=False)
+    assert "changed 29 words" in alone.text
+    found_nowhere_else = PageCounts(np.ones(page.n + page.m, np.int64), 50)
+    counted = winnow.clean(page, model=UnsureModel(), smooth=False, site=found_nowhere_else)
+    assert counted.text == alone.text
 
 
 def test_each_unit_that_counts_decided_says_so() -> None:

@@ -91,6 +91,8 @@ class Draft:
         smoothed: smoothed score and section of each unit.
         choice: threshold, expected F1 and kind of page, once the scores are smoothed.
         page_threshold: threshold for ``page_scores``, likewise.
+        kept_by_page: bool[n + m], blocks that stay since the page alone keeps them and the counts do not speak against
+            them.
         template: bool[n + m], the units that are cut.
         is_fallback: every block was template, so the least template-like section was kept.
         reason: uint8[n + m], the :class:`Reason` for each unit.
@@ -123,6 +125,7 @@ class Draft:
         self.smoothed = SmoothedScores(self.scores.templateness, np.arange(units, dtype=np.int32))
         self.choice = Choice(0.5)
         self.page_threshold = 0.5
+        self.kept_by_page: Flags = np.zeros(units, bool)
         self.template: Flags = np.zeros(units, bool)
         self.is_fallback = False
         self.reason: NDArray[np.uint8] = np.zeros(units, np.uint8)
@@ -177,7 +180,7 @@ class Draft:
     def cut_by_scores(self) -> None:
         """Cut the units whose smoothed score is not below the threshold."""
         threshold = self.choice.threshold
-        self.template = self.smoothed.value >= threshold
+        self.template = (self.smoothed.value >= threshold) & ~self.kept_by_page
         for reason, before, after in self._adjustments:
             was_kept = before.templateness < (self.page_threshold if reason == Reason.SITE else threshold)
             is_kept = after.templateness < threshold
