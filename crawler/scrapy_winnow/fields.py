@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from winnow.cleaning import clean
 from winnow.counting import MIN_PAGES
@@ -12,7 +12,7 @@ from winnow.page.page import DEFAULT_LIMITS, Limits, Page
 from winnow.site import PageCounts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection
 
     import numpy as np
     from numpy.typing import NDArray
@@ -113,7 +113,7 @@ class CleanedItem:
 
 @dataclass(frozen=True, slots=True)
 class CleaningOptions:
-    """The options for all pages of a crawl; plain values, since they are sent to processes with each page.
+    """The options for all pages of a crawl.
 
     Attributes:
         outputs: names of the optional fields to compute.
@@ -133,11 +133,6 @@ class CleaningOptions:
     scope: Scope = "auto"
     favor: Favor = "balanced"
     hidden: Hidden = "drop"
-
-    @classmethod
-    def of(cls, plain: Mapping[str, Any]) -> Self:
-        """Return the options from what :func:`dataclasses.asdict` and JSON have made of them."""
-        return cls(**{**plain, "limits": Limits(**plain["limits"]), "outputs": tuple(plain["outputs"])})
 
 
 def clean_item(
