@@ -11,7 +11,7 @@ typedef struct {
 
 typedef struct {
     Part parts[MAX_PARTS_OF_PREDICATES];
-    uint64_t beginning[256]; /* bits of the parts by first character, in both cases */
+    uint64_t first[256], second[256]; /* bits of the parts by their first two characters, in both cases */
 } Query;
 
 static unsigned char small(unsigned char c)
@@ -19,11 +19,21 @@ static unsigned char small(unsigned char c)
     return c >= 'A' && c <= 'Z' ? c | 0x20 : c;
 }
 
+/* Set the bit of part k for a character, in both cases. */
+static void add_part(uint64_t *of_character, unsigned char c, Py_ssize_t k)
+{
+    of_character[c] |= (uint64_t)1 << k;
+    if (c >= 'a' && c <= 'z') {
+        of_character[c & ~0x20] |= (uint64_t)1 << k;
+    }
+}
+
 /* Split the parts, in lower case and joined by line feeds; 0 unless there are `count`. */
 static int read_parts(const unsigned char *at, const unsigned char *end, const uint32_t *predicates, Py_ssize_t count,
                       Query *query)
 {
     Py_ssize_t k;
+    int c;
     if (count > MAX_PARTS_OF_PREDICATES) {
         return 0;
     }
@@ -38,9 +48,12 @@ static int read_parts(const unsigned char *at, const unsigned char *end, const u
         query->parts[k].begin = begin;
         query->parts[k].length = (size_t)(at - begin);
         query->parts[k].predicates = predicates[k];
-        query->beginning[*begin] |= (uint64_t)1 << k;
-        if (*begin >= 'a' && *begin <= 'z') {
-            query->beginning[*begin & ~0x20] |= (uint64_t)1 << k;
+        add_part(query->first, *begin, k);
+        if (at - begin > 1) {
+            add_part(query->second, begin[1], k);
+        }
+        for (c = 0; c < 256 && at - begin == 1; c++) {
+            add_part(query->second, (unsigned char)c, k);
         }
         at += at < end;
     }
@@ -64,7 +77,7 @@ static uint32_t matches(const unsigned char *at, const unsigned char *end, uint3
 {
     uint32_t found = 0;
     for (; at < end && found != predicates; at++) {
-        uint64_t possible = query->beginning[*at] & parts;
+        uint64_t possible = query->first[*at] & parts & (at + 1 < end ? query->second[at[1]] : ~(uint64_t)0);
         for (; possible; possible &= possible - 1) {
             const Part *part = &query->parts[__builtin_ctzll(possible)];
             size_t i = 1;
