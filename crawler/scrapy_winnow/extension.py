@@ -141,7 +141,7 @@ class Winnow(Component):
             )
         if config.duplicates:
             self.duplicates = DuplicateIndex(
-                connection.for_purpose("near-duplicates"),
+                connection,
                 config.redis_prefix,
                 ttl=config.duplicates_ttl,
                 keep=config.duplicates_sketch,

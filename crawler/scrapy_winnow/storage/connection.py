@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import builtins
-import copy
 import logging
 import random
 import re
 import time
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from redis import retry as blocking
@@ -41,7 +39,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_PURPOSE: Final = "site evidence"
+COUNTS: Final = "site evidence"
+NEAR_DUPLICATES: Final = "near-duplicates"
+"""Purposes of calls, each with a breaker of its own, so that the failures of one do not stop the other."""
 
 _JITTER: Final = 0.2
 """Fraction of the interval that a probe comes earlier or later, so that workers do not come all at once."""
@@ -135,7 +135,7 @@ class Breaker:
 
 
 class Connection:
-    """One Redis client for a crawl, with a breaker for each purpose that it serves.
+    """One Redis client for a crawl, with a breaker for each purpose of its calls.
 
     A call that finds the server in trouble, or takes longer than ``timeout``, opens the breaker of its purpose. While
     that is open calls return at once; every ``retry_interval`` a single one goes through as a probe, and the first that
@@ -150,6 +150,9 @@ class Connection:
         on_failure: called for each failed call with ``True`` when it begins an outage.
         revive: called before a probe, to restart an embedded server; it may raise ``OSError`` or ``RuntimeError``.
             A probe does not wait for it longer than for an answer: it goes on, and a later probe finds the server.
+
+    Attributes:
+        is_cluster: whether the keys are on several servers.
     """
 
     def __init__(
@@ -163,58 +166,70 @@ class Connection:
     ) -> None:
         # The library's own ten retries would stall a page for seconds, and its timeouts ignore a busy event loop. One
         # retry, at once, is for connections that were cut while they were idle; all that is sent may be sent twice.
-        client = asynchronous_client(
+        self._client = asynchronous_client(
             url, socket_timeout=None, socket_connect_timeout=None, retry=Retry(NoBackoff(), 1), decode_responses=False
         )
-        self._server = _Server(client, timeout, retry_interval, on_failure, revive)
-        self._purpose = _PURPOSE
-        self._breaker = self._server.breaker_for(_PURPOSE)
+        self.is_cluster = is_cluster(self._client)
+        self._timeout = timeout
+        self._retry_interval = retry_interval
+        self._on_failure = on_failure
+        self._revive = revive
+        self._batches = CommandBatches(self._client, timeout)
+        self._reviving: asyncio.Future[object] | None = None
+        self._discovering = asyncio.Lock()
+        self._breakers = {purpose: Breaker(retry_interval) for purpose in (COUNTS, NEAR_DUPLICATES)}
+        self._refusals: set[tuple[str, str]] = set()
 
-    def for_purpose(self, purpose: str) -> Connection:
-        """Return the same connection with a breaker of its own, so that one purpose's failures do not stop another."""
-        other = copy.copy(self)
-        other._purpose, other._breaker = purpose, self._server.breaker_for(purpose)
-        return other
-
-    @property
-    def is_cluster(self) -> bool:
-        """Whether the keys are on several servers."""
-        return self._server.is_cluster
-
-    @property
-    def allows_calls(self) -> bool:
+    def allows_calls(self, purpose: str = COUNTS) -> bool:
         """Whether calls are made; ``False`` while the breaker turns them away."""
-        return not self._breaker.is_open
+        return not self._breakers[purpose].is_open
 
-    async def call(self, work: Callable[[Redis], Awaitable[T]]) -> T | None:
+    async def call(self, work: Callable[[Redis], Awaitable[T]], purpose: str = COUNTS) -> T | None:
         """Do some work with the client and return its result, or ``None`` when that fails or Redis is unreachable."""
-        return await self._call(work, has_timeout=False)
-
-    async def _call(self, work: Callable[[Redis], Awaitable[T]], *, has_timeout: bool) -> T | None:
-        is_probe = self._breaker.is_open
-        if not self._breaker.allow_call():
-            return None
-        server = self._server
-        doing = server.probe(work) if is_probe else server.do(work)
-        try:
-            # A timeout is a task of its own and costs as much as a call: calls that are sent together share one.
-            is_limited = has_timeout and not is_probe and not server.is_cluster
-            result = await (doing if is_limited else run_with_timeout(doing, server.timeout))
-        except Exception as error:  # whatever a server answers, the page goes on
-            server.note_failure(self._purpose, error)
-            return None
-        server.note_answer(self._purpose)
-        return result
+        return await self._call(work, purpose, has_timeout=False)
 
     async def run(self, script: Script, keys: Sequence[str], arguments: Sequence[Any]) -> Any | None:
         """Run a script and return its reply, or ``None``; see :meth:`call` and :class:`~.batches.CommandBatches`."""
-        batches = self._server.batches
-        return await self._call(lambda _: batches.run_script(script, keys, arguments), has_timeout=True)
+        return await self._call(lambda _: self._batches.run_script(script, keys, arguments), COUNTS, has_timeout=True)
 
-    async def run_commands(self, commands: Sequence[Command], *, can_wait: bool = False) -> list[Any] | None:
+    async def run_commands(
+        self, commands: Sequence[Command], purpose: str = COUNTS, *, can_wait: bool = False
+    ) -> list[Any] | None:
         """Run commands and return their replies, or ``None`` when one of them fails."""
-        batches = self._server.batches
-        return await self._call(lambda _: batches.run_commands(commands, can_wait=can_wait), has_timeout=True)
+        batches = self._batches
+        return await self._call(lambda _: batches.run_commands(commands, can_wait=can_wait), purpose, has_timeout=True)
+
+    async def _call(self, work: Callable[[Redis], Awaitable[T]], purpose: str, *, has_timeout: bool) -> T | None:
+        breaker = self._breakers[purpose]
+        is_probe = breaker.is_open
+        if not breaker.allow_call():
+            return None
+        doing = self._do(work, is_probe=is_probe)
+        try:
+            # A timeout is a task of its own and costs as much as a call: calls that are sent together share one.
+            is_limited = has_timeout and not is_probe and not self.is_cluster
+            result = await (doing if is_limited else run_with_timeout(doing, self._timeout))
+        except Exception as error:  # whatever a server answers, the page goes on
+            self._note_failure(purpose, error)
+            return None
+        self._note_answer(purpose)
+        return result
+
+    async def _do(self, work: Callable[[Redis], Awaitable[T]], *, is_probe: bool) -> T:
+        """Do some work: a probe after an embedded server was restarted, in a cluster once the client knows its servers.
+
+        Calls that come while it is discovering them go to wrong ones, and after five of these it closes the connections
+        of all calls that are under way.
+        """
+        if is_probe and self._revive is not None:
+            if self._reviving is None or self._reviving.done():
+                self._reviving = asyncio.ensure_future(self._revive())
+                self._reviving.add_done_callback(lambda done: done.cancelled() or done.exception())
+            await asyncio.shield(self._reviving)
+        if self.is_cluster:
+            async with self._discovering:
+                await self._client.initialize()
+        return await work(self._client)
 
     async def ping(self) -> bool:
         """Return whether Redis answers; for the start of a crawl."""
@@ -223,54 +238,12 @@ class Connection:
     async def close(self) -> None:
         """Close the client; a server that hangs does not hold the end of a crawl up."""
         with suppress(builtins.TimeoutError, OSError, RedisError):
-            await asyncio.wait_for(self._server.client.aclose(), self._server.timeout)
+            await asyncio.wait_for(self._client.aclose(), self._timeout)
 
-
-@dataclass(eq=False)
-class _Server:
-    """What the purposes share: the client, and the state of the server with its log messages."""
-
-    client: Redis
-    timeout: float
-    retry_interval: float
-    on_failure: Callable[[bool], object]
-    revive: Callable[[], Awaitable[object]] | None
-
-    def __post_init__(self) -> None:
-        self.is_cluster = is_cluster(self.client)
-        self.batches = CommandBatches(self.client, self.timeout)
-        self._reviving: asyncio.Future[object] | None = None
-        self._discovering = asyncio.Lock()
-        self._breakers: dict[str, Breaker] = {}
-        self._refusals: set[tuple[str, str]] = set()
-
-    def breaker_for(self, purpose: str) -> Breaker:
-        return self._breakers.setdefault(purpose, Breaker(self.retry_interval))
-
-    async def probe(self, work: Callable[[Redis], Awaitable[T]]) -> T:
-        """Do some work, after an embedded server was restarted."""
-        if self.revive is not None:
-            if self._reviving is None or self._reviving.done():
-                self._reviving = asyncio.ensure_future(self.revive())
-                self._reviving.add_done_callback(lambda done: done.cancelled() or done.exception())
-            await asyncio.shield(self._reviving)
-        return await self.do(work)
-
-    async def do(self, work: Callable[[Redis], Awaitable[T]]) -> T:
-        """Do some work, in a cluster once the client knows its servers.
-
-        Calls that come while it is discovering them go to wrong ones, and after five of these it closes the connections
-        of all calls that are under way.
-        """
-        if self.is_cluster:
-            async with self._discovering:
-                await self.client.initialize()
-        return await work(self.client)
-
-    def note_failure(self, purpose: str, error: Exception) -> None:
+    def _note_failure(self, purpose: str, error: Exception) -> None:
         """Count a failed call; open the breaker if the server is in trouble, rather than one key or one command."""
         if not isinstance(error, _SERVER_ERRORS) and _SERVER_CODES.search(str(error)[:200]) is None:
-            self.note_answer(purpose)
+            self._note_answer(purpose)
             self._note_refusal(purpose, error)
             return
         begins_outage = not any(breaker.is_open for breaker in self._breakers.values())
@@ -278,7 +251,7 @@ class _Server:
         if isinstance(error, ConnectionError | OSError) and not isinstance(error, builtins.TimeoutError):
             for breaker in self._breakers.values():  # without a connection no purpose is served
                 breaker.open(by_other=True)
-        self.on_failure(begins_outage)
+        self._on_failure(begins_outage)
         if was_closed:
             logger.log(
                 logging.WARNING if begins_outage else logging.DEBUG,
@@ -286,11 +259,11 @@ class _Server:
                 "(docs/operators.md#when-redis-fails)",
                 _describe(error),
                 type(error).__name__,
-                str(error) or f"no answer in {self.timeout:g} s",
-                *(purpose, self.retry_interval),
+                str(error) or f"no answer in {self._timeout:g} s",
+                *(purpose, self._retry_interval),
             )
 
-    def note_answer(self, purpose: str) -> None:
+    def _note_answer(self, purpose: str) -> None:
         """Close the breaker, and those that were tripped by others; the last that closes ends the outage."""
         if self._breakers[purpose].close():
             for breaker in self._breakers.values():
@@ -300,7 +273,7 @@ class _Server:
                 logger.info("Redis is back: pages are counted again")
 
     def _note_refusal(self, purpose: str, error: Exception) -> None:
-        self.on_failure(False)
+        self._on_failure(False)
         kind = (purpose, str(error).partition(" ")[0] or type(error).__name__)
         if kind not in self._refusals:
             self._refusals.add(kind)

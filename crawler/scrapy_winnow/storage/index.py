@@ -12,6 +12,7 @@ import time
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Final
 
+from scrapy_winnow.storage.connection import NEAR_DUPLICATES
 from scrapy_winnow.storage.keys import index_key, original_key
 from winnow.duplicates import KEEP, Document, MemoryIndex, Verdict, document_id, make_document
 
@@ -92,7 +93,7 @@ class DuplicateIndex:
             commands = self._writes(window, verdicts) if enter else []
             if not commands:
                 break
-            replies = await self.connection.run_commands(commands, can_wait=can_wait)
+            replies = await self.connection.run_commands(commands, NEAR_DUPLICATES, can_wait=can_wait)
             if replies is None:
                 return None
             if None not in replies:  # of SET with NX, where another process was faster
@@ -115,7 +116,7 @@ class DuplicateIndex:
             return True
         in_cluster = self.connection.is_cluster
         commands = [("GET", key) for key in wanted] if in_cluster else [("MGET", *wanted)]  # one command is faster
-        replies = await self.connection.run_commands(commands, can_wait=can_wait)
+        replies = await self.connection.run_commands(commands, NEAR_DUPLICATES, can_wait=can_wait)
         if replies is None:
             return False
         values = replies if in_cluster else replies[0]

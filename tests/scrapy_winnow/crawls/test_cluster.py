@@ -12,7 +12,7 @@ from benchmarks.shared.servers import SLOTS
 from scrapy_winnow.commands import main
 from scrapy_winnow.storage import batches
 from scrapy_winnow.storage.clients import blocking_client
-from scrapy_winnow.storage.connection import Connection
+from scrapy_winnow.storage.connection import NEAR_DUPLICATES, Connection
 from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.index import DuplicateIndex
 from scrapy_winnow.storage.keys import index_key
@@ -41,9 +41,8 @@ async def test_a_server_that_hangs_costs_near_duplicates_and_the_hosts_that_it_h
     cluster, cluster_servers, cluster_url, prefix
 ):
     connection = Connection(cluster_url, timeout=20, retry_interval=0.05)
-    near = connection.for_purpose("near-duplicates")
     counts = NodeCounts(connection, prefix=prefix, budget=4000, max_pages=1024, ttl=1000)
-    index = DuplicateIndex(near, prefix)
+    index = DuplicateIndex(connection, prefix)
     shingles = np.arange(1, 17, 2, dtype=np.uint64) << np.uint64(16)
     places = {redis.crc.key_slot(counts.keys(host)[0].encode()) * 3 // SLOTS: host for host in HOSTS}
     assert (await DuplicateIndex(cluster, prefix).find("http://a.example/", shingles)).duplicate_of is None
@@ -53,12 +52,12 @@ async def test_a_server_that_hangs_costs_near_duplicates_and_the_hosts_that_it_h
     running = next(place for place in places if place != hung)
     cluster_servers[hung].signal(signal.SIGSTOP)
     try:
-        connection._server.timeout = connection._server.batches._timeout = 0.5
+        connection._timeout = connection._batches._timeout = 0.5
         assert await index.find("http://b.example/", shingles) is None
-        connection._server.timeout = connection._server.batches._timeout = 20
+        connection._timeout = connection._batches._timeout = 20
         for number in range(3):
             assert (await counts.count(places[running], bytes([number] * 8), NODES)).pages == number + 1
-        assert (near.allows_calls, connection.allows_calls) == (False, True)
+        assert (connection.allows_calls(NEAR_DUPLICATES), connection.allows_calls()) == (False, True)
     finally:
         cluster_servers[hung].signal(signal.SIGCONT)
     verdict, deadline = None, time.monotonic() + 60
@@ -66,7 +65,7 @@ async def test_a_server_that_hangs_costs_near_duplicates_and_the_hosts_that_it_h
         await asyncio.sleep(0.1)
         verdict = await index.find("http://b.example/", shingles)
     assert verdict.duplicate_of == "http://a.example/"
-    assert near.allows_calls
+    assert connection.allows_calls(NEAR_DUPLICATES)
     await connection.close()
 
 
@@ -75,7 +74,7 @@ async def test_look_ups_go_along_with_the_counts_that_go_to_the_same_server(
 ):
     monkeypatch.setattr(batches, "MAX_WAIT_S", 0.5)  # longer than a busy machine takes for a turn of the loop
     counts = NodeCounts(cluster, prefix=prefix, budget=4000, max_pages=1024, ttl=1000)
-    index = DuplicateIndex(cluster.for_purpose("near-duplicates"), prefix)
+    index = DuplicateIndex(cluster, prefix)
     shingles = np.arange(1, 17, 2, dtype=np.uint64) << np.uint64(16)
     places = {redis.crc.key_slot(counts.keys(host)[0].encode()) * 3 // SLOTS: host for host in HOSTS}
 

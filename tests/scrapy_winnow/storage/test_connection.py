@@ -20,7 +20,7 @@ from cryptography.x509.oid import NameOID
 
 from benchmarks.shared.servers import running_sentinels
 from scrapy_winnow.storage.clients import memory_advice
-from scrapy_winnow.storage.connection import Connection, problem_at_start
+from scrapy_winnow.storage.connection import COUNTS, NEAR_DUPLICATES, Connection, problem_at_start
 from scrapy_winnow.storage.counts import NodeCounts
 from scrapy_winnow.storage.index import DuplicateIndex
 
@@ -39,8 +39,7 @@ class Crawl:
 
     def be_patient_for(self, seconds: float) -> None:
         """Wait for so long from now on: to be short of time is for servers that do not answer, whoever is slow."""
-        server = self.connection._server
-        server.timeout = server.batches._timeout = seconds
+        self.connection._timeout = self.connection._batches._timeout = seconds
 
     async def count(self, page: int, nodes=NODES) -> int | None:
         """Number of pages counted, or None."""
@@ -120,7 +119,7 @@ async def test_while_the_breaker_is_open_a_single_probe_goes_through(tcp_server,
     counting = crawl(server.url, timeout=0.3, retry_interval=3600)
     server.signal(signal.SIGSTOP)
     assert await counting.count(1) is None
-    counting.connection._breaker._next_probe = 0.0  # the interval is over
+    counting.connection._breakers[COUNTS]._next_probe = 0.0  # the interval is over
     assert await asyncio.gather(*(counting.count(page) for page in range(100))) == [None] * 100
     assert len(counting.failures) == 2
     server.signal(signal.SIGCONT)
@@ -226,9 +225,8 @@ async def test_a_first_call_that_connects_between_pages_is_not_taken_for_an_outa
 
 async def test_a_purpose_that_finds_no_time_leaves_the_others_alone(tcp_server, crawl):
     counting = crawl(tcp_server().url, timeout=0.3, retry_interval=3600)
-    other = counting.connection.for_purpose("near-duplicates")
-    assert await other.call(lambda _: asyncio.sleep(60)) is None
-    assert not other.allows_calls
+    assert await counting.connection.call(lambda _: asyncio.sleep(60), NEAR_DUPLICATES) is None
+    assert not counting.connection.allows_calls(NEAR_DUPLICATES)
     counting.be_patient_for(20)
     assert await counting.count(1) == 1
     assert counting.failures == [True]
@@ -238,16 +236,14 @@ async def test_a_server_that_is_gone_is_gone_for_every_purpose_and_back_for_all(
     caplog.set_level(logging.INFO, "scrapy_winnow")
     server = tcp_server()
     counting = crawl(server.url)
-    other = counting.connection.for_purpose("near-duplicates")
     assert await counting.count(1) == 1
     server.signal(signal.SIGKILL)
     for page in (2, 3, 4):
         assert await counting.count(page) is None
-    assert not counting.connection.allows_calls
-    assert not other.allows_calls
+    assert not any(map(counting.connection.allows_calls, (COUNTS, NEAR_DUPLICATES)))
     server.start()
     assert await counting.count_when_back(5) == 1, "it has come back empty"
-    assert other.allows_calls
+    assert counting.connection.allows_calls(NEAR_DUPLICATES)
     assert counting.failures[0] is True
     assert set(counting.failures[1:]) <= {False}
     assert len(_lines(caplog, logging.WARNING)) == 1
@@ -292,7 +288,7 @@ async def test_an_error_of_one_key_leaves_the_breaker_closed_and_is_logged_once(
     await counting.connection.run_commands([("RPUSH", "list", "x")])
     for _ in range(3):
         assert await counting.connection.run_commands([("HGET", "list", "x")]) is None
-    assert counting.connection.allows_calls
+    assert counting.connection.allows_calls()
     assert counting.failures == [False] * 3
     assert caplog.text.count("WRONGTYPE") == 1
 
